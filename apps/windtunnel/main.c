@@ -1,0 +1,224 @@
+/* main.c - the arguments of `windtunnel`. */
+#include "apps/windtunnel/windtunnel.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pastset/status.h"
+
+typedef enum mode {
+    RUN,
+    SINGLE,
+    MAPPING,
+    MODES,
+} mode;
+
+static const char *const mode_names[MODES] = {"run", "single", "mapping"};
+
+typedef struct arguments {
+    mode mode;
+    bool has_mode;
+    windtunnel_options options;
+} arguments;
+
+static const char about[] =
+    "A wind tunnel: a lattice gas whose rows are shared by threads.\v"
+    "run      one host of a run; started by `eventspace run`\n"
+    "single   all rows in this process, with the same result\n"
+    "mapping  prints the application mapping for `eventspace map generate`\n"
+    "\n"
+    "The map tells a run how large the tunnel is, so give --width and "
+    "--height to `mapping`.\n"
+    "\n"
+    "Results, in the run directory or in that of --out: lattice.bin, flow.png "
+    "and windtunnel.json. Exit code: 0, or 1 after an error.";
+
+static const struct argp_option described[] = {
+    {"width", 'w', "SITES", 0, "Sites in a row, a multiple of 64 (1024)", 0},
+    {"height", 'h', "ROWS", 0, "Rows, with both walls (512)", 0},
+    {0, 0, NULL, 0, "mapping:", 1},
+    {"threads", 't', "N", 0, "Threads that share the rows (4)", 1},
+    {0, 0, NULL, 0, "run and single:", 2},
+    {"steps", 's', "N", 0, "Steps (6000)", 2},
+    {"average", 'a', "STEPS", 0,
+     "The picture shows the mean of the last STEPS steps (400)", 2},
+    {"seed", 'r', "N", 0, "Another seed, another gas (1)", 2},
+    {"obstacle", 'o', "WHAT", 0, "empty, plate or disc (plate)", 2},
+    {"dump", 'd', "FILE", 0, "In place of lattice.bin", 2},
+    {"picture", 'p', "FILE", 0, "In place of flow.png", 2},
+    {0, 0, NULL, 0, "single:", 3},
+    {"out", 'O', "DIRECTORY", 0, "For the results; made when missing (.)", 3},
+    {0, 0, NULL, 0, NULL, 0},
+};
+
+/* Ends the program unless `text` is a number from `least` to `most`. */
+static uint64_t number(struct argp_state *state, const char *option,
+                       const char *text, uint64_t least, uint64_t most)
+{
+    uint64_t value;
+    char *end;
+
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || value < least ||
+        value > most)
+        argp_error(state, "--%s=%s: expected a number from %" PRIu64
+                   " to %" PRIu64, option, text, least, most);
+    return value;
+}
+
+static lattice_obstacle obstacle(struct argp_state *state, const char *text)
+{
+    for (unsigned i = 0; i < LATTICE_OBSTACLES; i++)
+        if (strcmp(text, lattice_obstacle_name((lattice_obstacle)i)) == 0)
+            return (lattice_obstacle)i;
+    argp_error(state, "--obstacle=%s: expected empty, plate or disc", text);
+    return LATTICE_EMPTY;
+}
+
+static void mode_set(struct argp_state *state, arguments *a, const char *text)
+{
+    if (a->has_mode)
+        argp_error(state, "%s: one command only", text);
+    a->has_mode = true;
+    for (unsigned i = 0; i < MODES; i++) {
+        if (strcmp(text, mode_names[i]) == 0) {
+            a->mode = (mode)i;
+            return;
+        }
+    }
+    argp_error(state, "%s: expected run, single or mapping", text);
+}
+
+/* Refuses options that the command would not heed. */
+static void options_check(struct argp_state *state, arguments *a)
+{
+    windtunnel_options *o = &a->options;
+
+    if (a->mode != MAPPING && o->threads)
+        argp_error(state, "--threads is for mapping: a run has the threads "
+                          "of its map, and single has one");
+    if (a->mode != SINGLE && o->out)
+        argp_error(state, "--out is for single: the results of a run are in "
+                          "its directory");
+    if (!o->threads)
+        o->threads = 4;
+    if (!o->out)
+        o->out = ".";
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    arguments *a = state->input;
+    windtunnel_options *o = &a->options;
+
+    switch (key) {
+    case 'w':
+        o->width = (uint32_t)number(state, "width", text, 64, LATTICE_SIDE_MAX);
+        break;
+    case 'h':
+        o->height = (uint32_t)number(state, "height", text, 3, LATTICE_SIDE_MAX);
+        break;
+    case 't':
+        o->threads = (uint32_t)number(state, "threads", text, 1, UINT32_MAX);
+        break;
+    case 's':
+        o->steps = (uint32_t)number(state, "steps", text, 0, UINT32_MAX);
+        break;
+    case 'a':
+        o->average = (uint32_t)number(state, "average", text, 0, 1000000);
+        break;
+    case 'r':
+        o->seed = number(state, "seed", text, 0, UINT64_MAX);
+        break;
+    case 'o':
+        o->obstacle = obstacle(state, text);
+        break;
+    case 'd':
+        o->dump = text;
+        break;
+    case 'p':
+        o->picture = text;
+        break;
+    case 'O':
+        o->out = text;
+        break;
+    case ARGP_KEY_ARG:
+        mode_set(state, a, text);
+        break;
+    case ARGP_KEY_END:
+        options_check(state, a);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* --- what run and single share --- */
+
+int windtunnel_tunnel(lattice_tunnel *out, const windtunnel_options *options,
+                      uint32_t width, uint32_t height)
+{
+    const char *problem;
+
+    *out = (lattice_tunnel){
+        .width = options->width ? options->width : width,
+        .height = options->height ? options->height : height,
+        .seed = options->seed,
+        .obstacle = options->obstacle,
+    };
+    problem = lattice_tunnel_problem(out);
+    if (problem)
+        return pastset_fail(PASTSET_EINVAL,
+                            "a tunnel of %" PRIu32 "x%" PRIu32 " sites: %s",
+                            out->width, out->height, problem);
+    return 0;
+}
+
+bool windtunnel_is_sampled(const windtunnel_options *options, uint64_t steps)
+{
+    uint64_t left = options->steps - steps;
+
+    return left < options->average && left % 4 == 0;
+}
+
+void windtunnel_progress(const windtunnel_options *options, uint64_t steps)
+{
+    uint64_t percent = steps * 100 / options->steps;
+
+    if (percent == (steps - 1) * 100 / options->steps || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\rwindtunnel: step %" PRIu64 " of %" PRIu32 ", %" PRIu64
+            " %%%s",
+            steps, options->steps, percent,
+            steps == options->steps ? "\n" : "");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp parser = {described, parse,
+                                       "[run|single|mapping]", about,
+                                       NULL, NULL, NULL};
+    arguments a = {
+        .mode = RUN,
+        .options = {.steps = 6000, .average = 400, .seed = 1,
+                    .obstacle = LATTICE_PLATE},
+    };
+    int err;
+
+    argp_err_exit_status = 1;
+    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    if (a.mode == RUN)
+        return windtunnel_run(&a.options);
+    err = a.mode == SINGLE ? windtunnel_single(&a.options)
+                           : windtunnel_mapping(&a.options);
+    if (err)
+        fprintf(stderr, "windtunnel: %s\n", pastset_error());
+    return err ? 1 : 0;
+}

@@ -1,0 +1,107 @@
+/* mapping.c - the application mapping: which threads use which elements.
+ *
+ * Thread i stands between threads i - 1 above and i + 1 below. It gives its
+ * first row to the one above by element up_<i>, and its last row to the one
+ * below by down_<i>. These elements have one writer and one reader each.
+ *
+ * They are of policy `block`, and read by observing, which takes a tuple out.
+ * Neighbours can be only one step apart: nobody writes step s + 1 before he
+ * has read what his neighbour wrote in step s, and before that the neighbour
+ * had read step s - 1. So there are never more than two tuples in an element,
+ * a capacity of 2 never makes a writer wait, and nothing can be lost, while
+ * with `discard` that would rest on the speed of the readers. */
+#include "apps/windtunnel/windtunnel.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "pastset/status.h"
+#include "pastset/type.h"
+
+#define BORDER_CAPACITY 2
+
+static void thread_print(const lattice_tunnel *tunnel, uint32_t i)
+{
+    printf("    t%" PRIu32 " [kind=thread, number=%" PRIu32
+           ", " WINDTUNNEL_SIZE_ATTRIBUTE "=\"%" PRIu32 "x%" PRIu32 "\"];\n",
+           i, i, tunnel->width, tunnel->height);
+}
+
+static void border_print(const lattice_tunnel *tunnel, const char *name,
+                         uint32_t i)
+{
+    printf("    %s_%" PRIu32 " [kind=element, type=\"u64[%zu]\", capacity=%d, "
+           "policy=block];\n",
+           name, i, lattice_border_words(tunnel), BORDER_CAPACITY);
+}
+
+static void nodes_print(const lattice_tunnel *tunnel, uint32_t threads,
+                        size_t result_bytes)
+{
+    for (uint32_t i = 0; i < threads; i++)
+        thread_print(tunnel, i);
+    for (uint32_t i = 0; i < threads; i++) {
+        if (i > 0)
+            border_print(tunnel, "up", i);
+        if (i + 1 < threads)
+            border_print(tunnel, "down", i);
+    }
+    printf("    results [kind=element, type=\"bytes[%zu]\", capacity=%" PRIu32
+           ", policy=block];\n",
+           result_bytes, threads);
+}
+
+static void edges_print(uint32_t threads)
+{
+    for (uint32_t i = 0; i < threads; i++) {
+        if (i > 0)
+            printf("    t%" PRIu32 " -> up_%" PRIu32
+                   " [as=to_above, use=write];\n",
+                   i, i);
+        if (i + 1 < threads)
+            printf("    t%" PRIu32 " -> down_%" PRIu32
+                   " [as=to_below, use=write];\n",
+                   i, i);
+        if (i > 0)
+            printf("    t%" PRIu32 " -> down_%" PRIu32
+                   " [as=from_above, use=read];\n",
+                   i, i - 1);
+        if (i + 1 < threads)
+            printf("    t%" PRIu32 " -> up_%" PRIu32
+                   " [as=from_below, use=read];\n",
+                   i, i + 1);
+        printf("    t%" PRIu32 " -> results [as=results, use=write];\n", i);
+    }
+    printf("    t0 -> results [as=all_results, use=read];\n");
+}
+
+int windtunnel_mapping(const windtunnel_options *options)
+{
+    lattice_tunnel tunnel;
+    uint32_t first, most_rows;
+    size_t result_bytes;
+    int err = windtunnel_tunnel(&tunnel, options, WINDTUNNEL_WIDTH,
+                                WINDTUNNEL_HEIGHT);
+
+    if (err)
+        return err;
+    if (options->threads == 0 || options->threads > tunnel.height)
+        return pastset_fail(PASTSET_EINVAL,
+                            "--threads=%" PRIu32 ": there must be 1 to %" PRIu32
+                            " threads, for each has at least one row",
+                            options->threads, tunnel.height);
+    lattice_share(&tunnel, options->threads, 0, &first, &most_rows);
+    result_bytes = lattice_result_bytes(&tunnel, most_rows);
+    if (result_bytes > PASTSET_TUPLE_BYTES)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the result of a thread would have %zu bytes, and "
+                            "a tuple has %u at most: use more threads",
+                            result_bytes, PASTSET_TUPLE_BYTES);
+    printf("digraph windtunnel {\n");
+    nodes_print(&tunnel, options->threads, result_bytes);
+    edges_print(options->threads);
+    printf("}\n");
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return pastset_fail(PASTSET_EIO, "standard output: cannot write");
+    return 0;
+}

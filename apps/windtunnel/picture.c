@@ -1,0 +1,521 @@
+/* picture.c - draws the mean flow.
+ *
+ * A lattice gas is noisy: its flow is a mean over many sites. The sums of
+ * some rows are put together into cells about as high as they are wide, and
+ * these are blurred a little; only then momentum is divided by particles, so
+ * that cells which the obstacle cuts are right. Between the cells the flow is
+ * interpolated.
+ *
+ * Colours are those of viridis, which grow evenly brighter. The streaks are a
+ * line integral convolution (Cabral and Leedom, SIGGRAPH 1993): the value of
+ * a pixel is the mean of white noise along the stream line through it. */
+#include "apps/windtunnel/picture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <png.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+#define WIDTH_PIXELS 1024
+#define LEGEND_PIXELS 44   /* under the flow */
+#define CELL_ROWS 9        /* nearly as high as LATTICE_CELL sites are wide */
+#define BLUR 1.0f          /* of the cells; standard deviation in cells */
+#define STREAK_PIXELS 14   /* to each side */
+#define ARROW_PIXELS 64    /* from one to the next */
+
+typedef struct colour {
+    uint8_t red, green, blue;
+} colour;
+
+/* The flow by cells, and by pixels. */
+typedef struct field {
+    const lattice_slice *whole;
+    int columns, rows; /* cells */
+    float *particles, *east, *north; /* sums; then: density and velocity */
+    int width, height; /* pixels, without the legend */
+    double scale;      /* sites a pixel */
+    float *u, *v;      /* sites a step, to the right and up */
+    float top_speed;   /* at the end of the colours */
+    colour *pixels;    /* the whole picture */
+} field;
+
+/* --- from sums to a flow --- */
+
+static void cells_fill(field *f)
+{
+    const lattice_tunnel *tunnel = lattice_slice_tunnel(f->whole);
+
+    for (uint32_t row = 0; row < tunnel->height; row++) {
+        const lattice_flow *flow = lattice_flow_row(f->whole, row);
+        for (int x = 0; x < f->columns; x++) {
+            size_t cell = (size_t)(row / CELL_ROWS) * f->columns + x;
+            f->particles[cell] += flow[x].particles;
+            f->east[cell] += flow[x].east * 0.5f;
+            f->north[cell] += flow[x].north * (float)LATTICE_ROW_HEIGHT;
+        }
+    }
+}
+
+/* One pass along `count` cells that stand `stride` apart. East and west are
+ * joined; at the walls the flow goes on as if mirrored. */
+static void blur_line(float *line, int count, size_t stride, bool joined,
+                      float *room)
+{
+    static const int reach = 3;
+
+    for (int i = 0; i < count; i++) {
+        float sum = 0, weights = 0;
+        for (int k = -reach; k <= reach; k++) {
+            int j = joined ? (i + k + reach * count) % count : i + k;
+            float weight = expf(-(float)(k * k) / (2 * BLUR * BLUR));
+            if (j < 0 || j >= count)
+                continue;
+            sum += weight * line[j * stride];
+            weights += weight;
+        }
+        room[i] = sum / weights;
+    }
+    for (int i = 0; i < count; i++)
+        line[i * stride] = room[i];
+}
+
+static void cells_blur(const field *f, float *cells, float *room)
+{
+    for (int y = 0; y < f->rows; y++)
+        blur_line(cells + (size_t)y * f->columns, f->columns, 1, true, room);
+    for (int x = 0; x < f->columns; x++)
+        blur_line(cells + x, f->rows, (size_t)f->columns, false, room);
+}
+
+static void cells_divide(field *f)
+{
+    for (int i = 0; i < f->columns * f->rows; i++) {
+        float particles = f->particles[i];
+        f->east[i] = particles > 0 ? f->east[i] / particles : 0;
+        f->north[i] = particles > 0 ? f->north[i] / particles : 0;
+    }
+}
+
+/* The value between cells: a cubic spline through four of them. */
+static float cubic(float a, float b, float c, float d, float t)
+{
+    return b + 0.5f * t *
+                   (c - a + t * (2 * a - 5 * b + 4 * c - d +
+                                 t * (3 * (b - c) + d - a)));
+}
+
+static float cells_between(const field *f, const float *cells, float x,
+                           float y)
+{
+    int left = (int)floorf(x), top = (int)floorf(y);
+    float columns[4];
+
+    for (int j = 0; j < 4; j++) {
+        float value[4];
+        int row = top + j - 1;
+        row = row < 0 ? 0 : row >= f->rows ? f->rows - 1 : row;
+        for (int i = 0; i < 4; i++) {
+            int column = (left + i - 1 + 2 * f->columns) % f->columns;
+            value[i] = cells[(size_t)row * f->columns + column];
+        }
+        columns[j] = cubic(value[0], value[1], value[2], value[3],
+                           x - (float)left);
+    }
+    return cubic(columns[0], columns[1], columns[2], columns[3],
+                 y - (float)top);
+}
+
+static bool is_solid(const field *f, int x, int y)
+{
+    const lattice_tunnel *tunnel = lattice_slice_tunnel(f->whole);
+    uint32_t row = (uint32_t)((y + 0.5) * f->scale / LATTICE_ROW_HEIGHT);
+    uint32_t site = (uint32_t)((x + 0.5) * f->scale);
+    size_t count;
+    const uint64_t *words = lattice_words(f->whole, &count);
+
+    if (row >= tunnel->height || site >= tunnel->width)
+        return false;
+    words += ((size_t)row * LATTICE_PLANES + LATTICE_OBSTACLE) *
+             (tunnel->width / 64);
+    return words[site / 64] >> site % 64 & 1;
+}
+
+static void flow_fill(field *f)
+{
+    for (int y = 0; y < f->height; y++) {
+        for (int x = 0; x < f->width; x++) {
+            float column = (float)((x + 0.5) * f->scale / LATTICE_CELL - 0.5);
+            float row = (float)((y + 0.5) * f->scale /
+                                    (LATTICE_ROW_HEIGHT * CELL_ROWS) -
+                                0.5);
+            size_t at = (size_t)y * f->width + x;
+            f->u[at] = cells_between(f, f->east, column, row);
+            f->v[at] = cells_between(f, f->north, column, row);
+        }
+    }
+}
+
+static float speed_at(const field *f, int x, int y)
+{
+    size_t at = (size_t)y * f->width + x;
+
+    return hypotf(f->u[at], f->v[at]);
+}
+
+/* The fastest there is, up to the next twentieth: so a fifth of it has two
+ * digits behind the point. */
+static void top_speed_find(field *f)
+{
+    float most = 0.01f;
+
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < f->width; x++)
+            most = fmaxf(most, speed_at(f, x, y));
+    f->top_speed = ceilf(most * 20) / 20;
+}
+
+/* --- colours --- */
+
+static colour mixed(colour a, colour b, float share_of_b)
+{
+    float t = fminf(fmaxf(share_of_b, 0), 1);
+
+    return (colour){
+        .red = (uint8_t)(a.red + t * (b.red - a.red) + 0.5f),
+        .green = (uint8_t)(a.green + t * (b.green - a.green) + 0.5f),
+        .blue = (uint8_t)(a.blue + t * (b.blue - a.blue) + 0.5f),
+    };
+}
+
+static const colour white = {255, 255, 255};
+static const colour black = {0, 0, 0};
+static const colour ink = {40, 40, 46};
+static const colour solid = {232, 230, 226};
+
+static colour viridis(float value)
+{
+    static const colour steps[] = {
+        {68, 1, 84},    {72, 40, 120},  {62, 73, 137},  {49, 104, 142},
+        {38, 130, 142}, {31, 158, 137}, {53, 183, 121}, {110, 206, 88},
+        {181, 222, 43}, {253, 231, 37},
+    };
+    float at = fminf(fmaxf(value, 0), 0.9999f) * 9;
+    int step = (int)at;
+
+    return mixed(steps[step], steps[step + 1], at - (float)step);
+}
+
+/* --- streaks --- */
+
+static float noise(int x, int y)
+{
+    uint32_t h = (uint32_t)x * 0x9e3779b1u ^ (uint32_t)y * 0x85ebca77u;
+
+    h = (h ^ h >> 15) * 0x2c1b3c6du;
+    h = (h ^ h >> 12) * 0x297a2d39u;
+    return (float)(h >> 16) / 65536.0f;
+}
+
+/* Adds the noise along the stream line, pixel by pixel. */
+static float noise_along(const field *f, int x, int y, float direction,
+                         int *count)
+{
+    float at_x = (float)x + 0.5f, at_y = (float)y + 0.5f, sum = 0;
+
+    for (int step = 0; step < STREAK_PIXELS; step++) {
+        size_t at = (size_t)y * f->width + x;
+        float speed = hypotf(f->u[at], f->v[at]);
+        if (speed < 1e-6f)
+            break;
+        at_x += direction * f->u[at] / speed;
+        at_y -= direction * f->v[at] / speed;
+        x = ((int)floorf(at_x) + f->width) % f->width;
+        y = (int)floorf(at_y);
+        at_x = (float)x + (at_x - floorf(at_x));
+        if (y < 0 || y >= f->height)
+            break;
+        sum += noise(x, y);
+        (*count)++;
+    }
+    return sum;
+}
+
+/* About 0 in the mean, and within -1 ... 1 nearly always. */
+static float streak(const field *f, int x, int y)
+{
+    int count = 1;
+    float sum = noise(x, y);
+
+    sum += noise_along(f, x, y, 1, &count);
+    sum += noise_along(f, x, y, -1, &count);
+    /* The deviation of a mean of `count` values from 0 ... 1, twice. */
+    return (sum / (float)count - 0.5f) * sqrtf(12.0f * (float)count) / 2.2f;
+}
+
+static void flow_draw(field *f)
+{
+    for (int y = 0; y < f->height; y++) {
+        for (int x = 0; x < f->width; x++) {
+            colour c = viridis(speed_at(f, x, y) / f->top_speed);
+            float light = streak(f, x, y);
+            c = mixed(c, light > 0 ? white : black,
+                      0.26f * fminf(fabsf(light), 1));
+            f->pixels[(size_t)y * f->width + x] = c;
+        }
+    }
+}
+
+/* --- obstacle and arrows --- */
+
+/* The colour of a solid pixel: dark at the edge. */
+static colour solid_colour(const field *f, int x, int y)
+{
+    for (int j = -2; j <= 2; j++)
+        for (int i = -2; i <= 2; i++)
+            if (y + j >= 0 && y + j < f->height && x + i >= 0 &&
+                x + i < f->width && !is_solid(f, x + i, y + j))
+                return ink;
+    return solid;
+}
+
+static void solid_draw(field *f)
+{
+    for (int y = 0; y < f->height; y++)
+        for (int x = 0; x < f->width; x++)
+            if (is_solid(f, x, y))
+                f->pixels[(size_t)y * f->width + x] = solid_colour(f, x, y);
+}
+
+/* How much of a pixel at distance `d` a line of this half width covers. */
+static float cover(float d, float half_width)
+{
+    return fminf(fmaxf(half_width + 0.5f - d, 0), 1);
+}
+
+static float line_distance(float px, float py, const float line[4])
+{
+    float dx = line[2] - line[0], dy = line[3] - line[1];
+    float t = ((px - line[0]) * dx + (py - line[1]) * dy) /
+              (dx * dx + dy * dy + 1e-6f);
+
+    t = fminf(fmaxf(t, 0), 1);
+    return hypotf(px - line[0] - t * dx, py - line[1] - t * dy);
+}
+
+/* Draws the three lines of an arrow in white with a dark seam. */
+static void lines_draw(field *f, const float lines[3][4], int x, int y)
+{
+    const int reach = ARROW_PIXELS / 2;
+
+    for (int py = y - reach; py <= y + reach; py++) {
+        for (int px = x - reach; px <= x + reach; px++) {
+            float d = 1e9f;
+            colour *c;
+            if (px < 0 || px >= f->width || py < 0 || py >= f->height)
+                continue;
+            for (int i = 0; i < 3; i++)
+                d = fminf(d, line_distance((float)px, (float)py, lines[i]));
+            c = &f->pixels[(size_t)py * f->width + px];
+            *c = mixed(*c, ink, 0.75f * cover(d, 1.9f));
+            *c = mixed(*c, white, cover(d, 0.8f));
+        }
+    }
+}
+
+static void arrow_draw(field *f, int x, int y)
+{
+    size_t at = (size_t)y * f->width + x;
+    float speed = hypotf(f->u[at], f->v[at]);
+    float length = ARROW_PIXELS * 0.66f * speed / f->top_speed;
+    float ux = f->u[at] / speed, uy = -f->v[at] / speed;
+    float tip_x = (float)x + ux * length / 2;
+    float tip_y = (float)y + uy * length / 2;
+    float barb = fminf(6, 2 + length / 3);
+    float lines[3][4] = {
+        {tip_x - ux * length, tip_y - uy * length, tip_x, tip_y},
+        {tip_x - barb * (ux + 0.6f * uy), tip_y - barb * (uy - 0.6f * ux),
+         tip_x, tip_y},
+        {tip_x - barb * (ux - 0.6f * uy), tip_y - barb * (uy + 0.6f * ux),
+         tip_x, tip_y},
+    };
+
+    if (length >= 4 && !is_solid(f, x, y))
+        lines_draw(f, (const float(*)[4])lines, x, y);
+}
+
+static void arrows_draw(field *f)
+{
+    for (int y = ARROW_PIXELS / 2; y < f->height; y += ARROW_PIXELS)
+        for (int x = ARROW_PIXELS / 2; x < f->width; x += ARROW_PIXELS)
+            arrow_draw(f, x, y);
+}
+
+/* --- legend --- */
+
+/* Three columns, five rows, the top row first: 0 to 9, and a point. */
+static const uint16_t glyphs[11] = {
+    075557, 026227, 071747, 071717, 055711, 074717,
+    074757, 071111, 075757, 075717, 000002,
+};
+
+static void box_draw(field *f, int x, int y, int width, int height, colour c)
+{
+    for (int j = y; j < y + height; j++)
+        for (int i = x; i < x + width; i++)
+            f->pixels[(size_t)j * f->width + i] = c;
+}
+
+/* Writes a number, each dot of a glyph two pixels wide; `x` is its middle. */
+static void number_draw(field *f, int x, int y, double number)
+{
+    char text[16];
+    int length = snprintf(text, sizeof(text), "%.2f", number);
+
+    x -= length * 8 / 2 - 1;
+    for (int i = 0; i < length; i++) {
+        uint16_t glyph = glyphs[text[i] == '.' ? 10 : text[i] - '0'];
+        for (int dot = 0; dot < 15; dot++)
+            if (glyph >> (14 - dot) & 1)
+                box_draw(f, x + i * 8 + dot % 3 * 2, y + dot / 3 * 2, 2, 2,
+                         ink);
+    }
+}
+
+static void legend_draw(field *f)
+{
+    int left = f->width / 4, width = f->width / 2, top = f->height + 10;
+
+    box_draw(f, 0, f->height, f->width, LEGEND_PIXELS, white);
+    for (int x = 0; x < width; x++)
+        box_draw(f, left + x, top, 1, 12, viridis((float)x / (float)width));
+    for (int tick = 0; tick <= 5; tick++) {
+        int x = left + tick * (width - 1) / 5;
+        box_draw(f, x, top + 12, 1, 4, ink);
+        number_draw(f, x, top + 19, f->top_speed * tick / 5);
+    }
+}
+
+/* --- the file --- */
+
+/* libpng leaves by longjmp; nothing that changes after setjmp is used. */
+static int png_put(png_structp png, png_infop info, FILE *file,
+                   const field *f)
+{
+    if (setjmp(png_jmpbuf(png)))
+        return PASTSET_EIO;
+    png_init_io(png, file);
+    png_set_IHDR(png, info, (png_uint_32)f->width,
+                 (png_uint_32)f->height + LEGEND_PIXELS, 8,
+                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int y = 0; y < f->height + LEGEND_PIXELS; y++)
+        png_write_row(png, (png_bytep)(f->pixels + (size_t)y * f->width));
+    png_write_end(png, info);
+    return 0;
+}
+
+static int png_save(const field *f, const char *name)
+{
+    png_structp png =
+        png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    FILE *file = fopen(name, "wb");
+    int err = PASTSET_EIO;
+
+    if (!file)
+        pastset_fail(err, "%s: %s", name, strerror(errno));
+    else if (!info)
+        err = pastset_fail(PASTSET_ENOMEM, "%s: libpng has no memory", name);
+    else if (png_put(png, info, file, f) != 0 || fflush(file) != 0)
+        pastset_fail(err, "%s: %s", name, strerror(errno));
+    else
+        err = 0;
+    if (file && fclose(file) != 0 && !err)
+        err = pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
+    png_destroy_write_struct(&png, &info);
+    return err;
+}
+
+static int field_create(field *f, const lattice_slice *whole)
+{
+    const lattice_tunnel *tunnel = lattice_slice_tunnel(whole);
+    size_t cells, pixels;
+
+    memset(f, 0, sizeof(*f));
+    f->whole = whole;
+    f->columns = (int)(tunnel->width / LATTICE_CELL);
+    f->rows = (int)((tunnel->height + CELL_ROWS - 1) / CELL_ROWS);
+    f->width = WIDTH_PIXELS;
+    f->scale = (double)tunnel->width / f->width;
+    f->height = (int)ceil(tunnel->height * LATTICE_ROW_HEIGHT / f->scale);
+    cells = (size_t)f->columns * f->rows;
+    pixels = (size_t)f->width * f->height;
+    f->particles = calloc(cells, sizeof(float));
+    f->east = calloc(cells, sizeof(float));
+    f->north = calloc(cells, sizeof(float));
+    f->u = calloc(pixels, sizeof(float));
+    f->v = calloc(pixels, sizeof(float));
+    f->pixels = calloc(pixels + (size_t)f->width * LEGEND_PIXELS,
+                       sizeof(colour));
+    if (!f->particles || !f->east || !f->north || !f->u || !f->v || !f->pixels)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
+    return 0;
+}
+
+static void field_destroy(field *f)
+{
+    free(f->particles);
+    free(f->east);
+    free(f->north);
+    free(f->u);
+    free(f->v);
+    free(f->pixels);
+}
+
+static int field_fill(field *f)
+{
+    size_t longest = (size_t)(f->columns > f->rows ? f->columns : f->rows);
+    float *room = calloc(longest, sizeof(float));
+
+    if (!room)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
+    cells_fill(f);
+    cells_blur(f, f->particles, room);
+    cells_blur(f, f->east, room);
+    cells_blur(f, f->north, room);
+    free(room);
+    cells_divide(f);
+    flow_fill(f);
+    top_speed_find(f);
+    return 0;
+}
+
+int picture_write(const lattice_slice *whole, const char *file)
+{
+    field f;
+    int err;
+
+    if (lattice_samples(whole) == 0)
+        return pastset_fail(PASTSET_EINVAL,
+                            "%s: there are no samples to draw: run at least "
+                            "one step",
+                            file);
+    err = field_create(&f, whole);
+    if (!err)
+        err = field_fill(&f);
+    if (!err) {
+        flow_draw(&f);
+        arrows_draw(&f);
+        solid_draw(&f);
+        legend_draw(&f);
+        err = png_save(&f, file);
+    }
+    field_destroy(&f);
+    return err;
+}

@@ -1,0 +1,151 @@
+/* report.c - the files that a run leaves. */
+#include "apps/windtunnel/windtunnel.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "apps/windtunnel/picture.h"
+#include "pastset/status.h"
+
+double windtunnel_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t checksum(const void *data, size_t bytes)
+{
+    const unsigned char *from = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ from[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static int file_name(char out[PATH_MAX], const char *given,
+                     const char *directory, const char *name)
+{
+    int length = given ? snprintf(out, PATH_MAX, "%s", given)
+                       : snprintf(out, PATH_MAX, "%s/%s", directory, name);
+
+    if (length < 0 || length >= PATH_MAX)
+        return pastset_fail(PASTSET_EIO, "%s: %s", name,
+                            strerror(ENAMETOOLONG));
+    return 0;
+}
+
+static int dump_write(const lattice_slice *whole, const char *name)
+{
+    size_t count;
+    const uint64_t *words = lattice_words(whole, &count);
+    FILE *file = fopen(name, "wb");
+    bool written;
+
+    if (!file)
+        return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
+    written = fwrite(words, sizeof(*words), count, file) == count;
+    if (fclose(file) != 0 || !written)
+        return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
+    return 0;
+}
+
+static uint64_t lattice_checksum(const lattice_slice *whole)
+{
+    size_t count;
+    const uint64_t *words = lattice_words(whole, &count);
+
+    return checksum(words, count * sizeof(*words));
+}
+
+static int json_write(const windtunnel_report *report, const char *name)
+{
+    const lattice_tunnel *tunnel = lattice_slice_tunnel(report->whole);
+    FILE *file = fopen(name, "w");
+    bool written;
+
+    if (!file)
+        return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
+    fprintf(file,
+            "{\n"
+            "  \"width\": %" PRIu32 ",\n"
+            "  \"height\": %" PRIu32 ",\n"
+            "  \"obstacle\": \"%s\",\n"
+            "  \"seed\": %" PRIu64 ",\n"
+            "  \"steps\": %" PRIu64 ",\n"
+            "  \"samples\": %" PRIu32 ",\n"
+            "  \"threads\": %" PRIu32 ",\n"
+            "  \"seconds\": %.3f,\n"
+            "  \"particles_before\": %" PRIu64 ",\n"
+            "  \"particles_after\": %" PRIu64 ",\n"
+            "  \"checksum\": \"%016" PRIx64 "\"\n"
+            "}\n",
+            tunnel->width, tunnel->height,
+            lattice_obstacle_name(tunnel->obstacle), tunnel->seed,
+            lattice_slice_steps(report->whole),
+            lattice_samples(report->whole), report->threads, report->seconds,
+            report->particles_before, lattice_particles(report->whole),
+            lattice_checksum(report->whole));
+    written = !ferror(file);
+    if (fclose(file) != 0 || !written)
+        return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
+    return 0;
+}
+
+static int particles_check(const windtunnel_report *report)
+{
+    uint64_t after = lattice_particles(report->whole);
+
+    if (after == report->particles_before)
+        return 0;
+    return pastset_fail(PASTSET_EAPP,
+                        "there were %" PRIu64 " particles before the first "
+                        "step, and there are %" PRIu64 " after the last: "
+                        "this is a bug",
+                        report->particles_before, after);
+}
+
+static void summary_print(const windtunnel_report *report)
+{
+    const lattice_tunnel *tunnel = lattice_slice_tunnel(report->whole);
+
+    printf("windtunnel: %" PRIu64 " steps of %" PRIu32 "x%" PRIu32
+           " sites with %" PRIu64 " particles by %" PRIu32
+           " threads in %.2f s, checksum %016" PRIx64 "\n",
+           lattice_slice_steps(report->whole), tunnel->width, tunnel->height,
+           report->particles_before, report->threads, report->seconds,
+           lattice_checksum(report->whole));
+    fflush(stdout);
+}
+
+int windtunnel_report_write(const windtunnel_report *report,
+                            const windtunnel_options *options)
+{
+    char dump[PATH_MAX], picture[PATH_MAX], json[PATH_MAX];
+    int err;
+
+    err = file_name(dump, options->dump, report->directory, "lattice.bin");
+    if (!err)
+        err = file_name(picture, options->picture, report->directory,
+                        "flow.png");
+    if (!err)
+        err = file_name(json, NULL, report->directory, "windtunnel.json");
+    if (!err)
+        err = dump_write(report->whole, dump);
+    if (!err)
+        err = json_write(report, json);
+    if (!err && lattice_samples(report->whole) > 0)
+        err = picture_write(report->whole, picture);
+    if (!err)
+        err = particles_check(report);
+    if (!err)
+        summary_print(report);
+    return err;
+}

@@ -1,0 +1,312 @@
+/* run.c - a thread of the wind tunnel: one slice, and what it exchanges with
+ * the slices above and below.
+ *
+ * Each step is as in paper 004, section 5.1: collide, write to the thread
+ * above, write to the thread below, read from above, read from below, move
+ * the particles. After the last step each thread writes its slice to
+ * `results`, and thread 0 reads them all and writes the files.
+ *
+ * Operations of a run of `steps` steps by n threads:
+ *
+ *     thread 0                     2 * steps + 1 + n
+ *     threads 1 ... n - 2          4 * steps + 1
+ *     thread n - 1                 2 * steps + 1
+ *     the only one (n = 1)         2 */
+#include "apps/windtunnel/windtunnel.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "eventspace/eventspace.h"
+#include "paths/paths.h"
+#include "pastset/status.h"
+
+/* What all threads of this host share; nobody changes it. */
+typedef struct shared {
+    const windtunnel_options *options;
+    const char *directory;
+} shared;
+
+typedef struct neighbour {
+    paths_path *to, *from; /* NULL: this side is a wall */
+    lattice_side side;
+} neighbour;
+
+typedef struct worker {
+    paths_thread *self;
+    const shared *shared;
+    lattice_tunnel tunnel;
+    lattice_slice *slice;
+    neighbour above, below;
+    paths_path *results;
+    uint64_t *border; /* the row that is written or read */
+    size_t border_bytes;
+    double start_seconds;
+} worker;
+
+/* --- paths --- */
+
+static int neighbour_open(worker *w, neighbour *n, lattice_side side,
+                          const char *to, const char *from)
+{
+    int err = paths_open(&n->to, w->self, to);
+
+    n->side = side;
+    if (!err)
+        err = paths_open(&n->from, w->self, from);
+    if (!err && (paths_type(n->to)->max_bytes != w->border_bytes ||
+                 paths_type(n->from)->max_bytes != w->border_bytes))
+        err = pastset_fail(PASTSET_ETYPE,
+                           "%s: its tuples have %" PRIu32 " bytes, and the "
+                           "border of a tunnel %" PRIu32 " sites wide has "
+                           "%zu: make the map anew with `windtunnel mapping "
+                           "--width=%" PRIu32 "`",
+                           paths_describe(n->to),
+                           paths_type(n->to)->max_bytes, w->tunnel.width,
+                           w->border_bytes, w->tunnel.width);
+    return err;
+}
+
+static int paths_open_all(worker *w)
+{
+    uint32_t number = paths_thread_number(w->self);
+    uint32_t count = paths_thread_count(w->self);
+    int err = paths_open(&w->results, w->self, "results");
+
+    if (!err && number > 0)
+        err = neighbour_open(w, &w->above, LATTICE_ABOVE, "to_above",
+                             "from_above");
+    if (!err && number + 1 < count)
+        err = neighbour_open(w, &w->below, LATTICE_BELOW, "to_below",
+                             "from_below");
+    return err;
+}
+
+/* --- steps --- */
+
+static int border_send(worker *w, const neighbour *n)
+{
+    if (!n->to)
+        return 0;
+    lattice_border_get(w->slice, n->side, w->border);
+    return paths_write(n->to, w->border, w->border_bytes);
+}
+
+/* The tuple of step s has index s, unless something dropped or took one. */
+static int border_receive(worker *w, const neighbour *n)
+{
+    paths_arguments arguments = {
+        .verb = PASTSET_OBSERVE,
+        .tuple = w->border,
+        .bytes = w->border_bytes,
+        .timeout_ms = PASTSET_FOREVER,
+    };
+    uint64_t step = lattice_slice_steps(w->slice);
+    int err;
+
+    if (!n->from)
+        return 0;
+    err = paths_call(n->from, &arguments);
+    if (err)
+        return err;
+    if (arguments.index != step)
+        return pastset_fail(PASTSET_EAPP,
+                            "%s: the border of step %" PRIu64 " was lost, the "
+                            "next is that of step %" PRIu64 ": the element "
+                            "needs policy=block and no other reader",
+                            paths_describe(n->from), step, arguments.index);
+    lattice_border_set(w->slice, n->side, w->border);
+    return 0;
+}
+
+static int step_run(worker *w)
+{
+    int err;
+
+    lattice_collide(w->slice);
+    err = border_send(w, &w->above);
+    if (!err)
+        err = border_send(w, &w->below);
+    if (!err)
+        err = border_receive(w, &w->above);
+    if (!err)
+        err = border_receive(w, &w->below);
+    if (err)
+        return err;
+    lattice_propagate(w->slice);
+    return 0;
+}
+
+static int steps_run(worker *w)
+{
+    const windtunnel_options *options = w->shared->options;
+    bool shows = paths_thread_number(w->self) == 0;
+
+    w->start_seconds = windtunnel_seconds();
+    while (lattice_slice_steps(w->slice) < options->steps) {
+        int err = step_run(w);
+        if (err)
+            return pastset_fail_while(err, "step %" PRIu64,
+                                      lattice_slice_steps(w->slice));
+        if (windtunnel_is_sampled(options, lattice_slice_steps(w->slice)))
+            lattice_sample(w->slice);
+        if (shows)
+            windtunnel_progress(options, lattice_slice_steps(w->slice));
+    }
+    return 0;
+}
+
+/* --- results --- */
+
+static int result_write(worker *w)
+{
+    size_t bytes =
+        lattice_result_bytes(&w->tunnel, lattice_slice_rows(w->slice));
+    void *tuple = malloc(bytes);
+    int err;
+
+    if (!tuple)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the result");
+    lattice_result_pack(w->slice, tuple);
+    err = paths_write(w->results, tuple, bytes);
+    free(tuple);
+    return err;
+}
+
+static int result_read(paths_path *path, lattice_slice *whole, void *tuple,
+                       size_t room)
+{
+    paths_arguments arguments = {
+        .verb = PASTSET_OBSERVE,
+        .tuple = tuple,
+        .bytes = room,
+        .timeout_ms = PASTSET_FOREVER,
+    };
+    const char *problem;
+    int err = paths_call(path, &arguments);
+
+    if (err)
+        return err;
+    problem = lattice_result_unpack(whole, tuple, arguments.bytes);
+    if (problem)
+        return pastset_fail(PASTSET_EAPP,
+                            "%s: cannot use the result in tuple %" PRIu64
+                            ": %s",
+                            paths_describe(path), arguments.index, problem);
+    return 0;
+}
+
+static int results_read(worker *w, lattice_slice *whole)
+{
+    paths_path *path;
+    size_t room;
+    void *tuple;
+    int err = paths_open(&path, w->self, "all_results");
+
+    if (err)
+        return err;
+    room = paths_type(path)->max_bytes;
+    tuple = malloc(room);
+    if (!tuple)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the results");
+    for (uint32_t i = 0; !err && i < paths_thread_count(w->self); i++)
+        err = result_read(path, whole, tuple, room);
+    free(tuple);
+    return err;
+}
+
+/* Thread 0. A slice of the whole tunnel before its first step tells how many
+ * particles there were, and then takes in the results. */
+static int results_report(worker *w)
+{
+    windtunnel_report report = {
+        .threads = paths_thread_count(w->self),
+        .directory = w->shared->directory,
+    };
+    lattice_slice *whole =
+        lattice_slice_create(&w->tunnel, 0, w->tunnel.height);
+    int err;
+
+    if (!whole)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the tunnel");
+    report.whole = whole;
+    report.particles_before = lattice_particles(whole);
+    err = results_read(w, whole);
+    report.seconds = windtunnel_seconds() - w->start_seconds;
+    if (!err)
+        err = windtunnel_report_write(&report, w->shared->options);
+    lattice_slice_destroy(whole);
+    return err;
+}
+
+/* --- a thread --- */
+
+/* The size that the options give, else the map, else the usual one. */
+static int tunnel_find(worker *w)
+{
+    const char *size =
+        paths_thread_attribute(w->self, WINDTUNNEL_SIZE_ATTRIBUTE);
+    uint32_t width = WINDTUNNEL_WIDTH, height = WINDTUNNEL_HEIGHT;
+    char more;
+
+    if (size &&
+        sscanf(size, "%" SCNu32 "x%" SCNu32 "%c", &width, &height, &more) != 2)
+        return pastset_fail(PASTSET_EMAP,
+                            "thread %s: " WINDTUNNEL_SIZE_ATTRIBUTE
+                            "=\"%s\" is no size such as \"1024x512\"",
+                            paths_thread_name(w->self), size);
+    return windtunnel_tunnel(&w->tunnel, w->shared->options, width, height);
+}
+
+static int slice_make(worker *w)
+{
+    uint32_t count = paths_thread_count(w->self), first, rows;
+
+    if (count > w->tunnel.height)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the tunnel has %" PRIu32 " rows, too few for "
+                            "%" PRIu32 " threads",
+                            w->tunnel.height, count);
+    lattice_share(&w->tunnel, count, paths_thread_number(w->self), &first,
+                  &rows);
+    w->border_bytes = lattice_border_words(&w->tunnel) * sizeof(uint64_t);
+    w->border = malloc(w->border_bytes);
+    w->slice = lattice_slice_create(&w->tunnel, first, rows);
+    if (!w->border || !w->slice)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the slice");
+    return 0;
+}
+
+static int worker_run(paths_thread *self, void *argument)
+{
+    worker w = {.self = self, .shared = argument};
+    int err = tunnel_find(&w);
+
+    if (!err)
+        err = slice_make(&w);
+    if (!err)
+        err = paths_open_all(&w);
+    if (!err)
+        err = steps_run(&w);
+    if (!err)
+        err = result_write(&w);
+    if (!err && paths_thread_number(self) == 0)
+        err = results_report(&w);
+    lattice_slice_destroy(w.slice);
+    free(w.border);
+    return err;
+}
+
+int windtunnel_run(const windtunnel_options *options)
+{
+    shared all = {.options = options};
+    eventspace *es;
+    int err = eventspace_start(&es);
+
+    if (!err) {
+        all.directory = eventspace_directory(es);
+        err = eventspace_program(es, "*", worker_run, &all);
+    }
+    return eventspace_finish(es, err);
+}

@@ -1,0 +1,331 @@
+/* collector.c - the event collector: one more wrapper on a path.
+ *
+ * Down: take a stamp. Up: take a stamp, fill in 36 bytes in place, publish
+ * them with one store. Of some 21 ns, 17 are the two stamps.
+ *
+ * Where several threads come through one collector, each writes to a lane of
+ * its own (a trace element of that thread, see collector_internal.h). Measured
+ * with two threads on two processors, that beats one shared ring with an
+ * atomic add by a factor of two to three: the contended line is what costs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/collector_internal.h"
+#include "eventspace/ticks.h"
+#include "eventspace/register.h"
+#include "eventspace/trace.h"
+
+#define DEFAULT_CAPACITY 262144u
+
+typedef struct collector {
+    trace_element *trace;
+    uint32_t id;
+} collector;
+
+/* All trace elements of this process, and the lock of the list. */
+static trace_element *traces;
+static pthread_mutex_t traces_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- trace elements --- */
+
+/* An attribute of the collector, else the graph's with "trace_" in front. */
+static const char *setting(paths_stage *stage, const char *key)
+{
+    const char *value = paths_node_get(paths_stage_node(stage), key);
+    char name[64] = "trace_";
+
+    if (value)
+        return value;
+    strncat(name, key, sizeof(name) - sizeof("trace_"));
+    return paths_attributes_get(&paths_stage_map(stage)->attributes, name);
+}
+
+static int settings_read(paths_stage *stage, trace_element *trace)
+{
+    const char *capacity = setting(stage, "capacity");
+    const char *policy = setting(stage, "policy");
+    const char *prefault = setting(stage, "prefault");
+
+    trace->capacity = DEFAULT_CAPACITY;
+    if (capacity) {
+        /* Through a node, so that units and complaints are the map's. */
+        paths_map_node node = *paths_stage_node(stage);
+        char key[] = "capacity";
+        paths_attribute item = {.key = key};
+        int err;
+
+        item.value = strdup(capacity);
+        if (!item.value)
+            return pastset_fail(PASTSET_ENOMEM, "no memory");
+        node.attributes.items = &item;
+        node.attributes.count = 1;
+        err = paths_node_number(paths_stage_map(stage), &node, "capacity", 0,
+                                &trace->capacity);
+        free(item.value);
+        if (err)
+            return err;
+    }
+    trace->policy = PASTSET_GROW;
+    if (policy && strcmp(policy, "discard") == 0)
+        trace->policy = PASTSET_DISCARD;
+    if (policy && strcmp(policy, "block") == 0)
+        trace->policy = PASTSET_BLOCK;
+    trace->prefault = prefault && strcmp(prefault, "true") == 0;
+    return 0;
+}
+
+static trace_element *trace_find(const paths_host *host, const char *name)
+{
+    trace_element *trace = traces;
+
+    while (trace && (trace->host != host || strcmp(trace->name, name) != 0))
+        trace = trace->next;
+    return trace;
+}
+
+static int trace_make(trace_element **out, paths_stage *stage,
+                      const char *name)
+{
+    paths_host *host = paths_stage_host(stage);
+    trace_element *trace =
+        calloc(1, sizeof(*trace) +
+                      paths_host_executors(host) * sizeof(trace->lanes[0]));
+    int err;
+
+    *out = NULL;
+    if (trace)
+        trace->name = strdup(name);
+    if (!trace || !trace->name) {
+        free(trace);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a trace element");
+    }
+    trace->host = host;
+    err = settings_read(stage, trace);
+    if (err) {
+        free(trace->name);
+        free(trace);
+        return err;
+    }
+    trace->next = traces;
+    traces = trace;
+    *out = trace;
+    return 0;
+}
+
+static int trace_ref(trace_element **out, paths_stage *stage, const char *name)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&traces_lock);
+    *out = trace_find(paths_stage_host(stage), name);
+    if (!*out)
+        err = trace_make(out, stage, name);
+    if (!err)
+        (*out)->references++;
+    pthread_mutex_unlock(&traces_lock);
+    return err;
+}
+
+static void trace_unref(trace_element *trace)
+{
+    trace_element **at = &traces;
+
+    pthread_mutex_lock(&traces_lock);
+    if (--trace->references == 0) {
+        while (*at != trace)
+            at = &(*at)->next;
+        *at = trace->next;
+        free(trace->name);
+        free(trace);
+    }
+    pthread_mutex_unlock(&traces_lock);
+}
+
+void eventspace__traces_each(paths_host *host,
+                             void (*each)(trace_element *trace,
+                                          void *context),
+                             void *context)
+{
+    pthread_mutex_lock(&traces_lock);
+    for (trace_element *trace = traces; trace; trace = trace->next) {
+        if (trace->host == host)
+            each(trace, context);
+    }
+    pthread_mutex_unlock(&traces_lock);
+}
+
+/* The first tuple of this executor: NAME for the first lane, NAME~2 ... */
+static pastset_appender *lane_make(trace_element *trace)
+{
+    uint32_t number = atomic_fetch_add(&trace->lanes_made, 1) + 1;
+    char name[PASTSET_NAME_BYTES];
+    pastset_element *element;
+    pastset_type type;
+    pastset_element_options options = {.name = name,
+                                       .type = &type,
+                                       .policy = trace->policy,
+                                       .capacity = trace->capacity,
+                                       .one_writer = true,
+                                       .prefault = trace->prefault};
+
+    if (number == 1)
+        snprintf(name, sizeof(name), "%s", trace->name);
+    else
+        snprintf(name, sizeof(name), "%s~%u", trace->name, number);
+    if (pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE) != 0 ||
+        pastset_element_create(&element, paths_host_space(trace->host),
+                               &options) != 0)
+        return NULL;
+    trace->lanes[paths_executor()] = pastset_element_appender(element);
+    return trace->lanes[paths_executor()];
+}
+
+/* --- the wrapper --- */
+
+static void fill(eventspace_trace *event, uint64_t start, uint64_t end,
+                 uint32_t id, const paths_operation *op)
+{
+    event->start = start;
+    event->end = end;
+    event->collector = id;
+    event->thread = op->thread;
+    event->sequence = op->sequence;
+    event->bytes = (uint32_t)op->bytes;
+    event->operation = op->verb;
+    event->status = (uint16_t)-op->status;
+}
+
+/* The lane is full, is to be made, or somebody waits for its tuples. */
+static void __attribute__((noinline))
+write_slowly(trace_element *trace, pastset_appender *lane,
+             const eventspace_trace *event)
+{
+    pastset_element *element;
+
+    if (!lane)
+        lane = lane_make(trace);
+    if (!lane) {
+        atomic_fetch_add(&trace->lost, 1);
+        return;
+    }
+    element = pastset_appender_element(lane);
+    if (pastset_write(element, event, sizeof(*event), PASTSET_NOWAIT, NULL) !=
+        PASTSET_EAGAIN)
+        return; /* written; or refused at its limit, and counted there */
+    eventspace__drain_wake();
+    pastset_write(element, event, sizeof(*event), PASTSET_FOREVER, NULL);
+}
+
+static int collector_down(paths_stage *stage, paths_operation *op,
+                          uint64_t *note)
+{
+    (void)stage;
+    (void)op;
+    *note = eventspace_ticks();
+    return PATHS_PASS;
+}
+
+static int collector_up(paths_stage *stage, paths_operation *op,
+                        uint64_t *note)
+{
+    uint64_t end = eventspace_ticks();
+    const collector *c = paths_stage_state(stage);
+    pastset_appender *lane = c->trace->lanes[paths_executor()];
+    unsigned char *slot = lane ? pastset_append_begin(lane) : NULL;
+    eventspace_trace event;
+
+    if (__builtin_expect(slot != NULL, 1)) {
+        /* Filled in by copy, which the compiler turns into stores to the
+         * slot: its address need not be aligned for the u64. */
+        fill(&event, *note, end, c->id, op);
+        pastset_append_store(slot, &event, sizeof(event));
+        pastset_append_end(lane);
+        return PATHS_PASS;
+    }
+    fill(&event, *note, end, c->id, op);
+    write_slowly(c->trace, lane, &event);
+    return PATHS_PASS;
+}
+
+static int collector_init(paths_stage *stage)
+{
+    collector *c = paths_stage_state(stage);
+    const paths_map_node *node = paths_stage_node(stage);
+    const char *trace = paths_node_get(node, "trace");
+    uint64_t id;
+    int err =
+        paths_node_number(paths_stage_map(stage), node, "id", UINT32_MAX, &id);
+
+    if (err)
+        return err;
+    c->id = (uint32_t)id;
+    return trace_ref(&c->trace, stage, trace ? trace : node->name);
+}
+
+static void collector_fini(paths_stage *stage)
+{
+    collector *c = paths_stage_state(stage);
+
+    if (c->trace)
+        trace_unref(c->trace);
+}
+
+/* --- checking --- */
+
+static void check_policy(const paths_map_node *node, const char *policy,
+                         paths_complaints *complaints)
+{
+    if (policy && strcmp(policy, "grow") != 0 &&
+        strcmp(policy, "discard") != 0 && strcmp(policy, "block") != 0)
+        paths_complain(complaints, node->line, node->name,
+                       "policy \"%s\" of its trace element: choose grow, "
+                       "discard or block",
+                       policy);
+}
+
+static void collector_check(const paths_map *map, const paths_map_node *node,
+                            paths_complaints *complaints)
+{
+    const char *trace = paths_node_get(node, "trace");
+    uint64_t value;
+
+    if (!paths_node_get(node, "id") ||
+        paths_node_number(map, node, "id", 0, &value) != 0 ||
+        value >= map->node_count)
+        paths_complain(complaints, node->line, node->name,
+                       "a collector needs a number: id=0 ... %u, each once; "
+                       "`eventspace map instrument` gives them",
+                       map->node_count - 1);
+    if (paths_node_number(map, node, "capacity", 1, &value) != 0 || value == 0)
+        paths_complain(complaints, node->line, node->name,
+                       "capacity of its trace element: a number of tuples "
+                       "above 0");
+    if (strlen(trace ? trace : node->name) >= PASTSET_NAME_BYTES - 8)
+        paths_complain(complaints, node->line, node->name,
+                       "the name of its trace element is longer than %d",
+                       PASTSET_NAME_BYTES - 9);
+    check_policy(node, paths_node_get(node, "policy"), complaints);
+    check_policy(node,
+                 paths_attributes_get(&map->attributes, "trace_policy"),
+                 complaints);
+}
+
+static const char *const collector_attributes[] = {
+    "id", "trace", "capacity", "policy", "prefault", NULL};
+
+const paths_wrapper_type eventspace__collector_type = {
+    .name = "collector",
+    .state_bytes = sizeof(collector),
+    .attributes = collector_attributes,
+    .check = collector_check,
+    .init = collector_init,
+    .fini = collector_fini,
+    .down = collector_down,
+    .up = collector_up,
+};
+
+int eventspace_register(void)
+{
+    eventspace_ticks_init();
+    return paths_wrapper_register(&eventspace__collector_type);
+}

@@ -1,0 +1,45 @@
+/* collector_internal.h - trace elements of a host, as its collectors and the
+ * drain see them.
+ *
+ * A trace element has a lane for each executor that writes to it: an element
+ * with one writer, made when its first tuple comes. So no collector waits for
+ * another, and none needs an atomic read-modify-write. */
+#ifndef EVENTSPACE_COLLECTOR_INTERNAL_H
+#define EVENTSPACE_COLLECTOR_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "paths/wrapper.h"
+#include "pastset/append.h"
+
+typedef struct trace_element {
+    struct trace_element *next;
+    char *name;
+    paths_host *host;
+    pastset_policy policy;
+    uint64_t capacity;
+    bool prefault;
+    uint32_t references; /* collectors; under the list's lock */
+    _Atomic uint32_t lanes_made;
+    _Atomic uint64_t lost; /* events for which no lane could be made */
+    pastset_appender *lanes[]; /* by executor; written by that executor */
+} trace_element;
+
+/* Calls `each` for every trace element of the host; under the list's lock. */
+void eventspace__traces_each(paths_host *host,
+                             void (*each)(trace_element *trace,
+                                          void *context),
+                             void *context);
+
+/* A lane of policy block is full: wakes the drain. Any thread. */
+void eventspace__drain_wake(void);
+
+/* Starts and stops the thread that moves tuples out of trace elements of
+ * policy block into `file`, so that they can be small and nothing is lost. */
+int eventspace__drain_start(paths_host *host, const char *file);
+void eventspace__drain_stop(void);
+
+extern const paths_wrapper_type eventspace__collector_type;
+
+#endif

@@ -1,0 +1,184 @@
+/* drain.c - empties trace elements of policy block into a file.
+ *
+ * A small trace element of policy block loses nothing if somebody takes its
+ * tuples away. One thread does: it copies them into an element of the same
+ * name in RUN/<host>.drained, a space file that grows, and then truncates the
+ * lane, which lets waiting collectors go on. A tuple is in the file before it
+ * leaves the lane, so that a kill loses none; what is in both has the same
+ * index in both. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/collector_internal.h"
+#include "eventspace/trace.h"
+#include "pastset/waiter.h"
+
+#define DRAINED_CAPACITY (1ull << 28) /* tuples of one lane: 9 GiB */
+#define PAUSE_NS 10000000
+
+typedef struct lane_drain {
+    pastset_element *from;
+    pastset_element *to;
+    pastset_cursor cursor;
+} lane_drain;
+
+static struct {
+    pthread_t thread;
+    bool started;
+    _Atomic bool stop;
+    bool failed; /* drain thread only */
+    pastset_waiter waiter;
+    paths_host *host;
+    pastset_space *space;
+    lane_drain *lanes;
+    size_t count, room;
+} drain;
+
+void eventspace__drain_wake(void)
+{
+    pastset_waiter_wake(&drain.waiter);
+}
+
+static void fail(int status)
+{
+    if (drain.failed)
+        return;
+    drain.failed = true;
+    pastset_fail_while(status, "saving trace tuples");
+    paths_host_fail(drain.host, status);
+}
+
+static lane_drain *lane_find(pastset_element *from)
+{
+    for (size_t i = 0; i < drain.count; i++) {
+        if (drain.lanes[i].from == from)
+            return &drain.lanes[i];
+    }
+    return NULL;
+}
+
+static int lane_add(pastset_element *from, lane_drain **out)
+{
+    pastset_element_options options = {
+        .name = pastset_element_name(from),
+        .type = pastset_element_type(from),
+        .policy = PASTSET_GROW,
+        .capacity = DRAINED_CAPACITY,
+        .one_writer = true,
+    };
+    lane_drain lane = {.from = from};
+    int err;
+
+    if (drain.count == drain.room) {
+        size_t room = drain.room ? 2 * drain.room : 16;
+        lane_drain *lanes = realloc(drain.lanes, room * sizeof(*lanes));
+        if (!lanes)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for a lane");
+        drain.lanes = lanes;
+        drain.room = room;
+    }
+    err = pastset_element_create(&lane.to, drain.space, &options);
+    if (err)
+        return err;
+    drain.lanes[drain.count] = lane;
+    *out = &drain.lanes[drain.count++];
+    return 0;
+}
+
+/* Moves what is there. On an error the tuples are dropped, which the lane's
+ * ledger counts, so that nobody hangs while the run ends. */
+static void lane_empty(pastset_element *from)
+{
+    lane_drain *lane = lane_find(from);
+    int err = 0;
+
+    if (!lane)
+        err = lane_add(from, &lane);
+    while (!err) {
+        eventspace_trace event;
+        size_t bytes = sizeof(event);
+        err = pastset_read_next(from, &lane->cursor, &event, &bytes,
+                                PASTSET_NOWAIT);
+        if (!err)
+            err = pastset_write(lane->to, &event, bytes, PASTSET_NOWAIT, NULL);
+    }
+    if (err == PASTSET_EAGAIN) {
+        pastset_element_truncate(from, lane->cursor.next);
+        return;
+    }
+    fail(err);
+    pastset_element_truncate(from, UINT64_MAX);
+}
+
+static void trace_empty(trace_element *trace, void *context)
+{
+    pastset_space *space = paths_host_space(trace->host);
+    uint32_t lanes = atomic_load(&trace->lanes_made);
+    char name[PASTSET_NAME_BYTES];
+
+    (void)context;
+    if (trace->policy != PASTSET_BLOCK)
+        return;
+    for (uint32_t i = 1; i <= lanes; i++) {
+        pastset_element *element;
+        if (i == 1)
+            snprintf(name, sizeof(name), "%s", trace->name);
+        else
+            snprintf(name, sizeof(name), "%s~%u", trace->name, i);
+        element = pastset_space_find(space, name);
+        if (element)
+            lane_empty(element);
+    }
+}
+
+static void *drain_run(void *argument)
+{
+    (void)argument;
+    while (!atomic_load(&drain.stop)) {
+        pastset_waiter_rearm(&drain.waiter);
+        eventspace__traces_each(drain.host, trace_empty, NULL);
+        pastset_waiter_wait(&drain.waiter, pastset_now_ns() + PAUSE_NS);
+    }
+    return NULL;
+}
+
+static void is_blocking(trace_element *trace, void *context)
+{
+    bool *some = context;
+    *some |= trace->policy == PASTSET_BLOCK;
+}
+
+int eventspace__drain_start(paths_host *host, const char *file)
+{
+    pastset_space_options options = {.path = file, .max_bytes = 1ull << 43};
+    bool some = false;
+    int err;
+
+    eventspace__traces_each(host, is_blocking, &some);
+    if (!some)
+        return 0;
+    memset(&drain, 0, sizeof(drain));
+    drain.host = host;
+    err = pastset_space_create(&drain.space, &options);
+    if (err)
+        return err;
+    if (pthread_create(&drain.thread, NULL, drain_run, NULL) != 0) {
+        pastset_space_close(drain.space);
+        return pastset_fail(PASTSET_ELIMIT, "cannot start the drain's thread");
+    }
+    drain.started = true;
+    return 0;
+}
+
+void eventspace__drain_stop(void)
+{
+    if (!drain.started)
+        return;
+    atomic_store(&drain.stop, true);
+    eventspace__drain_wake();
+    pthread_join(drain.thread, NULL);
+    drain.started = false;
+    pastset_space_close(drain.space);
+    free(drain.lanes);
+}

@@ -1,0 +1,217 @@
+/* eventspace.c - one host of a run, from the application's side. */
+#include "eventspace/eventspace.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "eventspace/collector_internal.h"
+#include "eventspace/meta.h"
+#include "eventspace/register.h"
+#include "eventspace/ticks.h"
+#include "paths/host.h"
+
+#ifndef EVENTSPACE_VERSION
+#define EVENTSPACE_VERSION "0"
+#endif
+
+struct eventspace {
+    char *directory;
+    char *meta_file;
+    paths_map *map;
+    paths_host *host;
+    eventspace_meta meta;
+    bool has_meta;
+};
+
+/* A descriptor's number from the environment; -1 when there is none. */
+static int fd_from(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end;
+    long fd;
+
+    if (!text)
+        return -1;
+    fd = strtol(text, &end, 10);
+    return *end || fd < 0 || fd > 1 << 20 ? -1 : (int)fd;
+}
+
+static int key_read(uint8_t key[PATHS_KEY_BYTES])
+{
+    int fd = fd_from("EVENTSPACE_KEY_FD");
+    size_t have = 0;
+
+    while (fd >= 0 && have < PATHS_KEY_BYTES) {
+        ssize_t got = read(fd, key + have, PATHS_KEY_BYTES - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        have += (size_t)got;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (have < PATHS_KEY_BYTES)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the run's key cannot be read; start this program "
+                            "by `eventspace run`");
+    return 0;
+}
+
+static char *join(const char *directory, const char *name, const char *end)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s%s", directory, name, end) < 0 ? NULL : path;
+}
+
+static int meta_begin(eventspace *es, const char *host)
+{
+    struct timespec now;
+    eventspace_meta *meta = &es->meta;
+
+    snprintf(meta->eventspace, sizeof(meta->eventspace), "%s",
+             EVENTSPACE_VERSION);
+    snprintf(meta->host, sizeof(meta->host), "%s", host);
+    snprintf(meta->tick_source, sizeof(meta->tick_source), "%s",
+             eventspace_ticks_source());
+    meta->pid = (uint32_t)getpid();
+    meta->tick_hz = eventspace_ticks_hz();
+    for (uint32_t i = 0; i < es->map->node_count; i++) {
+        const paths_map_node *node = &es->map->nodes[i];
+        meta->threads += node->kind == PATHS_THREAD &&
+                         strcmp(es->map->hosts[node->host].name, host) == 0;
+    }
+    clock_gettime(CLOCK_REALTIME, &now);
+    meta->start_tick = eventspace_ticks();
+    meta->start_wall_ns =
+        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    meta->state = EVENTSPACE_RUNNING;
+    es->has_meta = true;
+    return eventspace_meta_save(meta, es->meta_file);
+}
+
+static int start(eventspace *es, const char *directory, const char *name)
+{
+    uint8_t key[PATHS_KEY_BYTES];
+    char *map_file = join(directory, "pathmap", ".dot");
+    char *space_file = join(directory, name, ".space");
+    char *drained_file = join(directory, name, ".drained");
+    paths_host_options options = {
+        .host = name,
+        .space_file = space_file,
+        .listen_fd = fd_from("EVENTSPACE_LISTEN_FD"),
+        .key = key,
+    };
+    int err = PASTSET_ENOMEM;
+
+    es->directory = strdup(directory);
+    es->meta_file = join(directory, name, ".meta");
+    if (map_file && space_file && drained_file && es->directory &&
+        es->meta_file)
+        err = key_read(key);
+    if (!err)
+        err = eventspace_register();
+    if (!err)
+        err = paths_map_read(&es->map, map_file);
+    if (!err)
+        err = meta_begin(es, name);
+    options.map = es->map;
+    if (!err)
+        err = paths_host_start(&es->host, &options);
+    if (!err)
+        err = eventspace__drain_start(es->host, drained_file);
+    explicit_bzero(key, sizeof(key));
+    free(map_file);
+    free(space_file);
+    free(drained_file);
+    return err;
+}
+
+int eventspace_program(eventspace *es, const char *pattern,
+                       paths_main *program, void *argument)
+{
+    return paths_host_program(es->host, pattern, program, argument);
+}
+
+const char *eventspace_directory(const eventspace *es)
+{
+    return es->directory;
+}
+
+static void lost_add(trace_element *trace, void *context)
+{
+    uint64_t *lost = context;
+    *lost += atomic_load(&trace->lost);
+}
+
+static void meta_end(eventspace *es, int status)
+{
+    uint64_t lost = 0;
+    size_t used;
+
+    if (!es->has_meta)
+        return;
+    es->meta.end_tick = eventspace_ticks();
+    es->meta.state = status ? EVENTSPACE_FAILED : EVENTSPACE_FINISHED;
+    if (status)
+        snprintf(es->meta.text, sizeof(es->meta.text), "%s", pastset_error());
+    if (es->host)
+        eventspace__traces_each(es->host, lost_add, &lost);
+    used = strlen(es->meta.text);
+    if (lost)
+        snprintf(es->meta.text + used, sizeof(es->meta.text) - used,
+                 "%s%llu events lost: their trace element could not be made",
+                 used ? "; " : "", (unsigned long long)lost);
+    if (eventspace_meta_save(&es->meta, es->meta_file) != 0)
+        fprintf(stderr, "error: %s\n", pastset_error());
+}
+
+/* Writes how it ended, and gives everything back. */
+static void release(eventspace *es, int status)
+{
+    eventspace__drain_stop();
+    meta_end(es, status);
+    paths_host_stop(es->host);
+    paths_map_destroy(es->map);
+    free(es->meta_file);
+    free(es->directory);
+    free(es);
+}
+
+int eventspace_start(eventspace **out)
+{
+    const char *directory = getenv("EVENTSPACE_RUN");
+    const char *name = getenv("EVENTSPACE_HOST");
+    eventspace *es;
+    int err;
+
+    *out = NULL;
+    if (!directory || !name)
+        return pastset_fail(PASTSET_ENOENT,
+                            "this program is one host of a run: start it by "
+                            "`eventspace run MAP --out RUN -- PROGRAM`");
+    es = calloc(1, sizeof(*es));
+    if (!es)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a host");
+    err = start(es, directory, name);
+    if (err) {
+        release(es, err);
+        return err;
+    }
+    *out = es;
+    return 0;
+}
+
+int eventspace_finish(eventspace *es, int status)
+{
+    if (!status && es)
+        status = paths_host_run(es->host);
+    if (status)
+        fprintf(stderr, "error: %s\n", pastset_error());
+    if (es)
+        release(es, status);
+    return status ? 1 : 0;
+}

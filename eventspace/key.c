@@ -1,0 +1,79 @@
+/* key.c - the key of a run, in a file for hosts that are started separately:
+ * 64 hex digits and a newline. */
+#include "eventspace/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "eventspace/launch_internal.h"
+#include "pastset/status.h"
+
+#define HEX_DIGITS (2 * EVENTSPACE_KEY_BYTES)
+
+static int fail_file(const char *file)
+{
+    int error = errno;
+    return pastset_fail(error == EEXIST ? PASTSET_EEXIST : PASTSET_EIO,
+                        "%s: %s", file, strerror(error));
+}
+
+int eventspace_key_create(const char *file)
+{
+    uint8_t key[EVENTSPACE_KEY_BYTES];
+    char text[HEX_DIGITS + 1];
+    int err = 0;
+    int fd;
+
+    if (sodium_init() < 0)
+        return pastset_fail(PASTSET_EIO, "no source of random numbers");
+    fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail_file(file);
+    randombytes_buf(key, sizeof(key));
+    sodium_bin2hex(text, sizeof(text), key, sizeof(key));
+    text[HEX_DIGITS] = '\n';
+    errno = ENOSPC; /* when less than all is written */
+    if (write(fd, text, sizeof(text)) != (ssize_t)sizeof(text))
+        err = fail_file(file);
+    if (close(fd) != 0 && !err)
+        err = fail_file(file);
+    if (err)
+        unlink(file);
+    sodium_memzero(key, sizeof(key));
+    sodium_memzero(text, sizeof(text));
+    return err;
+}
+
+int eventspace_key_load(uint8_t key[EVENTSPACE_KEY_BYTES], const char *file)
+{
+    char text[HEX_DIGITS + 2]; /* a newline, and what must not be there */
+    size_t used = 0, key_bytes = 0;
+    ssize_t got;
+    int err = 0;
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return fail_file(file);
+    do {
+        got = read(fd, text + used, sizeof(text) - used);
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && used < sizeof(text));
+    if (got < 0)
+        err = fail_file(file);
+    close(fd);
+    if (!err && used > 0 && text[used - 1] == '\n')
+        used--;
+    if (!err && (used != HEX_DIGITS ||
+                 sodium_hex2bin(key, EVENTSPACE_KEY_BYTES, text, used, NULL,
+                                &key_bytes, NULL) != 0 ||
+                 key_bytes != EVENTSPACE_KEY_BYTES))
+        err = pastset_fail(PASTSET_EFORMAT,
+                           "%s: not a key, which is %d hex digits; make one "
+                           "with `eventspace key FILE`",
+                           file, HEX_DIGITS);
+    sodium_memzero(text, sizeof(text));
+    return err;
+}

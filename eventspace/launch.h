@@ -1,0 +1,60 @@
+/* launch.h - starting the hosts of a path map as processes.
+ *
+ * The launcher makes the run directory, writes RUN/pathmap.dot with the
+ * addresses that are really used, opens a listening socket for each host that
+ * it starts, and starts the program once per host with, in the environment,
+ *
+ *   EVENTSPACE_RUN        the run directory
+ *   EVENTSPACE_HOST       the host's name
+ *   EVENTSPACE_LISTEN_FD  the listening socket
+ *   EVENTSPACE_KEY_FD     a pipe from which the run's 32 byte key is read
+ *
+ * and an empty standard input. Lines that a host prints come out on the same
+ * stream of the launcher, each with "name| " in front. When a host fails the
+ * others are given a grace period to end by themselves, then SIGTERM, and
+ * SIGKILL a second later. SIGINT, SIGTERM and SIGHUP, unless they are ignored,
+ * end all of them beginning with SIGTERM; the second one kills them. A host
+ * that did not live to say how it ended gets that said in its meta file.
+ *
+ * While hosts run, the launcher handles these signals and ignores SIGPIPE. It
+ * raises its limit of open files, which the hosts inherit, as far as it may.
+ *
+ * Threads: one launch at a time, from a thread that waits for it. */
+#ifndef EVENTSPACE_LAUNCH_H
+#define EVENTSPACE_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct eventspace_launch_options {
+    const char *map_file;
+    const char *directory; /* the run directory; must not exist, or be empty,
+                              or hold an older run when `replace`, or (with
+                              `host`) the same map and nothing of that host */
+    bool replace;          /* removes the files that a run makes, no others;
+                              with `host` those of that host */
+    const char *host;      /* start this host only, all having addresses with
+                              ports in the map; NULL: all of them */
+    const char *key_file;  /* 64 hex digits; needed with `host`; NULL: a new
+                              random key for this run */
+    char *const *argv;     /* the program and its arguments, ended by NULL */
+    uint32_t grace_ms;     /* 0: 5,000 */
+} eventspace_launch_options;
+
+/* Runs until every started host has ended. `*exit_code`: 0 when all ended
+ * well, else 1. Prints the hosts' lines and, when something failed, one line
+ * per failed host.
+ * Errors (nothing was started): PASTSET_EIO, PASTSET_EMAP (with the map's
+ * first complaint: call paths_map_check to show them all), PASTSET_EEXIST,
+ * PASTSET_EINVAL, PASTSET_ENOENT (no such map, host, key or program),
+ * PASTSET_EFORMAT (the key file), PASTSET_ELIMIT, PASTSET_ENOMEM. */
+int eventspace_launch(const eventspace_launch_options *options,
+                      int *exit_code);
+
+/* Writes a new random key to a file that only its owner may read.
+ * Errors: PASTSET_EIO, PASTSET_EEXIST. */
+int eventspace_key_create(const char *file);
+/* Errors: PASTSET_EIO, PASTSET_EFORMAT. */
+int eventspace_key_load(uint8_t key[32], const char *file);
+
+#endif

@@ -1,0 +1,60 @@
+/* launch_internal.h - between the files that start a run: launch.c prepares
+ * it with directory.c and listen.c, process.c runs its processes. */
+#ifndef EVENTSPACE_LAUNCH_INTERNAL_H
+#define EVENTSPACE_LAUNCH_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "paths/map.h"
+
+#define EVENTSPACE_KEY_BYTES 32
+
+/* --- directory.c --- */
+
+/* Makes the run directory, or sees to it that the one that is there can be
+ * used: it is empty, or holds the same run and nothing of `host`, or an older
+ * run of which, with `replace`, the files are removed. `host` is NULL when
+ * all hosts are started here. `*made`: it was not there before.
+ * Errors: PASTSET_EEXIST with what to do, PASTSET_EIO, PASTSET_ENOENT. */
+int eventspace__directory_prepare(const char *directory, const paths_map *map,
+                                  const char *host, bool replace, bool *made);
+
+/* Writes RUN/pathmap.dot in one step. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+int eventspace__directory_map(const char *directory, const paths_map *map);
+
+/* --- listen.c --- */
+
+/* Opens a listening socket at an address of a map (NULL: loopback, any free
+ * port). `actual` becomes the address with the port that it got.
+ * Errors: PASTSET_EMAP (not an address), PASTSET_EIO, PASTSET_ELIMIT. */
+int eventspace__listen(int *fd, const char *address, char *actual, size_t room);
+
+/* Whether an address gives a port. Errors: PASTSET_EMAP. */
+int eventspace__address_port(const char *address, bool *given);
+
+/* --- process.c --- */
+
+/* A host to be started. */
+typedef struct launch_host {
+    const char *name;
+    int listen_fd; /* stays the caller's */
+} launch_host;
+
+typedef struct launch_plan {
+    const char *directory; /* as an absolute path */
+    const launch_host *hosts;
+    size_t host_count;
+    char *const *argv;
+    const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
+    uint32_t grace_ms;
+} launch_plan;
+
+/* Starts the processes and runs until all have ended. `*exit_code` as in
+ * eventspace_launch.
+ * Errors, when not even the first one could be started: PASTSET_ENOENT (no
+ * such program), PASTSET_EIO, PASTSET_ENOMEM, PASTSET_ELIMIT. */
+int eventspace__processes_run(const launch_plan *plan, int *exit_code);
+
+#endif

@@ -1,0 +1,14 @@
+/* register.h - makes the wrapper types of this layer known.
+ *
+ * Whoever reads or checks instrumented maps calls it first; eventspace_start
+ * does it by itself.
+ *
+ * Threads: once, from one thread; calling it again does no harm. */
+#ifndef EVENTSPACE_REGISTER_H
+#define EVENTSPACE_REGISTER_H
+
+/* Registers the wrapper type `collector` and prepares the tick source.
+ * Errors: those of paths_wrapper_register. */
+int eventspace_register(void);
+
+#endif

@@ -1,0 +1,31 @@
+/* trace.h - the trace tuple: one operation's way through one collector.
+ *
+ * Paper 004, section 4.3: 36 bytes, native byte order, stamped on the way
+ * down and on the way up, written once on the way up. */
+#ifndef EVENTSPACE_TRACE_H
+#define EVENTSPACE_TRACE_H
+
+#include <stdint.h>
+
+#define EVENTSPACE_TRACE_BYTES 36
+#define EVENTSPACE_TRACE_TYPE "u64[2] u32[4] u16[2]"
+
+/* Packed to four bytes, since the two u64 would round its size up to 40. */
+#pragma pack(push, 4)
+typedef struct eventspace_trace {
+    uint64_t start;     /* raw ticks of the host when it went down */
+    uint64_t end;       /* raw ticks of the same host when it came up */
+    uint32_t collector; /* its id in the path map */
+    uint32_t thread;    /* number of the thread whose operation it is */
+    uint32_t sequence;  /* of that thread's operations, from 1; with `thread`
+                           it names the operation on every host */
+    uint32_t bytes;     /* of the tuple that was written or read */
+    uint16_t operation; /* a pastset_verb */
+    uint16_t status;    /* 0, or minus a code of pastset/status.h */
+} eventspace_trace;
+#pragma pack(pop)
+
+_Static_assert(sizeof(eventspace_trace) == EVENTSPACE_TRACE_BYTES,
+               "a trace tuple has 36 bytes");
+
+#endif

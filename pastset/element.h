@@ -1,0 +1,138 @@
+/* element.h - a named, ordered sequence of tuples of one type.
+ *
+ * Tuples are appended at Last and carry an index: the first ever written is
+ * 0. Order within an element is total. The oldest tuple that is still there
+ * is at First; First moves when tuples are observed, truncated or discarded.
+ *
+ * Threads:   any number of readers and writers, unless the element was made
+ *            with `one_writer`: then the caller sees to it that writes do not
+ *            overlap, and they take no lock.
+ * Ownership: elements belong to their space. A deleted element stays valid
+ *            as a handle, and every call on it gives PASTSET_EDELETED.
+ *
+ * Waiting. Every operation has three forms, told by `timeout_ms`:
+ * PASTSET_FOREVER waits, PASTSET_NOWAIT gives PASTSET_EAGAIN instead of
+ * waiting, a positive number gives PASTSET_ETIMEDOUT when it has passed. */
+#ifndef PASTSET_ELEMENT_H
+#define PASTSET_ELEMENT_H
+
+#include "pastset/space.h"
+#include "pastset/status.h"
+#include "pastset/type.h"
+
+#define PASTSET_NAME_BYTES 128 /* longest name of an element, with its 0 */
+#define PASTSET_NOWAIT 0
+#define PASTSET_FOREVER (-1)
+
+/* What a write does when the element holds as many tuples as it may. */
+typedef enum pastset_policy {
+    PASTSET_BLOCK,   /* waits while Last - First would exceed delta */
+    PASTSET_DISCARD, /* drops the oldest tuple, and counts it */
+    PASTSET_GROW,    /* takes more memory; at the limit gives PASTSET_EFULL */
+} pastset_policy;
+
+typedef struct pastset_element_options {
+    const char *name;
+    const pastset_type *type;
+    pastset_policy policy;
+    uint64_t capacity; /* tuples it can hold at most; GROW: its limit */
+    bool one_writer;   /* writes never overlap: no lock on their way */
+    bool prefault;     /* touch the memory now rather than at the writes */
+} pastset_element_options;
+
+/* Creates an element. Its disk space is reserved (GROW: as it grows), so
+ * that a full disk is an error here and not a crash later.
+ * Errors: PASTSET_EINVAL (no name, capacity zero, unknown policy),
+ * PASTSET_EEXIST, PASTSET_ENOSPC. */
+int pastset_element_create(pastset_element **out, pastset_space *space,
+                           const pastset_element_options *options);
+
+/* Ends every operation held on the element with PASTSET_EDELETED and takes
+ * its name out of the space. Tuples that were lent stay readable in memory
+ * until the space is closed. */
+int pastset_element_delete(pastset_element *element);
+
+const char *pastset_element_name(const pastset_element *element);
+const pastset_type *pastset_element_type(const pastset_element *element);
+pastset_policy pastset_element_policy(const pastset_element *element);
+uint64_t pastset_element_capacity(const pastset_element *element);
+
+/* PastSet's delta, for PASTSET_BLOCK: a write waits while Last - First would
+ * exceed it. At first it is the capacity. A lower delta affects later writes
+ * only; a higher one (at most the capacity) releases waiting writers in
+ * their order. Errors: PASTSET_EINVAL. */
+int pastset_element_set_delta(pastset_element *element, uint64_t delta);
+
+/* Drops every tuple below `index`; returns 0. Indexes beyond Last count as
+ * Last. */
+int pastset_element_truncate(pastset_element *element, uint64_t index);
+
+/* Exact counts since the element was created. At any time
+ * written = present + consumed + truncated + dropped. */
+typedef struct pastset_ledger {
+    uint64_t written;   /* tuples appended; also the index of the next */
+    uint64_t read;      /* reads that left the tuple in place */
+    uint64_t consumed;  /* observed or taken */
+    uint64_t truncated; /* removed by truncation */
+    uint64_t dropped;   /* discarded to make room */
+    uint64_t refused;   /* writes that ended with PASTSET_EFULL */
+    uint64_t present;   /* tuples that are there now */
+    uint64_t first;     /* lowest index that may still be there */
+} pastset_ledger;
+
+void pastset_element_ledger(pastset_element *element, pastset_ledger *out);
+
+/* Values to match: `values` has the layout of a tuple, and bit i of `fields`
+ * says that field i must be equal, byte by byte. For `bytes[N]` field 0 is
+ * the whole tuple, `bytes` long. */
+typedef struct pastset_pattern {
+    uint64_t fields;
+    const void *values;
+    uint32_t bytes;
+} pastset_pattern;
+
+/* A reader's position and its ledger. Any number may stand on an element;
+ * one cursor belongs to one thread at a time. Start with all zero to begin at
+ * the first tuple ever written. */
+typedef struct pastset_cursor {
+    uint64_t next; /* index of the tuple to read next */
+    uint64_t read; /* tuples read through this cursor */
+    uint64_t lost; /* tuples that were gone before it came to them */
+} pastset_cursor;
+
+/* Appends a tuple of `bytes` bytes; `*index` (may be NULL) is its index.
+ * Errors: PASTSET_ETYPE, PASTSET_EFULL, PASTSET_EDELETED, waiting. */
+int pastset_write(pastset_element *element, const void *tuple, size_t bytes,
+                  int timeout_ms, uint64_t *index);
+
+/* Reading copies a tuple into `tuple`, which has room for `*bytes` bytes, and
+ * sets `*bytes` to its length. None of the reads consumes.
+ * Errors: PASTSET_EEXPIRED, PASTSET_EROOM, PASTSET_EDELETED, waiting.
+ *
+ * read        the tuple at `index`; waits until it exists
+ * read_first  the oldest tuple; waits while the element is empty
+ * read_last   the newest tuple; waits while the element is empty
+ * read_next   the tuple at the cursor, or the next that is still there; the
+ *             ones that are gone are counted in `cursor->lost`
+ * read_match  the oldest tuple that matches; waits until there is one */
+int pastset_read(pastset_element *element, uint64_t index, void *tuple,
+                 size_t *bytes, int timeout_ms);
+int pastset_read_first(pastset_element *element, void *tuple, size_t *bytes,
+                       int timeout_ms, uint64_t *index);
+int pastset_read_last(pastset_element *element, void *tuple, size_t *bytes,
+                      int timeout_ms, uint64_t *index);
+int pastset_read_next(pastset_element *element, pastset_cursor *cursor,
+                      void *tuple, size_t *bytes, int timeout_ms);
+int pastset_read_match(pastset_element *element,
+                       const pastset_pattern *pattern, void *tuple,
+                       size_t *bytes, int timeout_ms, uint64_t *index);
+
+/* Consuming. Each tuple is given to one caller only.
+ * observe  the tuple at First, and moves First on
+ * take     the oldest tuple that matches (NULL: any) */
+int pastset_observe(pastset_element *element, void *tuple, size_t *bytes,
+                    int timeout_ms, uint64_t *index);
+int pastset_take(pastset_element *element, const pastset_pattern *pattern,
+                 void *tuple, size_t *bytes, int timeout_ms, uint64_t *index);
+
+#endif

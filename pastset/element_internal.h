@@ -1,0 +1,219 @@
+/* element_internal.h - an element in memory, and as this process sees it.
+ *
+ * Layout of a space (offsets from its start, native byte order):
+ *
+ *      0  space_header, in a page of its own
+ *   4096  directory: one u64 for each element, the offset of its header
+ *      …  elements: element_header, then its slots, page aligned
+ *
+ * A slot is the bare tuple where an element has one writer and tuples of one
+ * length; else a slot_header and the tuple, rounded up to 8 bytes. The tuple
+ * with index i is in slot i modulo `slots`. There is one slot more than the
+ * capacity, so that the slot being written is never one that may be read, and
+ * a single counter (`last`) both publishes a tuple and retires the oldest.
+ *
+ * Readers take no lock: they copy a slot, and then look whether its index was
+ * still at or above First. */
+#ifndef PASTSET_ELEMENT_INTERNAL_H
+#define PASTSET_ELEMENT_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "pastset/append.h"
+#include "pastset/element.h"
+#include "pastset/request.h"
+
+#define SPACE_MAGIC "PastSet\n"
+#define SPACE_VERSION 1u
+#define SPACE_BYTE_ORDER 0x01020304u
+#define SPACE_PAGE 4096u
+
+typedef struct space_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+    uint64_t max_bytes;
+    uint32_t max_elements;
+    uint32_t reserved;
+    _Atomic uint64_t used_bytes;
+    _Atomic uint32_t element_count; /* release after the element is whole */
+} space_header;
+
+enum { ELEMENT_LIVE = 1, ELEMENT_DELETED = 2 };
+
+typedef struct element_header {
+    /* Fixed at creation. */
+    char name[PASTSET_NAME_BYTES];
+    char type[PASTSET_TYPE_TEXT];
+    uint32_t policy;
+    uint32_t one_writer;
+    uint64_t capacity;
+    uint64_t slots;
+    uint32_t stride_bytes;
+    uint32_t slot_header_bytes; /* 0 or sizeof(slot_header) */
+    uint64_t data_offset;
+    _Atomic uint32_t state;
+
+    /* The writer's line. */
+    _Alignas(64) _Atomic uint64_t last; /* tuples written */
+    _Atomic uint64_t refused;
+
+    /* The consumers' line; written under the lock. */
+    _Alignas(64) _Atomic uint64_t first;
+    _Atomic uint64_t consumed;
+    _Atomic uint64_t truncated;
+    _Atomic uint64_t dropped; /* besides those that `last` implies */
+
+    /* The readers' line. */
+    _Alignas(64) _Atomic uint64_t reads;
+} element_header;
+
+typedef struct slot_header {
+    _Atomic uint32_t bytes; /* of the tuple */
+    _Atomic uint32_t taken; /* consumed by take; First has not passed it */
+} slot_header;
+
+typedef struct request_queue {
+    pastset_request *head, *tail;
+} request_queue;
+
+enum { QUEUE_NONE, QUEUE_WRITERS, QUEUE_INDEX, QUEUE_SEARCH };
+
+struct pastset_element {
+    pastset_appender appender; /* first: it is what the hot path touches */
+    element_header *header;
+    unsigned char *data;       /* slot 0 */
+    uint64_t slots, capacity;
+    uint32_t stride_bytes, slot_header_bytes;
+    pastset_policy policy;
+    bool one_writer, prefault, read_only;
+    bool deleted;              /* guarded by lock */
+    pastset_space *space;
+    pastset_type type;
+
+    pthread_mutex_t lock;
+    uint64_t delta;            /* guarded by lock, as all below */
+    uint64_t committed;        /* GROW: slots that have memory */
+    request_queue writers;     /* full: in the order they came */
+    request_queue by_index;    /* reads, by `wanted`, lowest first */
+    request_queue searching;   /* observe, take, read_match: as they came */
+    _Atomic uint32_t held;     /* requests in the three queues */
+};
+
+/* --- space.c --- */
+
+/* Takes memory for an element of `bytes` in the space, of which the first
+ * `now_bytes` get disk blocks at once. Gives its offset. */
+int pastset__space_allocate(pastset_space *space, uint64_t bytes,
+                            uint64_t now_bytes, uint64_t *offset);
+/* Gives disk blocks to a range, and touches its pages if `prefault`. */
+int pastset__space_commit(pastset_space *space, uint64_t offset,
+                          uint64_t bytes, bool prefault);
+void *pastset__space_at(pastset_space *space, uint64_t offset);
+/* A space that was opened: may `bytes` at `offset` be read? */
+bool pastset__space_readable(pastset_space *space, const void *at,
+                             uint64_t bytes);
+int pastset__space_publish(pastset_space *space, pastset_element *element,
+                           uint64_t offset);
+bool pastset__space_read_only(const pastset_space *space);
+
+/* --- element.c --- */
+
+/* Makes the handle of an element in a space that was opened, after checking
+ * its header. */
+int pastset__element_attach(pastset_element **out, pastset_space *space,
+                            uint64_t offset);
+void pastset__element_free(pastset_element *element);
+/* GROW: gives memory to the next part of the slots. */
+int pastset__element_grow(pastset_element *element);
+/* Recomputes appender.free_until; under the lock. */
+void pastset__element_set_free(pastset_element *element);
+
+/* --- request.c --- */
+
+/* Ends all held requests with `status`. */
+void pastset__end_held(pastset_element *element, int status);
+/* Completes what can be completed now. Under the lock; the completed requests
+ * are put in `completed`, to be announced after it. */
+void pastset__settle(pastset_element *element, request_queue *completed);
+void pastset__announce(request_queue *completed);
+/* Prepares the process for the waits of one-writer elements; false when the
+ * kernel cannot do it (no membarrier). */
+bool pastset__asymmetric_init(void);
+
+/* --- read.c --- */
+
+/* Completes a read without waiting, or PASTSET_EAGAIN. No lock needed. */
+int pastset__read(pastset_element *element, pastset_request *request);
+/* Copies the tuple at `index`, if it is there, and checks that it was there
+ * until the end of the copy. PASTSET_EEXPIRED otherwise. */
+int pastset__copy_out(pastset_element *element, uint64_t index,
+                      pastset_request *request);
+/* Finds the oldest tuple at or above `*index` that matches. PASTSET_EAGAIN
+ * when there is none; `*index` is where to go on looking. */
+int pastset__find(pastset_element *element, const pastset_pattern *pattern,
+                  uint64_t *index);
+
+static inline unsigned char *slot_at(const pastset_element *element,
+                                     uint64_t index)
+{
+    return element->data + (index % element->slots) * element->stride_bytes;
+}
+
+/* First, with what a one-writer element has discarded by writing on. */
+static inline uint64_t first_given_last(const pastset_element *element,
+                                        uint64_t last)
+{
+    uint64_t first = atomic_load_explicit(&element->header->first,
+                                          memory_order_acquire);
+
+    if (element->policy == PASTSET_DISCARD && last > element->capacity &&
+        last - element->capacity > first)
+        return last - element->capacity;
+    return first;
+}
+
+/* Copies of tuples that may change under the reader, who then finds out and
+ * drops what it has. Plain C calls that a data race, so where the race is
+ * watched for, the bytes are moved one atomic at a time. */
+#if defined(__SANITIZE_THREAD__)
+#define PASTSET_WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PASTSET_WATCHED 1
+#endif
+#endif
+
+static inline void slot_copy(void *to, const void *from, size_t bytes)
+{
+#ifdef PASTSET_WATCHED
+    for (size_t i = 0; i < bytes; i++)
+        __atomic_store_n((unsigned char *)to + i,
+                         __atomic_load_n((const unsigned char *)from + i,
+                                         __ATOMIC_RELAXED),
+                         __ATOMIC_RELAXED);
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static inline bool slot_equal(const void *slot, const void *values,
+                              size_t bytes)
+{
+#ifdef PASTSET_WATCHED
+    for (size_t i = 0; i < bytes; i++)
+        if (__atomic_load_n((const unsigned char *)slot + i,
+                            __ATOMIC_RELAXED) !=
+            ((const unsigned char *)values)[i])
+            return false;
+    return true;
+#else
+    return memcmp(slot, values, bytes) == 0;
+#endif
+}
+
+#endif

@@ -1,0 +1,568 @@
+/* request.c - completing requests, and holding those that must wait.
+ *
+ * Three queues. Blocked writers go in the order they came. Reads that wait
+ * for an index that is not written yet are sorted by it, so that a write
+ * completes exactly those at the head. Searches (observe, take, read_match)
+ * are tried in the order they came, each going on from the tuple where it
+ * stopped, so that no tuple is compared twice with one pattern.
+ *
+ * Whoever changes the element settles it: completes what the change made
+ * possible, collects it under the lock, and calls `done` after the lock. */
+#include "pastset/request.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pastset/element_internal.h"
+
+static bool membarrier_works;
+
+static void membarrier_register(void)
+{
+    membarrier_works =
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
+                0) == 0;
+}
+
+bool pastset__asymmetric_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, membarrier_register);
+    return membarrier_works;
+}
+
+const char *pastset_verb_name(unsigned verb)
+{
+    static const char *const names[PASTSET_VERBS] = {
+        "?",         "write",      "read",    "read_first", "read_last",
+        "read_next", "read_match", "observe", "take",
+    };
+    return names[verb < PASTSET_VERBS ? verb : 0];
+}
+
+/* --- queues --- */
+
+static void queue_insert(request_queue *queue, pastset_request *request,
+                         pastset_request *after)
+{
+    request->previous = after;
+    request->next = after ? after->next : queue->head;
+    if (request->next)
+        request->next->previous = request;
+    else
+        queue->tail = request;
+    if (after)
+        after->next = request;
+    else
+        queue->head = request;
+}
+
+static void queue_remove(request_queue *queue, pastset_request *request)
+{
+    if (request->previous)
+        request->previous->next = request->next;
+    else
+        queue->head = request->next;
+    if (request->next)
+        request->next->previous = request->previous;
+    else
+        queue->tail = request->previous;
+}
+
+static request_queue *queue_of(pastset_element *element, uint8_t queue)
+{
+    switch (queue) {
+    case QUEUE_WRITERS:
+        return &element->writers;
+    case QUEUE_INDEX:
+        return &element->by_index;
+    default:
+        return &element->searching;
+    }
+}
+
+/* Behind those that wait for the same index or a lower one. Waits for rising
+ * indexes, as they usually come, are placed at once. */
+static void queue_insert_sorted(request_queue *queue,
+                                pastset_request *request)
+{
+    pastset_request *after = queue->tail;
+
+    while (after && after->wanted > request->wanted)
+        after = after->previous;
+    queue_insert(queue, request, after);
+}
+
+/* Puts a request that must wait where its kind waits; under the lock. */
+static void hold(pastset_element *element, pastset_request *request)
+{
+    uint64_t last = atomic_load_explicit(&element->header->last,
+                                         memory_order_acquire);
+
+    request->wanted = last;
+    switch (request->verb) {
+    case PASTSET_WRITE:
+        request->queue = QUEUE_WRITERS;
+        break;
+    case PASTSET_READ:
+    case PASTSET_READ_NEXT:
+        if (request->index > last)
+            request->wanted = request->index;
+        /* fallthrough */
+    case PASTSET_READ_FIRST:
+    case PASTSET_READ_LAST:
+        request->queue = QUEUE_INDEX;
+        break;
+    default:
+        request->queue = QUEUE_SEARCH;
+    }
+    if (request->queue == QUEUE_INDEX)
+        queue_insert_sorted(&element->by_index, request);
+    else
+        queue_insert(queue_of(element, request->queue), request,
+                     queue_of(element, request->queue)->tail);
+    element->held++;
+}
+
+/* Takes a request out of its queue, to be announced; under the lock. */
+static void release(pastset_element *element, pastset_request *request,
+                    int status, request_queue *completed)
+{
+    queue_remove(queue_of(element, request->queue), request);
+    element->held--;
+    request->queue = QUEUE_NONE;
+    request->status = status;
+    queue_insert(completed, request, completed->tail);
+}
+
+void pastset__announce(request_queue *completed)
+{
+    pastset_request *next;
+
+    for (pastset_request *r = completed->head; r; r = next) {
+        next = r->next; /* `done` may free it */
+        r->done(r);
+    }
+}
+
+/* --- one attempt --- */
+
+static bool is_taken(pastset_element *element, uint64_t index)
+{
+    slot_header *header = (slot_header *)(void *)slot_at(element, index);
+    return element->slot_header_bytes &&
+           atomic_load_explicit(&header->taken, memory_order_relaxed);
+}
+
+/* Moves First to `first`, counting tuples that were still there in
+ * `counter`, and then over those that were taken before. */
+static void first_move(pastset_element *element, uint64_t first,
+                       _Atomic uint64_t *counter)
+{
+    element_header *header = element->header;
+    uint64_t at = atomic_load_explicit(&header->first, memory_order_relaxed);
+    uint64_t last = atomic_load_explicit(&header->last, memory_order_acquire);
+    uint64_t implied = first_given_last(element, last);
+    uint64_t count = 0;
+
+    if (implied > at) { /* discarded by a writer that takes no lock */
+        atomic_fetch_add_explicit(&header->dropped, implied - at,
+                                  memory_order_relaxed);
+        at = implied;
+    }
+    if (element->slot_header_bytes) {
+        for (; at < first; at++)
+            count += !is_taken(element, at);
+        while (at < last && is_taken(element, at))
+            at++;
+    } else if (at < first) {
+        count = first - at;
+        at = first;
+    }
+    atomic_fetch_add_explicit(counter, count, memory_order_relaxed);
+    /* Release: whoever sees a slot filled anew sees this first. */
+    atomic_store_explicit(&header->first, at, memory_order_release);
+}
+
+/* Makes room for one more tuple; under the lock. */
+static int make_room(pastset_element *element)
+{
+    element_header *header = element->header;
+    uint64_t next = element->appender.next;
+    uint64_t first =
+        atomic_load_explicit(&header->first, memory_order_relaxed);
+
+    switch (element->policy) {
+    case PASTSET_BLOCK:
+        return next - first < element->delta ? 0 : PASTSET_EAGAIN;
+    case PASTSET_DISCARD:
+        if (!element->one_writer && next - first >= element->capacity)
+            first_move(element, next - element->capacity + 1,
+                       &header->dropped);
+        return 0;
+    default:
+        if (next - first >= element->capacity) {
+            atomic_fetch_add_explicit(&header->refused, 1,
+                                      memory_order_relaxed);
+            return pastset_fail(PASTSET_EFULL,
+                                "element \"%s\" has grown to its limit of %llu "
+                                "tuples",
+                                header->name,
+                                (unsigned long long)element->capacity);
+        }
+        while (element->committed < element->slots &&
+               next >= element->committed) {
+            int err = pastset__element_grow(element);
+            if (err) {
+                atomic_fetch_add_explicit(&header->refused, 1,
+                                          memory_order_relaxed);
+                return err;
+            }
+        }
+        return 0;
+    }
+}
+
+/* Appends, if there is room; under the lock. */
+static int append(pastset_element *element, pastset_request *request)
+{
+    pastset_appender *appender = &element->appender;
+    unsigned char *slot = appender->at;
+    int err = make_room(element);
+
+    if (err)
+        return err;
+    /* Release: pairs with the acquire fence in still_there(). */
+    atomic_thread_fence(memory_order_release);
+    if (element->slot_header_bytes) {
+        slot_header *header = (slot_header *)(void *)slot;
+        atomic_store_explicit(&header->bytes, (uint32_t)request->bytes,
+                              memory_order_relaxed);
+        atomic_store_explicit(&header->taken, 0, memory_order_relaxed);
+    }
+    slot_copy(slot + element->slot_header_bytes, request->tuple,
+              request->bytes);
+    request->index = appender->next;
+    slot += appender->stride_bytes;
+    appender->at = slot == appender->end ? appender->begin : slot;
+    appender->next++;
+    /* Release: pairs with the acquire in last_of(). */
+    atomic_store_explicit(appender->last, appender->next,
+                          memory_order_release);
+    return 0;
+}
+
+/* Gives the oldest tuple from `*from` on that matches to this request alone;
+ * under the lock. */
+static int consume(pastset_element *element, pastset_request *request,
+                   uint64_t *from)
+{
+    element_header *header = element->header;
+
+    for (;;) {
+        uint64_t first;
+        int err = pastset__find(element, request->pattern, from);
+        if (err)
+            return err;
+        err = pastset__copy_out(element, *from, request);
+        if (err == PASTSET_EEXPIRED) /* discarded by a writer without lock */
+            continue;
+        if (err)
+            return err;
+        first = atomic_load_explicit(&header->first, memory_order_relaxed);
+        if (!element->slot_header_bytes) {
+            /* Those in between were discarded by the writer. What it discards
+             * from here on follows from its count (first_given_last). */
+            atomic_fetch_add_explicit(&header->dropped, *from - first,
+                                      memory_order_relaxed);
+            atomic_fetch_add_explicit(&header->consumed, 1,
+                                      memory_order_relaxed);
+            atomic_store_explicit(&header->first, *from + 1,
+                                  memory_order_release);
+        } else if (*from == first) {
+            first_move(element, *from + 1, &header->consumed);
+        } else {
+            slot_header *slot = (slot_header *)(void *)slot_at(element, *from);
+            atomic_store_explicit(&slot->taken, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&header->consumed, 1,
+                                      memory_order_relaxed);
+        }
+        return 0;
+    }
+}
+
+static bool consumes(const pastset_request *request)
+{
+    return request->verb == PASTSET_OBSERVE || request->verb == PASTSET_TAKE;
+}
+
+/* One attempt to complete the request; under the lock. */
+static int attempt(pastset_element *element, pastset_request *request)
+{
+    uint64_t from = 0;
+
+    if (request->verb == PASTSET_WRITE)
+        return append(element, request);
+    if (consumes(request))
+        return consume(element, request, &from);
+    return pastset__read(element, request);
+}
+
+static int attempt_search(pastset_element *element, pastset_request *request)
+{
+    int err;
+
+    if (consumes(request))
+        return consume(element, request, &request->wanted);
+    err = pastset__find(element, request->pattern, &request->wanted);
+    return err ? err : pastset__read(element, request);
+}
+
+/* --- settling --- */
+
+static bool settle_writers(pastset_element *element, request_queue *completed)
+{
+    bool moved = false;
+    pastset_request *head;
+
+    while ((head = element->writers.head)) {
+        int err = append(element, head);
+        if (err == PASTSET_EAGAIN)
+            break;
+        release(element, head, err, completed);
+        moved = true;
+    }
+    return moved;
+}
+
+static void settle_index(pastset_element *element, request_queue *completed)
+{
+    uint64_t last = atomic_load_explicit(&element->header->last,
+                                         memory_order_acquire);
+    pastset_request *next;
+
+    for (pastset_request *r = element->by_index.head; r && r->wanted < last;
+         r = next) {
+        int err = pastset__read(element, r);
+        next = r->next;
+        if (err == PASTSET_EAGAIN) {
+            /* It was written, and is consumed already: wait for the next. */
+            queue_remove(&element->by_index, r);
+            r->wanted = last;
+            queue_insert_sorted(&element->by_index, r);
+        } else {
+            release(element, r, err, completed);
+        }
+    }
+}
+
+static bool settle_searching(pastset_element *element,
+                             request_queue *completed)
+{
+    bool moved = false;
+    pastset_request *next;
+
+    for (pastset_request *r = element->searching.head; r; r = next) {
+        uint64_t oldest = 0;
+        int err;
+
+        next = r->next;
+        if (pastset__find(element, NULL, &oldest) == PASTSET_EAGAIN)
+            break; /* nothing is left for anybody */
+        err = attempt_search(element, r);
+        if (err == PASTSET_EAGAIN)
+            continue;
+        moved |= consumes(r);
+        release(element, r, err, completed);
+    }
+    return moved;
+}
+
+void pastset__settle(pastset_element *element, request_queue *completed)
+{
+    bool again;
+
+    /* A write may complete an observe, which makes room for a write. */
+    do {
+        settle_index(element, completed);
+        again = settle_searching(element, completed);
+        again |= settle_writers(element, completed);
+    } while (again && element->held);
+    pastset__element_set_free(element);
+}
+
+/* A request of a one-writer element was put in a queue, and the writer takes
+ * no lock: make it see that before its next tuple, and see its last one. */
+static void meet_writer(pastset_element *element, request_queue *completed)
+{
+    pastset__element_set_free(element);
+    /* Stands for the fence that append_end leaves out: after this, either the
+     * writer's count is visible here, or free_until == 0 is visible to it. */
+    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    pastset__settle(element, completed);
+}
+
+static int deleted(const pastset_element *element)
+{
+    return pastset_fail(PASTSET_EDELETED, "element \"%s\" was deleted",
+                        element->header->name);
+}
+
+static int submit_locked(pastset_element *element, pastset_request *request)
+{
+    request_queue completed = {NULL, NULL};
+    int err;
+
+    pthread_mutex_lock(&element->lock);
+    if (element->deleted)
+        err = deleted(element);
+    else if (request->verb == PASTSET_WRITE && element->writers.head)
+        err = PASTSET_EAGAIN; /* behind those that came before */
+    else
+        err = attempt(element, request);
+    if (err == PASTSET_EAGAIN && !request->nowait) {
+        hold(element, request);
+        if (element->one_writer)
+            meet_writer(element, &completed);
+        err = PASTSET_HELD;
+    } else if (!err && (element->held || element->one_writer)) {
+        pastset__settle(element, &completed);
+    }
+    pthread_mutex_unlock(&element->lock);
+    if (completed.head)
+        pastset__announce(&completed);
+    if (err == PASTSET_EAGAIN)
+        pastset_fail(err, "element \"%s\": %s would have to wait",
+                     element->header->name, pastset_verb_name(request->verb));
+    return err;
+}
+
+static int check(const pastset_element *element,
+                 const pastset_request *request)
+{
+    const pastset_type *type = &element->type;
+
+    if (request->verb == 0 || request->verb >= PASTSET_VERBS)
+        return pastset_fail(PASTSET_EINVAL, "element \"%s\": unknown verb %u",
+                            element->header->name, request->verb);
+    if (request->verb == PASTSET_WRITE &&
+        (type->variable ? request->bytes > type->max_bytes
+                        : request->bytes != type->max_bytes))
+        return pastset_fail(PASTSET_ETYPE,
+                            "element \"%s\" has type \"%s\": a tuple of %zu "
+                            "bytes does not fit",
+                            element->header->name, type->text,
+                            request->bytes);
+    if (element->read_only &&
+        (!request->nowait || request->verb == PASTSET_WRITE ||
+         consumes(request)))
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "element \"%s\" was opened for reading without "
+                            "waiting",
+                            element->header->name);
+    if (request->pattern && request->verb == PASTSET_TAKE &&
+        !element->slot_header_bytes)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "element \"%s\" has one writer: take with a "
+                            "pattern needs slots that can be marked",
+                            element->header->name);
+    return 0;
+}
+
+/* Without a lock: reads, and writes of the one writer. PASTSET_EAGAIN when
+ * that does not do. */
+static int submit_unlocked(pastset_element *element, pastset_request *request)
+{
+    unsigned char *slot;
+
+    if (request->verb == PASTSET_WRITE) {
+        if (!element->one_writer || element->type.variable)
+            return PASTSET_EAGAIN;
+        slot = pastset_append_begin(&element->appender);
+        if (!slot)
+            return PASTSET_EAGAIN;
+        slot_copy(slot, request->tuple, request->bytes);
+        request->index = element->appender.next;
+        pastset_append_end(&element->appender);
+        return 0;
+    }
+    if (consumes(request))
+        return PASTSET_EAGAIN;
+    if (atomic_load_explicit(&element->header->state, memory_order_relaxed) !=
+        ELEMENT_LIVE)
+        return deleted(element);
+    return pastset__read(element, request);
+}
+
+int pastset_submit(pastset_element *element, pastset_request *request)
+{
+    int err = check(element, request);
+
+    if (err)
+        return err;
+    request->element = element;
+    request->queue = QUEUE_NONE;
+    request->wanted = 0;
+    err = submit_unlocked(element, request);
+    if (err != PASTSET_EAGAIN || element->read_only)
+        return err;
+    return submit_locked(element, request);
+}
+
+bool pastset_cancel(pastset_request *request)
+{
+    pastset_element *element = request->element;
+    bool held;
+
+    pthread_mutex_lock(&element->lock);
+    held = request->queue != QUEUE_NONE;
+    if (held) {
+        queue_remove(queue_of(element, request->queue), request);
+        request->queue = QUEUE_NONE;
+        element->held--;
+        pastset__element_set_free(element);
+    }
+    pthread_mutex_unlock(&element->lock);
+    return held;
+}
+
+void pastset__end_held(pastset_element *element, int status)
+{
+    request_queue completed = {NULL, NULL};
+
+    pthread_mutex_lock(&element->lock);
+    while (element->writers.head)
+        release(element, element->writers.head, status, &completed);
+    while (element->by_index.head)
+        release(element, element->by_index.head, status, &completed);
+    while (element->searching.head)
+        release(element, element->searching.head, status, &completed);
+    pastset__element_set_free(element);
+    pthread_mutex_unlock(&element->lock);
+    pastset__announce(&completed);
+}
+
+int pastset_element_truncate(pastset_element *element, uint64_t index)
+{
+    request_queue completed = {NULL, NULL};
+    uint64_t last;
+
+    if (element->read_only)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "element \"%s\": the space was opened for reading",
+                            element->header->name);
+    pthread_mutex_lock(&element->lock);
+    if (element->deleted) {
+        pthread_mutex_unlock(&element->lock);
+        return deleted(element);
+    }
+    last = atomic_load_explicit(&element->header->last, memory_order_acquire);
+    first_move(element, index < last ? index : last,
+               &element->header->truncated);
+    pastset__settle(element, &completed);
+    pthread_mutex_unlock(&element->lock);
+    pastset__announce(&completed);
+    return 0;
+}

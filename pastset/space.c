@@ -1,0 +1,456 @@
+/* space.c - one mapping that holds all elements of a process.
+ *
+ * The address space for the largest size is reserved at once, so that nothing
+ * ever moves; disk blocks are taken when an element is created or grows, with
+ * fallocate, so that a full disk is an error there and never a SIGBUS at a
+ * store. The file is sparse where elements may still grow. */
+#include "pastset/space.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pastset/element_internal.h"
+
+#define DEFAULT_MAX_BYTES (64ull << 30)
+#define LARGEST_MAX_BYTES (1ull << 44)
+#define DEFAULT_MAX_ELEMENTS 65536u
+#define LARGEST_MAX_ELEMENTS (1u << 20)
+
+struct pastset_space {
+    space_header *header;
+    unsigned char *base;
+    uint64_t mapped_bytes;
+    _Atomic uint64_t file_bytes; /* opened: size of the file when last seen */
+    int fd;                      /* -1: anonymous memory */
+    bool read_only;
+    char *path;                  /* "memory" when anonymous */
+
+    pthread_mutex_t lock;
+    pastset_element **elements; /* guarded by lock, as all below */
+    uint32_t known;             /* handles, in the order of the directory */
+    uint32_t room;
+};
+
+static uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static _Atomic uint64_t *directory(const pastset_space *space)
+{
+    return (_Atomic uint64_t *)(void *)(space->base + SPACE_PAGE);
+}
+
+static uint64_t directory_bytes(uint32_t max_elements)
+{
+    return round_up((uint64_t)max_elements * sizeof(uint64_t), SPACE_PAGE);
+}
+
+static int space_new(pastset_space **out, const char *path)
+{
+    pastset_space *space = calloc(1, sizeof(*space));
+
+    if (!space)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a space");
+    space->fd = -1;
+    space->base = MAP_FAILED;
+    space->path = strdup(path ? path : "memory");
+    if (!space->path) {
+        free(space);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a space");
+    }
+    pthread_mutex_init(&space->lock, NULL);
+    *out = space;
+    return 0;
+}
+
+static int space_map(pastset_space *space, uint64_t bytes)
+{
+    int protection = PROT_READ | (space->read_only ? 0 : PROT_WRITE);
+    int flags = MAP_NORESERVE | MAP_SHARED;
+
+    if (space->fd < 0)
+        flags |= MAP_ANONYMOUS;
+    space->base = mmap(NULL, bytes, protection, flags, space->fd, 0);
+    if (space->base == MAP_FAILED) {
+        int error = errno;
+        return pastset_fail(pastset_status_from_errno(error),
+                            "%s: cannot map %llu bytes: %s", space->path,
+                            (unsigned long long)bytes, strerror(error));
+    }
+    space->mapped_bytes = bytes;
+    space->header = (space_header *)(void *)space->base;
+    return 0;
+}
+
+int pastset__space_commit(pastset_space *space, uint64_t offset,
+                          uint64_t bytes, bool prefault)
+{
+    unsigned char *begin, *end;
+
+    if (space->fd >= 0) {
+        int error;
+        do {
+            error = posix_fallocate(space->fd, (off_t)offset, (off_t)bytes);
+        } while (error == EINTR);
+        if (error)
+            return pastset_fail(
+                pastset_status_from_errno(error),
+                "%s: cannot reserve %llu bytes on disk: %s. Free some, or make "
+                "elements smaller",
+                space->path, (unsigned long long)bytes, strerror(error));
+    }
+    if (!prefault)
+        return 0;
+    begin = space->base + offset / SPACE_PAGE * SPACE_PAGE;
+    end = space->base + offset + bytes;
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(begin, (size_t)(end - begin), MADV_POPULATE_WRITE) == 0)
+        return 0;
+#endif
+    /* Kernels before 5.14: touch each page by adding nothing to a byte, which
+     * leaves what a neighbour may be writing there. */
+    for (unsigned char *page = begin; page < end; page += SPACE_PAGE)
+        __atomic_fetch_or(page, 0, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int pastset_space_create(pastset_space **out,
+                         const pastset_space_options *options)
+{
+    uint64_t max_bytes =
+        options->max_bytes ? options->max_bytes : DEFAULT_MAX_BYTES;
+    uint32_t max_elements =
+        options->max_elements ? options->max_elements : DEFAULT_MAX_ELEMENTS;
+    uint64_t begin = SPACE_PAGE + directory_bytes(max_elements);
+    pastset_space *space;
+    int err;
+
+    *out = NULL;
+    if (max_bytes < begin || max_bytes > LARGEST_MAX_BYTES ||
+        max_elements > LARGEST_MAX_ELEMENTS)
+        return pastset_fail(PASTSET_EINVAL,
+                            "a space of %llu bytes for %u elements: at least "
+                            "%llu bytes, at most 16 TiB and %u elements",
+                            (unsigned long long)max_bytes, max_elements,
+                            (unsigned long long)begin, LARGEST_MAX_ELEMENTS);
+    err = space_new(&space, options->path);
+    if (err)
+        return err;
+    if (options->path) {
+        space->fd = open(options->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+                         0644);
+        if (space->fd < 0) {
+            int error = errno;
+            err = pastset_fail(pastset_status_from_errno(error),
+                               "cannot create %s: %s", options->path,
+                               strerror(error));
+            goto fail;
+        }
+    }
+    err = space_map(space, max_bytes);
+    if (!err)
+        err = pastset__space_commit(space, 0, begin, false);
+    if (err)
+        goto fail;
+    space->header->version = SPACE_VERSION;
+    space->header->byte_order = SPACE_BYTE_ORDER;
+    space->header->max_bytes = max_bytes;
+    space->header->max_elements = max_elements;
+    atomic_store(&space->header->used_bytes, begin);
+    memcpy(space->header->magic, SPACE_MAGIC, sizeof(space->header->magic));
+    *out = space;
+    return 0;
+fail:
+    pastset_space_close(space);
+    return err;
+}
+
+/* Takes in the size that the file has now. */
+static int file_size_update(pastset_space *space)
+{
+    struct stat status;
+
+    if (fstat(space->fd, &status) != 0) {
+        int error = errno;
+        return pastset_fail(PASTSET_EIO, "%s: %s", space->path,
+                            strerror(error));
+    }
+    atomic_store(&space->file_bytes, (uint64_t)status.st_size);
+    return 0;
+}
+
+static int header_check(const pastset_space *space, const space_header *header)
+{
+    uint64_t begin = SPACE_PAGE + directory_bytes(header->max_elements);
+
+    if (memcmp(header->magic, SPACE_MAGIC, sizeof(header->magic)) != 0)
+        return pastset_fail(PASTSET_EFORMAT, "%s is not a space file",
+                            space->path);
+    if (header->byte_order != SPACE_BYTE_ORDER)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "%s was written on a machine of the other byte "
+                            "order: read it there",
+                            space->path);
+    if (header->version != SPACE_VERSION)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "%s has version %u of the format; this program "
+                            "reads %u",
+                            space->path, header->version, SPACE_VERSION);
+    if (header->max_elements > LARGEST_MAX_ELEMENTS ||
+        header->max_bytes > LARGEST_MAX_BYTES || header->max_bytes < begin ||
+        atomic_load(&space->file_bytes) < begin)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "%s is damaged: its header contradicts its size",
+                            space->path);
+    return 0;
+}
+
+int pastset_space_open(pastset_space **out, const char *path)
+{
+    space_header header;
+    pastset_space *space;
+    ssize_t got;
+    int err;
+
+    *out = NULL;
+    err = space_new(&space, path);
+    if (err)
+        return err;
+    space->read_only = true;
+    space->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (space->fd < 0) {
+        int error = errno;
+        err = pastset_fail(pastset_status_from_errno(error),
+                           "cannot open %s: %s", path, strerror(error));
+        goto fail;
+    }
+    err = file_size_update(space);
+    if (err)
+        goto fail;
+    got = pread(space->fd, &header, sizeof(header), 0);
+    if (got != (ssize_t)sizeof(header)) {
+        err = pastset_fail(PASTSET_EFORMAT,
+                           "%s is too short to be a space file", path);
+        goto fail;
+    }
+    err = header_check(space, &header);
+    if (!err)
+        err = space_map(space, header.max_bytes);
+    if (!err)
+        err = pastset_space_refresh(space);
+    if (err)
+        goto fail;
+    *out = space;
+    return 0;
+fail:
+    pastset_space_close(space);
+    return err;
+}
+
+void pastset_space_close(pastset_space *space)
+{
+    if (!space)
+        return;
+    for (uint32_t i = 0; i < space->known; i++) {
+        if (!space->read_only)
+            pastset__end_held(space->elements[i], PASTSET_EDELETED);
+        pastset__element_free(space->elements[i]);
+    }
+    free(space->elements);
+    if (space->base != MAP_FAILED)
+        munmap(space->base, space->mapped_bytes);
+    if (space->fd >= 0)
+        close(space->fd);
+    pthread_mutex_destroy(&space->lock);
+    free(space->path);
+    free(space);
+}
+
+/* Adds a handle; under the lock. */
+static int handle_add(pastset_space *space, pastset_element *element)
+{
+    if (space->known == space->room) {
+        uint32_t room = space->room ? space->room * 2 : 64;
+        pastset_element **grown =
+            realloc(space->elements, room * sizeof(*grown));
+        if (!grown)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
+        space->elements = grown;
+        space->room = room;
+    }
+    space->elements[space->known++] = element;
+    return 0;
+}
+
+int pastset_space_refresh(pastset_space *space)
+{
+    uint32_t count;
+    int err = 0;
+
+    if (!space->read_only)
+        return 0;
+    pthread_mutex_lock(&space->lock);
+    /* Acquire: pairs with the release in publish(); the headers of that many
+     * elements are whole. */
+    count = atomic_load_explicit(&space->header->element_count,
+                                 memory_order_acquire);
+    err = file_size_update(space);
+    if (!err && count > space->header->max_elements)
+        err = pastset_fail(PASTSET_EFORMAT,
+                           "%s is damaged: it claims %u elements", space->path,
+                           count);
+    while (!err && space->known < count) {
+        pastset_element *element;
+        err = pastset__element_attach(&element, space,
+                                      directory(space)[space->known]);
+        if (!err) {
+            err = handle_add(space, element);
+            if (err)
+                pastset__element_free(element);
+        }
+    }
+    if (err)
+        pastset_fail_while(err, "%s: element %u", space->path, space->known);
+    pthread_mutex_unlock(&space->lock);
+    return err;
+}
+
+static bool is_live(const pastset_element *element)
+{
+    return atomic_load_explicit(&element->header->state,
+                                memory_order_relaxed) == ELEMENT_LIVE;
+}
+
+size_t pastset_space_count(pastset_space *space)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&space->lock);
+    for (uint32_t i = 0; i < space->known; i++)
+        count += is_live(space->elements[i]);
+    pthread_mutex_unlock(&space->lock);
+    return count;
+}
+
+pastset_element *pastset_space_at(pastset_space *space, size_t position)
+{
+    pastset_element *found = NULL;
+
+    pthread_mutex_lock(&space->lock);
+    for (uint32_t i = 0; i < space->known && !found; i++) {
+        if (is_live(space->elements[i]) && position-- == 0)
+            found = space->elements[i];
+    }
+    pthread_mutex_unlock(&space->lock);
+    return found;
+}
+
+/* Under the lock. */
+static pastset_element *find(pastset_space *space, const char *name)
+{
+    for (uint32_t i = 0; i < space->known; i++) {
+        if (is_live(space->elements[i]) &&
+            strcmp(space->elements[i]->header->name, name) == 0)
+            return space->elements[i];
+    }
+    return NULL;
+}
+
+pastset_element *pastset_space_find(pastset_space *space, const char *name)
+{
+    pastset_element *found;
+
+    pthread_mutex_lock(&space->lock);
+    found = find(space, name);
+    pthread_mutex_unlock(&space->lock);
+    return found;
+}
+
+uint64_t pastset_space_used_bytes(const pastset_space *space)
+{
+    return atomic_load_explicit(&space->header->used_bytes,
+                                memory_order_relaxed);
+}
+
+int pastset__space_allocate(pastset_space *space, uint64_t bytes,
+                            uint64_t now_bytes, uint64_t *offset)
+{
+    uint64_t used;
+    int err;
+
+    pthread_mutex_lock(&space->lock);
+    used = atomic_load_explicit(&space->header->used_bytes,
+                                memory_order_relaxed);
+    bytes = round_up(bytes, SPACE_PAGE);
+    if (space->known >= space->header->max_elements)
+        err = pastset_fail(PASTSET_ENOSPC,
+                           "%s: already holds its %u elements", space->path,
+                           space->header->max_elements);
+    else if (bytes > space->header->max_bytes - used)
+        err = pastset_fail(PASTSET_ENOSPC,
+                           "%s: %llu bytes more would exceed its %llu",
+                           space->path, (unsigned long long)bytes,
+                           (unsigned long long)space->header->max_bytes);
+    else
+        err = pastset__space_commit(space, used, now_bytes, false);
+    if (!err) {
+        atomic_store_explicit(&space->header->used_bytes, used + bytes,
+                              memory_order_relaxed);
+        *offset = used;
+    }
+    pthread_mutex_unlock(&space->lock);
+    return err;
+}
+
+int pastset__space_publish(pastset_space *space, pastset_element *element,
+                           uint64_t offset)
+{
+    int err;
+
+    pthread_mutex_lock(&space->lock);
+    if (find(space, element->header->name))
+        err = pastset_fail(PASTSET_EEXIST,
+                           "there is an element \"%s\" already",
+                           element->header->name);
+    else
+        err = handle_add(space, element);
+    if (!err) {
+        atomic_store_explicit(&directory(space)[space->known - 1], offset,
+                              memory_order_relaxed);
+        /* Release: pairs with the acquire in refresh(). */
+        atomic_store_explicit(&space->header->element_count, space->known,
+                              memory_order_release);
+    }
+    pthread_mutex_unlock(&space->lock);
+    return err;
+}
+
+void *pastset__space_at(pastset_space *space, uint64_t offset)
+{
+    return space->base + offset;
+}
+
+bool pastset__space_read_only(const pastset_space *space)
+{
+    return space->read_only;
+}
+
+bool pastset__space_readable(pastset_space *space, const void *at,
+                             uint64_t bytes)
+{
+    uint64_t offset = (uint64_t)((const unsigned char *)at - space->base);
+
+    if (offset > space->mapped_bytes || bytes > space->mapped_bytes - offset)
+        return false;
+    if (offset + bytes <= atomic_load(&space->file_bytes))
+        return true;
+    /* It may have grown since. */
+    return file_size_update(space) == 0 &&
+           offset + bytes <= atomic_load(&space->file_bytes);
+}

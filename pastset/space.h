@@ -1,0 +1,55 @@
+/* space.h - the elements of one process, in one memory that is also a file.
+ *
+ * A space is one shared mapping without pointers. Created with a path it is
+ * that file, and everything published in an element can be read from it by
+ * another process, while the writer runs, after it ended, or after it was
+ * killed. Created without a path it is anonymous memory.
+ *
+ * Threads:   create, open and close by one thread; the rest by any.
+ * Ownership: create and open give the space to you; close takes it back
+ *            together with every element in it. */
+#ifndef PASTSET_SPACE_H
+#define PASTSET_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct pastset_space pastset_space;
+typedef struct pastset_element pastset_element;
+
+typedef struct pastset_space_options {
+    const char *path;    /* the file, made anew; NULL: anonymous memory */
+    uint64_t max_bytes;  /* address space to reserve; 0: 64 GiB */
+    uint32_t max_elements; /* 0: 65,536 */
+} pastset_space_options;
+
+/* Creates an empty space. Disk and memory are taken as elements need them.
+ * Errors: PASTSET_EIO, PASTSET_ENOSPC, PASTSET_ENOMEM, PASTSET_EINVAL. */
+int pastset_space_create(pastset_space **out,
+                         const pastset_space_options *options);
+
+/* Opens the file of a space for reading: elements can be read without
+ * waiting, and nothing in the file is changed.
+ * Errors: PASTSET_EIO, PASTSET_EFORMAT. */
+int pastset_space_open(pastset_space **out, const char *path);
+
+/* Ends the operations that are held in its elements with PASTSET_EDELETED,
+ * and gives everything back. The file stays. */
+void pastset_space_close(pastset_space *space);
+
+/* For a space that was opened: takes in the elements that its writer has
+ * created since. Errors: PASTSET_EFORMAT, PASTSET_EIO. */
+int pastset_space_refresh(pastset_space *space);
+
+/* The elements that were created and not deleted, in the order of creation.
+ * Borrowed: they live until the space is closed. `at` and `find` give NULL
+ * when there is none. */
+size_t pastset_space_count(pastset_space *space);
+pastset_element *pastset_space_at(pastset_space *space, size_t position);
+pastset_element *pastset_space_find(pastset_space *space, const char *name);
+
+/* Bytes of the file or memory that are taken. */
+uint64_t pastset_space_used_bytes(const pastset_space *space);
+
+#endif

@@ -1,0 +1,151 @@
+/* wait.c - the functions of element.h: a request, and a thread that waits. */
+#include "pastset/element.h"
+
+#include <stddef.h>
+
+#include "pastset/request.h"
+#include "pastset/waiter.h"
+
+/* A request on the stack of the thread that waits for it. */
+typedef struct waiting {
+    pastset_request request;
+    pastset_waiter waiter;
+} waiting;
+
+static void wake(pastset_request *request)
+{
+    waiting *w = (waiting *)(void *)((char *)request -
+                                     offsetof(waiting, request));
+    pastset_waiter_wake(&w->waiter);
+}
+
+/* The text of a request that ended while it was held. */
+static int ended(const pastset_element *element,
+                 const pastset_request *request)
+{
+    if (!request->status)
+        return 0;
+    return pastset_fail(request->status, "element \"%s\": %s: %s",
+                        pastset_element_name(element),
+                        pastset_verb_name(request->verb),
+                        pastset_status_text(request->status));
+}
+
+static int run(pastset_element *element, waiting *w, int timeout_ms)
+{
+    pastset_request *request = &w->request;
+    int status;
+
+    request->nowait = timeout_ms == PASTSET_NOWAIT;
+    request->done = wake;
+    request->room = NULL;
+    pastset_waiter_reset(&w->waiter);
+    status = pastset_submit(element, request);
+    if (status != PASTSET_HELD)
+        return status;
+    if (!pastset_waiter_wait(&w->waiter, pastset_deadline_ns(timeout_ms))) {
+        if (pastset_cancel(request))
+            return pastset_fail(PASTSET_ETIMEDOUT,
+                                "element \"%s\": %s waited %d ms in vain",
+                                pastset_element_name(element),
+                                pastset_verb_name(request->verb), timeout_ms);
+        /* It is being completed right now. */
+        pastset_waiter_wait(&w->waiter, 0);
+    }
+    return ended(element, request);
+}
+
+static int read_into(pastset_element *element, waiting *w, void *tuple,
+                     size_t *bytes, int timeout_ms, uint64_t *index)
+{
+    int status;
+
+    w->request.tuple = tuple;
+    w->request.bytes = *bytes;
+    status = run(element, w, timeout_ms);
+    if (status)
+        return status;
+    *bytes = w->request.bytes;
+    if (index)
+        *index = w->request.index;
+    return 0;
+}
+
+int pastset_write(pastset_element *element, const void *tuple, size_t bytes,
+                  int timeout_ms, uint64_t *index)
+{
+    waiting w;
+    union {
+        const void *from;
+        void *to;
+    } pointer = {.from = tuple}; /* a write reads it only */
+    int status;
+
+    w.request.verb = PASTSET_WRITE;
+    w.request.tuple = pointer.to;
+    w.request.bytes = bytes;
+    w.request.pattern = NULL;
+    status = run(element, &w, timeout_ms);
+    if (!status && index)
+        *index = w.request.index;
+    return status;
+}
+
+int pastset_read(pastset_element *element, uint64_t index, void *tuple,
+                 size_t *bytes, int timeout_ms)
+{
+    waiting w = {.request = {.verb = PASTSET_READ, .index = index}};
+    return read_into(element, &w, tuple, bytes, timeout_ms, NULL);
+}
+
+int pastset_read_first(pastset_element *element, void *tuple, size_t *bytes,
+                       int timeout_ms, uint64_t *index)
+{
+    waiting w = {.request = {.verb = PASTSET_READ_FIRST}};
+    return read_into(element, &w, tuple, bytes, timeout_ms, index);
+}
+
+int pastset_read_last(pastset_element *element, void *tuple, size_t *bytes,
+                      int timeout_ms, uint64_t *index)
+{
+    waiting w = {.request = {.verb = PASTSET_READ_LAST}};
+    return read_into(element, &w, tuple, bytes, timeout_ms, index);
+}
+
+int pastset_read_next(pastset_element *element, pastset_cursor *cursor,
+                      void *tuple, size_t *bytes, int timeout_ms)
+{
+    waiting w = {.request = {.verb = PASTSET_READ_NEXT,
+                             .index = cursor->next}};
+    uint64_t index = 0;
+    int status = read_into(element, &w, tuple, bytes, timeout_ms, &index);
+
+    if (status)
+        return status;
+    cursor->lost += index - cursor->next;
+    cursor->next = index + 1;
+    cursor->read++;
+    return 0;
+}
+
+int pastset_read_match(pastset_element *element,
+                       const pastset_pattern *pattern, void *tuple,
+                       size_t *bytes, int timeout_ms, uint64_t *index)
+{
+    waiting w = {.request = {.verb = PASTSET_READ_MATCH, .pattern = pattern}};
+    return read_into(element, &w, tuple, bytes, timeout_ms, index);
+}
+
+int pastset_observe(pastset_element *element, void *tuple, size_t *bytes,
+                    int timeout_ms, uint64_t *index)
+{
+    waiting w = {.request = {.verb = PASTSET_OBSERVE}};
+    return read_into(element, &w, tuple, bytes, timeout_ms, index);
+}
+
+int pastset_take(pastset_element *element, const pastset_pattern *pattern,
+                 void *tuple, size_t *bytes, int timeout_ms, uint64_t *index)
+{
+    waiting w = {.request = {.verb = PASTSET_TAKE, .pattern = pattern}};
+    return read_into(element, &w, tuple, bytes, timeout_ms, index);
+}

@@ -1,0 +1,294 @@
+/* held.c - operations that are held: their list, their limit, their timers.
+ *
+ * An operation is entered before the stage gets the chance to let go of it,
+ * and leaves when somebody resumes it. To end one early, its stage is asked
+ * to drop it, under the list's lock: as long as that is held the operation
+ * cannot leave the list, so it cannot be freed.
+ *
+ * Lock order: held_lock, then the locks of stages and elements. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "paths/host_internal.h"
+
+/* --- the heap: the operation that is due first is at the top --- */
+
+static void heap_put(heap *h, uint32_t at, operation *o)
+{
+    h->items[at] = o;
+    o->heap_at = at + 1;
+}
+
+static void heap_up(heap *h, uint32_t at, operation *o)
+{
+    while (at > 0 && h->items[(at - 1) / 2]->due_ns > o->due_ns) {
+        heap_put(h, at, h->items[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    heap_put(h, at, o);
+}
+
+static void heap_down(heap *h, uint32_t at, operation *o)
+{
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child + 1 < h->count &&
+            h->items[child + 1]->due_ns < h->items[child]->due_ns)
+            child++;
+        if (child >= h->count || h->items[child]->due_ns >= o->due_ns)
+            break;
+        heap_put(h, at, h->items[child]);
+        at = child;
+    }
+    heap_put(h, at, o);
+}
+
+static int heap_add(heap *h, operation *o)
+{
+    if (h->count == h->room) {
+        uint32_t room = h->room ? 2 * h->room : 256;
+        operation **items = realloc(h->items, room * sizeof(*items));
+        if (!items)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for a timer");
+        h->items = items;
+        h->room = room;
+    }
+    heap_up(h, h->count++, o);
+    return 0;
+}
+
+static void heap_remove(heap *h, operation *o)
+{
+    uint32_t at = o->heap_at - 1;
+    operation *last;
+
+    if (o->heap_at == 0)
+        return;
+    o->heap_at = 0;
+    last = h->items[--h->count];
+    if (last == o)
+        return;
+    if (at > 0 && h->items[(at - 1) / 2]->due_ns > last->due_ns)
+        heap_up(h, at, last);
+    else
+        heap_down(h, at, last);
+}
+
+/* Sets the timer descriptor to the earliest; under the lock. Any thread may
+ * do that while the loop waits for the descriptor. */
+static void timer_set(paths_host *host)
+{
+    int64_t due = host->timers.count ? host->timers.items[0]->due_ns : 0;
+    struct itimerspec spec = {
+        .it_value = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000}};
+
+    if (due == host->timer_set_ns)
+        return;
+    host->timer_set_ns = due;
+    timerfd_settime(host->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+/* --- the list --- */
+
+/* Under the lock. */
+static void list_add(paths_host *host, operation *o)
+{
+    o->held = true;
+    o->held_previous = NULL;
+    o->held_next = host->held;
+    if (o->held_next)
+        o->held_next->held_previous = o;
+    host->held = o;
+    if (++host->held_count > host->held_peak)
+        host->held_peak = host->held_count;
+}
+
+/* Under the lock. */
+static void list_remove(paths_host *host, operation *o)
+{
+    if (!o->held)
+        return;
+    o->held = false;
+    o->timed = false;
+    heap_remove(&host->timers, o);
+    if (o->held_previous)
+        o->held_previous->held_next = o->held_next;
+    else
+        host->held = o->held_next;
+    if (o->held_next)
+        o->held_next->held_previous = o->held_previous;
+    host->held_count--;
+}
+
+/* Under the lock. `due_ns` 0: no timer. */
+static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
+{
+    int err;
+
+    if (atomic_load_explicit(&host->failed, memory_order_relaxed))
+        return paths__host_failure(host);
+    if (host->held_count >= host->held_max)
+        return pastset_fail(PASTSET_ELIMIT,
+                            "host %s: holds %u operations, its limit",
+                            host_name(host, host->self), host->held_max);
+    o->due_ns = due_ns;
+    o->heap_at = 0;
+    if (due_ns) {
+        err = heap_add(&host->timers, o);
+        if (err)
+            return err;
+    }
+    list_add(host, o);
+    o->timed = timed;
+    if (o->home && paths__current == &o->home->executor) {
+        o->left = true;
+        o->home_depth = o->depth;
+    }
+    timer_set(host);
+    return 0;
+}
+
+int paths__hold(operation *o)
+{
+    paths_host *host = o->stage->host;
+    /* A thread that waits for its own operation looks at the clock itself. */
+    bool watched = !o->home || o->asynchronous;
+    int err;
+
+    pthread_mutex_lock(&host->held_lock);
+    err = hold(host, o, watched ? o->op.deadline_ns : 0, false);
+    pthread_mutex_unlock(&host->held_lock);
+    return err;
+}
+
+int paths_resume_after(paths_operation *op, uint64_t delay_ns)
+{
+    operation *o = operation_of(op);
+    paths_host *host = o->stage->host;
+    int64_t due_ns = pastset_now_ns() + (int64_t)delay_ns;
+    int err;
+
+    pthread_mutex_lock(&host->held_lock);
+    list_remove(host, o); /* entered by the engine, if its type may hold */
+    err = hold(host, o, due_ns, true);
+    pthread_mutex_unlock(&host->held_lock);
+    return err ? err : PATHS_HOLD;
+}
+
+void paths__unhold(operation *o)
+{
+    paths_host *host = o->stage->host;
+
+    pthread_mutex_lock(&host->held_lock);
+    list_remove(host, o);
+    pthread_mutex_unlock(&host->held_lock);
+}
+
+/* Under the lock: is it ours now? */
+static bool drop(paths_host *host, operation *o)
+{
+    paths_stage *stage = o->rising ? o->route[o->depth].stage : o->stage;
+
+    if (!o->held)
+        return false;
+    if (!o->timed &&
+        !(stage->type->drop && stage->type->drop(stage, &o->op)))
+        return false;
+    list_remove(host, o);
+    return true;
+}
+
+void paths__end(operation *o, int status)
+{
+    paths_host *host = o->stage->host;
+    bool ours;
+
+    pthread_mutex_lock(&host->held_lock);
+    ours = drop(host, o);
+    pthread_mutex_unlock(&host->held_lock);
+    if (ours)
+        paths_resume(&o->op, status);
+}
+
+/* Resumes a list that was taken out of the host's, linked by held_next. */
+static void resume_list(operation *list, int status)
+{
+    while (list) {
+        operation *next = list->held_next;
+        if (status < 0)
+            pastset_fail(status, "%s", pastset_status_text(status));
+        paths_resume(&list->op, status);
+        list = next;
+    }
+}
+
+void paths__end_all(paths_host *host)
+{
+    operation *list = NULL, *next;
+    int status;
+
+    pthread_mutex_lock(&host->held_lock);
+    for (operation *o = host->held; o; o = next) {
+        next = o->held_next;
+        if (drop(host, o)) {
+            o->held_next = list;
+            list = o;
+        }
+    }
+    pthread_mutex_unlock(&host->held_lock);
+    status = paths__host_failure(host);
+    for (operation *o = list; o; o = o->held_next)
+        paths__keep_text(o, status);
+    resume_list(list, status);
+}
+
+void paths__end_from(paths_host *host, const connection *from)
+{
+    operation *list = NULL, *next;
+
+    pthread_mutex_lock(&host->held_lock);
+    for (operation *o = host->held; o; o = next) {
+        next = o->held_next;
+        if (o->from == from && drop(host, o)) {
+            o->held_next = list;
+            list = o;
+        }
+    }
+    pthread_mutex_unlock(&host->held_lock);
+    resume_list(list, PASTSET_ECANCELED);
+}
+
+void paths__timers_run(paths_host *host)
+{
+    operation *due = NULL, *late = NULL;
+    int64_t now = pastset_now_ns();
+    uint64_t rings;
+    ssize_t r = read(host->timer_fd, &rings, sizeof(rings));
+
+    (void)r; /* nothing to read: somebody moved the timer meanwhile */
+    pthread_mutex_lock(&host->held_lock);
+    host->timer_set_ns = 0;
+    while (host->timers.count && host->timers.items[0]->due_ns <= now) {
+        operation *o = host->timers.items[0];
+        bool timed = o->timed;
+
+        if (!drop(host, o)) {
+            heap_remove(&host->timers, o); /* it is being completed */
+            continue;
+        }
+        o->held_next = timed ? due : late;
+        *(timed ? &due : &late) = o;
+    }
+    timer_set(host);
+    pthread_mutex_unlock(&host->held_lock);
+    resume_list(due, PATHS_PASS);
+    resume_list(late, PASTSET_ETIMEDOUT);
+}
+
+void paths__timers_fini(paths_host *host)
+{
+    free(host->timers.items);
+    memset(&host->timers, 0, sizeof(host->timers));
+}

@@ -1,0 +1,317 @@
+/* host_internal.h - a host and what is in it, as the files of paths see it.
+ *
+ * Who runs what. An executor is a thread that runs operations: the network
+ * loop (number 0) or a thread of the application. An application thread has
+ * blocking links of its own to other hosts, so that no hand-over between
+ * threads stands on the way of a remote operation: it sends its request and
+ * reads its reply itself. The loop has links too, for operations that it
+ * carries on: those that a delay held, and those that came from another host
+ * and go to a third.
+ *
+ * An operation belongs to its home, the thread that submitted it, or to the
+ * loop when it came from another host. Held operations are in one list per
+ * host, under one lock, so that they can be ended when the run ends. */
+#ifndef PATHS_HOST_INTERNAL_H
+#define PATHS_HOST_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+#include <uv.h>
+
+#include "paths/host.h"
+#include "paths/wire_internal.h"
+#include "pastset/waiter.h"
+
+typedef struct operation operation;
+typedef struct thread_link thread_link;
+
+struct paths_stage {
+    /* What each operation touches. */
+    int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
+    int (*up)(paths_stage *stage, paths_operation *op, uint64_t *note);
+    paths_stage *next; /* NULL: an element, or the next is on another host */
+    bool holds;        /* may hold: its type has a `drop` */
+    bool entry;        /* operations of other hosts come in here */
+    pastset_element *element; /* of element stages */
+    void *state;
+
+    const paths_wrapper_type *type;
+    paths_host *host;
+    uint32_t node;
+    uint32_t far_host, far_node; /* of proxies: where the next stage is */
+};
+
+typedef struct executor {
+    uint32_t number; /* 0: the loop */
+    paths_host *host;
+    paths_thread *thread; /* NULL: the loop */
+} executor;
+
+extern _Thread_local executor *paths__current;
+/* Sets it for the calling thread, or (NULL) takes it away. */
+void paths__current_set(executor *e);
+
+typedef struct route_entry {
+    paths_stage *stage;
+    uint64_t note;
+} route_entry;
+
+/* An operation, behind what wrapper.h shows of it. */
+struct operation {
+    paths_operation op; /* first */
+    paths_stage *stage; /* the one it is at on its way down */
+    paths_thread *home; /* NULL: it came from another host */
+    uint16_t depth;     /* route entries below its place on the way up */
+    uint16_t home_depth; /* of these, the ones that its home ran */
+    bool rising;        /* held on its way up */
+    bool left;          /* its home let go of it */
+    bool done;          /* at the top; home only */
+    bool asynchronous;  /* started by paths_start */
+    pastset_request request; /* at its element */
+    uint64_t asked;     /* index that was asked for */
+    char *text;         /* of a failure on another thread or host; owned */
+
+    /* At the top of an operation that came from another host: sends the
+     * reply, and frees it. */
+    void (*complete)(operation *o);
+    void *(*room)(operation *o, size_t bytes); /* for a tuple; may be NULL */
+    connection *from;   /* whose request it is; referenced */
+    unsigned char *reply; /* header and tuple */
+    size_t reply_room;
+    uint32_t id;        /* of the request, on its link or connection */
+
+    paths_path *path;   /* home only */
+    paths_arguments *arguments;
+    paths_done *callback;
+    void *context;
+    operation *mail;    /* the next in its home's mailbox */
+
+    /* Guarded by host->held_lock. */
+    operation *held_next, *held_previous;
+    bool held;
+    bool timed;         /* `due_ns` resumes it; else ends it */
+    int64_t due_ns;     /* 0: no timer */
+    uint32_t heap_at;   /* its place in the heap, plus one; 0: none */
+
+    operation *pending_next; /* waits for its reply on a link */
+    thread_link *on_link;
+    pastset_pattern pattern; /* of a request from another host */
+    route_entry *route;
+};
+
+struct paths_path {
+    paths_thread *thread;
+    paths_path *next; /* of its thread */
+    uint32_t edge;    /* of the map, from the thread */
+    char *name;
+    char *description;
+    paths_stage *first;
+    const pastset_type *type;
+    pastset_cursor cursor;
+    operation call; /* the one of paths_call */
+    route_entry route[PATHS_STAGES_MAX];
+};
+
+struct paths_thread {
+    executor executor;
+    paths_host *host;
+    const paths_map_node *node;
+    uint32_t number;
+    uint32_t sequence; /* of its last operation */
+    paths_path *paths;
+    thread_link **links; /* to each host of the map; NULL: none yet */
+    uint32_t pending;  /* operations that wait for a reply on its links */
+    uint32_t under_way; /* started by paths_start, not yet done */
+
+    operation *finished, *finished_last; /* of these: paths_poll's */
+
+    /* Operations that others completed and this thread has to bring up. */
+    _Atomic(operation *) mailbox;
+    pastset_waiter waiter;
+    int event_fd;          /* rings instead, while it is in poll; -1: none */
+    _Atomic bool in_poll;
+
+    pthread_t id;
+    bool started;
+    paths_main *program;
+    void *argument;
+    int status;
+};
+
+typedef struct heap {
+    operation **items;
+    uint32_t count, room;
+} heap;
+
+/* Another host of the run, as this one sees it. */
+typedef struct peer {
+    uint32_t host;          /* in the map */
+    connection *link;       /* the loop's link to it; NULL: none */
+    operation *pending;     /* wait for a reply on `link`; held_lock */
+    connection *member;     /* coordinator: its membership connection */
+    bool done;              /* coordinator: its threads have ended */
+    bool loop_needs;        /* the loop carries operations to it */
+} peer;
+
+struct paths_host {
+    const paths_map *map;
+    uint32_t self;      /* in the map */
+    uint32_t host_count, thread_count; /* of the map; here */
+    uint32_t map_threads;
+    uint64_t digest;
+    uint8_t key[PATHS_KEY_BYTES];
+    bool polling;
+    uint32_t connect_timeout_ms;
+    uint32_t largest_bytes; /* of a tuple of the elements here */
+
+    pastset_space *space;
+    paths_stage **stages; /* by node; NULL: not here */
+    paths_thread *threads;
+    executor loop_executor;
+    peer *peers;          /* by host of the map */
+
+    uv_loop_t loop;
+    uv_poll_t listener;
+    uv_poll_t timer;
+    uv_async_t wakeup;
+    uv_timer_t tidy;      /* closes connections that do not get on */
+    int listen_fd, timer_fd;
+    connection *connections;      /* loop only */
+    _Atomic(connection *) flush;  /* have output that others queued */
+    uint32_t strangers;           /* connections before their proof */
+    bool loop_open, closing;
+
+    pthread_t connector;  /* makes the loop's links, before the threads run */
+    bool connector_started;
+    _Atomic int connector_state; /* 0 busy, 1 done, negative: failed */
+    char connector_text[512];
+    int *connector_fds;
+    bool threads_started, ended, end_sent, told_done;
+    _Atomic uint32_t threads_running;
+
+    pthread_mutex_t held_lock;
+    operation *held;      /* guarded by held_lock, as all below */
+    uint32_t held_count, held_max;
+    uint32_t held_peak;
+    heap timers;
+    int64_t timer_set_ns; /* what timer_fd is set to; 0: nothing */
+
+    _Atomic int failed;   /* 0, or the status that ends the run */
+    pthread_mutex_t failure_lock;
+    char failure[1024];   /* guarded by failure_lock, as is the next */
+    char thread_failure[1024];
+    bool failure_told;    /* loop only: the other hosts know */
+};
+
+static inline operation *operation_of(paths_operation *op)
+{
+    return (operation *)(void *)op;
+}
+
+static inline const char *host_name(const paths_host *host, uint32_t index)
+{
+    return host->map->hosts[index].name;
+}
+
+/* --- operation.c: the engine --- */
+
+enum { RUN_DONE = 1, RUN_HELD = 0 };
+
+/* Runs an operation down from `o->stage` and up again, on this thread, until
+ * it is at the top (RUN_DONE) or held (RUN_HELD: do not touch it). */
+int paths__run(operation *o);
+/* Goes on upwards. */
+int paths__rise(operation *o);
+/* Keeps this thread's error text with the operation, for whoever reports it. */
+void paths__keep_text(operation *o, int status);
+/* Puts it in its home's mailbox and wakes it. */
+void paths__post(operation *o);
+
+/* --- held.c: held operations and their timers --- */
+
+/* Before an operation is held: puts it in the list, sets its deadline.
+ * Errors: PASTSET_ELIMIT, and the host's failure. */
+int paths__hold(operation *o);
+/* It is not held after all, or no longer. */
+void paths__unhold(operation *o);
+/* Ends it if it is still held: its deadline passed. */
+void paths__end(operation *o, int status);
+/* Ends every held operation, because the run ends. */
+void paths__end_all(paths_host *host);
+/* Ends those that came over a connection that is closed. */
+void paths__end_from(paths_host *host, const connection *from);
+/* The loop: what is due. */
+void paths__timers_run(paths_host *host);
+void paths__timers_fini(paths_host *host);
+
+/* --- bind.c: from map to stages --- */
+
+int paths__bind(paths_host *host);
+void paths__unbind(paths_host *host);
+/* "t3 -> proxy -> down_3 on h1"; to be freed. NULL: out of memory. */
+char *paths__describe(const paths_map *map, uint32_t edge);
+/* The type of the tuples of an element, wherever it lives. */
+int paths__element_type_of(const paths_map *map, uint32_t node,
+                           pastset_type *out);
+
+/* --- thread.c --- */
+
+void *paths__thread_run(void *thread);
+void paths__thread_fini(paths_thread *thread);
+/* Goes on upwards with an operation of this thread, on this thread. */
+void paths__thread_bring_up(paths_thread *self, operation *o);
+/* Shuts its links, so that a wait on them ends. Any thread. */
+void paths__thread_interrupt(paths_thread *thread);
+
+/* --- link.c: the blocking links of threads --- */
+
+int paths__link_open(paths_thread *thread, uint32_t host);
+void paths__link_close(thread_link *link);
+int paths__link_send(thread_link *link, operation *o,
+                     const paths_stage *proxy);
+/* Reads replies until `o` (or, if NULL, any operation) is done, the mailbox
+ * has something, or the deadline passes. */
+int paths__links_wait(paths_thread *thread, operation *o,
+                      int64_t deadline_ns);
+/* Takes an operation off the links: its late reply is ignored. */
+void paths__links_forget(paths_thread *thread, operation *o);
+void paths__link_interrupt(thread_link *link);
+/* Fills in the header of a request; gives its payload. */
+const void *paths__request_header(wire_header *header, operation *o,
+                                  const paths_stage *proxy);
+/* Takes what the header of a reply says into the operation. */
+void paths__reply_take(operation *o, const wire_header *header);
+/* Connects, proves the key, says hello. Blocking; any thread. */
+void paths__socket_tune(int fd);
+int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *fd);
+
+/* --- serve.c: requests of other hosts; replies to the loop --- */
+
+/* The loop's links are lost / closed: their operations fail. */
+void paths__serve_lost(connection *c, const char *why);
+/* The loop's way through a proxy. Any thread that holds `o`. */
+int paths__serve_send(paths_host *host, operation *o,
+                      const paths_stage *proxy);
+bool paths__serve_forget(paths_host *host, operation *o);
+
+/* --- member.c: who is there, who is done, what failed --- */
+
+/* The first frame of whoever connected. False: close it. */
+bool paths__member_hello(connection *c);
+/* DONE, END and FAILED. */
+void paths__member_frame(connection *c);
+void paths__member_lost(connection *c, const char *why);
+/* The loop: looks whether the run can end, and tells the others what they
+ * must know. */
+void paths__member_turn(paths_host *host);
+
+/* --- host.c --- */
+
+/* paths_host_fail, when a thread's program has failed: its text, which names the
+ * path, is what the host reports in the end. */
+void paths__host_fail_thread(paths_host *host, int status);
+/* The failure's status, with its text as this thread's error. */
+int paths__host_failure(paths_host *host);
+
+#endif

@@ -1,0 +1,217 @@
+/* map.h - the path map: threads, wrappers, elements, and the ways between.
+ *
+ * A path map is a directed Graphviz graph. Nodes are threads, wrappers and
+ * elements (attribute `kind`), an edge is the way down from one stage to the
+ * next, and a host is a `subgraph cluster_<host>`:
+ *
+ *     digraph windtunnel {
+ *         subgraph cluster_h0 {
+ *             address="127.0.0.1";
+ *             t0 [kind=thread, number=0];
+ *             "t0.to_below.proxy" [kind=proxy];
+ *         }
+ *         subgraph cluster_h1 {
+ *             address="127.0.0.1";
+ *             down_0 [kind=element, type="u64[14]", capacity=2];
+ *         }
+ *         t0 -> "t0.to_below.proxy" [as=to_below, use=write];
+ *         "t0.to_below.proxy" -> down_0;
+ *     }
+ *
+ * kind      `thread`, `element`, or the name of a wrapper type
+ * number    of a thread: 0 ... count-1, each once
+ * type      of an element (see pastset/type.h); policy (`block`, `discard`,
+ *           `grow`; block when absent), capacity in tuples (1024 when absent)
+ * as, use   of an edge that leaves a thread: the name by which the program
+ *           opens this path (the element's name when absent), and `read`,
+ *           `write` or `both`
+ * address   of a host: `127.0.0.1`, `10.0.0.4:7000`, `[::1]:7000`; loopback
+ *           and any free port when absent
+ *
+ * Attributes that are not known here are kept as they are: those of Graphviz
+ * for drawing, and those of wrapper types.
+ *
+ * What DOT can say and a map cannot is refused when it is read: undirected and
+ * strict graphs, macros (@), names that begin with %. Nodes of one name are one
+ * node. An attribute whose value is empty is not there.
+ *
+ * Threads:   a map may be read by many threads while nobody changes it.
+ * Ownership: whoever gets a map from read/parse/create destroys it; all else
+ *            is borrowed from the map. */
+#ifndef PATHS_MAP_H
+#define PATHS_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PATHS_NONE UINT32_MAX     /* no host, no node, no edge */
+#define PATHS_STAGES_MAX 32       /* most stages of one path in one host */
+
+typedef enum paths_kind {
+    PATHS_THREAD,
+    PATHS_WRAPPER,
+    PATHS_ELEMENT,
+} paths_kind;
+
+typedef struct paths_attribute {
+    char *key;
+    char *value;
+    bool html; /* stood between < and > in the file rather than in quotes */
+} paths_attribute;
+
+typedef struct paths_attributes {
+    paths_attribute *items; /* in the order of their keys in the file */
+    size_t count;
+} paths_attributes;
+
+typedef struct paths_map_host {
+    char *name; /* the subgraph's name without "cluster_" */
+    unsigned line;
+    paths_attributes attributes;
+} paths_map_host;
+
+typedef struct paths_map_node {
+    char *name;
+    paths_kind kind;
+    char *type;    /* the `kind` attribute: "thread", "element", "proxy" ...;
+                      "" when it has none. Not among the attributes. */
+    uint32_t host; /* index into hosts; PATHS_NONE when it stands in none */
+    uint32_t second_host; /* another host it stands in as well, which is a
+                             mistake; PATHS_NONE */
+    unsigned line; /* in the file, from 1; 0 when made by a program */
+    paths_attributes attributes;
+    uint32_t *out, out_count; /* edges that leave it, in their order */
+    uint32_t *in, in_count;   /* edges that come to it */
+} paths_map_node;
+
+typedef struct paths_map_edge {
+    uint32_t from, to; /* nodes */
+    unsigned line;
+    paths_attributes attributes;
+} paths_map_edge;
+
+typedef struct paths_map_index paths_map_index; /* finds them by name */
+
+/* Read it freely; change names and arrays only through the functions below. */
+typedef struct paths_map {
+    char *name; /* of the graph; "" when it has none */
+    char *file; /* where it was read from; "" when made by a program */
+    paths_attributes attributes;    /* of the graph */
+    paths_attributes node_defaults; /* for drawing: `node [shape=box]` */
+    paths_attributes edge_defaults; /* for drawing: `edge [color=gray]` */
+    paths_map_host *hosts;
+    uint32_t host_count;
+    paths_map_node *nodes;
+    uint32_t node_count;
+    paths_map_edge *edges;
+    uint32_t edge_count;
+    paths_map_index *index;
+} paths_map;
+
+/* Reads a map from a file, or from a text whose complaints are to name
+ * `file`. Only what makes it unreadable is an error here: see check for the
+ * rest.
+ * Errors: PASTSET_EIO, PASTSET_EMAP with "file:line: what is wrong". */
+int paths_map_read(paths_map **out, const char *file);
+int paths_map_parse(paths_map **out, const char *text, size_t bytes,
+                    const char *file);
+void paths_map_destroy(paths_map *map);
+
+/* Writes the map as DOT, one statement a line, always the same text for the
+ * same map: hosts with their nodes first, then nodes in no host, then edges.
+ * Save leaves either the old file or the whole new one.
+ * Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+int paths_map_write(const paths_map *map, FILE *file);
+int paths_map_save(const paths_map *map, const char *file);
+
+/* Making and changing maps. Indexes stay valid when things are added. The
+ * adders return the new index, or PATHS_NONE when memory is out or (nodes,
+ * hosts) the name is taken. */
+int paths_map_create(paths_map **out, const char *name);
+int paths_map_copy(paths_map **out, const paths_map *map);
+/* Copies all but nodes and edges: where a function from map to map begins. */
+int paths_map_copy_hosts(paths_map **out, const paths_map *map);
+uint32_t paths_map_add_host(paths_map *map, const char *name);
+uint32_t paths_map_add_node(paths_map *map, uint32_t host, const char *type,
+                            const char *name);
+uint32_t paths_map_add_edge(paths_map *map, uint32_t from, uint32_t to);
+
+/* Sets, replaces or (value NULL) removes an attribute.
+ * Errors: PASTSET_ENOMEM. */
+int paths_attributes_set(paths_attributes *attributes, const char *key,
+                         const char *value);
+/* Sets an HTML-like label of Graphviz: what stands between < and >. */
+int paths_attributes_set_html(paths_attributes *attributes, const char *key,
+                              const char *value);
+/* Sets all of `attributes` in `out` too. Errors: PASTSET_ENOMEM. */
+int paths_attributes_copy(paths_attributes *out,
+                          const paths_attributes *attributes);
+/* The value, or NULL. */
+const char *paths_attributes_get(const paths_attributes *attributes,
+                                 const char *key);
+
+/* Read a number with its unit.
+ *   number    `64`, `64k` = 64,000, `4M`, `1G`, `256Ki` = 262,144, `1Mi`, `1Gi`
+ *   duration  `250ns`, `400us`, `1.5ms`, `2s`, `1min`; nanoseconds come back
+ *   rate      `9600bit`, `64kbit`, `10mbit`, `1gbit`, `100B`, `10kB`, `125MB`,
+ *             `1GB`; bytes per second come back
+ * Errors: PASTSET_EINVAL with a text that says what was expected. */
+int paths_parse_number(const char *text, uint64_t *out);
+int paths_parse_duration(const char *text, uint64_t *out_ns);
+int paths_parse_rate(const char *text, uint64_t *out_bytes_s);
+
+/* Shorthands; NULL / `fallback` when absent.
+ * Errors: PASTSET_EMAP with file, line and node, for a value that is none. */
+const char *paths_node_get(const paths_map_node *node, const char *key);
+int paths_node_number(const paths_map *map, const paths_map_node *node,
+                      const char *key, uint64_t fallback, uint64_t *out);
+int paths_node_duration(const paths_map *map, const paths_map_node *node,
+                        const char *key, uint64_t fallback, uint64_t *out_ns);
+int paths_node_rate(const paths_map *map, const paths_map_node *node,
+                    const char *key, uint64_t fallback, uint64_t *out_bytes_s);
+
+/* PATHS_NONE when there is none of that name. */
+uint32_t paths_map_find_host(const paths_map *map, const char *name);
+uint32_t paths_map_find_node(const paths_map *map, const char *name);
+
+/* Follows the path that begins with `edge` (which leaves a thread) down to
+ * its element, over first out-edges. Stores the nodes passed, without the
+ * thread and with the element, and returns their number; 0 when it does not
+ * end in an element within `room` nodes. */
+size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
+                      size_t room);
+
+/* The number of threads. */
+uint32_t paths_map_threads(const paths_map *map);
+
+/* A digest of all that hosts must agree on: two hosts whose maps differ do
+ * not talk to each other. Attributes for drawing, addresses, and the order in
+ * which things stand in the file do not count. */
+uint64_t paths_map_digest(const paths_map *map);
+
+/* --- checking --- */
+
+typedef struct paths_complaint {
+    unsigned line;
+    char *node; /* or edge "a -> b", or host; "" for the map as a whole */
+    char *text; /* what is wrong, and what to do */
+} paths_complaint;
+
+typedef struct paths_complaints {
+    paths_complaint *items;
+    size_t count;
+} paths_complaints;
+
+/* Checks everything that a run relies on and collects each complaint.
+ * Returns 0, or PASTSET_EMAP when there is at least one (the first is then
+ * the text of the failure, as "file:line: node: text"). */
+int paths_map_check(const paths_map *map, paths_complaints *out);
+void paths_complaints_clear(paths_complaints *complaints);
+/* Adds one; for the check functions of wrapper types. */
+int paths_complain(paths_complaints *complaints, unsigned line,
+                   const char *node, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

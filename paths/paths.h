@@ -1,0 +1,89 @@
+/* paths.h - what an application is written against.
+ *
+ * A thread of the application opens paths by name and reads and writes tuples
+ * through them. Where the elements live, and which wrappers stand on the way,
+ * is said by the path map and can be changed without touching the program.
+ *
+ * Threads:   a paths_thread and its paths belong to the thread they were
+ *            given to. One operation of a path is under way at a time unless
+ *            it is started with paths_start.
+ * Ownership: paths belong to their thread and end with it.
+ *
+ * Errors common to all operations, beside those of pastset/element.h:
+ * PASTSET_EHOST (a host on the way died: the text names it and the path),
+ * PASTSET_ECANCELED (the run ends), PASTSET_ELIMIT. */
+#ifndef PATHS_PATHS_H
+#define PATHS_PATHS_H
+
+#include "pastset/request.h"
+
+typedef struct paths_thread paths_thread;
+typedef struct paths_path paths_path;
+
+/* What a thread runs. A negative result, or PASTSET_EAPP, ends the run on
+ * every host; the thread's last error text tells why. */
+typedef int paths_main(paths_thread *self, void *argument);
+
+/* Who am I? The number is the thread's in the whole run: 0 ... count - 1. */
+uint32_t paths_thread_number(const paths_thread *self);
+uint32_t paths_thread_count(const paths_thread *self);
+const char *paths_thread_name(const paths_thread *self);
+const char *paths_thread_host(const paths_thread *self);
+/* An attribute of the thread's node in the map, or NULL. */
+const char *paths_thread_attribute(const paths_thread *self, const char *key);
+
+/* Opens the path that the map calls `name` (its `as`, else its element) for
+ * this thread. A neighbour that the map does not give is PASTSET_ENOENT. */
+int paths_open(paths_path **out, paths_thread *self, const char *name);
+
+/* The type of the element at its end, and the path's own description:
+ * "t3 -> proxy -> down_3 on h1". */
+const pastset_type *paths_type(const paths_path *path);
+const char *paths_describe(const paths_path *path);
+
+/* Appends a tuple; waits when the element is full and its policy is block. */
+int paths_write(paths_path *path, const void *tuple, size_t bytes);
+
+/* Reads without consuming, waiting until there is a tuple. `room` is the size
+ * of the buffer; for types of variable length use paths_call, which tells the
+ * length. read_next goes on where this path's last one ended. */
+int paths_read(paths_path *path, uint64_t index, void *tuple, size_t room);
+int paths_read_first(paths_path *path, void *tuple, size_t room);
+int paths_read_last(paths_path *path, void *tuple, size_t room);
+int paths_read_next(paths_path *path, void *tuple, size_t room);
+
+/* Consumes the tuple at First / the first tuple that matches. */
+int paths_observe(paths_path *path, void *tuple, size_t room);
+int paths_take(paths_path *path, const pastset_pattern *pattern, void *tuple,
+               size_t room);
+
+/* The general form of all of them. */
+typedef struct paths_arguments {
+    pastset_verb verb;
+    void *tuple;      /* write: not changed */
+    size_t bytes;     /* write: length; else room, and then the length */
+    uint64_t index;   /* read: which; then: of the tuple */
+    const pastset_pattern *pattern;
+    int timeout_ms;   /* PASTSET_FOREVER, PASTSET_NOWAIT, or a deadline */
+} paths_arguments;
+
+int paths_call(paths_path *path, paths_arguments *arguments);
+
+/* Starts an operation and returns; many can be under way. `arguments` (with
+ * the tuple and the pattern) must stay in place until `done` is called, which
+ * happens in paths_poll, on the thread that started it. */
+typedef void paths_done(paths_arguments *arguments, int status, void *context);
+int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
+                void *context);
+
+/* Waits until an operation that this thread started is complete, and calls
+ * `done` for each that is. Returns how many, 0 when the time passed or
+ * nothing is under way, or an error. */
+int paths_poll(paths_thread *self, int timeout_ms);
+
+/* Tuples read through this path, and those that were gone before read_next
+ * came to them. */
+void paths_reader_ledger(const paths_path *path, uint64_t *read,
+                         uint64_t *lost);
+
+#endif

@@ -1,0 +1,339 @@
+/* serve.c - operations that come from other hosts, and the loop's own links.
+ *
+ * A request becomes an operation without a home. It runs down its stages on
+ * the loop; when it is complete, on whatever thread that happens, its reply is
+ * sent from there, so that nobody has to be woken to send it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/host_internal.h"
+
+/* --- requests --- */
+
+/* Room for a tuple behind where the header of the reply goes. */
+static void *serve_room(operation *o, size_t bytes)
+{
+    if (bytes > o->op.bytes)
+        return NULL; /* the reader told how much he takes */
+    if (bytes > o->reply_room || !o->reply) {
+        unsigned char *reply = realloc(o->reply, bytes ? bytes : 1);
+        if (!reply)
+            return NULL;
+        o->reply = reply;
+        o->reply_room = bytes;
+    }
+    return o->reply;
+}
+
+static void serve_free(operation *o)
+{
+    connection_unref(o->from);
+    free(o->reply);
+    free(o->text);
+    free(o);
+}
+
+static void serve_complete(operation *o)
+{
+    wire_header header = {.id = o->id,
+                          .kind = WIRE_REPLY,
+                          .status = (int16_t)o->op.status,
+                          .thread = o->op.thread,
+                          .sequence = o->op.sequence,
+                          .index = o->op.index,
+                          .lost = o->op.lost};
+    const void *payload = o->reply;
+
+    if (o->op.status) {
+        const char *text =
+            o->text ? o->text : pastset_status_text(o->op.status);
+        header.bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
+        payload = text;
+    } else if (o->op.verb != PASTSET_WRITE) {
+        header.bytes = (uint32_t)o->op.bytes;
+    }
+    /* When it cannot be sent, the reader is gone. */
+    connection_send(o->from, &header, payload);
+    serve_free(o);
+}
+
+/* Is the request one that the map lets this peer make? */
+static paths_stage *request_stage(connection *c)
+{
+    const wire_header *h = &c->header;
+    paths_host *host = c->host;
+    paths_stage *stage;
+
+    if (c->outgoing || c->state != CONNECTION_OPEN ||
+        c->role == ROLE_MEMBER || h->stage >= host->map->node_count ||
+        h->status <= 0 || h->status >= PASTSET_VERBS)
+        return NULL;
+    stage = host->stages[h->stage];
+    return stage && stage->entry ? stage : NULL;
+}
+
+static unsigned char *request_begin(connection *c)
+{
+    const wire_header *h = &c->header;
+    paths_stage *stage = request_stage(c);
+    operation *o;
+    unsigned char *payload;
+
+    if (!stage)
+        return NULL;
+    o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) +
+               h->bytes + 1);
+    if (!o)
+        return NULL;
+    memset(o, 0, sizeof(*o));
+    o->route = (route_entry *)(void *)(o + 1);
+    payload = (unsigned char *)(o->route + PATHS_STAGES_MAX);
+    o->stage = stage;
+    o->op.verb = (uint16_t)h->status;
+    o->op.nowait = h->timeout_ms == 0;
+    o->op.thread = h->thread;
+    o->op.sequence = h->sequence;
+    o->op.index = h->index;
+    o->op.bytes = h->room;
+    if (h->timeout_ms != WIRE_FOREVER && h->timeout_ms != 0)
+        o->op.deadline_ns =
+            pastset_now_ns() + (int64_t)h->timeout_ms * 1000000;
+    if (o->op.verb == PASTSET_WRITE) {
+        o->op.tuple = payload;
+        o->op.bytes = h->bytes;
+    } else {
+        o->room = serve_room;
+        if (h->bytes || h->lost) {
+            o->pattern.fields = h->lost;
+            o->pattern.values = payload;
+            o->pattern.bytes = h->bytes;
+            o->op.pattern = &o->pattern;
+        }
+    }
+    o->id = h->id;
+    o->complete = serve_complete;
+    o->from = c;
+    connection_ref(c);
+    c->request = o;
+    return payload;
+}
+
+/* A pattern must be as long as what it is compared with. */
+static bool pattern_fits(const operation *o)
+{
+    const paths_stage *stage = o->stage;
+
+    if (!o->op.pattern)
+        return o->op.verb != PASTSET_READ_MATCH;
+    while (stage->next)
+        stage = stage->next;
+    if (!stage->element)
+        return true; /* the host at the end will look */
+    const pastset_type *type = pastset_element_type(stage->element);
+    return type->variable ? o->pattern.bytes <= type->max_bytes
+                          : o->pattern.bytes == type->max_bytes;
+}
+
+static void request_run(connection *c)
+{
+    operation *o = c->request;
+
+    c->request = NULL;
+    if (!pattern_fits(o)) {
+        pastset_fail(PASTSET_EINVAL, "a pattern that does not fit the type");
+        o->op.status = PASTSET_EINVAL;
+        paths__keep_text(o, PASTSET_EINVAL);
+        serve_complete(o);
+        return;
+    }
+    if (paths__run(o) == RUN_DONE)
+        serve_complete(o);
+}
+
+/* --- the loop's links --- */
+
+static bool pending_remove(peer *p, const operation *o)
+{
+    operation **at = &p->pending;
+
+    while (*at && *at != o)
+        at = &(*at)->pending_next;
+    if (!*at)
+        return false;
+    *at = o->pending_next;
+    return true;
+}
+
+bool paths__serve_forget(paths_host *host, operation *o)
+{
+    /* Under held_lock, which guards the pending operations too. */
+    return pending_remove(&host->peers[o->stage->far_host], o);
+}
+
+int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
+{
+    peer *p = &host->peers[proxy->far_host];
+    static _Atomic uint32_t next_id;
+    wire_header header;
+    const void *payload;
+    connection *c;
+    bool ours = true;
+    int err = PASTSET_EHOST;
+
+    o->id = atomic_fetch_add(&next_id, 1);
+    payload = paths__request_header(&header, o, proxy);
+    pthread_mutex_lock(&host->held_lock);
+    c = p->link;
+    if (c) {
+        connection_ref(c);
+        o->pending_next = p->pending;
+        p->pending = o;
+    }
+    pthread_mutex_unlock(&host->held_lock);
+    if (c) {
+        /* The reply may have been there, and `o` be gone, when this returns. */
+        err = connection_send(c, &header, payload);
+        connection_unref(c);
+        if (!err)
+            return PATHS_HOLD;
+        pthread_mutex_lock(&host->held_lock);
+        ours = pending_remove(p, o);
+        pthread_mutex_unlock(&host->held_lock);
+    }
+    if (!ours)
+        return PATHS_HOLD; /* whoever saw the connection close ends it */
+    paths__unhold(o);
+    return pastset_fail(err, "host %s died: there is no connection to it",
+                        host_name(host, proxy->far_host));
+}
+
+/* The operation that a reply is for; from here on nobody drops it. */
+static unsigned char *reply_begin(connection *c)
+{
+    paths_host *host = c->host;
+    peer *p;
+    operation *o;
+
+    if (!c->outgoing || c->role != ROLE_LOOP)
+        return NULL;
+    p = &host->peers[c->peer];
+    pthread_mutex_lock(&host->held_lock);
+    o = p->pending;
+    while (o && o->id != c->header.id)
+        o = o->pending_next;
+    if (o)
+        pending_remove(p, o);
+    pthread_mutex_unlock(&host->held_lock);
+    c->request = o;
+    if (c->header.status) /* limited by wire_header_check */
+        return c->small;
+    if (!o) { /* dropped: its deadline passed */
+        c->request = calloc(1, c->header.bytes + 1);
+        return c->request;
+    }
+    if (o->op.verb == PASTSET_WRITE)
+        return c->header.bytes ? NULL : c->small;
+    if (o->room)
+        return o->room(o, c->header.bytes);
+    return c->header.bytes <= o->op.bytes ? o->op.tuple : NULL;
+}
+
+static bool reply_is_dropped(const connection *c)
+{
+    return c->request && c->target == c->request;
+}
+
+static void reply_end(connection *c)
+{
+    operation *o = c->request;
+
+    c->request = NULL;
+    if (!o || (unsigned char *)o == c->target) {
+        free(o);
+        return;
+    }
+    paths__reply_take(o, &c->header);
+    if (c->header.status < 0)
+        pastset_fail(c->header.status, "host %s: %.*s",
+                     host_name(c->host, c->peer), (int)c->header.bytes,
+                     (const char *)c->small);
+    paths_resume(&o->op, c->header.status < 0 ? c->header.status : 0);
+}
+
+/* --- frames --- */
+
+unsigned char *paths__serve_payload_at(connection *c)
+{
+    switch (c->header.kind) {
+    case WIRE_REQUEST:
+        return request_begin(c);
+    case WIRE_REPLY:
+        return reply_begin(c);
+    default:
+        return c->small;
+    }
+}
+
+void paths__serve_frame(connection *c)
+{
+    switch (c->header.kind) {
+    case WIRE_REQUEST:
+        request_run(c);
+        break;
+    case WIRE_REPLY:
+        reply_end(c);
+        break;
+    case WIRE_HELLO:
+        if (c->state != CONNECTION_HELLO || !paths__member_hello(c))
+            connection_close(c, "its hello was not accepted");
+        break;
+    default:
+        paths__member_frame(c);
+    }
+}
+
+static void lost(connection *c, operation *o, const char *why)
+{
+    pastset_fail(PASTSET_EHOST, "host %s died: %s",
+                 host_name(c->host, c->peer), why);
+    paths_resume(&o->op, PASTSET_EHOST);
+}
+
+void paths__serve_abandon(connection *c)
+{
+    operation *o = c->request;
+
+    c->request = NULL;
+    c->in_payload = false;
+    if (!o)
+        return;
+    if (c->header.kind == WIRE_REQUEST)
+        serve_free(o);
+    else if (reply_is_dropped(c) || (unsigned char *)o == c->target)
+        free(o);
+    else
+        lost(c, o, "it closed the connection");
+}
+
+void paths__serve_lost(connection *c, const char *why)
+{
+    paths_host *host = c->host;
+    operation *list = NULL;
+
+    if (!c->outgoing) {
+        paths__end_from(host, c);
+        return;
+    }
+    if (c->role != ROLE_LOOP)
+        return;
+    pthread_mutex_lock(&host->held_lock);
+    host->peers[c->peer].link = NULL;
+    list = host->peers[c->peer].pending;
+    host->peers[c->peer].pending = NULL;
+    pthread_mutex_unlock(&host->held_lock);
+    while (list) {
+        operation *next = list->pending_next;
+        lost(c, list, why);
+        list = next;
+    }
+}

@@ -1,0 +1,564 @@
+/* thread.c - paths.h for the threads of an application.
+ *
+ * A thread runs the down pass of its operation itself. If that comes back
+ * held it waits: for the reply, on its link, or for its mailbox, in a futex.
+ * With operations of paths_start under way it may have to wait for both, in
+ * poll. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "paths/host_internal.h"
+
+/* A server that does not answer within its deadline and this is given up. */
+#define GRACE_NS 2000000000
+
+uint32_t paths_thread_number(const paths_thread *self)
+{
+    return self->number;
+}
+
+uint32_t paths_thread_count(const paths_thread *self)
+{
+    return self->host->map_threads;
+}
+
+const char *paths_thread_name(const paths_thread *self)
+{
+    return self->node->name;
+}
+
+const char *paths_thread_host(const paths_thread *self)
+{
+    return paths_host_name(self->host);
+}
+
+const char *paths_thread_attribute(const paths_thread *self, const char *key)
+{
+    return paths_node_get(self->node, key);
+}
+
+/* --- opening --- */
+
+static const char *path_name(const paths_map *map, uint32_t edge)
+{
+    const char *as = paths_attributes_get(&map->edges[edge].attributes, "as");
+    uint32_t nodes[256];
+    size_t count;
+
+    if (as)
+        return as;
+    count = paths_map_walk(map, edge, nodes, 256);
+    return count ? map->nodes[nodes[count - 1]].name : "";
+}
+
+static uint32_t path_find(const paths_thread *self, const char *name)
+{
+    const paths_map *map = self->host->map;
+
+    for (uint32_t i = 0; i < self->node->out_count; i++) {
+        if (strcmp(path_name(map, self->node->out[i]), name) == 0)
+            return self->node->out[i];
+    }
+    return PATHS_NONE;
+}
+
+static void path_free(paths_path *path)
+{
+    free(path->name);
+    free(path->description);
+    free(path->call.text);
+    free(path);
+}
+
+/* The connection is made now rather than in the first operation. */
+static int link_prepare(paths_thread *self, const paths_stage *stage)
+{
+    for (; stage; stage = stage->next) {
+        if (stage->type->drop == NULL && stage->type->state_bytes == 0)
+            continue;
+        if (strcmp(stage->type->name, "proxy") == 0 &&
+            !self->links[stage->far_host])
+            return paths__link_open(self, stage->far_host);
+    }
+    return 0;
+}
+
+static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
+{
+    const paths_map *map = self->host->map;
+    uint32_t first = map->edges[edge].to;
+    uint32_t nodes[256];
+    size_t count = paths_map_walk(map, edge, nodes, 256);
+    paths_path *path = calloc(1, sizeof(*path));
+    pastset_type *type = malloc(sizeof(*type));
+    int err;
+
+    *out = NULL;
+    if (!path || !type) {
+        free(path);
+        free(type);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a path");
+    }
+    path->type = type;
+    err = paths__element_type_of(map, nodes[count - 1], type);
+    path->thread = self;
+    path->edge = edge;
+    path->first = self->host->stages[first];
+    path->name = strdup(path_name(map, edge));
+    path->description = paths__describe(map, edge);
+    path->call.route = path->route;
+    path->call.home = self;
+    path->call.path = path;
+    path->call.op.thread = self->number;
+    if (!err && (!path->name || !path->description))
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for a path");
+    if (!err)
+        err = link_prepare(self, path->first);
+    if (err) {
+        free(type);
+        path_free(path);
+        return err;
+    }
+    *out = path;
+    return 0;
+}
+
+int paths_open(paths_path **out, paths_thread *self, const char *name)
+{
+    uint32_t edge = path_find(self, name);
+    int err;
+
+    *out = NULL;
+    if (edge == PATHS_NONE)
+        return pastset_fail(PASTSET_ENOENT,
+                            "the map gives thread %s no path \"%s\"",
+                            self->node->name, name);
+    for (paths_path *path = self->paths; path; path = path->next) {
+        if (path->edge == edge) {
+            *out = path;
+            return 0;
+        }
+    }
+    err = path_make(out, self, edge);
+    if (err)
+        return pastset_fail_while(err, "opening path \"%s\"", name);
+    (*out)->next = self->paths;
+    self->paths = *out;
+    return 0;
+}
+
+const pastset_type *paths_type(const paths_path *path)
+{
+    return path->type;
+}
+
+const char *paths_describe(const paths_path *path)
+{
+    return path->description;
+}
+
+void paths_reader_ledger(const paths_path *path, uint64_t *read,
+                         uint64_t *lost)
+{
+    *read = path->cursor.read;
+    *lost = path->cursor.lost;
+}
+
+/* --- waiting --- */
+
+void paths__thread_bring_up(paths_thread *self, operation *o)
+{
+    if (paths__rise(o) != RUN_DONE)
+        return; /* held again on its way up */
+    o->done = true;
+    if (!o->asynchronous)
+        return;
+    o->mail = NULL; /* for paths_poll, in the order of completion */
+    if (self->finished_last)
+        self->finished_last->mail = o;
+    else
+        self->finished = o;
+    self->finished_last = o;
+}
+
+/* Brings up what others have completed, in the order in which they did. True
+ * when there was something. */
+static bool mailbox_take(paths_thread *self)
+{
+    /* Acquire: pairs with the release in paths__post(). */
+    operation *o = atomic_exchange_explicit(&self->mailbox, NULL,
+                                            memory_order_seq_cst);
+    operation *ordered = NULL;
+    bool some = o != NULL;
+
+    while (o) {
+        operation *next = o->mail;
+        o->mail = ordered;
+        ordered = o;
+        o = next;
+    }
+    while (ordered) {
+        operation *next = ordered->mail;
+        paths__thread_bring_up(self, ordered);
+        ordered = next;
+    }
+    return some;
+}
+
+/* The deadline passed: takes the operation back from where it is held. */
+static void give_up(paths_thread *self, operation *o)
+{
+    pastset_fail(PASTSET_ETIMEDOUT, "%s",
+                 pastset_status_text(PASTSET_ETIMEDOUT));
+    if (o->left) {
+        paths__end(o, PASTSET_ETIMEDOUT);
+        return;
+    }
+    paths__links_forget(self, o);
+    o->op.status = PASTSET_ETIMEDOUT;
+    paths__keep_text(o, PASTSET_ETIMEDOUT);
+    paths__thread_bring_up(self, o);
+}
+
+/* Until this operation is at the top. */
+static void wait_for(paths_thread *self, operation *o)
+{
+    int64_t deadline = o->op.deadline_ns;
+
+    while (!o->done) {
+        bool in_time = true;
+
+        if (!o->left) {
+            int64_t until = deadline ? deadline + GRACE_NS : 0;
+            mailbox_take(self); /* of others that are under way */
+            in_time = paths__links_wait(self, o, until) !=
+                      PASTSET_ETIMEDOUT;
+        } else {
+            pastset_waiter_rearm(&self->waiter);
+            if (!mailbox_take(self))
+                in_time = pastset_waiter_wait(&self->waiter, deadline);
+        }
+        if (!in_time) {
+            deadline = 0;
+            give_up(self, o);
+        }
+    }
+}
+
+/* --- one operation --- */
+
+/* The error of an operation, as the application shall read it. */
+static int report(operation *o)
+{
+    paths_path *path = o->path;
+    int status = o->op.status;
+
+    if (status == PASTSET_EAGAIN)
+        return status;
+    if (o->text) {
+        pastset_fail(status, "%s", o->text);
+        free(o->text);
+        o->text = NULL;
+    }
+    return pastset_fail_while(status, "%s by path \"%s\" (%s)",
+                              pastset_verb_name(o->op.verb), path->name,
+                              path->description);
+}
+
+static void cursor_move(paths_path *path, const operation *o)
+{
+    uint16_t verb = o->op.verb;
+
+    if (verb == PASTSET_WRITE)
+        return;
+    path->cursor.read++;
+    if (verb == PASTSET_READ_NEXT) {
+        path->cursor.lost += o->op.lost;
+        path->cursor.next = o->op.index + 1;
+    }
+}
+
+static void begin(operation *o, paths_path *path, paths_arguments *arguments)
+{
+    o->op.verb = (uint16_t)arguments->verb;
+    o->op.nowait = arguments->timeout_ms == PASTSET_NOWAIT;
+    o->op.status = 0;
+    o->op.sequence = ++path->thread->sequence;
+    o->op.tuple = arguments->tuple;
+    o->op.bytes = arguments->bytes;
+    o->op.index = arguments->index;
+    o->op.lost = 0;
+    o->op.pattern = arguments->pattern;
+    o->op.deadline_ns = 0;
+    if (__builtin_expect(arguments->timeout_ms > 0, 0))
+        o->op.deadline_ns = pastset_deadline_ns(arguments->timeout_ms);
+    o->stage = path->first;
+    o->depth = 0;
+    o->rising = false;
+    o->left = false;
+    o->done = false;
+}
+
+/* Reads of fixed types must have room before they go, since an observe that
+ * does not fit would be lost. */
+static int check(const paths_path *path, const paths_arguments *arguments)
+{
+    if (__builtin_expect(arguments->verb == PASTSET_WRITE ||
+                             path->type->variable ||
+                             arguments->bytes >= path->type->max_bytes,
+                         1))
+        return 0;
+    return pastset_fail(PASTSET_EROOM,
+                        "path \"%s\" (%s): a tuple of \"%s\" has %u bytes, and "
+                        "there is room for %zu",
+                        path->name, path->description, path->type->text,
+                        path->type->max_bytes, arguments->bytes);
+}
+
+int paths_call(paths_path *path, paths_arguments *arguments)
+{
+    operation *o = &path->call;
+    int err = check(path, arguments);
+
+    if (err)
+        return err;
+    if (__builtin_expect(atomic_load_explicit(&path->thread->host->failed,
+                                              memory_order_relaxed),
+                         0))
+        return paths__host_failure(path->thread->host);
+    begin(o, path, arguments);
+    if (arguments->verb == PASTSET_READ_NEXT)
+        o->op.index = path->cursor.next;
+    if (paths__run(o) != RUN_DONE)
+        wait_for(path->thread, o);
+    if (__builtin_expect(o->op.status != 0, 0))
+        return report(o);
+    arguments->bytes = o->op.bytes;
+    arguments->index = o->op.index;
+    cursor_move(path, o);
+    return 0;
+}
+
+int paths_write(paths_path *path, const void *tuple, size_t bytes)
+{
+    union {
+        const void *from;
+        void *to;
+    } pointer = {.from = tuple}; /* a write reads it only */
+    paths_arguments arguments = {.verb = PASTSET_WRITE,
+                                 .tuple = pointer.to,
+                                 .bytes = bytes,
+                                 .timeout_ms = PASTSET_FOREVER};
+    return paths_call(path, &arguments);
+}
+
+static int read_simple(paths_path *path, pastset_verb verb, uint64_t index,
+                       const pastset_pattern *pattern, void *tuple,
+                       size_t room)
+{
+    paths_arguments arguments = {.verb = verb,
+                                 .tuple = tuple,
+                                 .bytes = room,
+                                 .index = index,
+                                 .pattern = pattern,
+                                 .timeout_ms = PASTSET_FOREVER};
+    return paths_call(path, &arguments);
+}
+
+int paths_read(paths_path *path, uint64_t index, void *tuple, size_t room)
+{
+    return read_simple(path, PASTSET_READ, index, NULL, tuple, room);
+}
+
+int paths_read_first(paths_path *path, void *tuple, size_t room)
+{
+    return read_simple(path, PASTSET_READ_FIRST, 0, NULL, tuple, room);
+}
+
+int paths_read_last(paths_path *path, void *tuple, size_t room)
+{
+    return read_simple(path, PASTSET_READ_LAST, 0, NULL, tuple, room);
+}
+
+int paths_read_next(paths_path *path, void *tuple, size_t room)
+{
+    return read_simple(path, PASTSET_READ_NEXT, 0, NULL, tuple, room);
+}
+
+int paths_observe(paths_path *path, void *tuple, size_t room)
+{
+    return read_simple(path, PASTSET_OBSERVE, 0, NULL, tuple, room);
+}
+
+int paths_take(paths_path *path, const pastset_pattern *pattern, void *tuple,
+               size_t room)
+{
+    return read_simple(path, PASTSET_TAKE, 0, pattern, tuple, room);
+}
+
+/* --- operations that go on while the thread does something else --- */
+
+int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
+                void *context)
+{
+    paths_thread *self = path->thread;
+    operation *o;
+    int err = check(path, arguments);
+
+    if (err)
+        return err;
+    if (atomic_load_explicit(&self->host->failed, memory_order_relaxed))
+        return paths__host_failure(self->host);
+    o = calloc(1, sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry));
+    if (!o)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for an operation");
+    o->route = (route_entry *)(void *)(o + 1);
+    o->home = self;
+    o->path = path;
+    o->op.thread = self->number;
+    o->asynchronous = true;
+    o->arguments = arguments;
+    o->callback = done;
+    o->context = context;
+    begin(o, path, arguments);
+    /* Each is given the cursor's place in turn, as if the ones before it had
+     * been read already. */
+    if (arguments->verb == PASTSET_READ_NEXT)
+        o->op.index = path->cursor.next++;
+    self->under_way++;
+    if (paths__run(o) == RUN_DONE)
+        paths__thread_bring_up(self, o); /* paths_poll calls back */
+    return 0;
+}
+
+/* Calls back for one that is at the top. */
+static void asynchronous_end(paths_thread *self, operation *o)
+{
+    int status = o->op.status;
+
+    self->under_way--;
+    if (status) {
+        report(o);
+    } else {
+        o->arguments->bytes = o->op.bytes;
+        o->arguments->index = o->op.index;
+        if (o->op.verb != PASTSET_WRITE)
+            o->path->cursor.read++;
+        o->path->cursor.lost += o->op.lost;
+    }
+    o->callback(o->arguments, status, o->context);
+    free(o->text);
+    free(o);
+}
+
+static int finished_end(paths_thread *self)
+{
+    int count = 0;
+
+    while (self->finished) {
+        operation *o = self->finished;
+        self->finished = o->mail;
+        if (!self->finished)
+            self->finished_last = NULL;
+        asynchronous_end(self, o);
+        count++;
+    }
+    return count;
+}
+
+int paths_poll(paths_thread *self, int timeout_ms)
+{
+    int64_t deadline = pastset_deadline_ns(timeout_ms);
+
+    if (self->under_way == 0)
+        return 0;
+    for (;;) {
+        int count, r = 0;
+
+        pastset_waiter_rearm(&self->waiter);
+        mailbox_take(self);
+        count = finished_end(self);
+        if (count || timeout_ms == PASTSET_NOWAIT)
+            return count;
+        if (self->pending)
+            r = paths__links_wait(self, NULL, deadline);
+        else if (!pastset_waiter_wait(&self->waiter, deadline))
+            r = PASTSET_ETIMEDOUT;
+        if (r == PASTSET_ETIMEDOUT)
+            return 0;
+        if (r < 0)
+            return r;
+    }
+}
+
+/* --- life --- */
+
+void *paths__thread_run(void *argument)
+{
+    paths_thread *self = argument;
+    paths_host *host = self->host;
+
+    paths__current_set(&self->executor);
+    self->status = self->program(self, self->argument);
+    if (self->status == 0 && self->under_way)
+        self->status = pastset_fail(PASTSET_EAPP,
+                                    "it ended with %u operations under way",
+                                    self->under_way);
+    if (self->status) {
+        int status = self->status < 0 ? self->status : PASTSET_EAPP;
+        if (!*pastset_error())
+            pastset_fail(status, "its program returned %d", self->status);
+        pastset_fail_while(status, "thread %s", self->node->name);
+        paths__host_fail_thread(host, status);
+    }
+    while (self->under_way) /* the failure ends them */
+        paths_poll(self, PASTSET_FOREVER);
+    paths__current_set(NULL);
+    /* Release: pairs with the acquire in host.c; what the thread wrote is
+     * visible when its end is. */
+    atomic_fetch_sub_explicit(&host->threads_running, 1,
+                              memory_order_release);
+    uv_async_send(&host->wakeup);
+    return NULL;
+}
+
+void paths__thread_interrupt(paths_thread *thread)
+{
+    /* The lock is the one under which the thread adds links. */
+    pthread_mutex_lock(&thread->host->failure_lock);
+    for (uint32_t i = 0; i < thread->host->host_count; i++) {
+        if (thread->links[i])
+            paths__link_interrupt(thread->links[i]);
+    }
+    pthread_mutex_unlock(&thread->host->failure_lock);
+    if (atomic_load(&thread->in_poll)) {
+        uint64_t one = 1;
+        ssize_t r = write(thread->event_fd, &one, sizeof(one));
+        (void)r;
+    }
+}
+
+void paths__thread_fini(paths_thread *thread)
+{
+    while (thread->paths) {
+        paths_path *path = thread->paths;
+        union {
+            const pastset_type *borrowed;
+            void *owned;
+        } type = {.borrowed = path->type};
+        thread->paths = path->next;
+        free(type.owned);
+        path_free(path);
+    }
+    for (uint32_t i = 0; thread->links && i < thread->host->host_count; i++) {
+        if (thread->links[i])
+            paths__link_close(thread->links[i]);
+    }
+    free(thread->links);
+    if (thread->event_fd >= 0)
+        close(thread->event_fd);
+}

@@ -1,0 +1,91 @@
+/* element.c - the last stage of a path: the element itself.
+ *
+ * An operation that can be completed at once is completed here, on the thread
+ * that runs it, without entering any list. Only one that must wait is made
+ * known to the host, and then held by the element. */
+#include <stddef.h>
+
+#include "paths/host_internal.h"
+#include "paths/wrappers/builtin_internal.h"
+
+static operation *of_request(pastset_request *request)
+{
+    return (operation *)(void *)((char *)request -
+                                 offsetof(operation, request));
+}
+
+static void results(operation *o)
+{
+    o->op.bytes = o->request.bytes;
+    o->op.index = o->request.index;
+    if (o->op.verb == PASTSET_READ_NEXT)
+        o->op.lost = o->request.index - o->asked;
+}
+
+/* On the thread whose operation made it complete. */
+static void element_done(pastset_request *request)
+{
+    operation *o = of_request(request);
+
+    if (request->status)
+        pastset_fail(request->status, "element \"%s\": %s",
+                     pastset_element_name(request->element),
+                     pastset_status_text(request->status));
+    else
+        results(o);
+    paths_resume(&o->op, request->status);
+}
+
+static void *element_room(pastset_request *request, size_t bytes)
+{
+    operation *o = of_request(request);
+    return o->room(o, bytes);
+}
+
+static int element_down(paths_stage *stage, paths_operation *op,
+                        uint64_t *note)
+{
+    operation *o = operation_of(op);
+    pastset_request *request = &o->request;
+    int r;
+
+    (void)note;
+    request->verb = op->verb;
+    request->nowait = true;
+    request->tuple = op->tuple;
+    request->bytes = op->bytes;
+    request->index = o->asked = op->index;
+    request->pattern = op->pattern;
+    request->room = o->room ? element_room : NULL;
+    r = pastset_submit(stage->element, request);
+    if (r == 0) {
+        results(o);
+        return 0;
+    }
+    if (r != PASTSET_EAGAIN || op->nowait)
+        return r;
+    r = paths__hold(o);
+    if (r)
+        return r;
+    request->nowait = false;
+    request->done = element_done;
+    r = pastset_submit(stage->element, request);
+    if (r == PASTSET_HELD)
+        return PATHS_HOLD; /* it may be complete and gone by now */
+    paths__unhold(o);
+    if (r == 0)
+        results(o);
+    return r;
+}
+
+static bool element_drop(paths_stage *stage, paths_operation *op)
+{
+    (void)stage;
+    return pastset_cancel(&operation_of(op)->request);
+}
+
+const paths_wrapper_type paths__element_type = {
+    .name = "element",
+    .down = element_down,
+    .drop = element_drop,
+};

@@ -1,0 +1,56 @@
+/* proxy.c - the way to a stage on another host.
+ *
+ * A thread sends its operation over its own link and waits for the reply
+ * there: two system calls, no other thread. Operations that the loop carries
+ * go over the loop's link to that host. */
+#include "paths/host_internal.h"
+#include "paths/wrappers/builtin_internal.h"
+
+static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    operation *o = operation_of(op);
+    paths_thread *thread = paths__current ? paths__current->thread : NULL;
+    int err;
+
+    (void)note;
+    if (thread && o->home == thread && !o->left) {
+        if (!thread->links[stage->far_host]) {
+            err = paths__link_open(thread, stage->far_host);
+            if (err)
+                return err;
+        }
+        err = paths__link_send(thread->links[stage->far_host], o, stage);
+        return err ? err : PATHS_HOLD;
+    }
+    err = paths__hold(o);
+    if (err)
+        return err;
+    return paths__serve_send(stage->host, o, stage);
+}
+
+static bool proxy_drop(paths_stage *stage, paths_operation *op)
+{
+    return paths__serve_forget(stage->host, operation_of(op));
+}
+
+static void proxy_check(const paths_map *map, const paths_map_node *node,
+                        paths_complaints *complaints)
+{
+    const paths_map_node *far;
+
+    if (node->out_count != 1)
+        return; /* complained about already */
+    far = &map->nodes[map->edges[node->out[0]].to];
+    if (far->host == node->host)
+        paths_complain(complaints, node->line, node->name,
+                       "a proxy between stages of one host: take it out, or "
+                       "move \"%s\" to another host",
+                       far->name);
+}
+
+const paths_wrapper_type paths__proxy_type = {
+    .name = "proxy",
+    .check = proxy_check,
+    .down = proxy_down,
+    .drop = proxy_drop,
+};

@@ -1,0 +1,29 @@
+/* meta_fuzz.c - any bytes as a meta file. What is taken from them must be
+ * within its bounds, and what is refused is refused with a text. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/meta.h"
+#include "pastset/status.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    eventspace_meta meta;
+    int err = eventspace_meta_decode(&meta, data, size, "fuzz.meta");
+
+    if (err && (err != PASTSET_EFORMAT || !pastset_error()[0]))
+        abort();
+    if (err)
+        return 0;
+    if (!memchr(meta.host, 0, sizeof(meta.host)) ||
+        !memchr(meta.eventspace, 0, sizeof(meta.eventspace)) ||
+        !memchr(meta.tick_source, 0, sizeof(meta.tick_source)) ||
+        !memchr(meta.text, 0, sizeof(meta.text)) || !(meta.tick_hz > 0) ||
+        !isfinite(meta.tick_hz) ||
+        strcmp(eventspace_state_name(meta.state), "?") == 0)
+        abort();
+    return 0;
+}

@@ -1,0 +1,152 @@
+/* fake_run.c - the files of a run, without a run. */
+#include "tests/scopes/fake_run.h"
+
+#include "pastset/element.h"
+#include "pastset/status.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_BYTES 4096
+
+typedef struct fake_host {
+    pastset_space *space;
+    eventspace_state state;
+    const char *text;
+} fake_host;
+
+struct fake_run {
+    const char *directory;
+    const paths_map *map;
+    fake_host *hosts;
+    pastset_element **traces; /* by collector id; NULL until the first event */
+};
+
+static int open_host(fake_run *run, uint32_t i)
+{
+    char path[NAME_BYTES];
+    snprintf(path, sizeof(path), "%s/%s.space", run->directory,
+             run->map->hosts[i].name);
+    pastset_space_options options = {.path = path};
+    run->hosts[i].state = EVENTSPACE_FINISHED;
+    run->hosts[i].text = "";
+    return pastset_space_create(&run->hosts[i].space, &options);
+}
+
+fake_run *fake_run_begin(const char *directory, const paths_map *map)
+{
+    char path[NAME_BYTES];
+    fake_run *run = calloc(1, sizeof(*run));
+    run->directory = directory;
+    run->map = map;
+    run->hosts = calloc(map->host_count, sizeof(*run->hosts));
+    run->traces = calloc(map->node_count, sizeof(*run->traces));
+    snprintf(path, sizeof(path), "%s/pathmap.dot", directory);
+    int err = paths_map_save(map, path);
+    for (uint32_t i = 0; i < map->host_count && !err; i++)
+        err = open_host(run, i);
+    return err ? NULL : run;
+}
+
+static const paths_map_node *collector_node(const paths_map *map, uint32_t id)
+{
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        const char *text = paths_node_get(&map->nodes[i], "id");
+        if (text && strtoul(text, NULL, 10) == id)
+            return &map->nodes[i];
+    }
+    return NULL;
+}
+
+/* The trace element of a collector, which others may have made already. */
+static pastset_element *trace_of(fake_run *run, uint32_t collector)
+{
+    const paths_map *map = run->map;
+    const paths_map_node *node = collector_node(map, collector);
+    const char *name = paths_node_get(node, "trace");
+    const char *capacity =
+        paths_attributes_get(&map->attributes, "trace_capacity");
+    const char *policy = paths_attributes_get(&map->attributes, "trace_policy");
+    pastset_space *space = run->hosts[node->host].space;
+    pastset_element *element = pastset_space_find(space, name);
+    pastset_type type;
+    if (element || pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE))
+        return element;
+    pastset_element_options options = {
+        .name = name,
+        .type = &type,
+        .policy = policy && strcmp(policy, "discard") == 0 ? PASTSET_DISCARD
+                                                           : PASTSET_GROW,
+        .capacity = capacity ? strtoull(capacity, NULL, 10) : 262144,
+        .one_writer = true,
+    };
+    return pastset_element_create(&element, space, &options) ? NULL : element;
+}
+
+int fake_run_event(fake_run *run, const eventspace_trace *event)
+{
+    pastset_element **trace = &run->traces[event->collector];
+    if (!*trace)
+        *trace = trace_of(run, event->collector);
+    if (!*trace)
+        return PASTSET_EINVAL;
+    return pastset_write(*trace, event, sizeof(*event), PASTSET_NOWAIT, NULL);
+}
+
+void fake_run_ended(fake_run *run, uint32_t host, eventspace_state state,
+                    const char *text)
+{
+    run->hosts[host].state = state;
+    run->hosts[host].text = text;
+}
+
+static int end_host(fake_run *run, uint32_t i)
+{
+    const fake_host *host = &run->hosts[i];
+    char path[NAME_BYTES];
+    eventspace_meta meta = {
+        .pid = (uint32_t)getpid(),
+        .tick_hz = 1e9,
+        .start_tick = FAKE_START,
+        .start_wall_ns = UINT64_C(1700000000) * 1000000000u,
+        .end_tick = FAKE_START + UINT64_C(10000000000),
+        .threads = 1,
+        .state = host->state,
+    };
+    snprintf(meta.eventspace, sizeof(meta.eventspace), "fake");
+    snprintf(meta.tick_source, sizeof(meta.tick_source), "fake");
+    snprintf(meta.host, sizeof(meta.host), "%s", run->map->hosts[i].name);
+    snprintf(meta.text, sizeof(meta.text), "%s", host->text);
+    snprintf(path, sizeof(path), "%s/%s.meta", run->directory,
+             run->map->hosts[i].name);
+    pastset_space_close(host->space);
+    return eventspace_meta_save(&meta, path);
+}
+
+int fake_run_end(fake_run *run)
+{
+    int err = 0;
+    for (uint32_t i = 0; i < run->map->host_count && !err; i++)
+        err = end_host(run, i);
+    free(run->hosts);
+    free(run->traces);
+    free(run);
+    return err;
+}
+
+uint32_t fake_collector(const paths_map *map, const char *thread,
+                        const char *as)
+{
+    uint32_t index = paths_map_find_node(map, thread);
+    const paths_map_node *node = &map->nodes[index];
+    for (uint32_t i = 0; i < node->out_count; i++) {
+        const paths_map_edge *edge = &map->edges[node->out[i]];
+        const char *name = paths_attributes_get(&edge->attributes, "as");
+        const char *id = paths_node_get(&map->nodes[edge->to], "id");
+        if (name && strcmp(name, as) == 0 && id)
+            return (uint32_t)strtoul(id, NULL, 10);
+    }
+    return UINT32_MAX;
+}

@@ -1,0 +1,32 @@
+/* fake_run.h - run directories made by hand: no host has ever run. Ticks are
+ * nanoseconds, and every host started at tick FAKE_START. */
+#ifndef TESTS_SCOPES_FAKE_RUN_H
+#define TESTS_SCOPES_FAKE_RUN_H
+
+#include "eventspace/meta.h"
+#include "eventspace/trace.h"
+#include "paths/map.h"
+
+#define FAKE_START 1000000000u
+
+typedef struct fake_run fake_run;
+
+/* Makes the directory's files for each host of an instrumented map. NULL:
+ * see pastset_error(). The map is borrowed until the end. */
+fake_run *fake_run_begin(const char *directory, const paths_map *map);
+
+/* Writes a trace tuple into the trace element of its collector. */
+int fake_run_event(fake_run *run, const eventspace_trace *event);
+
+/* Says how a host ended; without it, it finished. */
+void fake_run_ended(fake_run *run, uint32_t host, eventspace_state state,
+                    const char *text);
+
+/* Writes the rest and closes the files. */
+int fake_run_end(fake_run *run);
+
+/* The id of the collector on the path that thread `thread` calls `as`. */
+uint32_t fake_collector(const paths_map *map, const char *thread,
+                        const char *as);
+
+#endif

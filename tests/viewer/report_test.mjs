@@ -1,0 +1,392 @@
+/* report_test.mjs - the report, opened in a real browser.
+ *
+ *     node report_test.mjs EVENTSPACE REPORT_TEST_RUN [PICTURES]
+ *
+ * EVENTSPACE is the command, REPORT_TEST_RUN the program that makes the run
+ * directories. With PICTURES, screenshots are left in that folder.
+ *
+ * Chromium is driven by chromedriver over HTTP (W3C WebDriver); no package is
+ * needed. Nothing sleeps for a fixed time: conditions are polled until a
+ * deadline. The exit code is 0 when all checks hold. */
+import {spawn, execFileSync} from 'node:child_process';
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as pause} from 'node:timers/promises';
+import assert from 'node:assert/strict';
+
+const DEADLINE_MS = 30000;
+const [command, makeRun, pictures] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'eventspace-report-'));
+
+async function until(what, condition) {
+  const deadline = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    await pause(20);
+  }
+}
+
+/* --- the browser --- */
+
+/* chromedriver chooses a free port and prints it. */
+async function startDriver() {
+  const driver = spawn('chromedriver', ['--port=0'],
+    {stdio: ['ignore', 'pipe', 'inherit'], detached: true});
+  let said = '';
+  driver.on('error', (error) => { said = String(error); });
+  driver.stdout.on('data', (text) => { said += text; });
+  const port = await until('chromedriver tells its port', () => {
+    assert.equal(driver.exitCode, null, `chromedriver has ended: ${said}`);
+    return said.match(/successfully on port (\d+)/)?.[1];
+  });
+  return {driver, address: `http://127.0.0.1:${port}`};
+}
+
+async function ask(address, method, path, body) {
+  const answer = await fetch(address + path, {
+    method,
+    headers: {'content-type': 'application/json'},
+    body: body && JSON.stringify(body),
+    signal: AbortSignal.timeout(DEADLINE_MS),
+  });
+  const {value} = await answer.json();
+  if (!answer.ok) throw new Error(`${path}: ${value.message}`);
+  return value;
+}
+
+async function openBrowser(address, width, height, more = []) {
+  const args = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic',
+    '--no-first-run', '--disable-background-networking', '--disable-component-update',
+    '--disable-sync', '--force-device-scale-factor=1', `--window-size=${width},${height}`,
+    `--user-data-dir=${mkdtempSync(join(folder, 'profile-'))}`, ...more];
+  const {sessionId} = await ask(address, 'POST', '/session', {
+    capabilities: {alwaysMatch: {
+      'goog:chromeOptions': {args},
+      'goog:loggingPrefs': {browser: 'ALL'},
+    }},
+  });
+  const at = (method, path, body) =>
+    ask(address, method, `/session/${sessionId}${path}`, body);
+  return {
+    go: (url) => at('POST', '/url', {url}),
+    run: (script, ...args) => at('POST', '/execute/sync',
+      {script: script.replace(/^/, 'const report = window.eventspaceReport; '), args}),
+    act: (...actions) => at('POST', '/actions', {actions}),
+    find: async (css) => Object.values(
+      await at('POST', '/element', {using: 'css selector', value: css}))[0],
+    type: (element, text) => at('POST', `/element/${element}/value`, {text}),
+    click: (element) => at('POST', `/element/${element}/click`, {}),
+    log: () => at('POST', '/se/log', {type: 'browser'}),
+    picture: async (name) => {
+      if (pictures)
+        writeFileSync(join(pictures, name), await at('GET', '/screenshot'), 'base64');
+    },
+    close: () => at('DELETE', ''),
+  };
+}
+
+/* Moves to a point of the canvas, and there does what `then` says. */
+async function pointer(browser, x, y, ...then) {
+  const canvas = await browser.find('#es-bars');
+  const box = await browser.run(`const c = document.getElementById('es-bars');
+    c.scrollIntoView({block: 'center'});
+    const b = c.getBoundingClientRect(); return [b.left, b.top];`);
+  assert.ok(canvas);
+  const move = {type: 'pointerMove', duration: 0,
+    x: Math.round(box[0] + x), y: Math.round(box[1] + y)};
+  await browser.act({type: 'pointer', id: 'mouse', parameters: {pointerType: 'mouse'},
+    actions: [move, ...then.map((step) => step.type === 'pointerMove' ?
+      {duration: 0, ...step, x: Math.round(box[0] + step.x), y: Math.round(box[1] + step.y)} :
+      step)]});
+}
+const DOWN = {type: 'pointerDown', button: 0}, UP = {type: 'pointerUp', button: 0};
+
+async function wheel(browser, x, y, deltaY) {
+  const box = await browser.run(`const b = document.getElementById('es-bars')
+    .getBoundingClientRect(); return [b.left, b.top];`);
+  await browser.act({type: 'wheel', id: 'wheel', actions: [{type: 'scroll', duration: 0,
+    x: Math.round(box[0] + x), y: Math.round(box[1] + y), deltaX: 0, deltaY}]});
+}
+
+/* How many pixels of a thread's row have each of the bars' colours. */
+const countPixels = (browser, thread) => browser.run(`
+  report.draw();
+  const canvas = document.getElementById('es-bars');
+  const ratio = canvas.width / canvas.clientWidth;
+  const row = report.rowOf(arguments[0]);
+  const y = Math.round((row.top + row.height * 0.4) * ratio);
+  const data = canvas.getContext('2d')
+    .getImageData(Math.round(148 * ratio), y, canvas.width - Math.round(162 * ratio), 1).data;
+  const counts = {communicating: 0, computing: 0, chosen: 0, failed: 0};
+  for (let i = 0; i < data.length; i += 4)
+    for (const name in counts) {
+      const c = report.colours[name];
+      if (c.every((value, k) => Math.abs(value - data[i + k]) <= 2)) counts[name]++;
+    }
+  return counts;`, thread);
+
+/* --- the checks --- */
+
+const checks = [];
+const check = (name, run) => checks.push({name, run});
+
+async function openReport(browser, file) {
+  await browser.go('file://' + file);
+  await until('the report is ready',
+    () => browser.run('return !!(report && report.ready);'));
+}
+
+function reportOf(name, ...args) {
+  const run = join(folder, name), file = join(folder, name + '.html');
+  execFileSync(makeRun, [run, ...args.map(String)], {stdio: 'inherit'});
+  execFileSync(command, ['report', run, '-o', file], {stdio: 'inherit'});
+  return file;
+}
+
+const range = (browser) => browser.run('return report.visibleRange();');
+
+check('every thread has dark and light pixels in its row', async (browser) => {
+  await openReport(browser, reportOf('eight', 8, 4, 50));
+  assert.equal(await browser.run('return report.threads.length;'), 8);
+  /* Near enough for the bars to be told apart. */
+  await browser.run('report.setVisibleRange(1e8, 2e8);');
+  for (let thread = 0; thread < 8; thread++) {
+    const seen = await countPixels(browser, thread);
+    assert.ok(seen.computing > 100, `thread ${thread} computes: ${seen.computing} pixels`);
+    const least = thread === 4 ? 1 : 20; /* for it nobody has to be waited for */
+    assert.ok(seen.communicating >= least,
+      `thread ${thread} communicates: ${seen.communicating} pixels`);
+    assert.equal(seen.chosen, 0);
+  }
+});
+
+check('the pixels agree with the times', async (browser) => {
+  const wrong = await browser.run(`
+    report.draw();
+    const canvas = document.getElementById('es-bars'), wrong = [];
+    const context = canvas.getContext('2d');
+    for (let t = 0; t < report.threads.length; t++) {
+      const row = report.rowOf(t);
+      const shown = report.visibleRange();
+      for (const op of report.intervals(t)) {
+        const x0 = report.xOf(op.startNs), x1 = report.xOf(op.endNs);
+        if (x1 - x0 < 3 || op.startNs < shown.startNs || op.endNs > shown.endNs) continue;
+        const c = context.getImageData(Math.floor((x0 + x1) / 2),
+          Math.round(row.top + row.height * 0.4), 1, 1).data;
+        if (report.colours.communicating.some((v, k) => Math.abs(v - c[k]) > 2))
+          wrong.push([t, op.step, [...c]]);
+      }
+    }
+    return wrong;`);
+  assert.deepEqual(wrong, []);
+});
+
+check('the wheel zooms about the pointer', async (browser) => {
+  await browser.run('report.reset();');
+  const before = await range(browser);
+  await pointer(browser, 500, 40);
+  const held = await browser.run('return report.nsAt(500);');
+  await wheel(browser, 500, 40, -600);
+  await until('the range is smaller', async () => {
+    const now = await range(browser);
+    return now.endNs - now.startNs < (before.endNs - before.startNs) / 3;
+  });
+  const after = await browser.run('return report.nsAt(500);');
+  const pixel = (before.endNs - before.startNs) / 1000;
+  assert.ok(Math.abs(after - held) < 2 * pixel, `${held} became ${after}`);
+});
+
+check('dragging moves the range, and chooses no step', async (browser) => {
+  const before = await range(browser);
+  await pointer(browser, 600, 40, DOWN, {type: 'pointerMove', x: 500, y: 40},
+    {type: 'pointerMove', x: 450, y: 40}, UP);
+  await until('the range has moved', async () =>
+    (await range(browser)).startNs > before.startNs);
+  const after = await range(browser);
+  assert.ok(Math.abs((after.endNs - after.startNs) - (before.endNs - before.startNs)) < 2);
+  assert.equal(await browser.run('return report.selectedStep();'), 0);
+});
+
+check('a click on a bar highlights its step in all threads', async (browser) => {
+  await browser.run('report.reset();');
+  const x = await browser.run(`const op = report.intervals(2).find((o) => o.step === 20);
+    return report.xOf((op.startNs + op.endNs) / 2);`);
+  const y = await browser.run(`const r = report.rowOf(2); return r.top + r.height / 2;`);
+  await pointer(browser, x, y, DOWN, UP);
+  const step = await until('a step is chosen',
+    () => browser.run('return report.selectedStep();'));
+  assert.ok(Math.abs(step - 20) <= 1, `step ${step}`);
+  for (let thread = 0; thread < 8; thread++) {
+    const seen = await countPixels(browser, thread);
+    assert.ok(seen.chosen > 0, `thread ${thread} has the chosen step`);
+  }
+  await browser.picture('eight-step.png');
+});
+
+check('the number field, the keys and Escape choose a step', async (browser) => {
+  const field = await browser.find('#es-step');
+  await browser.run(`document.getElementById('es-step').value = '';`);
+  await browser.type(field, '30\uE007');
+  await until('step 30 is chosen',
+    async () => await browser.run('return report.selectedStep();') === 30);
+  const canvas = await browser.find('#es-bars');
+  await browser.type(canvas, ']');
+  await until('step 31 is chosen',
+    async () => await browser.run('return report.selectedStep();') === 31);
+  await browser.type(canvas, '\uE00C');
+  await until('no step is chosen',
+    async () => await browser.run('return report.selectedStep();') === 0);
+  for (let thread = 0; thread < 8; thread++)
+    assert.equal((await countPixels(browser, thread)).chosen, 0);
+});
+
+check('keys move and zoom', async (browser) => {
+  await browser.run('report.reset();');
+  const canvas = await browser.find('#es-bars');
+  const all = await range(browser);
+  await browser.type(canvas, '+');
+  await until('the range is smaller', async () => {
+    const now = await range(browser);
+    return now.endNs - now.startNs < all.endNs - all.startNs;
+  });
+  const before = await range(browser);
+  await browser.type(canvas, '\uE014'); /* arrow right */
+  await until('the range has moved',
+    async () => (await range(browser)).startNs > before.startNs);
+  await browser.type(canvas, '\uE011'); /* Home */
+  await until('all is shown', async () => {
+    const now = await range(browser);
+    return now.startNs === all.startNs && now.endNs === all.endNs;
+  });
+});
+
+check('the pointer tells step, times and thread', async (browser) => {
+  await browser.run('report.setVisibleRange(1e8, 1.6e8);');
+  const place = await browser.run(`
+    const op = report.intervals(5).filter((o) => o.startNs > 1.1e8)
+      .find((o) => o.endNs - o.startNs > 1e6);
+    const row = report.rowOf(5);
+    return {op, x: report.xOf((op.startNs + op.endNs) / 2), y: row.top + row.height / 2};`);
+  await pointer(browser, place.x, place.y);
+  const text = await until('the tip is shown', () => browser.run(`
+    const tip = document.getElementById('es-tip');
+    return tip.hidden ? '' : tip.innerText;`));
+  assert.match(text, /t5 on h2/);
+  assert.match(text, /read_next from_above/);
+  const said = Object.fromEntries(text.split('\n').map((line) => line.split('\t')));
+  const ms = (words) => parseFloat(words.replace(/,/g, ''));
+  assert.equal(+said.step, place.op.step);
+  assert.ok(Math.abs(ms(said.start) - place.op.startNs / 1e6) < 0.001, said.start);
+  assert.ok(Math.abs(ms(said.end) - place.op.endNs / 1e6) < 0.001, said.end);
+  await browser.picture('eight-tip.png');
+});
+
+check('names are shown as they are, and break nothing', async (browser) => {
+  const name = 't1 </script><b>&"';
+  assert.equal(await browser.run('return report.threads[1].name;'), name);
+  assert.equal(await browser.run(`return document.querySelector('h1').textContent;`),
+    'wind tunnel <!-- 8 x 4 -->');
+  const cells = await browser.run(`return [...document
+    .querySelectorAll('#es-threads td button')].map((b) => b.textContent);`);
+  assert.ok(cells.includes(name), cells.join());
+});
+
+check('the table of threads sorts', async (browser) => {
+  const heads = await browser.run(`return [...document
+    .querySelectorAll('#es-threads th button')].map((b) => b.textContent);`);
+  const place = heads.indexOf('Communicating');
+  await browser.run(`document.querySelectorAll('#es-threads th button')[arguments[0]]
+    .click();`, place);
+  const first = await browser.run(`return document
+    .querySelector('#es-threads tbody tr').innerText;`);
+  const most = await browser.run(`return report.threads.slice()
+    .sort((a, b) => b.communicatingNs - a.communicatingNs)[0].name;`);
+  assert.ok(first.includes(most), first);
+  assert.equal(await browser.run(`return document.querySelectorAll('#es-threads th')
+    [arguments[0]].getAttribute('aria-sort');`, place), 'descending');
+});
+
+check('the path map is there as a picture', async (browser) => {
+  assert.ok(await browser.run(`return !!document.querySelector('#es-map svg g');`));
+  await browser.run(`document.getElementById('es-map').scrollIntoView();`);
+  await browser.picture('eight-map.png');
+});
+
+check('a killed host is marked, and its events are shown', async (browser) => {
+  await openReport(browser, reportOf('killed', 8, 4, 50, 'killed'));
+  const alerts = await browser.run(`return document.getElementById('es-alerts').innerText;`);
+  assert.match(alerts, /Host h3: killed: killed by signal 9/);
+  for (const thread of [0, 6, 7])
+    assert.ok((await countPixels(browser, thread)).computing > 100);
+  await browser.picture('killed.png');
+});
+
+check('332 threads and 200 steps load within 3 s and move smoothly', async (browser) => {
+  await openReport(browser, reportOf('large', 332, 20, 200));
+  const [loadMs, count] = await browser.run(
+    'return [report.loadMs, report.operationCount];');
+  const drawMs = await browser.run(`
+    const start = performance.now();
+    for (let i = 0; i < 10; i++) report.draw();
+    return (performance.now() - start) / 10;`);
+  console.log(`  ${count} operations, ready after ${Math.round(loadMs)} ms, ` +
+    `${drawMs.toFixed(1)} ms a frame`);
+  assert.equal(count, 331 * 4 * 200);
+  assert.ok(loadMs < 3000 * (+process.env.EVENTSPACE_TEST_SLOW || 1), `${loadMs} ms`);
+  await browser.run('report.selectStep(120);');
+  await browser.picture('large.png');
+  const chosen = await browser.run(`return report.threads.filter((t) => t.steps < 120).length;`);
+  assert.equal(chosen, 0);
+  await browser.run('report.setVisibleRange(4e8, 6e8);');
+  await browser.picture('large-near.png');
+});
+
+check('dark pages keep communicating darker than computing', async (browser) => {
+  const [communicating, computing] = await browser.run(
+    'return [report.colours.communicating, report.colours.computing];');
+  assert.ok(Math.max(...communicating) < Math.min(...computing));
+});
+
+check('no script has reported an error', async (browser) => {
+  const errors = (await browser.log()).filter((entry) => entry.level === 'SEVERE');
+  assert.deepEqual(errors, []);
+});
+
+/* --- */
+
+async function main() {
+  let failures = 0, browser;
+  const {driver, address} = await startDriver();
+  try {
+    browser = await openBrowser(address, 1500, 1000);
+    for (const {name, run} of checks) {
+      try {
+        await run(browser);
+        console.log(`ok      ${name}`);
+      } catch (error) {
+        failures++;
+        console.log(`FAILED  ${name}\n${error.stack}`);
+      }
+    }
+    if (pictures) await drawDark(address);
+  } finally {
+    await browser?.close();
+    process.kill(-driver.pid); /* the driver's own process group */
+    rmSync(folder, {recursive: true, force: true, maxRetries: 20});
+  }
+  return failures ? 1 : 0;
+}
+
+async function drawDark(address) {
+  const browser = await openBrowser(address, 1500, 1000,
+    ['--blink-settings=preferredColorScheme=0']);
+  await openReport(browser, join(folder, 'killed.html'));
+  await browser.run('report.selectStep(20); report.draw();');
+  await browser.picture('dark.png');
+  await browser.close();
+}
+
+process.exit(await main());

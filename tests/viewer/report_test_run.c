@@ -1,0 +1,245 @@
+/* report_test_run.c - makes the run directory of a wind tunnel that never ran.
+ *
+ *     report_test_run DIRECTORY THREADS HOSTS STEPS [killed]
+ *
+ * Each thread writes to the one above and to the one below, reads from both,
+ * and computes: 5 ms a step, a little more in the thread in the middle, so
+ * that the others come to wait for it. A read lasts until its neighbour has
+ * written. Names hold what would break a page that does not escape them. With
+ * `killed`, the last host has died at two thirds of the steps.
+ *
+ * The times are the same at each call. */
+#include "eventspace/instrument.h"
+#include "paths/generate.h"
+#include "pastset/request.h"
+#include "pastset/status.h"
+#include "tests/scopes/fake_run.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define NAME_BYTES 64
+#define COMPUTING_NS 5000000
+#define TUPLE_BYTES 896
+
+enum { TO_ABOVE, TO_BELOW, FROM_ABOVE, FROM_BELOW, PATHS };
+
+static const char *const path_names[PATHS] = {"to_above", "to_below",
+                                              "from_above", "from_below"};
+
+typedef struct tunnel {
+    paths_map *map;
+    fake_run *run;
+    uint32_t threads, steps;
+    uint32_t killed_from; /* threads from this on, */
+    uint32_t killed_step; /* after this step */
+    uint32_t (*collectors)[PATHS];
+    uint64_t *now;            /* of each thread */
+    uint64_t (*written)[2];   /* when its tuples of this step were there */
+    uint32_t *sequence;
+} tunnel;
+
+/* --- the map --- */
+
+static void thread_name(char *out, uint32_t i)
+{
+    snprintf(out, NAME_BYTES, i == 1 ? "t%u </script><b>&\"" : "t%u", i);
+}
+
+static void use(paths_map *map, uint32_t thread, const char *element,
+                int path)
+{
+    char name[NAME_BYTES];
+    thread_name(name, thread);
+    uint32_t from = paths_map_find_node(map, name);
+    uint32_t to = paths_map_find_node(map, element);
+    if (to == PATHS_NONE) {
+        to = paths_map_add_node(map, PATHS_NONE, "element", element);
+        paths_attributes_set(&map->nodes[to].attributes, "type", "u8[896]");
+    }
+    uint32_t edge = paths_map_add_edge(map, from, to);
+    paths_attributes_set(&map->edges[edge].attributes, "as", path_names[path]);
+    paths_attributes_set(&map->edges[edge].attributes, "use",
+                         path < FROM_ABOVE ? "write" : "read");
+}
+
+static void use_neighbours(paths_map *map, uint32_t i, uint32_t threads)
+{
+    char name[NAME_BYTES];
+    for (int path = 0; path < PATHS; path++) {
+        bool above = path == TO_ABOVE || path == FROM_ABOVE;
+        if (above ? i == 0 : i + 1 == threads)
+            continue;
+        uint32_t writer = path < FROM_ABOVE ? i : above ? i - 1 : i + 1;
+        bool up = path == TO_ABOVE || path == FROM_BELOW;
+        snprintf(name, sizeof(name), "%s_%u", up ? "up" : "down", writer);
+        use(map, i, name, path);
+    }
+}
+
+static int make_map(tunnel *t, uint32_t hosts)
+{
+    paths_map *application, *plain = NULL;
+    char name[NAME_BYTES], number[16];
+    int err = paths_map_create(&application, "wind tunnel <!-- 8 x 4 -->");
+    for (uint32_t i = 0; i < t->threads && !err; i++) {
+        thread_name(name, i);
+        uint32_t node =
+            paths_map_add_node(application, PATHS_NONE, "thread", name);
+        snprintf(number, sizeof(number), "%u", i);
+        err = paths_attributes_set(&application->nodes[node].attributes,
+                                   "number", number);
+    }
+    for (uint32_t i = 0; i < t->threads && !err; i++)
+        use_neighbours(application, i, t->threads);
+    paths_generate_options options = {.application = application,
+                                      .hosts = hosts};
+    eventspace_instrument_options instrument = {
+        .collectors = EVENTSPACE_ALL_COLLECTORS};
+    if (!err)
+        err = paths_generate(&plain, &options);
+    if (!err)
+        err = eventspace_instrument(&t->map, plain, &instrument);
+    paths_map_destroy(plain);
+    paths_map_destroy(application);
+    return err;
+}
+
+/* --- the times --- */
+
+/* The same numbers at each call. */
+static uint64_t noise(uint64_t below)
+{
+    static uint64_t state = 88172645463325252u;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % below;
+}
+
+static int operate(tunnel *t, uint32_t thread, int path, uint64_t end)
+{
+    eventspace_trace event = {
+        .start = t->now[thread],
+        .end = end,
+        .collector = t->collectors[thread][path],
+        .thread = thread,
+        .sequence = ++t->sequence[thread],
+        .bytes = TUPLE_BYTES,
+        .operation = path < FROM_ABOVE ? PASTSET_WRITE : PASTSET_READ_NEXT,
+    };
+    t->now[thread] = end + 2000;
+    if (event.collector == UINT32_MAX)
+        return 0;
+    return fake_run_event(t->run, &event);
+}
+
+static int write_borders(tunnel *t, uint32_t i)
+{
+    int err = 0;
+    for (int path = TO_ABOVE; path <= TO_BELOW && !err; path++) {
+        t->written[i][path] = t->now[i] + 60000 + noise(90000);
+        if (t->collectors[i][path] != UINT32_MAX)
+            err = operate(t, i, path, t->written[i][path]);
+    }
+    return err;
+}
+
+static int read_border(tunnel *t, uint32_t i, int path, uint64_t written)
+{
+    uint64_t end = t->now[i] + 40000 + noise(60000);
+    return operate(t, i, path, written > end ? written + 30000 : end);
+}
+
+static int read_borders(tunnel *t, uint32_t i)
+{
+    int err = 0;
+    if (i > 0)
+        err = read_border(t, i, FROM_ABOVE, t->written[i - 1][TO_BELOW]);
+    if (i + 1 < t->threads && !err)
+        err = read_border(t, i, FROM_BELOW, t->written[i + 1][TO_ABOVE]);
+    t->now[i] += COMPUTING_NS + noise(COMPUTING_NS / 4);
+    if (i == t->threads / 2)
+        t->now[i] += COMPUTING_NS / 3;
+    return err;
+}
+
+static uint32_t running(const tunnel *t, uint32_t step)
+{
+    return step > t->killed_step ? t->killed_from : t->threads;
+}
+
+static int simulate(tunnel *t)
+{
+    int err = 0;
+    for (uint32_t step = 1; step <= t->steps && !err; step++) {
+        uint32_t threads = running(t, step);
+        if (step > t->killed_step + 1)
+            break; /* the others wait for the dead */
+        for (uint32_t i = 0; i < threads && !err; i++)
+            err = write_borders(t, i);
+        for (uint32_t i = 0; i < threads && !err; i++)
+            if (i + 1 < threads || threads == t->threads)
+                err = read_borders(t, i);
+    }
+    return err;
+}
+
+static void find_collectors(tunnel *t)
+{
+    char name[NAME_BYTES];
+    for (uint32_t i = 0; i < t->threads; i++) {
+        thread_name(name, i);
+        t->now[i] = FAKE_START + 2000000 + noise(3000000);
+        for (int path = 0; path < PATHS; path++)
+            t->collectors[i][path] =
+                fake_collector(t->map, name, path_names[path]);
+    }
+}
+
+static int make_run(tunnel *t, const char *directory, uint32_t hosts)
+{
+    int err = make_map(t, hosts);
+    if (err)
+        return err;
+    t->run = fake_run_begin(directory, t->map);
+    if (!t->run)
+        return PASTSET_EIO;
+    find_collectors(t);
+    err = simulate(t);
+    if (t->killed_step < t->steps)
+        fake_run_ended(t->run, hosts - 1, EVENTSPACE_KILLED,
+                       "killed by signal 9 (Killed)");
+    return err ? err : fake_run_end(t->run);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5) {
+        fprintf(stderr, "usage: %s DIRECTORY THREADS HOSTS STEPS [killed]\n",
+                argv[0]);
+        return 2;
+    }
+    uint32_t hosts = (uint32_t)atoi(argv[3]);
+    tunnel t = {.threads = (uint32_t)atoi(argv[2]),
+                .steps = (uint32_t)atoi(argv[4])};
+    t.killed_step = argc > 5 ? t.steps * 2 / 3 : t.steps;
+    t.killed_from = t.threads - t.threads / hosts;
+    t.collectors = calloc(t.threads, sizeof(*t.collectors));
+    t.now = calloc(t.threads, sizeof(*t.now));
+    t.written = calloc(t.threads, sizeof(*t.written));
+    t.sequence = calloc(t.threads, sizeof(*t.sequence));
+    mkdir(argv[1], 0777);
+    int err = make_run(&t, argv[1], hosts);
+    if (err)
+        fprintf(stderr, "%s: %s\n", argv[0], pastset_error());
+    paths_map_destroy(t.map);
+    free(t.collectors);
+    free(t.now);
+    free(t.written);
+    free(t.sequence);
+    return err ? 1 : 0;
+}

@@ -1,0 +1,66 @@
+/* command.h - what the subcommands of `eventspace` share.
+ *
+ * A command gets its own arguments, its full name ("eventspace map check") in
+ * argv[0], and gives the exit code: 0 well, 1 failed, 2 wrong usage. What
+ * failed is said on standard error, one line, by command_fail. */
+#ifndef VIEWER_COMMAND_H
+#define VIEWER_COMMAND_H
+
+#include "eventspace/run.h"
+#include "viewer/table.h"
+
+#include <argp.h>
+#include <stdbool.h>
+
+#define COMMAND_OK 0
+#define COMMAND_FAILED 1
+#define COMMAND_USAGE 2
+
+typedef struct command {
+    const char *name;
+    const char *summary; /* one line, without a full stop */
+    int (*run)(int argc, char **argv);
+} command;
+
+/* Runs the command that argv[1] names; without one, or with --help, tells
+ * what there is. `commands` ends with a NULL name. */
+int command_dispatch(const command *commands, int argc, char **argv);
+
+/* The groups, one file each. */
+int command_map(int argc, char **argv);
+int command_run(int argc, char **argv);
+int command_key(int argc, char **argv);
+int command_info(int argc, char **argv);
+int command_view(int argc, char **argv);
+int command_report(int argc, char **argv);
+
+/* Tells pastset_error() on standard error; gives COMMAND_FAILED. */
+int command_fail(void);
+
+/* Takes the one positional argument that a command has; a second one is wrong
+ * usage. For argp parsers. */
+void command_take(const char **place, char *argument, struct argp_state *state);
+
+/* "-" is standard input for those that read by name. */
+const char *command_input(const char *file);
+
+/* Reads a map and tells every complaint about it on `complaints`, each as
+ * "file:line: node: text". NULL after any. The caller destroys it. */
+paths_map *command_read_map(const char *file);
+int command_check_map(const paths_map *map, FILE *complaints);
+
+/* Writes a map to a file, or (NULL or "-") to standard output. */
+int command_write_map(const paths_map *map, const char *file);
+
+/* Reads table, csv or json; anything else is wrong usage. */
+viewer_format command_format(const char *text, struct argp_state *state);
+
+/* A number from `least` to `most`; anything else is wrong usage. The unit
+ * letters k and M are known. */
+uint64_t command_number(const char *text, uint64_t least, uint64_t most,
+                        struct argp_state *state);
+
+/* Ends what was written to standard output; gives the exit code. */
+int command_end_output(int err);
+
+#endif

@@ -1,0 +1,149 @@
+/* command_run.c - eventspace run, eventspace key. */
+#include "viewer/command.h"
+
+#include "eventspace/launch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { KEY_REPLACE = 256, KEY_HOST, KEY_FILE, KEY_GRACE };
+
+static const struct argp_option run_options[] = {
+    {"out", 'o', "RUN", 0, "The run directory", 0},
+    {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in it", 0},
+    {"host", KEY_HOST, "NAME", 0, "Start this host only; the others are "
+     "started by the same command elsewhere", 0},
+    {"key-file", KEY_FILE, "FILE", 0, "The key that all hosts know, made by "
+     "`eventspace key`; needed with --host", 0},
+    {"grace", KEY_GRACE, "SECONDS", 0, "How long the other hosts may go on "
+     "when one has failed (default 5)", 0},
+    {0},
+};
+
+static uint32_t read_grace(const char *text, struct argp_state *state)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds > 0 && seconds <= 86400))
+        argp_error(state, "'%s' is no number of seconds up to a day", text);
+    uint32_t ms = (uint32_t)ceil(seconds * 1000);
+    return ms;
+}
+
+static void check_run(const eventspace_launch_options *options,
+                      struct argp_state *state)
+{
+    if (!options->map_file)
+        argp_error(state, "the map is missing");
+    else if (!options->directory)
+        argp_error(state, "--out is missing: where does the run go?");
+    else if (!options->argv)
+        argp_error(state, "the program is missing");
+    else if (options->host && !options->key_file)
+        argp_error(state, "--host needs --key-file: a key that the other "
+                          "hosts know too");
+}
+
+/* The first argument is the map; the second is the program, and all that
+ * follows it is the program's. */
+static void take_argument(eventspace_launch_options *options, char *text,
+                          struct argp_state *state)
+{
+    if (!options->map_file) {
+        options->map_file = text;
+        return;
+    }
+    options->argv = &state->argv[state->next - 1];
+    state->next = state->argc;
+}
+
+static error_t parse_run(int key, char *text, struct argp_state *state)
+{
+    eventspace_launch_options *options = state->input;
+    switch (key) {
+    case 'o':
+        options->directory = text;
+        return 0;
+    case KEY_REPLACE:
+        options->replace = true;
+        return 0;
+    case KEY_HOST:
+        options->host = text;
+        return 0;
+    case KEY_FILE:
+        options->key_file = text;
+        return 0;
+    case KEY_GRACE:
+        options->grace_ms = read_grace(text, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        take_argument(options, text, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_run(options, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The launcher checks the map as well, but tells the first complaint only. */
+static int check_before(const char *file)
+{
+    paths_map *map = command_read_map(file);
+    if (!map)
+        return COMMAND_FAILED;
+    int err = command_check_map(map, stderr);
+    paths_map_destroy(map);
+    return err ? COMMAND_FAILED : COMMAND_OK;
+}
+
+int command_run(int argc, char **argv)
+{
+    static const struct argp argp = {
+        run_options, parse_run, "MAP --out RUN -- PROGRAM [ARGUMENTS]",
+        "Starts the program once for each host of the map and passes on what "
+        "they print. When one fails, all are ended.\vThe run directory holds "
+        "the map, and for each host its elements and how it ended; see "
+        "`eventspace info`.",
+        NULL, NULL, NULL};
+    eventspace_launch_options options = {0};
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options))
+        return COMMAND_USAGE;
+    if (check_before(options.map_file))
+        return COMMAND_FAILED;
+    int code = COMMAND_FAILED;
+    if (eventspace_launch(&options, &code))
+        return command_fail();
+    return code;
+}
+
+/* --- key --- */
+
+static error_t parse_key(int key, char *text, struct argp_state *state)
+{
+    switch (key) {
+    case ARGP_KEY_ARG:
+        command_take(state->input, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the file is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int command_key(int argc, char **argv)
+{
+    static const struct argp argp = {
+        NULL, parse_key, "FILE",
+        "Writes a new random key to a file that only you may read. Copy it to "
+        "the machines of the other hosts, and start each with `eventspace run "
+        "--host NAME --key-file FILE`.",
+        NULL, NULL, NULL};
+    const char *file = NULL;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &file))
+        return COMMAND_USAGE;
+    return eventspace_key_create(file) ? command_fail() : COMMAND_OK;
+}

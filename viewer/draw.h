@@ -1,0 +1,35 @@
+/* draw.h - a path map as a picture.
+ *
+ * Hosts are boxes; threads, wrappers, collectors and elements each have a
+ * shape and a colour, told by a legend. Arrows show where tuples go: from a
+ * thread that writes, to a thread that reads.
+ *
+ * A map of many threads is folded: threads of a host that use the same kinds
+ * of paths become one node, "t17 ... t32, 16 threads", and so do the wrappers
+ * and elements on these paths; an arrow tells how many it stands for.
+ *
+ * Threads: Graphviz keeps global state: one call at a time, and not while a
+ *          path map is read. */
+#ifndef VIEWER_DRAW_H
+#define VIEWER_DRAW_H
+
+#include "paths/map.h"
+
+typedef enum viewer_fold {
+    VIEWER_FOLD_AUTO,   /* when there are more nodes than a person follows */
+    VIEWER_FOLD_NEVER,
+    VIEWER_FOLD_ALWAYS,
+} viewer_fold;
+
+typedef struct viewer_draw_options {
+    const char *file;   /* where the picture goes */
+    const char *format; /* "svg", "png", "pdf", "dot"; NULL: as `file` ends */
+    viewer_fold fold;
+} viewer_draw_options;
+
+/* Draws the map, whether or not it passes the check.
+ * Errors: PASTSET_EINVAL (no such format), PASTSET_EIO, PASTSET_ENOMEM,
+ * PASTSET_ENOTSUP (Graphviz here cannot make this format). */
+int viewer_draw(const paths_map *map, const viewer_draw_options *options);
+
+#endif

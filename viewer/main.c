@@ -1,0 +1,31 @@
+/* main.c - the command `eventspace`. */
+#include "viewer/command.h"
+
+#include "eventspace/register.h"
+
+#include <string.h>
+
+static const command commands[] = {
+    {"map", "make, instrument, check and draw path maps", command_map},
+    {"run", "run a program on the hosts of a path map", command_run},
+    {"key", "make a key for hosts that are started one by one", command_key},
+    {"info", "tell hosts, elements, events and losses of a run", command_info},
+    {"view", "tell when threads communicated and computed", command_view},
+    {"report", "write a page that shows a run", command_report},
+    {NULL, NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    static char name[] = "eventspace";
+    argp_err_exit_status = COMMAND_USAGE;
+    argp_program_version = "eventspace " EVENTSPACE_VERSION;
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        puts(argp_program_version);
+        return COMMAND_OK;
+    }
+    if (eventspace_register())
+        return command_fail();
+    argv[0] = name;
+    return command_dispatch(commands, argc, argv);
+}

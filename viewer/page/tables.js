@@ -1,0 +1,173 @@
+/* tables.js - the heading, the tables and the path map. */
+
+/* --- heading --- */
+
+(function heading() {
+  const lasted = run.endNs - run.startNs;
+  id('lead').textContent = run.directory + ' \u00b7 ' + run.began;
+  const facts = [
+    ['Hosts', count(run.hosts.length)],
+    ['Threads', count(run.threads.length)],
+    ['Steps', count(run.lastStep)],
+    ['From first to last operation', duration(lasted)],
+    ['Operations', count(operations.count)],
+    ['Events', count(run.events.made)],
+    ['Lost', count(run.events.dropped), run.events.dropped > 0],
+  ];
+  const fact = d3.select('#es-facts').selectAll('div').data(facts)
+    .enter().append('div').classed('lost', (d) => d[2]);
+  fact.append('dt').text((d) => d[0]);
+  fact.append('dd').text((d) => d[1]);
+
+  const alerts = [];
+  for (const host of run.hosts) {
+    const how = [host.text, host.problem].filter(Boolean).join('; ');
+    if (host.state !== 'finished' || host.problem)
+      alerts.push(`Host ${host.name}: ${host.state}${how ? ': ' + how : ''}. ` +
+        `${plural(host.present, 'event')} of it ${host.present === 1 ? 'is' : 'are'} here.`);
+  }
+  if (run.events.dropped > 0) {
+    const where = run.hosts.filter((h) => h.dropped > 0)
+      .map((h) => `${h.name} ${count(h.dropped)}`).join(', ');
+    alerts.push(`${plural(run.events.dropped, 'event')} of ${count(run.events.made)} ` +
+      `did not fit the trace elements and ${run.events.dropped === 1 ? 'is' : 'are'} ` +
+      `lost (${where}). Times before the first event of a thread cannot be shown.`);
+  }
+  const guessed = run.threads.filter((t) => !t.stepsKnown);
+  if (guessed.length)
+    alerts.push(`Steps of ${plural(guessed.length, 'thread')} are counted from the first ` +
+      'operation that is there, since earlier ones are lost.');
+  d3.select('#es-alerts').selectAll('li').data(alerts)
+    .enter().append('li').text((d) => d);
+})();
+
+/* --- tables --- */
+
+/* A table whose columns sort. columns: {head, value(row), text(row) or
+ * fill(cell, row), words: true for texts}. */
+function table(name, columns, rows, sortBy, descending) {
+  const box = d3.select('#es-' + name);
+  box.selectAll('*').remove();
+  const heads = box.append('thead').append('tr').selectAll('th').data(columns)
+    .enter().append('th').attr('scope', 'col').classed('text', (c) => c.words);
+  heads.append('button').attr('type', 'button').text((c) => c.head)
+    .on('click', (column) => {
+      if (column === sorted) down = !down;
+      else { sorted = column; down = !column.words; }
+      fill();
+    });
+  const body = box.append('tbody');
+  let sorted = columns[sortBy], down = descending;
+  function fill() {
+    const compare = down ? d3.descending : d3.ascending;
+    rows.sort((a, b) => compare(sorted.value(a), sorted.value(b)));
+    heads.attr('aria-sort', (c) =>
+      c === sorted ? (down ? 'descending' : 'ascending') : null);
+    body.selectAll('tr').remove();
+    const line = body.selectAll('tr').data(rows).enter().append('tr');
+    columns.forEach((column) => {
+      const cell = line.append('td').classed('text', !!column.words);
+      if (column.fill) cell.each(function (row) { column.fill(d3.select(this), row); });
+      else cell.text(column.text || column.value);
+    });
+  }
+  fill();
+}
+
+const shareOf = (t) => {
+  const all = t.communicatingNs + t.computingNs;
+  return all ? t.communicatingNs / all : 0;
+};
+table('threads', [
+  {head: 'No.', value: (t) => t.number},
+  {head: 'Thread', value: (t) => t.name, words: true, fill: (cell, t) => {
+    cell.append('button').attr('type', 'button').text(t.name)
+      .on('click', () => showThread(t.number));
+  }},
+  {head: 'Host', value: (t) => hostOf(t).name, words: true},
+  {head: 'Operations', value: (t) => t.operations, text: (t) => count(t.operations)},
+  {head: 'Steps', value: (t) => t.steps, text: (t) => count(t.steps)},
+  {head: 'Communicating', value: (t) => t.communicatingNs,
+   text: (t) => duration(t.communicatingNs)},
+  {head: 'Computing', value: (t) => t.computingNs, text: (t) => duration(t.computingNs)},
+  {head: 'Share', value: shareOf, fill: (cell, t) => {
+    cell.append('span').text(percent(shareOf(t)));
+    cell.append('span').attr('class', 'share').attr('aria-hidden', 'true')
+      .append('i').style('width', shareOf(t) * 100 + '%');
+  }},
+  {head: 'Longest', value: (t) => t.longestNs, text: (t) => duration(t.longestNs)},
+  {head: 'of operation', words: true, value: (t) => t.longest < 0 ? '' :
+    operationText(t.first + t.longest)},
+  {head: 'Lost', value: (t) => t.missing, text: (t) => count(t.missing)},
+], run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
+
+function pathsByName() {
+  const names = new Map();
+  for (const path of run.paths) {
+    const sum = names.get(path.name) ||
+      {name: path.name, threads: 0, operations: 0, bytes: 0, totalNs: 0, longestNs: 0};
+    sum.threads++;
+    sum.operations += path.operations;
+    sum.bytes += path.bytes;
+    sum.totalNs += path.totalNs;
+    sum.longestNs = Math.max(sum.longestNs, path.longestNs);
+    names.set(path.name, sum);
+  }
+  return [...names.values()];
+}
+const mean = (p) => p.operations ? p.totalNs / p.operations : 0;
+const pathColumns = [
+  {head: 'Path', value: (p) => p.name, words: true},
+  {head: 'Operations', value: (p) => p.operations, text: (p) => count(p.operations)},
+  {head: 'Bytes', value: (p) => p.bytes, text: (p) => size(p.bytes)},
+  {head: 'Time', value: (p) => p.totalNs, text: (p) => duration(p.totalNs)},
+  {head: 'Mean', value: mean, text: (p) => duration(mean(p))},
+  {head: 'Longest', value: (p) => p.longestNs, text: (p) => duration(p.longestNs)},
+];
+function showPaths() {
+  const every = id('every-path').checked;
+  const threadOf = (p) => run.threads[p.thread].name;
+  const more = every ? [
+    {head: 'Thread', value: (p) => p.thread, text: threadOf},
+    {head: 'Element', value: (p) => p.element, words: true},
+  ] : [{head: 'Threads', value: (p) => p.threads, text: (p) => count(p.threads)}];
+  const columns = [pathColumns[0], ...more, ...pathColumns.slice(1)];
+  table('paths', columns, every ? run.paths.slice() : pathsByName(),
+    columns.findIndex((c) => c.head === 'Time'), true);
+}
+id('every-path').addEventListener('change', showPaths);
+showPaths();
+
+/* --- path map --- */
+
+(function pathMap() {
+  const svg = d3.select('#es-map svg');
+  if (svg.empty()) {
+    for (const name of ['in', 'out', 'fit']) id('map-' + name).disabled = true;
+    return;
+  }
+  /* What Graphviz drew goes into a group of its own that the zoom moves. */
+  const node = svg.node();
+  const group = document.createElementNS('http://www.w3.org/2000/svg', 'g');
+  while (node.firstChild) group.appendChild(node.firstChild);
+  node.appendChild(group);
+  svg.attr('width', '100%').attr('height', '100%');
+  const zoom = d3.zoom().scaleExtent([0.5, 200])
+    .on('zoom', () => d3.select(group).attr('transform', d3.event.transform));
+  svg.call(zoom);
+  onClick('map-in', () => svg.call(zoom.scaleBy, 1.5));
+  onClick('map-out', () => svg.call(zoom.scaleBy, 1 / 1.5));
+  onClick('map-fit', () => svg.call(zoom.transform, d3.zoomIdentity));
+  id('map').addEventListener('keydown', (event) => {
+    const pan = {ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60],
+      ArrowDown: [0, -60]}[event.key];
+    if (pan) {
+      const k = d3.zoomTransform(node).k;
+      svg.call(zoom.translateBy, pan[0] / k, pan[1] / k);
+    } else if (event.key === '+' || event.key === '=') svg.call(zoom.scaleBy, 1.5);
+    else if (event.key === '-') svg.call(zoom.scaleBy, 1 / 1.5);
+    else if (event.key === 'Home') svg.call(zoom.transform, d3.zoomIdentity);
+    else return;
+    event.preventDefault();
+  });
+})();
