@@ -103,8 +103,8 @@ static int copy_nodes(work *w)
         s->copy = s->way = s->path = PATHS_NONE;
         if (is_collector(node))
             continue;
-        s->copy = paths_map_add_node(w->copy, node->host, node->type,
-                                     node->name);
+        s->copy =
+            paths_map_add_node(w->copy, node->host, node->type, node->name);
         if (s->copy == PATHS_NONE)
             return out_of_memory();
         w->copy->nodes[s->copy].line = node->line;
@@ -140,8 +140,6 @@ static void follow(work *w, uint32_t begin)
         above += all;
         at = s->way;
     }
-    /* Below a proxy on one path is not above it on another; only the names
-     * of stages on a single path are used. */
 }
 
 static void follow_all(work *w)
@@ -256,8 +254,7 @@ static int set_collector(work *w, uint32_t index, paths_map_node *collector)
         err = set_trace(w, index, collector);
     /* A dot in plain Graphviz drawings, where its name would be too much. */
     return err ? err
-               : paths_attributes_set(&collector->attributes, "shape",
-                                      "point");
+               : paths_attributes_set(&collector->attributes, "shape", "point");
 }
 
 static int add_edge(work *w, uint32_t from, uint32_t to,

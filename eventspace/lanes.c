@@ -114,6 +114,7 @@ static int lane_count(eventspace_run_host *host, const lane *l, void *context)
     eventspace_events *events = context;
     pastset_ledger in = {0}, out = {0};
     uint64_t beyond; /* the first index that was not drained */
+    uint64_t present;
 
     (void)host;
     /* The lane first: what is drained in between is then counted in both, and
@@ -126,10 +127,13 @@ static int lane_count(eventspace_run_host *host, const lane *l, void *context)
         in.written = in.first = out.written;
     out.written = smaller(out.written, in.written);
     beyond = smaller(larger(in.first, out.written), in.written);
+    present = out.written + smaller(in.written - beyond, in.present);
     events->made += in.written + in.refused;
-    events->dropped += in.dropped + in.refused;
+    events->present += present;
     events->drained += out.written;
-    events->present += out.written + smaller(in.written - beyond, in.present);
+    /* Not the ledger's own count: a drain that failed truncates what it could
+     * not save, and that is lost too. */
+    events->dropped += in.written - present + in.refused;
     return 0;
 }
 

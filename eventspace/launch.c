@@ -108,7 +108,7 @@ static int key_get(launch *l)
         return pastset_fail(PASTSET_EINVAL,
                             "hosts that are started one by one need a common "
                             "key; make one with `eventspace key FILE` and give "
-                            "each of them --key FILE");
+                            "each of them --key-file FILE");
     randombytes_buf(l->key, sizeof(l->key));
     return 0;
 }

@@ -46,7 +46,7 @@ typedef struct eventspace_launch_options {
  * per failed host.
  * Errors (nothing was started): PASTSET_EIO, PASTSET_EMAP (with the map's
  * first complaint: call paths_map_check to show them all), PASTSET_EEXIST,
- * PASTSET_EINVAL, PASTSET_ENOENT (no such map, host, key or program),
+ * PASTSET_EINVAL, PASTSET_ENOENT (no such host, no such program),
  * PASTSET_EFORMAT (the key file), PASTSET_ELIMIT, PASTSET_ENOMEM. */
 int eventspace_launch(const eventspace_launch_options *options,
                       int *exit_code);

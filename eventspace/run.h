@@ -75,7 +75,8 @@ bool eventspace_run_is_trace(const eventspace_run *run,
 typedef struct eventspace_events {
     uint64_t made;    /* trace tuples that collectors made */
     uint64_t present; /* that can be read */
-    uint64_t dropped; /* discarded as the oldest, or refused at the limit */
+    uint64_t dropped; /* discarded as the oldest, refused at the limit, or
+                         removed by a drain that failed; made - present */
     uint64_t drained; /* moved to RUN/<host>.drained, of `present` */
     uint64_t bytes;   /* 36 times present */
 } eventspace_events;

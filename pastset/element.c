@@ -5,8 +5,10 @@
 
 #include "pastset/element_internal.h"
 
-/* Slots that an element of policy grow gets at a time, in bytes. */
-#define GROW_BYTES (1u << 20)
+/* What an element of policy grow gets at a time, in bytes: as much again as it
+ * has, within these bounds. Small ones stay small, large ones pause seldom. */
+#define GROW_LEAST (64u << 10)
+#define GROW_MOST (4u << 20)
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
 {
@@ -241,7 +243,10 @@ int pastset__element_grow(pastset_element *element)
 {
     uint64_t bytes = element->slots * element->stride_bytes;
     uint64_t from = element->committed * element->stride_bytes;
-    uint64_t step = round_up(GROW_BYTES, element->stride_bytes);
+    uint64_t step = round_up(from < GROW_LEAST  ? GROW_LEAST
+                             : from > GROW_MOST ? GROW_MOST
+                                                : from,
+                             element->stride_bytes);
     uint64_t more = bytes - from < step ? bytes - from : step;
     int err;
 

@@ -128,7 +128,7 @@ int pastset_space_create(pastset_space **out,
     uint32_t max_elements =
         options->max_elements ? options->max_elements : DEFAULT_MAX_ELEMENTS;
     uint64_t begin = SPACE_PAGE + directory_bytes(max_elements);
-    pastset_space *space;
+    pastset_space *space = NULL;
     int err;
 
     *out = NULL;
@@ -214,7 +214,7 @@ static int header_check(const pastset_space *space, const space_header *header)
 int pastset_space_open(pastset_space **out, const char *path)
 {
     space_header header;
-    pastset_space *space;
+    pastset_space *space = NULL;
     ssize_t got;
     int err;
 

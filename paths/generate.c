@@ -27,8 +27,7 @@ static int out_of_memory(void)
     return pastset_fail(PASTSET_ENOMEM, "no memory to generate a path map");
 }
 
-static int set(paths_attributes *attributes, const char *key,
-               const char *value)
+static int set(paths_attributes *attributes, const char *key, const char *value)
 {
     return paths_attributes_set(attributes, key, value);
 }
@@ -41,8 +40,9 @@ static int add_host(generator *g, const char *name, unsigned line,
     uint32_t index = paths_map_add_host(g->map, name);
 
     if (index == PATHS_NONE && paths_map_find_host(g->map, name) != PATHS_NONE)
-        return paths__fail_at(from, line, name, "there are two hosts of this "
-                                                "name");
+        return paths__fail_at(from, line, name,
+                              "there are two hosts of this "
+                              "name");
     if (index == PATHS_NONE)
         return out_of_memory();
     return set(&g->map->hosts[index].attributes, "label", name);
@@ -88,8 +88,9 @@ static int make_hosts(generator *g)
     if (!cluster)
         return count_hosts(g);
     if (cluster->node_count == 0)
-        return paths__fail_at(cluster, 0, "", "there is no host in it: write "
-                                              "one node for each");
+        return paths__fail_at(cluster, 0, "",
+                              "there is no host in it: write "
+                              "one node for each");
     for (uint32_t i = 0; i < cluster->node_count && !err; i++)
         err = copy_host(g, cluster, &cluster->nodes[i]);
     return err;
@@ -206,8 +207,7 @@ static bool is_use(const paths_map_edge *edge, const char *use)
 static uint32_t home(const generator *g, const paths_map_node *element)
 {
     const paths_map *a = g->application;
-    const char *use =
-        g->options->home == PATHS_WITH_WRITER ? "write" : "read";
+    const char *use = g->options->home == PATHS_WITH_WRITER ? "write" : "read";
 
     for (uint32_t i = 0; i < element->in_count; i++) {
         const paths_map_edge *edge = &a->edges[element->in[i]];
@@ -323,9 +323,8 @@ static const paths_map_edge *link_between(const generator *g, uint32_t from,
 
 static bool is_simulated(const paths_map_edge *edge)
 {
-    const char *text = edge ? paths_attributes_get(&edge->attributes,
-                                                   "simulate")
-                            : NULL;
+    const char *text =
+        edge ? paths_attributes_get(&edge->attributes, "simulate") : NULL;
 
     return text && strcmp(text, "true") == 0;
 }

@@ -417,14 +417,25 @@ static int connector_start(paths_host *host)
     return 0;
 }
 
+/* Does the loop have work that somebody waits for? */
+static bool loop_serves(const paths_host *host)
+{
+    for (uint32_t i = 0; i < host->map->node_count; i++) {
+        if (host->stages[i] && host->stages[i]->entry)
+            return true;
+    }
+    return false;
+}
+
 /* A host that polls answers sooner by what waking it would take, and keeps a
- * processor busy. */
+ * processor busy. One that serves nothing has only its threads poll. */
 static void loop_run(paths_host *host)
 {
+    bool polls = host->polling && loop_serves(host);
     bool go_on = true;
 
     while (go_on) {
-        if (host->polling)
+        if (polls)
             uv_run(&host->loop, UV_RUN_NOWAIT);
         else
             uv_run(&host->loop, UV_RUN_DEFAULT);

@@ -112,8 +112,8 @@ typedef struct words {
 static void words_add(words *w, const char *between, const char *word)
 {
     size_t room = sizeof(w->text) - w->used;
-    int length = snprintf(w->text + w->used, room, "%s%s",
-                          w->used ? between : "", word);
+    int length =
+        snprintf(w->text + w->used, room, "%s%s", w->used ? between : "", word);
 
     if (length >= 0 && (size_t)length + 4 < room)
         w->used += (size_t)length;
@@ -154,10 +154,10 @@ static int split_address(const char *text, char *ip, size_t room,
         return PASTSET_EINVAL;
     memcpy(ip, text, (size_t)(end - text));
     ip[end - text] = 0;
-    if (colon && (!isdigit((unsigned char)colon[1]) ||
-                  strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
-                  paths_parse_number(colon + 1, &number) != 0 ||
-                  number > 65535))
+    if (colon &&
+        (!isdigit((unsigned char)colon[1]) ||
+         strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+         paths_parse_number(colon + 1, &number) != 0 || number > 65535))
         return PASTSET_EINVAL;
     *port = (unsigned)number;
     return 0;
@@ -267,8 +267,7 @@ static void check_hosts(checker *c)
         if (paths__address_parse(text, &places[count].address) == 0)
             count++;
         else
-            complain(c, host->line, host->name, "address: %s",
-                     pastset_error());
+            complain(c, host->line, host->name, "address: %s", pastset_error());
     }
     check_places(c, places, count);
     free(places);
@@ -280,10 +279,8 @@ static void known_wrappers(words *out)
 {
     const paths_wrapper_type *type;
 
-    for (size_t i = 0; (type = paths_wrapper_at(i)); i++) {
-        if (strcmp(type->name, "element") != 0)
-            words_add(out, ", ", type->name);
-    }
+    for (size_t i = 0; (type = paths_wrapper_at(i)); i++)
+        words_add(out, ", ", type->name);
 }
 
 static void check_place(checker *c, const paths_map_node *node)
@@ -302,26 +299,22 @@ static void check_place(checker *c, const paths_map_node *node)
 
 /* Complains about attributes that nobody looks at: most are misspelt. */
 static void check_attributes(checker *c, const paths_map_node *node,
-                             const char *const *own, const char *const *more)
+                             const char *const *own)
 {
     for (size_t i = 0; i < node->attributes.count; i++) {
         const paths_attribute *item = &node->attributes.items[i];
         words known = {"", 0};
         if (!item->value[0] || paths__attribute_draws(item->key) ||
-            is_one_of(item->key, own) || is_one_of(item->key, more))
+            is_one_of(item->key, own))
             continue;
         for (size_t k = 0; own[k]; k++)
             words_add(&known, ", ", own[k]);
-        for (size_t k = 0; more[k]; k++)
-            words_add(&known, ", ", more[k]);
         complain(c, node->line, node->name,
                  "has an unknown attribute, %s: %s has %s%s", item->key,
                  node->type, known.used ? "" : "no attributes but Graphviz's",
                  known.text);
     }
 }
-
-static const char *const no_words[] = {NULL};
 
 static void check_thread(checker *c, const paths_map_node *node,
                          uint32_t threads, uint32_t *seen)
@@ -366,16 +359,13 @@ static void check_element(checker *c, const paths_map_node *node)
 {
     static const char *const own[] = {"type", "policy", "capacity", NULL};
     static const char *const policies[] = {"block", "discard", "grow", NULL};
-    const paths_wrapper_type *wrapper = paths_wrapper_find("element");
     const char *text = paths_node_get(node, "type");
     const char *policy = paths_node_get(node, "policy");
     uint64_t capacity = 1;
     pastset_type type;
 
     check_element_name(c, node);
-    check_attributes(c, node, own,
-                     wrapper && wrapper->attributes ? wrapper->attributes
-                                                    : no_words);
+    check_attributes(c, node, own);
     if (!text || !text[0])
         complain(c, node->line, node->name,
                  "has no type: say what its tuples are, as in "
@@ -400,6 +390,7 @@ static void check_element(checker *c, const paths_map_node *node)
 
 static void check_wrapper(checker *c, const paths_map_node *node)
 {
+    static const char *const no_words[] = {NULL};
     const paths_wrapper_type *type = paths_wrapper_find(node->type);
 
     if (!type) {
@@ -410,8 +401,8 @@ static void check_wrapper(checker *c, const paths_map_node *node)
                  "wrappers %s",
                  node->type, known.text);
     } else {
-        check_attributes(c, node, type->attributes ? type->attributes
-                                                   : no_words, no_words);
+        check_attributes(c, node,
+                         type->attributes ? type->attributes : no_words);
         if (type->check)
             type->check(c->map, node, c->complaints);
     }
@@ -425,8 +416,8 @@ static void check_wrapper(checker *c, const paths_map_node *node)
                  node->out_count);
 }
 
-static void check_node(checker *c, const paths_map_node *node,
-                       uint32_t threads, uint32_t *seen)
+static void check_node(checker *c, const paths_map_node *node, uint32_t threads,
+                       uint32_t *seen)
 {
     check_place(c, node);
     if (node->kind == PATHS_THREAD)

@@ -178,8 +178,7 @@ static int symbols_collect(reader *r, symbols *out, int kind)
     Agsym_t *symbol = NULL;
 
     while ((symbol = agnxtattr(r->graph, kind, symbol))) {
-        Agsym_t **items =
-            paths__grow(out->items, out->count, sizeof(*items));
+        Agsym_t **items = paths__grow(out->items, out->count, sizeof(*items));
         if (!items)
             return out_of_memory(r);
         out->items = items;
@@ -210,9 +209,9 @@ static int take_attributes(paths_attributes *out, const symbols *list,
     for (size_t i = 0; i < list->count && !err; i++) {
         const char *inherited =
             paths_attributes_get(defaults, list->items[i]->name);
-        err = take_attribute(out, list->items[i],
-                             agxget(object, list->items[i]),
-                             inherited ? inherited : "");
+        err =
+            take_attribute(out, list->items[i], agxget(object, list->items[i]),
+                           inherited ? inherited : "");
     }
     return err;
 }

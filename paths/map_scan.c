@@ -23,13 +23,13 @@
 #include "paths/map_internal.h"
 #include "pastset/status.h"
 
-#define DEPTH_MAX 32           /* of braces */
-#define CHAIN_MAX 256          /* arrows in one statement */
-#define GROUPS_MAX 65536       /* pairs of braces */
-#define NAMES_MAX (4u << 20)   /* names, each times its depth */
-#define EDGES_MAX (4u << 20)   /* edges, each times its depth */
-#define KEYS_MAX 512           /* different names of attributes */
-#define SLOTS_MAX (64u << 20)  /* (names + edges) times KEYS */
+#define DEPTH_MAX 32          /* of braces */
+#define CHAIN_MAX 256         /* arrows in one statement */
+#define GROUPS_MAX 65536      /* pairs of braces */
+#define NAMES_MAX (4u << 20)  /* names, each times its depth */
+#define EDGES_MAX (4u << 20)  /* edges, each times its depth */
+#define KEYS_MAX 512          /* different names of attributes */
+#define SLOTS_MAX (64u << 20) /* (names + edges) times KEYS */
 
 typedef struct name {
     uint64_t hash; /* 0: empty */
@@ -82,12 +82,12 @@ typedef struct scanner {
     const char *file;
     const char *p, *end;
     unsigned line;
-    char character;  /* of OTHER */
-    uint64_t hash;   /* of NAME */
-    char first;      /* of NAME in quotes: its first character, or 0 */
-    unsigned start;  /* line where the token begins */
-    bool quoted;     /* NAME in quotes or between < and > */
-    bool html;       /* NAME between < and > */
+    char character;   /* of OTHER */
+    uint64_t hash;    /* of NAME */
+    char first;       /* of NAME in quotes: its first character, or 0 */
+    unsigned start;   /* line where the token begins */
+    bool quoted;      /* NAME in quotes or between < and > */
+    bool html;        /* NAME between < and > */
     const char *word; /* NAME: where it begins, when not quoted */
     size_t word_bytes;
 
@@ -98,7 +98,7 @@ typedef struct scanner {
     bool equals;    /* after =: what comes is a value */
     bool subgraph;  /* after the keyword, and after the name behind it */
     bool last_is_name;
-    bool closed;    /* the graph has ended */
+    bool closed; /* the graph has ended */
     uint64_t last_hash;
     unsigned last_line;
     uint64_t groups_seen, names_seen, edges_seen, weight;
@@ -139,8 +139,7 @@ static bool names_reserve(names *table)
 }
 
 /* Notes the first line of a name, unless a declaration comes. */
-static int names_note(names *table, uint64_t hash, unsigned line,
-                      bool declared)
+static int names_note(names *table, uint64_t hash, unsigned line, bool declared)
 {
     name *slot;
 
@@ -188,8 +187,7 @@ static bool starts(const scanner *s, const char *text)
 {
     size_t length = strlen(text);
 
-    return (size_t)(s->end - s->p) >= length &&
-           memcmp(s->p, text, length) == 0;
+    return (size_t)(s->end - s->p) >= length && memcmp(s->p, text, length) == 0;
 }
 
 static int skip_blanks(scanner *s)
@@ -584,8 +582,8 @@ static int scan_text(scanner *s)
             return err;
         if (t != NAME)
             s->last_is_name = s->subgraph = false;
-        s->equals = t == OTHER && (s->character == '=' ||
-                                   (s->equals && s->character == '+'));
+        s->equals = t == OTHER &&
+                    (s->character == '=' || (s->equals && s->character == '+'));
         s->plus = t == OTHER && s->character == '+';
     }
 }

@@ -19,8 +19,8 @@
 
 static bool is_keyword(const char *text)
 {
-    static const char *const keywords[] = {"node",     "edge",   "graph",
-                                           "digraph",  "strict", "subgraph"};
+    static const char *const keywords[] = {"node",    "edge",   "graph",
+                                           "digraph", "strict", "subgraph"};
 
     for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
         if (strcasecmp(text, keywords[i]) == 0)
@@ -196,8 +196,7 @@ static int write_node(FILE *file, const char *indent, const paths_map *map,
 {
     fputs(indent, file);
     write_word(file, node->name);
-    return write_list(file, node->type, &node->attributes,
-                      &map->node_defaults);
+    return write_list(file, node->type, &node->attributes, &map->node_defaults);
 }
 
 /* The nodes of all hosts, sorted by host without changing their order: where
@@ -381,8 +380,7 @@ int paths_map_save(const paths_map *map, const char *file)
     }
     err = save(map, fd);
     if (!err && rename(temporary, file) != 0)
-        err = pastset_fail(PASTSET_EIO, "cannot write it: %s",
-                           strerror(errno));
+        err = pastset_fail(PASTSET_EIO, "cannot write it: %s", strerror(errno));
     if (err) {
         unlink(temporary);
         pastset_fail_while(err, "%.250s", file);

@@ -319,6 +319,22 @@ static int check(const paths_path *path, const paths_arguments *arguments)
                         path->type->max_bytes, arguments->bytes);
 }
 
+/* The run has failed: nothing is begun any more. */
+static int refuse(const paths_path *path, const paths_arguments *arguments)
+{
+    return pastset_fail_while(paths__host_failure(path->thread->host),
+                              "%s by path \"%s\" (%s)",
+                              pastset_verb_name(arguments->verb), path->name,
+                              path->description);
+}
+
+static bool run_failed(const paths_path *path)
+{
+    return __builtin_expect(atomic_load_explicit(&path->thread->host->failed,
+                                                 memory_order_relaxed) != 0,
+                            0);
+}
+
 int paths_call(paths_path *path, paths_arguments *arguments)
 {
     operation *o = &path->call;
@@ -326,10 +342,8 @@ int paths_call(paths_path *path, paths_arguments *arguments)
 
     if (err)
         return err;
-    if (__builtin_expect(atomic_load_explicit(&path->thread->host->failed,
-                                              memory_order_relaxed),
-                         0))
-        return paths__host_failure(path->thread->host);
+    if (run_failed(path))
+        return refuse(path, arguments);
     begin(o, path, arguments);
     if (arguments->verb == PASTSET_READ_NEXT)
         o->op.index = path->cursor.next;
@@ -411,8 +425,8 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
 
     if (err)
         return err;
-    if (atomic_load_explicit(&self->host->failed, memory_order_relaxed))
-        return paths__host_failure(self->host);
+    if (run_failed(path))
+        return refuse(path, arguments);
     o = calloc(1, sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry));
     if (!o)
         return pastset_fail(PASTSET_ENOMEM, "no memory for an operation");

@@ -230,51 +230,70 @@ static uint64_t count_missing(const scopes_communication *view,
     return highest - thread->operations;
 }
 
-/* How many paths the thread uses in turn: operation number s goes over path
- * (s - 1) mod that many. 0: it does not. `slots` has room for all paths. */
-static uint32_t find_rotation(const scopes_communication *view,
-                              const scopes_thread *thread, uint32_t *slots,
-                              uint64_t *uses)
+static void count_steps(scopes_operation *operations, size_t count,
+                        uint32_t *uses)
 {
-    const scopes_operation *operations = &view->operations[thread->operation];
-    uint32_t turn = 0;
-    for (size_t i = 0; i < thread->operations; i++)
-        turn += uses[operations[i].path]++ == 0;
-    for (uint32_t i = 0; i < turn; i++)
-        slots[i] = PATHS_NONE;
-    uint32_t rotation = turn;
-    for (size_t i = 0; i < thread->operations; i++) {
-        uint32_t path = operations[i].path;
-        uint32_t *slot = &slots[(operations[i].sequence - 1) % turn];
-        if (*slot == PATHS_NONE)
-            *slot = path;
-        if (*slot != path || operations[i].sequence == 0)
-            rotation = 0;
-    }
-    for (size_t i = 0; i < thread->operations; i++)
-        uses[operations[i].path] = 0;
-    return rotation;
+    for (size_t i = 0; i < count; i++)
+        operations[i].step = ++uses[operations[i].path];
 }
 
-/* `uses` and `slots` have one place for each path; `uses` is zero, and each
+/* How many paths the thread uses before it uses one again. */
+static uint32_t find_turn(const scopes_operation *operations, size_t count,
+                          uint32_t *uses)
+{
+    uint32_t turn = 0;
+    while (turn < count && uses[operations[turn].path]++ == 0)
+        turn++;
+    for (size_t i = 0; i < count; i++)
+        uses[operations[i].path] = 0;
+    return turn;
+}
+
+/* Numbers the steps as if operation s had gone over path (s - 1) mod `turn`
+ * from the start, and goes on counting where that ends: many programs do
+ * something else in the end. Gives the number of operations in turn. */
+static size_t turn_steps(scopes_operation *operations, size_t count,
+                         uint32_t turn, uint32_t *slots, uint32_t *uses)
+{
+    size_t in_turn = 0;
+    for (uint32_t i = 0; i < turn; i++)
+        slots[i] = PATHS_NONE;
+    for (; in_turn < count && operations[in_turn].sequence > 0; in_turn++) {
+        scopes_operation *op = &operations[in_turn];
+        uint32_t *slot = &slots[(op->sequence - 1) % turn];
+        if (*slot != PATHS_NONE && *slot != op->path)
+            break;
+        *slot = op->path;
+        op->step = (op->sequence - 1) / turn + 1;
+        uses[op->path] = op->step;
+    }
+    count_steps(operations + in_turn, count - in_turn, uses);
+    return in_turn;
+}
+
+/* `slots` and `uses` have one place for each path; `uses` is zero, and each
  * path belongs to one thread. */
 static void number_steps(scopes_communication *view, scopes_thread *thread,
-                         uint32_t *slots, uint64_t *uses)
+                         uint32_t *slots, uint32_t *uses)
 {
-    uint32_t rotation = 0;
+    scopes_operation *operations = &view->operations[thread->operation];
+    size_t count = thread->operations;
     thread->missing = count_missing(view, thread);
-    if (thread->missing > 0)
-        rotation = find_rotation(view, thread, slots, uses);
-    thread->steps_known = thread->missing == 0 || rotation > 0;
-    for (size_t i = 0; i < thread->operations; i++) {
-        scopes_operation *op = &view->operations[thread->operation + i];
-        if (rotation)
-            op->step = (op->sequence - 1) / rotation + 1;
-        else
-            op->step = (uint32_t)++uses[op->path];
-        if (op->step > view->last_step)
-            view->last_step = op->step;
+    thread->steps_known = thread->missing == 0;
+    if (thread->missing > 0) {
+        uint32_t turn = find_turn(operations, count, uses);
+        size_t in_turn = turn_steps(operations, count, turn, slots, uses);
+        /* Three rounds, and most of what is there: no accident. */
+        thread->steps_known = in_turn >= 3 * turn && in_turn > count / 2;
     }
+    if (thread->missing == 0 || !thread->steps_known) {
+        for (size_t i = 0; i < count; i++)
+            uses[operations[i].path] = 0;
+        count_steps(operations, count, uses);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (operations[i].step > view->last_step)
+            view->last_step = operations[i].step;
 }
 
 /* The thread's row for a step, made when it is not there yet. The last thread
@@ -353,7 +372,7 @@ static void sum_thread(scopes_communication *view, scopes_thread *thread)
 }
 
 static void sum_threads(scopes_communication *view, uint32_t *slots,
-                        uint64_t *uses)
+                        uint32_t *uses)
 {
     view->start_ns = INT64_MAX;
     view->end_ns = INT64_MIN;
@@ -377,7 +396,7 @@ static void sum_threads(scopes_communication *view, uint32_t *slots,
 int scopes_communication_finish(scopes_communication *view)
 {
     uint32_t *slots = calloc(view->path_count + 1, sizeof(*slots));
-    uint64_t *uses = calloc(view->path_count + 1, sizeof(*uses));
+    uint32_t *uses = calloc(view->path_count + 1, sizeof(*uses));
     view->steps = calloc(view->operation_count + 1, sizeof(*view->steps));
     int err = 0;
     if (!slots || !uses || !view->steps) {

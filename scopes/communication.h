@@ -20,9 +20,10 @@
  *                it.
  *
  * Where tuples of a thread are missing, because its trace element discarded
- * them, steps can still be told exactly when the thread used its paths in
- * turn, from the operation's number; `steps_known` says when they cannot and
- * are counted from the first operation that is there.
+ * them, steps are told from the operations' numbers, when the thread is seen
+ * to use its paths in turn: it is taken to have done so from its start.
+ * Otherwise they are counted from the first operation that is there, and
+ * `steps_known` is false.
  *
  * Threads:   one thread per view.
  * Ownership: create and read give the view to you, destroy takes it back. Its

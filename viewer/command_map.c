@@ -3,7 +3,6 @@
 
 #include "eventspace/instrument.h"
 #include "paths/generate.h"
-#include "pastset/status.h"
 #include "viewer/draw.h"
 
 #include <string.h>
@@ -324,25 +323,13 @@ static viewer_fold read_fold(const char *text, struct argp_state *state)
     return VIEWER_FOLD_AUTO;
 }
 
-/* The format that the ending of the name tells. */
-static const char *format_of(const char *file, struct argp_state *state)
-{
-    static const char *const formats[] = {"svg", "png", "pdf", "dot"};
-    const char *ending = strrchr(file, '.');
-    for (size_t i = 0; ending && i < sizeof(formats) / sizeof(*formats); i++)
-        if (strcmp(ending + 1, formats[i]) == 0)
-            return formats[i];
-    argp_error(state, "'%s' ends in none of .svg, .png, .pdf, .dot", file);
-    return NULL;
-}
-
 static error_t parse_draw(int key, char *text, struct argp_state *state)
 {
     draw_arguments *a = state->input;
     switch (key) {
     case 'o':
         a->options.file = text;
-        a->options.format = format_of(text, state);
+        a->options.format = NULL; /* as the file ends */
         return 0;
     case 'f':
         a->options.fold = read_fold(text, state);

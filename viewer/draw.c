@@ -7,18 +7,20 @@
 #include "viewer/draw.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <graphviz/gvc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "pastset/status.h"
 #include "viewer/draw_internal.h"
 
-#define FOLD_ABOVE 200  /* nodes, collectors not counted */
-#define LABEL_BELOW 40  /* edges that leave threads: with their names */
+#define FOLD_ABOVE 200 /* nodes, collectors not counted */
+#define LABEL_BELOW 40 /* edges that leave threads: with their names */
 
 /* --- what things look like --- */
 
@@ -65,8 +67,8 @@ static int set_all(paths_attributes *attributes, const char *key, ...)
 
     va_start(pairs, key);
     while (key && !err) {
-        err = paths_attributes_set(attributes, key,
-                                   va_arg(pairs, const char *));
+        err =
+            paths_attributes_set(attributes, key, va_arg(pairs, const char *));
         key = va_arg(pairs, const char *);
     }
     va_end(pairs);
@@ -74,8 +76,7 @@ static int set_all(paths_attributes *attributes, const char *key, ...)
 }
 
 static int __attribute__((format(printf, 3, 4)))
-set_text(paths_attributes *attributes, const char *key, const char *format,
-         ...)
+set_text(paths_attributes *attributes, const char *key, const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -97,8 +98,7 @@ static int label_members(paths_attributes *attributes, const char *name,
 
     if (members && last)
         return set_text(attributes, "label", "%.120s … %.120s\\n%s %ss%s%s",
-                        name, last, members, what, more[0] ? "\\n" : "",
-                        more);
+                        name, last, members, what, more[0] ? "\\n" : "", more);
     return set_text(attributes, "label", "%.120s%s%s", name,
                     more[0] ? "\\n" : "", more);
 }
@@ -211,10 +211,10 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
     /* One arrowhead a path, where its tuples arrive. */
     if (!err)
         err = set_all(attributes, "dir",
-                      both && begins && arrives          ? "both"
-                      : (reads || both) && begins        ? "back"
-                      : !reads && arrives                ? "forward"
-                                                         : "none",
+                      both && begins && arrives   ? "both"
+                      : (reads || both) && begins ? "back"
+                      : !reads && arrives         ? "forward"
+                                                  : "none",
                       NULL);
     if (!err && members)
         err = set_text(attributes, "label", " ×%s ", members);
@@ -231,9 +231,9 @@ static int dress_host(paths_map_host *host)
     const char *members =
         paths_attributes_get(&host->attributes, VIEWER__MEMBERS);
     const char *last = paths_attributes_get(&host->attributes, VIEWER__LAST);
-    int err = set_all(&host->attributes, "style", "rounded,filled",
-                      "fillcolor", "#f7f7f4", "color", "#999988", "fontsize",
-                      "14", "fontname", "Helvetica-Bold", "labeljust", "l",
+    int err = set_all(&host->attributes, "style", "rounded,filled", "fillcolor",
+                      "#f7f7f4", "color", "#999988", "fontsize", "14",
+                      "fontname", "Helvetica-Bold", "labeljust", "l",
                       "labelloc", "t", "margin", "12", NULL);
 
     if (err)
@@ -274,13 +274,12 @@ static int legend(paths_map *map)
                   "<tr>");
     for (size_t i = 0; i < LOOKS; i++)
         legend_look(file, map, &looks[i]);
-    fprintf(file,
-            "<td><font color=\"" WRITE_COLOR "\"><b>——▶</b></font></td>"
-            "<td>writes&nbsp;&nbsp;</td>"
-            "<td><font color=\"" READ_COLOR "\"><b>◀- - -</b></font></td>"
-            "<td>reads&nbsp;&nbsp;</td>"
-            "<td><font color=\"" PLAIN_COLOR "\"><b>◀—▶</b></font></td>"
-            "<td>both</td></tr></table>");
+    fprintf(file, "<td><font color=\"" WRITE_COLOR "\"><b>——▶</b></font></td>"
+                  "<td>writes&nbsp;&nbsp;</td>"
+                  "<td><font color=\"" READ_COLOR "\"><b>◀- - -</b></font></td>"
+                  "<td>reads&nbsp;&nbsp;</td>"
+                  "<td><font color=\"" PLAIN_COLOR "\"><b>◀—▶</b></font></td>"
+                  "<td>both</td></tr></table>");
     if (fclose(file) != 0) {
         free(text);
         return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
@@ -298,12 +297,11 @@ static int dress_graph(paths_map *map)
                       instrumented ? "0.06" : "0.12", "ranksep", "0.7", NULL);
 
     if (!err)
-        err = set_all(&map->node_defaults, "fontname", "Helvetica",
-                      "fontsize", "10", "height", "0.3", "margin",
-                      "0.08,0.04", NULL);
+        err = set_all(&map->node_defaults, "fontname", "Helvetica", "fontsize",
+                      "10", "height", "0.3", "margin", "0.08,0.04", NULL);
     if (!err)
-        err = set_all(&map->edge_defaults, "fontname", "Helvetica",
-                      "fontsize", "9", "arrowsize", "0.6", NULL);
+        err = set_all(&map->edge_defaults, "fontname", "Helvetica", "fontsize",
+                      "9", "arrowsize", "0.6", NULL);
     return err ? err : legend(map);
 }
 
@@ -330,10 +328,17 @@ static int dress(paths_map *map)
     return err;
 }
 
-/* --- rendering --- */
+/* --- rendering ---
+ *
+ * Graphviz 2.42 leaks, remembers names of fonts that it has freed, and frees
+ * twice when it gives back some layouts. So it runs in a child process, which
+ * ends without giving anything back, and tells through a pipe how it went:
+ * nothing but DONE, or what was wrong. */
+
+#define DONE "done"
 
 /* What Graphviz said last. */
-static char graphviz_text[256];
+static char graphviz_text[200];
 
 /* It says an error in pieces: "Error", ": ", and its text. */
 static int graphviz_error(char *text)
@@ -343,26 +348,74 @@ static int graphviz_error(char *text)
     return 0;
 }
 
-static int render_graph(GVC_t *gvc, const char *dot, const char *format,
-                        FILE *file)
+/* Gives NULL, or what could not be done. */
+static const char *graphviz(const char *dot, const char *format, FILE *file)
 {
-    Agraph_t *graph = agmemread(dot);
-    int err = 0;
+    GVC_t *context;
+    Agraph_t *graph;
 
-    if (!graph)
-        return pastset_fail(PASTSET_ENOMEM, "Graphviz: %s", graphviz_text);
-    if (gvLayout(gvc, graph, "dot") != 0) {
-        err = pastset_fail(PASTSET_ENOTSUP,
-                           "Graphviz cannot lay the map out: %s",
-                           graphviz_text);
-    } else {
-        if (gvRender(gvc, graph, format, file) != 0)
-            err = pastset_fail(PASTSET_ENOTSUP,
-                               "Graphviz cannot make %s here: %s", format,
-                               graphviz_text);
-        gvFreeLayout(gvc, graph);
-    }
-    agclose(graph);
+    agseterrf(graphviz_error);
+    context = gvContext();
+    graph = agmemread(dot);
+    if (!context || !graph)
+        return "Graphviz cannot read the map";
+    if (gvLayout(context, graph, "dot") != 0)
+        return "Graphviz cannot lay the map out";
+    if (gvRender(context, graph, format, file) != 0 || fflush(file) != 0)
+        return "Graphviz cannot write the picture";
+    return NULL;
+}
+
+static void __attribute__((noreturn))
+child(const char *dot, const char *format, FILE *file, int pipe_fd)
+{
+    const char *problem = graphviz(dot, format, file);
+
+    if (problem)
+        dprintf(pipe_fd, "%s: %s", problem, graphviz_text);
+    else
+        dprintf(pipe_fd, "%s", DONE);
+    _exit(0);
+}
+
+/* Reads what the child says, until it ends. */
+static int listen_to(pid_t pid, int pipe_fd)
+{
+    char text[400];
+    size_t used = 0;
+    ssize_t got;
+
+    do {
+        got = read(pipe_fd, text + used, sizeof(text) - 1 - used);
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    text[used] = 0;
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (strcmp(text, DONE) == 0)
+        return 0;
+    return pastset_fail(PASTSET_ENOTSUP, "%s",
+                        used ? text : "Graphviz broke down");
+}
+
+static int render_text(const char *dot, const char *format, FILE *file)
+{
+    int fds[2], err;
+    pid_t pid;
+
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return pastset_fail(pastset_status_from_errno(errno),
+                            "cannot make a pipe: %s", strerror(errno));
+    pid = fork();
+    if (pid == 0)
+        child(dot, format, file, fds[1]);
+    err = pid < 0 ? pastset_fail(pastset_status_from_errno(errno),
+                                 "cannot start a process: %s", strerror(errno))
+                  : 0;
+    close(fds[1]);
+    if (!err)
+        err = listen_to(pid, fds[0]);
+    close(fds[0]);
     return err;
 }
 
@@ -371,36 +424,25 @@ static int render(const paths_map *map, const char *format, FILE *file)
     char *dot = NULL;
     size_t bytes;
     FILE *text = open_memstream(&dot, &bytes);
-    GVC_t *gvc;
     int err;
 
     if (!text)
         return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
     err = paths_map_write(map, text);
-    fclose(text);
-    graphviz_text[0] = 0;
-    agseterrf(graphviz_error);
-    gvc = err ? NULL : gvContext();
-    if (!err && !gvc)
-        err = pastset_fail(PASTSET_ENOTSUP, "Graphviz cannot be started");
+    if (fclose(text) != 0 && !err)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
     if (!err)
-        err = render_graph(gvc, dot, format, file);
-    if (gvc)
-        gvFreeContext(gvc);
-    agseterrf(NULL);
+        err = render_text(dot, format, file);
     free(dot);
     return err;
 }
 
 /* The format by its name, or by how the file's name ends. */
-static int choose_format(const viewer_draw_options *options,
-                         const char **out)
+static int choose_format(const viewer_draw_options *options, const char **out)
 {
     static const char *const formats[] = {"svg", "png", "pdf", "dot"};
     const char *dot = strrchr(options->file, '.');
-    const char *name = options->format ? options->format
-                       : dot           ? dot + 1
-                                       : "";
+    const char *name = options->format ? options->format : dot ? dot + 1 : "";
 
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
         if (strcmp(name, formats[i]) == 0) {
@@ -414,8 +456,7 @@ static int choose_format(const viewer_draw_options *options,
                         options->file, name);
 }
 
-static int draw_file(const paths_map *map, const char *format,
-                     const char *name)
+static int draw_file(const paths_map *map, const char *format, const char *name)
 {
     FILE *file = fopen(name, "wbe");
     int err;
@@ -426,8 +467,7 @@ static int draw_file(const paths_map *map, const char *format,
     err = strcmp(format, "dot") == 0 ? paths_map_write(map, file)
                                      : render(map, format, file);
     if (fclose(file) != 0 && !err)
-        err = pastset_fail(PASTSET_EIO, "cannot write it: %s",
-                           strerror(errno));
+        err = pastset_fail(PASTSET_EIO, "cannot write it: %s", strerror(errno));
     if (err) {
         unlink(name);
         pastset_fail_while(err, "%.200s", name);
@@ -453,8 +493,7 @@ int viewer_draw(const paths_map *map, const viewer_draw_options *options)
     if (err)
         return err;
     if (options->fold == VIEWER_FOLD_ALWAYS ||
-        (options->fold == VIEWER_FOLD_AUTO &&
-         viewer__nodes(map) > FOLD_ABOVE))
+        (options->fold == VIEWER_FOLD_AUTO && viewer__nodes(map) > FOLD_ABOVE))
         err = viewer__fold(&picture, map, FOLD_ABOVE);
     else
         err = paths_map_copy(&picture, map);

@@ -8,8 +8,8 @@
  * of paths become one node, "t17 ... t32, 16 threads", and so do the wrappers
  * and elements on these paths; an arrow tells how many it stands for.
  *
- * Threads: Graphviz keeps global state: one call at a time, and not while a
- *          path map is read. */
+ * Threads: not while another thread reads a path map: Graphviz, which draws in
+ *          a child process, keeps global state. */
 #ifndef VIEWER_DRAW_H
 #define VIEWER_DRAW_H
 

@@ -33,7 +33,7 @@ typedef struct table {
     struct {
         uint64_t key;
         uint32_t value; /* NONE: empty */
-    } *slots;
+    } * slots;
     size_t room; /* a power of two, more than twice what goes in */
 } table;
 
@@ -214,8 +214,7 @@ static void sign_rest(folder *f)
 {
     for (uint32_t i = 0; i < f->map->node_count; i++) {
         if (!f->signatures[i])
-            f->signatures[i] =
-                hash_text(BEGIN, f->map->nodes[i].name) | 1;
+            f->signatures[i] = hash_text(BEGIN, f->map->nodes[i].name) | 1;
     }
 }
 
@@ -309,8 +308,7 @@ static int count(folder *f)
                                        f->map->nodes[f->last[i]].name);
     }
     for (uint32_t i = 0; i < f->folded->edge_count && !err; i++)
-        err = set_members(&f->folded->edges[i].attributes,
-                          f->edge_members[i]);
+        err = set_members(&f->folded->edges[i].attributes, f->edge_members[i]);
     return err;
 }
 
@@ -390,8 +388,8 @@ static int fold_hosts(folder *f)
     int err = paths_map_create(&f->folded, f->map->name);
 
     if (!err)
-        err = paths_attributes_copy(&f->folded->attributes,
-                                    &f->map->attributes);
+        err =
+            paths_attributes_copy(&f->folded->attributes, &f->map->attributes);
     for (uint32_t i = 0; i < f->map->host_count && !err; i++)
         err = fold_host(f, i);
     return err;

@@ -31,6 +31,7 @@
 /* Before a loop: what it writes at one index it reads at no other. The
  * compilers cannot see that, as the distance of two planes varies. */
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* when not optimised */
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
@@ -124,8 +125,7 @@ static ALWAYS_INLINE void collide_words(const uint64_t *restrict in,
         const uint64_t q2 = to_p2 | to_a1 | to_a4 | to_b0 | to_b3;
 
         const uint64_t t = t0 | t1 | t2 | t3 | t4 | t5;
-        const uint64_t stay =
-            ~(from_r | o0 | o1 | o2 | (t & loose) | y0 | y1);
+        const uint64_t stay = ~(from_r | o0 | o1 | o2 | (t & loose) | y0 | y1);
         const uint64_t turn_r = from_r | (t & loose) | to_c0 | to_c1 | to_c2 |
                                 to_c3 | to_c4 | to_c5;
 

@@ -45,19 +45,18 @@ static void row_sample(lattice_slice *slice, uint32_t row)
     size_t words = slice->words;
 
     for (size_t w = 0; w < words; w++) {
-        uint64_t n[LATTICE_MOVING], all = 0;
+        uint64_t n[LATTICE_MOVING], all = 0, east, north;
         for (uint32_t plane = 0; plane < LATTICE_MOVING; plane++) {
             n[plane] = count_bytes(sites[plane * words + w]);
             all += n[plane];
         }
-        add_word(flow + w * (64 / LATTICE_CELL), all,
-                 BYTES(ABOVE_ZERO) + 2 * n[LATTICE_EAST] +
-                     n[LATTICE_NORTH_EAST] + n[LATTICE_SOUTH_EAST] -
-                     2 * n[LATTICE_WEST] - n[LATTICE_NORTH_WEST] -
-                     n[LATTICE_SOUTH_WEST],
-                 BYTES(ABOVE_ZERO) + n[LATTICE_NORTH_EAST] +
-                     n[LATTICE_NORTH_WEST] - n[LATTICE_SOUTH_EAST] -
-                     n[LATTICE_SOUTH_WEST]);
+        east = 2 * n[LATTICE_EAST] + n[LATTICE_NORTH_EAST] +
+               n[LATTICE_SOUTH_EAST] - 2 * n[LATTICE_WEST] -
+               n[LATTICE_NORTH_WEST] - n[LATTICE_SOUTH_WEST];
+        north = n[LATTICE_NORTH_EAST] + n[LATTICE_NORTH_WEST] -
+                n[LATTICE_SOUTH_EAST] - n[LATTICE_SOUTH_WEST];
+        add_word(flow + w * (64 / LATTICE_CELL), all, BYTES(ABOVE_ZERO) + east,
+                 BYTES(ABOVE_ZERO) + north);
     }
 }
 
@@ -99,8 +98,7 @@ static size_t planes_bytes(const lattice_tunnel *tunnel, uint32_t rows)
 
 static size_t flow_bytes(const lattice_tunnel *tunnel, uint32_t rows)
 {
-    return (size_t)rows * (tunnel->width / LATTICE_CELL) *
-           sizeof(lattice_flow);
+    return (size_t)rows * (tunnel->width / LATTICE_CELL) * sizeof(lattice_flow);
 }
 
 size_t lattice_result_bytes(const lattice_tunnel *tunnel, uint32_t rows)

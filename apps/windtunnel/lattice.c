@@ -61,8 +61,7 @@ static bool is_obstacle(const lattice_tunnel *tunnel, uint32_t row, uint32_t x)
 {
     double size = tunnel->height * LATTICE_ROW_HEIGHT / 4;
     double right = x + row % 2 * 0.5 - tunnel->width / 4.0;
-    double down =
-        (row - tunnel->height / 2.0) * LATTICE_ROW_HEIGHT - size / 6;
+    double down = (row - tunnel->height / 2.0) * LATTICE_ROW_HEIGHT - size / 6;
     double behind = right - 0.35 * down; /* the front of the plate */
 
     switch (tunnel->obstacle) {
@@ -242,8 +241,8 @@ uint64_t lattice_particles(const lattice_slice *slice)
 
 static void row_chirality(lattice_slice *slice, uint32_t row)
 {
-    uint64_t key = row_key(slice->tunnel.seed, LATTICE_CHIRALITY,
-                           slice->steps, slice->first + row);
+    uint64_t key = row_key(slice->tunnel.seed, LATTICE_CHIRALITY, slice->steps,
+                           slice->first + row);
 
     for (uint32_t w = 0; w < slice->words; w++)
         slice->chirality[w] = word_random(key, w);
@@ -254,8 +253,8 @@ static void row_chirality(lattice_slice *slice, uint32_t row)
 static void row_glide(const uint64_t *in, uint64_t *out, size_t words)
 {
     static const lattice_plane from[LATTICE_MOVING] = {
-        LATTICE_EAST,       LATTICE_SOUTH_EAST, LATTICE_SOUTH_WEST,
-        LATTICE_WEST,       LATTICE_NORTH_WEST, LATTICE_NORTH_EAST,
+        LATTICE_EAST, LATTICE_SOUTH_EAST, LATTICE_SOUTH_WEST,
+        LATTICE_WEST, LATTICE_NORTH_WEST, LATTICE_NORTH_EAST,
         LATTICE_REST,
     };
 
@@ -363,8 +362,7 @@ void lattice_border_set(lattice_slice *slice, lattice_side side,
                         const uint64_t *border)
 {
     bool above = side == LATTICE_ABOVE;
-    uint64_t *row =
-        lattice__collided(slice, above ? -1 : (int64_t)slice->rows);
+    uint64_t *row = lattice__collided(slice, above ? -1 : (int64_t)slice->rows);
     size_t plane = above ? LATTICE_SOUTH_WEST : LATTICE_NORTH_EAST;
 
     memcpy(row + plane * slice->words, border,
@@ -392,8 +390,8 @@ static void shift_west(uint64_t *restrict to, const uint64_t *restrict from,
 /* Moves the particles of row `from` of the tunnel that go to the next row:
  * `east` and `west` are its planes, in `to` they arrive. */
 static void leave_row(uint64_t *to_east, uint64_t *to_west,
-                      const uint64_t *east, const uint64_t *west,
-                      uint32_t from, size_t words)
+                      const uint64_t *east, const uint64_t *west, uint32_t from,
+                      size_t words)
 {
     if (from % 2 == 0) {
         memcpy(to_east, east, words * sizeof(*to_east));

@@ -25,8 +25,7 @@ struct lattice_slice {
 };
 
 /* The eight planes of row `row` (0: the slice's first). */
-static inline uint64_t *lattice__sites(const lattice_slice *slice,
-                                       uint32_t row)
+static inline uint64_t *lattice__sites(const lattice_slice *slice, uint32_t row)
 {
     return slice->sites + (size_t)row * LATTICE_PLANES * slice->words;
 }

@@ -67,8 +67,9 @@ static uint64_t number(struct argp_state *state, const char *option,
     value = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno || value < least ||
         value > most)
-        argp_error(state, "--%s=%s: expected a number from %" PRIu64
-                   " to %" PRIu64, option, text, least, most);
+        argp_error(state,
+                   "--%s=%s: expected a number from %" PRIu64 " to %" PRIu64,
+                   option, text, least, most);
     return value;
 }
 
@@ -122,7 +123,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
         o->width = (uint32_t)number(state, "width", text, 64, LATTICE_SIDE_MAX);
         break;
     case 'h':
-        o->height = (uint32_t)number(state, "height", text, 3, LATTICE_SIDE_MAX);
+        o->height =
+            (uint32_t)number(state, "height", text, 3, LATTICE_SIDE_MAX);
         break;
     case 't':
         o->threads = (uint32_t)number(state, "threads", text, 1, UINT32_MAX);
@@ -194,20 +196,21 @@ void windtunnel_progress(const windtunnel_options *options, uint64_t steps)
 
     if (percent == (steps - 1) * 100 / options->steps || !isatty(STDERR_FILENO))
         return;
-    fprintf(stderr, "\rwindtunnel: step %" PRIu64 " of %" PRIu32 ", %" PRIu64
-            " %%%s",
+    fprintf(stderr,
+            "\rwindtunnel: step %" PRIu64 " of %" PRIu32 ", %" PRIu64 " %%%s",
             steps, options->steps, percent,
             steps == options->steps ? "\n" : "");
 }
 
 int main(int argc, char **argv)
 {
-    static const struct argp parser = {described, parse,
-                                       "[run|single|mapping]", about,
-                                       NULL, NULL, NULL};
+    static const struct argp parser = {
+        described, parse, "[run|single|mapping]", about, NULL, NULL, NULL};
     arguments a = {
         .mode = RUN,
-        .options = {.steps = 6000, .average = 400, .seed = 1,
+        .options = {.steps = 6000,
+                    .average = 400,
+                    .seed = 1,
                     .obstacle = LATTICE_PLATE},
     };
     int err;

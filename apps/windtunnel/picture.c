@@ -22,11 +22,12 @@
 #include "pastset/status.h"
 
 #define WIDTH_PIXELS 1024
-#define LEGEND_PIXELS 44   /* under the flow */
-#define CELL_ROWS 9        /* nearly as high as LATTICE_CELL sites are wide */
-#define BLUR 1.0f          /* of the cells; standard deviation in cells */
-#define STREAK_PIXELS 14   /* to each side */
-#define ARROW_PIXELS 64    /* from one to the next */
+#define WIDTH_LEAST 160
+#define LEGEND_PIXELS 44 /* under the flow */
+#define CELL_ROWS 9      /* nearly as high as LATTICE_CELL sites are wide */
+#define BLUR 1.0f        /* of the cells; standard deviation in cells */
+#define STREAK_PIXELS 14 /* to each side */
+#define ARROW_PIXELS 64  /* from one to the next */
 
 typedef struct colour {
     uint8_t red, green, blue;
@@ -35,13 +36,13 @@ typedef struct colour {
 /* The flow by cells, and by pixels. */
 typedef struct field {
     const lattice_slice *whole;
-    int columns, rows; /* cells */
+    int columns, rows;               /* cells */
     float *particles, *east, *north; /* sums; then: density and velocity */
-    int width, height; /* pixels, without the legend */
-    double scale;      /* sites a pixel */
-    float *u, *v;      /* sites a step, to the right and up */
-    float top_speed;   /* at the end of the colours */
-    colour *pixels;    /* the whole picture */
+    int width, height;               /* pixels, without the legend */
+    double scale;                    /* sites a pixel */
+    float *u, *v;                    /* sites a step, to the right and up */
+    float top_speed;                 /* at the end of the colours */
+    colour *pixels;                  /* the whole picture */
 } field;
 
 /* --- from sums to a flow --- */
@@ -104,13 +105,13 @@ static void cells_divide(field *f)
 /* The value between cells: a cubic spline through four of them. */
 static float cubic(float a, float b, float c, float d, float t)
 {
-    return b + 0.5f * t *
-                   (c - a + t * (2 * a - 5 * b + 4 * c - d +
-                                 t * (3 * (b - c) + d - a)));
+    return b +
+           0.5f * t *
+               (c - a +
+                t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-static float cells_between(const field *f, const float *cells, float x,
-                           float y)
+static float cells_between(const field *f, const float *cells, float x, float y)
 {
     int left = (int)floorf(x), top = (int)floorf(y);
     float columns[4];
@@ -123,8 +124,8 @@ static float cells_between(const field *f, const float *cells, float x,
             int column = (left + i - 1 + 2 * f->columns) % f->columns;
             value[i] = cells[(size_t)row * f->columns + column];
         }
-        columns[j] = cubic(value[0], value[1], value[2], value[3],
-                           x - (float)left);
+        columns[j] =
+            cubic(value[0], value[1], value[2], value[3], x - (float)left);
     }
     return cubic(columns[0], columns[1], columns[2], columns[3],
                  y - (float)top);
@@ -175,7 +176,8 @@ static void top_speed_find(field *f)
 
     for (int y = 0; y < f->height; y++)
         for (int x = 0; x < f->width; x++)
-            most = fmaxf(most, speed_at(f, x, y));
+            if (!is_solid(f, x, y))
+                most = fmaxf(most, speed_at(f, x, y));
     f->top_speed = ceilf(most * 20) / 20;
 }
 
@@ -403,16 +405,15 @@ static void legend_draw(field *f)
 /* --- the file --- */
 
 /* libpng leaves by longjmp; nothing that changes after setjmp is used. */
-static int png_put(png_structp png, png_infop info, FILE *file,
-                   const field *f)
+static int png_put(png_structp png, png_infop info, FILE *file, const field *f)
 {
     if (setjmp(png_jmpbuf(png)))
         return PASTSET_EIO;
     png_init_io(png, file);
     png_set_IHDR(png, info, (png_uint_32)f->width,
-                 (png_uint_32)f->height + LEGEND_PIXELS, 8,
-                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+                 (png_uint_32)f->height + LEGEND_PIXELS, 8, PNG_COLOR_TYPE_RGB,
+                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
     for (int y = 0; y < f->height + LEGEND_PIXELS; y++)
         png_write_row(png, (png_bytep)(f->pixels + (size_t)y * f->width));
@@ -442,6 +443,16 @@ static int png_save(const field *f, const char *name)
     return err;
 }
 
+/* Of the picture, in pixels: less for a tunnel that is higher than it is
+ * wide, but enough for the legend. */
+static int width_pixels(const lattice_tunnel *tunnel)
+{
+    double slender = tunnel->width / (tunnel->height * LATTICE_ROW_HEIGHT);
+    int width = (int)(WIDTH_PIXELS * fmin(slender, 1));
+
+    return width > WIDTH_LEAST ? width : WIDTH_LEAST;
+}
+
 static int field_create(field *f, const lattice_slice *whole)
 {
     const lattice_tunnel *tunnel = lattice_slice_tunnel(whole);
@@ -451,7 +462,7 @@ static int field_create(field *f, const lattice_slice *whole)
     f->whole = whole;
     f->columns = (int)(tunnel->width / LATTICE_CELL);
     f->rows = (int)((tunnel->height + CELL_ROWS - 1) / CELL_ROWS);
-    f->width = WIDTH_PIXELS;
+    f->width = width_pixels(tunnel);
     f->scale = (double)tunnel->width / f->width;
     f->height = (int)ceil(tunnel->height * LATTICE_ROW_HEIGHT / f->scale);
     cells = (size_t)f->columns * f->rows;
@@ -461,8 +472,8 @@ static int field_create(field *f, const lattice_slice *whole)
     f->north = calloc(cells, sizeof(float));
     f->u = calloc(pixels, sizeof(float));
     f->v = calloc(pixels, sizeof(float));
-    f->pixels = calloc(pixels + (size_t)f->width * LEGEND_PIXELS,
-                       sizeof(colour));
+    f->pixels =
+        calloc(pixels + (size_t)f->width * LEGEND_PIXELS, sizeof(colour));
     if (!f->particles || !f->east || !f->north || !f->u || !f->v || !f->pixels)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
     return 0;

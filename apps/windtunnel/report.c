@@ -89,10 +89,9 @@ static int json_write(const windtunnel_report *report, const char *name)
             "}\n",
             tunnel->width, tunnel->height,
             lattice_obstacle_name(tunnel->obstacle), tunnel->seed,
-            lattice_slice_steps(report->whole),
-            lattice_samples(report->whole), report->threads, report->seconds,
-            report->particles_before, lattice_particles(report->whole),
-            lattice_checksum(report->whole));
+            lattice_slice_steps(report->whole), lattice_samples(report->whole),
+            report->threads, report->seconds, report->particles_before,
+            lattice_particles(report->whole), lattice_checksum(report->whole));
     written = !ferror(file);
     if (fclose(file) != 0 || !written)
         return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
@@ -117,10 +116,11 @@ static void summary_print(const windtunnel_report *report)
     const lattice_tunnel *tunnel = lattice_slice_tunnel(report->whole);
 
     printf("windtunnel: %" PRIu64 " steps of %" PRIu32 "x%" PRIu32
-           " sites with %" PRIu64 " particles by %" PRIu32
-           " threads in %.2f s, checksum %016" PRIx64 "\n",
+           " sites, %" PRIu64 " particles, %" PRIu32
+           " thread%s, %.2f s, checksum %016" PRIx64 "\n",
            lattice_slice_steps(report->whole), tunnel->width, tunnel->height,
-           report->particles_before, report->threads, report->seconds,
+           report->particles_before, report->threads,
+           report->threads == 1 ? "" : "s", report->seconds,
            lattice_checksum(report->whole));
     fflush(stdout);
 }
@@ -133,8 +133,8 @@ int windtunnel_report_write(const windtunnel_report *report,
 
     err = file_name(dump, options->dump, report->directory, "lattice.bin");
     if (!err)
-        err = file_name(picture, options->picture, report->directory,
-                        "flow.png");
+        err =
+            file_name(picture, options->picture, report->directory, "flow.png");
     if (!err)
         err = file_name(json, NULL, report->directory, "windtunnel.json");
     if (!err)

@@ -62,9 +62,8 @@ static int neighbour_open(worker *w, neighbour *n, lattice_side side,
                            "border of a tunnel %" PRIu32 " sites wide has "
                            "%zu: make the map anew with `windtunnel mapping "
                            "--width=%" PRIu32 "`",
-                           paths_describe(n->to),
-                           paths_type(n->to)->max_bytes, w->tunnel.width,
-                           w->border_bytes, w->tunnel.width);
+                           paths_describe(n->to), paths_type(n->to)->max_bytes,
+                           w->tunnel.width, w->border_bytes, w->tunnel.width);
     return err;
 }
 
@@ -190,10 +189,9 @@ static int result_read(paths_path *path, lattice_slice *whole, void *tuple,
         return err;
     problem = lattice_result_unpack(whole, tuple, arguments.bytes);
     if (problem)
-        return pastset_fail(PASTSET_EAPP,
-                            "%s: cannot use the result in tuple %" PRIu64
-                            ": %s",
-                            paths_describe(path), arguments.index, problem);
+        return pastset_fail(
+            PASTSET_EAPP, "%s: cannot use the result in tuple %" PRIu64 ": %s",
+            paths_describe(path), arguments.index, problem);
     return 0;
 }
 

@@ -14,14 +14,14 @@
 #include "apps/windtunnel/lattice.h"
 
 typedef struct windtunnel_options {
-    uint32_t threads;         /* mapping */
-    uint32_t width, height;   /* 0: not given */
+    uint32_t threads;       /* mapping */
+    uint32_t width, height; /* 0: not given */
     uint32_t steps;
-    uint32_t average;         /* the picture shows the mean of so many steps */
+    uint32_t average; /* the picture shows the mean of so many steps */
     uint64_t seed;
     lattice_obstacle obstacle;
     const char *dump, *picture; /* files; NULL: in the directory */
-    const char *out;          /* single: the directory */
+    const char *out;            /* single: the directory */
 } windtunnel_options;
 
 #define WINDTUNNEL_WIDTH 1024u /* when neither option nor map tell */
@@ -55,8 +55,8 @@ typedef struct windtunnel_report {
     const lattice_slice *whole; /* all rows, after the last step */
     uint64_t particles_before;  /* before the first */
     uint32_t threads;
-    double seconds;             /* that all steps took */
-    const char *directory;      /* of the files without a name */
+    double seconds;        /* that all steps took */
+    const char *directory; /* of the files without a name */
 } windtunnel_report;
 
 /* Seconds of a clock that only goes forward. */

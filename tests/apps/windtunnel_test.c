@@ -142,10 +142,9 @@ Test(windtunnel, collisions_follow_the_table_of_fhp_iii, .timeout = 5)
     for (unsigned i = 0; i < 2 * STATES; i++) {
         unsigned state = i % STATES, chirality = i / STATES;
         for (unsigned bit = 0; bit < 64; bit += 21)
-            cr_assert_eq(collide_site(state, chirality, bit),
-                         table[chirality][state],
-                         "state %#x, chirality %u, bit %u", state, chirality,
-                         bit);
+            cr_assert_eq(
+                collide_site(state, chirality, bit), table[chirality][state],
+                "state %#x, chirality %u, bit %u", state, chirality, bit);
         changed += table[chirality][state] != state;
     }
     cr_assert_eq(changed, 2 * 76, "%u states change", changed);
@@ -235,8 +234,10 @@ static plain plain_create(const lattice_tunnel *tunnel, lattice_slice *start)
 static bool random_bit(const plain *p, uint32_t stream, int y, uint32_t word,
                        int x)
 {
-    return lattice_random(p->tunnel.seed, stream, p->steps, (uint32_t)y,
-                          word) >> (x % 64) & 1;
+    uint64_t bits =
+        lattice_random(p->tunnel.seed, stream, p->steps, (uint32_t)y, word);
+
+    return bits >> x % 64 & 1;
 }
 
 /* Exchanges two directions when `when`. */
@@ -488,6 +489,8 @@ Test(windtunnel, does_not_depend_on_the_number_of_slices, .timeout = 60)
 
     for (size_t t = 0; t < 3; t++) {
         lattice_slice *one = run_in_slices(tunnels[t], 1, 500);
+        cr_assert_eq(lattice_slice_steps(one), 500);
+        cr_assert_eq(lattice_samples(one), 100);
         for (size_t i = 0; i < 4; i++) {
             lattice_slice *many = run_in_slices(tunnels[t], counts[i], 500);
             cr_assert(same_words(one, many), "tunnel %zu in %u slices", t,
@@ -597,6 +600,24 @@ Test(windtunnel, differs_with_the_seed, .timeout = 10)
     cr_assert_not(same_words(a, b));
     lattice_slice_destroy(a);
     lattice_slice_destroy(b);
+}
+
+Test(windtunnel, draws_other_words_for_each_purpose_time_and_place,
+     .timeout = 5)
+{
+    const uint64_t word = lattice_random(1, 2, 3, 4, 5);
+    unsigned ones = 0;
+
+    cr_assert_eq(word, lattice_random(1, 2, 3, 4, 5));
+    cr_assert_neq(word, lattice_random(2, 2, 3, 4, 5));
+    cr_assert_neq(word, lattice_random(1, 3, 3, 4, 5));
+    cr_assert_neq(word, lattice_random(1, 2, 4, 4, 5));
+    cr_assert_neq(word, lattice_random(1, 2, 3, 5, 5));
+    cr_assert_neq(word, lattice_random(1, 2, 3, 4, 6));
+    for (uint64_t i = 0; i < 10000; i++)
+        ones += (unsigned)__builtin_popcountll(
+            lattice_random(1, 2, i / 100, (uint32_t)i / 10 % 10, i % 10));
+    cr_assert(ones > 318000 && ones < 322000, "%u ones", ones);
 }
 
 Test(windtunnel, shares_all_rows_evenly, .timeout = 5)

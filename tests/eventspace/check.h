@@ -50,7 +50,7 @@ static inline void directory_remove(void)
 /* A name in the directory; a few of them stay valid at a time. */
 static inline const char *in_directory(const char *name)
 {
-    static char names[8][256];
+    static char names[8][320];
     static unsigned next;
     char *out = names[next++ % 8];
     snprintf(out, sizeof(names[0]), "%s/%s", test_directory, name);

@@ -273,11 +273,9 @@ Test(meta, refuses_what_stands_behind_the_map)
 /* Five bytes announce as many items as memory could not hold. */
 Test(meta, takes_no_memory_for_items_that_are_not_there)
 {
-    static const char *const huge[] = {"\xdf\xff\xff\xff\xff",
-                                       "\xdd\xff\xff\xff\xff",
-                                       "\x81\xa1x\xdd\x10",
-                                       "\xdb\xff\xff\xff\xff",
-                                       "\xc9\xff\xff\xff\xff"};
+    static const char *const huge[] = {
+        "\xdf\xff\xff\xff\xff", "\xdd\xff\xff\xff\xff", "\x81\xa1x\xdd\x10",
+        "\xdb\xff\xff\xff\xff", "\xc9\xff\xff\xff\xff"};
     eventspace_meta meta;
 
     for (size_t i = 0; i < sizeof(huge) / sizeof(huge[0]); i++)

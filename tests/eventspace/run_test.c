@@ -65,8 +65,8 @@ static int events_write(pastset_element *lane, uint32_t from, uint32_t to)
     int err = 0;
 
     for (uint32_t i = from; i < to && !err; i++) {
-        eventspace_trace event = {.start = 10 * i, .end = 10 * i + 5,
-                                  .sequence = i};
+        eventspace_trace event = {
+            .start = 10 * i, .end = 10 * i + 5, .sequence = i};
         err = pastset_write(lane, &event, sizeof(event), PASTSET_NOWAIT, NULL);
     }
     return err;
@@ -302,10 +302,9 @@ Test(run, is_not_misled_by_a_later_process_of_the_same_number)
 
 Test(run, finds_the_lanes_of_trace_elements_and_nothing_else)
 {
-    static const char *const names[] = {"trace.t0",    "trace.t0~2",
-                                        "trace.t0~17", "trace.t0~",
-                                        "trace.t0~2x", "trace.t",
-                                        "e"};
+    static const char *const names[] = {
+        "trace.t0", "trace.t0~2", "trace.t0~17", "trace.t0~", "trace.t0~2x",
+        "trace.t",  "e"};
     pastset_space *space = space_make("h0.space");
     eventspace_run *run;
 
@@ -447,9 +446,8 @@ static void drained_make(uint32_t drained, uint32_t removed)
     events_write(trace_make(away, "trace.t0", PASTSET_GROW, 100), 0, drained);
     for (uint32_t i = 0; i < removed; i++) {
         size_t bytes = sizeof(event);
-        check_status(pastset_observe(lane, &event, &bytes, PASTSET_NOWAIT,
-                                     NULL),
-                     0);
+        check_status(
+            pastset_observe(lane, &event, &bytes, PASTSET_NOWAIT, NULL), 0);
     }
     pastset_space_close(away);
     pastset_space_close(space);
@@ -495,6 +493,18 @@ Test(run, reads_what_was_drained_when_the_space_itself_is_lost)
     run = run_open();
     check_walk(run, H0, "0 1 2 3 4 5 ");
     check_events(run, H0, 6, 6, 0, 6);
+    eventspace_run_close(run);
+}
+
+/* A drain that cannot write lets the lane go on, and loses what was in it. */
+Test(run, counts_what_was_removed_without_being_drained)
+{
+    eventspace_run *run;
+
+    drained_make(4, 7);
+    run = run_open();
+    check_walk(run, H0, "0 1 2 3 7 8 9 ");
+    check_events(run, H0, 10, 7, 3, 4);
     eventspace_run_close(run);
 }
 

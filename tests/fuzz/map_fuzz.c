@@ -62,8 +62,8 @@ static void check_text(const paths_map *map)
 
 static void check_instrument(const paths_map *map)
 {
-    eventspace_instrument_options options = {
-        .collectors = EVENTSPACE_ALL_COLLECTORS};
+    eventspace_instrument_options options = {.collectors =
+                                                 EVENTSPACE_ALL_COLLECTORS};
     paths_map *once, *twice;
 
     must(eventspace_instrument(&once, map, &options) == 0,

@@ -152,9 +152,23 @@ showPaths();
   while (node.firstChild) group.appendChild(node.firstChild);
   node.appendChild(group);
   svg.attr('width', '100%').attr('height', '100%');
+  const box = node.viewBox.baseVal;
   const zoom = d3.zoom().scaleExtent([0.5, 200])
+    .extent([[box.x, box.y], [box.x + box.width, box.y + box.height]])
     .on('zoom', () => d3.select(group).attr('transform', d3.event.transform));
   svg.call(zoom);
+  begin();
+
+  /* A picture that would be too small to read as a whole begins at its top,
+   * as large as drawn or as wide as the page. */
+  function begin() {
+    const across = node.clientWidth / box.width, down = node.clientHeight / box.height;
+    const k = Math.min(1, across) / Math.min(across, down);
+    if (!(k > 1)) return;
+    const middle = box.x + box.width / 2;
+    svg.call(zoom.transform,
+      d3.zoomIdentity.translate(middle * (1 - k), box.y * (1 - k)).scale(k));
+  }
   onClick('map-in', () => svg.call(zoom.scaleBy, 1.5));
   onClick('map-out', () => svg.call(zoom.scaleBy, 1 / 1.5));
   onClick('map-fit', () => svg.call(zoom.transform, d3.zoomIdentity));

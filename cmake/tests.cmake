@@ -1,0 +1,58 @@
+# es_test(FOLDER/NAME [SOURCES ...] [LINKS ...] [TIMEOUT seconds]): a Criterion
+# suite, tests/FOLDER/NAME.c. Under ThreadSanitizer Criterion cannot start, so
+# there are none then.
+function(es_test path)
+  cmake_parse_arguments(ES "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  if(EVENTSPACE_SANITIZE STREQUAL "thread" OR EVENTSPACE_FUZZ)
+    return()
+  endif()
+  es_test_program(${path} "${ES_SOURCES}" "${ES_LINKS}" "${ES_TIMEOUT}")
+  string(REPLACE "/" "_" target ${path})
+  target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)
+endfunction()
+
+# es_stress(FOLDER/NAME ...): a program with a main() of its own; it is what
+# ThreadSanitizer watches.
+function(es_stress path)
+  cmake_parse_arguments(ES "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  if(EVENTSPACE_FUZZ)
+    return()
+  endif()
+  es_test_program(${path} "${ES_SOURCES}" "${ES_LINKS}" "${ES_TIMEOUT}")
+endfunction()
+
+function(es_test_program path sources links timeout)
+  string(REPLACE "/" "_" target ${path})
+  if(NOT timeout)
+    set(timeout 120)
+  endif()
+  add_executable(${target} ${path}.c ${sources})
+  target_link_libraries(${target} PRIVATE ${links} Threads::Threads)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(
+    ${target} PRIVATE TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests"
+                      TEST_BINARY_DIR="${CMAKE_BINARY_DIR}/bin")
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                             ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${path} COMMAND ${target})
+  set_tests_properties(${path} PROPERTIES TIMEOUT ${timeout})
+endfunction()
+
+# es_fuzz(NAME [LINKS ...]): a libFuzzer target, tests/fuzz/NAME_fuzz.c. In
+# other builds than `fuzz` it runs its corpus once, as a test.
+function(es_fuzz name)
+  cmake_parse_arguments(ES "" "" "LINKS" ${ARGN})
+  set(target fuzz_${name})
+  add_executable(${target} fuzz/${name}_fuzz.c)
+  target_link_libraries(${target} PRIVATE ${ES_LINKS} Threads::Threads)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                             ${CMAKE_BINARY_DIR}/tests)
+  if(EVENTSPACE_FUZZ)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${target} PRIVATE fuzz/corpus_main.c)
+    add_test(NAME fuzz/${name}
+             COMMAND ${target} ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
+    set_tests_properties(fuzz/${name} PROPERTIES TIMEOUT 120)
+  endif()
+endfunction()

@@ -1,0 +1,74 @@
+/* bench.c - runs the benchmarks that are named, or all. */
+#include "tests/bench/bench.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pastset/status.h"
+
+double bench_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), ascending);
+    return count % 2 ? values[count / 2]
+                     : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+void bench_print(const char *name, double value, const char *unit,
+                 double limit)
+{
+    printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", "
+           "\"limit\": %.2f, \"ratio\": %.3f}\n",
+           name, value, unit, limit, value / limit);
+    fflush(stdout);
+}
+
+void bench_check(int status, const char *what)
+{
+    if (status == 0)
+        return;
+    fprintf(stderr, "bench: %s: %s: %s\n", what, pastset_status_name(status),
+            pastset_error());
+    exit(1);
+}
+
+void bench_pin(int processor)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    sched_setaffinity(0, sizeof(set), &set);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} benches[] = {
+    {"collector", bench_collector},
+    {"local", bench_local},
+    {"remote", bench_remote},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++) {
+        if (argc < 2 || strcmp(argv[1], benches[i].name) == 0)
+            benches[i].run();
+    }
+    return 0;
+}

@@ -1,0 +1,155 @@
+/* draw_test.c - pictures of path maps. */
+#include "viewer/draw.h"
+
+#include <unistd.h>
+
+#include "eventspace/instrument.h"
+#include "paths/generate.h"
+#include "tests/support/golden.h"
+
+static char file[64];
+
+static void begin(void)
+{
+    int fd;
+
+    strcpy(file, "/tmp/es_draw_test.XXXXXX");
+    fd = mkstemp(file);
+    cr_assert_geq(fd, 0);
+    close(fd);
+}
+
+static void end(void)
+{
+    unlink(file);
+}
+
+static void use(paths_map *map, uint32_t from, uint32_t to, const char *how)
+{
+    uint32_t edge = paths_map_add_edge(map, from, to);
+
+    check_status(paths_attributes_set(&map->edges[edge].attributes, "use", how),
+                 0);
+}
+
+static uint32_t add(paths_map *map, const char *kind, const char *prefix,
+                    unsigned number)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "%s%u", prefix, number);
+    return paths_map_add_node(map, PATHS_NONE, kind, name);
+}
+
+/* Threads in a row, each of which reads what the one before it writes. */
+static paths_map *tunnel(unsigned threads, unsigned hosts)
+{
+    paths_map *a, *map;
+    uint32_t above = PATHS_NONE, results;
+
+    check_status(paths_map_create(&a, "tunnel"), 0);
+    results = paths_map_add_node(a, PATHS_NONE, "element", "results");
+    for (unsigned i = 0; i < threads; i++) {
+        uint32_t thread = add(a, "thread", "t", i);
+        uint32_t down = add(a, "element", "down_", i);
+        if (i > 0)
+            use(a, thread, above, "read");
+        use(a, thread, down, "write");
+        use(a, thread, results, i > 0 ? "write" : "both");
+        above = down;
+    }
+    check_status(
+        paths_generate(
+            &map, &(paths_generate_options){.application = a, .hosts = hosts}),
+        0);
+    paths_map_destroy(a);
+    return map;
+}
+
+static char *drawn(size_t *bytes)
+{
+    FILE *in = fopen(file, "r");
+    char *text = calloc(1, 8 << 20);
+
+    cr_assert_not_null(in);
+    *bytes = fread(text, 1, (8 << 20) - 1, in);
+    fclose(in);
+    return text;
+}
+
+static void check_drawn(const paths_map *map, const char *format,
+                        viewer_fold fold, const char *part)
+{
+    viewer_draw_options options = {file, format, fold};
+    size_t bytes;
+    char *text;
+
+    check_status(viewer_draw(map, &options), 0);
+    text = drawn(&bytes);
+    cr_assert(memmem(text, bytes, part, strlen(part)), "no \"%s\" in it", part);
+    free(text);
+}
+
+TestSuite(draw, .init = begin, .fini = end, .timeout = 30);
+
+Test(draw, makes_each_format)
+{
+    paths_map *map = tunnel(4, 2);
+
+    check_drawn(map, "svg", VIEWER_FOLD_AUTO, ">down_3<");
+    check_drawn(map, "svg", VIEWER_FOLD_AUTO, "proxy (network)");
+    check_drawn(map, "png", VIEWER_FOLD_AUTO, "PNG");
+    check_drawn(map, "pdf", VIEWER_FOLD_AUTO, "%PDF");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO, "subgraph cluster_h1");
+    paths_map_destroy(map);
+}
+
+Test(draw, gives_the_same_picture_as_before)
+{
+    viewer_draw_options options = {file, "dot", VIEWER_FOLD_ALWAYS};
+    paths_map *map = tunnel(8, 2), *all;
+    size_t bytes;
+
+    check_status(
+        eventspace_instrument(&all, map,
+                              &(eventspace_instrument_options){
+                                  .collectors = EVENTSPACE_ALL_COLLECTORS}),
+        0);
+    check_status(viewer_draw(all, &options), 0);
+    golden_compare(drawn(&bytes), "viewer/golden/folded.dot");
+    paths_map_destroy(map);
+    paths_map_destroy(all);
+}
+
+Test(draw, folds_large_maps_only)
+{
+    paths_map *small = tunnel(32, 4), *large = tunnel(332, 20);
+
+    check_drawn(small, "svg", VIEWER_FOLD_AUTO, ">t17<");
+    check_drawn(small, "svg", VIEWER_FOLD_ALWAYS, "7 threads");
+    check_drawn(large, "svg", VIEWER_FOLD_AUTO, "18 hosts");
+    paths_map_destroy(small);
+    paths_map_destroy(large);
+}
+
+Test(draw, draws_maps_that_are_wrong)
+{
+    paths_map *map = map_read("paths/golden/wrong.dot");
+
+    check_drawn(map, "svg", VIEWER_FOLD_NEVER, "nowhere");
+    check_drawn(map, "svg", VIEWER_FOLD_ALWAYS, "nowhere");
+    paths_map_destroy(map);
+}
+
+Test(draw, refuses_formats_it_does_not_know)
+{
+    paths_map *map = tunnel(2, 1);
+    viewer_draw_options options = {"map.gif", NULL, VIEWER_FOLD_AUTO};
+
+    check_status(viewer_draw(map, &options), PASTSET_EINVAL);
+    check_error("it is svg, png, pdf or dot");
+    options.file = "/nowhere/map.svg";
+    check_status(viewer_draw(map, &options), PASTSET_EIO);
+    check_error("/nowhere/map.svg");
+    paths_map_destroy(map);
+}
