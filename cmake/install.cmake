@@ -1,1 +1,44 @@
+# Programs, libraries, headers, manual pages, and how others find them.
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(layers pastset paths eventspace scopes viewer)
+foreach(layer IN LISTS layers)
+  list(APPEND layer_targets es_${layer})
+  # command.h belongs to the program.
+  install(DIRECTORY ${layer} DESTINATION include/eventspace
+          FILES_MATCHING PATTERN "*.h"
+          PATTERN "*_internal.h" EXCLUDE
+          PATTERN "command.h" EXCLUDE
+          PATTERN "page" EXCLUDE
+          PATTERN "wrappers" EXCLUDE)
+endforeach()
+
+install(TARGETS eventspace_cli windtunnel
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS ${layer_targets} EXPORT eventspaceTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# find_package(eventspace)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/eventspace)
+install(EXPORT eventspaceTargets NAMESPACE eventspace::
+        DESTINATION ${package_dir})
+configure_package_config_file(
+  cmake/eventspaceConfig.cmake.in ${PROJECT_BINARY_DIR}/eventspaceConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/eventspaceConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/eventspaceConfig.cmake
+              ${PROJECT_BINARY_DIR}/eventspaceConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# pkg-config eventspace
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pkgconfig_up /${pkgconfig_dir} /)
+configure_file(cmake/eventspace.pc.in ${PROJECT_BINARY_DIR}/eventspace.pc
+               @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/eventspace.pc
+        DESTINATION ${pkgconfig_dir})

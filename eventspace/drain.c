@@ -93,6 +93,10 @@ static void lane_empty(pastset_element *from)
     lane_drain *lane = lane_find(from);
     int err = 0;
 
+    if (drain.failed) { /* the indexes would no longer be the same in both */
+        pastset_element_truncate(from, UINT64_MAX);
+        return;
+    }
     if (!lane)
         err = lane_add(from, &lane);
     while (!err) {

@@ -156,6 +156,16 @@ static bool is_taken(pastset_element *element, uint64_t index)
            atomic_load_explicit(&header->taken, memory_order_relaxed);
 }
 
+/* Counters of the consumers' line are written under the lock only: a load and
+ * a store, at a quarter of the price of an atomic addition. */
+static void count_add(_Atomic uint64_t *counter, uint64_t count)
+{
+    atomic_store_explicit(
+        counter,
+        atomic_load_explicit(counter, memory_order_relaxed) + count,
+        memory_order_relaxed);
+}
+
 /* Moves First to `first`, counting tuples that were still there in
  * `counter`, and then over those that were taken before. */
 static void first_move(pastset_element *element, uint64_t first,
@@ -168,8 +178,7 @@ static void first_move(pastset_element *element, uint64_t first,
     uint64_t count = 0;
 
     if (implied > at) { /* discarded by a writer that takes no lock */
-        atomic_fetch_add_explicit(&header->dropped, implied - at,
-                                  memory_order_relaxed);
+        count_add(&header->dropped, implied - at);
         at = implied;
     }
     if (element->slot_header_bytes) {
@@ -181,7 +190,7 @@ static void first_move(pastset_element *element, uint64_t first,
         count = first - at;
         at = first;
     }
-    atomic_fetch_add_explicit(counter, count, memory_order_relaxed);
+    count_add(counter, count);
     /* Release: whoever sees a slot filled anew sees this first. */
     atomic_store_explicit(&header->first, at, memory_order_release);
 }
@@ -204,8 +213,7 @@ static int make_room(pastset_element *element)
         return 0;
     default:
         if (next - first >= element->capacity) {
-            atomic_fetch_add_explicit(&header->refused, 1,
-                                      memory_order_relaxed);
+            count_add(&header->refused, 1);
             return pastset_fail(PASTSET_EFULL,
                                 "element \"%s\" has grown to its limit of %llu "
                                 "tuples",
@@ -216,8 +224,7 @@ static int make_room(pastset_element *element)
                next >= element->committed) {
             int err = pastset__element_grow(element);
             if (err) {
-                atomic_fetch_add_explicit(&header->refused, 1,
-                                          memory_order_relaxed);
+                count_add(&header->refused, 1);
                 return err;
             }
         }
@@ -275,10 +282,8 @@ static int consume(pastset_element *element, pastset_request *request,
         if (!element->slot_header_bytes) {
             /* Those in between were discarded by the writer. What it discards
              * from here on follows from its count (first_given_last). */
-            atomic_fetch_add_explicit(&header->dropped, *from - first,
-                                      memory_order_relaxed);
-            atomic_fetch_add_explicit(&header->consumed, 1,
-                                      memory_order_relaxed);
+            count_add(&header->dropped, *from - first);
+            count_add(&header->consumed, 1);
             atomic_store_explicit(&header->first, *from + 1,
                                   memory_order_release);
         } else if (*from == first) {
@@ -286,8 +291,7 @@ static int consume(pastset_element *element, pastset_request *request,
         } else {
             slot_header *slot = (slot_header *)(void *)slot_at(element, *from);
             atomic_store_explicit(&slot->taken, 1, memory_order_relaxed);
-            atomic_fetch_add_explicit(&header->consumed, 1,
-                                      memory_order_relaxed);
+            count_add(&header->consumed, 1);
         }
         return 0;
     }

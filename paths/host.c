@@ -15,7 +15,7 @@
 #include "paths/host_internal.h"
 
 #define HELD_MAX 1000000
-#define CONNECT_TIMEOUT_MS 30000
+#define CONNECT_TIMEOUT_MS 60000
 #define STRANGERS_MAX 512  /* connections that have not proven the key */
 #define STRANGER_MS 5000   /* time that they have for it */
 #define TIDY_MS 500
@@ -137,11 +137,28 @@ static void on_accept(uv_poll_t *handle, int status, int events)
     }
 }
 
+/* The coordinator: a host that never came would be waited for in vain. */
+static void look_for_absent(paths_host *host)
+{
+    if (host->self != 0 || host->ended ||
+        uv_now(&host->loop) - host->since_ms < host->connect_timeout_ms)
+        return;
+    for (uint32_t i = 1; i < host->host_count; i++) {
+        if (!host->peers[i].came && !atomic_load(&host->failed)) {
+            pastset_fail(PASTSET_EHOST, "host %s did not come within %u s",
+                         host_name(host, i), host->connect_timeout_ms / 1000);
+            paths_host_fail(host, PASTSET_EHOST);
+        }
+    }
+}
+
 /* Connections that do not prove the key in time are closed. */
 static void on_tidy(uv_timer_t *timer)
 {
     paths_host *host = timer->data;
     connection *next;
+
+    look_for_absent(host);
 
     for (connection *c = host->connections; c; c = next) {
         next = c->next;
@@ -473,6 +490,7 @@ int paths_host_run(paths_host *host)
     if (err)
         return err;
     paths__current_set(&host->loop_executor);
+    host->since_ms = uv_now(&host->loop);
     loop_run(host);
     paths__current_set(NULL);
     pthread_join(host->connector, NULL);

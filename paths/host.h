@@ -21,7 +21,8 @@ typedef struct paths_host_options {
     const uint8_t *key;       /* PATHS_KEY_BYTES, the run's; NULL only for a
                                  map of one host */
     uint32_t held_max;        /* operations held at most; 0: 1,000,000 */
-    uint32_t connect_timeout_ms; /* to the other hosts; 0: 30,000 */
+    uint32_t connect_timeout_ms; /* to the other hosts, and for
+                                    them to come; 0: 60,000 */
 } paths_host_options;
 
 /* Creates the host's elements and binds its stages; connects to nobody yet.

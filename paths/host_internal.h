@@ -150,6 +150,7 @@ typedef struct peer {
     connection *link;       /* the loop's link to it; NULL: none */
     operation *pending;     /* wait for a reply on `link`; held_lock */
     connection *member;     /* coordinator: its membership connection */
+    bool came;              /* coordinator: it has joined */
     bool done;              /* coordinator: its threads have ended */
     bool loop_needs;        /* the loop carries operations to it */
 } peer;
@@ -179,6 +180,7 @@ struct paths_host {
     int listen_fd, timer_fd;
     connection *connections;      /* loop only */
     _Atomic(connection *) flush;  /* have output that others queued */
+    uint64_t since_ms;            /* loop time when it began to run */
     uint32_t strangers;           /* connections before their proof */
     bool loop_open, closing;
 

@@ -455,11 +455,17 @@ static int convert(paths_map **out, Agraph_t *graph, const paths__scan *scan,
 int paths_map_parse(paths_map **out, const char *text, size_t bytes,
                     const char *file)
 {
+    static const char mark[3] = "\xEF\xBB\xBF"; /* of UTF-8; no part of it */
     paths__scan *scan;
     Agraph_t *graph;
-    int err = paths__scan_create(&scan, text, bytes, file);
+    int err;
 
     *out = NULL;
+    if (bytes >= sizeof(mark) && memcmp(text, mark, sizeof(mark)) == 0) {
+        text += sizeof(mark);
+        bytes -= sizeof(mark);
+    }
+    err = paths__scan_create(&scan, text, bytes, file);
     if (err)
         return err;
     pthread_mutex_lock(&parser);

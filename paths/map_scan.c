@@ -202,8 +202,6 @@ static int skip_blanks(scanner *s)
             err = skip_comment(s);
         else if (starts(s, "//") || *s->p == '#')
             skip_line(s);
-        else if (starts(s, "\xEF\xBB\xBF"))
-            s->p += 3;
         else
             break;
         if (err)
@@ -285,24 +283,73 @@ static int scan_string(scanner *s)
     return err;
 }
 
-static bool is_word(char c)
+static bool is_digit(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '.' ||
-           (unsigned char)c >= 0x80;
+    return c >= '0' && c <= '9';
 }
 
-/* Names and numbers. "1.2.3" or "3a" are two tokens for cgraph and one here,
- * which matters to nobody but the reader of its error message. */
-static void scan_word(scanner *s)
+static bool is_letter(char c)
+{
+    return isalpha((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* The character `at` places on, or 0 behind the end. */
+static char ahead(const scanner *s, size_t at)
+{
+    return (size_t)(s->end - s->p) > at ? s->p[at] : 0;
+}
+
+static bool is_number(const scanner *s)
+{
+    size_t at = ahead(s, 0) == '-';
+
+    at += ahead(s, at) == '.';
+    return is_digit(ahead(s, at));
+}
+
+static void skip_digits(scanner *s)
+{
+    while (is_digit(ahead(s, 0)))
+        s->p++;
+}
+
+/* Behind the number must be a delimiter: cgraph would read 1.2.3 as two names
+ * and 3a as two, and warn. */
+static int scan_number(scanner *s)
 {
     s->word = s->p;
-    if (*s->p == '-')
+    s->p += *s->p == '-';
+    skip_digits(s);
+    if (ahead(s, 0) == '.') {
         s->p++;
-    while (s->p < s->end && is_word(*s->p))
+        skip_digits(s);
+    }
+    if (is_letter(ahead(s, 0)) || ahead(s, 0) == '.')
+        return refuse(s, s->start,
+                      "a name that begins with a digit or a dot must stand in "
+                      "quotes, unless it is a number");
+    return 0;
+}
+
+static void scan_letters(scanner *s)
+{
+    s->word = s->p;
+    while (is_letter(ahead(s, 0)) || is_digit(ahead(s, 0)))
         s->p++;
+}
+
+static int scan_word(scanner *s)
+{
+    int err = 0;
+
+    if (is_letter(*s->p))
+        scan_letters(s);
+    else
+        err = scan_number(s);
     s->word_bytes = (size_t)(s->p - s->word);
     s->hash = paths__hash(PATHS__HASH, s->word, s->word_bytes);
     s->quoted = s->html = false;
+    return err;
 }
 
 static bool is_keyword(const scanner *s, const char *keyword)
@@ -326,10 +373,8 @@ static int next(scanner *s, token *out)
     *out = NAME;
     if (c == '"' || c == '<')
         return scan_string(s);
-    if (is_word(c) || (c == '-' && s->end - s->p >= 2 && is_word(s->p[1]))) {
-        scan_word(s);
-        return 0;
-    }
+    if (is_letter(c) || is_number(s))
+        return scan_word(s);
     if (starts(s, "->")) {
         *out = ARROW;
         s->p += 2;

@@ -50,6 +50,7 @@ bool paths__member_hello(connection *c)
         if (!is_coordinator(host) || host->peers[c->peer].member)
             return refuse(c, "a second host of this name");
         host->peers[c->peer].member = c;
+        host->peers[c->peer].came = true;
     }
     c->role = hello.role;
     c->state = CONNECTION_OPEN;

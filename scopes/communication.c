@@ -283,8 +283,8 @@ static void number_steps(scopes_communication *view, scopes_thread *thread,
     if (thread->missing > 0) {
         uint32_t turn = find_turn(operations, count, uses);
         size_t in_turn = turn_steps(operations, count, turn, slots, uses);
-        /* Three rounds, and most of what is there: no accident. */
-        thread->steps_known = in_turn >= 3 * turn && in_turn > count / 2;
+        /* Three rounds, and a good part of what is there: no accident. */
+        thread->steps_known = in_turn >= 3 * turn && in_turn > count / 4;
     }
     if (thread->missing == 0 || !thread->steps_known) {
         for (size_t i = 0; i < count; i++)

@@ -24,6 +24,7 @@ typedef struct info {
     eventspace_run *run;
     const paths_map *map;
     viewer_facts facts;
+    bool notes_below; /* texts of hosts stand below the list, not in it */
 } info;
 
 /* --- hosts --- */
@@ -40,11 +41,12 @@ static const viewer_column host_columns[] = {
     {"events_dropped", "dropped", VIEWER_COUNT},
     {"events_drained", "drained", VIEWER_COUNT},
     {"tick_source", "ticks", VIEWER_TEXT},
-    {"text", "text", VIEWER_TEXT},
-    {"problem", "problem", VIEWER_TEXT},
+    {"text", "text", VIEWER_TEXT},       /* these last two may be long: */
+    {"problem", "problem", VIEWER_TEXT}, /* see `notes_below` */
 };
+#define HOST_NOTES 2
 
-static void add_host(viewer_table *table, const char *name,
+static void add_host(const info *i, viewer_table *table, const char *name,
                      const viewer_host_facts *facts)
 {
     static const eventspace_run_host nobody;
@@ -60,6 +62,8 @@ static void add_host(viewer_table *table, const char *name,
     viewer_table_integer(table, (int64_t)facts->events.dropped);
     viewer_table_integer(table, (int64_t)facts->events.drained);
     viewer_table_text(table, host->meta.tick_source);
+    if (i->notes_below)
+        return;
     viewer_table_text(table, host->meta.text);
     viewer_table_text(table, host->problem);
 }
@@ -67,7 +71,9 @@ static void add_host(viewer_table *table, const char *name,
 static int list_hosts(info *i, viewer_table *table)
 {
     for (size_t k = 0; k < i->facts.host_count; k++)
-        add_host(table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
+        add_host(i, table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
+    if (i->notes_below)
+        add_host(i, table, "all", &i->facts.total);
     return 0;
 }
 
@@ -257,11 +263,11 @@ static const struct {
 
 static int print_list(info *i, info_list list, viewer_format format)
 {
-    viewer_table *table =
-        viewer_table_create(lists[list].columns, lists[list].column_count);
+    size_t columns = lists[list].column_count;
+    if (list == LIST_HOSTS && i->notes_below)
+        columns -= HOST_NOTES;
+    viewer_table *table = viewer_table_create(lists[list].columns, columns);
     int err = table ? lists[list].fill(i, table) : 0;
-    if (!err && list == LIST_HOSTS && format == VIEWER_TABLE)
-        add_host(table, "all", &i->facts.total);
     if (!err)
         err = viewer_table_print(table, format, stdout);
     viewer_table_destroy(table);
@@ -295,11 +301,27 @@ static int print_json(info *i)
     return err;
 }
 
+static void print_note(const char *host, const char *state, const char *text)
+{
+    if (*text)
+        printf("%s %s: %s\n", host, state, text);
+}
+
+static void print_notes(const info *i)
+{
+    putchar('\n');
+    for (size_t k = 0; k < i->facts.host_count; k++) {
+        const eventspace_run_host *host = i->facts.hosts[k].host;
+        print_note(host->name, i->facts.hosts[k].state, host->meta.text);
+        print_note(host->name, "files", host->problem);
+    }
+}
+
 static void print_summary(const info *i)
 {
     const viewer_facts *facts = &i->facts;
     const eventspace_events *events = &facts->total.events;
-    printf("\n%s: %s, %zu host%s, %u thread%s\n",
+    printf("%s: %s, %zu host%s, %u thread%s\n",
            eventspace_run_directory(i->run), i->map->name, facts->host_count,
            facts->host_count == 1 ? "" : "s", facts->total.threads,
            facts->total.threads == 1 ? "" : "s");
@@ -313,9 +335,12 @@ static int print_info(info *i, info_list list, viewer_format format)
 {
     if (format == VIEWER_JSON)
         return print_json(i);
+    i->notes_below = format == VIEWER_TABLE;
     int err = print_list(i, list, format);
-    if (!err && list == LIST_HOSTS && format == VIEWER_TABLE)
+    if (!err && list == LIST_HOSTS && format == VIEWER_TABLE) {
+        print_notes(i);
         print_summary(i);
+    }
     return err;
 }
 

@@ -30,11 +30,16 @@ gives() {
     shift
     "$@" >out 2>err
     code=$?
-    [ $code -eq "$wanted" ] || { echo "exit code $code, not $wanted"; return 1; }
+    [ $code -eq "$wanted" ] && return 0
+    echo "exit code $code, not $wanted"
+    return 1
 }
 
 says() { # TEXT FILE
-    grep -q -- "$1" "$2" || { echo "no \"$1\" in:"; cat "$2"; return 1; }
+    grep -q -- "$1" "$2" && return 0
+    echo "no \"$1\" in:"
+    cat "$2"
+    return 1
 }
 
 wrong_usage() {
@@ -147,9 +152,12 @@ view_json() {
         assert.equal(steps.length, 400);
         for (const t of totals) {
             const own = steps.filter((s) => s.number === t.number);
-            for (const key of ["communicating_ns", "computing_ns", "operations"])
-                assert.equal(own.reduce((s, row) => s + row[key], 0), t[key]);
-            assert.equal(t.communicating_ns + t.computing_ns, t.end_ns - t.start_ns);
+            const sum = (key) => own.reduce((s, row) => s + row[key], 0);
+            for (const key of ["communicating_ns", "computing_ns",
+                               "operations"])
+                assert.equal(sum(key), t[key]);
+            assert.equal(t.communicating_ns + t.computing_ns,
+                         t.end_ns - t.start_ns);
         }'
 }
 view_thread() {
@@ -158,7 +166,8 @@ view_thread() {
         gives 1 "$eventspace" view RUN communication --thread 8
 }
 report_default() {
-    [ "$("$eventspace" report RUN)" = RUN/report.html ] && [ -s RUN/report.html ]
+    [ "$("$eventspace" report RUN)" = RUN/report.html ] &&
+        [ -s RUN/report.html ]
 }
 report_nowhere() {
     gives 1 "$eventspace" report RUN -o no/such/folder.html &&

@@ -123,11 +123,11 @@ Test(draw, gives_the_same_picture_as_before)
 
 Test(draw, folds_large_maps_only)
 {
-    paths_map *small = tunnel(32, 4), *large = tunnel(332, 20);
+    paths_map *small = tunnel(32, 4), *large = tunnel(332, 40);
 
     check_drawn(small, "svg", VIEWER_FOLD_AUTO, ">t17<");
     check_drawn(small, "svg", VIEWER_FOLD_ALWAYS, "7 threads");
-    check_drawn(large, "svg", VIEWER_FOLD_AUTO, "18 hosts");
+    check_drawn(large, "svg", VIEWER_FOLD_AUTO, "38 hosts");
     paths_map_destroy(small);
     paths_map_destroy(large);
 }

@@ -8,7 +8,7 @@
   const facts = [
     ['Hosts', count(run.hosts.length)],
     ['Threads', count(run.threads.length)],
-    ['Steps', count(run.lastStep)],
+    ['Steps', count(d3.median(run.threads, (t) => t.steps) || 0)], /* of most threads */
     ['From first to last operation', duration(lasted)],
     ['Operations', count(operations.count)],
     ['Events', count(run.events.made)],
@@ -20,7 +20,9 @@
   fact.append('dd').text((d) => d[1]);
 
   const alerts = [];
-  for (const host of run.hosts) {
+  /* Those that are gone come first: the others mostly failed for them. */
+  const gone = (host) => host.state === 'failed' || host.state === 'finished' ? 1 : 0;
+  for (const host of run.hosts.slice().sort((a, b) => gone(a) - gone(b))) {
     const how = [host.text, host.problem].filter(Boolean).join('; ');
     if (host.state !== 'finished' || host.problem)
       alerts.push(`Host ${host.name}: ${host.state}${how ? ': ' + how : ''}. ` +
