@@ -18,7 +18,9 @@ install(TARGETS eventspace_cli windtunnel
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
+set(pages eventspace eventspace-map eventspace-run eventspace-info
+          eventspace-view eventspace-report)
+list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # find_package(eventspace)

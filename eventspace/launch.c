@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "eventspace/launch_internal.h"
+#include "paths/address.h"
 #include "eventspace/register.h"
 #include "eventspace/run.h"
 #include "eventspace/run_internal.h"
 #include "pastset/status.h"
 
-#define ADDRESS_BYTES 96
 #define GRACE_MS 5000
 
 typedef struct launch {
@@ -81,9 +81,9 @@ static int ports_require(const launch *l)
         const paths_map_host *host = &l->map->hosts[i];
         const char *address =
             paths_attributes_get(&host->attributes, "address");
-        bool given = false;
-        int err = address ? eventspace__address_port(address, &given) : 0;
-        if (!err && !given)
+        paths_address parsed = {.port = 0};
+        int err = address ? paths_address_parse(&parsed, address) : 0;
+        if (!err && !parsed.port)
             err = pastset_fail(PASTSET_EMAP,
                                "hosts that are started one by one need an "
                                "address with a port, such as "
@@ -119,11 +119,10 @@ static int sockets_open(launch *l)
     for (size_t i = 0; i < l->host_count; i++) {
         uint32_t index = paths_map_find_host(l->map, l->hosts[i].name);
         paths_map_host *host = &l->map->hosts[index];
-        char actual[ADDRESS_BYTES];
-        int err = eventspace__listen(
+        char actual[PATHS_ADDRESS_TEXT];
+        int err = paths_address_listen(
             &l->hosts[i].listen_fd,
-            paths_attributes_get(&host->attributes, "address"), actual,
-            sizeof(actual));
+            paths_attributes_get(&host->attributes, "address"), actual);
         if (err)
             return pastset_fail_while(err, "%s:%u: host %s",
                                       l->options->map_file, host->line,

@@ -1,5 +1,5 @@
 /* launch_internal.h - between the files that start a run: launch.c prepares
- * it with directory.c and listen.c, process.c runs its processes. */
+ * it with directory.c, process.c runs its processes. */
 #ifndef EVENTSPACE_LAUNCH_INTERNAL_H
 #define EVENTSPACE_LAUNCH_INTERNAL_H
 
@@ -23,16 +23,6 @@ int eventspace__directory_prepare(const char *directory, const paths_map *map,
 
 /* Writes RUN/pathmap.dot in one step. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
 int eventspace__directory_map(const char *directory, const paths_map *map);
-
-/* --- listen.c --- */
-
-/* Opens a listening socket at an address of a map (NULL: loopback, any free
- * port). `actual` becomes the address with the port that it got.
- * Errors: PASTSET_EMAP (not an address), PASTSET_EIO, PASTSET_ELIMIT. */
-int eventspace__listen(int *fd, const char *address, char *actual, size_t room);
-
-/* Whether an address gives a port. Errors: PASTSET_EMAP. */
-int eventspace__address_port(const char *address, bool *given);
 
 /* --- process.c --- */
 

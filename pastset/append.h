@@ -22,6 +22,15 @@
 
 #include "pastset/element.h"
 
+/* Is this build watched by ThreadSanitizer? */
+#if defined(__SANITIZE_THREAD__)
+#define PASTSET_WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PASTSET_WATCHED 1
+#endif
+#endif
+
 typedef struct pastset_appender {
     uint64_t next;             /* index of the tuple to be written */
     unsigned char *at;         /* its slot */
@@ -52,9 +61,11 @@ void pastset__append_wake(pastset_appender *appender);
 /* The slot of the next tuple; NULL when it takes the long way. */
 static inline unsigned char *pastset_append_begin(pastset_appender *appender)
 {
+    /* Acquire: pairs with the release in pastset__element_set_free(); whoever
+     * consumed the slot's old tuple has done with it. */
     if (__builtin_expect(
             appender->next >= atomic_load_explicit(&appender->free_until,
-                                                   memory_order_relaxed),
+                                                   memory_order_acquire),
             0))
         return NULL;
     /* Release: pairs with the acquire fence of a reader that copied this
@@ -70,7 +81,7 @@ static inline unsigned char *pastset_append_begin(pastset_appender *appender)
 static inline void pastset_append_store(unsigned char *slot, const void *from,
                                         size_t bytes)
 {
-#ifdef __SANITIZE_THREAD__
+#ifdef PASTSET_WATCHED
     for (size_t i = 0; i < bytes; i++)
         __atomic_store_n(slot + i, ((const unsigned char *)from)[i],
                          __ATOMIC_RELAXED);

@@ -10,6 +10,9 @@
 #define GROW_LEAST (64u << 10)
 #define GROW_MOST (4u << 20)
 
+/* Far beyond any space, and far from where sums of sizes overflow. */
+#define SLOT_BYTES_MOST (UINT64_MAX >> 8)
+
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
 {
     return (bytes + unit - 1) / unit * unit;
@@ -78,13 +81,21 @@ static int options_check(const pastset_element_options *options)
     return 0;
 }
 
+/* From slot to slot: the bare tuple where one writer writes tuples of one
+ * length. */
+static uint32_t stride_of(const pastset_type *type, bool one_writer)
+{
+    if (one_writer)
+        return type->max_bytes;
+    return (uint32_t)round_up(sizeof(slot_header) + type->max_bytes, 8);
+}
+
 /* Writes the fixed part of the header. */
 static void header_fill(element_header *header, uint64_t offset,
                         const pastset_element_options *options,
                         bool one_writer)
 {
     const pastset_type *type = options->type;
-    bool bare = one_writer && !type->variable;
 
     strcpy(header->name, options->name);
     strcpy(header->type, type->text);
@@ -92,26 +103,53 @@ static void header_fill(element_header *header, uint64_t offset,
     header->one_writer = one_writer;
     header->capacity = options->capacity;
     header->slots = options->capacity + 1;
-    header->slot_header_bytes = bare ? 0 : sizeof(slot_header);
-    header->stride_bytes =
-        bare ? type->max_bytes
-             : (uint32_t)round_up(sizeof(slot_header) + type->max_bytes, 8);
+    header->slot_header_bytes = one_writer ? 0 : sizeof(slot_header);
+    header->stride_bytes = stride_of(type, one_writer);
     header->data_offset = offset + header_bytes();
     atomic_store_explicit(&header->state, ELEMENT_LIVE, memory_order_relaxed);
 }
 
-/* The largest stride that header_fill may give. */
-static uint64_t stride_most(const pastset_type *type)
+static pastset_element *handle_new(void)
 {
-    return round_up(sizeof(slot_header) + type->max_bytes, 8);
+    pastset_element *element =
+        aligned_alloc(64, round_up(sizeof(*element), 64));
+
+    if (element)
+        memset(element, 0, sizeof(*element));
+    return element;
+}
+
+/* Lays the element out at `offset`, where it has memory, and publishes it. */
+static int element_init(pastset_element *element, pastset_space *space,
+                        const pastset_element_options *options,
+                        bool one_writer, uint64_t offset)
+{
+    element_header *header = pastset__space_at(space, offset);
+    int err;
+
+    header_fill(header, offset, options, one_writer);
+    err = handle_fill(element, space, header);
+    if (err)
+        return err;
+    element->prefault = options->prefault;
+    if (options->policy == PASTSET_GROW)
+        err = pastset__element_grow(element);
+    else if (options->prefault)
+        err = pastset__space_commit(
+            space, offset,
+            header_bytes() + element->slots * element->stride_bytes, true);
+    if (err)
+        return err;
+    pastset__element_set_free(element);
+    return pastset__space_publish(space, element, offset);
 }
 
 int pastset_element_create(pastset_element **out, pastset_space *space,
                            const pastset_element_options *options)
 {
-    pastset_element *element = NULL;
-    element_header *header;
-    uint64_t offset, bytes, now_bytes;
+    pastset_element *element;
+    uint64_t offset, bytes;
+    uint32_t stride;
     bool one_writer;
     int err;
 
@@ -123,87 +161,97 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
         return pastset_fail(PASTSET_ENOTSUP,
                             "element \"%s\": the space was opened for reading",
                             options->name);
-    if (options->capacity >= (UINT64_MAX >> 8) / stride_most(options->type))
+    /* Again when it is published; here so that it costs no memory. */
+    err = pastset__space_admit(space, options->name);
+    if (err)
+        return err;
+    one_writer = options->one_writer && !options->type->variable &&
+                 pastset__asymmetric_init();
+    stride = stride_of(options->type, one_writer);
+    if (options->capacity >= SLOT_BYTES_MOST / stride)
         return pastset_fail(PASTSET_ENOSPC,
                             "element \"%s\": %llu tuples are too many",
                             options->name,
                             (unsigned long long)options->capacity);
-    bytes = header_bytes() +
-            (options->capacity + 1) * stride_most(options->type);
-    now_bytes = options->policy == PASTSET_GROW ? header_bytes() : bytes;
-    element = aligned_alloc(64, round_up(sizeof(*element), 64));
+    element = handle_new();
     if (!element)
         return pastset_fail(PASTSET_ENOMEM, "no memory for element \"%s\"",
                             options->name);
-    memset(element, 0, sizeof(*element));
-    err = pastset__space_allocate(space, bytes, now_bytes, &offset);
+    bytes = header_bytes() + (options->capacity + 1) * stride;
+    err = pastset__space_allocate(
+        space, bytes,
+        options->policy == PASTSET_GROW ? header_bytes() : bytes, &offset);
+    if (!err)
+        err = element_init(element, space, options, one_writer, offset);
     if (err) {
-        free(element);
+        pastset__element_free(element);
         return pastset_fail_while(err, "creating element \"%s\"",
                                   options->name);
     }
-    one_writer = options->one_writer && pastset__asymmetric_init();
-    header = pastset__space_at(space, offset);
-    header_fill(header, offset, options, one_writer);
-    err = handle_fill(element, space, header);
-    if (err)
-        goto fail;
-    element->prefault = options->prefault;
-    if (options->policy == PASTSET_GROW)
-        err = pastset__element_grow(element);
-    else if (options->prefault)
-        err = pastset__space_commit(space, offset, bytes, true);
-    if (err)
-        goto fail;
-    pastset__element_set_free(element);
-    err = pastset__space_publish(space, element, offset);
-    if (err)
-        goto fail;
     *out = element;
     return 0;
-fail:
-    pastset__element_free(element);
-    return err;
 }
 
 /* Does the header describe slots that lie within the space? Everything in it
  * may be garbage. */
-static int header_check(pastset_space *space, const element_header *header,
-                        pastset_type *type)
+static int layout_check(pastset_space *space, const element_header *header,
+                        const pastset_type *type)
 {
-    uint64_t last, first, present;
+    bool bare = header->one_writer != 0;
+    uint64_t used = pastset_space_used_bytes(space);
+
+    if (header->policy > PASTSET_GROW || (bare && type->variable) ||
+        header->slot_header_bytes != (bare ? 0 : sizeof(slot_header)) ||
+        header->stride_bytes != stride_of(type, bare) ||
+        header->data_offset % 8)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "damaged: its layout contradicts its type");
+    if (header->capacity == 0 ||
+        header->capacity >= SLOT_BYTES_MOST / header->stride_bytes ||
+        header->slots != header->capacity + 1 || header->data_offset > used ||
+        header->slots * header->stride_bytes > used - header->data_offset ||
+        !pastset__space_readable(space, header->data_offset, 0))
+        return pastset_fail(PASTSET_EFORMAT,
+                            "damaged: its slots lie outside of the file");
+    return 0;
+}
+
+/* Can it have come to these counts? */
+static int counts_check(const element_header *header)
+{
+    ledger_values values;
+    uint64_t last, gone = 0;
+
+    pastset__ledger_load(header, &values, &last);
+    for (int i = 0; i < GONE_REASONS; i++) {
+        if (values.gone[i] > last - gone)
+            goto damaged;
+        gone += values.gone[i];
+    }
+    /* Above First only takes leave holes, where slots can be marked. Beyond the
+     * capacity writes only a writer that takes no lock. */
+    if ((header->one_writer ? values.first == gone : values.first <= gone) &&
+        ((header->one_writer && header->policy == PASTSET_DISCARD) ||
+         last - values.first <= header->capacity))
+        return 0;
+damaged:
+    return pastset_fail(PASTSET_EFORMAT,
+                        "damaged: its counters contradict each other");
+}
+
+static int header_check(pastset_space *space, const element_header *header)
+{
+    pastset_type type;
     int err;
 
     if (!memchr(header->name, 0, sizeof(header->name)) ||
         !memchr(header->type, 0, sizeof(header->type)))
-        return pastset_fail(PASTSET_EFORMAT, "its name or type does not end");
-    err = pastset_type_parse(type, header->type);
-    if (err)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "damaged: its name or type does not end");
+    if (pastset_type_parse(&type, header->type) != 0)
         return pastset_fail_while(PASTSET_EFORMAT, "damaged");
-    if (header->policy > PASTSET_GROW || header->capacity == 0 ||
-        header->slots != header->capacity + 1 ||
-        (header->slot_header_bytes != 0 &&
-         header->slot_header_bytes != sizeof(slot_header)) ||
-        (header->slot_header_bytes == 0 && type->variable) ||
-        header->stride_bytes < header->slot_header_bytes + type->max_bytes ||
-        header->stride_bytes > stride_most(type) ||
-        (header->slot_header_bytes && header->stride_bytes % 8) ||
-        header->data_offset % 8)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "damaged: its layout contradicts its type");
-    if (header->slots > (UINT64_MAX >> 8) / header->stride_bytes ||
-        !pastset__space_readable(
-            space, pastset__space_at(space, header->data_offset), 0))
-        return pastset_fail(PASTSET_EFORMAT,
-                            "damaged: its slots lie outside of the file");
-    first = atomic_load(&header->first);
-    last = atomic_load_explicit(&header->last, memory_order_acquire);
-    present = last - first;
-    if (first > last ||
-        (header->policy != PASTSET_DISCARD && present > header->capacity))
-        return pastset_fail(PASTSET_EFORMAT,
-                            "damaged: its counters contradict each other");
-    return 0;
+    err = layout_check(space, header, &type);
+    return err ? err : counts_check(header);
 }
 
 int pastset__element_attach(pastset_element **out, pastset_space *space,
@@ -211,28 +259,24 @@ int pastset__element_attach(pastset_element **out, pastset_space *space,
 {
     element_header *header;
     pastset_element *element;
-    pastset_type type;
     int err;
 
-    if (offset % 64 || offset > UINT64_MAX / 2)
-        return pastset_fail(PASTSET_EFORMAT, "damaged: offset %llu",
-                            (unsigned long long)offset);
-    header = pastset__space_at(space, offset);
-    if (!pastset__space_readable(space, header, sizeof(*header)))
+    if (offset % 64 ||
+        !pastset__space_readable(space, offset, sizeof(*header)))
         return pastset_fail(PASTSET_EFORMAT,
                             "damaged: offset %llu lies outside of the file",
                             (unsigned long long)offset);
-    err = header_check(space, header, &type);
+    header = pastset__space_at(space, offset);
+    err = header_check(space, header);
     if (err)
         return err;
-    element = aligned_alloc(64, round_up(sizeof(*element), 64));
+    element = handle_new();
     if (!element)
         return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
-    memset(element, 0, sizeof(*element));
     element->read_only = true;
     err = handle_fill(element, space, header);
     if (err) {
-        free(element);
+        pastset__element_free(element);
         return err;
     }
     *out = element;
@@ -264,8 +308,7 @@ int pastset__element_grow(pastset_element *element)
 
 void pastset__element_set_free(pastset_element *element)
 {
-    uint64_t first = atomic_load_explicit(&element->header->first,
-                                          memory_order_relaxed);
+    uint64_t first = first_of(element->header);
     uint64_t until = UINT64_MAX;
 
     if (element->policy == PASTSET_BLOCK)
@@ -277,8 +320,9 @@ void pastset__element_set_free(pastset_element *element)
     }
     if (element->deleted || element->held)
         until = 0;
+    /* Release: pairs with the acquire in pastset_append_begin(). */
     atomic_store_explicit(&element->appender.free_until, until,
-                          memory_order_relaxed);
+                          memory_order_release);
 }
 
 int pastset_element_delete(pastset_element *element)
@@ -287,19 +331,7 @@ int pastset_element_delete(pastset_element *element)
         return pastset_fail(PASTSET_ENOTSUP,
                             "element \"%s\": the space was opened for reading",
                             element->header->name);
-    pthread_mutex_lock(&element->lock);
-    if (element->deleted) {
-        pthread_mutex_unlock(&element->lock);
-        return pastset_fail(PASTSET_EDELETED, "element \"%s\" was deleted",
-                            element->header->name);
-    }
-    element->deleted = true;
-    atomic_store_explicit(&element->header->state, ELEMENT_DELETED,
-                          memory_order_relaxed);
-    pastset__element_set_free(element);
-    pthread_mutex_unlock(&element->lock);
-    pastset__end_held(element, PASTSET_EDELETED);
-    return 0;
+    return pastset__end(element, true) ? 0 : pastset__deleted(element);
 }
 
 const char *pastset_element_name(const pastset_element *element)
@@ -322,51 +354,44 @@ uint64_t pastset_element_capacity(const pastset_element *element)
     return element->capacity;
 }
 
-int pastset_element_set_delta(pastset_element *element, uint64_t delta)
+void pastset__ledger_load(const element_header *header, ledger_values *out,
+                          uint64_t *last)
 {
-    request_queue completed = {NULL, NULL};
+    uint64_t version;
 
-    if (element->read_only || element->policy != PASTSET_BLOCK)
-        return pastset_fail(PASTSET_EINVAL,
-                            "element \"%s\" has no delta: its policy is not "
-                            "block, or it was opened for reading",
-                            element->header->name);
-    if (delta == 0 || delta > element->capacity)
-        return pastset_fail(PASTSET_EINVAL,
-                            "element \"%s\": delta %llu is not in 1 ... %llu",
-                            element->header->name, (unsigned long long)delta,
-                            (unsigned long long)element->capacity);
-    pthread_mutex_lock(&element->lock);
-    element->delta = delta;
-    pastset__settle(element, &completed);
-    pthread_mutex_unlock(&element->lock);
-    pastset__announce(&completed);
-    return 0;
+    do {
+        /* Acquire: pairs with the release in ledger_store(). */
+        version = atomic_load_explicit(&header->version, memory_order_acquire);
+        const element_ledger *from = &header->ledgers[version % 2];
+        out->first = atomic_load_explicit(&from->first, memory_order_relaxed);
+        for (int i = 0; i < GONE_REASONS; i++)
+            out->gone[i] =
+                atomic_load_explicit(&from->gone[i], memory_order_relaxed);
+        *last = atomic_load_explicit(&header->last, memory_order_acquire);
+        /* Acquire: pairs with the release fence in ledger_store(). */
+        atomic_thread_fence(memory_order_acquire);
+    } while (atomic_load_explicit(&header->version, memory_order_relaxed) !=
+             version);
 }
 
 void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
 {
-    element_header *header = element->header;
-    uint64_t first, implied;
+    const element_header *header = element->header;
+    ledger_values values;
+    uint64_t last;
 
-    if (!element->read_only)
-        pthread_mutex_lock(&element->lock);
-    out->written =
-        atomic_load_explicit(&header->last, memory_order_acquire);
+    pastset__ledger_load(header, &values, &last);
+    out->written = last;
     out->read = atomic_load_explicit(&header->reads, memory_order_relaxed);
-    out->consumed =
-        atomic_load_explicit(&header->consumed, memory_order_relaxed);
-    out->truncated =
-        atomic_load_explicit(&header->truncated, memory_order_relaxed);
-    out->refused =
-        atomic_load_explicit(&header->refused, memory_order_relaxed);
-    first = atomic_load_explicit(&header->first, memory_order_relaxed);
-    out->first = first_given_last(element, out->written);
-    implied = out->first > first ? out->first - first : 0;
-    out->dropped =
-        atomic_load_explicit(&header->dropped, memory_order_relaxed) + implied;
-    out->present =
-        out->written - out->consumed - out->truncated - out->dropped;
-    if (!element->read_only)
-        pthread_mutex_unlock(&element->lock);
+    out->refused = atomic_load_explicit(&header->refused, memory_order_relaxed);
+    out->consumed = values.gone[GONE_CONSUMED];
+    out->truncated = values.gone[GONE_TRUNCATED];
+    out->dropped = values.gone[GONE_DROPPED];
+    out->first = values.first;
+    if (last > element->capacity && last - element->capacity > values.first) {
+        /* Discarded by a writer that takes no lock. */
+        out->first = last - element->capacity;
+        out->dropped += out->first - values.first;
+    }
+    out->present = last - out->consumed - out->truncated - out->dropped;
 }

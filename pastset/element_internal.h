@@ -13,7 +13,12 @@
  * a single counter (`last`) both publishes a tuple and retires the oldest.
  *
  * Readers take no lock: they copy a slot, and then look whether its index was
- * still at or above First. */
+ * still at or above First.
+ *
+ * First and the counts of what is gone change together, under the lock. They
+ * are kept twice, and `version` says which copy holds: the other one is filled
+ * in, and one store makes it the valid one. So the ledger is exact for another
+ * process that looks at any moment, and after a kill at any moment. */
 #ifndef PASTSET_ELEMENT_INTERNAL_H
 #define PASTSET_ELEMENT_INTERNAL_H
 
@@ -45,6 +50,21 @@ typedef struct space_header {
 
 enum { ELEMENT_LIVE = 1, ELEMENT_DELETED = 2 };
 
+/* Why a tuple is gone. What a one-writer element has discarded by writing on
+ * follows from `last`, and is counted in the ledger when First moves next. */
+enum { GONE_CONSUMED, GONE_TRUNCATED, GONE_DROPPED, GONE_REASONS };
+
+typedef struct element_ledger {
+    _Atomic uint64_t first;
+    _Atomic uint64_t gone[GONE_REASONS];
+} element_ledger;
+
+/* The same, taken out. */
+typedef struct ledger_values {
+    uint64_t first;
+    uint64_t gone[GONE_REASONS];
+} ledger_values;
+
 typedef struct element_header {
     /* Fixed at creation. */
     char name[PASTSET_NAME_BYTES];
@@ -62,11 +82,9 @@ typedef struct element_header {
     _Alignas(64) _Atomic uint64_t last; /* tuples written */
     _Atomic uint64_t refused;
 
-    /* The consumers' line; written under the lock. */
-    _Alignas(64) _Atomic uint64_t first;
-    _Atomic uint64_t consumed;
-    _Atomic uint64_t truncated;
-    _Atomic uint64_t dropped; /* besides those that `last` implies */
+    /* The consumers' lines; written under the lock. */
+    _Alignas(64) _Atomic uint64_t version; /* ledgers[version % 2] holds */
+    _Alignas(64) element_ledger ledgers[2];
 
     /* The readers' line. */
     _Alignas(64) _Atomic uint64_t reads;
@@ -114,9 +132,14 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
 int pastset__space_commit(pastset_space *space, uint64_t offset,
                           uint64_t bytes, bool prefault);
 void *pastset__space_at(pastset_space *space, uint64_t offset);
-/* A space that was opened: may `bytes` at `offset` be read? */
-bool pastset__space_readable(pastset_space *space, const void *at,
+/* A space that was opened: are there `bytes` at `offset` in its file? */
+bool pastset__space_readable(pastset_space *space, uint64_t offset,
                              uint64_t bytes);
+/* Is there room for an element of that name? */
+int pastset__space_admit(pastset_space *space, const char *name);
+/* A thread waits in the space, and has left it: close stays until all have. */
+void pastset__space_enter(pastset_space *space);
+void pastset__space_leave(pastset_space *space);
 int pastset__space_publish(pastset_space *space, pastset_element *element,
                            uint64_t offset);
 bool pastset__space_read_only(const pastset_space *space);
@@ -133,10 +156,28 @@ int pastset__element_grow(pastset_element *element);
 /* Recomputes appender.free_until; under the lock. */
 void pastset__element_set_free(pastset_element *element);
 
+/* Takes out First, what is gone, and Last, as they were at one moment. Needs
+ * no lock. */
+void pastset__ledger_load(const element_header *header, ledger_values *out,
+                          uint64_t *last);
+
+/* --- change.c, under the lock --- */
+
+/* Appends, if there is room; PASTSET_EAGAIN when the writer has to wait. */
+int pastset__append(pastset_element *element, pastset_request *request);
+/* Gives the oldest tuple from `*from` on that matches to this request alone.
+ * PASTSET_EAGAIN when there is none; `*from` is where to go on looking. */
+int pastset__consume(pastset_element *element, pastset_request *request,
+                     uint64_t *from);
+/* Drops the tuples below `index`. */
+void pastset__truncate(pastset_element *element, uint64_t index);
+
 /* --- request.c --- */
 
-/* Ends all held requests with `status`. */
-void pastset__end_held(pastset_element *element, int status);
+/* From now on every call gives PASTSET_EDELETED; ends all held requests with
+ * it. False: that was so before. */
+bool pastset__end(pastset_element *element, bool in_file);
+int pastset__deleted(const pastset_element *element);
 /* Completes what can be completed now. Under the lock; the completed requests
  * are put in `completed`, to be announced after it. */
 void pastset__settle(pastset_element *element, request_queue *completed);
@@ -144,6 +185,11 @@ void pastset__announce(request_queue *completed);
 /* Prepares the process for the waits of one-writer elements; false when the
  * kernel cannot do it (no membarrier). */
 bool pastset__asymmetric_init(void);
+
+/* --- wait.c --- */
+
+/* The `done` of the requests that a thread waits for. */
+void pastset__wake_thread(pastset_request *request);
 
 /* --- read.c --- */
 
@@ -164,15 +210,25 @@ static inline unsigned char *slot_at(const pastset_element *element,
     return element->data + (index % element->slots) * element->stride_bytes;
 }
 
-/* First, with what a one-writer element has discarded by writing on. */
+static inline uint64_t first_of(const element_header *header)
+{
+    /* Acquire: pairs with the release in ledger_store(). Should the copy be
+     * filled in anew meanwhile, its First is one that comes soon. */
+    uint64_t version =
+        atomic_load_explicit(&header->version, memory_order_acquire);
+    return atomic_load_explicit(&header->ledgers[version % 2].first,
+                                memory_order_relaxed);
+}
+
+/* First, with what a one-writer element has discarded by writing on. (In the
+ * others it is never further back than the capacity, unless the file is
+ * damaged: then this keeps the search for a tuple short.) */
 static inline uint64_t first_given_last(const pastset_element *element,
                                         uint64_t last)
 {
-    uint64_t first = atomic_load_explicit(&element->header->first,
-                                          memory_order_acquire);
+    uint64_t first = first_of(element->header);
 
-    if (element->policy == PASTSET_DISCARD && last > element->capacity &&
-        last - element->capacity > first)
+    if (last > element->capacity && last - element->capacity > first)
         return last - element->capacity;
     return first;
 }
@@ -180,14 +236,6 @@ static inline uint64_t first_given_last(const pastset_element *element,
 /* Copies of tuples that may change under the reader, who then finds out and
  * drops what it has. Plain C calls that a data race, so where the race is
  * watched for, the bytes are moved one atomic at a time. */
-#if defined(__SANITIZE_THREAD__)
-#define PASTSET_WATCHED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PASTSET_WATCHED 1
-#endif
-#endif
-
 static inline void slot_copy(void *to, const void *from, size_t bytes)
 {
 #ifdef PASTSET_WATCHED

@@ -30,6 +30,14 @@ static slot_header *header_of(const pastset_element *element,
     return element->slot_header_bytes ? (slot_header *)(void *)slot : NULL;
 }
 
+static bool in_file(const pastset_element *element, const unsigned char *slot)
+{
+    return pastset__space_readable(element->space,
+                                   element->header->data_offset +
+                                       (uint64_t)(slot - element->data),
+                                   element->stride_bytes);
+}
+
 /* The slot of an index, its tuple's length and whether it was taken. */
 static int slot_look(pastset_element *element, uint64_t index,
                      unsigned char **tuple, uint32_t *bytes, bool *taken)
@@ -40,8 +48,7 @@ static int slot_look(pastset_element *element, uint64_t index,
     *tuple = slot + element->slot_header_bytes;
     *bytes = element->type.max_bytes;
     *taken = false;
-    if (element->read_only &&
-        !pastset__space_readable(element->space, slot, element->stride_bytes))
+    if (element->read_only && !in_file(element, slot))
         return pastset_fail(PASTSET_EFORMAT,
                             "element \"%s\": tuple %llu lies outside of the "
                             "file, which is damaged",
@@ -90,6 +97,8 @@ int pastset__copy_out(pastset_element *element, uint64_t index,
         return PASTSET_EEXPIRED;
     if (request->room) {
         to = request->room(request, bytes);
+        if (!to && !still_there(element, index))
+            return PASTSET_EEXPIRED;
         if (!to)
             return pastset_fail(PASTSET_EROOM,
                                 "element \"%s\": no room for its tuple of %u "

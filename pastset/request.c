@@ -1,4 +1,4 @@
-/* request.c - completing requests, and holding those that must wait.
+/* request.c - submitting requests, and holding those that must wait.
  *
  * Three queues. Blocked writers go in the order they came. Reads that wait
  * for an index that is not written yet are sorted by it, so that a write
@@ -95,13 +95,14 @@ static void queue_insert_sorted(request_queue *queue,
     queue_insert(queue, request, after);
 }
 
-/* Puts a request that must wait where its kind waits; under the lock. */
-static void hold(pastset_element *element, pastset_request *request)
+/* Puts a request that must wait where its kind waits; under the lock. `last`
+ * is from before it was tried in vain: what was written after that is still to
+ * be looked at. */
+static void hold(pastset_element *element, pastset_request *request,
+                 uint64_t last)
 {
-    uint64_t last = atomic_load_explicit(&element->header->last,
-                                         memory_order_acquire);
-
     request->wanted = last;
+    request->queue = QUEUE_INDEX;
     switch (request->verb) {
     case PASTSET_WRITE:
         request->queue = QUEUE_WRITERS;
@@ -110,10 +111,9 @@ static void hold(pastset_element *element, pastset_request *request)
     case PASTSET_READ_NEXT:
         if (request->index > last)
             request->wanted = request->index;
-        /* fallthrough */
+        break;
     case PASTSET_READ_FIRST:
     case PASTSET_READ_LAST:
-        request->queue = QUEUE_INDEX;
         break;
     default:
         request->queue = QUEUE_SEARCH;
@@ -124,6 +124,8 @@ static void hold(pastset_element *element, pastset_request *request)
         queue_insert(queue_of(element, request->queue), request,
                      queue_of(element, request->queue)->tail);
     element->held++;
+    if (request->done == pastset__wake_thread)
+        pastset__space_enter(element->space);
 }
 
 /* Takes a request out of its queue, to be announced; under the lock. */
@@ -149,154 +151,6 @@ void pastset__announce(request_queue *completed)
 
 /* --- one attempt --- */
 
-static bool is_taken(pastset_element *element, uint64_t index)
-{
-    slot_header *header = (slot_header *)(void *)slot_at(element, index);
-    return element->slot_header_bytes &&
-           atomic_load_explicit(&header->taken, memory_order_relaxed);
-}
-
-/* Counters of the consumers' line are written under the lock only: a load and
- * a store, at a quarter of the price of an atomic addition. */
-static void count_add(_Atomic uint64_t *counter, uint64_t count)
-{
-    atomic_store_explicit(
-        counter,
-        atomic_load_explicit(counter, memory_order_relaxed) + count,
-        memory_order_relaxed);
-}
-
-/* Moves First to `first`, counting tuples that were still there in
- * `counter`, and then over those that were taken before. */
-static void first_move(pastset_element *element, uint64_t first,
-                       _Atomic uint64_t *counter)
-{
-    element_header *header = element->header;
-    uint64_t at = atomic_load_explicit(&header->first, memory_order_relaxed);
-    uint64_t last = atomic_load_explicit(&header->last, memory_order_acquire);
-    uint64_t implied = first_given_last(element, last);
-    uint64_t count = 0;
-
-    if (implied > at) { /* discarded by a writer that takes no lock */
-        count_add(&header->dropped, implied - at);
-        at = implied;
-    }
-    if (element->slot_header_bytes) {
-        for (; at < first; at++)
-            count += !is_taken(element, at);
-        while (at < last && is_taken(element, at))
-            at++;
-    } else if (at < first) {
-        count = first - at;
-        at = first;
-    }
-    count_add(counter, count);
-    /* Release: whoever sees a slot filled anew sees this first. */
-    atomic_store_explicit(&header->first, at, memory_order_release);
-}
-
-/* Makes room for one more tuple; under the lock. */
-static int make_room(pastset_element *element)
-{
-    element_header *header = element->header;
-    uint64_t next = element->appender.next;
-    uint64_t first =
-        atomic_load_explicit(&header->first, memory_order_relaxed);
-
-    switch (element->policy) {
-    case PASTSET_BLOCK:
-        return next - first < element->delta ? 0 : PASTSET_EAGAIN;
-    case PASTSET_DISCARD:
-        if (!element->one_writer && next - first >= element->capacity)
-            first_move(element, next - element->capacity + 1,
-                       &header->dropped);
-        return 0;
-    default:
-        if (next - first >= element->capacity) {
-            count_add(&header->refused, 1);
-            return pastset_fail(PASTSET_EFULL,
-                                "element \"%s\" has grown to its limit of %llu "
-                                "tuples",
-                                header->name,
-                                (unsigned long long)element->capacity);
-        }
-        while (element->committed < element->slots &&
-               next >= element->committed) {
-            int err = pastset__element_grow(element);
-            if (err) {
-                count_add(&header->refused, 1);
-                return err;
-            }
-        }
-        return 0;
-    }
-}
-
-/* Appends, if there is room; under the lock. */
-static int append(pastset_element *element, pastset_request *request)
-{
-    pastset_appender *appender = &element->appender;
-    unsigned char *slot = appender->at;
-    int err = make_room(element);
-
-    if (err)
-        return err;
-    /* Release: pairs with the acquire fence in still_there(). */
-    atomic_thread_fence(memory_order_release);
-    if (element->slot_header_bytes) {
-        slot_header *header = (slot_header *)(void *)slot;
-        atomic_store_explicit(&header->bytes, (uint32_t)request->bytes,
-                              memory_order_relaxed);
-        atomic_store_explicit(&header->taken, 0, memory_order_relaxed);
-    }
-    slot_copy(slot + element->slot_header_bytes, request->tuple,
-              request->bytes);
-    request->index = appender->next;
-    slot += appender->stride_bytes;
-    appender->at = slot == appender->end ? appender->begin : slot;
-    appender->next++;
-    /* Release: pairs with the acquire in last_of(). */
-    atomic_store_explicit(appender->last, appender->next,
-                          memory_order_release);
-    return 0;
-}
-
-/* Gives the oldest tuple from `*from` on that matches to this request alone;
- * under the lock. */
-static int consume(pastset_element *element, pastset_request *request,
-                   uint64_t *from)
-{
-    element_header *header = element->header;
-
-    for (;;) {
-        uint64_t first;
-        int err = pastset__find(element, request->pattern, from);
-        if (err)
-            return err;
-        err = pastset__copy_out(element, *from, request);
-        if (err == PASTSET_EEXPIRED) /* discarded by a writer without lock */
-            continue;
-        if (err)
-            return err;
-        first = atomic_load_explicit(&header->first, memory_order_relaxed);
-        if (!element->slot_header_bytes) {
-            /* Those in between were discarded by the writer. What it discards
-             * from here on follows from its count (first_given_last). */
-            count_add(&header->dropped, *from - first);
-            count_add(&header->consumed, 1);
-            atomic_store_explicit(&header->first, *from + 1,
-                                  memory_order_release);
-        } else if (*from == first) {
-            first_move(element, *from + 1, &header->consumed);
-        } else {
-            slot_header *slot = (slot_header *)(void *)slot_at(element, *from);
-            atomic_store_explicit(&slot->taken, 1, memory_order_relaxed);
-            count_add(&header->consumed, 1);
-        }
-        return 0;
-    }
-}
-
 static bool consumes(const pastset_request *request)
 {
     return request->verb == PASTSET_OBSERVE || request->verb == PASTSET_TAKE;
@@ -308,9 +162,9 @@ static int attempt(pastset_element *element, pastset_request *request)
     uint64_t from = 0;
 
     if (request->verb == PASTSET_WRITE)
-        return append(element, request);
+        return pastset__append(element, request);
     if (consumes(request))
-        return consume(element, request, &from);
+        return pastset__consume(element, request, &from);
     return pastset__read(element, request);
 }
 
@@ -319,7 +173,7 @@ static int attempt_search(pastset_element *element, pastset_request *request)
     int err;
 
     if (consumes(request))
-        return consume(element, request, &request->wanted);
+        return pastset__consume(element, request, &request->wanted);
     err = pastset__find(element, request->pattern, &request->wanted);
     return err ? err : pastset__read(element, request);
 }
@@ -332,7 +186,7 @@ static bool settle_writers(pastset_element *element, request_queue *completed)
     pastset_request *head;
 
     while ((head = element->writers.head)) {
-        int err = append(element, head);
+        int err = pastset__append(element, head);
         if (err == PASTSET_EAGAIN)
             break;
         release(element, head, err, completed);
@@ -401,17 +255,58 @@ void pastset__settle(pastset_element *element, request_queue *completed)
  * no lock: make it see that before its next tuple, and see its last one. */
 static void meet_writer(pastset_element *element, request_queue *completed)
 {
-    pastset__element_set_free(element);
-    /* Stands for the fence that append_end leaves out: after this, either the
-     * writer's count is visible here, or free_until == 0 is visible to it. */
-    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (atomic_load_explicit(&element->appender.free_until,
+                             memory_order_relaxed) != 0) {
+        pastset__element_set_free(element);
+        /* Stands for the fence that append_end leaves out: after this, either
+         * the writer's count is visible here, or free_until == 0 is visible
+         * to it. It stays 0 for as long as requests are held. */
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    }
     pastset__settle(element, completed);
 }
 
-static int deleted(const pastset_element *element)
+int pastset__deleted(const pastset_element *element)
 {
     return pastset_fail(PASTSET_EDELETED, "element \"%s\" was deleted",
                         element->header->name);
+}
+
+static int would_wait(const pastset_element *element,
+                      const pastset_request *request)
+{
+    return pastset_fail(PASTSET_EAGAIN, "element \"%s\": %s would have to wait",
+                        element->header->name,
+                        pastset_verb_name(request->verb));
+}
+
+/* Tries the request, and holds it if it must wait; under the lock. */
+static int try_or_hold(pastset_element *element, pastset_request *request,
+                       request_queue *completed)
+{
+    uint64_t last;
+    int err;
+
+    if (element->deleted)
+        return pastset__deleted(element);
+    /* What the one writer has published and not settled yet belongs to those
+     * who came before. */
+    if (element->one_writer && element->held)
+        pastset__settle(element, completed);
+    last = atomic_load_explicit(&element->header->last, memory_order_acquire);
+    if (request->verb == PASTSET_WRITE && element->writers.head)
+        err = PASTSET_EAGAIN; /* behind those that came before */
+    else
+        err = attempt(element, request);
+    if (err == PASTSET_EAGAIN && !request->nowait) {
+        hold(element, request, last);
+        if (element->one_writer)
+            meet_writer(element, completed);
+        return PASTSET_HELD;
+    }
+    if (!err && (element->held || element->one_writer))
+        pastset__settle(element, completed);
+    return err;
 }
 
 static int submit_locked(pastset_element *element, pastset_request *request)
@@ -420,27 +315,11 @@ static int submit_locked(pastset_element *element, pastset_request *request)
     int err;
 
     pthread_mutex_lock(&element->lock);
-    if (element->deleted)
-        err = deleted(element);
-    else if (request->verb == PASTSET_WRITE && element->writers.head)
-        err = PASTSET_EAGAIN; /* behind those that came before */
-    else
-        err = attempt(element, request);
-    if (err == PASTSET_EAGAIN && !request->nowait) {
-        hold(element, request);
-        if (element->one_writer)
-            meet_writer(element, &completed);
-        err = PASTSET_HELD;
-    } else if (!err && (element->held || element->one_writer)) {
-        pastset__settle(element, &completed);
-    }
+    err = try_or_hold(element, request, &completed);
     pthread_mutex_unlock(&element->lock);
     if (completed.head)
         pastset__announce(&completed);
-    if (err == PASTSET_EAGAIN)
-        pastset_fail(err, "element \"%s\": %s would have to wait",
-                     element->header->name, pastset_verb_name(request->verb));
-    return err;
+    return err == PASTSET_EAGAIN ? would_wait(element, request) : err;
 }
 
 static int check(const pastset_element *element,
@@ -496,22 +375,25 @@ static int submit_unlocked(pastset_element *element, pastset_request *request)
         return PASTSET_EAGAIN;
     if (atomic_load_explicit(&element->header->state, memory_order_relaxed) !=
         ELEMENT_LIVE)
-        return deleted(element);
+        return pastset__deleted(element);
     return pastset__read(element, request);
 }
 
 int pastset_submit(pastset_element *element, pastset_request *request)
 {
-    int err = check(element, request);
+    int err;
 
-    if (err)
-        return err;
     request->element = element;
     request->queue = QUEUE_NONE;
     request->wanted = 0;
-    err = submit_unlocked(element, request);
-    if (err != PASTSET_EAGAIN || element->read_only)
+    err = check(element, request);
+    if (!err)
+        err = submit_unlocked(element, request);
+    if (err != PASTSET_EAGAIN)
         return err;
+    if (request->nowait && request->verb != PASTSET_WRITE &&
+        !consumes(request))
+        return would_wait(element, request);
     return submit_locked(element, request);
 }
 
@@ -532,41 +414,74 @@ bool pastset_cancel(pastset_request *request)
     return held;
 }
 
-void pastset__end_held(pastset_element *element, int status)
+bool pastset__end(pastset_element *element, bool in_file)
 {
     request_queue completed = {NULL, NULL};
+    bool first;
 
     pthread_mutex_lock(&element->lock);
+    first = !element->deleted;
+    element->deleted = true;
+    if (in_file)
+        atomic_store_explicit(&element->header->state, ELEMENT_DELETED,
+                              memory_order_relaxed);
     while (element->writers.head)
-        release(element, element->writers.head, status, &completed);
+        release(element, element->writers.head, PASTSET_EDELETED, &completed);
     while (element->by_index.head)
-        release(element, element->by_index.head, status, &completed);
+        release(element, element->by_index.head, PASTSET_EDELETED, &completed);
     while (element->searching.head)
-        release(element, element->searching.head, status, &completed);
+        release(element, element->searching.head, PASTSET_EDELETED,
+                &completed);
     pastset__element_set_free(element);
     pthread_mutex_unlock(&element->lock);
     pastset__announce(&completed);
+    return first;
+}
+
+/* Does something under the lock that may let held requests go on. */
+static int change(pastset_element *element, uint64_t value,
+                  void (*how)(pastset_element *element, uint64_t value))
+{
+    request_queue completed = {NULL, NULL};
+    int err = 0;
+
+    pthread_mutex_lock(&element->lock);
+    if (element->deleted) {
+        err = pastset__deleted(element);
+    } else {
+        how(element, value);
+        pastset__settle(element, &completed);
+    }
+    pthread_mutex_unlock(&element->lock);
+    pastset__announce(&completed);
+    return err;
 }
 
 int pastset_element_truncate(pastset_element *element, uint64_t index)
 {
-    request_queue completed = {NULL, NULL};
-    uint64_t last;
-
     if (element->read_only)
         return pastset_fail(PASTSET_ENOTSUP,
                             "element \"%s\": the space was opened for reading",
                             element->header->name);
-    pthread_mutex_lock(&element->lock);
-    if (element->deleted) {
-        pthread_mutex_unlock(&element->lock);
-        return deleted(element);
-    }
-    last = atomic_load_explicit(&element->header->last, memory_order_acquire);
-    first_move(element, index < last ? index : last,
-               &element->header->truncated);
-    pastset__settle(element, &completed);
-    pthread_mutex_unlock(&element->lock);
-    pastset__announce(&completed);
-    return 0;
+    return change(element, index, pastset__truncate);
+}
+
+static void delta_set(pastset_element *element, uint64_t delta)
+{
+    element->delta = delta;
+}
+
+int pastset_element_set_delta(pastset_element *element, uint64_t delta)
+{
+    if (element->read_only || element->policy != PASTSET_BLOCK)
+        return pastset_fail(PASTSET_EINVAL,
+                            "element \"%s\" has no delta: its policy is not "
+                            "block, or it was opened for reading",
+                            element->header->name);
+    if (delta == 0 || delta > element->capacity)
+        return pastset_fail(PASTSET_EINVAL,
+                            "element \"%s\": delta %llu is not in 1 ... %llu",
+                            element->header->name, (unsigned long long)delta,
+                            (unsigned long long)element->capacity);
+    return change(element, delta, delta_set);
 }

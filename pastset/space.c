@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "pastset/element_internal.h"
@@ -21,6 +23,8 @@
 #define DEFAULT_MAX_ELEMENTS 65536u
 #define LARGEST_MAX_ELEMENTS (1u << 20)
 
+#define SPACE_CLOSING (1u << 31)
+
 struct pastset_space {
     space_header *header;
     unsigned char *base;
@@ -28,7 +32,11 @@ struct pastset_space {
     _Atomic uint64_t file_bytes; /* opened: size of the file when last seen */
     int fd;                      /* -1: anonymous memory */
     bool read_only;
+    uint32_t max_elements;
     char *path;                  /* "memory" when anonymous */
+
+    /* Threads that wait in it, and SPACE_CLOSING; a futex of close. */
+    _Atomic uint32_t inside;
 
     pthread_mutex_t lock;
     pastset_element **elements; /* guarded by lock, as all below */
@@ -143,7 +151,9 @@ int pastset_space_create(pastset_space **out,
     if (err)
         return err;
     if (options->path) {
-        space->fd = open(options->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
+        /* A new file, not the old one emptied: somebody may be reading it. */
+        unlink(options->path);
+        space->fd = open(options->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                          0644);
         if (space->fd < 0) {
             int error = errno;
@@ -161,7 +171,7 @@ int pastset_space_create(pastset_space **out,
     space->header->version = SPACE_VERSION;
     space->header->byte_order = SPACE_BYTE_ORDER;
     space->header->max_bytes = max_bytes;
-    space->header->max_elements = max_elements;
+    space->header->max_elements = space->max_elements = max_elements;
     atomic_store(&space->header->used_bytes, begin);
     memcpy(space->header->magic, SPACE_MAGIC, sizeof(space->header->magic));
     *out = space;
@@ -204,6 +214,7 @@ static int header_check(const pastset_space *space, const space_header *header)
                             space->path, header->version, SPACE_VERSION);
     if (header->max_elements > LARGEST_MAX_ELEMENTS ||
         header->max_bytes > LARGEST_MAX_BYTES || header->max_bytes < begin ||
+        header->used_bytes < begin || header->used_bytes > header->max_bytes ||
         atomic_load(&space->file_bytes) < begin)
         return pastset_fail(PASTSET_EFORMAT,
                             "%s is damaged: its header contradicts its size",
@@ -240,6 +251,7 @@ int pastset_space_open(pastset_space **out, const char *path)
         goto fail;
     }
     err = header_check(space, &header);
+    space->max_elements = header.max_elements;
     if (!err)
         err = space_map(space, header.max_bytes);
     if (!err)
@@ -253,15 +265,44 @@ fail:
     return err;
 }
 
+void pastset__space_enter(pastset_space *space)
+{
+    atomic_fetch_add_explicit(&space->inside, 1, memory_order_relaxed);
+}
+
+void pastset__space_leave(pastset_space *space)
+{
+    /* Release: pairs with the acquire in wait_until_left(). The space may be
+     * gone right after it; nothing of it is read. */
+    if (atomic_fetch_sub_explicit(&space->inside, 1, memory_order_release) ==
+        (SPACE_CLOSING | 1))
+        syscall(SYS_futex, &space->inside, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1,
+                NULL, NULL, 0);
+}
+
+/* The threads whose waiting was ended still have to say so. */
+static void wait_until_left(pastset_space *space)
+{
+    uint32_t inside = SPACE_CLOSING |
+                      atomic_fetch_or_explicit(&space->inside, SPACE_CLOSING,
+                                               memory_order_acquire);
+
+    while (inside != SPACE_CLOSING) {
+        syscall(SYS_futex, &space->inside, FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+                inside, NULL, NULL, 0);
+        inside = atomic_load_explicit(&space->inside, memory_order_acquire);
+    }
+}
+
 void pastset_space_close(pastset_space *space)
 {
     if (!space)
         return;
-    for (uint32_t i = 0; i < space->known; i++) {
-        if (!space->read_only)
-            pastset__end_held(space->elements[i], PASTSET_EDELETED);
+    for (uint32_t i = 0; !space->read_only && i < space->known; i++)
+        (void)pastset__end(space->elements[i], false);
+    wait_until_left(space);
+    for (uint32_t i = 0; i < space->known; i++)
         pastset__element_free(space->elements[i]);
-    }
     free(space->elements);
     if (space->base != MAP_FAILED)
         munmap(space->base, space->mapped_bytes);
@@ -288,6 +329,13 @@ static int handle_add(pastset_space *space, pastset_element *element)
     return 0;
 }
 
+/* As many elements as the file has pages, so that a damaged one cannot make
+ * us take much more memory than it has itself. */
+static uint64_t count_most(const pastset_space *space)
+{
+    return atomic_load(&space->file_bytes) / SPACE_PAGE;
+}
+
 int pastset_space_refresh(pastset_space *space)
 {
     uint32_t count;
@@ -301,7 +349,7 @@ int pastset_space_refresh(pastset_space *space)
     count = atomic_load_explicit(&space->header->element_count,
                                  memory_order_acquire);
     err = file_size_update(space);
-    if (!err && count > space->header->max_elements)
+    if (!err && (count > space->max_elements || count > count_most(space)))
         err = pastset_fail(PASTSET_EFORMAT,
                            "%s is damaged: it claims %u elements", space->path,
                            count);
@@ -388,15 +436,11 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
     used = atomic_load_explicit(&space->header->used_bytes,
                                 memory_order_relaxed);
     bytes = round_up(bytes, SPACE_PAGE);
-    if (space->known >= space->header->max_elements)
-        err = pastset_fail(PASTSET_ENOSPC,
-                           "%s: already holds its %u elements", space->path,
-                           space->header->max_elements);
-    else if (bytes > space->header->max_bytes - used)
+    if (bytes > space->mapped_bytes - used)
         err = pastset_fail(PASTSET_ENOSPC,
                            "%s: %llu bytes more would exceed its %llu",
                            space->path, (unsigned long long)bytes,
-                           (unsigned long long)space->header->max_bytes);
+                           (unsigned long long)space->mapped_bytes);
     else
         err = pastset__space_commit(space, used, now_bytes, false);
     if (!err) {
@@ -408,17 +452,36 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
     return err;
 }
 
+/* Under the lock. */
+static int admit(pastset_space *space, const char *name)
+{
+    if (find(space, name))
+        return pastset_fail(PASTSET_EEXIST,
+                            "there is an element \"%s\" already", name);
+    if (space->known >= space->max_elements)
+        return pastset_fail(PASTSET_ENOSPC, "%s: already holds its %u elements",
+                            space->path, space->max_elements);
+    return 0;
+}
+
+int pastset__space_admit(pastset_space *space, const char *name)
+{
+    int err;
+
+    pthread_mutex_lock(&space->lock);
+    err = admit(space, name);
+    pthread_mutex_unlock(&space->lock);
+    return err;
+}
+
 int pastset__space_publish(pastset_space *space, pastset_element *element,
                            uint64_t offset)
 {
     int err;
 
     pthread_mutex_lock(&space->lock);
-    if (find(space, element->header->name))
-        err = pastset_fail(PASTSET_EEXIST,
-                           "there is an element \"%s\" already",
-                           element->header->name);
-    else
+    err = admit(space, element->header->name);
+    if (!err)
         err = handle_add(space, element);
     if (!err) {
         atomic_store_explicit(&directory(space)[space->known - 1], offset,
@@ -441,11 +504,9 @@ bool pastset__space_read_only(const pastset_space *space)
     return space->read_only;
 }
 
-bool pastset__space_readable(pastset_space *space, const void *at,
+bool pastset__space_readable(pastset_space *space, uint64_t offset,
                              uint64_t bytes)
 {
-    uint64_t offset = (uint64_t)((const unsigned char *)at - space->base);
-
     if (offset > space->mapped_bytes || bytes > space->mapped_bytes - offset)
         return false;
     if (offset + bytes <= atomic_load(&space->file_bytes))

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "pastset/request.h"
+#include "pastset/element_internal.h"
 #include "pastset/waiter.h"
 
 /* A request on the stack of the thread that waits for it. */
@@ -12,7 +12,7 @@ typedef struct waiting {
     pastset_waiter waiter;
 } waiting;
 
-static void wake(pastset_request *request)
+void pastset__wake_thread(pastset_request *request)
 {
     waiting *w = (waiting *)(void *)((char *)request -
                                      offsetof(waiting, request));
@@ -31,18 +31,11 @@ static int ended(const pastset_element *element,
                         pastset_status_text(request->status));
 }
 
-static int run(pastset_element *element, waiting *w, int timeout_ms)
+/* Sleeps until the held request is complete or its time is over. */
+static int wait_for(pastset_element *element, waiting *w, int timeout_ms)
 {
     pastset_request *request = &w->request;
-    int status;
 
-    request->nowait = timeout_ms == PASTSET_NOWAIT;
-    request->done = wake;
-    request->room = NULL;
-    pastset_waiter_reset(&w->waiter);
-    status = pastset_submit(element, request);
-    if (status != PASTSET_HELD)
-        return status;
     if (!pastset_waiter_wait(&w->waiter, pastset_deadline_ns(timeout_ms))) {
         if (pastset_cancel(request))
             return pastset_fail(PASTSET_ETIMEDOUT,
@@ -53,6 +46,23 @@ static int run(pastset_element *element, waiting *w, int timeout_ms)
         pastset_waiter_wait(&w->waiter, 0);
     }
     return ended(element, request);
+}
+
+static int run(pastset_element *element, waiting *w, int timeout_ms)
+{
+    pastset_space *space = element->space;
+    int status;
+
+    w->request.nowait = timeout_ms == PASTSET_NOWAIT;
+    w->request.done = pastset__wake_thread;
+    w->request.room = NULL;
+    pastset_waiter_reset(&w->waiter);
+    status = pastset_submit(element, &w->request);
+    if (status != PASTSET_HELD)
+        return status;
+    status = wait_for(element, w, timeout_ms);
+    pastset__space_leave(space);
+    return status;
 }
 
 static int read_into(pastset_element *element, waiting *w, void *tuple,

@@ -69,7 +69,9 @@ static int stage_make(paths_host *host, uint32_t node)
                             n->name);
     host->stages[node] = stage;
     if (!type)
-        return pastset_fail(PASTSET_EMAP, "\"%s\": unknown wrapper \"%s\"",
+        return pastset_fail(PASTSET_EMAP,
+                            "\"%s\": this program has not registered a "
+                            "wrapper type \"%s\"",
                             n->name, n->type);
     stage->type = type;
     stage->host = host;
@@ -117,11 +119,10 @@ static bool is_proxy(const paths_stage *stage)
  * operations of other hosts come by here, or when the stage holds them. */
 static void mark_loop_links(paths_host *host, paths_stage *stage)
 {
-    bool carried = stage->entry || stage->type->drop ||
-                   stage->type->state_bytes || stage->type->up;
+    /* Any wrapper may hold, by paths_resume_after if not by itself; and what
+     * was held is carried on by the loop. */
+    bool carried = stage->entry || !is_proxy(stage);
 
-    /* Whoever may hold is carried on by the loop. Types that neither hold nor
-     * do anything are told apart only to save an unused connection. */
     for (; carried && stage; stage = stage->next) {
         if (is_proxy(stage))
             host->peers[stage->far_host].loop_needs = true;

@@ -64,8 +64,7 @@ void connection_close(connection *c, const char *why)
     uv_poll_stop(&c->poll);
     close(c->fd);
     pthread_mutex_unlock(&c->lock);
-    if (c->in_payload)
-        paths__serve_abandon(c);
+    paths__serve_abandon(c);
     if (state == CONNECTION_OPEN) {
         paths__serve_lost(c, why);
         paths__member_lost(c, why);

@@ -11,8 +11,15 @@
  *   cluster      host nodes h0 [address="10.0.0.4:7000"]; subgraph cluster_x
  *                groups hosts of one cluster; an edge h0 -> h1 [latency="2ms",
  *                bandwidth="10mbit"] describes a link: paths over it get a
- *                `delay` wrapper when it says `simulate=true`
+ *                `delay` wrapper when it says `simulate=true`. It stands for
+ *                both directions unless there is an edge h1 -> h0 too
  *   placement    edges t0 -> h0; up_0 -> h1
+ *
+ * Threads are numbered in their order when none of them has a number. The
+ * attributes of threads, elements and uses go into the path map as they are,
+ * those of host nodes become those of the host, and `cluster` of a host names
+ * the group it stands in. The nodes of a path are "<thread>.<as>.proxy" and
+ * "<thread>.<as>.delay".
  *
  * Threads:   none shared.
  * Ownership: the caller owns what it gets. */

@@ -129,7 +129,8 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
 
     if (atomic_load_explicit(&host->failed, memory_order_relaxed))
         return paths__host_failure(host);
-    if (host->held_count >= host->held_max)
+    /* One on its way up was let in before. */
+    if (host->held_count >= host->held_max && !o->rising)
         return pastset_fail(PASTSET_ELIMIT,
                             "host %s: holds %u operations, its limit",
                             host_name(host, host->self), host->held_max);

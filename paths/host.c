@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <netdb.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "paths/address.h"
 #include "paths/host_internal.h"
 
 #define HELD_MAX 1000000
@@ -19,6 +19,7 @@
 #define STRANGERS_MAX 512  /* connections that have not proven the key */
 #define STRANGER_MS 5000   /* time that they have for it */
 #define TIDY_MS 500
+#define ACCEPTS_AT_ONCE 16 /* before the loop turns to the others */
 
 /* --- failure --- */
 
@@ -64,45 +65,18 @@ int paths__host_failure(paths_host *host)
 
 /* --- listening --- */
 
-static int listen_at(const char *address, int *out)
+/* The one that has kept us waiting longest makes place: who knows the key
+ * has long proven it, so that a crowd at the door keeps no host out. */
+static void stranger_evict(paths_host *host)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                             .ai_flags = AI_PASSIVE},
-                    *info;
-    char name[256];
-    const char *colon = strrchr(address, ':');
-    int one = 1, fd, r;
+    connection *oldest = NULL;
 
-    if (!colon || (size_t)(colon - address) >= sizeof(name))
-        return pastset_fail(PASTSET_EMAP,
-                            "address \"%s\" has no port; hosts that are not "
-                            "started together need one, as in 10.0.0.4:7000",
-                            address);
-    memcpy(name, address, (size_t)(colon - address));
-    name[colon - address] = 0;
-    if (name[0] == '[') {
-        memmove(name, name + 1, strlen(name));
-        name[strcspn(name, "]")] = 0;
+    for (connection *c = host->connections; c; c = c->next) {
+        if (c->state != CONNECTION_OPEN)
+            oldest = c; /* new ones stand in front */
     }
-    r = getaddrinfo(name, colon + 1, &hints, &info);
-    if (r)
-        return pastset_fail(PASTSET_EMAP, "address \"%s\": %s", address,
-                            gai_strerror(r));
-    fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0)
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (fd < 0 || bind(fd, info->ai_addr, info->ai_addrlen) != 0 ||
-        listen(fd, SOMAXCONN) != 0) {
-        r = errno;
-        freeaddrinfo(info);
-        if (fd >= 0)
-            close(fd);
-        return pastset_fail(PASTSET_EIO, "cannot listen at %s: %s", address,
-                            strerror(r));
-    }
-    freeaddrinfo(info);
-    *out = fd;
-    return 0;
+    if (oldest)
+        connection_close(oldest, "too many want to come in");
 }
 
 static void accept_one(paths_host *host, int fd)
@@ -110,8 +84,9 @@ static void accept_one(paths_host *host, int fd)
     unsigned char greeting[GREETING_BYTES];
     connection *c;
 
-    if (host->strangers >= STRANGERS_MAX ||
-        connection_open(&c, host, fd, CONNECTION_GREETING) != 0) {
+    if (host->strangers >= STRANGERS_MAX)
+        stranger_evict(host);
+    if (connection_open(&c, host, fd, CONNECTION_GREETING) != 0) {
         close(fd);
         return;
     }
@@ -127,7 +102,7 @@ static void on_accept(uv_poll_t *handle, int status, int events)
     paths_host *host = handle->data;
 
     (void)events;
-    while (status == 0) {
+    for (int i = 0; status == 0 && i < ACCEPTS_AT_ONCE; i++) {
         int fd = accept4(host->listen_fd, NULL, NULL,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0)
@@ -290,6 +265,7 @@ static int loop_open(paths_host *host, int listen_fd)
 {
     const char *address = paths_attributes_get(
         &host->map->hosts[host->self].attributes, "address");
+    char actual[PATHS_ADDRESS_TEXT];
     int err = 0;
 
     host->listen_fd = listen_fd;
@@ -309,7 +285,7 @@ static int loop_open(paths_host *host, int listen_fd)
     if (host->host_count == 1)
         return 0;
     if (host->listen_fd < 0)
-        err = listen_at(address ? address : "127.0.0.1", &host->listen_fd);
+        err = paths_address_listen(&host->listen_fd, address, actual);
     if (err)
         return err;
     fcntl(host->listen_fd, F_SETFL,
@@ -417,6 +393,14 @@ int paths_host_program(paths_host *host, const char *pattern,
 
 /* --- running --- */
 
+static void connections_close(paths_host *host)
+{
+    host->closing = true;
+    while (host->connections)
+        connection_close(host->connections, "this host ends");
+    connection_flush_all(host);
+}
+
 static int connector_start(paths_host *host)
 {
     int error;
@@ -492,13 +476,16 @@ int paths_host_run(paths_host *host)
     paths__current_set(&host->loop_executor);
     host->since_ms = uv_now(&host->loop);
     loop_run(host);
-    paths__current_set(NULL);
     pthread_join(host->connector, NULL);
     host->connector_started = false;
     for (uint32_t i = 0; i < host->thread_count; i++) {
         if (host->threads[i].started)
             pthread_join(host->threads[i].id, NULL);
     }
+    /* Now rather than in stop, since it ends the operations that others have
+     * left here, and their collectors still write. */
+    connections_close(host);
+    paths__current_set(NULL);
     return result(host);
 }
 
@@ -513,10 +500,7 @@ static void close_handle(uv_handle_t *handle, void *argument)
 
 static void loop_close(paths_host *host)
 {
-    host->closing = true;
-    while (host->connections)
-        connection_close(host->connections, "this host ends");
-    connection_flush_all(host);
+    connections_close(host);
     uv_run(&host->loop, UV_RUN_NOWAIT);
     uv_walk(&host->loop, close_handle, NULL);
     uv_run(&host->loop, UV_RUN_DEFAULT);

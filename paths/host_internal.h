@@ -25,6 +25,7 @@
 
 typedef struct operation operation;
 typedef struct thread_link thread_link;
+typedef struct peer peer;
 
 struct paths_stage {
     /* What each operation touches. */
@@ -79,7 +80,8 @@ struct operation {
     connection *from;   /* whose request it is; referenced */
     unsigned char *reply; /* header and tuple */
     size_t reply_room;
-    uint32_t id;        /* of the request, on its link or connection */
+    uint32_t from_id;   /* of the request on `from` */
+    uint32_t id;        /* of the request on a link, to the next host */
 
     paths_path *path;   /* home only */
     paths_arguments *arguments;
@@ -94,8 +96,9 @@ struct operation {
     int64_t due_ns;     /* 0: no timer */
     uint32_t heap_at;   /* its place in the heap, plus one; 0: none */
 
-    operation *pending_next; /* waits for its reply on a link */
-    thread_link *on_link;
+    operation *pending_next, *pending_previous; /* waits for its reply */
+    thread_link *on_link; /* of its thread */
+    peer *on_peer;        /* whose `link` it waits on; held_lock */
     pastset_pattern pattern; /* of a request from another host */
     route_entry *route;
 };
@@ -139,21 +142,27 @@ struct paths_thread {
     int status;
 };
 
+/* Operations that wait for their replies on a link, the oldest first: replies
+ * mostly come in that order. */
+typedef struct pending_list {
+    operation *first, *last;
+} pending_list;
+
 typedef struct heap {
     operation **items;
     uint32_t count, room;
 } heap;
 
 /* Another host of the run, as this one sees it. */
-typedef struct peer {
+struct peer {
     uint32_t host;          /* in the map */
     connection *link;       /* the loop's link to it; NULL: none */
-    operation *pending;     /* wait for a reply on `link`; held_lock */
+    pending_list pending;   /* wait for a reply on `link`; held_lock */
     connection *member;     /* coordinator: its membership connection */
     bool came;              /* coordinator: it has joined */
     bool done;              /* coordinator: its threads have ended */
     bool loop_needs;        /* the loop carries operations to it */
-} peer;
+};
 
 struct paths_host {
     const paths_map *map;
@@ -216,6 +225,39 @@ static inline const char *host_name(const paths_host *host, uint32_t index)
     return host->map->hosts[index].name;
 }
 
+static inline void pending_add(pending_list *list, operation *o)
+{
+    o->pending_next = NULL;
+    o->pending_previous = list->last;
+    if (list->last)
+        list->last->pending_next = o;
+    else
+        list->first = o;
+    list->last = o;
+}
+
+/* It must be in the list. */
+static inline void pending_take(pending_list *list, operation *o)
+{
+    if (o->pending_previous)
+        o->pending_previous->pending_next = o->pending_next;
+    else
+        list->first = o->pending_next;
+    if (o->pending_next)
+        o->pending_next->pending_previous = o->pending_previous;
+    else
+        list->last = o->pending_previous;
+}
+
+static inline operation *pending_find(const pending_list *list, uint32_t id)
+{
+    operation *o = list->first;
+
+    while (o && o->id != id)
+        o = o->pending_next;
+    return o;
+}
+
 /* --- operation.c: the engine --- */
 
 enum { RUN_DONE = 1, RUN_HELD = 0 };
@@ -263,6 +305,8 @@ void *paths__thread_run(void *thread);
 void paths__thread_fini(paths_thread *thread);
 /* Goes on upwards with an operation of this thread, on this thread. */
 void paths__thread_bring_up(paths_thread *self, operation *o);
+/* It is at the top, on this thread. */
+void paths__thread_finished(paths_thread *self, operation *o);
 /* Shuts its links, so that a wait on them ends. Any thread. */
 void paths__thread_interrupt(paths_thread *thread);
 

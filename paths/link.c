@@ -4,7 +4,6 @@
  * thread that waits for it, so a remote operation wakes two threads, as a bare
  * ping-pong does: the server's loop and this one. */
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -16,6 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "paths/address.h"
 #include "paths/host_internal.h"
 
 #define LINK_BUFFER 4096
@@ -26,33 +26,12 @@ struct thread_link {
     int fd;
     bool broken;
     uint32_t next_id;
-    operation *pending; /* wait for a reply */
+    pending_list pending;
     size_t begin, end;  /* unread bytes in `buffer` */
     unsigned char buffer[LINK_BUFFER];
 };
 
 /* --- connecting --- */
-
-/* "10.0.0.4:7000" or "[::1]:7000" in its two parts. */
-static int address_split(const char *address, char *name, size_t room,
-                         const char **port)
-{
-    const char *colon = strrchr(address, ':');
-    size_t length = colon ? (size_t)(colon - address) : 0;
-
-    if (!colon || !colon[1])
-        return PASTSET_EINVAL;
-    if (address[0] == '[' && length > 2 && address[length - 1] == ']') {
-        address++;
-        length -= 2;
-    }
-    if (length == 0 || length >= room)
-        return PASTSET_EINVAL;
-    memcpy(name, address, length);
-    name[length] = 0;
-    *port = colon + 1;
-    return 0;
-}
 
 void paths__socket_tune(int fd)
 {
@@ -66,20 +45,18 @@ void paths__socket_tune(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 }
 
-static int socket_connect(const struct addrinfo *info)
+static int socket_connect(const paths_address *address)
 {
-    for (; info; info = info->ai_next) {
-        int fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC,
-                        info->ai_protocol);
-        if (fd < 0)
-            continue;
-        if (connect(fd, info->ai_addr, info->ai_addrlen) == 0)
-            return fd;
+    int fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address->socket,
+                           address->bytes) != 0) {
         int error = errno;
         close(fd);
         errno = error;
+        return -1;
     }
-    return -1;
+    return fd;
 }
 
 static bool worth_retrying(int error)
@@ -89,37 +66,30 @@ static bool worth_retrying(int error)
 }
 
 /* Connects, again and again while the other host is not up yet. */
-static int dial(paths_host *host, const char *address, int64_t deadline_ns,
+static int dial(paths_host *host, const char *text, int64_t deadline_ns,
                 int *out)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *info;
-    char name[256];
-    const char *port;
-    int r;
+    paths_address address;
+    int err = paths_address_parse(&address, text);
 
-    if (address_split(address, name, sizeof(name), &port) != 0)
-        return pastset_fail(PASTSET_EMAP, "its address \"%s\" has no port",
-                            address);
-    r = getaddrinfo(name, port, &hints, &info);
-    if (r)
-        return pastset_fail(PASTSET_EHOST, "%s: %s", address,
-                            gai_strerror(r));
-    for (;;) {
-        int fd = socket_connect(info);
-        int error = errno;
-        if (fd >= 0) {
-            freeaddrinfo(info);
-            *out = fd;
+    if (!err && address.port == 0)
+        err = pastset_fail(PASTSET_EMAP, "its address \"%s\" has no port",
+                           text);
+    while (!err) {
+        int error;
+
+        *out = socket_connect(&address);
+        if (*out >= 0)
             return 0;
-        }
+        error = errno;
         if (!worth_retrying(error) || pastset_now_ns() > deadline_ns ||
-            atomic_load(&host->failed)) {
-            freeaddrinfo(info);
-            return pastset_fail(PASTSET_EHOST, "%s: %s", address,
-                                strerror(error));
-        }
-        poll(NULL, 0, 20); /* it is not up yet */
+            atomic_load(&host->failed))
+            err = pastset_fail(PASTSET_EHOST, "%s: %s", text,
+                               strerror(error));
+        else
+            poll(NULL, 0, 20); /* it is not up yet */
     }
+    return err;
 }
 
 static int write_all(int fd, const void *data, size_t bytes)
@@ -138,38 +108,51 @@ static int write_all(int fd, const void *data, size_t bytes)
     return 0;
 }
 
-static int read_all(int fd, void *data, size_t bytes)
+/* A connection that is being made: reading from it ends with the run, or when
+ * the other host does not answer until the deadline. */
+typedef struct joining {
+    paths_host *host;
+    int fd;
+    int64_t deadline_ns;
+} joining;
+
+static int read_all(const joining *j, void *data, size_t bytes)
 {
     char *at = data;
 
     while (bytes) {
-        ssize_t got = recv(fd, at, bytes, 0);
-        if (got < 0 && errno == EINTR)
+        ssize_t got = recv(j->fd, at, bytes, 0);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
+            if (atomic_load(&j->host->failed))
+                return paths__host_failure(j->host);
+            if (pastset_now_ns() > j->deadline_ns)
+                return pastset_fail(PASTSET_EHOST, "it does not answer");
             continue;
+        }
         if (got == 0)
             return pastset_fail(PASTSET_EHOST, "it closed the connection");
         if (got < 0)
-            return pastset_fail(PASTSET_EHOST, "%s",
-                                errno == EAGAIN ? "it does not answer"
-                                                : strerror(errno));
+            return pastset_fail(PASTSET_EHOST, "%s", strerror(errno));
         at += got;
         bytes -= (size_t)got;
     }
     return 0;
 }
 
-static int greet(paths_host *host, int fd)
+static int greet(const joining *j)
 {
+    paths_host *host = j->host;
+    int fd = j->fd;
     unsigned char greeting[GREETING_BYTES], challenge[32];
     unsigned char proof[PROOF_BYTES], answer[ANSWER_BYTES];
-    int err = read_all(fd, greeting, sizeof(greeting));
+    int err = read_all(j, greeting, sizeof(greeting));
 
     if (!err)
         err = handshake_prove(host->key, greeting, challenge, proof);
     if (!err)
         err = write_all(fd, proof, sizeof(proof));
     if (!err) {
-        err = read_all(fd, answer, sizeof(answer));
+        err = read_all(j, answer, sizeof(answer));
         if (err)
             err = pastset_fail(PASTSET_EAUTH,
                                "it did not accept this host's key");
@@ -179,8 +162,9 @@ static int greet(paths_host *host, int fd)
     return err;
 }
 
-static int hello(paths_host *host, int fd, uint16_t role)
+static int hello(const joining *j, uint16_t role)
 {
+    paths_host *host = j->host;
     wire_hello h = {.role = role, .digest = host->digest};
     unsigned char frame[sizeof(wire_header) + WIRE_HELLO_BYTES];
     wire_header header = {.kind = WIRE_HELLO};
@@ -191,15 +175,15 @@ static int hello(paths_host *host, int fd, uint16_t role)
     header.bytes = (uint32_t)wire_hello_encode(
         &h, frame + sizeof(header), WIRE_HELLO_BYTES);
     memcpy(frame, &header, sizeof(header));
-    err = write_all(fd, frame, sizeof(header) + header.bytes);
+    err = write_all(j->fd, frame, sizeof(header) + header.bytes);
     if (!err)
-        err = read_all(fd, &header, sizeof(header));
+        err = read_all(j, &header, sizeof(header));
     if (!err)
         err = wire_header_check(&header, 0);
     if (err)
         return err;
     if (header.kind == WIRE_FAILED) {
-        err = read_all(fd, text, header.bytes);
+        err = read_all(j, text, header.bytes);
         text[err ? 0 : header.bytes] = 0;
         return pastset_fail(PASTSET_EHOST, "%s", text);
     }
@@ -214,28 +198,25 @@ int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
         &host->map->hosts[to].attributes, "address");
     int64_t deadline =
         pastset_now_ns() + (int64_t)host->connect_timeout_ms * 1000000;
-    struct timeval patience = {.tv_sec = host->connect_timeout_ms / 1000,
-                               .tv_usec =
-                                   host->connect_timeout_ms % 1000 * 1000};
-    struct timeval none = {0, 0};
-    int fd = -1;
-    int err = dial(host, address ? address : "", deadline, &fd);
+    struct timeval turn = {.tv_usec = 100000}, none = {0, 0};
+    joining j = {.host = host, .fd = -1, .deadline_ns = deadline};
+    int err = dial(host, address ? address : "", deadline, &j.fd);
 
     if (!err) {
-        paths__socket_tune(fd);
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-        err = greet(host, fd);
+        paths__socket_tune(j.fd);
+        setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
+        err = greet(&j);
     }
     if (!err)
-        err = hello(host, fd, role);
+        err = hello(&j, role);
     if (err) {
-        if (fd >= 0)
-            close(fd);
+        if (j.fd >= 0)
+            close(j.fd);
         return pastset_fail_while(err, "cannot join host %s",
                                   host_name(host, to));
     }
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
-    *out = fd;
+    setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+    *out = j.fd;
     return 0;
 }
 
@@ -278,13 +259,7 @@ void paths__link_interrupt(thread_link *link)
 
 static void pending_remove(thread_link *link, operation *o)
 {
-    operation **at = &link->pending;
-
-    while (*at && *at != o)
-        at = &(*at)->pending_next;
-    if (!*at)
-        return;
-    *at = o->pending_next;
+    pending_take(&link->pending, o);
     o->on_link = NULL;
     link->thread->pending--;
 }
@@ -295,8 +270,8 @@ static void link_break(thread_link *link, const char *why)
     paths_host *host = link->thread->host;
 
     link->broken = true;
-    while (link->pending) {
-        operation *o = link->pending;
+    while (link->pending.first) {
+        operation *o = link->pending.first;
         int status = PASTSET_EHOST;
 
         pending_remove(link, o);
@@ -396,8 +371,7 @@ int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)
                             host_name(link->thread->host, link->host));
     }
     o->on_link = link;
-    o->pending_next = link->pending;
-    link->pending = o;
+    pending_add(&link->pending, o);
     link->thread->pending++;
     return 0;
 }
@@ -459,15 +433,6 @@ static int take(thread_link *link, void *to, size_t bytes)
     return 0;
 }
 
-static operation *pending_find(thread_link *link, uint32_t id)
-{
-    operation *o = link->pending;
-
-    while (o && o->id != id)
-        o = o->pending_next;
-    return o;
-}
-
 void paths__reply_take(operation *o, const wire_header *header)
 {
     o->op.status = header->status;
@@ -482,7 +447,7 @@ void paths__reply_take(operation *o, const wire_header *header)
 /* A reply whose header was read; 0 or a negative errno. */
 static int reply_read(thread_link *link, const wire_header *header)
 {
-    operation *o = pending_find(link, header->id);
+    operation *o = pending_find(&link->pending, header->id);
     char text[WIRE_TEXT_BYTES + 1] = "";
     int r;
 
@@ -603,7 +568,7 @@ static int poll_all(paths_thread *thread, const operation *o,
     for (uint32_t i = 0; i < hosts; i++) {
         thread_link *link = thread->links[i];
         fds[i] = (struct pollfd){
-            .fd = link && link->pending ? link->fd : -1, .events = POLLIN};
+            .fd = link && link->pending.first ? link->fd : -1, .events = POLLIN};
     }
     atomic_store(&thread->in_poll, true);
     if (!satisfied(thread, o))

@@ -28,6 +28,10 @@
  * address   of a host: `127.0.0.1`, `10.0.0.4:7000`, `[::1]:7000`; loopback
  *           and any free port when absent
  *
+ * wrappers  of the graph: names of wrapper types that the program registers
+ *           itself, separated by blanks; tools that do not know them accept
+ *           them unchecked, the program's hosts check them
+ *
  * Attributes that are not known here are kept as they are: those of Graphviz
  * for drawing, and those of wrapper types.
  *

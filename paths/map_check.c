@@ -3,14 +3,13 @@
  * All complaints are collected, since people mend several things at a time.
  * Each says what is wrong and what to do. Complaints come in the order graph,
  * hosts, nodes, edges, paths, and within each in the order of the file. */
-#include <arpa/inet.h>
 #include <ctype.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths/address.h"
 #include "paths/map_internal.h"
 #include "paths/wrapper.h"
 #include "pastset/element.h"
@@ -132,62 +131,6 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /* --- hosts --- */
 
-static int split_address(const char *text, char *ip, size_t room,
-                         unsigned *port)
-{
-    const char *colon = strrchr(text, ':');
-    const char *end = text + strlen(text);
-    uint64_t number = 0;
-
-    if (text[0] == '[') {
-        end = strchr(text, ']');
-        if (!end || (end[1] && end[1] != ':'))
-            return PASTSET_EINVAL;
-        colon = end[1] ? end + 1 : NULL;
-        text++;
-    } else if (colon && strchr(text, ':') == colon) {
-        end = colon;
-    } else {
-        colon = NULL; /* none, or IPv6 without brackets and port */
-    }
-    if ((size_t)(end - text) >= room)
-        return PASTSET_EINVAL;
-    memcpy(ip, text, (size_t)(end - text));
-    ip[end - text] = 0;
-    if (colon &&
-        (!isdigit((unsigned char)colon[1]) ||
-         strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
-         paths_parse_number(colon + 1, &number) != 0 || number > 65535))
-        return PASTSET_EINVAL;
-    *port = (unsigned)number;
-    return 0;
-}
-
-int paths__address_parse(const char *text, struct sockaddr_storage *out)
-{
-    struct sockaddr_in v4 = {.sin_family = AF_INET};
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    char ip[64];
-    unsigned port;
-
-    memset(out, 0, sizeof(*out));
-    if (split_address(text, ip, sizeof(ip), &port) == 0) {
-        v4.sin_port = v6.sin6_port = htons((uint16_t)port);
-        if (inet_pton(AF_INET, ip, &v4.sin_addr) == 1) {
-            memcpy(out, &v4, sizeof(v4));
-            return 0;
-        }
-        if (inet_pton(AF_INET6, ip, &v6.sin6_addr) == 1) {
-            memcpy(out, &v6, sizeof(v6));
-            return 0;
-        }
-    }
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.100s\" is no address: write one such as "
-                        "127.0.0.1, 10.0.0.4:7000 or [::1]:7000",
-                        text);
-}
-
 static bool is_file_name(const char *name)
 {
     if (name[0] == 0 || name[0] == '.' || strlen(name) > HOST_NAME_BYTES)
@@ -202,24 +145,17 @@ static bool is_file_name(const char *name)
 }
 
 typedef struct place {
-    struct sockaddr_storage address;
+    paths_address address;
     uint32_t host;
 } place;
 
 static int compare_place(const void *a, const void *b)
 {
     const place *x = a, *y = b;
-    int order = memcmp(&x->address, &y->address, sizeof(x->address));
+    int order = memcmp(&x->address.socket, &y->address.socket,
+                       sizeof(x->address.socket));
 
     return order ? order : (x->host > y->host) - (x->host < y->host);
-}
-
-static bool has_port(const place *p)
-{
-    struct sockaddr_in v4; /* the port stands in the same place for both */
-
-    memcpy(&v4, &p->address, sizeof(v4));
-    return v4.sin_port != 0;
 }
 
 static void check_places(checker *c, place *places, size_t count)
@@ -229,8 +165,8 @@ static void check_places(checker *c, place *places, size_t count)
     qsort(places, count, sizeof(*places), compare_place);
     for (size_t i = 1; i < count; i++) {
         const place *a = &places[i - 1], *b = &places[i];
-        if (has_port(b) &&
-            memcmp(&a->address, &b->address, sizeof(a->address)) == 0)
+        if (b->address.port && memcmp(&a->address.socket, &b->address.socket,
+                                      sizeof(a->address.socket)) == 0)
             complain(c, hosts[b->host].line, hosts[b->host].name,
                      "has the address and port of host %s: give it another "
                      "port, or none for any free one",
@@ -264,7 +200,7 @@ static void check_hosts(checker *c)
         if (!text || !text[0])
             continue;
         places[count].host = i;
-        if (paths__address_parse(text, &places[count].address) == 0)
+        if (paths_address_parse(&places[count].address, text) == 0)
             count++;
         else
             complain(c, host->line, host->name, "address: %s", pastset_error());
@@ -388,19 +324,35 @@ static void check_element(checker *c, const paths_map_node *node)
                  c->map->nodes[c->map->edges[node->out[0]].to].name);
 }
 
+/* Is it one of the words of the graph's `wrappers`: a type that the program
+ * brings, and this process need not have? */
+static bool is_programs_own(const paths_map *map, const char *type)
+{
+    const char *own = paths_attributes_get(&map->attributes, "wrappers");
+    size_t length = strlen(type);
+
+    for (const char *at = own; at && (at = strstr(at, type)); at += length) {
+        if ((at == own || at[-1] == ' ') &&
+            (at[length] == 0 || at[length] == ' '))
+            return true;
+    }
+    return false;
+}
+
 static void check_wrapper(checker *c, const paths_map_node *node)
 {
     static const char *const no_words[] = {NULL};
     const paths_wrapper_type *type = paths_wrapper_find(node->type);
 
-    if (!type) {
+    if (!type && !is_programs_own(c->map, node->type)) {
         words known = {"", 0};
         known_wrappers(&known);
         complain(c, node->line, node->name,
                  "kind=%s is not known: it is thread, element, or one of the "
-                 "wrappers %s",
-                 node->type, known.text);
-    } else {
+                 "wrappers %s; one that the program brings is declared on the "
+                 "graph, as in graph [wrappers=\"%s\"]",
+                 node->type, known.text, node->type);
+    } else if (type) {
         check_attributes(c, node,
                          type->attributes ? type->attributes : no_words);
         if (type->check)
@@ -468,10 +420,6 @@ static void check_edge(checker *c, uint32_t index)
                       "an edge leads to a thread: paths begin there; to read, "
                       "write %s -> %s with use=read",
                       to->name, from->name);
-    else if (is_proxy(from) && from->host == to->host)
-        complain_edge(c, index,
-                      "the proxy leads to its own host: it is for another "
-                      "host; take it out");
     else if (!is_proxy(from) && from->host != to->host &&
              from->host != PATHS_NONE && to->host != PATHS_NONE)
         complain_edge(c, index,

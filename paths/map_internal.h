@@ -2,8 +2,6 @@
 #ifndef PATHS_MAP_INTERNAL_H
 #define PATHS_MAP_INTERNAL_H
 
-#include <sys/socket.h>
-
 #include "paths/map.h"
 
 #define PATHS__FILE_BYTES (64u << 20) /* longest file of a map: 64 MiB */
@@ -56,11 +54,5 @@ unsigned paths__scan_subgraph_line(const paths__scan *scan, const char *name);
  * order of the file; 0 when edges between groups make that unknown. */
 unsigned paths__scan_edge_line(const paths__scan *scan, size_t position,
                                size_t count);
-
-/* --- map_check.c --- */
-
-/* Reads the address of a host: "10.0.0.4:7000", "[::1]:7000", "127.0.0.1".
- * The port is 0 when absent. Errors: PASTSET_EINVAL. */
-int paths__address_parse(const char *text, struct sockaddr_storage *out);
 
 #endif

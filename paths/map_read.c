@@ -142,6 +142,7 @@ typedef struct reader {
     Agraph_t **subgraphs; /* in their order */
     size_t subgraph_count;
     Agedge_t **edges; /* in their order */
+    size_t edge_count;
 } reader;
 
 static int out_of_memory(const reader *r)
@@ -328,13 +329,13 @@ static void take_places(reader *r, Agraph_t *subgraph)
     }
 }
 
-static int take_edge(reader *r, Agedge_t *edge, size_t position, size_t count)
+static int take_edge(reader *r, Agedge_t *edge, size_t position)
 {
     paths_map *map = r->map;
     uint32_t from = paths_map_find_node(map, agnameof(agtail(edge)));
     uint32_t to = paths_map_find_node(map, agnameof(aghead(edge)));
     uint32_t index = paths_map_add_edge(map, from, to);
-    unsigned line = paths__scan_edge_line(r->scan, position, count);
+    unsigned line = paths__scan_edge_line(r->scan, position, r->edge_count);
 
     if (index == PATHS_NONE)
         return out_of_memory(r);
@@ -343,22 +344,32 @@ static int take_edge(reader *r, Agedge_t *edge, size_t position, size_t count)
                            &map->edge_defaults);
 }
 
+/* agnedges would tell their number, but counts by recursion, one level an
+ * edge where they come in order. */
+static int list_edges(reader *r)
+{
+    for (Agnode_t *n = agfstnode(r->graph); n; n = agnxtnode(r->graph, n)) {
+        for (Agedge_t *e = agfstout(r->graph, n); e;
+             e = agnxtout(r->graph, e)) {
+            Agedge_t **edges =
+                paths__grow(r->edges, r->edge_count, sizeof(*edges));
+            if (!edges)
+                return out_of_memory(r);
+            r->edges = edges;
+            edges[r->edge_count++] = e;
+        }
+    }
+    return 0;
+}
+
 static int take_edges(reader *r)
 {
-    size_t count = (size_t)agnedges(r->graph), at = 0;
-    int err = 0;
+    int err = list_edges(r);
 
-    r->edges = calloc(count + 1, sizeof(*r->edges));
-    if (!r->edges)
-        return out_of_memory(r);
-    for (Agnode_t *n = agfstnode(r->graph); n; n = agnxtnode(r->graph, n)) {
-        for (Agedge_t *e = agfstout(r->graph, n); e && at < count;
-             e = agnxtout(r->graph, e))
-            r->edges[at++] = e;
-    }
-    qsort(r->edges, at, sizeof(*r->edges), compare_edge);
-    for (size_t i = 0; i < at && !err; i++)
-        err = take_edge(r, r->edges[i], i, at);
+    if (!err && r->edge_count)
+        qsort(r->edges, r->edge_count, sizeof(*r->edges), compare_edge);
+    for (size_t i = 0; i < r->edge_count && !err; i++)
+        err = take_edge(r, r->edges[i], i);
     return err;
 }
 

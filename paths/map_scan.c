@@ -9,8 +9,9 @@
  *     nodes without a name), deep nesting (its destructor is recursive), long
  *     chains of edges (its parser's stack), and anything after the graph;
  *   - bounds the work: `{a b} -> {c d}` makes edges by multiplication, each
- *     subgraph keeps each of its nodes and edges once more, and each node has
- *     a slot for each name of an attribute that is used anywhere;
+ *     subgraph keeps each of its nodes and edges once more, each node has a
+ *     slot for each name of an attribute that is used anywhere, and a long
+ *     string is moved each time that more of it is read;
  *   - notes the line of each name and of each edge.
  *
  * Names are kept as 64-bit hashes: only the line in a message depends on
@@ -29,7 +30,9 @@
 #define NAMES_MAX (4u << 20)  /* names, each times its depth */
 #define EDGES_MAX (4u << 20)  /* edges, each times its depth */
 #define KEYS_MAX 512          /* different names of attributes */
-#define SLOTS_MAX (64u << 20) /* (names + edges) times KEYS */
+#define SLOTS_MAX (16u << 20) /* (names + edges) times KEYS */
+#define PIECE_MAX 65536       /* bytes of a string, a name, a comment */
+#define PLUS_MAX 256          /* strings put together by + */
 
 typedef struct name {
     uint64_t hash; /* 0: empty */
@@ -92,11 +95,12 @@ typedef struct scanner {
     size_t word_bytes;
 
     group groups[DEPTH_MAX + 1];
-    unsigned depth; /* groups[0] is outside of the graph */
-    bool brackets;  /* inside [ ... ] */
-    bool plus;      /* a string is being put together: "a" + "b" */
-    bool equals;    /* after =: what comes is a value */
-    bool subgraph;  /* after the keyword, and after the name behind it */
+    unsigned depth;  /* groups[0] is outside of the graph */
+    bool brackets;   /* inside [ ... ] */
+    bool plus;       /* a string is being put together: "a" + "b" */
+    unsigned pluses; /* in that string so far */
+    bool equals;     /* after =: what comes is a value */
+    bool subgraph;   /* after the keyword, and after the name behind it */
     bool last_is_name;
     bool closed; /* the graph has ended */
     uint64_t last_hash;
@@ -494,8 +498,9 @@ static int close_group(scanner *s)
         ended.nodes = s->weight;
     innermost(s)->nodes += ended.nodes;
     innermost(s)->named |= ended.named;
-    /* Its name has been counted as the operand, by all nodes there may be. */
-    return ended.headed ? 0 : operand(s, ended.nodes, true);
+    if (ended.headed) /* its name was the operand, which now grows */
+        innermost(s)->at = AFTER_COMMA;
+    return operand(s, ended.nodes, true);
 }
 
 static int name_of_subgraph(scanner *s)
@@ -578,6 +583,8 @@ static int other_token(scanner *s)
         if (s->html)
             return refuse(s, s->start,
                           "text between < and > cannot be added to");
+        if (++s->pluses > PLUS_MAX)
+            return refuse(s, s->start, "more than 256 strings put together");
         return 0;
     case '{':
         return open_group(s);
@@ -609,8 +616,12 @@ static int other_token(scanner *s)
 static int scan_text(scanner *s)
 {
     for (;;) {
+        const char *before = s->p;
         token t;
         int err = next(s, &t);
+        if (!err && (size_t)(s->p - before) > PIECE_MAX)
+            err = refuse(s, s->start,
+                         "a string or a comment of more than 64 KiB ends here");
         if (err || t == END)
             return err;
         if (s->closed)
@@ -630,6 +641,8 @@ static int scan_text(scanner *s)
         s->equals = t == OTHER &&
                     (s->character == '=' || (s->equals && s->character == '+'));
         s->plus = t == OTHER && s->character == '+';
+        if (t != NAME && !s->plus)
+            s->pluses = 0;
     }
 }
 

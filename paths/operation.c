@@ -46,6 +46,28 @@ void paths__post(operation *o)
     pastset_waiter_wake(&home->waiter);
 }
 
+/* It was not held after all, so its home has not let go of it. */
+static void unhold_again(operation *o, bool left)
+{
+    paths__unhold(o);
+    o->left = left;
+}
+
+/* As down_holding() below. Once the run has failed nothing is held any more:
+ * the operation goes up without its stage's `up`. */
+static int up_holding(operation *o, route_entry *entry)
+{
+    bool left = o->left;
+    int r = paths__hold(o);
+
+    if (r)
+        return r;
+    r = entry->stage->up(entry->stage, &o->op, &entry->note);
+    if (r != PATHS_HOLD)
+        unhold_again(o, left);
+    return r;
+}
+
 int paths__rise(operation *o)
 {
     bool away =
@@ -59,7 +81,10 @@ int paths__rise(operation *o)
         if (away && o->depth <= o->home_depth)
             break;
         entry = &o->route[--o->depth];
-        r = entry->stage->up(entry->stage, &o->op, &entry->note);
+        if (__builtin_expect(entry->stage->holds, 0))
+            r = up_holding(o, entry);
+        else
+            r = entry->stage->up(entry->stage, &o->op, &entry->note);
         if (__builtin_expect(r == PATHS_HOLD, 0))
             return RUN_HELD;
         if (__builtin_expect(r < 0, 0)) {
@@ -78,13 +103,14 @@ int paths__rise(operation *o)
  * ones first, since it may be resumed before `down` has returned. */
 static int down_holding(paths_stage *stage, operation *o, route_entry *entry)
 {
+    bool left = o->left;
     int r = paths__hold(o);
 
     if (r)
         return r;
     r = stage->down(stage, &o->op, &entry->note);
     if (r != PATHS_HOLD)
-        paths__unhold(o);
+        unhold_again(o, left);
     return r;
 }
 
@@ -119,7 +145,7 @@ int paths__run(operation *o)
 static void finish(operation *o)
 {
     if (o->home)
-        o->done = true;
+        paths__thread_finished(o->home, o);
     else
         o->complete(o);
 }

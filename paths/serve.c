@@ -22,6 +22,7 @@ static void *serve_room(operation *o, size_t bytes)
         o->reply = reply;
         o->reply_room = bytes;
     }
+    o->op.tuple = o->reply; /* where wrappers find it on the way up */
     return o->reply;
 }
 
@@ -35,7 +36,7 @@ static void serve_free(operation *o)
 
 static void serve_complete(operation *o)
 {
-    wire_header header = {.id = o->id,
+    wire_header header = {.id = o->from_id,
                           .kind = WIRE_REPLY,
                           .status = (int16_t)o->op.status,
                           .thread = o->op.thread,
@@ -110,7 +111,7 @@ static unsigned char *request_begin(connection *c)
             o->op.pattern = &o->pattern;
         }
     }
-    o->id = h->id;
+    o->from_id = h->id;
     o->complete = serve_complete;
     o->from = c;
     connection_ref(c);
@@ -152,16 +153,24 @@ static void request_run(connection *c)
 
 /* --- the loop's links --- */
 
-static bool pending_remove(peer *p, const operation *o)
+/* Under held_lock. False: it is not there, or no longer. */
+static bool pending_remove(peer *p, operation *o)
 {
-    operation **at = &p->pending;
-
-    while (*at && *at != o)
-        at = &(*at)->pending_next;
-    if (!*at)
+    if (o->on_peer != p)
         return false;
-    *at = o->pending_next;
+    pending_take(&p->pending, o);
+    o->on_peer = NULL;
     return true;
+}
+
+/* For an operation that may be gone already. */
+static bool is_pending(const peer *p, const operation *o)
+{
+    const operation *at = p->pending.first;
+
+    while (at && at != o)
+        at = at->pending_next;
+    return at != NULL;
 }
 
 bool paths__serve_forget(paths_host *host, operation *o)
@@ -186,8 +195,8 @@ int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
     c = p->link;
     if (c) {
         connection_ref(c);
-        o->pending_next = p->pending;
-        p->pending = o;
+        pending_add(&p->pending, o);
+        o->on_peer = p;
     }
     pthread_mutex_unlock(&host->held_lock);
     if (c) {
@@ -197,7 +206,7 @@ int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
         if (!err)
             return PATHS_HOLD;
         pthread_mutex_lock(&host->held_lock);
-        ours = pending_remove(p, o);
+        ours = is_pending(p, o) && pending_remove(p, o);
         pthread_mutex_unlock(&host->held_lock);
     }
     if (!ours)
@@ -218,9 +227,7 @@ static unsigned char *reply_begin(connection *c)
         return NULL;
     p = &host->peers[c->peer];
     pthread_mutex_lock(&host->held_lock);
-    o = p->pending;
-    while (o && o->id != c->header.id)
-        o = o->pending_next;
+    o = pending_find(&p->pending, c->header.id);
     if (o)
         pending_remove(p, o);
     pthread_mutex_unlock(&host->held_lock);
@@ -318,7 +325,7 @@ void paths__serve_abandon(connection *c)
 void paths__serve_lost(connection *c, const char *why)
 {
     paths_host *host = c->host;
-    operation *list = NULL;
+    operation *list;
 
     if (!c->outgoing) {
         paths__end_from(host, c);
@@ -328,8 +335,10 @@ void paths__serve_lost(connection *c, const char *why)
         return;
     pthread_mutex_lock(&host->held_lock);
     host->peers[c->peer].link = NULL;
-    list = host->peers[c->peer].pending;
-    host->peers[c->peer].pending = NULL;
+    list = host->peers[c->peer].pending.first;
+    for (operation *o = list; o; o = o->pending_next)
+        o->on_peer = NULL;
+    host->peers[c->peer].pending = (pending_list){NULL, NULL};
     pthread_mutex_unlock(&host->held_lock);
     while (list) {
         operation *next = list->pending_next;

@@ -172,8 +172,12 @@ void paths_reader_ledger(const paths_path *path, uint64_t *read,
 
 void paths__thread_bring_up(paths_thread *self, operation *o)
 {
-    if (paths__rise(o) != RUN_DONE)
-        return; /* held again on its way up */
+    if (paths__rise(o) == RUN_DONE)
+        paths__thread_finished(self, o); /* else held again on its way up */
+}
+
+void paths__thread_finished(paths_thread *self, operation *o)
+{
     o->done = true;
     if (!o->asynchronous)
         return;
@@ -301,6 +305,10 @@ static void begin(operation *o, paths_path *path, paths_arguments *arguments)
     o->rising = false;
     o->left = false;
     o->done = false;
+    if (__builtin_expect(o->text != NULL, 0)) { /* of a failure not reported */
+        free(o->text);
+        o->text = NULL;
+    }
 }
 
 /* Reads of fixed types must have room before they go, since an observe that
@@ -445,7 +453,7 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
         o->op.index = path->cursor.next++;
     self->under_way++;
     if (paths__run(o) == RUN_DONE)
-        paths__thread_bring_up(self, o); /* paths_poll calls back */
+        paths__thread_finished(self, o); /* paths_poll calls back */
     return 0;
 }
 
@@ -496,7 +504,7 @@ int paths_poll(paths_thread *self, int timeout_ms)
         pastset_waiter_rearm(&self->waiter);
         mailbox_take(self);
         count = finished_end(self);
-        if (count || timeout_ms == PASTSET_NOWAIT)
+        if (count || (timeout_ms == PASTSET_NOWAIT && !self->pending))
             return count;
         if (self->pending)
             r = paths__links_wait(self, NULL, deadline);

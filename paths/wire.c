@@ -30,6 +30,9 @@ int wire_header_check(const wire_header *header, uint32_t most)
         return pastset_fail(PASTSET_EPROTO, "a frame of unknown kind %u",
                             header->kind);
     }
+    if (header->kind == WIRE_REPLY && header->status > 0)
+        return pastset_fail(PASTSET_EPROTO, "a reply with status %d",
+                            header->status);
     if (header->bytes > limit)
         return pastset_fail(PASTSET_EPROTO,
                             "a frame of kind %u with %u bytes; at most %u",

@@ -149,7 +149,7 @@ void connection_flush_all(struct paths_host *host);
  * (NULL: refuse, close), `frame` is called when all of it is there. */
 unsigned char *paths__serve_payload_at(connection *c);
 void paths__serve_frame(connection *c);
-/* A request whose payload will not come. */
+/* It closes: the operation whose payload will not come, if there is one. */
 void paths__serve_abandon(connection *c);
 
 /* --- handshake.c --- */

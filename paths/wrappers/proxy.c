@@ -6,13 +6,33 @@
 #include "paths/host_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 
+/* What no element of the map takes would be more than a frame may have. */
+static int check_size(const paths_stage *stage, const paths_operation *op)
+{
+    uint32_t most = stage->host->largest_bytes;
+
+    if (op->verb == PASTSET_WRITE && op->bytes > most)
+        return pastset_fail(PASTSET_ETYPE,
+                            "a tuple of %zu bytes does not fit: the elements "
+                            "of this map take at most %u",
+                            op->bytes, most);
+    if (op->verb != PASTSET_WRITE && op->pattern && op->pattern->bytes > most)
+        return pastset_fail(PASTSET_EINVAL,
+                            "a pattern of %u bytes does not fit: the tuples of "
+                            "this map have at most %u",
+                            op->pattern->bytes, most);
+    return 0;
+}
+
 static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     operation *o = operation_of(op);
     paths_thread *thread = paths__current ? paths__current->thread : NULL;
-    int err;
+    int err = check_size(stage, op);
 
     (void)note;
+    if (err)
+        return err;
     if (thread && o->home == thread && !o->left) {
         if (!thread->links[stage->far_host]) {
             err = paths__link_open(thread, stage->far_host);

@@ -1,0 +1,1 @@
+es_fuzz(space LINKS eventspace::pastset)

@@ -1,0 +1,153 @@
+/* wrappers.c - see wrappers.h. */
+#include "tests/paths/wrappers.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+wrapper_counts *wrapper_counts_shared;
+
+/* --- plus: changes what it passes on --- */
+
+typedef struct copied {
+    void *original;
+    int32_t tuple[];
+} copied;
+
+static int plus_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    copied *copy;
+
+    (void)stage;
+    atomic_fetch_add(&wrapper_counts_shared->down, 1);
+    *note = 0;
+    if (op->verb != PASTSET_WRITE)
+        return PATHS_PASS;
+    copy = malloc(sizeof(*copy) + op->bytes + sizeof(int32_t));
+    if (!copy)
+        return pastset_fail(PASTSET_ENOMEM, "plus: no memory");
+    memcpy(copy->tuple, op->tuple, op->bytes);
+    copy->tuple[0]++;
+    copy->original = op->tuple; /* belongs to the thread: not changed */
+    op->tuple = copy->tuple;
+    *note = (uint64_t)(uintptr_t)copy;
+    return PATHS_PASS;
+}
+
+static int plus_up(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    copied *copy = (copied *)(uintptr_t)*note;
+    int32_t value;
+
+    (void)stage;
+    atomic_fetch_add(&wrapper_counts_shared->up, 1);
+    if (copy) {
+        op->tuple = copy->original;
+        free(copy);
+    } else if (op->status == 0) {
+        memcpy(&value, op->tuple, sizeof(value));
+        value++;
+        memcpy(op->tuple, &value, sizeof(value));
+    }
+    return PATHS_PASS;
+}
+
+static const paths_wrapper_type plus_type = {
+    .name = "plus",
+    .down = plus_down,
+    .up = plus_up,
+};
+
+/* --- pairs: holds one until another comes --- */
+
+typedef struct pairs {
+    pthread_mutex_t lock;
+    paths_operation *waiting; /* under the lock */
+} pairs;
+
+static int pairs_init(paths_stage *stage)
+{
+    pairs *p = paths_stage_state(stage);
+    pthread_mutex_init(&p->lock, NULL);
+    return 0;
+}
+
+static void pairs_fini(paths_stage *stage)
+{
+    pairs *p = paths_stage_state(stage);
+    pthread_mutex_destroy(&p->lock);
+}
+
+/* The other half, when it is there; else `op` becomes the first half. */
+static paths_operation *meet(pairs *p, paths_operation *op)
+{
+    paths_operation *first;
+
+    pthread_mutex_lock(&p->lock);
+    first = p->waiting;
+    p->waiting = first ? NULL : op;
+    pthread_mutex_unlock(&p->lock);
+    return first;
+}
+
+static int pairs_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    paths_operation *first = meet(paths_stage_state(stage), op);
+
+    (void)note;
+    if (!first)
+        return PATHS_HOLD;
+    paths_resume(first, PATHS_PASS);
+    return PATHS_PASS;
+}
+
+static int pairs_up(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    paths_operation *first = meet(paths_stage_state(stage), op);
+
+    (void)note;
+    if (!first)
+        return PATHS_HOLD;
+    paths_resume(first, 0);
+    return PATHS_PASS;
+}
+
+static bool pairs_drop(paths_stage *stage, paths_operation *op)
+{
+    pairs *p = paths_stage_state(stage);
+    bool ours;
+
+    pthread_mutex_lock(&p->lock);
+    ours = p->waiting == op;
+    if (ours)
+        p->waiting = NULL;
+    pthread_mutex_unlock(&p->lock);
+    if (ours)
+        atomic_fetch_add(&wrapper_counts_shared->dropped, 1);
+    return ours;
+}
+
+static const paths_wrapper_type pairs_type = {
+    .name = "pairs",
+    .state_bytes = sizeof(pairs),
+    .init = pairs_init,
+    .fini = pairs_fini,
+    .down = pairs_down,
+    .drop = pairs_drop,
+};
+
+static const paths_wrapper_type pairs_up_type = {
+    .name = "pairs_up",
+    .state_bytes = sizeof(pairs),
+    .init = pairs_init,
+    .fini = pairs_fini,
+    .up = pairs_up,
+    .drop = pairs_drop,
+};
+
+void wrappers_register(void)
+{
+    paths_wrapper_register(&plus_type);
+    paths_wrapper_register(&pairs_type);
+    paths_wrapper_register(&pairs_up_type);
+}

@@ -1,0 +1,40 @@
+/* process.h - commands and other processes, with a deadline on each. */
+#ifndef TESTS_SUPPORT_PROCESS_H
+#define TESTS_SUPPORT_PROCESS_H
+
+#include <sys/types.h>
+
+#define PROCESS_ARGUMENTS 64
+
+/* How long a test may take that takes `seconds` here; more under sanitizers
+ * (EVENTSPACE_TEST_SLOW in the environment is the factor). */
+unsigned patience(unsigned seconds);
+
+/* A command that is running. Standard output and error go into one text, in
+ * their order. */
+typedef struct process {
+    pid_t pid;
+    int exit_code; /* after process_wait: or minus the signal that ended it */
+    char *output;  /* after process_wait */
+    int output_fd; /* a file without a name */
+} process;
+
+/* The arguments end with NULL. A command that does not even start has exit
+ * code 127. */
+void process_start(process *p, const char *program, ...)
+    __attribute__((sentinel));
+/* Waits until it has ended. It is killed, and the test fails, when that takes
+ * longer than patience(seconds). */
+void process_wait(process *p, unsigned seconds);
+void process_free(process *p);
+
+/* Starts and waits: the test fails unless the exit code is this. Gives the
+ * output, which the caller frees. */
+char *process_run(int exit_code, unsigned seconds, const char *program, ...)
+    __attribute__((sentinel));
+
+/* Waits for a child that was forked; its exit code, or minus its signal. Kills
+ * it after patience(seconds), and fails. */
+int child_wait(pid_t pid, unsigned seconds);
+
+#endif
