@@ -245,7 +245,8 @@ static inline void slot_copy(void *to, const void *from, size_t bytes)
                                          __ATOMIC_RELAXED),
                          __ATOMIC_RELAXED);
 #else
-    memcpy(to, from, bytes);
+    if (bytes) /* a tuple without bytes may have no place either */
+        memcpy(to, from, bytes);
 #endif
 }
 
@@ -260,7 +261,7 @@ static inline bool slot_equal(const void *slot, const void *values,
             return false;
     return true;
 #else
-    return memcmp(slot, values, bytes) == 0;
+    return bytes == 0 || memcmp(slot, values, bytes) == 0;
 #endif
 }
 

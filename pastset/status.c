@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_BYTES 1024
+#define TEXT_BYTES 1001
 
 static _Thread_local char last_text[TEXT_BYTES];
 
@@ -51,7 +51,7 @@ int pastset_fail(int status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    memcpy(last_text, text, sizeof(text));
+    strcpy(last_text, text);
     return status;
 }
 

@@ -1,5 +1,10 @@
 /* remote.c - a write to an element on another host, beside a bare ping-pong.
  *
+ * The writer stays on one processor, and what answers it on another: left to
+ * itself, the scheduler would put a pair now on one and now on two processors,
+ * which differ more than what is to be measured. With one processor only they
+ * share it.
+ *
  * The other host is a process. The limit is the same exchange over a bare TCP
  * connection with blocking sockets: as many bytes there, and a short answer
  * back; for the host that polls, with sockets that are polled. Both go in
@@ -87,6 +92,7 @@ static int bare_start(bool polling, pid_t *child)
 
     *child = fork();
     if (*child == 0) {
+        bench_pin(1);
         fd = accept(listener, NULL, NULL);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
         bare_serve(fd, polling ? MSG_DONTWAIT : 0);
@@ -179,6 +185,7 @@ static int client(paths_thread *self, void *argument)
 {
     bool polling = *(bool *)argument;
 
+    bench_pin(0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         if (!polling || i == 0)
             measure(self, &cases[i], polling);
@@ -222,6 +229,7 @@ static void both(bool polling)
     paths_attributes_set(&map->hosts[0].attributes, "address", real);
     server = fork();
     if (server == 0) {
+        bench_pin(1);
         host_run("h1", map, listeners[1], polling);
         _exit(0);
     }

@@ -3,3 +3,10 @@ set(hosts_support support/hosts.c support/process.c support/scratch.c
                   paths/wrappers.c)
 es_test(paths/host_test LINKS eventspace::paths SOURCES ${hosts_support}
         TIMEOUT 600)
+es_test(paths/held_test LINKS eventspace::paths SOURCES ${hosts_support}
+        TIMEOUT 600)
+es_test(paths/security_test LINKS eventspace::paths SOURCES ${hosts_support}
+        TIMEOUT 900)
+if(TARGET paths_security_test)
+  target_link_libraries(paths_security_test PRIVATE PkgConfig::SODIUM)
+endif()

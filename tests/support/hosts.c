@@ -16,8 +16,6 @@
 
 paths_host *hosts_here;
 
-extern void __lsan_do_leak_check(void) __attribute__((weak));
-
 void *shared_memory(size_t bytes)
 {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -90,8 +88,6 @@ void hosts_start(hosts *h)
                     close(fds[k]);
             }
             err = host_run(h, i, fds[i]);
-            if (__lsan_do_leak_check)
-                __lsan_do_leak_check();
             _exit(err ? 1 : 0);
         }
     }
