@@ -141,6 +141,7 @@ static void on_tidy(uv_timer_t *timer)
             uv_now(&host->loop) - c->since_ms > STRANGER_MS)
             connection_close(c, "it did not prove the key in time");
     }
+    paths__member_turn(host); /* a failed coordinator does not wait for ever */
 }
 
 /* --- joining the other hosts --- */
@@ -190,7 +191,7 @@ static int link_adopt(paths_host *host, uint32_t to, uint16_t role, int *fd)
     if (role == ROLE_MEMBER)
         host->peers[to].member = c;
     else
-        host->peers[to].link = c;
+        paths__serve_linked(host, &host->peers[to], c);
     return 0;
 }
 
@@ -205,6 +206,9 @@ static int links_adopt(paths_host *host)
                 err = link_adopt(host, i, k ? ROLE_MEMBER : ROLE_LOOP, fd);
         }
     }
+    pthread_mutex_lock(&host->held_lock);
+    host->links_adopted = true;
+    pthread_mutex_unlock(&host->held_lock);
     return err;
 }
 
@@ -440,9 +444,7 @@ static void loop_run(paths_host *host)
             uv_run(&host->loop, UV_RUN_NOWAIT);
         else
             uv_run(&host->loop, UV_RUN_DEFAULT);
-        go_on = !host->ended && !(atomic_load(&host->failed) &&
-                                  host->failure_told &&
-                                  atomic_load(&host->threads_running) == 0);
+        go_on = !host->ended && !paths__member_gone(host);
     }
 }
 

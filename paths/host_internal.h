@@ -190,6 +190,7 @@ struct paths_host {
     connection *connections;      /* loop only */
     _Atomic(connection *) flush;  /* have output that others queued */
     uint64_t since_ms;            /* loop time when it began to run */
+    uint64_t failed_ms;           /* loop time when it told its failure */
     uint32_t strangers;           /* connections before their proof */
     bool loop_open, closing;
 
@@ -202,7 +203,9 @@ struct paths_host {
     _Atomic uint32_t threads_running;
 
     pthread_mutex_t held_lock;
-    operation *held;      /* guarded by held_lock, as all below */
+    bool links_adopted;   /* guarded by held_lock, as all below: the loop has
+                             its links to other hosts */
+    operation *held;
     uint32_t held_count, held_max;
     uint32_t held_peak;
     heap timers;
@@ -336,6 +339,8 @@ int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *fd);
 
 /* The loop's links are lost / closed: their operations fail. */
 void paths__serve_lost(connection *c, const char *why);
+/* The loop's link to a host is there: sends what came in before it was. */
+void paths__serve_linked(paths_host *host, peer *p, connection *link);
 /* The loop's way through a proxy. Any thread that holds `o`. */
 int paths__serve_send(paths_host *host, operation *o,
                       const paths_stage *proxy);
@@ -351,6 +356,8 @@ void paths__member_lost(connection *c, const char *why);
 /* The loop: looks whether the run can end, and tells the others what they
  * must know. */
 void paths__member_turn(paths_host *host);
+/* The run has failed, and everybody who can be told knows. */
+bool paths__member_gone(const paths_host *host);
 
 /* --- host.c --- */
 

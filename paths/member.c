@@ -11,6 +11,10 @@
 
 #include "paths/host_internal.h"
 
+/* How long a coordinator that failed waits for hosts that have not come yet,
+ * to tell them why. */
+#define LINGER_MS 2000
+
 static bool is_coordinator(const paths_host *host)
 {
     return host->self == 0;
@@ -49,9 +53,16 @@ bool paths__member_hello(connection *c)
     if (hello.role == ROLE_MEMBER) {
         if (!is_coordinator(host) || host->peers[c->peer].member)
             return refuse(c, "a second host of this name");
-        host->peers[c->peer].member = c;
         host->peers[c->peer].came = true;
     }
+    if (atomic_load(&host->failed)) {
+        paths__host_failure(host);
+        refuse(c, pastset_error());
+        paths__member_turn(host);
+        return false;
+    }
+    if (hello.role == ROLE_MEMBER)
+        host->peers[c->peer].member = c;
     c->role = hello.role;
     c->state = CONNECTION_OPEN;
     host->strangers--;
@@ -101,6 +112,7 @@ static void tell_failure(paths_host *host)
     char text[sizeof(host->failure)];
 
     host->failure_told = true;
+    host->failed_ms = uv_now(&host->loop);
     pthread_mutex_lock(&host->failure_lock);
     memcpy(text, host->failure, sizeof(text));
     pthread_mutex_unlock(&host->failure_lock);
@@ -139,6 +151,19 @@ static void tell_end(paths_host *host)
     }
 }
 
+bool paths__member_gone(const paths_host *host)
+{
+    bool all = true;
+
+    if (!atomic_load(&host->failed) || !host->failure_told ||
+        atomic_load(&host->threads_running) != 0)
+        return false;
+    for (uint32_t i = 1; i < host->host_count; i++)
+        all &= host->peers[i].came;
+    return all || !is_coordinator(host) ||
+           uv_now(&host->loop) - host->failed_ms > LINGER_MS;
+}
+
 void paths__member_turn(paths_host *host)
 {
     bool idle = host->threads_started &&
@@ -151,7 +176,7 @@ void paths__member_turn(paths_host *host)
             tell_failure(host);
         /* Also those that were held since. */
         paths__end_all(host);
-        if (idle || !host->threads_started)
+        if (paths__member_gone(host))
             uv_stop(&host->loop);
         return;
     }

@@ -193,11 +193,14 @@ int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
     payload = paths__request_header(&header, o, proxy);
     pthread_mutex_lock(&host->held_lock);
     c = p->link;
-    if (c) {
-        connection_ref(c);
+    if (c || !host->links_adopted) {
         pending_add(&p->pending, o);
         o->on_peer = p;
     }
+    if (c)
+        connection_ref(c);
+    else
+        ours = host->links_adopted; /* else paths__serve_linked() sends it */
     pthread_mutex_unlock(&host->held_lock);
     if (c) {
         /* The reply may have been there, and `o` be gone, when this returns. */
@@ -214,6 +217,20 @@ int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
     paths__unhold(o);
     return pastset_fail(err, "host %s died: there is no connection to it",
                         host_name(host, proxy->far_host));
+}
+
+void paths__serve_linked(paths_host *host, peer *p, connection *link)
+{
+    pthread_mutex_lock(&host->held_lock);
+    p->link = link;
+    for (operation *o = p->pending.first; o; o = o->pending_next) {
+        wire_header header;
+        const void *payload = paths__request_header(&header, o, o->stage);
+        /* If it cannot be sent, the link is about to be found broken, and
+         * the operation is ended then. */
+        connection_send(link, &header, payload);
+    }
+    pthread_mutex_unlock(&host->held_lock);
 }
 
 /* The operation that a reply is for; from here on nobody drops it. */

@@ -10,3 +10,5 @@ es_test(paths/security_test LINKS eventspace::paths SOURCES ${hosts_support}
 if(TARGET paths_security_test)
   target_link_libraries(paths_security_test PRIVATE PkgConfig::SODIUM)
 endif()
+es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
+          TIMEOUT 120)

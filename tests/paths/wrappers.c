@@ -78,32 +78,34 @@ static void pairs_fini(paths_stage *stage)
     pthread_mutex_destroy(&p->lock);
 }
 
-/* The other half, when it is there; else `op` becomes the first half. */
-static paths_operation *meet(pairs *p, paths_operation *op)
+/* The other half, when it is there; else `op` becomes the first half, unless
+ * it does not want to wait. */
+static paths_operation *meet(pairs *p, paths_operation *op, bool waits)
 {
     paths_operation *first;
 
     pthread_mutex_lock(&p->lock);
     first = p->waiting;
-    p->waiting = first ? NULL : op;
+    p->waiting = first || !waits ? NULL : op;
     pthread_mutex_unlock(&p->lock);
     return first;
 }
 
 static int pairs_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
-    paths_operation *first = meet(paths_stage_state(stage), op);
+    paths_operation *first =
+        meet(paths_stage_state(stage), op, !op->nowait);
 
     (void)note;
     if (!first)
-        return PATHS_HOLD;
+        return op->nowait ? PASTSET_EAGAIN : PATHS_HOLD;
     paths_resume(first, PATHS_PASS);
     return PATHS_PASS;
 }
 
 static int pairs_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
-    paths_operation *first = meet(paths_stage_state(stage), op);
+    paths_operation *first = meet(paths_stage_state(stage), op, true);
 
     (void)note;
     if (!first)

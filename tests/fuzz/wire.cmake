@@ -1,0 +1,3 @@
+# What comes over a connection; it looks into hosts, so it takes their library
+# as it is.
+es_fuzz(wire LINKS eventspace::paths)

@@ -1,0 +1,312 @@
+/* wire_fuzz.c - whatever comes over a connection is parsed or refused, and
+ * when the connection is gone nothing of it is left.
+ *
+ * Two hosts of one map are in this process, without threads, and their loops
+ * are turned by hand. An input is
+ *
+ *   0 u8  what the connection is: see MODE_*; bit 7: the second host
+ *   1 u8  bytes that arrive at once (0: all)
+ *   2     what arrives
+ *
+ * A fuzzer cannot guess digests and the ids of requests, so the hello is said
+ * for it, and in frames that begin where a frame should, the ids of replies
+ * are replaced by those of requests that wait for one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "paths/host_internal.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+enum {
+    MODE_GREETING, /* nothing is known of it */
+    MODE_HELLO,    /* it has proven the key */
+    MODE_THREAD,   /* and said hello, as these */
+    MODE_LOOP,
+    MODE_MEMBER,
+    MODE_LINK,         /* this host has connected, and waits for replies */
+    MODE_LINK_MEMBER,
+    MODES,
+};
+
+#define WAITING 4 /* requests whose replies a link waits for */
+#define INPUT_MOST 8192
+
+static const char map_text[] =
+    "digraph g { subgraph cluster_h0 {\n"
+    "e0 [kind=element, type=\"i32 u32\", capacity=4];\n"
+    "v0 [kind=element, type=\"bytes[200]\", capacity=4, policy=discard];\n"
+    "d0 [kind=delay, latency=\"1us\"]; q0 [kind=proxy];\n"
+    "t0 [kind=thread, number=0]; a0 [kind=proxy]; b0 [kind=proxy];\n"
+    "c0 [kind=proxy]; }\n"
+    "subgraph cluster_h1 {\n"
+    "e1 [kind=element, type=\"i32 u32\", capacity=4];\n"
+    "v1 [kind=element, type=\"bytes[200]\", capacity=4, policy=discard];\n"
+    "d1 [kind=delay, latency=\"1us\"]; q1 [kind=proxy];\n"
+    "t1 [kind=thread, number=1]; a1 [kind=proxy]; b1 [kind=proxy];\n"
+    "c1 [kind=proxy]; }\n"
+    "t0 -> a0 [as=a, use=both]; a0 -> e1; t0 -> b0 [as=b, use=both];\n"
+    "b0 -> v1; t0 -> c0 [as=c, use=both]; c0 -> d1; d1 -> q1; q1 -> e0;\n"
+    "t1 -> a1 [as=a, use=both]; a1 -> e0; t1 -> b1 [as=b, use=both];\n"
+    "b1 -> v0; t1 -> c1 [as=c, use=both]; c1 -> d0; d0 -> q0; q0 -> e1; }\n";
+
+static paths_map *map;
+static paths_host *both[2];
+
+static void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "does not hold: %s (%s)\n", what, pastset_error());
+    abort();
+}
+
+static void hosts_make(void)
+{
+    static const uint8_t key[PATHS_KEY_BYTES] = {42};
+    paths_host_options options = {.key = key, .listen_fd = -1};
+
+    must(paths_map_parse(&map, map_text, strlen(map_text), "fuzz.dot") == 0,
+         "the map can be read");
+    for (int i = 0; i < 2; i++) {
+        options.map = map;
+        options.host = i ? "h1" : "h0";
+        must(paths_host_start(&both[i], &options) == 0, "a host can start");
+    }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    hosts_make();
+    return 0;
+}
+
+/* --- turning the loop --- */
+
+static void turn(paths_host *host)
+{
+    for (int i = 0; i < 2; i++)
+        uv_run(&host->loop, UV_RUN_NOWAIT);
+}
+
+/* Reads what the host has sent, and forgets it. */
+static void drain(int fd)
+{
+    char rest[4096];
+
+    while (recv(fd, rest, sizeof(rest), MSG_DONTWAIT) > 0)
+        ;
+}
+
+static void feed(paths_host *host, int fd, const uint8_t *data, size_t bytes,
+                 size_t at_once)
+{
+    while (bytes) {
+        size_t part = at_once && at_once < bytes ? at_once : bytes;
+        if (send(fd, data, part, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+            (ssize_t)part)
+            return; /* the host has closed it */
+        turn(host);
+        drain(fd);
+        data += part;
+        bytes -= part;
+    }
+}
+
+/* --- connections --- */
+
+/* A connection of the host; returns the far end. */
+static int connection_make(paths_host *host, connection_state state,
+                           connection **out)
+{
+    int ends[2];
+
+    must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
+         "there are sockets");
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    must(connection_open(out, host, ends[0], state) == 0,
+         "a connection can be opened");
+    if (state == CONNECTION_GREETING)
+        host->strangers++;
+    return ends[1];
+}
+
+/* One that has proven the key. */
+static int known_make(paths_host *host, connection **out)
+{
+    int fd = connection_make(host, CONNECTION_GREETING, out);
+
+    (*out)->buffer = malloc(CONNECTION_BUFFER);
+    must((*out)->buffer != NULL, "there is memory");
+    (*out)->state = CONNECTION_HELLO;
+    return fd;
+}
+
+static int opened_make(paths_host *host, uint16_t role, connection **out)
+{
+    int fd = known_make(host, out);
+    wire_hello hello = {.role = role, .digest = host->digest};
+    unsigned char frame[sizeof(wire_header) + WIRE_HELLO_BYTES];
+    wire_header header = {.kind = WIRE_HELLO};
+
+    strcpy(hello.host, host_name(host, 1 - host->self));
+    header.bytes = (uint32_t)wire_hello_encode(&hello, frame + sizeof(header),
+                                               WIRE_HELLO_BYTES);
+    memcpy(frame, &header, sizeof(header));
+    feed(host, fd, frame, sizeof(header) + header.bytes, 0);
+    return fd;
+}
+
+static int link_make(paths_host *host, uint16_t role)
+{
+    connection *c;
+    int fd = connection_make(host, CONNECTION_OPEN, &c);
+
+    c->peer = 1 - host->self;
+    c->role = role;
+    if (role == ROLE_MEMBER)
+        host->peers[c->peer].member = c;
+    else
+        host->peers[c->peer].link = c;
+    return fd;
+}
+
+/* Requests of the other host that go back to it over `link`: their ids. */
+static int requests_send(paths_host *host, int link, uint32_t *ids)
+{
+    uint32_t stage = paths_map_find_node(map, host->self ? "d1" : "d0");
+    static const uint8_t tuple[8];
+    connection *c;
+    int fd = opened_make(host, ROLE_LOOP, &c);
+    int count = 0;
+
+    for (uint32_t i = 0; i < WAITING; i++) {
+        wire_header request = {.id = i,
+                               .kind = WIRE_REQUEST,
+                               .status = i % 2 ? PASTSET_WRITE : PASTSET_READ,
+                               .bytes = i % 2 ? 8 : 0,
+                               .stage = stage,
+                               .timeout_ms = WIRE_FOREVER,
+                               .room = 8};
+        feed(host, fd, (const uint8_t *)&request, sizeof(request), 0);
+        feed(host, fd, tuple, request.bytes, 0);
+    }
+    for (int i = 0; i < 1000 && count < WAITING; i++) {
+        wire_header header;
+        uint8_t rest[64];
+        turn(host); /* until the delay is over */
+        while (recv(link, &header, sizeof(header), MSG_DONTWAIT) ==
+               (ssize_t)sizeof(header)) {
+            if (header.bytes)
+                must(recv(link, rest, header.bytes, MSG_DONTWAIT) ==
+                         (ssize_t)header.bytes,
+                     "frames are sent whole");
+            ids[count++] = header.id;
+        }
+        if (count < WAITING)
+            usleep(1);
+    }
+    return fd;
+}
+
+/* Replaces the ids of replies in frames that follow each other. */
+static void ids_replace(uint8_t *data, size_t bytes, const uint32_t *ids)
+{
+    wire_header header;
+
+    while (bytes >= sizeof(header)) {
+        memcpy(&header, data, sizeof(header));
+        if (header.kind == WIRE_REPLY && header.id < 128)
+            header.id = ids[header.id % WAITING];
+        memcpy(data, &header, sizeof(header));
+        if (header.bytes > bytes - sizeof(header))
+            return;
+        data += sizeof(header) + header.bytes;
+        bytes -= sizeof(header) + header.bytes;
+    }
+}
+
+/* --- after an input --- */
+
+/* Nothing is left behind; and what ends a run is made undone. */
+static void clear(paths_host *host)
+{
+    for (int i = 0; i < 100 && host->connections; i++)
+        turn(host);
+    must(host->connections == NULL, "the connection was closed");
+    turn(host);
+    must(host->strangers == 0, "strangers are counted");
+    must(host->held == NULL && host->held_count == 0, "nothing is held");
+    must(host->timers.count == 0, "no timer is left");
+    for (int i = 0; i < 2; i++) {
+        must(host->peers[i].pending.first == NULL, "nothing is waited for");
+        must(!host->peers[i].link && !host->peers[i].member,
+             "no connection is left with a peer");
+        host->peers[i].done = false;
+    }
+    for (size_t i = 0; i < pastset_space_count(host->space); i++)
+        pastset_element_truncate(pastset_space_at(host->space, i),
+                                 UINT64_MAX);
+    atomic_store(&host->failed, 0);
+    host->failure[0] = 0;
+    host->failure_told = host->ended = false;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    static uint8_t copy[INPUT_MOST];
+    uint32_t ids[WAITING] = {0};
+    connection *c;
+    paths_host *host;
+    int fd, other = -1;
+
+    if (bytes < 2 || bytes > INPUT_MOST)
+        return 0;
+    if (!both[0])
+        hosts_make(); /* where it is not libFuzzer that calls */
+    host = both[data[0] >> 7];
+    paths__current_set(&host->loop_executor);
+    memcpy(copy, data + 2, bytes - 2);
+    switch ((data[0] & 127) % MODES) {
+    case MODE_GREETING:
+        fd = connection_make(host, CONNECTION_GREETING, &c);
+        break;
+    case MODE_HELLO:
+        fd = known_make(host, &c);
+        break;
+    case MODE_THREAD:
+        fd = opened_make(host, ROLE_THREAD, &c);
+        break;
+    case MODE_LOOP:
+        fd = opened_make(host, ROLE_LOOP, &c);
+        break;
+    case MODE_MEMBER:
+        fd = opened_make(host, ROLE_MEMBER, &c);
+        break;
+    case MODE_LINK:
+        fd = link_make(host, ROLE_LOOP);
+        other = requests_send(host, fd, ids);
+        ids_replace(copy, bytes - 2, ids);
+        break;
+    default:
+        fd = link_make(host, ROLE_MEMBER);
+    }
+    feed(host, fd, copy, bytes - 2, data[1]);
+    close(fd);
+    if (other >= 0) {
+        turn(host);
+        drain(other);
+        close(other);
+    }
+    clear(host);
+    paths__current_set(NULL);
+    return 0;
+}
