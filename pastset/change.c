@@ -16,7 +16,7 @@ static void ledger_store(element_header *header, const ledger_values *values)
 
     /* Release: pairs with the acquire fence in pastset__ledger_load(); a
      * reader of this copy that sees it change sees the version that left it. */
-    atomic_thread_fence(memory_order_release);
+    pastset__fence(memory_order_release);
     atomic_store_explicit(&to->first, values->first, memory_order_relaxed);
     for (int i = 0; i < GONE_REASONS; i++)
         atomic_store_explicit(&to->gone[i], values->gone[i],
@@ -123,7 +123,7 @@ int pastset__append(pastset_element *element, pastset_request *request)
     if (err)
         return err;
     /* Release: pairs with the acquire fence in still_there(). */
-    atomic_thread_fence(memory_order_release);
+    pastset__fence(memory_order_release);
     if (element->slot_header_bytes) {
         slot_header *header = (slot_header *)(void *)slot;
         atomic_store_explicit(&header->bytes, (uint32_t)request->bytes,

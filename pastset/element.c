@@ -369,7 +369,7 @@ void pastset__ledger_load(const element_header *header, ledger_values *out,
                 atomic_load_explicit(&from->gone[i], memory_order_relaxed);
         *last = atomic_load_explicit(&header->last, memory_order_acquire);
         /* Acquire: pairs with the release fence in ledger_store(). */
-        atomic_thread_fence(memory_order_acquire);
+        pastset__fence(memory_order_acquire);
     } while (atomic_load_explicit(&header->version, memory_order_relaxed) !=
              version);
 }

@@ -28,7 +28,8 @@
 typedef enum pastset_policy {
     PASTSET_BLOCK,   /* waits while Last - First would exceed delta */
     PASTSET_DISCARD, /* drops the oldest tuple, and counts it */
-    PASTSET_GROW,    /* takes more memory; at the limit gives PASTSET_EFULL */
+    PASTSET_GROW,    /* takes more memory as more is written, and uses it again
+                      * when all is taken; at the limit gives PASTSET_EFULL */
 } pastset_policy;
 
 typedef struct pastset_element_options {
@@ -36,7 +37,8 @@ typedef struct pastset_element_options {
     const pastset_type *type;
     pastset_policy policy;
     uint64_t capacity; /* tuples it can hold at most; GROW: its limit */
-    bool one_writer;   /* writes never overlap: no lock on their way */
+    bool one_writer;   /* writes never overlap: no lock on their way, when
+                        * tuples have one length; no take with a pattern then */
     bool prefault;     /* touch the memory now rather than at the writes */
 } pastset_element_options;
 
@@ -75,7 +77,8 @@ typedef struct pastset_ledger {
     uint64_t consumed;  /* observed or taken */
     uint64_t truncated; /* removed by truncation */
     uint64_t dropped;   /* discarded to make room */
-    uint64_t refused;   /* writes that ended with PASTSET_EFULL */
+    uint64_t refused;   /* writes of GROW that ended with PASTSET_EFULL, or
+                         * for want of disk with PASTSET_ENOSPC */
     uint64_t present;   /* tuples that are there now */
     uint64_t first;     /* lowest index that may still be there */
 } pastset_ledger;

@@ -18,7 +18,7 @@ static uint64_t last_of(const pastset_element *element)
 static bool still_there(const pastset_element *element, uint64_t index)
 {
     /* Acquire: pairs with the release fence before a slot is filled. */
-    atomic_thread_fence(memory_order_acquire);
+    pastset__fence(memory_order_acquire);
     return index >= first_given_last(
                         element, atomic_load_explicit(&element->header->last,
                                                       memory_order_relaxed));

@@ -397,6 +397,11 @@ int pastset_submit(pastset_element *element, pastset_request *request)
     return submit_locked(element, request);
 }
 
+int pastset_resubmit(pastset_request *request)
+{
+    return submit_locked(request->element, request);
+}
+
 bool pastset_cancel(pastset_request *request)
 {
     pastset_element *element = request->element;

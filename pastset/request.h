@@ -49,8 +49,8 @@ struct pastset_request {
 
     /* May be NULL. Otherwise asked for room when the length of the tuple is
      * known, in place of `tuple`; called under the element's lock, so it must
-     * not call into pastset, and may be asked again. NULL as its answer ends the request with
-     * PASTSET_EROOM. Reads only. */
+     * not call into pastset, and may be asked again. NULL as its answer ends
+     * the request with PASTSET_EROOM. Reads only. */
     void *(*room)(pastset_request *request, size_t bytes);
 
     /* The element's, while the request is held. */
@@ -63,6 +63,10 @@ struct pastset_request {
 /* Returns 0 or an error when the request is complete, and PASTSET_HELD when
  * `done` will be called (it may have been called already). */
 int pastset_submit(pastset_element *element, pastset_request *request);
+
+/* Submits a request once more that gave PASTSET_EAGAIN, now without `nowait`.
+ * Another thread may cancel it from before the call; that is then false. */
+int pastset_resubmit(pastset_request *request);
 
 /* Takes a held request out of its element. True: it was held, and `done`
  * will not be called. False: it is complete, or about to be. */

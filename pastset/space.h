@@ -19,7 +19,8 @@ typedef struct pastset_space pastset_space;
 typedef struct pastset_element pastset_element;
 
 typedef struct pastset_space_options {
-    const char *path;    /* the file, made anew; NULL: anonymous memory */
+    const char *path;    /* the file; one of that name is replaced, and whoever
+                          * reads it keeps it. NULL: anonymous memory */
     uint64_t max_bytes;  /* address space to reserve; 0: 64 GiB */
     uint32_t max_elements; /* 0: 65,536 */
 } pastset_space_options;
@@ -35,7 +36,8 @@ int pastset_space_create(pastset_space **out,
 int pastset_space_open(pastset_space **out, const char *path);
 
 /* Ends the operations that are held in its elements with PASTSET_EDELETED,
- * and gives everything back. The file stays. */
+ * waits until the threads that waited in them have left, and gives everything
+ * back. No call may come in any more. The file stays. */
 void pastset_space_close(pastset_space *space);
 
 /* For a space that was opened: takes in the elements that its writer has

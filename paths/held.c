@@ -13,6 +13,8 @@
 
 #include "paths/host_internal.h"
 
+#define DROP_AGAIN_NS 1000000
+
 /* --- the heap: the operation that is due first is at the top --- */
 
 static void heap_put(heap *h, uint32_t at, operation *o)
@@ -154,8 +156,10 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
 int paths__hold(operation *o)
 {
     paths_host *host = o->stage->host;
-    /* A thread that waits for its own operation looks at the clock itself. */
-    bool watched = !o->home || o->asynchronous;
+    /* A thread that waits for its own operation looks at the clock itself,
+     * until that has struck. */
+    bool watched = !o->home || o->asynchronous ||
+                   paths__current != &o->home->executor || o->late;
     int err;
 
     pthread_mutex_lock(&host->held_lock);
@@ -190,10 +194,11 @@ void paths__unhold(operation *o)
 /* Under the lock: is it ours now? */
 static bool drop(paths_host *host, operation *o)
 {
-    paths_stage *stage = o->rising ? o->route[o->depth].stage : o->stage;
+    paths_stage *stage;
 
     if (!o->held)
-        return false;
+        return false; /* somebody runs it: nothing else of it may be read */
+    stage = o->rising ? o->route[o->depth].stage : o->stage;
     if (!o->timed &&
         !(stage->type->drop && stage->type->drop(stage, &o->op)))
         return false;
@@ -201,13 +206,27 @@ static bool drop(paths_host *host, operation *o)
     return true;
 }
 
+/* Under the lock: it could not be dropped. Either it is being completed, and
+ * will be out of the list in a moment; or it was entered, but is not yet where
+ * it is to be held, so that somebody has to come back. */
+static void drop_later(paths_host *host, operation *o)
+{
+    heap_remove(&host->timers, o);
+    o->due_ns = pastset_now_ns() + DROP_AGAIN_NS;
+    if (heap_add(&host->timers, o) != 0)
+        o->due_ns = 0; /* no memory: it waits for what it waits for */
+    timer_set(host);
+}
+
 void paths__end(operation *o, int status)
 {
-    paths_host *host = o->stage->host;
+    paths_host *host = o->home->host;
     bool ours;
 
     pthread_mutex_lock(&host->held_lock);
     ours = drop(host, o);
+    if (!ours && o->held)
+        drop_later(host, o);
     pthread_mutex_unlock(&host->held_lock);
     if (ours)
         paths_resume(&o->op, status);
@@ -236,10 +255,14 @@ void paths__end_all(paths_host *host)
         if (drop(host, o)) {
             o->held_next = list;
             list = o;
+        } else {
+            drop_later(host, o);
         }
     }
     pthread_mutex_unlock(&host->held_lock);
-    status = paths__host_failure(host);
+    status = atomic_load(&host->failed)
+                 ? paths__host_failure(host)
+                 : pastset_fail(PASTSET_ECANCELED, "the run has ended");
     for (operation *o = list; o; o = o->held_next)
         paths__keep_text(o, status);
     resume_list(list, status);
@@ -252,9 +275,13 @@ void paths__end_from(paths_host *host, const connection *from)
     pthread_mutex_lock(&host->held_lock);
     for (operation *o = host->held; o; o = next) {
         next = o->held_next;
-        if (o->from == from && drop(host, o)) {
+        if (o->from != from)
+            continue;
+        if (drop(host, o)) {
             o->held_next = list;
             list = o;
+        } else {
+            drop_later(host, o);
         }
     }
     pthread_mutex_unlock(&host->held_lock);
@@ -276,7 +303,7 @@ void paths__timers_run(paths_host *host)
         bool timed = o->timed;
 
         if (!drop(host, o)) {
-            heap_remove(&host->timers, o); /* it is being completed */
+            drop_later(host, o);
             continue;
         }
         o->held_next = timed ? due : late;
@@ -285,7 +312,14 @@ void paths__timers_run(paths_host *host)
     timer_set(host);
     pthread_mutex_unlock(&host->held_lock);
     resume_list(due, PATHS_PASS);
-    resume_list(late, PASTSET_ETIMEDOUT);
+    if (late && atomic_load(&host->failed)) { /* that is why they end */
+        int status = paths__host_failure(host);
+        for (operation *o = late; o; o = o->held_next)
+            paths__keep_text(o, status);
+        resume_list(late, status);
+    } else {
+        resume_list(late, PASTSET_ETIMEDOUT);
+    }
 }
 
 void paths__timers_fini(paths_host *host)

@@ -403,6 +403,7 @@ static void connections_close(paths_host *host)
     while (host->connections)
         connection_close(host->connections, "this host ends");
     connection_flush_all(host);
+    paths__end_all(host); /* of whoever had left before */
 }
 
 static int connector_start(paths_host *host)

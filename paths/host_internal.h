@@ -67,6 +67,7 @@ struct operation {
     uint16_t home_depth; /* of these, the ones that its home ran */
     bool rising;        /* held on its way up */
     bool left;          /* its home let go of it */
+    bool late;          /* its home does not watch its deadline any more */
     bool done;          /* at the top; home only */
     bool asynchronous;  /* started by paths_start */
     pastset_request request; /* at its element */
@@ -282,9 +283,9 @@ void paths__post(operation *o);
 int paths__hold(operation *o);
 /* It is not held after all, or no longer. */
 void paths__unhold(operation *o);
-/* Ends it if it is still held: its deadline passed. */
+/* Ends it if it is still held: its deadline passed. Its home. */
 void paths__end(operation *o, int status);
-/* Ends every held operation, because the run ends. */
+/* Ends every held operation, because the run ends or has ended. */
 void paths__end_all(paths_host *host);
 /* Ends those that came over a connection that is closed. */
 void paths__end_from(paths_host *host, const connection *from);

@@ -192,6 +192,15 @@ static int hello(const joining *j, uint16_t role)
     return 0;
 }
 
+/* A host that does not let us in may have ended because the run has failed.
+ * Then that is being told to us too, and is what should be reported. */
+static bool cause_comes(paths_host *host)
+{
+    for (int i = 0; i < 25 && !atomic_load(&host->failed); i++)
+        poll(NULL, 0, 20);
+    return atomic_load(&host->failed) != 0;
+}
+
 int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
 {
     const char *address = paths_attributes_get(
@@ -212,6 +221,8 @@ int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
     if (err) {
         if (j.fd >= 0)
             close(j.fd);
+        if (cause_comes(host))
+            return paths__host_failure(host);
         return pastset_fail_while(err, "cannot join host %s",
                                   host_name(host, to));
     }

@@ -50,7 +50,8 @@ void paths__post(operation *o)
 static void unhold_again(operation *o, bool left)
 {
     paths__unhold(o);
-    o->left = left;
+    if (o->left != left) /* then this is its home, which alone writes it */
+        o->left = left;
 }
 
 /* As down_holding() below. Once the run has failed nothing is held any more:

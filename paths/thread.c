@@ -248,6 +248,7 @@ static void wait_for(paths_thread *self, operation *o)
         }
         if (!in_time) {
             deadline = 0;
+            o->late = true; /* where it is held from here on, the loop ends it */
             give_up(self, o);
         }
     }
@@ -304,6 +305,7 @@ static void begin(operation *o, paths_path *path, paths_arguments *arguments)
     o->depth = 0;
     o->rising = false;
     o->left = false;
+    o->late = false;
     o->done = false;
     if (__builtin_expect(o->text != NULL, 0)) { /* of a failure not reported */
         free(o->text);

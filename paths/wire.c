@@ -81,6 +81,39 @@ static bool hello_take(wire_hello *out, const msgpack_object *object)
     return true;
 }
 
+/* The bytes of an unsigned number or a short string; 0 when it is none. */
+static size_t item_bytes(const unsigned char *data, size_t bytes)
+{
+    unsigned char first = bytes ? data[0] : 0xc1;
+
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xcc && first <= 0xcf)
+        return 1 + ((size_t)1 << (first - 0xcc));
+    if (first >= 0xa0 && first < 0xc0)
+        return 1 + (size_t)(first - 0xa0);
+    if (first == 0xd9 && bytes > 1)
+        return 2 + (size_t)data[1];
+    return 0;
+}
+
+/* Three items and no more. Looked at before msgpack is, which believes an
+ * array that claims four thousand million items, and takes memory for them. */
+static bool hello_shape(const unsigned char *data, size_t bytes)
+{
+    size_t at = 1;
+
+    if (bytes == 0 || data[0] != 0x93)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        size_t item = item_bytes(data + at, bytes - at);
+        if (item == 0 || item > bytes - at)
+            return false;
+        at += item;
+    }
+    return at == bytes;
+}
+
 int wire_hello_decode(wire_hello *out, const unsigned char *data, size_t bytes)
 {
     msgpack_unpacked unpacked;
@@ -88,7 +121,8 @@ int wire_hello_decode(wire_hello *out, const unsigned char *data, size_t bytes)
     bool good;
 
     msgpack_unpacked_init(&unpacked);
-    good = msgpack_unpack_next(&unpacked, (const char *)data, bytes, &at) ==
+    good = hello_shape(data, bytes) &&
+           msgpack_unpack_next(&unpacked, (const char *)data, bytes, &at) ==
                MSGPACK_UNPACK_SUCCESS &&
            at == bytes && hello_take(out, &unpacked.data);
     msgpack_unpacked_destroy(&unpacked);

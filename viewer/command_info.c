@@ -53,7 +53,7 @@ static void add_host(const info *i, viewer_table *table, const char *name,
     const eventspace_run_host *host = facts->host ? facts->host : &nobody;
     viewer_table_text(table, name);
     viewer_table_text(table, facts->state);
-    viewer_table_integer(table, host->meta.pid);
+    viewer_table_integer(table, facts->host ? host->meta.pid : VIEWER_BLANK);
     viewer_table_integer(table, facts->threads);
     viewer_table_integer(table, (int64_t)facts->elements);
     viewer_table_integer(table, (int64_t)facts->traces);

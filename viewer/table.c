@@ -119,6 +119,8 @@ static const char *show(const viewer_column *column, const cell *c,
         print_grouped(room, c->integer);
         return room;
     case VIEWER_NUMBER:
+        if (c->integer == VIEWER_BLANK)
+            return "";
         snprintf(room, CELL_BYTES, "%" PRId64, c->integer);
         return room;
     case VIEWER_TIME_NS:
@@ -225,7 +227,7 @@ static void print_csv(const viewer_table *table, FILE *file)
             print_quoted(file, table->cells[i].text);
         else if (column->kind == VIEWER_SHARE)
             fprintf(file, "%.6f", table->cells[i].real);
-        else
+        else if (table->cells[i].integer != VIEWER_BLANK)
             fprintf(file, "%" PRId64, table->cells[i].integer);
         fputs((i + 1) % columns ? "," : "\r\n", file);
     }
@@ -251,7 +253,8 @@ static json_t *json_of(const viewer_column *column, const cell *c)
         return viewer_json_text(c->text);
     if (column->kind == VIEWER_SHARE)
         return json_real(c->real);
-    return json_integer(c->integer);
+    return c->integer == VIEWER_BLANK ? json_null()
+                                      : json_integer(c->integer);
 }
 
 /* One row at a time, so that a long table need not be in memory twice. */

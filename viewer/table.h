@@ -45,6 +45,7 @@ void viewer_table_destroy(viewer_table *table);
  * that ran out is told by print. */
 void viewer_table_text(viewer_table *table, const char *text);
 void viewer_table_integer(viewer_table *table, int64_t number);
+#define VIEWER_BLANK INT64_MIN /* an integer that is not told */
 void viewer_table_real(viewer_table *table, double number);
 
 /* Errors: PASTSET_ENOMEM, PASTSET_EIO. */

@@ -64,12 +64,12 @@ static int element_down(paths_stage *stage, paths_operation *op,
     }
     if (r != PASTSET_EAGAIN || op->nowait)
         return r;
+    request->nowait = false;
+    request->done = element_done;
     r = paths__hold(o);
     if (r)
         return r;
-    request->nowait = false;
-    request->done = element_done;
-    r = pastset_submit(stage->element, request);
+    r = pastset_resubmit(request);
     if (r == PASTSET_HELD)
         return PATHS_HOLD; /* it may be complete and gone by now */
     paths__unhold(o);

@@ -59,8 +59,8 @@ static const char *map_make(const tunnel *t, const map_options *o)
     const char *application = mapping_make(t);
     const char *generated = scratch_file("generated.dot");
     const char *map = scratch_file("map.dot");
-    const char *cluster = o->cluster ? scratch_write("cluster.dot", o->cluster)
-                                     : NULL;
+    const char *cluster =
+        o->cluster ? scratch_write("cluster.dot", o->cluster) : NULL;
     const char *placement = scratch_write(
         "placement.dot", or_else(o->placement, "digraph nothing {}"));
 
@@ -124,8 +124,8 @@ static uint64_t events_expected(const paths_map *map, uint64_t steps,
 
     for (uint32_t i = 0; i < map->edge_count; i++) {
         if (map->nodes[map->edges[i].from].kind == PATHS_THREAD)
-            sum += count_path(map, i, operations_of(map, i, steps),
-                              of_collector);
+            sum +=
+                count_path(map, i, operations_of(map, i, steps), of_collector);
     }
     return sum;
 }
@@ -328,8 +328,7 @@ static void check_drawing(const char *map, const char *name)
     char *picture;
 
     free(process_run(0, 60, EVENTSPACE, "map", "draw", map, "-o", file, NULL));
-    cr_expect_lt(pastset_now_ns() - before,
-                 (int64_t)patience(10) * 1000000000);
+    cr_expect_lt(pastset_now_ns() - before, (int64_t)patience(10) * 1000000000);
     picture = file_read(file, NULL);
     check_says(picture, "</svg>");
     free(picture);
@@ -414,7 +413,8 @@ static uint64_t events_of(const json_t *facts, const char *name)
     size_t i;
     const json_t *collector;
 
-    json_array_foreach(json_object_get(facts, "collectors"), i, collector) {
+    json_array_foreach(json_object_get(facts, "collectors"), i, collector)
+    {
         if (strcmp(string(collector, "name"), name) == 0)
             return number(collector, "events");
     }
@@ -442,7 +442,8 @@ static const json_t *host_of(const json_t *facts, const char *name)
     size_t i;
     const json_t *host;
 
-    json_array_foreach(json_object_get(facts, "hosts"), i, host) {
+    json_array_foreach(json_object_get(facts, "hosts"), i, host)
+    {
         if (strcmp(string(host, "host"), name) == 0)
             return host;
     }
@@ -453,8 +454,8 @@ static const json_t *host_of(const json_t *facts, const char *name)
 /* What is left of the run can be looked at. */
 static void check_remains(const char *run)
 {
-    char *text = process_run(0, 30, EVENTSPACE, "view", run, "communication",
-                             NULL);
+    char *text =
+        process_run(0, 30, EVENTSPACE, "view", run, "communication", NULL);
     check_says(text, "t2");
     free(text);
     free(process_run(0, 60, EVENTSPACE, "report", run, "-o",

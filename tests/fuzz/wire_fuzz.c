@@ -30,7 +30,7 @@ enum {
     MODE_THREAD,   /* and said hello, as these */
     MODE_LOOP,
     MODE_MEMBER,
-    MODE_LINK,         /* this host has connected, and waits for replies */
+    MODE_LINK, /* this host has connected, and waits for replies */
     MODE_LINK_MEMBER,
     MODES,
 };
@@ -111,8 +111,7 @@ static void feed(paths_host *host, int fd, const uint8_t *data, size_t bytes,
 {
     while (bytes) {
         size_t part = at_once && at_once < bytes ? at_once : bytes;
-        if (send(fd, data, part, MSG_NOSIGNAL | MSG_DONTWAIT) !=
-            (ssize_t)part)
+        if (send(fd, data, part, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)part)
             return; /* the host has closed it */
         turn(host);
         drain(fd);
@@ -253,8 +252,7 @@ static void clear(paths_host *host)
         host->peers[i].done = false;
     }
     for (size_t i = 0; i < pastset_space_count(host->space); i++)
-        pastset_element_truncate(pastset_space_at(host->space, i),
-                                 UINT64_MAX);
+        pastset_element_truncate(pastset_space_at(host->space, i), UINT64_MAX);
     atomic_store(&host->failed, 0);
     host->failure[0] = 0;
     host->failure_told = host->ended = false;

@@ -117,6 +117,23 @@ Test(append, wakes_whoever_began_to_wait_between_begin_and_end, .timeout = 5)
     pastset_space_close(e->space);
 }
 
+/* The writer has published, and has not looked yet whether anybody waits. */
+Test(append, what_it_published_belongs_to_those_who_came_before, .timeout = 5)
+{
+    pastset_element *e = numbers(PASTSET_DISCARD, 8, true);
+    pastset_appender *appender = pastset_element_appender(e);
+    uint64_t value = 7;
+    unsigned char *slot = pastset_append_begin(appender);
+    held before, after;
+    pastset_append_store(slot, &value, 8);
+    cr_assert_eq(held_submit(e, &before, PASTSET_OBSERVE, 0), PASTSET_HELD);
+    appender->at += appender->stride_bytes;
+    atomic_store(appender->last, ++appender->next);
+    cr_assert_eq(held_submit(e, &after, PASTSET_OBSERVE, 0), PASTSET_HELD);
+    cr_assert(before.order && before.value == 7 && !after.order);
+    pastset_space_close(e->space);
+}
+
 Test(append, ends_on_a_deleted_element, .timeout = 5)
 {
     pastset_element *e = numbers(PASTSET_DISCARD, 8, true);

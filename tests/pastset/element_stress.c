@@ -414,6 +414,69 @@ static void full_speed(uint64_t capacity)
     free((void *)(uintptr_t)s.given);
 }
 
+/* --- a reader that begins to wait just when the one writer writes --- */
+
+static void *write_when_seen(void *argument)
+{
+    stage *s = argument;
+    pastset_appender *appender = pastset_element_appender(s->element);
+
+    for (uint64_t number = 0; number < s->writes; number++) {
+        unsigned char *slot;
+        tuple t;
+        for (uint64_t spins = 0; s->consumed < number; spins++)
+            if (spins % 4096 == 4095)
+                sched_yield();
+        for (volatile uint64_t delay = number % 128; delay; delay--)
+            ;
+        slot = pastset_append_begin(appender);
+        fill(s, &t, number);
+        if (slot) {
+            pastset_append_store(slot, &t, sizeof(t));
+            pastset_append_end(appender);
+        } else {
+            must(pastset_write(s->element, &t, sizeof(t), 0, NULL) == 0);
+        }
+    }
+    return NULL;
+}
+
+static void *see_each(void *argument)
+{
+    stage *s = argument;
+
+    for (uint64_t number = 0; number < s->writes; number++) {
+        tuple t;
+        size_t bytes = sizeof(t);
+        /* A wake that is lost shows as a deadline that passes. */
+        must(pastset_read(s->element, number, &t, &bytes, 20000) == 0);
+        must(check_tuple(s, &t, bytes) == number);
+        s->consumed = number + 1;
+    }
+    return NULL;
+}
+
+static void meet(void)
+{
+    stage s = {.name = "meet",
+               .type = "u8 u64[8]",
+               .policy = PASTSET_DISCARD,
+               .capacity = 4,
+               .writes = scaled(40000),
+               .one_writer = true};
+    pthread_t threads[2];
+
+    stage_open(&s);
+    thread_start(&threads[0], 0, write_when_seen, &s);
+    thread_start(&threads[1], 1, see_each, &s);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    printf("%-28s %8llu times\n", s.name, (unsigned long long)s.writes);
+    fflush(stdout);
+    pastset_space_close(s.space);
+    free((void *)(uintptr_t)s.given);
+}
+
 /* --- deleting and closing under threads that wait --- */
 
 static _Atomic int ended_count;
@@ -526,6 +589,7 @@ int main(int argc, char **argv)
     full_speed(1);
     full_speed(7);
     full_speed(4096);
+    meet();
     for (int i = 0; i < 4; i++)
         end_them(i % 2, i / 2);
     printf("ended under waiting threads\n");

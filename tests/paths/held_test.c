@@ -208,7 +208,8 @@ Test(held, ten_thousand_operations_cost_no_thread_and_under_four_KiB_each)
     heap = (double)(s->heap_held - s->heap_before) / HELD;
     resident = (double)s->resident_held - (double)s->resident_before;
     cr_log_info("%u threads; each held operation takes %.0f bytes of heap, "
-                "%.0f resident", s->threads_held, heap, resident / HELD);
+                "%.0f resident",
+                s->threads_held, heap, resident / HELD);
     if (MEASURES_MEMORY) {
         cr_expect_gt(heap, 100); /* it was measured */
         cr_expect_lt(heap, BYTES_EACH, "%f bytes", heap);

@@ -62,20 +62,21 @@ static void note_call(journal *j, const char *what, int status,
     j->used += (size_t)more;
     if (status == 0) {
         j->used += (size_t)snprintf(
-            j->text + j->used, sizeof(j->text) - j->used, " index %llu, %zu:",
-            (unsigned long long)arguments->index, arguments->bytes);
+            j->text + j->used, sizeof(j->text) - j->used,
+            " index %llu, %zu:", (unsigned long long)arguments->index,
+            arguments->bytes);
         for (size_t i = 0; tuple && i < shown && i < arguments->bytes; i++)
-            j->used += (size_t)snprintf(j->text + j->used,
-                                        sizeof(j->text) - j->used, " %02x",
-                                        ((const unsigned char *)tuple)[i]);
+            j->used +=
+                (size_t)snprintf(j->text + j->used, sizeof(j->text) - j->used,
+                                 " %02x", ((const unsigned char *)tuple)[i]);
     }
-    j->used += (size_t)snprintf(j->text + j->used, sizeof(j->text) - j->used,
-                                "\n");
+    j->used +=
+        (size_t)snprintf(j->text + j->used, sizeof(j->text) - j->used, "\n");
 }
 
 /* One call on a path, written down. */
-static int call(journal *j, paths_path *path, pastset_verb verb,
-                uint64_t index, const pastset_pattern *pattern, size_t bytes,
+static int call(journal *j, paths_path *path, pastset_verb verb, uint64_t index,
+                const pastset_pattern *pattern, size_t bytes,
                 const void *written, int timeout_ms)
 {
     unsigned char tuple[64] = {0};
@@ -113,8 +114,8 @@ static int script_block(journal *j, paths_path *e)
     call(j, e, PASTSET_WRITE, 0, NULL, sizeof(row), &(row){4, 4}, 0);
     call(j, e, PASTSET_WRITE, 0, NULL, sizeof(row), &(row){4, 4}, 20);
     call(j, e, PASTSET_WRITE, 0, NULL, 7, "1234567", PASTSET_FOREVER);
-    call(j, e, PASTSET_WRITE, 0, NULL, 33,
-         "123456789012345678901234567890123", PASTSET_FOREVER);
+    call(j, e, PASTSET_WRITE, 0, NULL, 33, "123456789012345678901234567890123",
+         PASTSET_FOREVER);
     call(j, e, PASTSET_READ, 0, NULL, 64, NULL, PASTSET_FOREVER);
     call(j, e, PASTSET_READ, 3, NULL, 8, NULL, PASTSET_FOREVER);
     call(j, e, PASTSET_READ, 3, NULL, 7, NULL, PASTSET_FOREVER);
@@ -212,8 +213,7 @@ static const char *const polling_map =
 static const char *const hops_map =
     "digraph g { subgraph cluster_h0 {\n" ELEMENTS
     "d3 [kind=delay, latency=\"1ms\"]; }\n"
-    "subgraph cluster_h1 {\n" THREAD
-    "d0 [kind=delay, latency=\"1ms\"];\n"
+    "subgraph cluster_h1 {\n" THREAD "d0 [kind=delay, latency=\"1ms\"];\n"
     "p0 [kind=proxy]; p1 [kind=proxy]; p2 [kind=proxy]; p3 [kind=proxy]; }\n"
     "subgraph cluster_h2 {\n"
     "d1 [kind=delay, latency=\"1ms\", bandwidth=\"1MB\"];\n"
@@ -236,8 +236,8 @@ static journal *script_run(const char *map)
 static void check_same(const char *map)
 {
     journal *local = script_run(local_map), *other = script_run(map);
-    cr_expect_str_eq(other->text, local->text,
-                     "here:\n%s\nthere:\n%s", local->text, other->text);
+    cr_expect_str_eq(other->text, local->text, "here:\n%s\nthere:\n%s",
+                     local->text, other->text);
 }
 
 Test(host, gives_remote_operations_the_results_of_local_ones)
@@ -328,10 +328,11 @@ static int read_ahead(paths_thread *self, void *argument)
     expect_status(paths_open(&f, self, "f"), 0);
     expect_status(paths_open(&go, self, "go"), 0);
     for (uint64_t i = 0; i < MANY; i++) {
-        expect_status(start_read(e, &reads[2 * i], i * 77 % MANY,
-                                 PASTSET_FOREVER), 0);
+        expect_status(
+            start_read(e, &reads[2 * i], i * 77 % MANY, PASTSET_FOREVER), 0);
         expect_status(start_read(f, &reads[2 * i + 1], i * 33 % MANY,
-                                 i % 2 ? PASTSET_FOREVER : 100000), 0);
+                                 i % 2 ? PASTSET_FOREVER : 100000),
+                      0);
     }
     expect_status(paths_write(go, &zero, sizeof(zero)), 0);
     expect_status(poll_until(self, 2 * MANY, timeout_ms), 0);
@@ -539,8 +540,8 @@ static int delayed_together(paths_thread *self, void *argument)
     for (int32_t i = 0; i < 100; i++)
         expect_status(paths_write(straight, &i, sizeof(i)), 0);
     for (int i = 0; i < 100; i++)
-        expect_status(start_read(near, &reads[i], (uint64_t)i,
-                                 PASTSET_FOREVER), 0);
+        expect_status(start_read(near, &reads[i], (uint64_t)i, PASTSET_FOREVER),
+                      0);
     expect_status(poll_until(self, 100, PASTSET_FOREVER), 0);
     for (int i = 0; i < 100; i++)
         expect(reads[i].status == 0 && reads[i].value == i);
@@ -685,9 +686,8 @@ static int half_a_pair(paths_thread *self, void *argument)
 
 static void check_half(const char *map, const char *thread)
 {
-    host_program programs[] = {{"*", idle, NULL},
-                               {thread, half_a_pair, NULL},
-                               {NULL, NULL, NULL}};
+    host_program programs[] = {
+        {"*", idle, NULL}, {thread, half_a_pair, NULL}, {NULL, NULL, NULL}};
     wrapper_counts_shared->dropped = 0;
     run_well(map, programs);
     cr_expect_eq(wrapper_counts_shared->dropped, 1);
@@ -848,6 +848,7 @@ Test(host, names_the_host_that_was_killed_and_the_path)
     cr_expect_eq(h.exit_codes[0], -SIGKILL);
     cr_expect_eq(h.exit_codes[1], 1);
     check_says(h.results[1].text, "host h0 died");
-    check_says(h.results[1].text, "read by path \"f\" (t1 -> proxy -> f on h0)");
+    check_says(h.results[1].text,
+               "read by path \"f\" (t1 -> proxy -> f on h0)");
     hosts_free(&h);
 }

@@ -103,14 +103,14 @@ static int window_run(paths_thread *self, paths_path *path, uint32_t seed,
             number = number * 1664525 + 1013904223;
             s->tuple = item_make(self, number);
             s->busy = true;
-            s->arguments = (paths_arguments){
-                .verb = number >> 16 & 1 ? PASTSET_WRITE
-                        : number >> 17 & 1 ? PASTSET_OBSERVE
-                        : number >> 18 & 1 ? PASTSET_READ_LAST
-                                           : PASTSET_TAKE,
-                .tuple = &s->tuple,
-                .bytes = sizeof(s->tuple),
-                .timeout_ms = (int)(number >> 20 & 3)};
+            s->arguments =
+                (paths_arguments){.verb = number >> 16 & 1   ? PASTSET_WRITE
+                                          : number >> 17 & 1 ? PASTSET_OBSERVE
+                                          : number >> 18 & 1 ? PASTSET_READ_LAST
+                                                             : PASTSET_TAKE,
+                                  .tuple = &s->tuple,
+                                  .bytes = sizeof(s->tuple),
+                                  .timeout_ms = (int)(number >> 20 & 3)};
             status = paths_start(path, &s->arguments, done, s);
             under_way++;
         }
@@ -135,9 +135,9 @@ static int window_run(paths_thread *self, paths_path *path, uint32_t seed,
 /* One call after the other, on all paths in turn. */
 static int calls_run(paths_thread *self, paths_path *const *paths, int count)
 {
-    static const pastset_verb verbs[] = {PASTSET_WRITE, PASTSET_READ_FIRST,
+    static const pastset_verb verbs[] = {PASTSET_WRITE,   PASTSET_READ_FIRST,
                                          PASTSET_OBSERVE, PASTSET_READ_NEXT,
-                                         PASTSET_WRITE, PASTSET_TAKE};
+                                         PASTSET_WRITE,   PASTSET_TAKE};
     uint32_t number = 0;
 
     while (!time_is_up(end_ns)) {
@@ -211,8 +211,8 @@ static int thread_run(paths_thread *self, void *argument)
         return calls_run(self, paths, 4);
     for (int i = 0; i < 4; i++) {
         int64_t now = pastset_now_ns();
-        int status = window_run(self, paths[i], number,
-                                now + (end_ns - now) / (4 - i));
+        int status =
+            window_run(self, paths[i], number, now + (end_ns - now) / (4 - i));
         if (status)
             return status;
     }
@@ -224,9 +224,8 @@ static int thread_run(paths_thread *self, void *argument)
 static void proxied(FILE *out, int thread, const char *as, const char *use,
                     const char *to)
 {
-    fprintf(out,
-            "t%d -> \"%d.%s\" [as=%s, use=%s]; \"%d.%s\" -> %s;\n",
-            thread, thread, as, as, use, thread, as, to);
+    fprintf(out, "t%d -> \"%d.%s\" [as=%s, use=%s]; \"%d.%s\" -> %s;\n", thread,
+            thread, as, as, use, thread, as, to);
 }
 
 static void host_print(FILE *out, int h)
@@ -244,8 +243,9 @@ static void host_print(FILE *out, int h)
     for (int t = h * THREADS; t < (h + 1) * THREADS; t++) {
         fprintf(out, "t%d [kind=thread, number=%d];\n", t, t);
         if (t % THREADS < 2)
-            fprintf(out, "\"%d.next\" [kind=proxy]; \"%d.slow\" [kind=proxy];\n"
-                         "\"%d.pairs\" [kind=delay, latency=\"50us\"];\n",
+            fprintf(out,
+                    "\"%d.next\" [kind=proxy]; \"%d.slow\" [kind=proxy];\n"
+                    "\"%d.pairs\" [kind=delay, latency=\"50us\"];\n",
                     t, t, t);
         else if (t % THREADS == 2)
             fprintf(out, "\"%d.work\" [kind=proxy];\n", t);
@@ -304,8 +304,7 @@ static char *map_make(void)
 static int listen_anywhere(int *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr =
-                                      htonl(INADDR_LOOPBACK)};
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 

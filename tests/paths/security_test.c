@@ -150,8 +150,8 @@ static bool hear(int fd, void *data, size_t bytes)
 /* The host closes it within its time, whatever it says before. */
 static void closes(int fd)
 {
-    int64_t until = pastset_now_ns() + (int64_t)patience(PATIENCE_S) *
-                                           1000000000;
+    int64_t until =
+        pastset_now_ns() + (int64_t)patience(PATIENCE_S) * 1000000000;
     char data[512];
 
     for (;;) {
@@ -191,8 +191,7 @@ static void say_frame(int fd, wire_header header, const void *payload)
     say(fd, payload, header.bytes);
 }
 
-static void say_hello(int fd, uint16_t role, uint64_t digest,
-                      const char *name)
+static void say_hello(int fd, uint16_t role, uint64_t digest, const char *name)
 {
     unsigned char payload[WIRE_HELLO_BYTES];
     wire_hello hello = {.role = role, .digest = digest};
@@ -395,8 +394,8 @@ Test(security, refuses_hosts_that_do_not_belong_to_the_run)
 
 Test(security, refuses_requests_for_stages_that_are_no_entries)
 {
-    uint32_t stages[] = {node("inner"), node("p"), node("t0"), node("pong"),
-                         run.map->node_count, UINT32_MAX};
+    uint32_t stages[] = {node("inner"), node("p"),           node("t0"),
+                         node("pong"),  run.map->node_count, UINT32_MAX};
 
     for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
         int fd = dial_as_thread();
@@ -463,8 +462,9 @@ Test(security, answers_requests_that_do_not_fit_with_an_error)
     request.room = 10;
     say_frame(fd, request, "");
     cr_assert(hear(fd, &reply, sizeof(reply)));
-    cr_expect(reply.status == PASTSET_EROOM || reply.status ==
-              PASTSET_EEXPIRED || reply.status == PASTSET_EAGAIN);
+    cr_expect(reply.status == PASTSET_EROOM ||
+              reply.status == PASTSET_EEXPIRED ||
+              reply.status == PASTSET_EAGAIN);
     close(fd);
 }
 

@@ -93,8 +93,7 @@ static paths_operation *meet(pairs *p, paths_operation *op, bool waits)
 
 static int pairs_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
-    paths_operation *first =
-        meet(paths_stage_state(stage), op, !op->nowait);
+    paths_operation *first = meet(paths_stage_state(stage), op, !op->nowait);
 
     (void)note;
     if (!first)

@@ -27,8 +27,7 @@ void *shared_memory(size_t bytes)
 static int listen_anywhere(int *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr =
-                                      htonl(INADDR_LOOPBACK)};
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -49,8 +48,8 @@ static int host_run(const hosts *h, uint32_t self, int listen_fd)
     int err = paths_host_start(&hosts_here, &options);
 
     for (const host_program *p = h->programs; p->pattern && !err; p++)
-        err = paths_host_program(hosts_here, p->pattern, p->program,
-                                 p->argument);
+        err =
+            paths_host_program(hosts_here, p->pattern, p->program, p->argument);
     if (!err)
         err = paths_host_run(hosts_here);
     h->results[self].status = err;
@@ -68,9 +67,9 @@ void hosts_start(hosts *h)
 
     h->results = shared_memory(HOSTS_MOST * sizeof(h->results[0]));
     memset(h->key, 42, sizeof(h->key));
-    check_status(paths_map_parse(&h->map, h->map_text, strlen(h->map_text),
-                                 "test.dot"),
-                 0);
+    check_status(
+        paths_map_parse(&h->map, h->map_text, strlen(h->map_text), "test.dot"),
+        0);
     h->count = h->map->host_count;
     for (uint32_t i = 0; i < h->count; i++) {
         char address[32];
