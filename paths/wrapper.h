@@ -15,6 +15,8 @@
  *         return PATHS_PASS;           on upwards
  *         return PATHS_HOLD;           kept here; later paths_resume(op, 0)
  *
+ * Types with a `drop` are passed by, on the way up, once the run has failed.
+ *
  * `note` is eight bytes of the wrapper's own for this operation at this
  * stage, the same ones on the way down and on the way up.
  *
