@@ -83,8 +83,7 @@ static trace_element *trace_find(const paths_host *host, const char *name)
     return trace;
 }
 
-static int trace_make(trace_element **out, paths_stage *stage,
-                      const char *name)
+static int trace_make(trace_element **out, paths_stage *stage, const char *name)
 {
     paths_host *host = paths_stage_host(stage);
     trace_element *trace =
@@ -142,8 +141,7 @@ static void trace_unref(trace_element *trace)
 }
 
 void eventspace__traces_each(paths_host *host,
-                             void (*each)(trace_element *trace,
-                                          void *context),
+                             void (*each)(trace_element *trace, void *context),
                              void *context)
 {
     pthread_mutex_lock(&traces_lock);
@@ -155,11 +153,10 @@ void eventspace__traces_each(paths_host *host,
 }
 
 /* The first tuple of this executor: NAME for the first lane, NAME~2 ... */
-static pastset_appender *lane_make(trace_element *trace)
+static int lane_make(trace_element *trace, trace_lane *lane)
 {
     uint32_t number = atomic_fetch_add(&trace->lanes_made, 1) + 1;
     char name[PASTSET_NAME_BYTES];
-    pastset_element *element;
     pastset_type type;
     pastset_element_options options = {.name = name,
                                        .type = &type,
@@ -167,17 +164,18 @@ static pastset_appender *lane_make(trace_element *trace)
                                        .capacity = trace->capacity,
                                        .one_writer = true,
                                        .prefault = trace->prefault};
+    int err = pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
 
     if (number == 1)
         snprintf(name, sizeof(name), "%s", trace->name);
     else
         snprintf(name, sizeof(name), "%s~%u", trace->name, number);
-    if (pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE) != 0 ||
-        pastset_element_create(&element, paths_host_space(trace->host),
-                               &options) != 0)
-        return NULL;
-    trace->lanes[paths_executor()] = pastset_element_appender(element);
-    return trace->lanes[paths_executor()];
+    if (!err)
+        err = pastset_element_create(&lane->element,
+                                     paths_host_space(trace->host), &options);
+    if (!err)
+        lane->appender = pastset_element_appender(lane->element);
+    return err;
 }
 
 /* --- the wrapper --- */
@@ -197,23 +195,18 @@ static void fill(eventspace_trace *event, uint64_t start, uint64_t end,
 
 /* The lane is full, is to be made, or somebody waits for its tuples. */
 static void __attribute__((noinline))
-write_slowly(trace_element *trace, pastset_appender *lane,
+write_slowly(trace_element *trace, trace_lane *lane,
              const eventspace_trace *event)
 {
-    pastset_element *element;
-
-    if (!lane)
-        lane = lane_make(trace);
-    if (!lane) {
+    if (!lane->element && lane_make(trace, lane) != 0) {
         atomic_fetch_add(&trace->lost, 1);
         return;
     }
-    element = pastset_appender_element(lane);
-    if (pastset_write(element, event, sizeof(*event), PASTSET_NOWAIT, NULL) !=
-        PASTSET_EAGAIN)
+    if (pastset_write(lane->element, event, sizeof(*event), PASTSET_NOWAIT,
+                      NULL) != PASTSET_EAGAIN)
         return; /* written; or refused at its limit, and counted there */
     eventspace__drain_wake();
-    pastset_write(element, event, sizeof(*event), PASTSET_FOREVER, NULL);
+    pastset_write(lane->element, event, sizeof(*event), PASTSET_FOREVER, NULL);
 }
 
 static int collector_down(paths_stage *stage, paths_operation *op,
@@ -225,13 +218,13 @@ static int collector_down(paths_stage *stage, paths_operation *op,
     return PATHS_PASS;
 }
 
-static int collector_up(paths_stage *stage, paths_operation *op,
-                        uint64_t *note)
+static int collector_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     uint64_t end = eventspace_ticks();
     const collector *c = paths_stage_state(stage);
-    pastset_appender *lane = c->trace->lanes[paths_executor()];
-    unsigned char *slot = lane ? pastset_append_begin(lane) : NULL;
+    trace_lane *lane = &c->trace->lanes[paths_executor()];
+    pastset_appender *appender = lane->appender;
+    unsigned char *slot = appender ? pastset_append_begin(appender) : NULL;
     eventspace_trace event;
 
     if (__builtin_expect(slot != NULL, 1)) {
@@ -239,7 +232,7 @@ static int collector_up(paths_stage *stage, paths_operation *op,
          * slot: its address need not be aligned for the u64. */
         fill(&event, *note, end, c->id, op);
         pastset_append_store(slot, &event, sizeof(event));
-        pastset_append_end(lane);
+        pastset_append_end(appender);
         return PATHS_PASS;
     }
     fill(&event, *note, end, c->id, op);
@@ -305,8 +298,7 @@ static void collector_check(const paths_map *map, const paths_map_node *node,
                        "the name of its trace element is longer than %d",
                        PASTSET_NAME_BYTES - 9);
     check_policy(node, paths_node_get(node, "policy"), complaints);
-    check_policy(node,
-                 paths_attributes_get(&map->attributes, "trace_policy"),
+    check_policy(node, paths_attributes_get(&map->attributes, "trace_policy"),
                  complaints);
 }
 

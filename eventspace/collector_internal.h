@@ -13,6 +13,13 @@
 #include "paths/wrapper.h"
 #include "pastset/append.h"
 
+/* One executor's part of a trace element. */
+typedef struct trace_lane {
+    pastset_appender *appender; /* NULL: not made yet, or (where the kernel has
+                                   no membarrier) written with its lock */
+    pastset_element *element;
+} trace_lane;
+
 typedef struct trace_element {
     struct trace_element *next;
     char *name;
@@ -23,7 +30,7 @@ typedef struct trace_element {
     uint32_t references; /* collectors; under the list's lock */
     _Atomic uint32_t lanes_made;
     _Atomic uint64_t lost; /* events for which no lane could be made */
-    pastset_appender *lanes[]; /* by executor; written by that executor */
+    trace_lane lanes[]; /* by executor; written by that executor */
 } trace_element;
 
 /* Calls `each` for every trace element of the host; under the list's lock. */
