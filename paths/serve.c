@@ -163,16 +163,6 @@ static bool pending_remove(peer *p, operation *o)
     return true;
 }
 
-/* For an operation that may be gone already. */
-static bool is_pending(const peer *p, const operation *o)
-{
-    const operation *at = p->pending.first;
-
-    while (at && at != o)
-        at = at->pending_next;
-    return at != NULL;
-}
-
 bool paths__serve_forget(paths_host *host, operation *o)
 {
     /* Under held_lock, which guards the pending operations too. */
@@ -185,38 +175,28 @@ int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
     static _Atomic uint32_t next_id;
     wire_header header;
     const void *payload;
-    connection *c;
-    bool ours = true;
-    int err = PASTSET_EHOST;
+    int err = 0;
 
     o->id = atomic_fetch_add(&next_id, 1);
     payload = paths__request_header(&header, o, proxy);
+    /* It is sent (or copied, where the socket does not take it) under the
+     * lock: until then its home cannot give it up and use its tuple anew, and
+     * its reply is not looked at. */
     pthread_mutex_lock(&host->held_lock);
-    c = p->link;
-    if (c || !host->links_adopted) {
+    if (p->link)
+        err = connection_send(p->link, &header, payload);
+    else if (host->links_adopted)
+        err = pastset_fail(PASTSET_EHOST, "there is no connection to it");
+    if (!err) { /* without a link yet, paths__serve_linked() sends it */
         pending_add(&p->pending, o);
         o->on_peer = p;
     }
-    if (c)
-        connection_ref(c);
-    else
-        ours = host->links_adopted; /* else paths__serve_linked() sends it */
     pthread_mutex_unlock(&host->held_lock);
-    if (c) {
-        /* The reply may have been there, and `o` be gone, when this returns. */
-        err = connection_send(c, &header, payload);
-        connection_unref(c);
-        if (!err)
-            return PATHS_HOLD;
-        pthread_mutex_lock(&host->held_lock);
-        ours = is_pending(p, o) && pending_remove(p, o);
-        pthread_mutex_unlock(&host->held_lock);
-    }
-    if (!ours)
-        return PATHS_HOLD; /* whoever saw the connection close ends it */
+    if (!err)
+        return PATHS_HOLD; /* it may be complete and gone by now */
     paths__unhold(o);
-    return pastset_fail(err, "host %s died: there is no connection to it",
-                        host_name(host, proxy->far_host));
+    return pastset_fail_while(err, "host %s died",
+                              host_name(host, proxy->far_host));
 }
 
 void paths__serve_linked(paths_host *host, peer *p, connection *link)

@@ -18,7 +18,7 @@ done
 
 # By CMake.
 cp -r "$source/examples/hello" "$folder/hello"
-"$cmake" -S "$folder/hello" -B "$folder/build" \
+"$cmake" -G Ninja -S "$folder/hello" -B "$folder/build" \
     -DCMAKE_C_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$folder/prefix"
 "$cmake" --build "$folder/build"
 sh "$source/tests/examples/hello_test.sh" "$folder/prefix/bin/eventspace" \
