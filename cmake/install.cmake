@@ -19,7 +19,7 @@ install(TARGETS eventspace_cli windtunnel
 install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(pages eventspace eventspace-map eventspace-run eventspace-info
-          eventspace-view eventspace-report)
+          eventspace-view eventspace-report eventspace-key)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 

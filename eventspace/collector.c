@@ -152,7 +152,16 @@ void eventspace__traces_each(paths_host *host,
     pthread_mutex_unlock(&traces_lock);
 }
 
-/* The first tuple of this executor: NAME for the first lane, NAME~2 ... */
+void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
+                           const trace_element *trace, uint32_t number)
+{
+    if (number == 1)
+        snprintf(out, PASTSET_NAME_BYTES, "%s", trace->name);
+    else
+        snprintf(out, PASTSET_NAME_BYTES, "%s~%u", trace->name, number);
+}
+
+/* The first tuple of this executor. */
 static int lane_make(trace_element *trace, trace_lane *lane)
 {
     uint32_t number = atomic_fetch_add(&trace->lanes_made, 1) + 1;
@@ -166,10 +175,7 @@ static int lane_make(trace_element *trace, trace_lane *lane)
                                        .prefault = trace->prefault};
     int err = pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
 
-    if (number == 1)
-        snprintf(name, sizeof(name), "%s", trace->name);
-    else
-        snprintf(name, sizeof(name), "%s~%u", trace->name, number);
+    eventspace__lane_name(name, trace, number);
     if (!err)
         err = pastset_element_create(&lane->element,
                                      paths_host_space(trace->host), &options);
@@ -198,7 +204,9 @@ static void __attribute__((noinline))
 write_slowly(trace_element *trace, trace_lane *lane,
              const eventspace_trace *event)
 {
-    if (!lane->element && lane_make(trace, lane) != 0) {
+    if (!lane->element && !lane->failed)
+        lane->failed = lane_make(trace, lane) != 0;
+    if (lane->failed) {
         atomic_fetch_add(&trace->lost, 1);
         return;
     }
@@ -265,15 +273,22 @@ static void collector_fini(paths_stage *stage)
 
 /* --- checking --- */
 
-static void check_policy(const paths_map_node *node, const char *policy,
-                         paths_complaints *complaints)
+static void check_policy(const paths_map_node *node, const char *key,
+                         const char *policy, paths_complaints *complaints)
 {
     if (policy && strcmp(policy, "grow") != 0 &&
         strcmp(policy, "discard") != 0 && strcmp(policy, "block") != 0)
         paths_complain(complaints, node->line, node->name,
-                       "policy \"%s\" of its trace element: choose grow, "
-                       "discard or block",
-                       policy);
+                       "%s=\"%s\" of its trace element: choose grow, discard "
+                       "or block",
+                       key, policy);
+}
+
+static bool names_element(const paths_map *map, const char *name)
+{
+    uint32_t node = paths_map_find_node(map, name);
+
+    return node != PATHS_NONE && map->nodes[node].kind == PATHS_ELEMENT;
 }
 
 static void collector_check(const paths_map *map, const paths_map_node *node,
@@ -289,6 +304,11 @@ static void collector_check(const paths_map *map, const paths_map_node *node,
                        "a collector needs a number: id=0 ... %u, each once; "
                        "`eventspace map instrument` gives them",
                        map->node_count - 1);
+    if (trace && names_element(map, trace))
+        paths_complain(complaints, node->line, node->name,
+                       "trace=%s is an element of the application: choose "
+                       "another name",
+                       trace);
     if (paths_node_number(map, node, "capacity", 1, &value) != 0 || value == 0)
         paths_complain(complaints, node->line, node->name,
                        "capacity of its trace element: a number of tuples "
@@ -297,9 +317,11 @@ static void collector_check(const paths_map *map, const paths_map_node *node,
         paths_complain(complaints, node->line, node->name,
                        "the name of its trace element is longer than %d",
                        PASTSET_NAME_BYTES - 9);
-    check_policy(node, paths_node_get(node, "policy"), complaints);
-    check_policy(node, paths_attributes_get(&map->attributes, "trace_policy"),
-                 complaints);
+    check_policy(node, "policy", paths_node_get(node, "policy"), complaints);
+    if (paths_node_number(map, node, "id", 1, &value) == 0 && value == 0)
+        check_policy(node, "the graph's trace_policy",
+                     paths_attributes_get(&map->attributes, "trace_policy"),
+                     complaints);
 }
 
 static const char *const collector_attributes[] = {

@@ -18,6 +18,7 @@ typedef struct trace_lane {
     pastset_appender *appender; /* NULL: not made yet, or (where the kernel has
                                    no membarrier) written with its lock */
     pastset_element *element;
+    bool failed; /* it cannot be made, and is not tried again */
 } trace_lane;
 
 typedef struct trace_element {
@@ -32,6 +33,11 @@ typedef struct trace_element {
     _Atomic uint64_t lost; /* events for which no lane could be made */
     trace_lane lanes[]; /* by executor; written by that executor */
 } trace_element;
+
+/* The name of the lane that was made as number `number`, from 1: that of the
+ * trace element, then NAME~2, NAME~3 ... */
+void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
+                           const trace_element *trace, uint32_t number);
 
 /* Calls `each` for every trace element of the host; under the list's lock. */
 void eventspace__traces_each(paths_host *host,

@@ -126,10 +126,7 @@ static void trace_empty(trace_element *trace, void *context)
         return;
     for (uint32_t i = 1; i <= lanes; i++) {
         pastset_element *element;
-        if (i == 1)
-            snprintf(name, sizeof(name), "%s", trace->name);
-        else
-            snprintf(name, sizeof(name), "%s~%u", trace->name, i);
+        eventspace__lane_name(name, trace, i);
         element = pastset_space_find(space, name);
         if (element)
             lane_empty(element);

@@ -216,10 +216,10 @@ static void host_failed(processes *all, const char *name, const char *how)
     }
 }
 
-/* Puts how a host ended into its meta file, when it did not do so itself. A
- * host without meta never came up; there is nothing to keep, and the times of
- * its events are not known. */
-static void meta_finish(const process *p, eventspace_state state,
+/* Puts how a host ended into its meta file, when it did not do so itself; then
+ * it is true. A host without meta never came up; there is nothing to keep, and
+ * the times of its events are not known. */
+static bool meta_finish(const process *p, eventspace_state state,
                         const char *how)
 {
     char file[EVENTSPACE_PATH_BYTES];
@@ -229,11 +229,12 @@ static void meta_finish(const process *p, eventspace_state state,
                             p->name, ".meta") != 0 ||
         eventspace_meta_load(&meta, file) != 0 ||
         meta.state != EVENTSPACE_RUNNING)
-        return;
+        return false;
     meta.state = state;
     snprintf(meta.text, sizeof(meta.text), "%s", how);
     if (eventspace_meta_save(&meta, file) != 0)
         fprintf(stderr, "host %s: %s\n", p->name, pastset_error());
+    return true;
 }
 
 static void on_exit_of(uv_process_t *handle, int64_t code, int number)
@@ -241,6 +242,7 @@ static void on_exit_of(uv_process_t *handle, int64_t code, int number)
     process *p = handle->data;
     processes *all = p->all;
     char how[300], line[320];
+    bool cut_short;
 
     p->running = false;
     all->running--;
@@ -254,14 +256,15 @@ static void on_exit_of(uv_process_t *handle, int64_t code, int number)
             snprintf(how + length, sizeof(how) - (size_t)length,
                      ", sent because %s", all->why);
         snprintf(line, sizeof(line), "killed by %s", how);
-        meta_finish(p, EVENTSPACE_KILLED, how);
+        cut_short = meta_finish(p, EVENTSPACE_KILLED, how);
     } else {
-        snprintf(line, sizeof(line), "exit code %d", (int)code);
         snprintf(how, sizeof(how), "exit code %d, before its run was finished",
                  (int)code);
-        meta_finish(p, EVENTSPACE_FAILED, how);
+        cut_short = meta_finish(p, EVENTSPACE_FAILED, how);
+        snprintf(line, sizeof(line), "exit code %d%s", (int)code,
+                 cut_short ? ", before its run was finished" : "");
     }
-    if (number || code)
+    if (number || code || cut_short)
         host_failed(all, p->name, line);
     if (all->running == 0)
         loop_let_go(all);
@@ -435,8 +438,11 @@ static int start_all(processes *all)
         int err = process_start(all, i);
         if (!err)
             continue;
-        snprintf(how, sizeof(how), "%.180s cannot be started: %s",
-                 plan->argv[0], uv_strerror(err));
+        snprintf(how, sizeof(how), "%.180s cannot be started: %s%s",
+                 plan->argv[0], uv_strerror(err),
+                 err == UV_ENOENT && !strchr(plan->argv[0], '/')
+                     ? " (for a program in this folder, write ./ in front)"
+                     : "");
         if (i == 0)
             return pastset_fail(pastset_status_from_errno(-err), "%s", how);
         host_failed(all, plan->hosts[i].name, how);

@@ -131,10 +131,15 @@ static void meta_look(eventspace_run_host *host, const char *directory)
         eventspace__problem_note(host, "%s", pastset_error());
         return;
     }
+    if (meta.state == EVENTSPACE_RUNNING && !eventspace__process_there(&meta)) {
+        eventspace_meta later; /* it may have said how it ended in between */
+        if (eventspace_meta_load(&later, file) == 0)
+            meta = later;
+        if (meta.state == EVENTSPACE_RUNNING)
+            meta.state = EVENTSPACE_KILLED;
+    }
     host->has_meta = true;
     host->meta = meta;
-    if (meta.state == EVENTSPACE_RUNNING && !eventspace__process_there(&meta))
-        host->meta.state = EVENTSPACE_KILLED;
 }
 
 /* Opens the space, or takes in what came to it since. A file that is missing
@@ -260,8 +265,7 @@ static int tables_make(eventspace_run *run)
         if (!is_collector(node))
             continue;
         trace = paths_node_get(node, "trace");
-        if (trace)
-            run->traces[run->trace_count++] = trace;
+        run->traces[run->trace_count++] = trace ? trace : node->name;
         err = paths_node_number(map, node, "id", UINT64_MAX, &id);
         if (err)
             return err;
@@ -269,7 +273,7 @@ static int tables_make(eventspace_run *run)
             return pastset_fail(PASTSET_EMAP,
                                 "%s:%u: %s: a collector needs an id below the "
                                 "number of nodes; make the map again with "
-                                "`eventspace instrument`",
+                                "`eventspace map instrument`",
                                 map->file, node->line, node->name);
         run->collectors[id] = i;
         if (id >= run->collector_count)

@@ -140,6 +140,8 @@ int pastset_space_create(pastset_space **out,
     int err;
 
     *out = NULL;
+    /* Now, since it takes long in a process that has many threads already. */
+    pastset__asymmetric_init();
     if (max_bytes < begin || max_bytes > LARGEST_MAX_BYTES ||
         max_elements > LARGEST_MAX_ELEMENTS)
         return pastset_fail(PASTSET_EINVAL,

@@ -153,7 +153,6 @@ static int threads_make(paths_host *host)
         if (err)
             return err;
         thread->executor.number = ++at;
-        thread->executor.host = host;
         thread->executor.thread = thread;
         thread->host = host;
         thread->node = n;
@@ -195,8 +194,6 @@ int paths__bind(paths_host *host)
     host->peers = calloc(host->host_count, sizeof(*host->peers));
     if (!host->stages || !host->peers)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
-    for (uint32_t i = 0; i < host->host_count; i++)
-        host->peers[i].host = i;
     err = largest_find(host);
     if (!err)
         err = threads_make(host);
@@ -216,6 +213,7 @@ int paths__bind(paths_host *host)
         mark_loop_links(host, stage);
         if (stage->type->init)
             err = stage->type->init(stage);
+        stage->ready = !err;
         if (err)
             pastset_fail_while(err, "stage \"%s\"", map->nodes[i].name);
     }
@@ -228,7 +226,7 @@ void paths__unbind(paths_host *host)
         paths_stage *stage = host->stages[i];
         if (!stage)
             continue;
-        if (stage->type && stage->type->fini)
+        if (stage->ready && stage->type->fini)
             stage->type->fini(stage);
         free(stage->state);
         free(stage);

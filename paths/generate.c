@@ -64,13 +64,41 @@ static int count_hosts(generator *g)
     return err;
 }
 
+/* A misspelt attribute would otherwise be without effect, and nobody would
+ * find out. `known` ends with NULL. */
+static int check_attributes(const paths_map *map, unsigned line,
+                            const char *name,
+                            const paths_attributes *attributes,
+                            const char *const *known)
+{
+    for (size_t i = 0; i < attributes->count; i++) {
+        const char *key = attributes->items[i].key;
+        const char *const *k = known;
+
+        while (*k && strcmp(*k, key) != 0)
+            k++;
+        if (!*k && !paths__attribute_draws(key))
+            return paths__fail_at(map, line, name,
+                                  "has an unknown attribute, %s: there are %s "
+                                  "%s%s%s",
+                                  key, known[0], known[1],
+                                  known[2] ? " and " : "",
+                                  known[2] ? known[2] : "");
+    }
+    return 0;
+}
+
 /* A host of the map is a node of the cluster mapping, with its attributes. */
 static int copy_host(generator *g, const paths_map *cluster,
                      const paths_map_node *node)
 {
+    static const char *const known[] = {"address", "polling", NULL};
     paths_attributes *attributes;
-    int err = add_host(g, node->name, node->line, cluster);
+    int err = check_attributes(cluster, node->line, node->name,
+                               &node->attributes, known);
 
+    if (!err)
+        err = add_host(g, node->name, node->line, cluster);
     if (err)
         return err;
     attributes = &g->map->hosts[g->map->host_count - 1].attributes;
@@ -82,6 +110,8 @@ static int copy_host(generator *g, const paths_map *cluster,
 
 static int make_hosts(generator *g)
 {
+    static const char *const known[] = {"simulate", "latency", "bandwidth",
+                                        NULL};
     const paths_map *cluster = g->options->cluster;
     int err = 0;
 
@@ -93,6 +123,10 @@ static int make_hosts(generator *g)
                               "one node for each");
     for (uint32_t i = 0; i < cluster->node_count && !err; i++)
         err = copy_host(g, cluster, &cluster->nodes[i]);
+    for (uint32_t i = 0; i < cluster->edge_count && !err; i++)
+        err = check_attributes(cluster, cluster->edges[i].line,
+                               cluster->nodes[cluster->edges[i].from].name,
+                               &cluster->edges[i].attributes, known);
     return err;
 }
 

@@ -103,8 +103,7 @@ static void list_add(paths_host *host, operation *o)
     if (o->held_next)
         o->held_next->held_previous = o;
     host->held = o;
-    if (++host->held_count > host->held_peak)
-        host->held_peak = host->held_count;
+    host->held_count++;
 }
 
 /* Under the lock. */
@@ -260,6 +259,8 @@ void paths__end_all(paths_host *host)
         }
     }
     pthread_mutex_unlock(&host->held_lock);
+    if (!list) /* and whoever stops a host keeps his error text */
+        return;
     status = atomic_load(&host->failed)
                  ? paths__host_failure(host)
                  : pastset_fail(PASTSET_ECANCELED, "the run has ended");

@@ -105,11 +105,22 @@ static void on_accept(uv_poll_t *handle, int status, int events)
     for (int i = 0; status == 0 && i < ACCEPTS_AT_ONCE; i++) {
         int fd = accept4(host->listen_fd, NULL, NULL,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            /* The socket stays ready: look again at the next tidying. */
+            uv_poll_stop(handle);
+            host->listening = false;
+        }
         if (fd < 0)
-            return; /* EAGAIN; or out of descriptors: the peer sees it */
+            return;
         paths__socket_tune(fd);
         accept_one(host, fd);
     }
+}
+
+static void listener_start(paths_host *host)
+{
+    host->listening = true;
+    uv_poll_start(&host->listener, UV_READABLE, on_accept);
 }
 
 /* The coordinator: a host that never came would be waited for in vain. */
@@ -134,6 +145,8 @@ static void on_tidy(uv_timer_t *timer)
     connection *next;
 
     look_for_absent(host);
+    if (!host->listening)
+        listener_start(host);
 
     for (connection *c = host->connections; c; c = next) {
         next = c->next;
@@ -214,7 +227,6 @@ static int links_adopt(paths_host *host)
 
 static int threads_start(paths_host *host)
 {
-    host->threads_started = true;
     for (uint32_t i = 0; i < host->thread_count; i++) {
         paths_thread *thread = &host->threads[i];
         int error;
@@ -236,6 +248,7 @@ static void begin(paths_host *host)
 {
     int err = 0;
 
+    host->begun = true;
     if (atomic_load(&host->connector_state) < 0)
         err = pastset_fail(PASTSET_EHOST, "%s", host->connector_text);
     if (!err)
@@ -251,7 +264,7 @@ static void on_wakeup(uv_async_t *handle)
     paths_host *host = handle->data;
 
     connection_flush_all(host);
-    if (!host->threads_started && atomic_load(&host->connector_state) != 0)
+    if (!host->begun && atomic_load(&host->connector_state) != 0)
         begin(host);
     paths__member_turn(host);
 }
@@ -294,12 +307,14 @@ static int loop_open(paths_host *host, int listen_fd)
         return err;
     fcntl(host->listen_fd, F_SETFL,
           fcntl(host->listen_fd, F_GETFL) | O_NONBLOCK);
+    /* A program that this one starts must not keep the address alive. */
+    fcntl(host->listen_fd, F_SETFD, FD_CLOEXEC);
     if (uv_poll_init(&host->loop, &host->listener, host->listen_fd) != 0)
         return pastset_fail(PASTSET_EINVAL,
                             "descriptor %d is not a listening socket",
                             host->listen_fd);
     host->listener.data = host;
-    uv_poll_start(&host->listener, UV_READABLE, on_accept);
+    listener_start(host);
     uv_timer_start(&host->tidy, on_tidy, TIDY_MS, TIDY_MS);
     return 0;
 }
@@ -355,7 +370,6 @@ int paths_host_start(paths_host **out, const paths_host_options *options)
     host->connect_timeout_ms = options->connect_timeout_ms
                                    ? options->connect_timeout_ms
                                    : CONNECT_TIMEOUT_MS;
-    host->loop_executor.host = host;
     pthread_mutex_init(&host->held_lock, NULL);
     pthread_mutex_init(&host->failure_lock, NULL);
     err = identify(host, options);
@@ -419,7 +433,6 @@ static int connector_start(paths_host *host)
     if (error)
         return pastset_fail(PASTSET_ELIMIT, "cannot start a thread: %s",
                             strerror(error));
-    host->connector_started = true;
     return 0;
 }
 
@@ -469,7 +482,9 @@ int paths_host_run(paths_host *host)
 
     for (uint32_t i = 0; i < host->thread_count && !err; i++) {
         if (!host->threads[i].program)
-            err = pastset_fail(PASTSET_EINVAL, "thread %s has no program",
+            err = pastset_fail(PASTSET_EINVAL, "host %s: thread %s has no program: give it one "
+                               "with eventspace_program",
+                               paths_host_name(host),
                                host->threads[i].node->name);
     }
     if (!err)
@@ -477,10 +492,10 @@ int paths_host_run(paths_host *host)
     if (err)
         return err;
     paths__current_set(&host->loop_executor);
+    uv_update_time(&host->loop); /* it may be long since the start */
     host->since_ms = uv_now(&host->loop);
     loop_run(host);
     pthread_join(host->connector, NULL);
-    host->connector_started = false;
     for (uint32_t i = 0; i < host->thread_count; i++) {
         if (host->threads[i].started)
             pthread_join(host->threads[i].id, NULL);
@@ -504,7 +519,6 @@ static void close_handle(uv_handle_t *handle, void *argument)
 static void loop_close(paths_host *host)
 {
     connections_close(host);
-    uv_run(&host->loop, UV_RUN_NOWAIT);
     uv_walk(&host->loop, close_handle, NULL);
     uv_run(&host->loop, UV_RUN_DEFAULT);
     uv_loop_close(&host->loop);

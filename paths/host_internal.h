@@ -34,6 +34,7 @@ struct paths_stage {
     paths_stage *next; /* NULL: an element, or the next is on another host */
     bool holds;        /* may hold: its type has a `drop` */
     bool entry;        /* operations of other hosts come in here */
+    bool ready;        /* its type's `init` went well: `fini` is due */
     pastset_element *element; /* of element stages */
     void *state;
 
@@ -45,7 +46,6 @@ struct paths_stage {
 
 typedef struct executor {
     uint32_t number; /* 0: the loop */
-    paths_host *host;
     paths_thread *thread; /* NULL: the loop */
 } executor;
 
@@ -156,7 +156,6 @@ typedef struct heap {
 
 /* Another host of the run, as this one sees it. */
 struct peer {
-    uint32_t host;          /* in the map */
     connection *link;       /* the loop's link to it; NULL: none */
     pending_list pending;   /* wait for a reply on `link`; held_lock */
     connection *member;     /* coordinator: its membership connection */
@@ -174,7 +173,7 @@ struct paths_host {
     uint8_t key[PATHS_KEY_BYTES];
     bool polling;
     uint32_t connect_timeout_ms;
-    uint32_t largest_bytes; /* of a tuple of the elements here */
+    uint32_t largest_bytes; /* of a tuple of any element of the map */
 
     pastset_space *space;
     paths_stage **stages; /* by node; NULL: not here */
@@ -188,6 +187,7 @@ struct paths_host {
     uv_async_t wakeup;
     uv_timer_t tidy;      /* closes connections that do not get on */
     int listen_fd, timer_fd;
+    bool listening; /* false: out of descriptors, until the next tidying */
     connection *connections;      /* loop only */
     _Atomic(connection *) flush;  /* have output that others queued */
     uint64_t since_ms;            /* loop time when it began to run */
@@ -196,11 +196,11 @@ struct paths_host {
     bool loop_open, closing;
 
     pthread_t connector;  /* makes the loop's links, before the threads run */
-    bool connector_started;
     _Atomic int connector_state; /* 0 busy, 1 done, negative: failed */
     char connector_text[512];
     int *connector_fds;
-    bool threads_started, ended, end_sent, told_done;
+    bool begun; /* the connector is done: the threads run, or it has failed */
+    bool ended, told_done;
     _Atomic uint32_t threads_running;
 
     pthread_mutex_t held_lock;
@@ -208,7 +208,6 @@ struct paths_host {
                              its links to other hosts */
     operation *held;
     uint32_t held_count, held_max;
-    uint32_t held_peak;
     heap timers;
     int64_t timer_set_ns; /* what timer_fd is set to; 0: nothing */
 
@@ -325,7 +324,7 @@ int paths__link_send(thread_link *link, operation *o,
 int paths__links_wait(paths_thread *thread, operation *o,
                       int64_t deadline_ns);
 /* Takes an operation off the links: its late reply is ignored. */
-void paths__links_forget(paths_thread *thread, operation *o);
+void paths__links_forget(operation *o);
 void paths__link_interrupt(thread_link *link);
 /* Fills in the header of a request; gives its payload. */
 const void *paths__request_header(wire_header *header, operation *o,

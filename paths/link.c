@@ -45,15 +45,20 @@ void paths__socket_tune(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 }
 
+/* An address that nobody answers for is given up after a second, not after the
+ * kernel's two minutes: the run may have failed meanwhile. */
 static int socket_connect(const paths_address *address)
 {
+    struct timeval turn = {.tv_sec = 1};
     int fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &turn, sizeof(turn));
     if (fd >= 0 && connect(fd, (const struct sockaddr *)&address->socket,
                            address->bytes) != 0) {
         int error = errno;
         close(fd);
-        errno = error;
+        errno = error == EINPROGRESS ? ETIMEDOUT : error;
         return -1;
     }
     return fd;
@@ -184,7 +189,9 @@ static int hello(const joining *j, uint16_t role)
         return err;
     if (header.kind == WIRE_FAILED) {
         err = read_all(j, text, header.bytes);
-        text[err ? 0 : header.bytes] = 0;
+        if (err)
+            return err;
+        text[header.bytes] = 0;
         return pastset_fail(PASTSET_EHOST, "%s", text);
     }
     if (header.kind != WIRE_WELCOME || header.bytes)
@@ -227,6 +234,7 @@ int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
                                   host_name(host, to));
     }
     setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+    setsockopt(j.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
     *out = j.fd;
     return 0;
 }
@@ -387,9 +395,8 @@ int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)
     return 0;
 }
 
-void paths__links_forget(paths_thread *thread, operation *o)
+void paths__links_forget(operation *o)
 {
-    (void)thread;
     if (o->on_link)
         pending_remove(o->on_link, o);
 }
@@ -397,13 +404,12 @@ void paths__links_forget(paths_thread *thread, operation *o)
 /* --- replies --- */
 
 /* One recv; 0, or a negative errno (-ECONNRESET at the end of the stream). */
-static ssize_t receive(thread_link *link, void *to, size_t room, bool wait)
+static ssize_t receive(thread_link *link, void *to, size_t room)
 {
-    bool polling = link->thread->host->polling && wait;
+    bool polling = link->thread->host->polling;
 
     for (;;) {
-        ssize_t got =
-            recv(link->fd, to, room, polling || !wait ? MSG_DONTWAIT : 0);
+        ssize_t got = recv(link->fd, to, room, polling ? MSG_DONTWAIT : 0);
         if (got > 0)
             return got;
         if (got == 0)
@@ -431,8 +437,7 @@ static int take(thread_link *link, void *to, size_t bytes)
             link->begin += here;
         } else {
             size_t room = at ? bytes : sizeof(rest);
-            got = receive(link, at ? at : rest, room < bytes ? room : bytes,
-                          true);
+            got = receive(link, at ? at : rest, room < bytes ? room : bytes);
             if (got < 0)
                 return (int)got;
             here = (size_t)got;
@@ -512,8 +517,7 @@ static int frame_read(thread_link *link)
                 link->end - link->begin);
         link->end -= link->begin;
         link->begin = 0;
-        got = receive(link, link->buffer + link->end,
-                      LINK_BUFFER - link->end, true);
+        got = receive(link, link->buffer + link->end, LINK_BUFFER - link->end);
         if (got < 0)
             return (int)got;
         link->end += (size_t)got;
@@ -567,14 +571,17 @@ static int poll_all(paths_thread *thread, const operation *o,
                     int64_t deadline_ns)
 {
     uint32_t hosts = thread->host->host_count;
-    struct pollfd *fds = calloc(hosts + 1, sizeof(*fds));
+    struct pollfd *fds;
     uint64_t rings;
     int ready = 0;
 
-    if (!fds)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to wait");
     if (thread->event_fd < 0)
         thread->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (thread->event_fd < 0)
+        return pastset_fail(PASTSET_ELIMIT, "cannot wait: %s", strerror(errno));
+    fds = calloc(hosts + 1, sizeof(*fds));
+    if (!fds)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to wait");
     fds[hosts] = (struct pollfd){.fd = thread->event_fd, .events = POLLIN};
     for (uint32_t i = 0; i < hosts; i++) {
         thread_link *link = thread->links[i];

@@ -115,8 +115,11 @@ static int parse(Agraph_t **out, const char *text, size_t bytes,
         if (*out)
             agclose(*out);
         *out = NULL;
-        return pastset_fail(PASTSET_EMAP, "%.250s:%u: %s", file, line,
-                            parser_text);
+        return pastset_fail(PASTSET_EMAP, "%.250s:%u: %s%s", file, line,
+                            parser_text,
+                            strstr(parser_text, "near '->'")
+                                ? ": edges -> need a digraph, not a graph"
+                                : "");
     }
     if (!*out)
         return pastset_fail(PASTSET_EMAP,

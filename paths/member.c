@@ -166,7 +166,7 @@ bool paths__member_gone(const paths_host *host)
 
 void paths__member_turn(paths_host *host)
 {
-    bool idle = host->threads_started &&
+    bool idle = host->begun &&
                 /* Acquire: pairs with the release in paths__thread_run(). */
                 atomic_load_explicit(&host->threads_running,
                                      memory_order_acquire) == 0;

@@ -20,8 +20,9 @@
 typedef struct paths_thread paths_thread;
 typedef struct paths_path paths_path;
 
-/* What a thread runs. A negative result, or PASTSET_EAPP, ends the run on
- * every host; the thread's last error text tells why. */
+/* What a thread runs. Any result but 0 ends the run on every host, and the
+ * thread's last error text tells why: that of the call that failed, or one of
+ * your own, `return pastset_fail(PASTSET_EAPP, "lost %d tuples", n)`. */
 typedef int paths_main(paths_thread *self, void *argument);
 
 /* Who am I? The number is the thread's in the whole run: 0 ... count - 1. */
@@ -71,7 +72,8 @@ int paths_call(paths_path *path, paths_arguments *arguments);
 
 /* Starts an operation and returns; many can be under way. `arguments` (with
  * the tuple and the pattern) must stay in place until `done` is called, which
- * happens in paths_poll, on the thread that started it. */
+ * happens in paths_poll, on the thread that started it. A read_next is given
+ * its place when it is started; if it fails, its place is read again. */
 typedef void paths_done(paths_arguments *arguments, int status, void *context);
 int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
                 void *context);

@@ -50,9 +50,9 @@ static void serve_complete(operation *o)
             o->text ? o->text : pastset_status_text(o->op.status);
         header.bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
         payload = text;
-    } else if (o->op.verb != PASTSET_WRITE) {
+    } else if (o->op.verb != PASTSET_WRITE && o->reply) {
         header.bytes = (uint32_t)o->op.bytes;
-    }
+    } /* no reply: a wrapper answered it, and has no tuple to give */
     /* When it cannot be sent, the reader is gone. */
     connection_send(o->from, &header, payload);
     serve_free(o);
@@ -239,20 +239,24 @@ static unsigned char *reply_begin(connection *c)
         return c->header.bytes ? NULL : c->small;
     if (o->room)
         return o->room(o, c->header.bytes);
+    if (c->header.bytes == 0)
+        return c->small; /* its tuple may be NULL */
     return c->header.bytes <= o->op.bytes ? o->op.tuple : NULL;
 }
 
+/* Nobody waits for it any more: `request` is but the place for its payload. */
 static bool reply_is_dropped(const connection *c)
 {
-    return c->request && c->target == c->request;
+    return c->target == c->request;
 }
 
 static void reply_end(connection *c)
 {
     operation *o = c->request;
+    bool dropped = !o || reply_is_dropped(c);
 
     c->request = NULL;
-    if (!o || (unsigned char *)o == c->target) {
+    if (dropped) {
         free(o);
         return;
     }
@@ -306,6 +310,7 @@ static void lost(connection *c, operation *o, const char *why)
 void paths__serve_abandon(connection *c)
 {
     operation *o = c->request;
+    bool dropped = reply_is_dropped(c);
 
     c->request = NULL;
     c->in_payload = false;
@@ -313,7 +318,7 @@ void paths__serve_abandon(connection *c)
         return;
     if (c->header.kind == WIRE_REQUEST)
         serve_free(o);
-    else if (reply_is_dropped(c) || (unsigned char *)o == c->target)
+    else if (dropped)
         free(o);
     else
         lost(c, o, "it closed the connection");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "paths/host_internal.h"
+#include "paths/wrappers/builtin_internal.h"
 
 /* A server that does not answer within its deadline and this is given up. */
 #define GRACE_NS 2000000000
@@ -71,6 +72,7 @@ static void path_free(paths_path *path)
     free(path->name);
     free(path->description);
     free(path->call.text);
+    free((void *)(uintptr_t)path->type); /* const for all others */
     free(path);
 }
 
@@ -78,9 +80,7 @@ static void path_free(paths_path *path)
 static int link_prepare(paths_thread *self, const paths_stage *stage)
 {
     for (; stage; stage = stage->next) {
-        if (stage->type->drop == NULL && stage->type->state_bytes == 0)
-            continue;
-        if (strcmp(stage->type->name, "proxy") == 0 &&
+        if (stage->type == &paths__proxy_type &&
             !self->links[stage->far_host])
             return paths__link_open(self, stage->far_host);
     }
@@ -119,7 +119,6 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     if (!err)
         err = link_prepare(self, path->first);
     if (err) {
-        free(type);
         path_free(path);
         return err;
     }
@@ -222,7 +221,7 @@ static void give_up(paths_thread *self, operation *o)
         paths__end(o, PASTSET_ETIMEDOUT);
         return;
     }
-    paths__links_forget(self, o);
+    paths__links_forget(o);
     o->op.status = PASTSET_ETIMEDOUT;
     paths__keep_text(o, PASTSET_ETIMEDOUT);
     paths__thread_bring_up(self, o);
@@ -283,8 +282,17 @@ static void cursor_move(paths_path *path, const operation *o)
     path->cursor.read++;
     if (verb == PASTSET_READ_NEXT) {
         path->cursor.lost += o->op.lost;
-        path->cursor.next = o->op.index + 1;
+        if (o->op.index >= path->cursor.next)
+            path->cursor.next = o->op.index + 1;
     }
+}
+
+/* A read_next of paths_start has failed: its place is read again, rather than
+ * passed over. */
+static void cursor_back(paths_path *path, const operation *o)
+{
+    if (o->op.verb == PASTSET_READ_NEXT && o->asked < path->cursor.next)
+        path->cursor.next = o->asked;
 }
 
 static void begin(operation *o, paths_path *path, paths_arguments *arguments)
@@ -452,7 +460,7 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
     /* Each is given the cursor's place in turn, as if the ones before it had
      * been read already. */
     if (arguments->verb == PASTSET_READ_NEXT)
-        o->op.index = path->cursor.next++;
+        o->op.index = o->asked = path->cursor.next++;
     self->under_way++;
     if (paths__run(o) == RUN_DONE)
         paths__thread_finished(self, o); /* paths_poll calls back */
@@ -467,12 +475,11 @@ static void asynchronous_end(paths_thread *self, operation *o)
     self->under_way--;
     if (status) {
         report(o);
+        cursor_back(o->path, o);
     } else {
         o->arguments->bytes = o->op.bytes;
         o->arguments->index = o->op.index;
-        if (o->op.verb != PASTSET_WRITE)
-            o->path->cursor.read++;
-        o->path->cursor.lost += o->op.lost;
+        cursor_move(o->path, o);
     }
     o->callback(o->arguments, status, o->context);
     free(o->text);
@@ -535,7 +542,8 @@ void *paths__thread_run(void *argument)
     if (self->status) {
         int status = self->status < 0 ? self->status : PASTSET_EAPP;
         if (!*pastset_error())
-            pastset_fail(status, "its program returned %d", self->status);
+            pastset_fail(status, "its program returned %d (%s)", self->status,
+                         pastset_status_name(self->status));
         pastset_fail_while(status, "thread %s", self->node->name);
         paths__host_fail_thread(host, status);
     }
@@ -568,14 +576,11 @@ void paths__thread_interrupt(paths_thread *thread)
 
 void paths__thread_fini(paths_thread *thread)
 {
+    if (!thread->host)
+        return; /* it was not made */
     while (thread->paths) {
         paths_path *path = thread->paths;
-        union {
-            const pastset_type *borrowed;
-            void *owned;
-        } type = {.borrowed = path->type};
         thread->paths = path->next;
-        free(type.owned);
         path_free(path);
     }
     for (uint32_t i = 0; thread->links && i < thread->host->host_count; i++) {

@@ -56,7 +56,7 @@ typedef struct paths_wrapper_type {
                   paths_complaints *complaints);
 
     /* Makes a stage ready / gives back what it holds. Either may be NULL.
-     * init: 0 or an error with its text. */
+     * init: 0, or an error with its text, after which there is no fini. */
     int (*init)(paths_stage *stage);
     void (*fini)(paths_stage *stage);
 
@@ -123,13 +123,14 @@ struct paths_operation {
     int status;         /* on the way up: 0 or the error */
     uint32_t thread;    /* number of the thread whose operation it is */
     uint32_t sequence;  /* its operation number, from 1 */
-    void *tuple;        /* write: the tuple; else where it goes */
+    void *tuple;        /* write: the tuple; else where it goes: on the way
+                           down NULL when it came from another host */
     size_t bytes;       /* write: its length; else room, then its length */
     uint64_t index;     /* as in pastset_request */
     uint64_t lost;      /* read_next: tuples gone before this one */
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
     const pastset_pattern *pattern;
-    /* What follows is in paths/operation_internal.h. */
+    /* What follows is in paths/host_internal.h. */
 };
 
 #endif

@@ -88,6 +88,10 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
     case 'o':
         a->output = text;
         return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "what is '%s'? an application mapping is named by "
+                   "--application", text);
+        return 0;
     case ARGP_KEY_END:
         check_generate(a, state);
         return 0;

@@ -153,6 +153,21 @@ static void warn(const scopes_communication *view)
               "counted from the first event that is there\n", stderr);
 }
 
+/* Hosts that still run need no word: there will be more to see. */
+static void warn_of_hosts(const eventspace_run *run)
+{
+    size_t count = eventspace_run_host_count(run), bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        bad += !host->has_meta || (host->meta.state != EVENTSPACE_RUNNING &&
+                                   host->meta.state != EVENTSPACE_FINISHED);
+    }
+    if (bad)
+        fprintf(stderr, "eventspace: %zu of %zu hosts are missing or did not "
+                "end well; their threads are shown as far as there are events: "
+                "see `eventspace info`\n", bad, count);
+}
+
 static int view_communication(eventspace_run *run, const view_arguments *a)
 {
     scopes_communication *view;
@@ -164,6 +179,7 @@ static int view_communication(eventspace_run *run, const view_arguments *a)
                            "there is no thread %u: the run has %u, numbered "
                            "from 0", a->thread, view->thread_count);
     if (!err) {
+        warn_of_hosts(run);
         warn(view);
         err = print_view(view, a);
     }

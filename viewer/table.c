@@ -3,6 +3,7 @@
 
 #include "pastset/status.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -272,7 +273,9 @@ static int print_json(const viewer_table *table, FILE *file)
         err |= json_dumpf(row, file, JSON_COMPACT | JSON_REAL_PRECISION(9));
         json_decref(row);
         if (err)
-            return pastset_fail(PASTSET_EIO, "a row of JSON was not written");
+            return pastset_fail(PASTSET_EIO,
+                                "a row of JSON was not written: %s",
+                                ferror(file) ? strerror(errno) : "no memory");
     }
     fputs("\n]", file);
     return 0;

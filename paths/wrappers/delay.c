@@ -24,7 +24,8 @@ static int delay_init(paths_stage *stage)
 
     if (!err)
         err = paths_node_rate(map, node, "bandwidth", 0, &d->bytes_s);
-    pthread_mutex_init(&d->lock, NULL);
+    if (!err)
+        pthread_mutex_init(&d->lock, NULL);
     return err;
 }
 

@@ -119,13 +119,12 @@ static int alone(paths_thread *self, void *argument)
 {
     result *r = argument;
     double added[TURNS], limit[TURNS];
-    unsigned char *ring = ring_make(r->file);
+    unsigned char *ring;
     paths_path *plain, *collected;
 
-    if (paths_thread_number(self) != 0) {
-        munmap(ring, (size_t)RING * 36);
+    if (paths_thread_number(self) != 0)
         return 0;
-    }
+    ring = ring_make(r->file);
     bench_check(paths_open(&plain, self, "plain"), "open");
     bench_check(paths_open(&collected, self, "collected"), "open");
     write_turn(plain);
