@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "paths/map_internal.h"
@@ -363,12 +364,21 @@ static int save(const paths_map *map, int fd)
     return err;
 }
 
+/* A device or a pipe is written to; it must not be replaced by a file. */
+static bool is_special(const char *file)
+{
+    struct stat status;
+    return stat(file, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 int paths_map_save(const paths_map *map, const char *file)
 {
     char *temporary;
+    bool special = is_special(file);
     int err = 0, fd;
 
-    if (asprintf(&temporary, "%s.%ld.new", file, (long)getpid()) < 0)
+    if (asprintf(&temporary, special ? "%s" : "%s.%ld.new", file,
+                 (long)getpid()) < 0)
         return pastset_fail(PASTSET_ENOMEM, "%.250s: no memory to write it",
                             file);
     fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -379,10 +389,11 @@ int paths_map_save(const paths_map *map, const char *file)
         return err;
     }
     err = save(map, fd);
-    if (!err && rename(temporary, file) != 0)
+    if (!err && !special && rename(temporary, file) != 0)
         err = pastset_fail(PASTSET_EIO, "cannot write it: %s", strerror(errno));
     if (err) {
-        unlink(temporary);
+        if (!special)
+            unlink(temporary);
         pastset_fail_while(err, "%.250s", file);
     }
     free(temporary);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define NONCE_BYTES 16
@@ -216,15 +217,27 @@ static int io_failed(const char *file)
                         strerror(errno));
 }
 
+/* A device or a pipe is written to; it must not be replaced by a file. */
+static bool is_special(const char *file)
+{
+    struct stat status;
+    return stat(file, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 static int write_page(page *p, const char *part, const char *file)
 {
+    bool special = is_special(file);
+    if (special)
+        part = file;
     p->file = fopen(part, "w");
     if (!p->file)
-        return io_failed(part);
+        return io_failed(file);
     int err = put_page(p);
     bool bad = ferror(p->file);
     if ((fclose(p->file) || bad) && !err)
-        err = io_failed(part);
+        err = io_failed(file);
+    if (special)
+        return err;
     if (!err && rename(part, file))
         err = io_failed(file);
     if (err)

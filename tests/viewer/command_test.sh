@@ -173,6 +173,15 @@ report_nowhere() {
     gives 1 "$eventspace" report RUN -o no/such/folder.html &&
         says no/such/folder.html err
 }
+pipe_written() { # COMMAND ... PIPE: what is no file is not replaced by one
+    cat pipe >from_pipe &
+    "$@" && wait $! && [ -p pipe ] && [ -s from_pipe ]
+}
+report_to_pipe() {
+    rm -f pipe && mkfifo pipe &&
+        pipe_written "$eventspace" report RUN -o pipe &&
+        pipe_written "$eventspace" map instrument RUN/pathmap.dot -o pipe
+}
 full_disk() {
     "$eventspace" info RUN >/dev/full 2>err
     [ $? -eq 1 ] && says 'standard output' err
@@ -184,6 +193,7 @@ check "the steps of a view sum up to its totals" view_json
 check "a view of one thread" view_thread
 check "report goes into the run" report_default
 check "a page that cannot be written is told" report_nowhere
+check "pipes are written to" report_to_pipe
 check "a full disk is told" full_disk
 
 killed_run() {
