@@ -31,7 +31,7 @@ typedef struct trace_element {
     uint32_t references; /* collectors; under the list's lock */
     _Atomic uint32_t lanes_made;
     _Atomic uint64_t lost; /* events for which no lane could be made */
-    trace_lane lanes[]; /* by executor; written by that executor */
+    trace_lane lanes[];    /* by executor; written by that executor */
 } trace_element;
 
 /* The name of the lane that was made as number `number`, from 1: that of the
@@ -41,8 +41,7 @@ void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
 
 /* Calls `each` for every trace element of the host; under the list's lock. */
 void eventspace__traces_each(paths_host *host,
-                             void (*each)(trace_element *trace,
-                                          void *context),
+                             void (*each)(trace_element *trace, void *context),
                              void *context);
 
 /* A lane of policy block is full: wakes the drain. Any thread. */

@@ -149,8 +149,8 @@ static int start(eventspace *es, const char *directory, const char *name)
     return err;
 }
 
-int eventspace_program(eventspace *es, const char *pattern,
-                       paths_main *program, void *argument)
+int eventspace_program(eventspace *es, const char *pattern, paths_main *program,
+                       void *argument)
 {
     return paths_host_program(es->host, pattern, program, argument);
 }

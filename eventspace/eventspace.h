@@ -31,8 +31,8 @@ typedef struct eventspace eventspace;
 int eventspace_start(eventspace **out);
 
 /* Says what the threads whose names match `pattern` run. */
-int eventspace_program(eventspace *es, const char *pattern,
-                       paths_main *program, void *argument);
+int eventspace_program(eventspace *es, const char *pattern, paths_main *program,
+                       void *argument);
 
 /* The directory of this run; the place for an application's results. */
 const char *eventspace_directory(const eventspace *es);

@@ -22,10 +22,10 @@
 #include "paths/map.h"
 
 typedef enum eventspace_collectors {
-    EVENTSPACE_NO_COLLECTORS,      /* takes out the ones that are there */
-    EVENTSPACE_THREAD_COLLECTORS,  /* one on each edge that leaves a thread */
-    EVENTSPACE_ALL_COLLECTORS,     /* one on every edge: before and after
-                                      every wrapper */
+    EVENTSPACE_NO_COLLECTORS,     /* takes out the ones that are there */
+    EVENTSPACE_THREAD_COLLECTORS, /* one on each edge that leaves a thread */
+    EVENTSPACE_ALL_COLLECTORS,    /* one on every edge: before and after
+                                     every wrapper */
 } eventspace_collectors;
 
 /* Which collectors share a trace element. */

@@ -16,11 +16,10 @@
 static int fail_file(const char *file)
 {
     int error = errno;
-    return pastset_fail(error == EEXIST ? PASTSET_EEXIST : PASTSET_EIO,
-                        "%s: %s%s", file, strerror(error),
-                        error == EEXIST
-                            ? ": use it, or remove it to have a new one"
-                            : "");
+    return pastset_fail(
+        error == EEXIST ? PASTSET_EEXIST : PASTSET_EIO, "%s: %s%s", file,
+        strerror(error),
+        error == EEXIST ? ": use it, or remove it to have a new one" : "");
 }
 
 int eventspace_key_create(const char *file)

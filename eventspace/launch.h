@@ -48,8 +48,7 @@ typedef struct eventspace_launch_options {
  * first complaint: call paths_map_check to show them all), PASTSET_EEXIST,
  * PASTSET_EINVAL, PASTSET_ENOENT (no such host, no such program),
  * PASTSET_EFORMAT (the key file), PASTSET_ELIMIT, PASTSET_ENOMEM. */
-int eventspace_launch(const eventspace_launch_options *options,
-                      int *exit_code);
+int eventspace_launch(const eventspace_launch_options *options, int *exit_code);
 
 /* Writes a new random key to a file that only its owner may read.
  * Errors: PASTSET_EIO, PASTSET_EEXIST. */

@@ -33,7 +33,7 @@ typedef struct eventspace_run eventspace_run;
 
 typedef struct eventspace_run_host {
     const char *name;
-    bool has_meta;        /* else the host never came up, or its file is bad */
+    bool has_meta; /* else the host never came up, or its file is bad */
     bool has_space;
     char problem[512];    /* what is wrong with its files; "" when nothing.
                              The events of damaged lanes are left out */
@@ -90,8 +90,8 @@ int eventspace_run_events(eventspace_run *run, size_t host,
  * next time. A non-zero answer ends the walk and is returned.
  * Errors: PASTSET_EINVAL (no such host). */
 typedef int eventspace_each(const eventspace_trace *event, void *context);
-int eventspace_run_each(eventspace_run *run, size_t host,
-                        eventspace_each *each, void *context);
+int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
+                        void *context);
 
 /* Nanoseconds from the earliest start of a host to `ticks` of this host. The
  * wall clocks of the hosts are taken to be one and the same, as they are on

@@ -32,11 +32,11 @@
 #endif
 
 typedef struct pastset_appender {
-    uint64_t next;             /* index of the tuple to be written */
-    unsigned char *at;         /* its slot */
+    uint64_t next;              /* index of the tuple to be written */
+    unsigned char *at;          /* its slot */
     unsigned char *begin, *end; /* of all slots */
-    uint32_t stride_bytes;     /* from slot to slot */
-    _Atomic uint64_t *last;    /* the element's counter, in shared memory */
+    uint32_t stride_bytes;      /* from slot to slot */
+    _Atomic uint64_t *last;     /* the element's counter, in shared memory */
 
     /* Below this index there is room and nobody waits: the one comparison
      * that stands for delta, the grown size, and readers that are held. 0
@@ -77,10 +77,10 @@ static inline unsigned char *pastset_append_begin(pastset_appender *appender)
 {
     /* Acquire: pairs with the release in pastset__element_set_free(); whoever
      * consumed the slot's old tuple has done with it. */
-    if (__builtin_expect(
-            appender->next >= atomic_load_explicit(&appender->free_until,
-                                                   memory_order_acquire),
-            0))
+    if (__builtin_expect(appender->next >=
+                             atomic_load_explicit(&appender->free_until,
+                                                  memory_order_acquire),
+                         0))
         return NULL;
     /* Release: pairs with the acquire fence of a reader that copied this
      * slot's old tuple: seeing any byte of the new one, it sees the count
@@ -112,8 +112,7 @@ static inline void pastset_append_end(pastset_appender *appender)
     appender->next++;
     /* Release: pairs with the acquire in read.c; the payload is visible
      * before the count. */
-    atomic_store_explicit(appender->last, appender->next,
-                          memory_order_release);
+    atomic_store_explicit(appender->last, appender->next, memory_order_release);
     /* The store must not be overtaken by this load, or a reader that begins
      * to wait right now would be missed. The processor's part of that fence
      * is done by the reader (membarrier, in request.c), once per wait instead

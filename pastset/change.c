@@ -62,8 +62,8 @@ static void first_move(pastset_element *element, uint64_t first, int reason)
 
 void pastset__truncate(pastset_element *element, uint64_t index)
 {
-    uint64_t last = atomic_load_explicit(&element->header->last,
-                                         memory_order_acquire);
+    uint64_t last =
+        atomic_load_explicit(&element->header->last, memory_order_acquire);
 
     first_move(element, index < last ? index : last, GONE_TRUNCATED);
 }
@@ -137,8 +137,7 @@ int pastset__append(pastset_element *element, pastset_request *request)
     appender->at = slot == appender->end ? appender->begin : slot;
     appender->next++;
     /* Release: pairs with the acquire in last_of(). */
-    atomic_store_explicit(appender->last, appender->next,
-                          memory_order_release);
+    atomic_store_explicit(appender->last, appender->next, memory_order_release);
     return 0;
 }
 

@@ -92,8 +92,7 @@ static uint32_t stride_of(const pastset_type *type, bool one_writer)
 
 /* Writes the fixed part of the header. */
 static void header_fill(element_header *header, uint64_t offset,
-                        const pastset_element_options *options,
-                        bool one_writer)
+                        const pastset_element_options *options, bool one_writer)
 {
     const pastset_type *type = options->type;
 
@@ -121,8 +120,8 @@ static pastset_element *handle_new(void)
 
 /* Lays the element out at `offset`, where it has memory, and publishes it. */
 static int element_init(pastset_element *element, pastset_space *space,
-                        const pastset_element_options *options,
-                        bool one_writer, uint64_t offset)
+                        const pastset_element_options *options, bool one_writer,
+                        uint64_t offset)
 {
     element_header *header = pastset__space_at(space, offset);
     int err;
@@ -169,18 +168,17 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
                  pastset__asymmetric_init();
     stride = stride_of(options->type, one_writer);
     if (options->capacity >= SLOT_BYTES_MOST / stride)
-        return pastset_fail(PASTSET_ENOSPC,
-                            "element \"%s\": %llu tuples are too many",
-                            options->name,
-                            (unsigned long long)options->capacity);
+        return pastset_fail(
+            PASTSET_ENOSPC, "element \"%s\": %llu tuples are too many",
+            options->name, (unsigned long long)options->capacity);
     element = handle_new();
     if (!element)
         return pastset_fail(PASTSET_ENOMEM, "no memory for element \"%s\"",
                             options->name);
     bytes = header_bytes() + (options->capacity + 1) * stride;
     err = pastset__space_allocate(
-        space, bytes,
-        options->policy == PASTSET_GROW ? header_bytes() : bytes, &offset);
+        space, bytes, options->policy == PASTSET_GROW ? header_bytes() : bytes,
+        &offset);
     if (!err)
         err = element_init(element, space, options, one_writer, offset);
     if (err) {
@@ -261,8 +259,7 @@ int pastset__element_attach(pastset_element **out, pastset_space *space,
     pastset_element *element;
     int err;
 
-    if (offset % 64 ||
-        !pastset__space_readable(space, offset, sizeof(*header)))
+    if (offset % 64 || !pastset__space_readable(space, offset, sizeof(*header)))
         return pastset_fail(PASTSET_EFORMAT,
                             "damaged: offset %llu lies outside of the file",
                             (unsigned long long)offset);

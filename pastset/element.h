@@ -126,9 +126,9 @@ int pastset_read_last(pastset_element *element, void *tuple, size_t *bytes,
                       int timeout_ms, uint64_t *index);
 int pastset_read_next(pastset_element *element, pastset_cursor *cursor,
                       void *tuple, size_t *bytes, int timeout_ms);
-int pastset_read_match(pastset_element *element,
-                       const pastset_pattern *pattern, void *tuple,
-                       size_t *bytes, int timeout_ms, uint64_t *index);
+int pastset_read_match(pastset_element *element, const pastset_pattern *pattern,
+                       void *tuple, size_t *bytes, int timeout_ms,
+                       uint64_t *index);
 
 /* Consuming. Each tuple is given to one caller only.
  * observe  the tuple at First, and moves First on

@@ -104,22 +104,22 @@ enum { QUEUE_NONE, QUEUE_WRITERS, QUEUE_INDEX, QUEUE_SEARCH };
 struct pastset_element {
     pastset_appender appender; /* first: it is what the hot path touches */
     element_header *header;
-    unsigned char *data;       /* slot 0 */
+    unsigned char *data; /* slot 0 */
     uint64_t slots, capacity;
     uint32_t stride_bytes, slot_header_bytes;
     pastset_policy policy;
     bool one_writer, prefault, read_only;
-    bool deleted;              /* guarded by lock */
+    bool deleted; /* guarded by lock */
     pastset_space *space;
     pastset_type type;
 
     pthread_mutex_t lock;
-    uint64_t delta;            /* guarded by lock, as all below */
-    uint64_t committed;        /* GROW: slots that have memory */
-    request_queue writers;     /* full: in the order they came */
-    request_queue by_index;    /* reads, by `wanted`, lowest first */
-    request_queue searching;   /* observe, take, read_match: as they came */
-    _Atomic uint32_t held;     /* requests in the three queues */
+    uint64_t delta;          /* guarded by lock, as all below */
+    uint64_t committed;      /* GROW: slots that have memory */
+    request_queue writers;   /* full: in the order they came */
+    request_queue by_index;  /* reads, by `wanted`, lowest first */
+    request_queue searching; /* observe, take, read_match: as they came */
+    _Atomic uint32_t held;   /* requests in the three queues */
 };
 
 /* --- space.c --- */
@@ -129,8 +129,8 @@ struct pastset_element {
 int pastset__space_allocate(pastset_space *space, uint64_t bytes,
                             uint64_t now_bytes, uint64_t *offset);
 /* Gives disk blocks to a range, and touches its pages if `prefault`. */
-int pastset__space_commit(pastset_space *space, uint64_t offset,
-                          uint64_t bytes, bool prefault);
+int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
+                          bool prefault);
 void *pastset__space_at(pastset_space *space, uint64_t offset);
 /* A space that was opened: are there `bytes` at `offset` in its file? */
 bool pastset__space_readable(pastset_space *space, uint64_t offset,
@@ -240,10 +240,10 @@ static inline void slot_copy(void *to, const void *from, size_t bytes)
 {
 #ifdef PASTSET_WATCHED
     for (size_t i = 0; i < bytes; i++)
-        __atomic_store_n((unsigned char *)to + i,
-                         __atomic_load_n((const unsigned char *)from + i,
-                                         __ATOMIC_RELAXED),
-                         __ATOMIC_RELAXED);
+        __atomic_store_n(
+            (unsigned char *)to + i,
+            __atomic_load_n((const unsigned char *)from + i, __ATOMIC_RELAXED),
+            __ATOMIC_RELAXED);
 #else
     if (bytes) /* a tuple without bytes may have no place either */
         memcpy(to, from, bytes);

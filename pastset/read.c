@@ -74,12 +74,12 @@ static int slot_look(pastset_element *element, uint64_t index,
 
 static int expired(pastset_element *element, uint64_t index)
 {
-    return pastset_fail(PASTSET_EEXPIRED,
-                        "element \"%s\": tuple %llu was dropped before it was "
-                        "read; the oldest is %llu",
-                        element->header->name, (unsigned long long)index,
-                        (unsigned long long)first_given_last(
-                            element, last_of(element)));
+    return pastset_fail(
+        PASTSET_EEXPIRED,
+        "element \"%s\": tuple %llu was dropped before it was "
+        "read; the oldest is %llu",
+        element->header->name, (unsigned long long)index,
+        (unsigned long long)first_given_last(element, last_of(element)));
 }
 
 int pastset__copy_out(pastset_element *element, uint64_t index,
@@ -121,8 +121,8 @@ int pastset__copy_out(pastset_element *element, uint64_t index,
 }
 
 static bool matches(const pastset_element *element,
-                    const pastset_pattern *pattern,
-                    const unsigned char *tuple, uint32_t bytes)
+                    const pastset_pattern *pattern, const unsigned char *tuple,
+                    uint32_t bytes)
 {
     const unsigned char *values = pattern->values;
 

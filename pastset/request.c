@@ -85,8 +85,7 @@ static request_queue *queue_of(pastset_element *element, uint8_t queue)
 
 /* Behind those that wait for the same index or a lower one. Waits for rising
  * indexes, as they usually come, are placed at once. */
-static void queue_insert_sorted(request_queue *queue,
-                                pastset_request *request)
+static void queue_insert_sorted(request_queue *queue, pastset_request *request)
 {
     pastset_request *after = queue->tail;
 
@@ -197,8 +196,8 @@ static bool settle_writers(pastset_element *element, request_queue *completed)
 
 static void settle_index(pastset_element *element, request_queue *completed)
 {
-    uint64_t last = atomic_load_explicit(&element->header->last,
-                                         memory_order_acquire);
+    uint64_t last =
+        atomic_load_explicit(&element->header->last, memory_order_acquire);
     pastset_request *next;
 
     for (pastset_request *r = element->by_index.head; r && r->wanted < last;
@@ -216,8 +215,7 @@ static void settle_index(pastset_element *element, request_queue *completed)
     }
 }
 
-static bool settle_searching(pastset_element *element,
-                             request_queue *completed)
+static bool settle_searching(pastset_element *element, request_queue *completed)
 {
     bool moved = false;
     pastset_request *next;
@@ -322,8 +320,7 @@ static int submit_locked(pastset_element *element, pastset_request *request)
     return err == PASTSET_EAGAIN ? would_wait(element, request) : err;
 }
 
-static int check(const pastset_element *element,
-                 const pastset_request *request)
+static int check(const pastset_element *element, const pastset_request *request)
 {
     const pastset_type *type = &element->type;
 
@@ -336,8 +333,7 @@ static int check(const pastset_element *element,
         return pastset_fail(PASTSET_ETYPE,
                             "element \"%s\" has type \"%s\": a tuple of %zu "
                             "bytes does not fit",
-                            element->header->name, type->text,
-                            request->bytes);
+                            element->header->name, type->text, request->bytes);
     if (element->read_only &&
         (!request->nowait || request->verb == PASTSET_WRITE ||
          consumes(request)))
@@ -391,8 +387,7 @@ int pastset_submit(pastset_element *element, pastset_request *request)
         err = submit_unlocked(element, request);
     if (err != PASTSET_EAGAIN)
         return err;
-    if (request->nowait && request->verb != PASTSET_WRITE &&
-        !consumes(request))
+    if (request->nowait && request->verb != PASTSET_WRITE && !consumes(request))
         return would_wait(element, request);
     return submit_locked(element, request);
 }
@@ -435,8 +430,7 @@ bool pastset__end(pastset_element *element, bool in_file)
     while (element->by_index.head)
         release(element, element->by_index.head, PASTSET_EDELETED, &completed);
     while (element->searching.head)
-        release(element, element->searching.head, PASTSET_EDELETED,
-                &completed);
+        release(element, element->searching.head, PASTSET_EDELETED, &completed);
     pastset__element_set_free(element);
     pthread_mutex_unlock(&element->lock);
     pastset__announce(&completed);

@@ -18,10 +18,10 @@
 /* The numbers are written into trace tuples and onto the wire. */
 typedef enum pastset_verb {
     PASTSET_WRITE = 1,
-    PASTSET_READ,       /* by `index` */
+    PASTSET_READ, /* by `index` */
     PASTSET_READ_FIRST,
     PASTSET_READ_LAST,
-    PASTSET_READ_NEXT,  /* the first tuple at or after `index` */
+    PASTSET_READ_NEXT, /* the first tuple at or after `index` */
     PASTSET_READ_MATCH,
     PASTSET_OBSERVE,
     PASTSET_TAKE,
@@ -37,11 +37,11 @@ typedef struct pastset_request pastset_request;
 
 struct pastset_request {
     uint16_t verb;
-    bool nowait;     /* give PASTSET_EAGAIN rather than be held */
-    int status;      /* set before `done` is called */
-    void *tuple;     /* WRITE: read only; else: room for the tuple */
-    size_t bytes;    /* WRITE: of the tuple; else: room, then its length */
-    uint64_t index;  /* READ, READ_NEXT: wanted; all: of the tuple */
+    bool nowait;    /* give PASTSET_EAGAIN rather than be held */
+    int status;     /* set before `done` is called */
+    void *tuple;    /* WRITE: read only; else: room for the tuple */
+    size_t bytes;   /* WRITE: of the tuple; else: room, then its length */
+    uint64_t index; /* READ, READ_NEXT: wanted; all: of the tuple */
     const pastset_pattern *pattern; /* READ_MATCH, TAKE (NULL: any) */
 
     /* Called once when a held request is completed. */

@@ -33,7 +33,7 @@ struct pastset_space {
     int fd;                      /* -1: anonymous memory */
     bool read_only;
     uint32_t max_elements;
-    char *path;                  /* "memory" when anonymous */
+    char *path; /* "memory" when anonymous */
 
     /* Threads that wait in it, and SPACE_CLOSING; a futex of close. */
     _Atomic uint32_t inside;
@@ -96,8 +96,8 @@ static int space_map(pastset_space *space, uint64_t bytes)
     return 0;
 }
 
-int pastset__space_commit(pastset_space *space, uint64_t offset,
-                          uint64_t bytes, bool prefault)
+int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
+                          bool prefault)
 {
     unsigned char *begin, *end;
 
@@ -155,8 +155,8 @@ int pastset_space_create(pastset_space **out,
     if (options->path) {
         /* A new file, not the old one emptied: somebody may be reading it. */
         unlink(options->path);
-        space->fd = open(options->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-                         0644);
+        space->fd =
+            open(options->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         if (space->fd < 0) {
             int error = errno;
             err = pastset_fail(pastset_status_from_errno(error),
@@ -285,9 +285,9 @@ void pastset__space_leave(pastset_space *space)
 /* The threads whose waiting was ended still have to say so. */
 static void wait_until_left(pastset_space *space)
 {
-    uint32_t inside = SPACE_CLOSING |
-                      atomic_fetch_or_explicit(&space->inside, SPACE_CLOSING,
-                                               memory_order_acquire);
+    uint32_t inside =
+        SPACE_CLOSING | atomic_fetch_or_explicit(&space->inside, SPACE_CLOSING,
+                                                 memory_order_acquire);
 
     while (inside != SPACE_CLOSING) {
         syscall(SYS_futex, &space->inside, FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
@@ -435,8 +435,8 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
     int err;
 
     pthread_mutex_lock(&space->lock);
-    used = atomic_load_explicit(&space->header->used_bytes,
-                                memory_order_relaxed);
+    used =
+        atomic_load_explicit(&space->header->used_bytes, memory_order_relaxed);
     bytes = round_up(bytes, SPACE_PAGE);
     if (bytes > space->mapped_bytes - used)
         err = pastset_fail(PASTSET_ENOSPC,

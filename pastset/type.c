@@ -94,14 +94,12 @@ static int field_add(pastset_type *type, const word *w, const char *text)
                             "u32 i64 u64 f32 f64 bytes[N]",
                             text, w->name);
     if (type->field_count == PASTSET_TYPE_FIELDS)
-        return pastset_fail(PASTSET_EINVAL,
-                            "type \"%s\": more than %d fields", text,
-                            PASTSET_TYPE_FIELDS);
+        return pastset_fail(PASTSET_EINVAL, "type \"%s\": more than %d fields",
+                            text, PASTSET_TYPE_FIELDS);
     bytes = (uint64_t)w->count * scalars[scalar].bytes;
     if (type->max_bytes + bytes > PASTSET_TUPLE_BYTES)
-        return pastset_fail(PASTSET_EINVAL,
-                            "type \"%s\": larger than %u bytes", text,
-                            PASTSET_TUPLE_BYTES);
+        return pastset_fail(PASTSET_EINVAL, "type \"%s\": larger than %u bytes",
+                            text, PASTSET_TUPLE_BYTES);
     field = &type->fields[type->field_count++];
     field->scalar = scalar;
     field->count = w->count;
@@ -153,8 +151,7 @@ int pastset_type_parse(pastset_type *out, const char *text)
         if (strcmp(w.name, "bytes") == 0) {
             if (!w.counted || out->field_count)
                 return pastset_fail(
-                    PASTSET_EINVAL,
-                    "type \"%.100s\": %s", text,
+                    PASTSET_EINVAL, "type \"%.100s\": %s", text,
                     w.counted ? "bytes[N] stands alone"
                               : "bytes needs a maximum, as in bytes[4096]");
             out->variable = true;

@@ -22,9 +22,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PASTSET_TYPE_FIELDS 64             /* most fields of one type */
-#define PASTSET_TYPE_TEXT 192              /* longest text, with its 0 */
-#define PASTSET_TUPLE_BYTES (64u << 20)    /* largest tuple: 64 MiB */
+#define PASTSET_TYPE_FIELDS 64          /* most fields of one type */
+#define PASTSET_TYPE_TEXT 192           /* longest text, with its 0 */
+#define PASTSET_TUPLE_BYTES (64u << 20) /* largest tuple: 64 MiB */
 
 typedef enum pastset_scalar {
     PASTSET_I8,

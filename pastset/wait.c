@@ -14,14 +14,13 @@ typedef struct waiting {
 
 void pastset__wake_thread(pastset_request *request)
 {
-    waiting *w = (waiting *)(void *)((char *)request -
-                                     offsetof(waiting, request));
+    waiting *w =
+        (waiting *)(void *)((char *)request - offsetof(waiting, request));
     pastset_waiter_wake(&w->waiter);
 }
 
 /* The text of a request that ended while it was held. */
-static int ended(const pastset_element *element,
-                 const pastset_request *request)
+static int ended(const pastset_element *element, const pastset_request *request)
 {
     if (!request->status)
         return 0;
@@ -125,8 +124,7 @@ int pastset_read_last(pastset_element *element, void *tuple, size_t *bytes,
 int pastset_read_next(pastset_element *element, pastset_cursor *cursor,
                       void *tuple, size_t *bytes, int timeout_ms)
 {
-    waiting w = {.request = {.verb = PASTSET_READ_NEXT,
-                             .index = cursor->next}};
+    waiting w = {.request = {.verb = PASTSET_READ_NEXT, .index = cursor->next}};
     uint64_t index = 0;
     int status = read_into(element, &w, tuple, bytes, timeout_ms, &index);
 
@@ -138,9 +136,9 @@ int pastset_read_next(pastset_element *element, pastset_cursor *cursor,
     return 0;
 }
 
-int pastset_read_match(pastset_element *element,
-                       const pastset_pattern *pattern, void *tuple,
-                       size_t *bytes, int timeout_ms, uint64_t *index)
+int pastset_read_match(pastset_element *element, const pastset_pattern *pattern,
+                       void *tuple, size_t *bytes, int timeout_ms,
+                       uint64_t *index)
 {
     waiting w = {.request = {.verb = PASTSET_READ_MATCH, .pattern = pattern}};
     return read_into(element, &w, tuple, bytes, timeout_ms, index);

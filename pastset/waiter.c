@@ -31,19 +31,18 @@ bool pastset_waiter_wait(pastset_waiter *waiter, int64_t deadline_ns)
 
     /* Acquire: pairs with the exchange in wake(); what was done before the
      * wake is visible after the wait. */
-    if (!atomic_compare_exchange_strong_explicit(
-            &waiter->state, &state, SLEEPING, memory_order_acquire,
-            memory_order_acquire) &&
+    if (!atomic_compare_exchange_strong_explicit(&waiter->state, &state,
+                                                 SLEEPING, memory_order_acquire,
+                                                 memory_order_acquire) &&
         state == WOKEN)
         return true;
     for (;;) {
         /* Bitset, since only it takes an absolute time. */
-        long r = syscall(SYS_futex, &waiter->state,
-                         FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, SLEEPING,
-                         deadline_ns ? &until : NULL, NULL,
-                         FUTEX_BITSET_MATCH_ANY);
-        if (atomic_load_explicit(&waiter->state, memory_order_acquire) ==
-            WOKEN)
+        long r =
+            syscall(SYS_futex, &waiter->state,
+                    FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, SLEEPING,
+                    deadline_ns ? &until : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+        if (atomic_load_explicit(&waiter->state, memory_order_acquire) == WOKEN)
             return true;
         if (r == -1 && errno == ETIMEDOUT)
             return false;
@@ -53,8 +52,8 @@ bool pastset_waiter_wait(pastset_waiter *waiter, int64_t deadline_ns)
 void pastset_waiter_wake(pastset_waiter *waiter)
 {
     /* Release: pairs with the loads in wait(). */
-    if (atomic_exchange_explicit(&waiter->state, WOKEN,
-                                 memory_order_release) == SLEEPING)
+    if (atomic_exchange_explicit(&waiter->state, WOKEN, memory_order_release) ==
+        SLEEPING)
         syscall(SYS_futex, &waiter->state, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1,
                 NULL, NULL, 0);
 }

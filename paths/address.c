@@ -102,8 +102,7 @@ static int actual_write(int fd, char actual[PATHS_ADDRESS_TEXT])
         return -1;
     if (bound.ss_family == AF_INET) {
         inet_ntop(AF_INET, &v4->sin_addr, ip, sizeof(ip));
-        snprintf(actual, PATHS_ADDRESS_TEXT, "%s:%u", ip,
-                 ntohs(v4->sin_port));
+        snprintf(actual, PATHS_ADDRESS_TEXT, "%s:%u", ip, ntohs(v4->sin_port));
     } else {
         inet_ntop(AF_INET6, &v6->sin6_addr, ip, sizeof(ip));
         snprintf(actual, PATHS_ADDRESS_TEXT, "[%s]:%u", ip,

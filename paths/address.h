@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define PATHS_ADDRESS_TEXT 64            /* longest text, with its 0 */
+#define PATHS_ADDRESS_TEXT 64 /* longest text, with its 0 */
 #define PATHS_ADDRESS_LOOPBACK "127.0.0.1"
 
 typedef struct paths_address {

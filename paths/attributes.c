@@ -52,8 +52,8 @@ static int item_add(paths_attributes *attributes, const char *key,
     return 0;
 }
 
-static int set(paths_attributes *attributes, const char *key,
-               const char *value, bool html)
+static int set(paths_attributes *attributes, const char *key, const char *value,
+               bool html)
 {
     paths_attribute *item = find(attributes, key);
     char *copy;
@@ -118,6 +118,7 @@ void paths__attributes_clear(paths_attributes *attributes)
 /* --- Graphviz's own attributes --- */
 
 /* Sorted, for bsearch. From the list of attributes of Graphviz 2.42. */
+/* clang-format off */
 static const char *const drawing[] = {
     "Damping",      "K",             "URL",
     "area",         "arrowhead",     "arrowsize",
@@ -177,6 +178,7 @@ static const char *const drawing[] = {
     "width",        "xdotversion",   "xlabel",
     "xlp",          "z",
 };
+/* clang-format on */
 
 static int compare_key(const void *key, const void *item)
 {
@@ -197,20 +199,20 @@ typedef struct unit {
 } unit;
 
 static const unit counts[] = {
-    {"", 1},          {"k", 1000},      {"M", 1000000},      {"G", 1000000000},
-    {"Ki", 1u << 10}, {"Mi", 1u << 20}, {"Gi", 1u << 30},    {NULL, 0},
+    {"", 1},          {"k", 1000},      {"M", 1000000},   {"G", 1000000000},
+    {"Ki", 1u << 10}, {"Mi", 1u << 20}, {"Gi", 1u << 30}, {NULL, 0},
 };
 
 static const unit durations[] = {
-    {"ns", 1},        {"us", 1000},           {"ms", 1000000},
+    {"ns", 1},         {"us", 1000},          {"ms", 1000000},
     {"s", 1000000000}, {"min", 60000000000u}, {NULL, 0},
 };
 
 /* In bits, so that all of them are whole numbers. */
 static const unit rates[] = {
-    {"bit", 1},         {"kbit", 1000},     {"mbit", 1000000},
-    {"gbit", 1000000000}, {"B", 8},         {"kB", 8000},
-    {"MB", 8000000},    {"GB", 8000000000u}, {NULL, 0},
+    {"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000},
+    {"B", 8},   {"kB", 8000},   {"MB", 8000000},   {"GB", 8000000000u},
+    {NULL, 0},
 };
 
 static bool is_digit(char c)

@@ -27,8 +27,7 @@ static pastset_policy policy_of(const paths_map_node *node)
     return PASTSET_BLOCK;
 }
 
-static int element_make(paths_host *host, uint32_t node,
-                        pastset_element **out)
+static int element_make(paths_host *host, uint32_t node, pastset_element **out)
 {
     const paths_map_node *n = &host->map->nodes[node];
     pastset_type type;
@@ -87,9 +86,8 @@ static int stage_make(paths_host *host, uint32_t node)
             return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
                                 n->name);
     }
-    return n->kind == PATHS_ELEMENT
-               ? element_make(host, node, &stage->element)
-               : 0;
+    return n->kind == PATHS_ELEMENT ? element_make(host, node, &stage->element)
+                                    : 0;
 }
 
 /* Connects a stage to the one that follows, here or on another host. */

@@ -29,8 +29,7 @@ void connection_ref(connection *c)
 void connection_unref(connection *c)
 {
     /* Release and acquire: what each holder did happens before the free. */
-    if (atomic_fetch_sub_explicit(&c->references, 1, memory_order_acq_rel) !=
-        1)
+    if (atomic_fetch_sub_explicit(&c->references, 1, memory_order_acq_rel) != 1)
         return;
     while (c->out) {
         connection_output *next = c->out->next;
@@ -90,8 +89,7 @@ static void parse(connection *c)
                 return;
             memcpy(&c->header, c->buffer + c->begin, sizeof(c->header));
             c->begin += sizeof(c->header);
-            if (wire_header_check(&c->header,
-                                  c->host->largest_bytes) != 0 ||
+            if (wire_header_check(&c->header, c->host->largest_bytes) != 0 ||
                 (c->state == CONNECTION_HELLO &&
                  c->header.kind != WIRE_HELLO)) {
                 connection_close(c, "it broke the protocol");

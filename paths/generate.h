@@ -42,7 +42,7 @@ typedef enum paths_home {
 
 typedef struct paths_generate_options {
     const paths_map *application;
-    const paths_map *cluster;   /* NULL: `hosts` hosts h0, h1 ... here */
+    const paths_map *cluster; /* NULL: `hosts` hosts h0, h1 ... here */
     uint32_t hosts;
     const paths_map *placement; /* NULL: everything by `spread` and `home` */
     paths_spread spread;

@@ -198,8 +198,7 @@ static bool drop(paths_host *host, operation *o)
     if (!o->held)
         return false; /* somebody runs it: nothing else of it may be read */
     stage = o->rising ? o->route[o->depth].stage : o->stage;
-    if (!o->timed &&
-        !(stage->type->drop && stage->type->drop(stage, &o->op)))
+    if (!o->timed && !(stage->type->drop && stage->type->drop(stage, &o->op)))
         return false;
     list_remove(host, o);
     return true;

@@ -16,8 +16,8 @@
 
 #define HELD_MAX 1000000
 #define CONNECT_TIMEOUT_MS 60000
-#define STRANGERS_MAX 512  /* connections that have not proven the key */
-#define STRANGER_MS 5000   /* time that they have for it */
+#define STRANGERS_MAX 512 /* connections that have not proven the key */
+#define STRANGER_MS 5000  /* time that they have for it */
 #define TIDY_MS 500
 #define ACCEPTS_AT_ONCE 16 /* before the loop turns to the others */
 
@@ -103,8 +103,8 @@ static void on_accept(uv_poll_t *handle, int status, int events)
 
     (void)events;
     for (int i = 0; status == 0 && i < ACCEPTS_AT_ONCE; i++) {
-        int fd = accept4(host->listen_fd, NULL, NULL,
-                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd =
+            accept4(host->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
             /* The socket stays ready: look again at the next tidying. */
             uv_poll_stop(handle);
@@ -286,8 +286,8 @@ static int loop_open(paths_host *host, int listen_fd)
     int err = 0;
 
     host->listen_fd = listen_fd;
-    host->timer_fd = timerfd_create(CLOCK_MONOTONIC,
-                                    TFD_NONBLOCK | TFD_CLOEXEC);
+    host->timer_fd =
+        timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (host->timer_fd < 0 || uv_loop_init(&host->loop) != 0)
         return pastset_fail(PASTSET_EIO, "cannot make a network loop: %s",
                             strerror(errno));
@@ -482,7 +482,8 @@ int paths_host_run(paths_host *host)
 
     for (uint32_t i = 0; i < host->thread_count && !err; i++) {
         if (!host->threads[i].program)
-            err = pastset_fail(PASTSET_EINVAL, "host %s: thread %s has no program: give it one "
+            err = pastset_fail(PASTSET_EINVAL,
+                               "host %s: thread %s has no program: give it one "
                                "with eventspace_program",
                                paths_host_name(host),
                                host->threads[i].node->name);

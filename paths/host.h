@@ -13,14 +13,14 @@
 #define PATHS_KEY_BYTES 32
 
 typedef struct paths_host_options {
-    const paths_map *map;     /* borrowed until stop */
-    const char *host;         /* which host of the map this process is */
-    const char *space_file;   /* NULL: elements in anonymous memory */
-    int listen_fd;            /* a listening socket, taken over; -1: make one
-                                 at the host's address */
-    const uint8_t *key;       /* PATHS_KEY_BYTES, the run's; NULL only for a
-                                 map of one host */
-    uint32_t held_max;        /* operations held at most; 0: 1,000,000 */
+    const paths_map *map;        /* borrowed until stop */
+    const char *host;            /* which host of the map this process is */
+    const char *space_file;      /* NULL: elements in anonymous memory */
+    int listen_fd;               /* a listening socket, taken over; -1: make one
+                                    at the host's address */
+    const uint8_t *key;          /* PATHS_KEY_BYTES, the run's; NULL only for a
+                                    map of one host */
+    uint32_t held_max;           /* operations held at most; 0: 1,000,000 */
     uint32_t connect_timeout_ms; /* to the other hosts, and for
                                     them to come; 0: 60,000 */
 } paths_host_options;

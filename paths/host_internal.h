@@ -45,7 +45,7 @@ struct paths_stage {
 };
 
 typedef struct executor {
-    uint32_t number; /* 0: the loop */
+    uint32_t number;      /* 0: the loop */
     paths_thread *thread; /* NULL: the loop */
 } executor;
 
@@ -60,46 +60,46 @@ typedef struct route_entry {
 
 /* An operation, behind what wrapper.h shows of it. */
 struct operation {
-    paths_operation op; /* first */
-    paths_stage *stage; /* the one it is at on its way down */
-    paths_thread *home; /* NULL: it came from another host */
-    uint16_t depth;     /* route entries below its place on the way up */
-    uint16_t home_depth; /* of these, the ones that its home ran */
-    bool rising;        /* held on its way up */
-    bool left;          /* its home let go of it */
-    bool late;          /* its home does not watch its deadline any more */
-    bool done;          /* at the top; home only */
-    bool asynchronous;  /* started by paths_start */
+    paths_operation op;      /* first */
+    paths_stage *stage;      /* the one it is at on its way down */
+    paths_thread *home;      /* NULL: it came from another host */
+    uint16_t depth;          /* route entries below its place on the way up */
+    uint16_t home_depth;     /* of these, the ones that its home ran */
+    bool rising;             /* held on its way up */
+    bool left;               /* its home let go of it */
+    bool late;               /* its home does not watch its deadline any more */
+    bool done;               /* at the top; home only */
+    bool asynchronous;       /* started by paths_start */
     pastset_request request; /* at its element */
-    uint64_t asked;     /* index that was asked for */
-    char *text;         /* of a failure on another thread or host; owned */
+    uint64_t asked;          /* index that was asked for */
+    char *text;              /* of a failure on another thread or host; owned */
 
     /* At the top of an operation that came from another host: sends the
      * reply, and frees it. */
     void (*complete)(operation *o);
     void *(*room)(operation *o, size_t bytes); /* for a tuple; may be NULL */
-    connection *from;   /* whose request it is; referenced */
+    connection *from;     /* whose request it is; referenced */
     unsigned char *reply; /* header and tuple */
     size_t reply_room;
-    uint32_t from_id;   /* of the request on `from` */
-    uint32_t id;        /* of the request on a link, to the next host */
+    uint32_t from_id; /* of the request on `from` */
+    uint32_t id;      /* of the request on a link, to the next host */
 
-    paths_path *path;   /* home only */
+    paths_path *path; /* home only */
     paths_arguments *arguments;
     paths_done *callback;
     void *context;
-    operation *mail;    /* the next in its home's mailbox */
+    operation *mail; /* the next in its home's mailbox */
 
     /* Guarded by host->held_lock. */
     operation *held_next, *held_previous;
     bool held;
-    bool timed;         /* `due_ns` resumes it; else ends it */
-    int64_t due_ns;     /* 0: no timer */
-    uint32_t heap_at;   /* its place in the heap, plus one; 0: none */
+    bool timed;       /* `due_ns` resumes it; else ends it */
+    int64_t due_ns;   /* 0: no timer */
+    uint32_t heap_at; /* its place in the heap, plus one; 0: none */
 
     operation *pending_next, *pending_previous; /* waits for its reply */
-    thread_link *on_link; /* of its thread */
-    peer *on_peer;        /* whose `link` it waits on; held_lock */
+    thread_link *on_link;                       /* of its thread */
+    peer *on_peer;           /* whose `link` it waits on; held_lock */
     pastset_pattern pattern; /* of a request from another host */
     route_entry *route;
 };
@@ -125,15 +125,15 @@ struct paths_thread {
     uint32_t sequence; /* of its last operation */
     paths_path *paths;
     thread_link **links; /* to each host of the map; NULL: none yet */
-    uint32_t pending;  /* operations that wait for a reply on its links */
-    uint32_t under_way; /* started by paths_start, not yet done */
+    uint32_t pending;    /* operations that wait for a reply on its links */
+    uint32_t under_way;  /* started by paths_start, not yet done */
 
     operation *finished, *finished_last; /* of these: paths_poll's */
 
     /* Operations that others completed and this thread has to bring up. */
     _Atomic(operation *) mailbox;
     pastset_waiter waiter;
-    int event_fd;          /* rings instead, while it is in poll; -1: none */
+    int event_fd; /* rings instead, while it is in poll; -1: none */
     _Atomic bool in_poll;
 
     pthread_t id;
@@ -156,17 +156,17 @@ typedef struct heap {
 
 /* Another host of the run, as this one sees it. */
 struct peer {
-    connection *link;       /* the loop's link to it; NULL: none */
-    pending_list pending;   /* wait for a reply on `link`; held_lock */
-    connection *member;     /* coordinator: its membership connection */
-    bool came;              /* coordinator: it has joined */
-    bool done;              /* coordinator: its threads have ended */
-    bool loop_needs;        /* the loop carries operations to it */
+    connection *link;     /* the loop's link to it; NULL: none */
+    pending_list pending; /* wait for a reply on `link`; held_lock */
+    connection *member;   /* coordinator: its membership connection */
+    bool came;            /* coordinator: it has joined */
+    bool done;            /* coordinator: its threads have ended */
+    bool loop_needs;      /* the loop carries operations to it */
 };
 
 struct paths_host {
     const paths_map *map;
-    uint32_t self;      /* in the map */
+    uint32_t self;                     /* in the map */
     uint32_t host_count, thread_count; /* of the map; here */
     uint32_t map_threads;
     uint64_t digest;
@@ -179,23 +179,23 @@ struct paths_host {
     paths_stage **stages; /* by node; NULL: not here */
     paths_thread *threads;
     executor loop_executor;
-    peer *peers;          /* by host of the map */
+    peer *peers; /* by host of the map */
 
     uv_loop_t loop;
     uv_poll_t listener;
     uv_poll_t timer;
     uv_async_t wakeup;
-    uv_timer_t tidy;      /* closes connections that do not get on */
+    uv_timer_t tidy; /* closes connections that do not get on */
     int listen_fd, timer_fd;
     bool listening; /* false: out of descriptors, until the next tidying */
-    connection *connections;      /* loop only */
-    _Atomic(connection *) flush;  /* have output that others queued */
-    uint64_t since_ms;            /* loop time when it began to run */
-    uint64_t failed_ms;           /* loop time when it told its failure */
-    uint32_t strangers;           /* connections before their proof */
+    connection *connections;     /* loop only */
+    _Atomic(connection *) flush; /* have output that others queued */
+    uint64_t since_ms;           /* loop time when it began to run */
+    uint64_t failed_ms;          /* loop time when it told its failure */
+    uint32_t strangers;          /* connections before their proof */
     bool loop_open, closing;
 
-    pthread_t connector;  /* makes the loop's links, before the threads run */
+    pthread_t connector; /* makes the loop's links, before the threads run */
     _Atomic int connector_state; /* 0 busy, 1 done, negative: failed */
     char connector_text[512];
     int *connector_fds;
@@ -204,18 +204,18 @@ struct paths_host {
     _Atomic uint32_t threads_running;
 
     pthread_mutex_t held_lock;
-    bool links_adopted;   /* guarded by held_lock, as all below: the loop has
-                             its links to other hosts */
+    bool links_adopted; /* guarded by held_lock, as all below: the loop has
+                           its links to other hosts */
     operation *held;
     uint32_t held_count, held_max;
     heap timers;
     int64_t timer_set_ns; /* what timer_fd is set to; 0: nothing */
 
-    _Atomic int failed;   /* 0, or the status that ends the run */
+    _Atomic int failed; /* 0, or the status that ends the run */
     pthread_mutex_t failure_lock;
-    char failure[1024];   /* guarded by failure_lock, as is the next */
+    char failure[1024]; /* guarded by failure_lock, as is the next */
     char thread_failure[1024];
-    bool failure_told;    /* loop only: the other hosts know */
+    bool failure_told; /* loop only: the other hosts know */
 };
 
 static inline operation *operation_of(paths_operation *op)
@@ -317,12 +317,10 @@ void paths__thread_interrupt(paths_thread *thread);
 
 int paths__link_open(paths_thread *thread, uint32_t host);
 void paths__link_close(thread_link *link);
-int paths__link_send(thread_link *link, operation *o,
-                     const paths_stage *proxy);
+int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy);
 /* Reads replies until `o` (or, if NULL, any operation) is done, the mailbox
  * has something, or the deadline passes. */
-int paths__links_wait(paths_thread *thread, operation *o,
-                      int64_t deadline_ns);
+int paths__links_wait(paths_thread *thread, operation *o, int64_t deadline_ns);
 /* Takes an operation off the links: its late reply is ignored. */
 void paths__links_forget(operation *o);
 void paths__link_interrupt(thread_link *link);
@@ -342,8 +340,7 @@ void paths__serve_lost(connection *c, const char *why);
 /* The loop's link to a host is there: sends what came in before it was. */
 void paths__serve_linked(paths_host *host, peer *p, connection *link);
 /* The loop's way through a proxy. Any thread that holds `o`. */
-int paths__serve_send(paths_host *host, operation *o,
-                      const paths_stage *proxy);
+int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy);
 bool paths__serve_forget(paths_host *host, operation *o);
 
 /* --- member.c: who is there, who is done, what failed --- */
@@ -361,8 +358,8 @@ bool paths__member_gone(const paths_host *host);
 
 /* --- host.c --- */
 
-/* paths_host_fail, when a thread's program has failed: its text, which names the
- * path, is what the host reports in the end. */
+/* paths_host_fail, when a thread's program has failed: its text, which names
+ * the path, is what the host reports in the end. */
 void paths__host_fail_thread(paths_host *host, int status);
 /* The failure's status, with its text as this thread's error. */
 int paths__host_failure(paths_host *host);

@@ -27,7 +27,7 @@ struct thread_link {
     bool broken;
     uint32_t next_id;
     pending_list pending;
-    size_t begin, end;  /* unread bytes in `buffer` */
+    size_t begin, end; /* unread bytes in `buffer` */
     unsigned char buffer[LINK_BUFFER];
 };
 
@@ -78,8 +78,8 @@ static int dial(paths_host *host, const char *text, int64_t deadline_ns,
     int err = paths_address_parse(&address, text);
 
     if (!err && address.port == 0)
-        err = pastset_fail(PASTSET_EMAP, "its address \"%s\" has no port",
-                           text);
+        err =
+            pastset_fail(PASTSET_EMAP, "its address \"%s\" has no port", text);
     while (!err) {
         int error;
 
@@ -89,8 +89,7 @@ static int dial(paths_host *host, const char *text, int64_t deadline_ns,
         error = errno;
         if (!worth_retrying(error) || pastset_now_ns() > deadline_ns ||
             atomic_load(&host->failed))
-            err = pastset_fail(PASTSET_EHOST, "%s: %s", text,
-                               strerror(error));
+            err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
         else
             poll(NULL, 0, 20); /* it is not up yet */
     }
@@ -177,8 +176,8 @@ static int hello(const joining *j, uint16_t role)
     int err;
 
     snprintf(h.host, sizeof(h.host), "%s", paths_host_name(host));
-    header.bytes = (uint32_t)wire_hello_encode(
-        &h, frame + sizeof(header), WIRE_HELLO_BYTES);
+    header.bytes = (uint32_t)wire_hello_encode(&h, frame + sizeof(header),
+                                               WIRE_HELLO_BYTES);
     memcpy(frame, &header, sizeof(header));
     err = write_all(j->fd, frame, sizeof(header) + header.bytes);
     if (!err)
@@ -210,8 +209,8 @@ static bool cause_comes(paths_host *host)
 
 int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
 {
-    const char *address = paths_attributes_get(
-        &host->map->hosts[to].attributes, "address");
+    const char *address =
+        paths_attributes_get(&host->map->hosts[to].attributes, "address");
     int64_t deadline =
         pastset_now_ns() + (int64_t)host->connect_timeout_ms * 1000000;
     struct timeval turn = {.tv_usec = 100000}, none = {0, 0};
@@ -339,8 +338,8 @@ const void *paths__request_header(wire_header *header, operation *o,
         header->bytes = (uint32_t)o->op.bytes;
         return o->op.tuple;
     }
-    header->room = o->op.bytes < UINT32_MAX ? (uint32_t)o->op.bytes
-                                            : UINT32_MAX;
+    header->room =
+        o->op.bytes < UINT32_MAX ? (uint32_t)o->op.bytes : UINT32_MAX;
     if (!pattern)
         return NULL;
     header->lost = pattern->fields;
@@ -472,8 +471,7 @@ static int reply_read(thread_link *link, const wire_header *header)
     if (header->status < 0) {
         r = take(link, text, header->bytes);
         text[header->bytes] = 0;
-    } else if (header->bytes > o->op.bytes &&
-               o->op.verb != PASTSET_WRITE) {
+    } else if (header->bytes > o->op.bytes && o->op.verb != PASTSET_WRITE) {
         return -EPROTO; /* it was told the room */
     } else {
         r = take(link, o->op.verb == PASTSET_WRITE ? NULL : o->op.tuple,
@@ -585,8 +583,9 @@ static int poll_all(paths_thread *thread, const operation *o,
     fds[hosts] = (struct pollfd){.fd = thread->event_fd, .events = POLLIN};
     for (uint32_t i = 0; i < hosts; i++) {
         thread_link *link = thread->links[i];
-        fds[i] = (struct pollfd){
-            .fd = link && link->pending.first ? link->fd : -1, .events = POLLIN};
+        fds[i] =
+            (struct pollfd){.fd = link && link->pending.first ? link->fd : -1,
+                            .events = POLLIN};
     }
     atomic_store(&thread->in_poll, true);
     if (!satisfied(thread, o))
@@ -596,8 +595,7 @@ static int poll_all(paths_thread *thread, const operation *o,
         if (fds[i].revents)
             link_read(thread->links[i]);
     }
-    if (fds[hosts].revents &&
-        read(thread->event_fd, &rings, sizeof(rings)) < 0)
+    if (fds[hosts].revents && read(thread->event_fd, &rings, sizeof(rings)) < 0)
         rings = 0;
     free(fds);
     if (ready == 0 && deadline_ns && pastset_now_ns() >= deadline_ns)

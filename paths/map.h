@@ -50,8 +50,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define PATHS_NONE UINT32_MAX     /* no host, no node, no edge */
-#define PATHS_STAGES_MAX 32       /* most stages of one path in one host */
+#define PATHS_NONE UINT32_MAX /* no host, no node, no edge */
+#define PATHS_STAGES_MAX 32   /* most stages of one path in one host */
 
 typedef enum paths_kind {
     PATHS_THREAD,
@@ -84,7 +84,7 @@ typedef struct paths_map_node {
     uint32_t host; /* index into hosts; PATHS_NONE when it stands in none */
     uint32_t second_host; /* another host it stands in as well, which is a
                              mistake; PATHS_NONE */
-    unsigned line; /* in the file, from 1; 0 when made by a program */
+    unsigned line;        /* in the file, from 1; 0 when made by a program */
     paths_attributes attributes;
     uint32_t *out, out_count; /* edges that leave it, in their order */
     uint32_t *in, in_count;   /* edges that come to it */

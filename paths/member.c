@@ -166,10 +166,10 @@ bool paths__member_gone(const paths_host *host)
 
 void paths__member_turn(paths_host *host)
 {
-    bool idle = host->begun &&
-                /* Acquire: pairs with the release in paths__thread_run(). */
-                atomic_load_explicit(&host->threads_running,
-                                     memory_order_acquire) == 0;
+    bool idle =
+        host->begun &&
+        /* Acquire: pairs with the release in paths__thread_run(). */
+        atomic_load_explicit(&host->threads_running, memory_order_acquire) == 0;
 
     if (atomic_load(&host->failed)) {
         if (!host->failure_told)

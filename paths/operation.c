@@ -71,8 +71,7 @@ static int up_holding(operation *o, route_entry *entry)
 
 int paths__rise(operation *o)
 {
-    bool away =
-        o->left && o->home && paths__current != &o->home->executor;
+    bool away = o->left && o->home && paths__current != &o->home->executor;
 
     o->rising = true;
     while (o->depth) {

@@ -61,11 +61,11 @@ int paths_take(paths_path *path, const pastset_pattern *pattern, void *tuple,
 /* The general form of all of them. */
 typedef struct paths_arguments {
     pastset_verb verb;
-    void *tuple;      /* write: not changed */
-    size_t bytes;     /* write: length; else room, and then the length */
-    uint64_t index;   /* read: which; then: of the tuple */
+    void *tuple;    /* write: not changed */
+    size_t bytes;   /* write: length; else room, and then the length */
+    uint64_t index; /* read: which; then: of the tuple */
     const pastset_pattern *pattern;
-    int timeout_ms;   /* PASTSET_FOREVER, PASTSET_NOWAIT, or a deadline */
+    int timeout_ms; /* PASTSET_FOREVER, PASTSET_NOWAIT, or a deadline */
 } paths_arguments;
 
 int paths_call(paths_path *path, paths_arguments *arguments);

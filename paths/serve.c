@@ -65,9 +65,9 @@ static paths_stage *request_stage(connection *c)
     paths_host *host = c->host;
     paths_stage *stage;
 
-    if (c->outgoing || c->state != CONNECTION_OPEN ||
-        c->role == ROLE_MEMBER || h->stage >= host->map->node_count ||
-        h->status <= 0 || h->status >= PASTSET_VERBS)
+    if (c->outgoing || c->state != CONNECTION_OPEN || c->role == ROLE_MEMBER ||
+        h->stage >= host->map->node_count || h->status <= 0 ||
+        h->status >= PASTSET_VERBS)
         return NULL;
     stage = host->stages[h->stage];
     return stage && stage->entry ? stage : NULL;
@@ -82,8 +82,8 @@ static unsigned char *request_begin(connection *c)
 
     if (!stage)
         return NULL;
-    o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) +
-               h->bytes + 1);
+    o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) + h->bytes +
+               1);
     if (!o)
         return NULL;
     memset(o, 0, sizeof(*o));
@@ -97,8 +97,7 @@ static unsigned char *request_begin(connection *c)
     o->op.index = h->index;
     o->op.bytes = h->room;
     if (h->timeout_ms != WIRE_FOREVER && h->timeout_ms != 0)
-        o->op.deadline_ns =
-            pastset_now_ns() + (int64_t)h->timeout_ms * 1000000;
+        o->op.deadline_ns = pastset_now_ns() + (int64_t)h->timeout_ms * 1000000;
     if (o->op.verb == PASTSET_WRITE) {
         o->op.tuple = payload;
         o->op.bytes = h->bytes;
@@ -302,8 +301,8 @@ void paths__serve_frame(connection *c)
 
 static void lost(connection *c, operation *o, const char *why)
 {
-    pastset_fail(PASTSET_EHOST, "host %s died: %s",
-                 host_name(c->host, c->peer), why);
+    pastset_fail(PASTSET_EHOST, "host %s died: %s", host_name(c->host, c->peer),
+                 why);
     paths_resume(&o->op, PASTSET_EHOST);
 }
 

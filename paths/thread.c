@@ -80,8 +80,7 @@ static void path_free(paths_path *path)
 static int link_prepare(paths_thread *self, const paths_stage *stage)
 {
     for (; stage; stage = stage->next) {
-        if (stage->type == &paths__proxy_type &&
-            !self->links[stage->far_host])
+        if (stage->type == &paths__proxy_type && !self->links[stage->far_host])
             return paths__link_open(self, stage->far_host);
     }
     return 0;
@@ -160,8 +159,7 @@ const char *paths_describe(const paths_path *path)
     return path->description;
 }
 
-void paths_reader_ledger(const paths_path *path, uint64_t *read,
-                         uint64_t *lost)
+void paths_reader_ledger(const paths_path *path, uint64_t *read, uint64_t *lost)
 {
     *read = path->cursor.read;
     *lost = path->cursor.lost;
@@ -193,8 +191,8 @@ void paths__thread_finished(paths_thread *self, operation *o)
 static bool mailbox_take(paths_thread *self)
 {
     /* Acquire: pairs with the release in paths__post(). */
-    operation *o = atomic_exchange_explicit(&self->mailbox, NULL,
-                                            memory_order_seq_cst);
+    operation *o =
+        atomic_exchange_explicit(&self->mailbox, NULL, memory_order_seq_cst);
     operation *ordered = NULL;
     bool some = o != NULL;
 
@@ -238,8 +236,7 @@ static void wait_for(paths_thread *self, operation *o)
         if (!o->left) {
             int64_t until = deadline ? deadline + GRACE_NS : 0;
             mailbox_take(self); /* of others that are under way */
-            in_time = paths__links_wait(self, o, until) !=
-                      PASTSET_ETIMEDOUT;
+            in_time = paths__links_wait(self, o, until) != PASTSET_ETIMEDOUT;
         } else {
             pastset_waiter_rearm(&self->waiter);
             if (!mailbox_take(self))
@@ -247,7 +244,7 @@ static void wait_for(paths_thread *self, operation *o)
         }
         if (!in_time) {
             deadline = 0;
-            o->late = true; /* where it is held from here on, the loop ends it */
+            o->late = true; /* the loop ends it, where it is held from now on */
             give_up(self, o);
         }
     }
@@ -340,10 +337,9 @@ static int check(const paths_path *path, const paths_arguments *arguments)
 /* The run has failed: nothing is begun any more. */
 static int refuse(const paths_path *path, const paths_arguments *arguments)
 {
-    return pastset_fail_while(paths__host_failure(path->thread->host),
-                              "%s by path \"%s\" (%s)",
-                              pastset_verb_name(arguments->verb), path->name,
-                              path->description);
+    return pastset_fail_while(
+        paths__host_failure(path->thread->host), "%s by path \"%s\" (%s)",
+        pastset_verb_name(arguments->verb), path->name, path->description);
 }
 
 static bool run_failed(const paths_path *path)
@@ -389,8 +385,7 @@ int paths_write(paths_path *path, const void *tuple, size_t bytes)
 }
 
 static int read_simple(paths_path *path, pastset_verb verb, uint64_t index,
-                       const pastset_pattern *pattern, void *tuple,
-                       size_t room)
+                       const pastset_pattern *pattern, void *tuple, size_t room)
 {
     paths_arguments arguments = {.verb = verb,
                                  .tuple = tuple,
@@ -536,9 +531,9 @@ void *paths__thread_run(void *argument)
     paths__current_set(&self->executor);
     self->status = self->program(self, self->argument);
     if (self->status == 0 && self->under_way)
-        self->status = pastset_fail(PASTSET_EAPP,
-                                    "it ended with %u operations under way",
-                                    self->under_way);
+        self->status =
+            pastset_fail(PASTSET_EAPP, "it ended with %u operations under way",
+                         self->under_way);
     if (self->status) {
         int status = self->status < 0 ? self->status : PASTSET_EAPP;
         if (!*pastset_error())
@@ -552,8 +547,7 @@ void *paths__thread_run(void *argument)
     paths__current_set(NULL);
     /* Release: pairs with the acquire in host.c; what the thread wrote is
      * visible when its end is. */
-    atomic_fetch_sub_explicit(&host->threads_running, 1,
-                              memory_order_release);
+    atomic_fetch_sub_explicit(&host->threads_running, 1, memory_order_release);
     uv_async_send(&host->wakeup);
     return NULL;
 }

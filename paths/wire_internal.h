@@ -28,8 +28,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-#define WIRE_TEXT_BYTES 1024   /* longest text of an error */
-#define WIRE_HELLO_BYTES 512   /* longest HELLO */
+#define WIRE_TEXT_BYTES 1024 /* longest text of an error */
+#define WIRE_HELLO_BYTES 512 /* longest HELLO */
 #define WIRE_FOREVER UINT32_MAX
 
 typedef enum wire_kind {
@@ -37,9 +37,9 @@ typedef enum wire_kind {
     WIRE_WELCOME,   /* its answer */
     WIRE_REQUEST,
     WIRE_REPLY,
-    WIRE_DONE,      /* member to coordinator: its threads have ended */
-    WIRE_END,       /* coordinator to members: all threads have ended */
-    WIRE_FAILED,    /* the sender's host, or one it knows of, has failed */
+    WIRE_DONE,   /* member to coordinator: its threads have ended */
+    WIRE_END,    /* coordinator to members: all threads have ended */
+    WIRE_FAILED, /* the sender's host, or one it knows of, has failed */
     WIRE_KINDS,
 } wire_kind;
 
@@ -72,8 +72,7 @@ typedef struct wire_hello {
 size_t wire_hello_encode(const wire_hello *hello, unsigned char *buffer,
                          size_t room);
 /* Errors: PASTSET_EPROTO. */
-int wire_hello_decode(wire_hello *out, const unsigned char *data,
-                      size_t bytes);
+int wire_hello_decode(wire_hello *out, const unsigned char *data, size_t bytes);
 
 /* Is this a header that a peer may send now? `most` is the largest payload of
  * a request or reply. Errors: PASTSET_EPROTO. */

@@ -43,8 +43,8 @@ typedef struct paths_stage paths_stage;
 typedef struct paths_operation paths_operation;
 
 typedef struct paths_wrapper_type {
-    const char *name;  /* the `kind` of its nodes */
-    size_t state_bytes; /* memory for each stage, zeroed; see paths_stage_state */
+    const char *name;   /* the `kind` of its nodes */
+    size_t state_bytes; /* for each stage, zeroed; see paths_stage_state */
 
     /* Attributes that nodes of this type may have, ended by NULL; others,
      * unless they are Graphviz's, are complained about. May be NULL. */
@@ -118,16 +118,16 @@ int paths_resume_after(paths_operation *op, uint64_t delay_ns);
 /* --- what an operation carries --- */
 
 struct paths_operation {
-    uint16_t verb;      /* a pastset_verb */
-    bool nowait;        /* the caller does not want it to be held */
-    int status;         /* on the way up: 0 or the error */
-    uint32_t thread;    /* number of the thread whose operation it is */
-    uint32_t sequence;  /* its operation number, from 1 */
-    void *tuple;        /* write: the tuple; else where it goes: on the way
-                           down NULL when it came from another host */
-    size_t bytes;       /* write: its length; else room, then its length */
-    uint64_t index;     /* as in pastset_request */
-    uint64_t lost;      /* read_next: tuples gone before this one */
+    uint16_t verb;       /* a pastset_verb */
+    bool nowait;         /* the caller does not want it to be held */
+    int status;          /* on the way up: 0 or the error */
+    uint32_t thread;     /* number of the thread whose operation it is */
+    uint32_t sequence;   /* its operation number, from 1 */
+    void *tuple;         /* write: the tuple; else where it goes: on the way
+                            down NULL when it came from another host */
+    size_t bytes;        /* write: its length; else room, then its length */
+    uint64_t index;      /* as in pastset_request */
+    uint64_t lost;       /* read_next: tuples gone before this one */
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
     const pastset_pattern *pattern;
     /* What follows is in paths/host_internal.h. */

@@ -170,9 +170,8 @@ int scopes_communication_add(scopes_communication *view,
                              int64_t end_ns)
 {
     lookup wanted = {event->thread, event->collector, 0};
-    const lookup *found =
-        bsearch(&wanted, view->lookup, view->path_count, sizeof(*found),
-                by_thread_and_collector);
+    const lookup *found = bsearch(&wanted, view->lookup, view->path_count,
+                                  sizeof(*found), by_thread_and_collector);
     if (!found)
         return 0;
     if (view->operation_count == view->room && grow(view))
@@ -315,8 +314,8 @@ static scopes_step *step_row(scopes_communication *view, scopes_thread *thread,
     if (low < thread->steps && rows[low].step == step)
         return &rows[low];
     memmove(&rows[low + 1], &rows[low], (thread->steps - low) * sizeof(*rows));
-    rows[low] = (scopes_step){
-        .step = step, .start_ns = INT64_MAX, .end_ns = INT64_MIN};
+    rows[low] =
+        (scopes_step){.step = step, .start_ns = INT64_MAX, .end_ns = INT64_MIN};
     thread->steps++;
     view->step_count++;
     return &rows[low];

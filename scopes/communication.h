@@ -76,12 +76,12 @@ typedef struct scopes_thread {
     uint32_t host; /* of the map; PATHS_NONE when it stands in none */
     size_t operation, operations; /* its part of the table's operations */
     size_t step, steps;           /* its part of the table's steps */
-    size_t longest; /* index of its longest operation; 0 when it has none */
+    size_t longest;   /* index of its longest operation; 0 when it has none */
     int64_t start_ns; /* of its first operation */
     int64_t end_ns;   /* of its last to end */
     int64_t communicating_ns;
     int64_t computing_ns;
-    uint64_t missing;  /* operations without a tuple, as their numbers tell */
+    uint64_t missing;   /* operations without a tuple, as their numbers tell */
     bool all_collected; /* each of its paths has a collector at its top */
     bool steps_known;
 } scopes_thread;

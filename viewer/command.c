@@ -9,8 +9,7 @@
 
 /* --- dispatching --- */
 
-static void tell_commands(const command *commands, const char *name,
-                          FILE *file)
+static void tell_commands(const command *commands, const char *name, FILE *file)
 {
     fprintf(file, "Usage: %s COMMAND [ARGUMENTS]\n\n", name);
     for (; commands->name; commands++)

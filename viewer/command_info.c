@@ -180,12 +180,9 @@ static int list_elements(info *i, viewer_table *table)
 /* --- collectors --- */
 
 static const viewer_column collector_columns[] = {
-    {"collector", "id", VIEWER_NUMBER},
-    {"name", "collector", VIEWER_TEXT},
-    {"host", "host", VIEWER_TEXT},
-    {"trace", "trace element", VIEWER_TEXT},
-    {"events", "events", VIEWER_COUNT},
-    {"bytes", "bytes", VIEWER_COUNT},
+    {"collector", "id", VIEWER_NUMBER}, {"name", "collector", VIEWER_TEXT},
+    {"host", "host", VIEWER_TEXT},      {"trace", "trace element", VIEWER_TEXT},
+    {"events", "events", VIEWER_COUNT}, {"bytes", "bytes", VIEWER_COUNT},
     {"failed", "failed", VIEWER_COUNT},
 };
 
@@ -277,17 +274,16 @@ static int print_list(info *i, info_list list, viewer_format format)
 static int print_json(info *i)
 {
     const viewer_host_facts *total = &i->facts.total;
-    json_t *head = json_pack(
-        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I}",
-        "run", viewer_json_text(eventspace_run_directory(i->run)),
-        "map", viewer_json_text(i->map->name),
-        "state", total->state,
-        "threads", (json_int_t)total->threads,
-        "events_made", (json_int_t)total->events.made,
-        "events_present", (json_int_t)total->events.present,
-        "events_dropped", (json_int_t)total->events.dropped,
-        "events_drained", (json_int_t)total->events.drained,
-        "trace_bytes", (json_int_t)total->events.bytes);
+    json_t *head =
+        json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "run",
+                  viewer_json_text(eventspace_run_directory(i->run)), "map",
+                  viewer_json_text(i->map->name), "state", total->state,
+                  "threads", (json_int_t)total->threads, "events_made",
+                  (json_int_t)total->events.made, "events_present",
+                  (json_int_t)total->events.present, "events_dropped",
+                  (json_int_t)total->events.dropped, "events_drained",
+                  (json_int_t)total->events.drained, "trace_bytes",
+                  (json_int_t)total->events.bytes);
     fputs("{\"total\": ", stdout);
     int err = json_dumpf(head, stdout, 0);
     json_decref(head);
@@ -391,11 +387,15 @@ static error_t parse_info(int key, char *text, struct argp_state *state)
 int command_info(int argc, char **argv)
 {
     static const struct argp argp = {
-        info_options, parse_info, "RUN",
+        info_options,
+        parse_info,
+        "RUN",
         "Tells what a run directory holds: the hosts and how they ended, and "
         "the events, with exact losses. JSON has all lists.\vA run may be "
         "looked at while it goes on, and after a host was killed.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     info_arguments a = {0};
     info i = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))

@@ -23,13 +23,19 @@ static const struct argp_option generate_options[] = {
     {"application", 'a', "FILE", 0,
      "Which threads use which elements, and how; - is standard input", 0},
     {"cluster", 'c', "FILE", 0, "The hosts and their links", 0},
-    {"hosts", 'n', "N", 0, "Instead: N hosts h0, h1 ... on this machine "
-     "(default 1)", 0},
+    {"hosts", 'n', "N", 0,
+     "Instead: N hosts h0, h1 ... on this machine "
+     "(default 1)",
+     0},
     {"placement", 'p', "FILE", 0, "What lives on which host", 0},
-    {"spread", 's', "block|cyclic", 0, "Where threads go that have no place "
-     "(default block)", 0},
-    {"elements", 'e', "reader|writer", 0, "With whom elements go that have no "
-     "place (default reader)", 0},
+    {"spread", 's', "block|cyclic", 0,
+     "Where threads go that have no place "
+     "(default block)",
+     0},
+    {"elements", 'e', "reader|writer", 0,
+     "With whom elements go that have no "
+     "place (default reader)",
+     0},
     {"output", 'o', "FILE", 0, "Where the map goes (default standard output)",
      0},
     {0},
@@ -89,8 +95,10 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         a->output = text;
         return 0;
     case ARGP_KEY_ARG:
-        argp_error(state, "what is '%s'? an application mapping is named by "
-                   "--application", text);
+        argp_error(state,
+                   "what is '%s'? an application mapping is named by "
+                   "--application",
+                   text);
         return 0;
     case ARGP_KEY_END:
         check_generate(a, state);
@@ -140,10 +148,14 @@ done:
 static int map_generate(int argc, char **argv)
 {
     static const struct argp argp = {
-        generate_options, parse_generate, "--application FILE",
+        generate_options,
+        parse_generate,
+        "--application FILE",
         "Makes a path map from mappings: which threads use which elements, "
         "which hosts there are, and what lives where.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     generate_arguments a = {.spread = PATHS_BLOCK, .home = PATHS_WITH_READER};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
@@ -160,17 +172,26 @@ typedef struct instrument_arguments {
 enum { KEY_SIZE = 256, KEY_POLICY, KEY_PER, KEY_PREFAULT };
 
 static const struct argp_option instrument_options[] = {
-    {"collectors", 'c', "none|threads|all", 0, "Where: nowhere, on each edge "
+    {"collectors", 'c', "none|threads|all", 0,
+     "Where: nowhere, on each edge "
      "that leaves a thread, or before and after every wrapper (default all)",
      0},
-    {"trace-per", KEY_PER, "thread|collector", 0, "Which collectors share a "
-     "trace element (default thread)", 0},
-    {"trace-size", KEY_SIZE, "TUPLES", 0, "Tuples that a trace element holds; "
-     "64k and 4M are understood", 0},
-    {"trace-policy", KEY_POLICY, "grow|discard|block", 0, "What happens when "
-     "it is full (default grow)", 0},
-    {"prefault", KEY_PREFAULT, NULL, 0, "Touch the memory of the traces "
-     "before the run", 0},
+    {"trace-per", KEY_PER, "thread|collector", 0,
+     "Which collectors share a "
+     "trace element (default thread)",
+     0},
+    {"trace-size", KEY_SIZE, "TUPLES", 0,
+     "Tuples that a trace element holds; "
+     "64k and 4M are understood",
+     0},
+    {"trace-policy", KEY_POLICY, "grow|discard|block", 0,
+     "What happens when "
+     "it is full (default grow)",
+     0},
+    {"prefault", KEY_PREFAULT, NULL, 0,
+     "Touch the memory of the traces "
+     "before the run",
+     0},
     {"output", 'o', "FILE", 0, "Where the map goes (default standard output)",
      0},
     {0},
@@ -189,8 +210,7 @@ static eventspace_collectors read_collectors(const char *text,
     return EVENTSPACE_ALL_COLLECTORS;
 }
 
-static eventspace_trace_per read_per(const char *text,
-                                     struct argp_state *state)
+static eventspace_trace_per read_per(const char *text, struct argp_state *state)
 {
     if (strcmp(text, "collector") == 0)
         return EVENTSPACE_TRACE_PER_COLLECTOR;
@@ -220,8 +240,7 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
         a->options.trace_per = read_per(text, state);
         return 0;
     case KEY_SIZE:
-        a->options.trace_capacity =
-            command_number(text, 1, UINT32_MAX, state);
+        a->options.trace_capacity = command_number(text, 1, UINT32_MAX, state);
         return 0;
     case KEY_POLICY:
         a->options.trace_policy = read_policy(text, state);
@@ -246,12 +265,15 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
 static int map_instrument(int argc, char **argv)
 {
     static const struct argp argp = {
-        instrument_options, parse_instrument, "MAP",
+        instrument_options,
+        parse_instrument,
+        "MAP",
         "Puts event collectors into a path map (- is standard input). Those "
         "that are in it are taken out first.",
-        NULL, NULL, NULL};
-    instrument_arguments a = {
-        .options.collectors = EVENTSPACE_ALL_COLLECTORS};
+        NULL,
+        NULL,
+        NULL};
+    instrument_arguments a = {.options.collectors = EVENTSPACE_ALL_COLLECTORS};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
     paths_map *map = command_read_map(a.map), *instrumented;
@@ -285,11 +307,15 @@ static error_t parse_check(int key, char *text, struct argp_state *state)
 static int map_check(int argc, char **argv)
 {
     static const struct argp argp = {
-        NULL, parse_check, "MAP",
+        NULL,
+        parse_check,
+        "MAP",
         "Tells everything that is wrong with a path map (- is standard "
         "input), one line for each complaint.\vThe exit code is 0 when there "
         "is none.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     const char *file = NULL;
     if (argp_parse(&argp, argc, argv, 0, NULL, &file))
         return COMMAND_USAGE;
@@ -309,10 +335,14 @@ typedef struct draw_arguments {
 } draw_arguments;
 
 static const struct argp_option draw_options[] = {
-    {"output", 'o', "FILE", 0, "The picture; its ending tells the format: "
-     "svg, png, pdf or dot (default: SVG to standard output)", 0},
-    {"fold", 'f', "auto|never|always", 0, "Draw paths that are alike as one "
-     "(default auto: in maps too large to read)", 0},
+    {"output", 'o', "FILE", 0,
+     "The picture; its ending tells the format: "
+     "svg, png, pdf or dot (default: SVG to standard output)",
+     0},
+    {"fold", 'f', "auto|never|always", 0,
+     "Draw paths that are alike as one "
+     "(default auto: in maps too large to read)",
+     0},
     {0},
 };
 
@@ -352,9 +382,10 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
 static int map_draw(int argc, char **argv)
 {
     static const struct argp argp = {
-        draw_options, parse_draw, "MAP",
-        "Draws a path map (- is standard input) with Graphviz.",
-        NULL, NULL, NULL};
+        draw_options, parse_draw,
+        "MAP",        "Draws a path map (- is standard input) with Graphviz.",
+        NULL,         NULL,
+        NULL};
     draw_arguments a = {.options.file = "/dev/stdout",
                         .options.format = "svg",
                         .options.fold = VIEWER_FOLD_AUTO};

@@ -54,11 +54,15 @@ static int write_report(const report_arguments *a)
 int command_report(int argc, char **argv)
 {
     static const struct argp argp = {
-        report_options, parse_report, "RUN",
+        report_options,
+        parse_report,
+        "RUN",
         "Writes one page that shows a run in a browser: when each thread "
         "communicated and computed, the totals, and the path map. It needs "
         "no network and no other file.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     report_arguments a = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;

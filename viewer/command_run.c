@@ -11,12 +11,18 @@ enum { KEY_REPLACE = 256, KEY_HOST, KEY_FILE, KEY_GRACE };
 static const struct argp_option run_options[] = {
     {"out", 'o', "RUN", 0, "The run directory", 0},
     {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in it", 0},
-    {"host", KEY_HOST, "NAME", 0, "Start this host only; the others are "
-     "started by the same command elsewhere", 0},
-    {"key-file", KEY_FILE, "FILE", 0, "The key that all hosts know, made by "
-     "`eventspace key`; needed with --host", 0},
-    {"grace", KEY_GRACE, "SECONDS", 0, "How long the other hosts may go on "
-     "when one has failed (default 5)", 0},
+    {"host", KEY_HOST, "NAME", 0,
+     "Start this host only; the others are "
+     "started by the same command elsewhere",
+     0},
+    {"key-file", KEY_FILE, "FILE", 0,
+     "The key that all hosts know, made by "
+     "`eventspace key`; needed with --host",
+     0},
+    {"grace", KEY_GRACE, "SECONDS", 0,
+     "How long the other hosts may go on "
+     "when one has failed (default 5)",
+     0},
     {0},
 };
 
@@ -101,12 +107,16 @@ static int check_before(const char *file)
 int command_run(int argc, char **argv)
 {
     static const struct argp argp = {
-        run_options, parse_run, "MAP --out RUN -- PROGRAM [ARGUMENTS]",
+        run_options,
+        parse_run,
+        "MAP --out RUN -- PROGRAM [ARGUMENTS]",
         "Starts the program once for each host of the map and passes on what "
         "they print. When one fails, all are ended.\vThe run directory holds "
         "the map, and for each host its elements and how it ended; see "
         "`eventspace info`.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     eventspace_launch_options options = {0};
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options))
         return COMMAND_USAGE;
@@ -137,11 +147,15 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
 int command_key(int argc, char **argv)
 {
     static const struct argp argp = {
-        NULL, parse_key, "FILE",
+        NULL,
+        parse_key,
+        "FILE",
         "Writes a new random key to a file that only you may read. Copy it to "
         "the machines of the other hosts, and start each with `eventspace run "
         "--host NAME --key-file FILE`.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     const char *file = NULL;
     if (argp_parse(&argp, argc, argv, 0, NULL, &file))
         return COMMAND_USAGE;

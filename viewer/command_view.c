@@ -78,8 +78,8 @@ static void add_total(viewer_table *table, const scopes_communication *view,
     viewer_table_integer(table, thread->end_ns);
     viewer_table_integer(table, thread->communicating_ns);
     viewer_table_integer(table, thread->computing_ns);
-    viewer_table_real(table, share_of(thread->communicating_ns,
-                                      thread->computing_ns));
+    viewer_table_real(table,
+                      share_of(thread->communicating_ns, thread->computing_ns));
     viewer_table_integer(table, (int64_t)thread->missing);
     add_longest(table, view, thread);
 }
@@ -118,12 +118,11 @@ static void add_steps(viewer_table *table, const scopes_communication *view,
 
 #define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
-static int print_view(const scopes_communication *view,
-                      const view_arguments *a)
+static int print_view(const scopes_communication *view, const view_arguments *a)
 {
-    viewer_table *table =
-        a->steps ? viewer_table_create(COLUMNS(step_columns))
-                 : viewer_table_create(COLUMNS(total_columns));
+    viewer_table *table = a->steps
+                              ? viewer_table_create(COLUMNS(step_columns))
+                              : viewer_table_create(COLUMNS(total_columns));
     for (uint32_t i = 0; i < view->thread_count; i++) {
         if (a->thread != PATHS_NONE && a->thread != i)
             continue;
@@ -147,10 +146,12 @@ static void warn(const scopes_communication *view)
         guessed |= !view->threads[i].steps_known;
     if (view->path_count == 0)
         fputs("eventspace: no thread of this run has a collector: see "
-              "`eventspace map instrument`\n", stderr);
+              "`eventspace map instrument`\n",
+              stderr);
     if (guessed)
         fputs("eventspace: events are lost, and the steps of some threads are "
-              "counted from the first event that is there\n", stderr);
+              "counted from the first event that is there\n",
+              stderr);
 }
 
 /* Hosts that still run need no word: there will be more to see. */
@@ -163,9 +164,11 @@ static void warn_of_hosts(const eventspace_run *run)
                                    host->meta.state != EVENTSPACE_FINISHED);
     }
     if (bad)
-        fprintf(stderr, "eventspace: %zu of %zu hosts are missing or did not "
+        fprintf(stderr,
+                "eventspace: %zu of %zu hosts are missing or did not "
                 "end well; their threads are shown as far as there are events: "
-                "see `eventspace info`\n", bad, count);
+                "see `eventspace info`\n",
+                bad, count);
 }
 
 static int view_communication(eventspace_run *run, const view_arguments *a)
@@ -177,7 +180,8 @@ static int view_communication(eventspace_run *run, const view_arguments *a)
     if (a->thread != PATHS_NONE && a->thread >= view->thread_count)
         err = pastset_fail(PASTSET_ENOENT,
                            "there is no thread %u: the run has %u, numbered "
-                           "from 0", a->thread, view->thread_count);
+                           "from 0",
+                           a->thread, view->thread_count);
     if (!err) {
         warn_of_hosts(run);
         warn(view);
@@ -234,12 +238,16 @@ static error_t parse_view(int key, char *text, struct argp_state *state)
 int command_view(int argc, char **argv)
 {
     static const struct argp argp = {
-        view_options, parse_view, "RUN communication",
+        view_options,
+        parse_view,
+        "RUN communication",
         "Tells for each thread when it communicated and when it computed."
         "\vStep k of a thread holds the k-th operation on each of its paths, "
         "from 1; a gap between operations is computation of the step before "
         "it. CSV and JSON give times in nanoseconds.",
-        NULL, NULL, NULL};
+        NULL,
+        NULL,
+        NULL};
     view_arguments a = {.thread = PATHS_NONE};
     eventspace_run *run;
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))

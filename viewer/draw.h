@@ -16,7 +16,7 @@
 #include "paths/map.h"
 
 typedef enum viewer_fold {
-    VIEWER_FOLD_AUTO,   /* when there are more nodes than a person follows */
+    VIEWER_FOLD_AUTO, /* when there are more nodes than a person follows */
     VIEWER_FOLD_NEVER,
     VIEWER_FOLD_ALWAYS,
 } viewer_fold;

@@ -22,8 +22,8 @@ static uint32_t threads_on(const paths_map *map, uint32_t host)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < map->node_count; i++)
-        count += map->nodes[i].kind == PATHS_THREAD &&
-                 map->nodes[i].host == host;
+        count +=
+            map->nodes[i].kind == PATHS_THREAD && map->nodes[i].host == host;
     return count;
 }
 

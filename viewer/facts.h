@@ -7,11 +7,11 @@
 
 typedef struct viewer_host_facts {
     const eventspace_run_host *host; /* borrowed from the run */
-    const char *state;  /* as in meta.h, or "missing" without a meta file */
-    const char *text;   /* why; "" when there is nothing to say */
-    uint32_t threads;   /* of the map that stand on it */
-    size_t elements;    /* in its space, without those of traces */
-    size_t traces;      /* lanes of trace elements */
+    const char *state; /* as in meta.h, or "missing" without a meta file */
+    const char *text;  /* why; "" when there is nothing to say */
+    uint32_t threads;  /* of the map that stand on it */
+    size_t elements;   /* in its space, without those of traces */
+    size_t traces;     /* lanes of trace elements */
     eventspace_events events;
 } viewer_host_facts;
 

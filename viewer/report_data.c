@@ -114,14 +114,13 @@ static json_t *pack_operations(const scopes_communication *view)
 
 static json_t *host_of(const viewer_host_facts *facts)
 {
-    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I}",
-                     "name", viewer_json_text(facts->host->name),
-                     "state", facts->state,
-                     "text", viewer_json_text(facts->text),
-                     "problem", viewer_json_text(facts->host->problem),
-                     "made", (json_int_t)facts->events.made,
-                     "present", (json_int_t)facts->events.present,
-                     "dropped", (json_int_t)facts->events.dropped);
+    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I}", "name",
+                     viewer_json_text(facts->host->name), "state", facts->state,
+                     "text", viewer_json_text(facts->text), "problem",
+                     viewer_json_text(facts->host->problem), "made",
+                     (json_int_t)facts->events.made, "present",
+                     (json_int_t)facts->events.present, "dropped",
+                     (json_int_t)facts->events.dropped);
 }
 
 static json_t *hosts_of(const viewer_facts *facts)
@@ -142,19 +141,17 @@ static json_t *thread_of(const scopes_communication *view,
         longest_ns = op->end_ns - op->start_ns;
     }
     return json_pack(
-        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
-        "name", viewer_json_text(thread->name),
-        "host", (json_int_t)(thread->host == PATHS_NONE
-                                 ? -1 : (json_int_t)thread->host),
-        "operations", (json_int_t)thread->operations,
-        "steps", (json_int_t)thread->steps,
-        "startNs", (json_int_t)thread->start_ns,
-        "endNs", (json_int_t)thread->end_ns,
-        "communicatingNs", (json_int_t)thread->communicating_ns,
-        "computingNs", (json_int_t)thread->computing_ns,
-        "longest", longest, "longestNs", longest_ns,
-        "missing", (json_int_t)thread->missing,
-        "stepsKnown", thread->steps_known);
+        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name",
+        viewer_json_text(thread->name), "host",
+        (json_int_t)(thread->host == PATHS_NONE ? -1
+                                                : (json_int_t)thread->host),
+        "operations", (json_int_t)thread->operations, "steps",
+        (json_int_t)thread->steps, "startNs", (json_int_t)thread->start_ns,
+        "endNs", (json_int_t)thread->end_ns, "communicatingNs",
+        (json_int_t)thread->communicating_ns, "computingNs",
+        (json_int_t)thread->computing_ns, "longest", longest, "longestNs",
+        longest_ns, "missing", (json_int_t)thread->missing, "stepsKnown",
+        thread->steps_known);
 }
 
 static json_t *threads_of(const scopes_communication *view)
@@ -171,14 +168,14 @@ static json_t *paths_of(const scopes_communication *view)
     for (size_t i = 0; i < view->path_count; i++) {
         const scopes_path *path = &view->paths[i];
         json_array_append_new(
-            paths, json_pack("{s:I, s:o, s:o, s:I, s:I, s:I, s:I}",
-                             "thread", (json_int_t)path->thread,
-                             "name", viewer_json_text(path->name),
-                             "element", viewer_json_text(path->element),
-                             "operations", (json_int_t)path->operations,
-                             "bytes", (json_int_t)path->bytes,
-                             "totalNs", (json_int_t)path->total_ns,
-                             "longestNs", (json_int_t)path->longest_ns));
+            paths, json_pack("{s:I, s:o, s:o, s:I, s:I, s:I, s:I}", "thread",
+                             (json_int_t)path->thread, "name",
+                             viewer_json_text(path->name), "element",
+                             viewer_json_text(path->element), "operations",
+                             (json_int_t)path->operations, "bytes",
+                             (json_int_t)path->bytes, "totalNs",
+                             (json_int_t)path->total_ns, "longestNs",
+                             (json_int_t)path->longest_ns));
     }
     return paths;
 }
@@ -229,21 +226,14 @@ json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
     return json_pack(
         "{s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:o, s:o,"
         " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o}",
-        "name", viewer_json_text(eventspace_run_map(run)->name),
-        "directory", viewer_json_text(eventspace_run_directory(run)),
-        "began", began(facts),
-        "startNs", (json_int_t)view->start_ns,
-        "endNs", (json_int_t)view->end_ns,
-        "lastStep", (json_int_t)view->last_step,
-        "wouldWait", -PASTSET_EAGAIN,
-        "deadlinePassed", -PASTSET_ETIMEDOUT,
-        "verbs", verbs(),
-        "statuses", statuses_of(view),
-        "events", "made", (json_int_t)events->made,
-        "present", (json_int_t)events->present,
-        "dropped", (json_int_t)events->dropped,
-        "hosts", hosts_of(facts),
-        "threads", threads_of(view),
-        "paths", paths_of(view),
-        "operations", pack_operations(view));
+        "name", viewer_json_text(eventspace_run_map(run)->name), "directory",
+        viewer_json_text(eventspace_run_directory(run)), "began", began(facts),
+        "startNs", (json_int_t)view->start_ns, "endNs",
+        (json_int_t)view->end_ns, "lastStep", (json_int_t)view->last_step,
+        "wouldWait", -PASTSET_EAGAIN, "deadlinePassed", -PASTSET_ETIMEDOUT,
+        "verbs", verbs(), "statuses", statuses_of(view), "events", "made",
+        (json_int_t)events->made, "present", (json_int_t)events->present,
+        "dropped", (json_int_t)events->dropped, "hosts", hosts_of(facts),
+        "threads", threads_of(view), "paths", paths_of(view), "operations",
+        pack_operations(view));
 }

@@ -171,8 +171,7 @@ static void measure(const viewer_table *table, size_t *widths)
         widths[i] = places(table->columns[i].head);
     for (size_t i = 0; i < table->count; i++) {
         size_t column = i % table->column_count;
-        size_t used =
-            places(show(column_of(table, i), &table->cells[i], room));
+        size_t used = places(show(column_of(table, i), &table->cells[i], room));
         if (used > widths[column])
             widths[column] = used;
     }
@@ -254,8 +253,7 @@ static json_t *json_of(const viewer_column *column, const cell *c)
         return viewer_json_text(c->text);
     if (column->kind == VIEWER_SHARE)
         return json_real(c->real);
-    return c->integer == VIEWER_BLANK ? json_null()
-                                      : json_integer(c->integer);
+    return c->integer == VIEWER_BLANK ? json_null() : json_integer(c->integer);
 }
 
 /* One row at a time, so that a long table need not be in memory twice. */

@@ -42,8 +42,7 @@ static void *element_room(pastset_request *request, size_t bytes)
     return o->room(o, bytes);
 }
 
-static int element_down(paths_stage *stage, paths_operation *op,
-                        uint64_t *note)
+static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     operation *o = operation_of(op);
     pastset_request *request = &o->request;

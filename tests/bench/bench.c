@@ -29,8 +29,7 @@ double bench_median(double *values, size_t count)
                      : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-void bench_print(const char *name, double value, const char *unit,
-                 double limit)
+void bench_print(const char *name, double value, const char *unit, double limit)
 {
     printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", "
            "\"limit\": %.2f, \"ratio\": %.3f}\n",

@@ -4,9 +4,9 @@
  * the median of the differences is the collector's. Both paths end in a
  * wrapper that turns the operation around: an element's lock takes so long
  * that the processor takes most of the stamps meanwhile (a collector then adds
- * 0 to 5 ns), and where it is contended it hides everything. Limit: two stamps and 36
- * bytes into a ring of the same size, and for the shared collector the same
- * with one atomic add, by two threads at once. */
+ * 0 to 5 ns), and where it is contended it hides everything. Limit: two stamps
+ * and 36 bytes into a ring of the same size, and for the shared collector the
+ * same with one atomic add, by two threads at once. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -155,8 +155,8 @@ static double limit_shared_turn(void)
     double begin = bench_now_ns();
 
     for (uint32_t i = 0; i < OPERATIONS; i++) {
-        uint32_t at = atomic_fetch_add_explicit(&shared.next, 1,
-                                                memory_order_relaxed);
+        uint32_t at =
+            atomic_fetch_add_explicit(&shared.next, 1, memory_order_relaxed);
         stamp_store(shared.ring + (size_t)(at % RING) * 36, i);
     }
     return (bench_now_ns() - begin) / OPERATIONS;

@@ -7,8 +7,8 @@
 #include "paths/host.h"
 #include "tests/bench/bench.h"
 
-void one_host_run(const char *text, const char *space_file,
-                  paths_main *program, void *argument)
+void one_host_run(const char *text, const char *space_file, paths_main *program,
+                  void *argument)
 {
     paths_map *map;
     paths_host *host;

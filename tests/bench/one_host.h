@@ -6,7 +6,7 @@
 
 /* Starts a host for the map in `text`, with its elements in memory or (not
  * NULL) in a file, runs `program` on its threads, and stops it. */
-void one_host_run(const char *text, const char *space_file,
-                  paths_main *program, void *argument);
+void one_host_run(const char *text, const char *space_file, paths_main *program,
+                  void *argument);
 
 #endif

@@ -139,8 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         fd = memfd_create("space", MFD_CLOEXEC);
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     }
-    if (ftruncate(fd, 0) != 0 ||
-        pwrite(fd, data, bytes, 0) != (ssize_t)bytes)
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, data, bytes, 0) != (ssize_t)bytes)
         abort();
     err = pastset_space_open(&space, path);
     if (err) {

@@ -139,8 +139,8 @@ static void *follow(void *argument)
         tuple t;
         size_t bytes = sizeof(t);
         uint64_t before = cursor.next;
-        int err = pastset_read_next(s->element, &cursor, &t, &bytes,
-                                    timeouts[i % 3]);
+        int err =
+            pastset_read_next(s->element, &cursor, &t, &bytes, timeouts[i % 3]);
         must(cursor.read + cursor.lost == cursor.next);
         if (err == PASTSET_EDELETED)
             return NULL;
@@ -167,8 +167,7 @@ static void *look_around(void *argument)
         size_t bytes = sizeof(t);
         int err;
         pastset_element_ledger(s->element, &l);
-        must(l.written ==
-             l.present + l.consumed + l.truncated + l.dropped);
+        must(l.written == l.present + l.consumed + l.truncated + l.dropped);
         must(l.present <= s->capacity && l.first <= l.written);
         if (i % 5 == 0)
             err = pastset_read_first(s->element, &t, &bytes, 0, NULL);
@@ -257,8 +256,8 @@ static void *disturb(void *argument)
         if (i % 64 == 0)
             must(pastset_element_truncate(s->element, l.first + 1) == 0);
         if (s->policy == PASTSET_BLOCK)
-            must(pastset_element_set_delta(s->element,
-                                           i % s->capacity + 1) == 0);
+            must(pastset_element_set_delta(s->element, i % s->capacity + 1) ==
+                 0);
         sched_yield();
     }
     return NULL;

@@ -140,8 +140,8 @@ Test(element, of_policy_discard_drops_the_oldest_and_counts_it, .timeout = 5)
 static void check_grow(bool one_writer, const char *path)
 {
     pastset_space *space = space_make(path);
-    pastset_element *e = element_make(space, "g", "u64[8]", PASTSET_GROW,
-                                      10000, one_writer);
+    pastset_element *e =
+        element_make(space, "g", "u64[8]", PASTSET_GROW, 10000, one_writer);
     uint64_t tuple[8] = {0};
     size_t bytes = sizeof(tuple);
     for (tuple[7] = 0; tuple[7] < 10000; tuple[7]++)
@@ -301,10 +301,8 @@ Test(element, asks_the_request_for_room_when_the_length_is_known, .timeout = 5)
     pastset_element *e =
         element_make(space, "v", "bytes[100]", PASTSET_BLOCK, 9, false);
     char text[4] = "";
-    pastset_request request = {.verb = PASTSET_READ,
-                               .nowait = true,
-                               .tuple = text,
-                               .room = no_room};
+    pastset_request request = {
+        .verb = PASTSET_READ, .nowait = true, .tuple = text, .room = no_room};
     check_status(pastset_write(e, "abc", 3, 0, NULL), 0);
     check_status(pastset_write(e, "abcd", 4, 0, NULL), 0);
     check_status(pastset_submit(e, &request), 0);
@@ -397,8 +395,7 @@ Test(element, matches_on_those_fields_that_are_asked_for, .timeout = 5)
             size_t bytes = sizeof(got);
             uint64_t index;
             p.fields = fields[i];
-            check_status(pastset_read_match(e, &p, &got, &bytes, 0, &index),
-                         0);
+            check_status(pastset_read_match(e, &p, &got, &bytes, 0, &index), 0);
             cr_assert_eq(index, first[i], "fields %lx gave %lu", fields[i],
                          index);
         }
@@ -433,8 +430,7 @@ Test(element, matches_whole_tuples_of_bytes, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(element, takes_the_oldest_that_matches_and_leaves_the_others,
-     .timeout = 5)
+Test(element, takes_the_oldest_that_matches_and_leaves_the_others, .timeout = 5)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e = rows(space, false);

@@ -180,8 +180,7 @@ Test(space, a_file_that_was_opened_is_never_changed, .timeout = 5)
     check_status(pastset_element_delete(e), PASTSET_ENOTSUP);
     check_status(pastset_element_truncate(e, 1), PASTSET_ENOTSUP);
     check_status(pastset_element_set_delta(e, 1), PASTSET_EINVAL);
-    check_status(pastset_element_create(&e, reader, &options),
-                 PASTSET_ENOTSUP);
+    check_status(pastset_element_create(&e, reader, &options), PASTSET_ENOTSUP);
     e = pastset_space_find(reader, "a");
     cr_assert_eq(get(e, 1), 1);
     cr_assert_eq(get(e, 3), PASTSET_EAGAIN);
@@ -236,9 +235,9 @@ static void write_forever(const char *path, bool one_writer,
                           pastset_policy policy, _Atomic uint64_t *published)
 {
     pastset_space *space = space_make(path);
-    pastset_element *e = element_make(space, "e", "u64[4]", policy,
-                                      policy == PASTSET_GROW ? 300000 : 64,
-                                      one_writer);
+    pastset_element *e =
+        element_make(space, "e", "u64[4]", policy,
+                     policy == PASTSET_GROW ? 300000 : 64, one_writer);
     for (uint64_t i = 0;; i++) {
         uint64_t tuple[4] = {i, i, i, i};
         if (pastset_write(e, tuple, sizeof(tuple), PASTSET_NOWAIT, NULL) != 0) {

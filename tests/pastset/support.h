@@ -61,8 +61,8 @@ static inline pastset_element *element_make(pastset_space *space,
 }
 
 /* An element of u64 in a space of its own; `close_of` closes that. */
-static inline pastset_element *numbers(pastset_policy policy,
-                                       uint64_t capacity, bool one_writer)
+static inline pastset_element *numbers(pastset_policy policy, uint64_t capacity,
+                                       bool one_writer)
 {
     return element_make(space_make(NULL), "numbers", "u64", policy, capacity,
                         one_writer);
@@ -102,8 +102,8 @@ static inline int64_t take(pastset_element *element, uint64_t wanted)
     pastset_pattern pattern = {.fields = 1, .values = &wanted, .bytes = 8};
     uint64_t value;
     size_t bytes = sizeof(value);
-    int err = pastset_take(element, &pattern, &value, &bytes, PASTSET_NOWAIT,
-                           NULL);
+    int err =
+        pastset_take(element, &pattern, &value, &bytes, PASTSET_NOWAIT, NULL);
     return err ? err : (int64_t)value;
 }
 

@@ -27,16 +27,15 @@ static void *act(void *argument)
             pastset_write(e, &a->value, bytes, a->timeout_ms, &a->index);
         break;
     case PASTSET_READ:
-        a->status =
-            pastset_read(e, a->index, &a->value, &bytes, a->timeout_ms);
+        a->status = pastset_read(e, a->index, &a->value, &bytes, a->timeout_ms);
         break;
     case PASTSET_READ_FIRST:
-        a->status = pastset_read_first(e, &a->value, &bytes, a->timeout_ms,
-                                       &a->index);
+        a->status =
+            pastset_read_first(e, &a->value, &bytes, a->timeout_ms, &a->index);
         break;
     case PASTSET_READ_LAST:
-        a->status = pastset_read_last(e, &a->value, &bytes, a->timeout_ms,
-                                      &a->index);
+        a->status =
+            pastset_read_last(e, &a->value, &bytes, a->timeout_ms, &a->index);
         break;
     case PASTSET_READ_NEXT:
         a->status =
@@ -48,8 +47,8 @@ static void *act(void *argument)
                                        a->timeout_ms, &a->index);
         break;
     case PASTSET_OBSERVE:
-        a->status = pastset_observe(e, &a->value, &bytes, a->timeout_ms,
-                                    &a->index);
+        a->status =
+            pastset_observe(e, &a->value, &bytes, a->timeout_ms, &a->index);
         break;
     default:
         a->status =
@@ -102,9 +101,8 @@ Test(waiting, a_deadline_ends_each_operation_and_leaves_nothing, .timeout = 20)
         for (int verb = PASTSET_WRITE; verb < PASTSET_VERBS; verb++) {
             pastset_element *e = numbers(PASTSET_BLOCK, 1, one);
             int64_t before = pastset_now_ns();
-            actor a = {.element = e,
-                       .verb = (pastset_verb)verb,
-                       .timeout_ms = 20};
+            actor a = {
+                .element = e, .verb = (pastset_verb)verb, .timeout_ms = 20};
             if (verb == PASTSET_WRITE)
                 put(e, 1);
             act(&a);
@@ -212,8 +210,8 @@ Test(waiting, observers_are_served_in_the_order_they_came, .timeout = 5)
         pastset_element *e = numbers(PASTSET_BLOCK, 4, one);
         static held h[50];
         for (int i = 0; i < 50; i++)
-            cr_assert_eq(held_submit(e, &h[i], i % 2 ? PASTSET_OBSERVE
-                                                     : PASTSET_TAKE, 0),
+            cr_assert_eq(held_submit(e, &h[i],
+                                     i % 2 ? PASTSET_OBSERVE : PASTSET_TAKE, 0),
                          PASTSET_HELD);
         for (uint64_t i = 0; i < 50; i++) {
             put(e, i);
@@ -449,13 +447,13 @@ Test(waiting, deleting_ends_held_operations_of_each_kind, .timeout = 5)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 1, one);
-        pastset_element *full = element_make(e->space, "full", "u64",
-                                             PASTSET_BLOCK, 1, one);
+        pastset_element *full =
+            element_make(e->space, "full", "u64", PASTSET_BLOCK, 1, one);
         held h[PASTSET_VERBS];
         put(full, 1);
         for (int verb = PASTSET_WRITE; verb < PASTSET_VERBS; verb++)
-            cr_assert_eq(held_submit(verb == PASTSET_WRITE ? full : e,
-                                     &h[verb], (pastset_verb)verb, 0),
+            cr_assert_eq(held_submit(verb == PASTSET_WRITE ? full : e, &h[verb],
+                                     (pastset_verb)verb, 0),
                          PASTSET_HELD);
         check_status(pastset_element_delete(full), 0);
         check_status(pastset_element_delete(e), 0);
@@ -534,9 +532,9 @@ static void many_on_one(pastset_element *e, held *h, bool forward)
 {
     struct mallinfo2 before = mallinfo2(), after;
     for (uint64_t i = 0; i < MANY; i++)
-        cr_assert_eq(held_submit(e, &h[i], PASTSET_READ,
-                                 forward ? i : MANY - 1 - i),
-                     PASTSET_HELD);
+        cr_assert_eq(
+            held_submit(e, &h[i], PASTSET_READ, forward ? i : MANY - 1 - i),
+            PASTSET_HELD);
     after = mallinfo2();
     cr_assert_eq(after.uordblks, before.uordblks, "held requests cost memory");
     cr_assert_eq(e->held, MANY);

@@ -270,11 +270,10 @@ Test(communication, a_map_without_collectors_has_no_operations, .timeout = 5)
 
 Test(communication, refuses_threads_of_one_number, .timeout = 5)
 {
-    paths_map *map =
-        map_of("digraph g {\n subgraph cluster_h {\n"
-               "  t0 [kind=thread, number=1];\n"
-               "  t1 [kind=thread, number=1];\n }\n}\n",
-               EVENTSPACE_NO_COLLECTORS);
+    paths_map *map = map_of("digraph g {\n subgraph cluster_h {\n"
+                            "  t0 [kind=thread, number=1];\n"
+                            "  t1 [kind=thread, number=1];\n }\n}\n",
+                            EVENTSPACE_NO_COLLECTORS);
     scopes_communication *view;
     check_status(scopes_communication_create(&view, map), PASTSET_EMAP);
     cr_assert_null(view);

@@ -37,8 +37,8 @@ typedef struct tunnel {
     uint32_t killed_from; /* threads from this on, */
     uint32_t killed_step; /* after this step */
     uint32_t (*collectors)[PATHS];
-    uint64_t *now;            /* of each thread */
-    uint64_t (*written)[2];   /* when its tuples of this step were there */
+    uint64_t *now;          /* of each thread */
+    uint64_t (*written)[2]; /* when its tuples of this step were there */
     uint32_t *sequence;
 } tunnel;
 
@@ -49,8 +49,7 @@ static void thread_name(char *out, uint32_t i)
     snprintf(out, NAME_BYTES, i == 1 ? "t%u </script><b>&\"" : "t%u", i);
 }
 
-static void use(paths_map *map, uint32_t thread, const char *element,
-                int path)
+static void use(paths_map *map, uint32_t thread, const char *element, int path)
 {
     char name[NAME_BYTES];
     thread_name(name, thread);
@@ -97,8 +96,8 @@ static int make_map(tunnel *t, uint32_t hosts)
         use_neighbours(application, i, t->threads);
     paths_generate_options options = {.application = application,
                                       .hosts = hosts};
-    eventspace_instrument_options instrument = {
-        .collectors = EVENTSPACE_ALL_COLLECTORS};
+    eventspace_instrument_options instrument = {.collectors =
+                                                    EVENTSPACE_ALL_COLLECTORS};
     if (!err)
         err = paths_generate(&plain, &options);
     if (!err)
