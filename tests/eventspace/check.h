@@ -1,4 +1,4 @@
-/* check.h - what the tests of eventspace share: statuses by name, and a
+/* check.h - what the tests of eventspace share: files in a
  * directory of their own that goes away with the test. */
 #ifndef TESTS_EVENTSPACE_CHECK_H
 #define TESTS_EVENTSPACE_CHECK_H
@@ -10,20 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pastset/status.h"
-
-#define check_status(call, want)                                               \
-    do {                                                                       \
-        int got_ = (call);                                                     \
-        cr_assert(got_ == (want), "%s gave %s (%s), not %s", #call,            \
-                  pastset_status_name(got_), pastset_error(),                  \
-                  pastset_status_name(want));                                  \
-    } while (0)
-
-/* What the last failure says must have this in it. */
-#define check_error(part)                                                      \
-    cr_assert(strstr(pastset_error(), (part)), "\"%s\" does not say \"%s\"",   \
-              pastset_error(), (part))
+#include "tests/support/check.h"
 
 static char test_directory[64];
 

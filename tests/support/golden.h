@@ -11,20 +11,7 @@
 #include <string.h>
 
 #include "paths/map.h"
-#include "pastset/status.h"
-
-#define check_status(call, want)                                               \
-    do {                                                                       \
-        int got_ = (call);                                                     \
-        cr_assert(got_ == (want), "%s gave %s (%s), not %s", #call,            \
-                  pastset_status_name(got_), pastset_error(),                  \
-                  pastset_status_name(want));                                  \
-    } while (0)
-
-/* What the last failure says must have this in it. */
-#define check_error(part)                                                      \
-    cr_assert(strstr(pastset_error(), (part)), "\"%s\" does not say \"%s\"",   \
-              pastset_error(), (part))
+#include "tests/support/check.h"
 
 /* Borrowed until the next call. */
 static inline const char *golden_file(const char *name)
