@@ -258,8 +258,8 @@ paths_host *paths_stage_host(const paths_stage *stage)
 
 char *paths__describe(const paths_map *map, uint32_t edge)
 {
-    uint32_t nodes[256];
-    size_t count = paths_map_walk(map, edge, nodes, 256);
+    uint32_t nodes[PATHS_PATH_NODES];
+    size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
     const paths_map_node *thread = &map->nodes[map->edges[edge].from];
     char *text = NULL;
     size_t bytes = 0;

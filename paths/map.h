@@ -51,6 +51,7 @@
 #include <stdio.h>
 
 #define PATHS_NONE UINT32_MAX /* no host, no node, no edge */
+#define PATHS_PATH_NODES 256  /* most nodes of one path, over all hosts */
 #define PATHS_STAGES_MAX 32   /* most stages of one path in one host */
 
 typedef enum paths_kind {

@@ -47,12 +47,12 @@ const char *paths_thread_attribute(const paths_thread *self, const char *key)
 static const char *path_name(const paths_map *map, uint32_t edge)
 {
     const char *as = paths_attributes_get(&map->edges[edge].attributes, "as");
-    uint32_t nodes[256];
+    uint32_t nodes[PATHS_PATH_NODES];
     size_t count;
 
     if (as)
         return as;
-    count = paths_map_walk(map, edge, nodes, 256);
+    count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
     return count ? map->nodes[nodes[count - 1]].name : "";
 }
 
@@ -90,8 +90,8 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
 {
     const paths_map *map = self->host->map;
     uint32_t first = map->edges[edge].to;
-    uint32_t nodes[256];
-    size_t count = paths_map_walk(map, edge, nodes, 256);
+    uint32_t nodes[PATHS_PATH_NODES];
+    size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
     paths_path *path = calloc(1, sizeof(*path));
     pastset_type *type = malloc(sizeof(*type));
     int err;
@@ -103,7 +103,9 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a path");
     }
     path->type = type;
-    err = paths__element_type_of(map, nodes[count - 1], type);
+    err = count ? paths__element_type_of(map, nodes[count - 1], type)
+                : pastset_fail(PASTSET_EMAP, "it is longer than %d stages",
+                               PATHS_PATH_NODES);
     path->thread = self;
     path->edge = edge;
     path->first = self->host->stages[first];
@@ -481,17 +483,19 @@ static void asynchronous_end(paths_thread *self, operation *o)
     free(o);
 }
 
+/* Those that are finished now; what their callbacks start and finish is for
+ * the next time, so that this ends. */
 static int finished_end(paths_thread *self)
 {
+    operation *o = self->finished;
     int count = 0;
 
-    while (self->finished) {
-        operation *o = self->finished;
-        self->finished = o->mail;
-        if (!self->finished)
-            self->finished_last = NULL;
+    self->finished = self->finished_last = NULL;
+    while (o) {
+        operation *next = o->mail;
         asynchronous_end(self, o);
         count++;
+        o = next;
     }
     return count;
 }
