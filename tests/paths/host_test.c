@@ -746,6 +746,8 @@ Test(host, names_host_and_path_in_the_errors_of_other_hosts)
     run_well(pipe_map, programs);
 }
 
+static _Atomic int *ready; /* shared: threads that are about to wait */
+
 static int wait_in_vain(paths_thread *self, void *argument)
 {
     const char *name = argument;
@@ -753,6 +755,7 @@ static int wait_in_vain(paths_thread *self, void *argument)
     int32_t value;
 
     expect_status(paths_open(&path, self, name), 0);
+    atomic_fetch_add(ready, 1);
     return paths_read(path, 0, &value, sizeof(value));
 }
 
@@ -780,6 +783,8 @@ static int fail_when_told(paths_thread *self, void *argument)
     expect_status(paths_open(&go, self, "go"), 0);
     expect_status(paths_write(go, &(int32_t){1}, 4), 0);
     expect_status(paths_observe(go, &zero, sizeof(zero)), 0);
+    while (atomic_load(ready) < 3) /* t0, t1 and t4 have begun */
+        usleep(1000);
     return pastset_fail(PASTSET_EAPP, "the wind has gone");
 }
 
@@ -807,6 +812,7 @@ Test(host, ends_the_run_everywhere_when_a_thread_fails)
                                {NULL, NULL, NULL}};
     hosts h = {.map_text = failing_map, .programs = programs};
 
+    ready = shared_memory(sizeof(*ready));
     hosts_start(&h);
     hosts_wait(&h, 20);
     for (uint32_t i = 0; i < 3; i++) {
@@ -818,8 +824,6 @@ Test(host, ends_the_run_everywhere_when_a_thread_fails)
     check_says(h.results[0].text, "read by path \"e\" (t0 -> e)");
     hosts_free(&h);
 }
-
-static _Atomic int *ready; /* shared: threads that wait */
 
 static int tell_and_wait(paths_thread *self, void *argument)
 {
