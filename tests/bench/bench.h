@@ -5,8 +5,12 @@
 #ifndef TESTS_BENCH_BENCH_H
 #define TESTS_BENCH_BENCH_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "eventspace/ticks.h"
 
 double bench_now_ns(void);
 
@@ -22,6 +26,22 @@ void bench_check(int status, const char *what);
 
 /* Puts the calling thread on one processor, if there are that many. */
 void bench_pin(int processor);
+
+/* The limit of a collector: two stamps, and 36 bytes into a slot. The fences
+ * are for the compiler, and cost nothing. */
+static inline void bench_stamp_store(unsigned char *slot, uint32_t sequence)
+{
+    uint64_t start = eventspace_ticks();
+    uint32_t rest[5] = {1, 2, sequence, 8, 1};
+    uint64_t end;
+
+    atomic_signal_fence(memory_order_seq_cst);
+    end = eventspace_ticks();
+    memcpy(slot, &start, 8);
+    memcpy(slot + 8, &end, 8);
+    memcpy(slot + 16, rest, 20);
+    atomic_signal_fence(memory_order_seq_cst);
+}
 
 /* --- one bench per file --- */
 

@@ -16,7 +16,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "eventspace/ticks.h"
 #include "paths/wrapper.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/one_host.h"
@@ -74,27 +73,13 @@ static unsigned char *ring_make(const char *file)
     return ring;
 }
 
-static void stamp_store(unsigned char *slot, uint32_t sequence)
-{
-    uint64_t start = eventspace_ticks();
-    uint32_t rest[5] = {1, 2, sequence, 8, 1};
-    uint64_t end;
-
-    atomic_signal_fence(memory_order_seq_cst);
-    end = eventspace_ticks();
-    memcpy(slot, &start, 8);
-    memcpy(slot + 8, &end, 8);
-    memcpy(slot + 16, rest, 20);
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
 static double limit_turn(unsigned char *ring)
 {
     double begin = bench_now_ns();
     uint32_t at = 0;
 
     for (uint32_t i = 0; i < OPERATIONS; i++) {
-        stamp_store(ring + (size_t)at * 36, i);
+        bench_stamp_store(ring + (size_t)at * 36, i);
         if (++at == RING)
             at = 0;
     }
@@ -157,7 +142,7 @@ static double limit_shared_turn(void)
     for (uint32_t i = 0; i < OPERATIONS; i++) {
         uint32_t at =
             atomic_fetch_add_explicit(&shared.next, 1, memory_order_relaxed);
-        stamp_store(shared.ring + (size_t)(at % RING) * 36, i);
+        bench_stamp_store(shared.ring + (size_t)(at % RING) * 36, i);
     }
     return (bench_now_ns() - begin) / OPERATIONS;
 }

@@ -1,9 +1,7 @@
 /* local.c - a write and a read of 64 bytes through a collected path. Limit:
  * that of one collector (two stamps, 36 bytes), and for the read the same. */
-#include <stdatomic.h>
 #include <string.h>
 
-#include "eventspace/ticks.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/one_host.h"
 
@@ -24,17 +22,8 @@ static double limit_turn(unsigned char *ring)
 {
     double begin = bench_now_ns();
 
-    for (uint32_t i = 0; i < OPERATIONS; i++) {
-        unsigned char *slot = ring + (i & 65535) * 36;
-        uint64_t start = eventspace_ticks(), end;
-        uint32_t rest[5] = {1, 2, i, 64, 1};
-        atomic_signal_fence(memory_order_seq_cst);
-        end = eventspace_ticks();
-        memcpy(slot, &start, 8);
-        memcpy(slot + 8, &end, 8);
-        memcpy(slot + 16, rest, 20);
-        atomic_signal_fence(memory_order_seq_cst);
-    }
+    for (uint32_t i = 0; i < OPERATIONS; i++)
+        bench_stamp_store(ring + (i & 65535) * 36, i);
     return (bench_now_ns() - begin) / OPERATIONS;
 }
 
