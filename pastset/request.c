@@ -37,7 +37,7 @@ const char *pastset_verb_name(unsigned verb)
 {
     static const char *const names[PASTSET_VERBS] = {
         "?",         "write",      "read",    "read_first", "read_last",
-        "read_next", "read_match", "observe", "take",
+        "read_next", "read_match", "observe", "take", "exchange",
     };
     return names[verb < PASTSET_VERBS ? verb : 0];
 }

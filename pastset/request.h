@@ -25,6 +25,7 @@ typedef enum pastset_verb {
     PASTSET_READ_MATCH,
     PASTSET_OBSERVE,
     PASTSET_TAKE,
+    PASTSET_EXCHANGE, /* of paths only: a write that brings back a tuple */
     PASTSET_VERBS, /* their number, plus one */
 } pastset_verb;
 

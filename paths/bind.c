@@ -1,7 +1,10 @@
 /* bind.c - makes the stages, elements and threads of one host from its map. */
+#include <netdb.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths/address.h"
 #include "paths/host_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 
@@ -77,17 +80,57 @@ static int stage_make(paths_host *host, uint32_t node)
     stage->node = node;
     stage->down = type->down ? type->down : pass_down;
     stage->up = type->up;
-    /* The two built-in ones enter the list themselves, when they must. */
-    stage->holds = type->drop && type != &paths__element_type &&
+    stage->joins = type->joins;
+    /* These enter the list themselves, when they must. */
+    stage->holds = type->drop && !type->joins && type != &paths__element_type &&
                    type != &paths__proxy_type;
     if (type->state_bytes) {
-        stage->state = calloc(1, type->state_bytes);
+        /* Aligned, for types that keep apart what several threads write. */
+        size_t bytes = (type->state_bytes + 63) / 64 * 64;
+        stage->state = aligned_alloc(64, bytes);
         if (!stage->state)
             return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
                                 n->name);
+        memset(stage->state, 0, bytes);
     }
     return n->kind == PATHS_ELEMENT ? element_make(host, node, &stage->element)
                                     : 0;
+}
+
+/* A node that joins has a stage for each way in. */
+static int ports_make(paths_host *host, paths_stage *stage)
+{
+    const paths_map_node *n = &host->map->nodes[stage->node];
+
+    if (!stage->joins)
+        return 0;
+    stage->ports = calloc((size_t)n->in_count + 1, sizeof(*stage->ports));
+    if (!stage->ports)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
+                            n->name);
+    for (uint32_t i = 0; i < n->in_count; i++) {
+        stage->ports[i] = *stage;
+        stage->ports[i].ports = NULL;
+        stage->ports[i].input = i;
+    }
+    return 0;
+}
+
+/* Where an edge leads in, when that is on this host. */
+static void entry_make(paths_host *host, uint32_t edge)
+{
+    const paths_map *map = host->map;
+    const paths_map_node *to = &map->nodes[map->edges[edge].to];
+    paths_stage *stage = host->stages[map->edges[edge].to];
+    uint32_t input = 0;
+
+    if (!stage)
+        return;
+    while (to->in[input] != edge)
+        input++;
+    host->entries[edge] = stage->ports ? &stage->ports[input] : stage;
+    if (map->nodes[map->edges[edge].from].host != host->self)
+        host->entries[edge]->entry = stage->entry = true;
 }
 
 /* Connects a stage to the one that follows, here or on another host. */
@@ -96,16 +139,16 @@ static void stage_join(paths_host *host, paths_stage *stage)
     const paths_map *map = host->map;
     const paths_map_node *n = &map->nodes[stage->node];
 
-    for (uint32_t i = 0; i < n->in_count; i++) {
-        uint32_t from = map->edges[n->in[i]].from;
-        if (map->nodes[from].host != host->self)
-            stage->entry = true;
-    }
     if (n->out_count == 0)
         return;
     stage->far_node = map->edges[n->out[0]].to;
     stage->far_host = map->nodes[stage->far_node].host;
-    stage->next = host->stages[stage->far_node];
+    stage->next = host->entries[n->out[0]];
+    for (uint32_t i = 0; stage->ports && i < n->in_count; i++) {
+        stage->ports[i].far_node = stage->far_node;
+        stage->ports[i].far_host = stage->far_host;
+        stage->ports[i].next = stage->next;
+    }
 }
 
 static bool is_proxy(const paths_stage *stage)
@@ -118,8 +161,10 @@ static bool is_proxy(const paths_stage *stage)
 static void mark_loop_links(paths_host *host, paths_stage *stage)
 {
     /* Any wrapper may hold, by paths_resume_after if not by itself; and what
-     * was held is carried on by the loop. */
-    bool carried = stage->entry || !is_proxy(stage);
+     * was held is carried on by the loop. Collectives are told by it who has
+     * left. */
+    bool carried = stage->entry || !is_proxy(stage) ||
+                   paths__leads_to_collective(host->map, stage->node);
 
     for (; carried && stage; stage = stage->next) {
         if (is_proxy(stage))
@@ -183,27 +228,111 @@ static int largest_find(paths_host *host)
     return 0;
 }
 
+static int compare_names(const void *a, const void *b, void *argument)
+{
+    const paths_map *map = argument;
+
+    return strcmp(map->nodes[*(const uint32_t *)a].name,
+                  map->nodes[*(const uint32_t *)b].name);
+}
+
+/* Hosts may have read their nodes in another order, so that on the wire a node
+ * is its rank by name. */
+static int numbers_make(paths_host *host)
+{
+    const paths_map *map = host->map;
+    union {
+        const paths_map *map;
+        void *argument;
+    } context = {.map = map};
+
+    host->numbers = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
+    host->numbered = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
+    if (!host->numbers || !host->numbered)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
+    for (uint32_t i = 0; i < map->node_count; i++)
+        host->numbered[i] = i;
+    qsort_r(host->numbered, map->node_count, sizeof(uint32_t), compare_names,
+            context.argument);
+    for (uint32_t i = 0; i < map->node_count; i++)
+        host->numbers[host->numbered[i]] = i;
+    return 0;
+}
+
+/* The machine of a host, as far as the map says: its address without a port. */
+static void machine_of(const paths_map_host *host, char *out, size_t room)
+{
+    const char *text = paths_attributes_get(&host->attributes, "address");
+    paths_address address;
+
+    snprintf(out, room, "127.0.0.1");
+    if (text && *text && paths_address_parse(&address, text) == 0)
+        getnameinfo((const struct sockaddr *)&address.socket, address.bytes,
+                    out, (socklen_t)room, NULL, 0, NI_NUMERICHOST);
+}
+
+/* Are there more threads on this machine than it has processors for? Hosts of
+ * one address are on one machine. */
+static bool is_crowded(const paths_host *host)
+{
+    const paths_map *map = host->map;
+    char here[NI_MAXHOST], there[NI_MAXHOST];
+    uint32_t threads = 0;
+    cpu_set_t set;
+
+    machine_of(&map->hosts[host->self], here, sizeof(here));
+    for (uint32_t i = 0; i < map->host_count; i++) {
+        machine_of(&map->hosts[i], there, sizeof(there));
+        for (uint32_t k = 0; strcmp(here, there) == 0 && k < map->node_count;
+             k++)
+            threads += map->nodes[k].kind == PATHS_THREAD &&
+                       map->nodes[k].host == i;
+    }
+    if (sched_getaffinity(0, sizeof(set), &set) != 0)
+        return true;
+    return threads > (uint32_t)CPU_COUNT(&set);
+}
+
+/* Stages, and how they follow each other. */
+static int stages_make(paths_host *host)
+{
+    const paths_map *map = host->map;
+    int err = 0;
+
+    for (uint32_t i = 0; i < map->node_count && !err; i++) {
+        if (map->nodes[i].host == host->self &&
+            map->nodes[i].kind != PATHS_THREAD)
+            err = stage_make(host, i);
+        if (!err && host->stages[i])
+            err = ports_make(host, host->stages[i]);
+    }
+    for (uint32_t i = 0; i < map->edge_count && !err; i++)
+        entry_make(host, i);
+    for (uint32_t i = 0; i < map->node_count && !err; i++) {
+        if (host->stages[i])
+            stage_join(host, host->stages[i]);
+    }
+    return err;
+}
+
 int paths__bind(paths_host *host)
 {
     const paths_map *map = host->map;
     int err;
 
-    host->stages = calloc(map->node_count + 1, sizeof(*host->stages));
+    host->stages = calloc((size_t)map->node_count + 1, sizeof(*host->stages));
+    host->entries = calloc((size_t)map->edge_count + 1, sizeof(*host->entries));
     host->peers = calloc(host->host_count, sizeof(*host->peers));
-    if (!host->stages || !host->peers)
+    if (!host->stages || !host->entries || !host->peers)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
+    host->crowded = is_crowded(host);
     err = largest_find(host);
     if (!err)
+        err = numbers_make(host);
+    if (!err)
         err = threads_make(host);
-    for (uint32_t i = 0; i < map->node_count && !err; i++) {
-        if (map->nodes[i].host == host->self &&
-            map->nodes[i].kind != PATHS_THREAD)
-            err = stage_make(host, i);
-    }
-    for (uint32_t i = 0; i < map->node_count && !err; i++) {
-        if (host->stages[i])
-            stage_join(host, host->stages[i]);
-    }
+    if (!err)
+        err = stages_make(host);
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         paths_stage *stage = host->stages[i];
         if (!stage)
@@ -227,9 +356,13 @@ void paths__unbind(paths_host *host)
         if (stage->ready && stage->type->fini)
             stage->type->fini(stage);
         free(stage->state);
+        free(stage->ports);
         free(stage);
     }
     free(host->stages);
+    free(host->entries);
+    free(host->numbers);
+    free(host->numbered);
     for (uint32_t i = 0; host->threads && i < host->thread_count; i++)
         paths__thread_fini(&host->threads[i]);
     free(host->threads);
@@ -239,6 +372,11 @@ void paths__unbind(paths_host *host)
 void *paths_stage_state(paths_stage *stage)
 {
     return stage->state;
+}
+
+uint32_t paths_stage_input(const paths_stage *stage)
+{
+    return stage->input;
 }
 
 const paths_map_node *paths_stage_node(const paths_stage *stage)

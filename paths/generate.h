@@ -47,7 +47,15 @@ typedef struct paths_generate_options {
     const paths_map *placement; /* NULL: everything by `spread` and `home` */
     paths_spread spread;
     paths_home home;
+    /* Of the trees of elements that do not say it themselves: */
+    const char *shape; /* flat, hierarchical, binomial; NULL: hierarchical */
+    unsigned fanout;   /* most inputs of one wrapper, from 2; 0: any number */
 } paths_generate_options;
+
+/* True for the words of `use` by which threads do something together: sum, min,
+ * max, product, and, or, xor, reduce, barrier, broadcast, gather, scatter,
+ * alltoall. Their wrappers are of the kind of this name. */
+bool paths_is_collective(const char *use);
 
 /* Reads a mapping (any of the three): a graph as of map.h, except that nodes
  * need no `kind` and may be host nodes. Complaints name file and line.

@@ -146,7 +146,8 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
     o->timed = timed;
     if (o->home && paths__current == &o->home->executor) {
         o->left = true;
-        o->home_depth = o->depth;
+        o->home_depth =
+            o->depth < o->carry_depth ? o->depth : o->carry_depth;
     }
     timer_set(host);
     return 0;

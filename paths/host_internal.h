@@ -19,6 +19,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include "paths/gate_internal.h"
 #include "paths/host.h"
 #include "paths/wire_internal.h"
 #include "pastset/waiter.h"
@@ -33,10 +34,14 @@ struct paths_stage {
     int (*up)(paths_stage *stage, paths_operation *op, uint64_t *note);
     paths_stage *next; /* NULL: an element, or the next is on another host */
     bool holds;        /* may hold: its type has a `drop` */
+    bool joins;        /* of a type that joins */
     bool entry;        /* operations of other hosts come in here */
     bool ready;        /* its type's `init` went well: `fini` is due */
     pastset_element *element; /* of element stages */
     void *state;
+    uint32_t input;     /* of a stage of a node that joins: the way in */
+    paths_stage *ports; /* of the first stage of such a node: those of its ways
+                           in, in order */
 
     const paths_wrapper_type *type;
     paths_host *host;
@@ -65,6 +70,8 @@ struct operation {
     paths_thread *home;      /* NULL: it came from another host */
     uint16_t depth;          /* route entries below its place on the way up */
     uint16_t home_depth;     /* of these, the ones that its home ran */
+    uint16_t carry_depth;    /* and those below the first collective for which
+                                it goes on; PATHS_STAGES_MAX + 1: none */
     bool rising;             /* held on its way up */
     bool left;               /* its home let go of it */
     bool late;               /* its home does not watch its deadline any more */
@@ -74,6 +81,11 @@ struct operation {
     uint64_t asked;          /* index that was asked for */
     char *text;              /* of a failure on another thread or host; owned */
 
+    /* Its home waits at this gate until it is no longer at `gate_value`. */
+    paths_gate *gate;
+    uint32_t gate_value;
+    operation *next_released; /* while a collective lets go of its round */
+
     /* At the top of an operation that came from another host: sends the
      * reply, and frees it. */
     void (*complete)(operation *o);
@@ -81,6 +93,7 @@ struct operation {
     connection *from;     /* whose request it is; referenced */
     unsigned char *reply; /* header and tuple */
     size_t reply_room;
+    const void *answer; /* of an exchange: its result; in place of `reply` */
     uint32_t from_id; /* of the request on `from` */
     uint32_t id;      /* of the request on a link, to the next host */
 
@@ -177,6 +190,10 @@ struct paths_host {
 
     pastset_space *space;
     paths_stage **stages; /* by node; NULL: not here */
+    paths_stage **entries; /* by edge: where it leads in; NULL: not here */
+    uint32_t *numbers;     /* of each node, on the wire: its rank by name */
+    uint32_t *numbered;    /* and the node of each number */
+    bool crowded;          /* this machine has more threads than processors */
     paths_thread *threads;
     executor loop_executor;
     peer *peers; /* by host of the map */
@@ -272,6 +289,11 @@ int paths__run(operation *o);
 int paths__rise(operation *o);
 /* Keeps this thread's error text with the operation, for whoever reports it. */
 void paths__keep_text(operation *o, int status);
+/* What an exchange brings back: to its home's buffer, or for the reply. The
+ * bytes must stay until it is at the top. Errors: PASTSET_EROOM. */
+int paths__answer(operation *o, const void *result, size_t bytes);
+/* A held operation is complete: up it goes from here, also with an error. */
+void paths__complete(operation *o, int status);
 /* Puts it in its home's mailbox and wakes it. */
 void paths__post(operation *o);
 
@@ -280,8 +302,11 @@ void paths__post(operation *o);
 /* Before an operation is held: puts it in the list, sets its deadline.
  * Errors: PASTSET_ELIMIT, and the host's failure. */
 int paths__hold(operation *o);
-/* It is not held after all, or no longer. */
+/* It is no longer held. */
 void paths__unhold(operation *o);
+/* It was not held after all, so that its home has not let go of it, unless it
+ * had (`left`) before. */
+void paths__unhold_again(operation *o, bool left);
 /* Ends it if it is still held: its deadline passed. Its home. */
 void paths__end(operation *o, int status);
 /* Ends every held operation, because the run ends or has ended. */
@@ -329,6 +354,8 @@ const void *paths__request_header(wire_header *header, operation *o,
                                   const paths_stage *proxy);
 /* Takes what the header of a reply says into the operation. */
 void paths__reply_take(operation *o, const wire_header *header);
+/* Where the tuple of a reply goes (NULL: away). False: more than was asked. */
+bool paths__reply_target(const operation *o, size_t bytes, void **out);
 /* Connects, proves the key, says hello. Blocking; any thread. */
 void paths__socket_tune(int fd);
 int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *fd);
@@ -342,6 +369,20 @@ void paths__serve_linked(paths_host *host, peer *p, connection *link);
 /* The loop's way through a proxy. Any thread that holds `o`. */
 int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy);
 bool paths__serve_forget(paths_host *host, operation *o);
+/* Tells the host behind a proxy that nobody contributes that way any more. */
+void paths__serve_left(const paths_stage *proxy, const char *why);
+
+/* --- wrappers/collective.c: rounds --- */
+
+bool paths__leads_to_collective(const paths_map *map, uint32_t node);
+/* An operation that has passed the gate: takes its result; its status. */
+int paths__collective_opened(paths_stage *stage, operation *o);
+/* Every collective of this host fails from now on. Not under held_lock. */
+void paths__collectives_end(paths_host *host);
+/* Those in whose tree the host has a part fail: it died. */
+void paths__collectives_gone(paths_host *host, uint32_t gone, const char *why);
+/* Nobody contributes any more by this way, which leads through `stage`. */
+void paths__collective_left(paths_stage *stage, const char *why);
 
 /* --- member.c: who is there, who is done, what failed --- */
 

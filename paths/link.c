@@ -329,13 +329,23 @@ const void *paths__request_header(wire_header *header, operation *o,
     header->id = o->id;
     header->kind = WIRE_REQUEST;
     header->status = (int16_t)o->op.verb;
-    header->stage = proxy->far_node;
+    header->stage = proxy->host->numbers[proxy->node];
     header->thread = o->op.thread;
     header->sequence = o->op.sequence;
     header->index = o->asked = o->op.index;
     header->timeout_ms = timeout_of(o);
-    if (o->op.verb == PASTSET_WRITE) {
+    if (o->op.status < 0) {
+        const char *text =
+            o->text ? o->text : pastset_status_text(o->op.status);
+        header->kind = WIRE_SPOILT;
+        header->room = (uint32_t)-o->op.status;
+        header->bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
+        return text;
+    }
+    if (o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE) {
         header->bytes = (uint32_t)o->op.bytes;
+        header->room =
+            o->op.room < UINT32_MAX ? (uint32_t)o->op.room : UINT32_MAX;
         return o->op.tuple;
     }
     header->room =
@@ -455,8 +465,20 @@ void paths__reply_take(operation *o, const wire_header *header)
         return;
     o->op.index = header->index;
     o->op.lost = header->lost;
-    if (o->op.verb != PASTSET_WRITE)
+    if (o->op.verb == PASTSET_EXCHANGE)
+        o->op.room = header->bytes;
+    else if (o->op.verb != PASTSET_WRITE)
         o->op.bytes = header->bytes;
+}
+
+bool paths__reply_target(const operation *o, size_t bytes, void **out)
+{
+    *out = NULL;
+    if (o->op.verb == PASTSET_WRITE)
+        return true;
+    *out = o->op.verb == PASTSET_EXCHANGE ? o->op.result : o->op.tuple;
+    return bytes <=
+           (o->op.verb == PASTSET_EXCHANGE ? o->op.room : o->op.bytes);
 }
 
 /* A reply whose header was read; 0 or a negative errno. */
@@ -464,6 +486,7 @@ static int reply_read(thread_link *link, const wire_header *header)
 {
     operation *o = pending_find(&link->pending, header->id);
     char text[WIRE_TEXT_BYTES + 1] = "";
+    void *target;
     int r;
 
     if (!o) /* given up: its deadline passed */
@@ -471,11 +494,10 @@ static int reply_read(thread_link *link, const wire_header *header)
     if (header->status < 0) {
         r = take(link, text, header->bytes);
         text[header->bytes] = 0;
-    } else if (header->bytes > o->op.bytes && o->op.verb != PASTSET_WRITE) {
+    } else if (!paths__reply_target(o, header->bytes, &target)) {
         return -EPROTO; /* it was told the room */
     } else {
-        r = take(link, o->op.verb == PASTSET_WRITE ? NULL : o->op.tuple,
-                 header->bytes);
+        r = take(link, target, header->bytes);
     }
     if (r)
         return r;

@@ -172,8 +172,10 @@ void paths__member_turn(paths_host *host)
         atomic_load_explicit(&host->threads_running, memory_order_acquire) == 0;
 
     if (atomic_load(&host->failed)) {
-        if (!host->failure_told)
+        if (!host->failure_told) {
             tell_failure(host);
+            paths__collectives_end(host);
+        }
         /* Also those that were held since. */
         paths__end_all(host);
         if (paths__member_gone(host))

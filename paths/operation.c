@@ -27,6 +27,21 @@ void paths__keep_text(operation *o, int status)
     o->text = strdup(pastset_error());
 }
 
+int paths__answer(operation *o, const void *result, size_t bytes)
+{
+    if (bytes > o->op.room)
+        return pastset_fail(PASTSET_EROOM,
+                            "what comes back has %zu bytes, and there is room "
+                            "for %zu",
+                            bytes, o->op.room);
+    o->op.room = bytes;
+    if (o->room)
+        o->answer = result;
+    else if (o->op.result != result)
+        memmove(o->op.result, result, bytes);
+    return 0;
+}
+
 void paths__post(operation *o)
 {
     paths_thread *home = o->home;
@@ -46,8 +61,7 @@ void paths__post(operation *o)
     pastset_waiter_wake(&home->waiter);
 }
 
-/* It was not held after all, so its home has not let go of it. */
-static void unhold_again(operation *o, bool left)
+void paths__unhold_again(operation *o, bool left)
 {
     paths__unhold(o);
     if (o->left != left) /* then this is its home, which alone writes it */
@@ -65,7 +79,7 @@ static int up_holding(operation *o, route_entry *entry)
         return r;
     r = entry->stage->up(entry->stage, &o->op, &entry->note);
     if (r != PATHS_HOLD)
-        unhold_again(o, left);
+        paths__unhold_again(o, left);
     return r;
 }
 
@@ -110,7 +124,7 @@ static int down_holding(paths_stage *stage, operation *o, route_entry *entry)
         return r;
     r = stage->down(stage, &o->op, &entry->note);
     if (r != PATHS_HOLD)
-        unhold_again(o, left);
+        paths__unhold_again(o, left);
     return r;
 }
 
@@ -130,6 +144,8 @@ int paths__run(operation *o)
             r = stage->down(stage, &o->op, &entry->note);
         if (r != PATHS_PASS)
             break;
+        if (stage->joins && o->depth < o->carry_depth)
+            o->carry_depth = o->depth;
         o->depth += stage->up != NULL;
         stage = stage->next;
     }
@@ -150,6 +166,16 @@ static void finish(operation *o)
         o->complete(o);
 }
 
+void paths__complete(operation *o, int status)
+{
+    paths__unhold(o);
+    o->op.status = status;
+    if (status < 0)
+        paths__keep_text(o, status);
+    if (paths__rise(o) == RUN_DONE)
+        finish(o);
+}
+
 void paths_resume(paths_operation *op, int status)
 {
     operation *o = operation_of(op);
@@ -160,7 +186,11 @@ void paths_resume(paths_operation *op, int status)
         o->op.status = status;
         paths__keep_text(o, status);
     }
-    if (status == PATHS_PASS && !o->rising) {
+    /* An error at a collective is one of the whole round: it goes down. */
+    if ((status == PATHS_PASS || (status < 0 && o->stage->joins)) &&
+        !o->rising) {
+        if (o->stage->joins && o->depth < o->carry_depth)
+            o->carry_depth = o->depth;
         o->depth += o->stage->up != NULL;
         o->stage = o->stage->next;
         r = paths__run(o);

@@ -45,6 +45,17 @@ const char *paths_describe(const paths_path *path);
 /* Appends a tuple; waits when the element is full and its policy is block. */
 int paths_write(paths_path *path, const void *tuple, size_t bytes);
 
+/* Writes a tuple and brings back, into `result`, what became of it: through
+ * collective wrappers their result (the sum of all contributions ...), else
+ * the tuple itself. `result` may be `tuple`. Waits until all have contributed.
+ */
+int paths_exchange(paths_path *path, const void *tuple, size_t bytes,
+                   void *result, size_t room);
+
+/* Waits until all threads whose paths lead through the barrier have come: a
+ * write of no bytes. */
+int paths_barrier(paths_path *path);
+
 /* Reads without consuming, waiting until there is a tuple. `room` is the size
  * of the buffer; for types of variable length use paths_call, which tells the
  * length. read_next goes on where this path's last one ended. */
@@ -61,8 +72,10 @@ int paths_take(paths_path *path, const pastset_pattern *pattern, void *tuple,
 /* The general form of all of them. */
 typedef struct paths_arguments {
     pastset_verb verb;
-    void *tuple;    /* write: not changed */
-    size_t bytes;   /* write: length; else room, and then the length */
+    void *tuple;    /* write, exchange: not changed */
+    size_t bytes;   /* write, exchange: length; else room, then the length */
+    void *result;   /* exchange: where what comes back goes; may be `tuple` */
+    size_t room;    /* exchange: for `result`, and then its length */
     uint64_t index; /* read: which; then: of the tuple */
     const pastset_pattern *pattern;
     int timeout_ms; /* PASTSET_FOREVER, PASTSET_NOWAIT, or a deadline */

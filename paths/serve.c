@@ -13,7 +13,9 @@
 /* Room for a tuple behind where the header of the reply goes. */
 static void *serve_room(operation *o, size_t bytes)
 {
-    if (bytes > o->op.bytes)
+    bool exchange = o->op.verb == PASTSET_EXCHANGE;
+
+    if (bytes > (exchange ? o->op.room : o->op.bytes))
         return NULL; /* the reader told how much he takes */
     if (bytes > o->reply_room || !o->reply) {
         unsigned char *reply = realloc(o->reply, bytes ? bytes : 1);
@@ -22,7 +24,8 @@ static void *serve_room(operation *o, size_t bytes)
         o->reply = reply;
         o->reply_room = bytes;
     }
-    o->op.tuple = o->reply; /* where wrappers find it on the way up */
+    /* Where wrappers find it on the way up. */
+    *(exchange ? &o->op.result : &o->op.tuple) = o->reply;
     return o->reply;
 }
 
@@ -50,6 +53,12 @@ static void serve_complete(operation *o)
             o->text ? o->text : pastset_status_text(o->op.status);
         header.bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
         payload = text;
+    } else if (o->answer) {
+        header.bytes = (uint32_t)(o->op.verb == PASTSET_EXCHANGE ? o->op.room
+                                                                 : o->op.bytes);
+        payload = o->answer;
+    } else if (o->op.verb == PASTSET_EXCHANGE && o->reply) {
+        header.bytes = (uint32_t)o->op.room;
     } else if (o->op.verb != PASTSET_WRITE && o->reply) {
         header.bytes = (uint32_t)o->op.bytes;
     } /* no reply: a wrapper answered it, and has no tuple to give */
@@ -62,15 +71,24 @@ static void serve_complete(operation *o)
 static paths_stage *request_stage(connection *c)
 {
     const wire_header *h = &c->header;
-    paths_host *host = c->host;
+    const paths_host *host = c->host;
+    const paths_map_node *proxy;
     paths_stage *stage;
 
     if (c->outgoing || c->state != CONNECTION_OPEN || c->role == ROLE_MEMBER ||
-        h->stage >= host->map->node_count || h->status <= 0 ||
-        h->status >= PASTSET_VERBS)
+        h->stage >= host->map->node_count)
         return NULL;
-    stage = host->stages[h->stage];
+    proxy = &host->map->nodes[host->numbered[h->stage]];
+    if (proxy->host != c->peer || proxy->kind != PATHS_WRAPPER)
+        return NULL;
+    stage = host->entries[proxy->out[0]];
     return stage && stage->entry ? stage : NULL;
+}
+
+static bool request_verb_holds(const wire_header *h)
+{
+    return h->status > 0 && h->status < PASTSET_VERBS &&
+           (h->kind != WIRE_SPOILT || (h->room > 0 && h->room < INT16_MAX));
 }
 
 static unsigned char *request_begin(connection *c)
@@ -80,7 +98,7 @@ static unsigned char *request_begin(connection *c)
     operation *o;
     unsigned char *payload;
 
-    if (!stage)
+    if (!stage || !request_verb_holds(h))
         return NULL;
     o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) + h->bytes +
                1);
@@ -98,9 +116,16 @@ static unsigned char *request_begin(connection *c)
     o->op.bytes = h->room;
     if (h->timeout_ms != WIRE_FOREVER && h->timeout_ms != 0)
         o->op.deadline_ns = pastset_now_ns() + (int64_t)h->timeout_ms * 1000000;
-    if (o->op.verb == PASTSET_WRITE) {
+    o->carry_depth = PATHS_STAGES_MAX + 1;
+    if (h->kind == WIRE_SPOILT) {
+        o->op.status = -(int)h->room;
+        o->op.bytes = 0;
+        payload[h->bytes] = 0; /* the text; see request_run() */
+    } else if (o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE) {
         o->op.tuple = payload;
         o->op.bytes = h->bytes;
+        o->op.room = h->room;
+        o->room = o->op.verb == PASTSET_EXCHANGE ? serve_room : NULL;
     } else {
         o->room = serve_room;
         if (h->bytes || h->lost) {
@@ -139,6 +164,9 @@ static void request_run(connection *c)
     operation *o = c->request;
 
     c->request = NULL;
+    if (o->op.status)
+        o->text = strndup((const char *)(o->route + PATHS_STAGES_MAX),
+                          WIRE_TEXT_BYTES);
     if (!pattern_fits(o)) {
         pastset_fail(PASTSET_EINVAL, "a pattern that does not fit the type");
         o->op.status = PASTSET_EINVAL;
@@ -148,6 +176,36 @@ static void request_run(connection *c)
     }
     if (paths__run(o) == RUN_DONE)
         serve_complete(o);
+}
+
+/* --- those who leave --- */
+
+static void left_take(connection *c)
+{
+    paths_stage *stage = request_stage(c);
+    char text[WIRE_TEXT_BYTES + 1];
+
+    if (!stage) {
+        connection_close(c, "it broke the protocol");
+        return;
+    }
+    snprintf(text, sizeof(text), "%.*s", (int)c->header.bytes,
+             (const char *)c->small);
+    paths__collective_left(stage, text);
+}
+
+void paths__serve_left(const paths_stage *proxy, const char *why)
+{
+    paths_host *host = proxy->host;
+    peer *p = &host->peers[proxy->far_host];
+    wire_header header = {.kind = WIRE_LEFT,
+                          .stage = host->numbers[proxy->node],
+                          .bytes = (uint32_t)strnlen(why, WIRE_TEXT_BYTES)};
+
+    pthread_mutex_lock(&host->held_lock);
+    if (p->link) /* else that host has died, and others will say so */
+        connection_send(p->link, &header, why);
+    pthread_mutex_unlock(&host->held_lock);
 }
 
 /* --- the loop's links --- */
@@ -216,6 +274,7 @@ void paths__serve_linked(paths_host *host, peer *p, connection *link)
 static unsigned char *reply_begin(connection *c)
 {
     paths_host *host = c->host;
+    void *target;
     peer *p;
     operation *o;
 
@@ -238,9 +297,9 @@ static unsigned char *reply_begin(connection *c)
         return c->header.bytes ? NULL : c->small;
     if (o->room)
         return o->room(o, c->header.bytes);
-    if (c->header.bytes == 0)
-        return c->small; /* its tuple may be NULL */
-    return c->header.bytes <= o->op.bytes ? o->op.tuple : NULL;
+    if (!paths__reply_target(o, c->header.bytes, &target))
+        return NULL;
+    return c->header.bytes ? target : c->small; /* its tuple may be NULL */
 }
 
 /* Nobody waits for it any more: `request` is but the place for its payload. */
@@ -273,6 +332,7 @@ unsigned char *paths__serve_payload_at(connection *c)
 {
     switch (c->header.kind) {
     case WIRE_REQUEST:
+    case WIRE_SPOILT:
         return request_begin(c);
     case WIRE_REPLY:
         return reply_begin(c);
@@ -285,7 +345,11 @@ void paths__serve_frame(connection *c)
 {
     switch (c->header.kind) {
     case WIRE_REQUEST:
+    case WIRE_SPOILT:
         request_run(c);
+        break;
+    case WIRE_LEFT:
+        left_take(c);
         break;
     case WIRE_REPLY:
         reply_end(c);
@@ -315,7 +379,7 @@ void paths__serve_abandon(connection *c)
     c->in_payload = false;
     if (!o)
         return;
-    if (c->header.kind == WIRE_REQUEST)
+    if (c->header.kind == WIRE_REQUEST || c->header.kind == WIRE_SPOILT)
         serve_free(o);
     else if (dropped)
         free(o);

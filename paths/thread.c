@@ -89,7 +89,6 @@ static int link_prepare(paths_thread *self, const paths_stage *stage)
 static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
 {
     const paths_map *map = self->host->map;
-    uint32_t first = map->edges[edge].to;
     uint32_t nodes[PATHS_PATH_NODES];
     size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
     paths_path *path = calloc(1, sizeof(*path));
@@ -108,7 +107,7 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
                                PATHS_PATH_NODES);
     path->thread = self;
     path->edge = edge;
-    path->first = self->host->stages[first];
+    path->first = self->host->entries[edge];
     path->name = strdup(path_name(map, edge));
     path->description = paths__describe(map, edge);
     path->call.route = path->route;
@@ -212,11 +211,32 @@ static bool mailbox_take(paths_thread *self)
     return some;
 }
 
+/* Waits at the gate of a collective. False: the deadline passed. */
+static bool gate_pass(paths_thread *self, operation *o, int64_t deadline)
+{
+    paths_stage *stage = o->stage;
+
+    if (!paths_gate_wait(o->gate, o->gate_value, deadline))
+        return false;
+    o->gate = NULL;
+    o->op.status = paths__collective_opened(stage, o);
+    paths__thread_bring_up(self, o);
+    return true;
+}
+
 /* The deadline passed: takes the operation back from where it is held. */
 static void give_up(paths_thread *self, operation *o)
 {
     pastset_fail(PASTSET_ETIMEDOUT, "%s",
                  pastset_status_text(PASTSET_ETIMEDOUT));
+    if (o->gate) {
+        /* Else its round is complete, and the gate about to open. */
+        if (o->stage->type->drop(o->stage, &o->op)) {
+            o->gate = NULL;
+            paths_resume(&o->op, PASTSET_ETIMEDOUT);
+        }
+        return;
+    }
     if (o->left) {
         paths__end(o, PASTSET_ETIMEDOUT);
         return;
@@ -235,7 +255,9 @@ static void wait_for(paths_thread *self, operation *o)
     while (!o->done) {
         bool in_time = true;
 
-        if (!o->left) {
+        if (o->gate) {
+            in_time = gate_pass(self, o, deadline);
+        } else if (!o->left) {
             int64_t until = deadline ? deadline + GRACE_NS : 0;
             mailbox_take(self); /* of others that are under way */
             in_time = paths__links_wait(self, o, until) != PASTSET_ETIMEDOUT;
@@ -276,7 +298,7 @@ static void cursor_move(paths_path *path, const operation *o)
 {
     uint16_t verb = o->op.verb;
 
-    if (verb == PASTSET_WRITE)
+    if (verb == PASTSET_WRITE || verb == PASTSET_EXCHANGE)
         return;
     path->cursor.read++;
     if (verb == PASTSET_READ_NEXT) {
@@ -284,6 +306,13 @@ static void cursor_move(paths_path *path, const operation *o)
         if (o->op.index >= path->cursor.next)
             path->cursor.next = o->op.index + 1;
     }
+}
+
+static void results(paths_arguments *arguments, const operation *o)
+{
+    arguments->bytes = o->op.bytes;
+    arguments->room = o->op.room;
+    arguments->index = o->op.index;
 }
 
 /* A read_next of paths_start has failed: its place is read again, rather than
@@ -302,6 +331,8 @@ static void begin(operation *o, paths_path *path, paths_arguments *arguments)
     o->op.sequence = ++path->thread->sequence;
     o->op.tuple = arguments->tuple;
     o->op.bytes = arguments->bytes;
+    o->op.result = arguments->result;
+    o->op.room = arguments->room;
     o->op.index = arguments->index;
     o->op.lost = 0;
     o->op.pattern = arguments->pattern;
@@ -310,6 +341,8 @@ static void begin(operation *o, paths_path *path, paths_arguments *arguments)
         o->op.deadline_ns = pastset_deadline_ns(arguments->timeout_ms);
     o->stage = path->first;
     o->depth = 0;
+    o->carry_depth = PATHS_STAGES_MAX + 1;
+    o->gate = NULL;
     o->rising = false;
     o->left = false;
     o->late = false;
@@ -325,6 +358,7 @@ static void begin(operation *o, paths_path *path, paths_arguments *arguments)
 static int check(const paths_path *path, const paths_arguments *arguments)
 {
     if (__builtin_expect(arguments->verb == PASTSET_WRITE ||
+                             arguments->verb == PASTSET_EXCHANGE ||
                              path->type->variable ||
                              arguments->bytes >= path->type->max_bytes,
                          1))
@@ -367,8 +401,7 @@ int paths_call(paths_path *path, paths_arguments *arguments)
         wait_for(path->thread, o);
     if (__builtin_expect(o->op.status != 0, 0))
         return report(o);
-    arguments->bytes = o->op.bytes;
-    arguments->index = o->op.index;
+    results(arguments, o);
     cursor_move(path, o);
     return 0;
 }
@@ -384,6 +417,27 @@ int paths_write(paths_path *path, const void *tuple, size_t bytes)
                                  .bytes = bytes,
                                  .timeout_ms = PASTSET_FOREVER};
     return paths_call(path, &arguments);
+}
+
+int paths_exchange(paths_path *path, const void *tuple, size_t bytes,
+                   void *result, size_t room)
+{
+    union {
+        const void *from;
+        void *to;
+    } pointer = {.from = tuple};
+    paths_arguments arguments = {.verb = PASTSET_EXCHANGE,
+                                 .tuple = pointer.to,
+                                 .bytes = bytes,
+                                 .result = result,
+                                 .room = room,
+                                 .timeout_ms = PASTSET_FOREVER};
+    return paths_call(path, &arguments);
+}
+
+int paths_barrier(paths_path *path)
+{
+    return paths_write(path, "", 0);
 }
 
 static int read_simple(paths_path *path, pastset_verb verb, uint64_t index,
@@ -474,8 +528,7 @@ static void asynchronous_end(paths_thread *self, operation *o)
         report(o);
         cursor_back(o->path, o);
     } else {
-        o->arguments->bytes = o->op.bytes;
-        o->arguments->index = o->op.index;
+        results(o->arguments, o);
         cursor_move(o->path, o);
     }
     o->callback(o->arguments, status, o->context);
@@ -527,6 +580,17 @@ int paths_poll(paths_thread *self, int timeout_ms)
 
 /* --- life --- */
 
+/* Collectives wait for each thread that the map gives a way to them. */
+static void leave(paths_thread *self)
+{
+    char text[300];
+
+    snprintf(text, sizeof(text), "thread %s (host %s) has ended",
+             self->node->name, paths_host_name(self->host));
+    for (uint32_t i = 0; i < self->node->out_count; i++)
+        paths__collective_left(self->host->entries[self->node->out[i]], text);
+}
+
 void *paths__thread_run(void *argument)
 {
     paths_thread *self = argument;
@@ -548,6 +612,8 @@ void *paths__thread_run(void *argument)
     }
     while (self->under_way) /* the failure ends them */
         paths_poll(self, PASTSET_FOREVER);
+    if (!atomic_load(&host->failed))
+        leave(self);
     paths__current_set(NULL);
     /* Release: pairs with the acquire in host.c; what the thread wrote is
      * visible when its end is. */

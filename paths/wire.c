@@ -21,6 +21,9 @@ int wire_header_check(const wire_header *header, uint32_t most)
         limit = header->status ? WIRE_TEXT_BYTES : most;
         break;
     case WIRE_FAILED:
+    case WIRE_SPOILT:
+    case WIRE_LEFT:
+    case WIRE_GONE:
         limit = WIRE_TEXT_BYTES;
         break;
     case WIRE_DONE:

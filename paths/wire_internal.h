@@ -9,16 +9,18 @@
  *    4 u32 id          of a request; its reply carries the same
  *    8 u16 kind        see wire_kind
  *   10 i16 status      REPLY: 0 or the error; REQUEST: the verb
- *   12 u32 stage       REQUEST: node of the map that it goes to
+ *   12 u32 stage       REQUEST, SPOILT, LEFT: the proxy from which it comes, by
+ *                      its rank among the names of all nodes; GONE: the host
  *   16 u32 thread      REQUEST: number of the thread
  *   20 u32 sequence    REQUEST: its operation number
  *   24 u64 index       as in pastset_request, in and out
  *   32 u64 lost        REPLY: tuples gone; REQUEST: fields of the pattern
  *   40 u32 timeout_ms  REQUEST: 0 do not wait, UINT32_MAX no deadline
- *   44 u32 room        REQUEST: for the tuple
+ *   44 u32 room        REQUEST: for the tuple; SPOILT: the error's number
  *
- * Payload: REQUEST write: the tuple; with a pattern: its values. REPLY: the
- * tuple, or the text of the error. HELLO: msgpack. FAILED: a text. */
+ * Payload: REQUEST write, exchange: the tuple; with a pattern: its values.
+ * REPLY: the tuple, or the text of the error. HELLO: msgpack. FAILED, SPOILT,
+ * LEFT, GONE: a text; with GONE, the name of the host before it. */
 #ifndef PATHS_WIRE_INTERNAL_H
 #define PATHS_WIRE_INTERNAL_H
 
@@ -40,6 +42,9 @@ typedef enum wire_kind {
     WIRE_DONE,   /* member to coordinator: its threads have ended */
     WIRE_END,    /* coordinator to members: all threads have ended */
     WIRE_FAILED, /* the sender's host, or one it knows of, has failed */
+    WIRE_SPOILT, /* a request that brings an error to a collective */
+    WIRE_LEFT,   /* nobody contributes any more by the way of this proxy */
+    WIRE_GONE,   /* coordinator to members: a host has died */
     WIRE_KINDS,
 } wire_kind;
 

@@ -70,6 +70,11 @@ typedef struct paths_wrapper_type {
      * must not resume anything itself. A type without it must not hold, but
      * by paths_resume_after. */
     bool (*drop)(paths_stage *stage, paths_operation *op);
+
+    /* Ways that lead to it do not just join: it tells them apart. Each way in
+     * then has a stage of its own, and all of these have one state. It holds
+     * operations by itself; see paths/wrappers/collective.c. */
+    bool joins;
 } paths_wrapper_type;
 
 /* Registers a type for this process; the struct must stay. Call it before a
@@ -87,6 +92,10 @@ void *paths_stage_state(paths_stage *stage);
 const paths_map_node *paths_stage_node(const paths_stage *stage);
 const paths_map *paths_stage_map(const paths_stage *stage);
 paths_host *paths_stage_host(const paths_stage *stage);
+
+/* Of a type that `joins`: by which of the node's edges an operation comes that
+ * is at this stage, 0 ... in_count - 1. */
+uint32_t paths_stage_input(const paths_stage *stage);
 
 /* The elements of the stage's host. */
 pastset_space *paths_host_space(paths_host *host);
@@ -120,12 +129,17 @@ int paths_resume_after(paths_operation *op, uint64_t delay_ns);
 struct paths_operation {
     uint16_t verb;       /* a pastset_verb */
     bool nowait;         /* the caller does not want it to be held */
-    int status;          /* on the way up: 0 or the error */
+    int status;          /* on the way up: 0 or the error. On the way down too,
+                            when it brings an error to a collective: it goes
+                            as far as the element, and changes nothing */
     uint32_t thread;     /* number of the thread whose operation it is */
     uint32_t sequence;   /* its operation number, from 1 */
-    void *tuple;         /* write: the tuple; else where it goes: on the way
-                            down NULL when it came from another host */
-    size_t bytes;        /* write: its length; else room, then its length */
+    void *tuple;         /* write, exchange: the tuple; else where it goes: on
+                            the way down NULL when it came from another host */
+    size_t bytes;        /* write, exchange: its length; else room, then its
+                            length */
+    void *result;        /* exchange: where what comes back goes; as `tuple` */
+    size_t room;         /* exchange: for the result, then its length */
     uint64_t index;      /* as in pastset_request */
     uint64_t lost;       /* read_next: tuples gone before this one */
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */

@@ -17,7 +17,11 @@ typedef struct generate_arguments {
     uint32_t hosts; /* 0: not said */
     paths_spread spread;
     paths_home home;
+    const char *shape; /* NULL: not said */
+    unsigned fanout;   /* 0: not said */
 } generate_arguments;
+
+enum { KEY_SHAPE = 256, KEY_FANOUT };
 
 static const struct argp_option generate_options[] = {
     {"application", 'a', "FILE", 0,
@@ -35,6 +39,15 @@ static const struct argp_option generate_options[] = {
     {"elements", 'e', "reader|writer", 0,
      "With whom elements go that have no "
      "place (default reader)",
+     0},
+    {"shape", KEY_SHAPE, "flat|hierarchical|binomial", 0,
+     "The trees by which "
+     "threads do something together, where elements do not say it (default "
+     "hierarchical)",
+     0},
+    {"fanout", KEY_FANOUT, "N", 0,
+     "The most inputs of one wrapper of such a "
+     "tree (default any number)",
      0},
     {"output", 'o', "FILE", 0, "Where the map goes (default standard output)",
      0},
@@ -60,6 +73,16 @@ static paths_home read_home(const char *text, struct argp_state *state)
     return PATHS_WITH_READER;
 }
 
+static const char *read_shape(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "flat") != 0 && strcmp(text, "hierarchical") != 0 &&
+        strcmp(text, "binomial") != 0)
+        argp_error(state,
+                   "the shape '%s' is none of flat, hierarchical, binomial",
+                   text);
+    return text;
+}
+
 static void check_generate(const generate_arguments *a,
                            struct argp_state *state)
 {
@@ -67,6 +90,8 @@ static void check_generate(const generate_arguments *a,
         argp_error(state, "--application is missing");
     if (a->cluster && a->hosts)
         argp_error(state, "--cluster and --hosts exclude each other");
+    if (a->fanout && a->shape && strcmp(a->shape, "binomial") == 0)
+        argp_error(state, "--shape binomial and --fanout exclude each other");
 }
 
 static error_t parse_generate(int key, char *text, struct argp_state *state)
@@ -90,6 +115,12 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         return 0;
     case 'e':
         a->home = read_home(text, state);
+        return 0;
+    case KEY_SHAPE:
+        a->shape = read_shape(text, state);
+        return 0;
+    case KEY_FANOUT:
+        a->fanout = (unsigned)command_number(text, 2, UINT32_MAX, state);
         return 0;
     case 'o':
         a->output = text;
@@ -133,6 +164,8 @@ static int generate(const generate_arguments *a)
         .placement = placement,
         .spread = a->spread,
         .home = a->home,
+        .shape = a->shape,
+        .fanout = a->fanout,
     };
     err = paths_generate(&map, &options);
     if (!err)

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "paths/generate.h"
 #include "pastset/status.h"
 #include "viewer/draw_internal.h"
 
@@ -32,11 +33,14 @@ typedef struct look {
     const char *word; /* in the legend; NULL: the kind */
 } look;
 
+#define COLLECTIVE "collective" /* stands for all of their kinds */
+
 static const look looks[] = {
     {"thread", "ellipse", "#fff2b3", "#a08000", NULL},
     {"collector", "circle", "#d62728", "#d62728", "event collector"},
     {"proxy", "cds", "#dddddd", "#666666", "proxy (network)"},
     {"delay", "octagon", "#f0e0ff", "#8050a0", NULL},
+    {COLLECTIVE, "trapezium", "#c8e6c0", "#2e7d32", NULL},
     {NULL, "hexagon", "#ffdcc2", "#b06020", "wrapper"},
     {"element", "box", "#cfe5f7", "#3070a0", NULL},
 };
@@ -45,15 +49,22 @@ static const look looks[] = {
 #define WRITE_COLOR "#c05000"
 #define READ_COLOR "#1060a0"
 #define PLAIN_COLOR "#777777"
+#define COLLECTIVE_COLOR "#2e7d32"
+
+static bool is_collective(const paths_map_node *node)
+{
+    return node->kind == PATHS_WRAPPER && paths_is_collective(node->type);
+}
 
 static const look *look_of(const paths_map_node *node)
 {
+    const char *kind = is_collective(node) ? COLLECTIVE : node->type;
     const look *any = NULL;
 
     for (size_t i = 0; i < LOOKS; i++) {
         if (!looks[i].kind)
             any = &looks[i];
-        else if (strcmp(looks[i].kind, node->type) == 0)
+        else if (strcmp(looks[i].kind, kind) == 0)
             return &looks[i];
     }
     return any;
@@ -146,6 +157,10 @@ static int dress_wrapper(paths_map_node *node)
     int err = set_all(attributes, "fontsize", "9", "height", "0.25", "margin",
                       "0.06,0.03", NULL);
 
+    /* A funnel in the direction of the way down. */
+    if (!err && is_collective(node))
+        err = set_all(attributes, "orientation", "270", "fontsize", "10",
+                      "fontname", "Helvetica-Bold", "height", "0.5", NULL);
     if (err)
         return err;
     return set_text(attributes, "label", "%.100s%s%.40s%s%s", kind,
@@ -175,8 +190,9 @@ static int dress_node(paths_map_node *node)
 
 /* --- edges --- */
 
-/* The use of the path that an edge is on: that of the thread's edge above.
- * NULL when several paths join above it, or none is there. */
+/* The use of the path that an edge is on: that of the thread's edge above, or
+ * the kind of the collective. NULL when several paths join above it without
+ * one, or none is there. */
 static const char *use_above(const paths_map *map, uint32_t edge)
 {
     for (int i = 0; i < 8 * PATHS_STAGES_MAX; i++) {
@@ -185,11 +201,61 @@ static const char *use_above(const paths_map *map, uint32_t edge)
         const char *use = paths_attributes_get(&e->attributes, "use");
         if (from->kind == PATHS_THREAD)
             return use ? use : "both";
+        if (is_collective(from))
+            return from->type;
         if (from->in_count != 1)
             return NULL;
         edge = from->in[0];
     }
     return NULL;
+}
+
+/* One arrowhead a path, where its tuples arrive. */
+static const char *direction(const paths_map *map, const paths_map_edge *edge,
+                             const char *use)
+{
+    const paths_map_node *to = &map->nodes[edge->to];
+    bool begins = map->nodes[edge->from].kind == PATHS_THREAD;
+    bool arrives = to->kind == PATHS_ELEMENT || is_collective(to);
+    bool reads = strcmp(use, "read") == 0, both = strcmp(use, "both") == 0;
+
+    if (both && begins && arrives)
+        return "both";
+    if ((reads || both) && begins)
+        return "back";
+    return !reads && arrives ? "forward" : "none";
+}
+
+static const char *color_of(const char *use)
+{
+    if (strcmp(use, "read") == 0)
+        return READ_COLOR;
+    if (paths_is_collective(use))
+        return COLLECTIVE_COLOR;
+    return strcmp(use, "both") == 0 ? PLAIN_COLOR : WRITE_COLOR;
+}
+
+/* Paths to a collective mostly have the element's name, and there are many. */
+static bool is_named(const paths_map *map, uint32_t edge, const char *use,
+                     const char *as)
+{
+    uint32_t nodes[PATHS_PATH_NODES];
+    size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
+
+    return !use || !paths_is_collective(use) || !count ||
+           strcmp(map->nodes[nodes[count - 1]].name, as) != 0;
+}
+
+/* Graphviz ends edges some way off a proxy's arrow unless told where. */
+static int dress_ends(const paths_map *map, paths_map_edge *edge)
+{
+    int err = 0;
+
+    if (strcmp(map->nodes[edge->to].type, "proxy") == 0)
+        err = paths_attributes_set(&edge->attributes, "headport", "w");
+    if (!err && strcmp(map->nodes[edge->from].type, "proxy") == 0)
+        err = paths_attributes_set(&edge->attributes, "tailport", "e");
+    return err;
 }
 
 static int dress_edge(paths_map *map, uint32_t index, bool named)
@@ -198,27 +264,16 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
     const char *members = paths_attributes_get(attributes, VIEWER__MEMBERS);
     const char *as = paths_attributes_get(attributes, "as");
     const char *use = use_above(map, index);
-    bool reads = use && strcmp(use, "read") == 0;
-    bool both = use && strcmp(use, "both") == 0;
-    bool arrives = map->nodes[map->edges[index].to].kind == PATHS_ELEMENT;
-    bool begins = map->nodes[map->edges[index].from].kind == PATHS_THREAD;
-    int err = set_all(attributes, "color",
-                      !use || both ? PLAIN_COLOR
-                      : reads      ? READ_COLOR
-                                   : WRITE_COLOR,
-                      "style", reads ? "dashed" : "solid", NULL);
+    int err =
+        set_all(attributes, "color", use ? color_of(use) : PLAIN_COLOR, "style",
+                use && strcmp(use, "read") == 0 ? "dashed" : "solid", "dir",
+                direction(map, &map->edges[index], use ? use : ""), NULL);
 
-    /* One arrowhead a path, where its tuples arrive. */
     if (!err)
-        err = set_all(attributes, "dir",
-                      both && begins && arrives   ? "both"
-                      : (reads || both) && begins ? "back"
-                      : !reads && arrives         ? "forward"
-                                                  : "none",
-                      NULL);
+        err = dress_ends(map, &map->edges[index]);
     if (!err && members)
         err = set_text(attributes, "label", " ×%s ", members);
-    else if (!err && as && named)
+    else if (!err && as && named && is_named(map, index, use, as))
         err = set_text(attributes, "label", " %.60s ", as);
     return err;
 }

@@ -14,26 +14,30 @@ static operation *of_request(pastset_request *request)
                                  offsetof(operation, request));
 }
 
-static void results(operation *o)
+static int results(operation *o)
 {
+    if (o->op.verb == PASTSET_EXCHANGE)
+        return paths__answer(o, o->op.tuple, o->op.bytes);
     o->op.bytes = o->request.bytes;
     o->op.index = o->request.index;
     if (o->op.verb == PASTSET_READ_NEXT)
         o->op.lost = o->request.index - o->asked;
+    return 0;
 }
 
 /* On the thread whose operation made it complete. */
 static void element_done(pastset_request *request)
 {
     operation *o = of_request(request);
+    int status = request->status;
 
-    if (request->status)
+    if (status)
         pastset_fail(request->status, "element \"%s\": %s",
                      pastset_element_name(request->element),
                      pastset_status_text(request->status));
     else
-        results(o);
-    paths_resume(&o->op, request->status);
+        status = results(o);
+    paths_resume(&o->op, status);
 }
 
 static void *element_room(pastset_request *request, size_t bytes)
@@ -49,18 +53,18 @@ static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     int r;
 
     (void)note;
-    request->verb = op->verb;
+    if (__builtin_expect(op->status != 0, 0))
+        return op->status; /* it brought an error to a collective */
+    request->verb = op->verb == PASTSET_EXCHANGE ? PASTSET_WRITE : op->verb;
     request->nowait = true;
     request->tuple = op->tuple;
     request->bytes = op->bytes;
     request->index = o->asked = op->index;
     request->pattern = op->pattern;
-    request->room = o->room ? element_room : NULL;
+    request->room = o->room && op->verb != PASTSET_EXCHANGE ? element_room : NULL;
     r = pastset_submit(stage->element, request);
-    if (r == 0) {
-        results(o);
-        return 0;
-    }
+    if (r == 0)
+        return results(o);
     if (r != PASTSET_EAGAIN || op->nowait)
         return r;
     request->nowait = false;
@@ -72,9 +76,7 @@ static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     if (r == PASTSET_HELD)
         return PATHS_HOLD; /* it may be complete and gone by now */
     paths__unhold(o);
-    if (r == 0)
-        results(o);
-    return r;
+    return r ? r : results(o);
 }
 
 static bool element_drop(paths_stage *stage, paths_operation *op)

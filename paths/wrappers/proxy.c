@@ -11,7 +11,8 @@ static int check_size(const paths_stage *stage, const paths_operation *op)
 {
     uint32_t most = stage->host->largest_bytes;
 
-    if (op->verb == PASTSET_WRITE && op->bytes > most)
+    if ((op->verb == PASTSET_WRITE || op->verb == PASTSET_EXCHANGE) &&
+        op->bytes > most)
         return pastset_fail(PASTSET_ETYPE,
                             "a tuple of %zu bytes does not fit: the elements "
                             "of this map take at most %u",
@@ -33,7 +34,9 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     (void)note;
     if (err)
         return err;
-    if (thread && o->home == thread && !o->left) {
+    /* What others wait for too is not left to when its thread polls next. */
+    if (thread && o->home == thread && !o->left &&
+        !(o->asynchronous && o->carry_depth <= PATHS_STAGES_MAX)) {
         if (!thread->links[stage->far_host]) {
             err = paths__link_open(thread, stage->far_host);
             if (err)

@@ -1,0 +1,28 @@
+/* main.c - the program `ep`. */
+#include "apps/ep/ep.h"
+
+static const char about[] =
+    "EP of the NAS Parallel Benchmarks: pairs of Gaussian deviates, made and "
+    "counted by each thread for itself, and one sum of all at the end.\v"
+    "Sizes are the classes of NAS: S 2^24 pairs, W 2^25, A 2^28, B 2^30, "
+    "C 2^32. There may be as many threads as blocks of 2^16 pairs.\n"
+    "\n"
+    "Results: `sx` and `sy` are the sums of the deviates, `q0` ... `q9` count "
+    "them by the larger of their sizes. Counts are the same for any number of "
+    "threads. The sums can differ by rounding, as blocks are added in another "
+    "order: `single` tells by how much at most (`sx_rounding`, "
+    "`sy_rounding`). The sums must be those that NAS has published.";
+
+int main(int argc, char **argv)
+{
+    static const program ep = {
+        .name = "ep",
+        .about = about,
+        .no_seed = true,
+        .no_rounds = true,
+        .mapping = ep_mapping,
+        .single = ep_single,
+        .thread = ep_thread,
+    };
+    return program_main(&ep, argc, argv);
+}

@@ -1,0 +1,33 @@
+/* main.c - the program `river`. */
+#include "apps/river/river.h"
+
+static const char about[] =
+    "A reservoir empties into a dry valley: shallow water, in strips of rows, "
+    "most of whose work is in the first one.\v"
+    "The sizes have 72x96 cells (S), 192x256 (W), 384x512 (A), 768x1024 (B) "
+    "and "
+    "1536x2048 (C), all of the same valley of 3 by 4 km; --seed gives it other "
+    "hills. --rounds is the number of steps.\n"
+    "\n"
+    "The sum of all water is compared with the first one every 32 steps, and "
+    "may differ by 1e-12 of it, by rounding. The checksum is that of all "
+    "depths "
+    "(64-bit FNV-1a), which are the same, bit for bit, for any number of "
+    "threads, and for `single`.\n"
+    "\n"
+    "Results: steps, the time simulated, the water in m3 before and after, "
+    "the wet cells of all and of each strip before and after; and a picture, "
+    "river.png.";
+
+int main(int argc, char **argv)
+{
+    static const program it = {
+        .name = "river",
+        .about = about,
+        .mapping = river_mapping,
+        .single = river_single,
+        .thread = river_thread,
+    };
+
+    return program_main(&it, argc, argv);
+}

@@ -1,0 +1,94 @@
+/* gate.c - spinning, yielding and sleeping at a gate. */
+#include "paths/gate_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pastset/waiter.h"
+
+/* How often a thread looks before it does the next dearer thing. */
+#define SPINS 4000
+#define YIELDS 200
+
+static bool is_open(const paths_gate *gate, uint32_t value)
+{
+    return atomic_load_explicit(&gate->value, memory_order_acquire) != value;
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+static bool spin(const paths_gate *gate, uint32_t value)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (is_open(gate, value))
+            return true;
+        relax();
+    }
+    return false;
+}
+
+static bool yield(const paths_gate *gate, uint32_t value)
+{
+    for (int i = 0; i < YIELDS; i++) {
+        if (is_open(gate, value))
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
+static bool wait_sleeping(paths_gate *gate, uint32_t value, int64_t deadline_ns)
+{
+    struct timespec until = {.tv_sec = deadline_ns / 1000000000,
+                             .tv_nsec = deadline_ns % 1000000000};
+    bool in_time = true;
+
+    /* Sequentially consistent, as paths_gate_open: either the opener sees a
+     * sleeper, or the sleeper sees the gate open. */
+    atomic_fetch_add(&gate->sleepers, 1);
+    while (in_time && atomic_load(&gate->value) == value) {
+        long r = syscall(SYS_futex, &gate->value,
+                         FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+                         deadline_ns ? &until : NULL, NULL,
+                         FUTEX_BITSET_MATCH_ANY);
+        in_time = !(r == -1 && errno == ETIMEDOUT);
+    }
+    atomic_fetch_sub_explicit(&gate->sleepers, 1, memory_order_relaxed);
+    return is_open(gate, value);
+}
+
+bool paths_gate_wait(paths_gate *gate, uint32_t value, int64_t deadline_ns)
+{
+    bool sleeps = gate->waiting == PATHS_WAIT_SLEEP;
+
+    do {
+        if (gate->waiting == PATHS_WAIT_SPIN && spin(gate, value))
+            return true;
+        if (!sleeps && !(gate->for_ever && gate->waiting == PATHS_WAIT_SPIN) &&
+            yield(gate, value))
+            return true;
+        if (deadline_ns && pastset_now_ns() >= deadline_ns)
+            return is_open(gate, value);
+    } while (gate->for_ever);
+    return wait_sleeping(gate, value, deadline_ns);
+}
+
+void paths_gate_wake(paths_gate *gate)
+{
+    if (atomic_load(&gate->sleepers) != 0)
+        syscall(SYS_futex, &gate->value, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
+                INT_MAX, NULL, NULL, 0);
+}

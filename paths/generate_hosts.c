@@ -1,0 +1,143 @@
+/* generate_hosts.c - the hosts of a generated map, and the links between. */
+#include "paths/generate_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "paths/map_internal.h"
+#include "pastset/status.h"
+
+typedef paths__generator generator;
+
+static int set(paths_attributes *attributes, const char *key, const char *value)
+{
+    return paths_attributes_set(attributes, key, value);
+}
+
+static int add_host(generator *g, const char *name, unsigned line,
+                    const paths_map *from)
+{
+    uint32_t index = paths_map_add_host(g->map, name);
+
+    if (index == PATHS_NONE && paths_map_find_host(g->map, name) != PATHS_NONE)
+        return paths__fail_at(from, line, name,
+                              "there are two hosts of this "
+                              "name");
+    if (index == PATHS_NONE)
+        return paths__generate_no_memory();
+    return set(&g->map->hosts[index].attributes, "label", name);
+}
+
+static int count_hosts(generator *g)
+{
+    char name[16];
+    int err = 0;
+
+    if (g->options->hosts == 0)
+        return pastset_fail(PASTSET_EMAP,
+                            "no hosts: give a cluster mapping, or their "
+                            "number");
+    for (uint32_t i = 0; i < g->options->hosts && !err; i++) {
+        snprintf(name, sizeof(name), "h%u", i);
+        err = add_host(g, name, 0, g->application);
+    }
+    return err;
+}
+
+/* A misspelt attribute would otherwise be without effect, and nobody would
+ * find out. `known` ends with NULL. */
+static int check_attributes(const paths_map *map, unsigned line,
+                            const char *name,
+                            const paths_attributes *attributes,
+                            const char *const *known)
+{
+    for (size_t i = 0; i < attributes->count; i++) {
+        const char *key = attributes->items[i].key;
+        const char *const *k = known;
+
+        while (*k && strcmp(*k, key) != 0)
+            k++;
+        if (!*k && !paths__attribute_draws(key))
+            return paths__fail_at(map, line, name,
+                                  "has an unknown attribute, %s: there are %s "
+                                  "%s%s%s",
+                                  key, known[0], known[1],
+                                  known[2] ? " and " : "",
+                                  known[2] ? known[2] : "");
+    }
+    return 0;
+}
+
+/* A host of the map is a node of the cluster mapping, with its attributes. */
+static int copy_host(generator *g, const paths_map *cluster,
+                     const paths_map_node *node)
+{
+    static const char *const known[] = {"address", "polling", NULL};
+    paths_attributes *attributes;
+    int err = check_attributes(cluster, node->line, node->name,
+                               &node->attributes, known);
+
+    if (!err)
+        err = add_host(g, node->name, node->line, cluster);
+    if (err)
+        return err;
+    attributes = &g->map->hosts[g->map->host_count - 1].attributes;
+    err = paths_attributes_copy(attributes, &node->attributes);
+    if (!err && node->host != PATHS_NONE)
+        err = set(attributes, "cluster", cluster->hosts[node->host].name);
+    return err;
+}
+
+int paths__generate_hosts(generator *g)
+{
+    static const char *const known[] = {"simulate", "latency", "bandwidth",
+                                        NULL};
+    const paths_map *cluster = g->options->cluster;
+    int err = 0;
+
+    if (!cluster)
+        return count_hosts(g);
+    if (cluster->node_count == 0)
+        return paths__fail_at(cluster, 0, "",
+                              "there is no host in it: write "
+                              "one node for each");
+    for (uint32_t i = 0; i < cluster->node_count && !err; i++)
+        err = copy_host(g, cluster, &cluster->nodes[i]);
+    for (uint32_t i = 0; i < cluster->edge_count && !err; i++)
+        err = check_attributes(cluster, cluster->edges[i].line,
+                               cluster->nodes[cluster->edges[i].from].name,
+                               &cluster->edges[i].attributes, known);
+    return err;
+}
+
+/* The link between two hosts if it is to be simulated. An edge of the cluster
+ * mapping stands for both directions, unless there is one for the other. */
+static const paths_map_edge *link_between(const generator *g, uint32_t from,
+                                          uint32_t to)
+{
+    const paths_map *cluster = g->options->cluster;
+    const paths_map_node *node;
+
+    /* The hosts of the map are the nodes of the cluster mapping. */
+    node = &cluster->nodes[from];
+    for (uint32_t i = 0; i < node->out_count; i++) {
+        if (cluster->edges[node->out[i]].to == to)
+            return &cluster->edges[node->out[i]];
+    }
+    for (uint32_t i = 0; i < node->in_count; i++) {
+        if (cluster->edges[node->in[i]].from == to)
+            return &cluster->edges[node->in[i]];
+    }
+    return NULL;
+}
+
+const paths_map_edge *paths__generate_link(const generator *g, uint32_t from,
+                                           uint32_t to)
+{
+    const paths_map_edge *edge =
+        g->options->cluster ? link_between(g, from, to) : NULL;
+    const char *text =
+        edge ? paths_attributes_get(&edge->attributes, "simulate") : NULL;
+
+    return text && strcmp(text, "true") == 0 ? edge : NULL;
+}

@@ -1,0 +1,145 @@
+/* collective_internal.h - a collective wrapper, as its files see it.
+ *
+ *     collective.c        rounds: who has come, who goes on, who is released
+ *     collective_tuple.c  what becomes of the tuples
+ *     collective_tree.c   whose contributions come by which way
+ *     collective_check.c  what a map must not ask of one */
+#ifndef PATHS_COLLECTIVE_INTERNAL_H
+#define PATHS_COLLECTIVE_INTERNAL_H
+
+#include "paths/host_internal.h"
+#include "paths/reduction.h"
+
+/* Inputs of one wrapper: their count shares a word with other things. */
+#define COLLECTIVE_INPUTS 4095
+#define CONTRIBUTION_BYTES 16
+
+typedef enum collective_family {
+    FAMILY_REDUCE,    /* all bring a tuple of the element's type */
+    FAMILY_BARRIER,   /* nobody needs to bring anything */
+    FAMILY_BROADCAST, /* one brings a tuple, all get it */
+    FAMILY_SCATTER,   /* one brings a tuple, all get their blocks of it */
+    FAMILY_GATHER,    /* all bring a block, all get all of them */
+    FAMILY_ALLTOALL,  /* all bring a row of blocks, all get a column */
+} collective_family;
+
+/* What came by one way in. A cache line, so that the thread whose it is does
+ * not disturb the others. */
+typedef struct contribution {
+    /* The round that it belongs to: the gate's value at that time, plus one.
+     * Written last, by whoever contributes. */
+    _Alignas(64) _Atomic uint32_t round;
+    int status; /* ROUND_PENDING, or how its round ended */
+    operation *op;
+    char *text;     /* of the error in `status` */
+    int64_t due_ns; /* its deadline, or 0 */
+    uint32_t bytes;
+    bool brings; /* a tuple; */
+    bool wants;  /* a result */
+    bool gated;  /* its thread waits at the gate */
+    bool member; /* of the round that is failing; under the lock */
+    bool late;   /* owes a contribution to one that failed; under the lock */
+    unsigned char small[CONTRIBUTION_BYTES]; /* the tuple, if it fits */
+} contribution;
+
+_Static_assert(sizeof(contribution) == 64, "one cache line");
+
+/* Where a thread's block stands: see collective_tree.c. */
+typedef struct collective_leaves {
+    uint32_t *numbers; /* of the threads, ascending */
+    uint32_t count;
+} collective_leaves;
+
+/* What the operation was before it went on for its round. */
+typedef struct carried {
+    uint16_t verb;
+    void *tuple, *result;
+    size_t bytes, room;
+    int64_t deadline_ns;
+    void *(*room_of)(operation *o, size_t bytes);
+} carried;
+
+typedef struct collective {
+    /* Who has come to this round: see STATE_ in collective.c. */
+    _Alignas(64) _Atomic uint32_t state;
+    uint32_t count; /* of the ways in */
+    collective_family family;
+    bool swapped;       /* the carrier has the round's tuple */
+    operation *carrier; /* goes on for the round; NULL: none yet */
+    carried carried;
+    unsigned char *buffer; /* the round's tuple, then its result */
+    size_t bytes;          /* of what is in it */
+    size_t room;
+    uint64_t index; /* of the tuple that came up */
+    uint64_t lost;
+
+    paths_gate gate;
+
+    pthread_mutex_t lock; /* for what is not as usual */
+    bool failing;         /* an error is on its way for this round */
+    bool closed;          /* there will be no round any more */
+    uint32_t late;        /* contributions that are late */
+    int why;              /* of the last failure, or for which it is closed */
+    char *why_text;
+
+    paths_stage *stage; /* of the node */
+    pastset_type type;  /* of the element */
+    paths_reduction *reduction;
+    uint64_t deadline_ns;     /* of the map; 0: none */
+    collective_leaves leaves; /* all that contribute here */
+    uint32_t **places; /* of each way's leaves, among these; NULL: no matter */
+    uint32_t *places_count;
+    uint32_t participants; /* of the whole tree */
+    bool is_root;
+    uint32_t block_bytes;
+    unsigned char *turned; /* the root of an all-to-all: for the result */
+    contribution *inputs;
+} collective;
+
+/* --- collective_tuple.c --- */
+
+/* The operation's part in the round, into its contribution.
+ * Errors: PASTSET_ETYPE, PASTSET_EINVAL. */
+int paths__collective_take(const collective *c, uint32_t input,
+                           const paths_operation *op);
+/* All have come: makes the round's tuple. `last`: who goes on with it. */
+int paths__collective_combine(collective *c, uint32_t last);
+/* The result is in the buffer. */
+void paths__collective_came(collective *c);
+/* Gives an operation its part of the result. Errors: PASTSET_EROOM. */
+int paths__collective_deliver(const collective *c, uint32_t input,
+                              operation *o);
+/* What the type of its element has to be; NULL when it is. */
+const char *paths__collective_type_problem(const char *kind,
+                                           const pastset_type *type,
+                                           uint32_t participants);
+paths_reduction *paths__collective_reduction(const char *kind);
+int paths__collective_family(const char *kind);
+
+/* --- collective_tree.c --- */
+
+bool paths__joins(const paths_map_node *node);
+/* The thread or collective whose operations come by an edge; PATHS_NONE when
+ * several ways join before it. */
+uint32_t paths__collective_source(const paths_map *map, uint32_t edge);
+/* The last collective of the way down from a node, which may be that itself. */
+uint32_t paths__collective_root(const paths_map *map, uint32_t node);
+/* The element at the end of the way down, or PATHS_NONE. */
+uint32_t paths__collective_element(const paths_map *map, uint32_t node);
+/* The threads whose contributions come by a node or (source of an) edge.
+ * Errors: PASTSET_ENOMEM, PASTSET_EMAP: no tree. */
+int paths__collective_leaves(const paths_map *map, uint32_t node,
+                             collective_leaves *out);
+/* Has a host a part in the tree of a node? */
+bool paths__collective_touches(const paths_map *map, uint32_t node,
+                               uint32_t host);
+/* "thread t3", or "total.sum.h1 (threads 4 to 7, host h1)". */
+void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
+                            char *out, size_t room);
+
+/* --- collective_check.c --- */
+
+void paths__collective_check(const paths_map *map, const paths_map_node *node,
+                             paths_complaints *complaints);
+
+#endif

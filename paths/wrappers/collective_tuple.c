@@ -1,0 +1,423 @@
+/* collective_tuple.c - what becomes of the tuples of a round.
+ *
+ * Blocks stand in the order of the numbers of their threads, whatever the tree
+ * looks like: a wrapper knows the threads of each of its ways in (leaves), and
+ * where the block of each stands among those of all of them (places). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/wrappers/collective_internal.h"
+
+/* --- arithmetic ---
+ *
+ * Scalars in tuples need not be aligned; compilers make vector code of the
+ * copies. Signed integers are added as unsigned ones, so that they wrap. */
+
+#define FOLD(name, type, wide, expression)                                     \
+    static void name(unsigned char *into, const unsigned char *from,           \
+                     size_t count)                                             \
+    {                                                                          \
+        for (size_t i = 0; i < count; i++) {                                   \
+            type x, y;                                                         \
+            wide a, b;                                                         \
+            memcpy(&x, into + i * sizeof(x), sizeof(x));                       \
+            memcpy(&y, from + i * sizeof(y), sizeof(y));                       \
+            a = (wide)x;                                                       \
+            b = (wide)y;                                                       \
+            x = (type)(expression);                                            \
+            memcpy(into + i * sizeof(x), &x, sizeof(x));                       \
+        }                                                                      \
+    }
+
+#define FOLD_NUMBER(suffix, type, wide)                                        \
+    FOLD(sum_##suffix, type, wide, a + b)                                      \
+    FOLD(product_##suffix, type, wide, a *b)                                   \
+    FOLD(min_##suffix, type, type, b < a ? b : a)                              \
+    FOLD(max_##suffix, type, type, b > a ? b : a)
+
+#define FOLD_INTEGER(suffix, type)                                             \
+    FOLD_NUMBER(suffix, type, uint64_t)                                        \
+    FOLD(and_##suffix, type, type, a &b)                                       \
+    FOLD(or_##suffix, type, type, a | b)                                       \
+    FOLD(xor_##suffix, type, type, a ^ b)
+
+FOLD_INTEGER(i8, int8_t)
+FOLD_INTEGER(u8, uint8_t)
+FOLD_INTEGER(i16, int16_t)
+FOLD_INTEGER(u16, uint16_t)
+FOLD_INTEGER(i32, int32_t)
+FOLD_INTEGER(u32, uint32_t)
+FOLD_INTEGER(i64, int64_t)
+FOLD_INTEGER(u64, uint64_t)
+FOLD_NUMBER(f32, float, float)
+FOLD_NUMBER(f64, double, double)
+
+typedef void fold(unsigned char *into, const unsigned char *from, size_t count);
+
+#define FOLDS(name)                                                            \
+    [PASTSET_I8] = name##_i8, [PASTSET_U8] = name##_u8,                        \
+    [PASTSET_I16] = name##_i16, [PASTSET_U16] = name##_u16,                    \
+    [PASTSET_I32] = name##_i32, [PASTSET_U32] = name##_u32,                    \
+    [PASTSET_I64] = name##_i64, [PASTSET_U64] = name##_u64
+
+#define REDUCTION(name, ...)                                                   \
+    static void reduce_##name(const pastset_type *type, void *into,            \
+                              const void *from)                                \
+    {                                                                          \
+        static fold *const folds[PASTSET_F64 + 1] = {FOLDS(name),              \
+                                                     __VA_ARGS__};             \
+        for (uint32_t i = 0; i < type->field_count; i++) {                     \
+            const pastset_field *f = &type->fields[i];                         \
+            folds[f->scalar]((unsigned char *)into + f->offset_bytes,          \
+                             (const unsigned char *)from + f->offset_bytes,    \
+                             f->count);                                        \
+        }                                                                      \
+    }
+
+#define FLOATS(name) [PASTSET_F32] = name##_f32, [PASTSET_F64] = name##_f64
+
+REDUCTION(sum, FLOATS(sum))
+REDUCTION(product, FLOATS(product))
+REDUCTION(min, FLOATS(min))
+REDUCTION(max, FLOATS(max))
+REDUCTION(and, [PASTSET_F32] = NULL)
+REDUCTION(or, [PASTSET_F32] = NULL)
+REDUCTION(xor, [PASTSET_F32] = NULL)
+
+/* --- kinds --- */
+
+static const struct {
+    const char *name;
+    collective_family family;
+    paths_reduction *reduction;
+    bool whole; /* of integers only */
+} kinds[] = {
+    {"sum", FAMILY_REDUCE, reduce_sum, false},
+    {"product", FAMILY_REDUCE, reduce_product, false},
+    {"min", FAMILY_REDUCE, reduce_min, false},
+    {"max", FAMILY_REDUCE, reduce_max, false},
+    {"and", FAMILY_REDUCE, reduce_and, true},
+    {"or", FAMILY_REDUCE, reduce_or, true},
+    {"xor", FAMILY_REDUCE, reduce_xor, true},
+    {"reduce", FAMILY_REDUCE, NULL, false},
+    {"barrier", FAMILY_BARRIER, NULL, false},
+    {"broadcast", FAMILY_BROADCAST, NULL, false},
+    {"scatter", FAMILY_SCATTER, NULL, false},
+    {"gather", FAMILY_GATHER, NULL, false},
+    {"alltoall", FAMILY_ALLTOALL, NULL, false},
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static size_t kind_find(const char *name)
+{
+    size_t i = 0;
+
+    while (i < KINDS && strcmp(kinds[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+int paths__collective_family(const char *kind)
+{
+    size_t i = kind_find(kind);
+    return i < KINDS ? (int)kinds[i].family : -1;
+}
+
+paths_reduction *paths__collective_reduction(const char *kind)
+{
+    size_t i = kind_find(kind);
+    return i < KINDS ? kinds[i].reduction : NULL;
+}
+
+static bool has_floats(const pastset_type *type)
+{
+    for (uint32_t i = 0; i < type->field_count; i++) {
+        if (type->fields[i].scalar >= PASTSET_F32)
+            return true;
+    }
+    return false;
+}
+
+const char *paths__collective_type_problem(const char *kind,
+                                           const pastset_type *type,
+                                           uint32_t participants)
+{
+    size_t i = kind_find(kind);
+    uint64_t n = participants;
+
+    if (i == KINDS || kinds[i].family == FAMILY_BARRIER ||
+        kinds[i].family == FAMILY_BROADCAST)
+        return NULL;
+    if (type->variable)
+        return "its tuples must have one length: not bytes[N]";
+    if (kinds[i].family == FAMILY_REDUCE)
+        return kinds[i].whole && has_floats(type)
+                   ? "bits of integers only, not of f32 or f64"
+                   : NULL;
+    if (kinds[i].family == FAMILY_ALLTOALL)
+        n *= n;
+    if (type->max_bytes % n)
+        return kinds[i].family == FAMILY_ALLTOALL
+                   ? "its tuple is one row for each thread that takes part, "
+                     "of one block for each"
+                   : "its tuple is one block for each thread that takes part";
+    return NULL;
+}
+
+/* --- functions of the program --- */
+
+#define FUNCTIONS_MAX 64
+
+/* Written before hosts are started, read afterwards: no lock. */
+static struct {
+    const char *name;
+    paths_reduction *function;
+} functions[FUNCTIONS_MAX];
+static size_t function_count;
+
+paths_reduction *paths_reduction_find(const char *name)
+{
+    for (size_t i = 0; i < function_count; i++) {
+        if (strcmp(functions[i].name, name) == 0)
+            return functions[i].function;
+    }
+    return NULL;
+}
+
+int paths_reduction_register(const char *name, paths_reduction *function)
+{
+    paths_reduction *known;
+
+    if (!name || !*name || !function)
+        return pastset_fail(PASTSET_EINVAL, "a reduction needs a name");
+    known = paths_reduction_find(name);
+    if (known)
+        return known == function
+                   ? 0
+                   : pastset_fail(PASTSET_EEXIST,
+                                  "there is a reduction \"%s\" already", name);
+    if (function_count == FUNCTIONS_MAX)
+        return pastset_fail(PASTSET_ELIMIT, "more than %d reductions",
+                            FUNCTIONS_MAX);
+    functions[function_count].name = name;
+    functions[function_count++].function = function;
+    return 0;
+}
+
+/* --- taking contributions --- */
+
+/* The bytes that come by a way. */
+static size_t share_bytes(const collective *c, uint32_t input)
+{
+    size_t leaves = c->places_count ? c->places_count[input] : 1;
+
+    switch (c->family) {
+    case FAMILY_GATHER:
+        return leaves * c->block_bytes;
+    case FAMILY_ALLTOALL:
+        return leaves * c->participants * c->block_bytes;
+    default:
+        return c->type.max_bytes;
+    }
+}
+
+static bool may_be_shorter(const collective *c)
+{
+    return c->family == FAMILY_BARRIER ||
+           (c->family == FAMILY_BROADCAST && c->type.variable);
+}
+
+int paths__collective_take(const collective *c, uint32_t input,
+                           const paths_operation *op)
+{
+    contribution *in = &c->inputs[input];
+    bool exchange = op->verb == PASTSET_EXCHANGE;
+
+    in->brings = op->verb == PASTSET_WRITE || exchange;
+    in->wants = op->verb != PASTSET_WRITE;
+    in->bytes = 0;
+    if (!in->brings)
+        return c->family == FAMILY_BROADCAST || c->family == FAMILY_SCATTER ||
+                       c->family == FAMILY_BARRIER
+                   ? 0
+                   : pastset_fail(PASTSET_EINVAL,
+                                  "%s gives nothing to it: write or exchange",
+                                  pastset_verb_name(op->verb));
+    if (op->bytes != share_bytes(c, input) &&
+        !(may_be_shorter(c) && op->bytes <= c->type.max_bytes))
+        return pastset_fail(PASTSET_ETYPE,
+                            "a tuple of %zu bytes, where \"%s\" has %zu",
+                            op->bytes, c->type.text, share_bytes(c, input));
+    in->bytes = (uint32_t)op->bytes;
+    if (op->bytes <= CONTRIBUTION_BYTES)
+        memcpy(in->small, op->tuple, op->bytes);
+    return 0;
+}
+
+static const unsigned char *tuple_of(const contribution *in)
+{
+    return in->bytes <= CONTRIBUTION_BYTES ? in->small : in->op->op.tuple;
+}
+
+/* --- the round's tuple --- */
+
+/* In the order of the ways in, whoever came last: the same bits each time. */
+static void reduce(collective *c)
+{
+    memcpy(c->buffer, tuple_of(&c->inputs[0]), c->type.max_bytes);
+    for (uint32_t i = 1; i < c->count; i++)
+        c->reduction(&c->type, c->buffer, tuple_of(&c->inputs[i]));
+    c->bytes = c->type.max_bytes;
+}
+
+/* Moves items between where they stand together, one way's, and their places
+ * among those of all ways. */
+static void spread(const collective *c, uint32_t input, size_t item_bytes,
+                   unsigned char *all, const unsigned char *own)
+{
+    for (uint32_t i = 0; i < c->places_count[input]; i++)
+        memcpy(all + c->places[input][i] * item_bytes, own + i * item_bytes,
+               item_bytes);
+}
+
+static void collect(const collective *c, uint32_t input, size_t item_bytes,
+                    const unsigned char *all, unsigned char *own)
+{
+    for (uint32_t i = 0; i < c->places_count[input]; i++)
+        memcpy(own + i * item_bytes, all + c->places[input][i] * item_bytes,
+               item_bytes);
+}
+
+static void gather(collective *c, size_t item_bytes)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        spread(c, i, item_bytes, c->buffer, tuple_of(&c->inputs[i]));
+    c->bytes = c->leaves.count * item_bytes;
+}
+
+/* The one tuple that was brought, if any. */
+static int choose(collective *c)
+{
+    const contribution *found = NULL;
+
+    for (uint32_t i = 0; i < c->count; i++) {
+        char first[200], second[200];
+        if (!c->inputs[i].brings)
+            continue;
+        if (found) {
+            paths__collective_name(c->stage->host->map, c->stage->node,
+                                   (uint32_t)(found - c->inputs), first,
+                                   sizeof(first));
+            paths__collective_name(c->stage->host->map, c->stage->node, i,
+                                   second, sizeof(second));
+            return pastset_fail(PASTSET_EINVAL,
+                                "%s and %s have both brought a tuple: one "
+                                "writes, the others read",
+                                first, second);
+        }
+        found = &c->inputs[i];
+    }
+    c->bytes = 0;
+    if (found) {
+        memcpy(c->buffer, tuple_of(found), found->bytes);
+        c->bytes = found->bytes;
+    }
+    return 0;
+}
+
+int paths__collective_combine(collective *c, uint32_t last)
+{
+    switch (c->family) {
+    case FAMILY_REDUCE:
+        reduce(c);
+        return 0;
+    case FAMILY_GATHER:
+        gather(c, c->block_bytes);
+        return 0;
+    case FAMILY_ALLTOALL:
+        gather(c, (size_t)c->participants * c->block_bytes);
+        return 0;
+    case FAMILY_BARRIER:
+        c->bytes = c->inputs[last].bytes;
+        memcpy(c->buffer, tuple_of(&c->inputs[last]), c->bytes);
+        return 0;
+    default:
+        return choose(c);
+    }
+}
+
+/* --- its result --- */
+
+/* Rows by source become rows by destination, once, at the root. */
+static void turn(collective *c)
+{
+    size_t n = c->participants, block = c->block_bytes;
+    unsigned char *from = c->buffer;
+
+    for (size_t source = 0; source < n; source++) {
+        for (size_t to = 0; to < n; to++)
+            memcpy(c->turned + (to * n + source) * block,
+                   from + (source * n + to) * block, block);
+    }
+    c->buffer = c->turned;
+    c->turned = from;
+}
+
+void paths__collective_came(collective *c)
+{
+    if (c->turned)
+        turn(c);
+}
+
+/* The part of one way, and its bytes; collected into `own` where it does not
+ * lie in one piece (NULL: only asks for the bytes). */
+static size_t part(const collective *c, uint32_t input,
+                   const unsigned char **lies, unsigned char *own)
+{
+    size_t item = c->block_bytes;
+
+    if (c->family == FAMILY_ALLTOALL)
+        item *= c->participants;
+    else if (c->family != FAMILY_SCATTER) {
+        *lies = c->buffer;
+        return c->bytes;
+    }
+    *lies = NULL;
+    if (own)
+        collect(c, input, item, c->buffer, own);
+    return c->places_count[input] * item;
+}
+
+int paths__collective_deliver(const collective *c, uint32_t input, operation *o)
+{
+    bool exchange = o->op.verb == PASTSET_EXCHANGE;
+    size_t *room = exchange ? &o->op.room : &o->op.bytes;
+    void **place = exchange ? &o->op.result : &o->op.tuple;
+    const unsigned char *lies;
+    size_t bytes;
+
+    if (o->op.verb == PASTSET_WRITE)
+        return 0;
+    bytes = part(c, input, &lies, NULL);
+    if (bytes > *room)
+        return pastset_fail(PASTSET_EROOM,
+                            "what comes back has %zu bytes, and there is room "
+                            "for %zu",
+                            bytes, *room);
+    if (o->room && !lies) {
+        unsigned char *made = o->room(o, bytes); /* sets *place */
+        if (!made)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for a result");
+    }
+    if (o->room && lies)
+        o->answer = *place = (void *)(uintptr_t)lies; /* it stays until sent */
+    else if (lies)
+        memmove(*place, lies, bytes);
+    else
+        part(c, input, &lies, *place);
+    *room = bytes;
+    o->op.index = c->index;
+    o->op.lost = c->lost;
+    return 0;
+}
