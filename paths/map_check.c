@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "paths/address.h"
+#include "paths/generate.h"
 #include "paths/map_internal.h"
 #include "paths/wrapper.h"
 #include "pastset/element.h"
@@ -520,8 +521,11 @@ static void check_path(checker *c, uint32_t index)
     const char *use = paths_attributes_get(&edge->attributes, "use");
     const paths_map_node *end = &c->map->nodes[walk(c, index)];
 
-    if (use && use[0] && !is_one_of(use, uses))
-        complain_edge(c, index, "use=%s: it is read, write or both", use);
+    if (use && use[0] && !is_one_of(use, uses) && !paths_is_collective(use))
+        complain_edge(c, index,
+                      "use=%s: it is read, write, both or the kind of a "
+                      "collective wrapper, such as sum",
+                      use);
     if (end->kind == PATHS_ELEMENT)
         check_expected(c, index, end);
     else

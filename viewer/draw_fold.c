@@ -14,9 +14,10 @@
  * This looks one path far and not at what the neighbours are folded to: in a
  * chain of threads that would tell each from all others.
  *
- * Where that leaves too much, hosts are folded too: those whose folded nodes
- * and edges are of the same kinds count as one host, and the nodes are signed
- * again. Paths from one of them to another then stay in one box. */
+ * Where that leaves too much, or too many hosts, hosts are folded too: those
+ * whose folded nodes and edges are of the same kinds count as one host, and
+ * the nodes are signed again. Paths from one of them to another then stay in
+ * one box. */
 #include "viewer/draw_internal.h"
 
 #include <ctype.h>
@@ -27,6 +28,7 @@
 #include "pastset/status.h"
 
 #define NONE UINT32_MAX
+#define HOSTS_MAX 12 /* one below the other: what fits on a screen */
 
 /* 64-bit keys to numbers, by open addressing. */
 typedef struct table {
@@ -474,7 +476,8 @@ int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max)
         like[i] = i;
     if (!err)
         err = fold(&folded, map, like);
-    if (!err && viewer__nodes(folded) > nodes_max)
+    if (!err &&
+        (viewer__nodes(folded) > nodes_max || folded->host_count > HOSTS_MAX))
         err = fold_further(&folded, map, like);
     free(like);
     if (err)

@@ -13,7 +13,7 @@
 uint32_t viewer__nodes(const paths_map *map);
 
 /* Makes a folded copy. Hosts are folded too when it still has more than
- * `nodes_max` nodes otherwise. Errors: PASTSET_ENOMEM. */
+ * `nodes_max` nodes, or many hosts, otherwise. Errors: PASTSET_ENOMEM. */
 int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max);
 
 #endif

@@ -9,12 +9,8 @@
 
 #define TIME 0.01 /* of all steps of a size: three quarters decay */
 #define BLOCKS 8  /* of mixed material, along each axis */
-#define WAVE                                                                   \
-    {                                                                          \
-        1, 2, 3                                                                \
-    } /* half waves along x, y, z */
 
-static const int wave[3] = WAVE;
+static const int wave[3] = {1, 2, 3}; /* half waves along x, y, z */
 
 typedef struct size {
     char name;
@@ -22,7 +18,7 @@ typedef struct size {
 } size;
 
 static const size sizes[] = {
-    {'S', 24, 20},   {'W', 64, 200},   {'A', 102, 400},
+    {'S', 24, 20},   {'W', 64, 400},   {'A', 102, 600},
     {'B', 162, 600}, {'C', 200, 1000},
 };
 
@@ -120,8 +116,8 @@ uint64_t adi_cell_hash(const adi_problem *p, int64_t i, int64_t j, int64_t k,
 /* --- what is told --- */
 
 /* In any material heat spreads, so that no cell gets above the highest or
- * below the lowest there was (1 and -1). In a uniform one the decay is known:
- * rounding adds some 1e-16 a step. */
+ * below the lowest there was (1 and -1). In a uniform one the decay is known,
+ * but for rounding: some 1e-15 in each step. */
 static int outcome_check(const adi_problem *p, const adi_outcome *o,
                          double decay, double decay_method)
 {
@@ -131,7 +127,7 @@ static int outcome_check(const adi_problem *p, const adi_outcome *o,
                             "1: this is a bug",
                             o->lowest, o->highest);
     if (p->material == ADI_UNIFORM &&
-        !(fabs(decay - decay_method) <= 1e-11 * decay_method))
+        !(fabs(decay - decay_method) <= 1e-10 * decay_method))
         return pastset_fail(PASTSET_EAPP,
                             "%.17g is left of the wave, where %.17g should be: "
                             "this is a bug",

@@ -60,8 +60,8 @@ double cg_potential(const cg_problem *p, uint32_t row)
 
 static double weight(const cg_problem *p, uint32_t link, uint32_t i, uint32_t j)
 {
-    return 0.5 + program_fraction(bits(p, WEIGHT, link, i < j ? i : j,
-                                       i < j ? j : i));
+    return 0.5 + program_fraction(
+                     bits(p, WEIGHT, link, i < j ? i : j, i < j ? j : i));
 }
 
 static double sign(const cg_problem *p, uint32_t row)
@@ -116,9 +116,8 @@ int cg_problem_set(cg_problem *out, const program_options *options)
         char size;
         uint32_t rows, links, rounds;
     } sizes[] = {
-        {'S', 1 << 11, 16, 12},  {'W', 1 << 15, 32, 15},
-        {'A', 1 << 17, 64, 20},  {'B', 1 << 18, 96, 40},
-        {'C', 1 << 19, 128, 60},
+        {'S', 1 << 11, 16, 12}, {'W', 1 << 15, 32, 15},  {'A', 1 << 17, 64, 20},
+        {'B', 1 << 18, 96, 30}, {'C', 1 << 19, 128, 40},
     };
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {

@@ -84,7 +84,7 @@ double cg_potential(const cg_problem *p, uint32_t row);
 
 /* What is found. */
 typedef struct cg_outcome {
-    uint64_t entries; /* of the matrix */
+    uint64_t entries;  /* of the matrix */
     double zeta_first; /* after the first round */
     double zeta;       /* after the last */
     double residual;   /* the largest of all rounds */
@@ -107,5 +107,8 @@ uint32_t cg_block(const cg_problem *p, uint32_t threads);
 
 /* What a thread of a run does; the argument is a program_run. */
 int cg_thread(paths_thread *self, void *argument);
+
+/* Writes the values of the result. */
+int cg_tell(const cg_outcome *outcome, program_result *result);
 
 #endif

@@ -18,16 +18,16 @@
 #define GAP_HALF 0.11   /* km */
 #define LEVEL 67.0      /* of the reservoir, m */
 #define VALLEY 46.0     /* depth of the valley below the hills, m */
-#define HILLS 15.0      /* m */
+#define HILLS 20.0      /* m */
 
 /* The sizes. Steps grow with the cells' number a side, so that about the same
- * time is simulated: some 10 minutes. */
+ * time is simulated: some 7 minutes. */
 static const struct {
     char size;
     uint32_t columns, rows, steps;
 } sizes[] = {
-    {'S', 72, 96, 350},     {'W', 192, 256, 1000},   {'A', 384, 512, 2000},
-    {'B', 768, 1024, 4000}, {'C', 1536, 2048, 8000},
+    {'S', 72, 96, 800},    {'W', 192, 256, 2200},  {'A', 384, 512, 4400},
+    {'B', 576, 768, 6600}, {'C', 768, 1024, 8800},
 };
 
 int river_make(river *r, const program_options *options)
@@ -93,7 +93,7 @@ static double hills(uint64_t seed, double x, double y)
         height += part * noise_at(seed * 8 + octave, x, y);
         y = 1.6 * y - 1.2 * x;
         x = turned;
-        part /= 2;
+        part *= 0.45;
     }
     return height;
 }

@@ -13,7 +13,8 @@
 #include "apps/pixels/pixels.h"
 #include "pastset/status.h"
 
-#define WIDTH 900 /* pixels */
+#define WIDTH 720 /* pixels */
+#define STEEPER 4.0f
 #define FILE_NAME "river.png"
 
 typedef struct view {
@@ -22,13 +23,14 @@ typedef struct view {
     const double *beds; /* of the cells */
     int width, height;
     double km;       /* of a pixel */
-    float low, high; /* of the bed */
+    float *heights;  /* of the bed, by pixel, with one more at each side */
+    float low, high; /* the lowest and the highest of them */
 } view;
 
 /* --- the bed --- */
 
-static const pixels_colour white = {255, 255, 255};
-static const pixels_colour black = {24, 26, 30};
+static const pixels_colour sunlight = {255, 250, 236};
+static const pixels_colour shadow = {34, 36, 48};
 
 /* Meadow, brown earth, pale rock. */
 static pixels_colour earth(float share)
@@ -44,29 +46,46 @@ static pixels_colour earth(float share)
     return pixels_mix(steps[step], steps[step + 1], at - (float)step);
 }
 
-/* How much light a slope gets, about 0 where it is level: the sun stands in
- * the north-west, and the relief is drawn steeper than it is. */
-static float light_at(const view *v, double x, double y)
+static float *height_at(const view *v, int i, int j)
 {
-    double step = v->km;
-    double east = river_height(v->problem, x + step, y) -
-                  river_height(v->problem, x - step, y);
-    double south = river_height(v->problem, x, y + step) -
-                   river_height(v->problem, x, y - step);
-    double steep = 5 / (2000 * step);
-    double nx = -east * steep, ny = -south * steep;
-    double length = sqrt(nx * nx + ny * ny + 1);
-
-    return (float)((-0.5 * nx - 0.5 * ny + 0.707) / length - 0.707);
+    return &v->heights[(size_t)(j + 1) * (size_t)(v->width + 2) + (size_t)i +
+                       1];
 }
 
-static pixels_colour bed_colour(const view *v, double x, double y, float bed)
+static void heights_find(view *v)
 {
-    pixels_colour c = earth((bed - v->low) / (v->high - v->low));
-    float light = light_at(v, x, y);
+    v->low = INFINITY;
+    v->high = -INFINITY;
+    for (int j = -1; j <= v->height; j++) {
+        for (int i = -1; i <= v->width; i++) {
+            float height = (float)river_height(v->problem, (i + 0.5) * v->km,
+                                               (j + 0.5) * v->km);
+            *height_at(v, i, j) = height;
+            v->low = fminf(v->low, height);
+            v->high = fmaxf(v->high, height);
+        }
+    }
+}
 
-    return light > 0 ? pixels_mix(c, white, 0.9f * light)
-                     : pixels_mix(c, black, -0.9f * light);
+/* How much light a slope gets more than level ground: the sun stands in the
+ * north-west, and the relief is drawn steeper than it is. */
+static float light_at(const view *v, int i, int j)
+{
+    float steep = STEEPER / (2000 * (float)v->km);
+    float x = steep * (*height_at(v, i - 1, j) - *height_at(v, i + 1, j));
+    float y = steep * (*height_at(v, i, j - 1) - *height_at(v, i, j + 1));
+    float length = sqrtf(x * x + y * y + 1);
+
+    return (0.707f - 0.5f * (x + y)) / length - 0.707f;
+}
+
+static pixels_colour bed_colour(const view *v, int i, int j)
+{
+    float height = *height_at(v, i, j), light = light_at(v, i, j);
+    pixels_colour c = earth((height - v->low) / (v->high - v->low));
+
+    return light > 0 ? pixels_mix(c, sunlight, 1.3f * light)
+                     : pixels_mix(c, shadow, -0.75f * light);
 }
 
 /* --- the water --- */
@@ -105,32 +124,19 @@ static pixels_colour water_colour(pixels_colour bed, float depth)
     pixels_colour c =
         pixels_mix(steps[step], steps[step + 1], at - (float)step);
 
-    return pixels_mix(bed, c, 0.55f + depth * 1.5f);
+    return pixels_mix(bed, c, depth * 4);
 }
 
 /* --- the picture --- */
-
-static void heights_find(view *v)
-{
-    size_t count = (size_t)v->problem->rows * v->problem->columns;
-
-    v->low = INFINITY;
-    v->high = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        v->low = fminf(v->low, (float)v->beds[i]);
-        v->high = fmaxf(v->high, (float)v->beds[i]);
-    }
-}
 
 static void pixels_fill(const view *v, pixels_colour *pixels)
 {
     for (int j = 0; j < v->height; j++) {
         for (int i = 0; i < v->width; i++) {
-            double x = (i + 0.5) * v->km, y = (j + 0.5) * v->km;
-            double bed = river_height(v->problem, x, y);
-            double depth = level_at(v, x, y) - bed;
-            pixels_colour c = bed_colour(v, x, y, (float)bed);
-            if (depth > RIVER_WET)
+            double level = level_at(v, (i + 0.5) * v->km, (j + 0.5) * v->km);
+            double depth = level - *height_at(v, i, j);
+            pixels_colour c = bed_colour(v, i, j);
+            if (depth > 0)
                 c = water_colour(c, (float)depth);
             pixels[(size_t)j * v->width + i] = c;
         }
@@ -163,20 +169,21 @@ static int picture_save(const view *v, const pixels_colour *pixels,
 int river_picture_write(const river *r, const river_cell *cells,
                         const program_options *options)
 {
-    double *beds = beds_make(r);
     view v = {
         .problem = r,
         .cells = cells,
-        .beds = beds,
         .width = WIDTH,
         .height = (int)(WIDTH * RIVER_LENGTH / RIVER_WIDTH),
         .km = RIVER_WIDTH / 1000 / WIDTH,
     };
-    pixels_colour *pixels =
-        calloc((size_t)v.width * (size_t)v.height, sizeof(*pixels));
+    size_t width = (size_t)v.width, height = (size_t)v.height;
+    pixels_colour *pixels = calloc(width * height, sizeof(*pixels));
+    double *beds = beds_make(r);
     int err;
 
-    if (!beds || !pixels) {
+    v.beds = beds;
+    v.heights = calloc((width + 2) * (height + 2), sizeof(*v.heights));
+    if (!beds || !pixels || !v.heights) {
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
     } else {
         heights_find(&v);
@@ -185,5 +192,6 @@ int river_picture_write(const river *r, const river_cell *cells,
     }
     free(beds);
     free(pixels);
+    free(v.heights);
     return err;
 }

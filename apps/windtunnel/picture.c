@@ -13,12 +13,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <png.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/pixels/pixels.h"
 #include "pastset/status.h"
 
 #define WIDTH_PIXELS 1024
@@ -29,9 +28,7 @@
 #define STREAK_PIXELS 14 /* to each side */
 #define ARROW_PIXELS 64  /* from one to the next */
 
-typedef struct colour {
-    uint8_t red, green, blue;
-} colour;
+typedef pixels_colour colour;
 
 /* The flow by cells, and by pixels. */
 typedef struct field {
@@ -183,17 +180,6 @@ static void top_speed_find(field *f)
 
 /* --- colours --- */
 
-static colour mixed(colour a, colour b, float share_of_b)
-{
-    float t = fminf(fmaxf(share_of_b, 0), 1);
-
-    return (colour){
-        .red = (uint8_t)(a.red + t * (b.red - a.red) + 0.5f),
-        .green = (uint8_t)(a.green + t * (b.green - a.green) + 0.5f),
-        .blue = (uint8_t)(a.blue + t * (b.blue - a.blue) + 0.5f),
-    };
-}
-
 static const colour white = {255, 255, 255};
 static const colour black = {0, 0, 0};
 static const colour ink = {40, 40, 46};
@@ -209,7 +195,7 @@ static colour viridis(float value)
     float at = fminf(fmaxf(value, 0), 0.9999f) * 9;
     int step = (int)at;
 
-    return mixed(steps[step], steps[step + 1], at - (float)step);
+    return pixels_mix(steps[step], steps[step + 1], at - (float)step);
 }
 
 /* --- streaks --- */
@@ -265,8 +251,8 @@ static void flow_draw(field *f)
         for (int x = 0; x < f->width; x++) {
             colour c = viridis(speed_at(f, x, y) / f->top_speed);
             float light = streak(f, x, y);
-            c = mixed(c, light > 0 ? white : black,
-                      0.26f * fminf(fabsf(light), 1));
+            c = pixels_mix(c, light > 0 ? white : black,
+                           0.26f * fminf(fabsf(light), 1));
             f->pixels[(size_t)y * f->width + x] = c;
         }
     }
@@ -323,8 +309,8 @@ static void lines_draw(field *f, const float lines[3][4], int x, int y)
             for (int i = 0; i < 3; i++)
                 d = fminf(d, line_distance((float)px, (float)py, lines[i]));
             c = &f->pixels[(size_t)py * f->width + px];
-            *c = mixed(*c, ink, 0.75f * cover(d, 1.9f));
-            *c = mixed(*c, white, cover(d, 0.8f));
+            *c = pixels_mix(*c, ink, 0.75f * cover(d, 1.9f));
+            *c = pixels_mix(*c, white, cover(d, 0.8f));
         }
     }
 }
@@ -404,42 +390,17 @@ static void legend_draw(field *f)
 
 /* --- the file --- */
 
-/* libpng leaves by longjmp; nothing that changes after setjmp is used. */
-static int png_put(png_structp png, png_infop info, FILE *file, const field *f)
+static int picture_save(const field *f, const char *name)
 {
-    if (setjmp(png_jmpbuf(png)))
-        return PASTSET_EIO;
-    png_init_io(png, file);
-    png_set_IHDR(png, info, (png_uint_32)f->width,
-                 (png_uint_32)f->height + LEGEND_PIXELS, 8, PNG_COLOR_TYPE_RGB,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
-    png_write_info(png, info);
-    for (int y = 0; y < f->height + LEGEND_PIXELS; y++)
-        png_write_row(png, (png_bytep)(f->pixels + (size_t)y * f->width));
-    png_write_end(png, info);
-    return 0;
-}
-
-static int png_save(const field *f, const char *name)
-{
-    png_structp png =
-        png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png ? png_create_info_struct(png) : NULL;
     FILE *file = fopen(name, "wb");
-    int err = PASTSET_EIO;
+    int err;
 
     if (!file)
-        pastset_fail(err, "%s: %s", name, strerror(errno));
-    else if (!info)
-        err = pastset_fail(PASTSET_ENOMEM, "%s: libpng has no memory", name);
-    else if (png_put(png, info, file, f) != 0 || fflush(file) != 0)
-        pastset_fail(err, "%s: %s", name, strerror(errno));
-    else
-        err = 0;
-    if (file && fclose(file) != 0 && !err)
+        return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
+    err = pixels_write(f->pixels, f->width, f->height + LEGEND_PIXELS, file,
+                       name);
+    if (fclose(file) != 0 && !err)
         err = pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
-    png_destroy_write_struct(&png, &info);
     return err;
 }
 
@@ -525,7 +486,7 @@ int picture_write(const lattice_slice *whole, const char *file)
         arrows_draw(&f);
         solid_draw(&f);
         legend_draw(&f);
-        err = png_save(&f, file);
+        err = picture_save(&f, file);
     }
     field_destroy(&f);
     return err;

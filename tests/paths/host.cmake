@@ -10,5 +10,7 @@ es_test(paths/security_test LINKS eventspace::paths SOURCES ${hosts_support}
 if(TARGET paths_security_test)
   target_link_libraries(paths_security_test PRIVATE PkgConfig::SODIUM)
 endif()
+es_test(paths/collective_test LINKS eventspace::paths
+        SOURCES ${hosts_support} support/mapping.c TIMEOUT 600)
 es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
           TIMEOUT 120)

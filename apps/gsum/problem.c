@@ -1,0 +1,113 @@
+/* problem.c - options of gsum, and the rounds of each size. */
+#include <inttypes.h>
+
+#include "apps/gsum/gsum.h"
+#include "pastset/status.h"
+
+enum key {
+    DOUBLES = PROGRAM_KEY,
+    SPECTATORS,
+    COMPUTE,
+    SHAPE,
+    FANOUT,
+};
+
+const gsum_options gsum_defaults = {.doubles = 1};
+
+const struct argp_option gsum_described[] = {
+    {"doubles", DOUBLES, "K", 0, "Doubles that each contributes (1)", 0},
+    {"spectators", SPECTATORS, "N", 0,
+     "Of the threads, the last N take no part and read the last sums (0)", 0},
+    {"compute", COMPUTE, "DURATION", 0,
+     "Each computes so long before it contributes, as in 50us (0)", 0},
+    {"shape", SHAPE, "SHAPE", 0, "Of the tree: flat, hierarchical, binomial",
+     PROGRAM_OF_MAPPING},
+    {"fanout", FANOUT, "N", 0, "Most inputs of one wrapper",
+     PROGRAM_OF_MAPPING},
+    {0},
+};
+
+/* The texts are for the map, whose generator reads them again. */
+static int parse_shape(gsum_options *own, const char *text)
+{
+    static const char *const shapes[] = {"flat", "hierarchical", "binomial",
+                                         NULL};
+    unsigned which;
+
+    own->shape = text;
+    return program_parse_name(&which, "shape", text, shapes);
+}
+
+static int parse_fanout(gsum_options *own, const char *text)
+{
+    uint64_t fanout;
+
+    own->fanout = text;
+    return program_parse_number(&fanout, "fanout", text, 2, UINT32_MAX);
+}
+
+int gsum_parse(program_options *o, int key, const char *text)
+{
+    gsum_options *own = o->own;
+
+    switch (key) {
+    case DOUBLES:
+        return program_parse_number(&own->doubles, "doubles", text, 1,
+                                    GSUM_DOUBLES_MOST);
+    case SPECTATORS:
+        return program_parse_number(&own->spectators, "spectators", text, 0,
+                                    UINT32_MAX);
+    case COMPUTE:
+        return program_parse_duration(&own->compute_ns, "compute", text);
+    case SHAPE:
+        return parse_shape(own, text);
+    case FANOUT:
+        return parse_fanout(own, text);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+uint32_t gsum_rounds(const program_options *o)
+{
+    if (o->rounds)
+        return o->rounds;
+    switch (o->size) {
+    case 'S':
+        return 200;
+    case 'W':
+        return 10000;
+    case 'A':
+        return 100000;
+    case 'B':
+        return 500000;
+    default:
+        return 2000000;
+    }
+}
+
+int gsum_contributors(uint32_t *out, const program_options *o)
+{
+    const gsum_options *own = o->own;
+
+    if (own->spectators >= o->threads)
+        return pastset_fail(PASTSET_EINVAL,
+                            "--spectators=%" PRIu64 ": of %" PRIu32
+                            " thread%s one at least must contribute",
+                            own->spectators, o->threads,
+                            o->threads == 1 ? "" : "s");
+    *out = o->threads - (uint32_t)own->spectators;
+    return 0;
+}
+
+int gsum_report(const program_options *o, uint64_t checksum, program_result *r)
+{
+    const gsum_options *own = o->own;
+    char text[17];
+
+    snprintf(text, sizeof(text), "%016" PRIx64, checksum);
+    program_count(r, "contributors", o->threads - own->spectators);
+    program_count(r, "doubles", own->doubles);
+    program_count(r, "rounds", gsum_rounds(o));
+    return program_text(r, "checksum", text);
+}
