@@ -35,11 +35,11 @@ bool pastset__asymmetric_init(void)
 
 const char *pastset_verb_name(unsigned verb)
 {
-    static const char *const names[PASTSET_VERBS] = {
+    static const char *const names[PASTSET_ALL_VERBS] = {
         "?",         "write",      "read",    "read_first", "read_last",
         "read_next", "read_match", "observe", "take", "exchange",
     };
-    return names[verb < PASTSET_VERBS ? verb : 0];
+    return names[verb < PASTSET_ALL_VERBS ? verb : 0];
 }
 
 /* --- queues --- */

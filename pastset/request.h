@@ -25,8 +25,10 @@ typedef enum pastset_verb {
     PASTSET_READ_MATCH,
     PASTSET_OBSERVE,
     PASTSET_TAKE,
-    PASTSET_EXCHANGE, /* of paths only: a write that brings back a tuple */
-    PASTSET_VERBS, /* their number, plus one */
+    PASTSET_VERBS, /* of elements: their number, plus one */
+    /* A write that brings back a tuple: what paths add to these. */
+    PASTSET_EXCHANGE = PASTSET_VERBS,
+    PASTSET_ALL_VERBS,
 } pastset_verb;
 
 /* "write", "read", "read_first" ...; "?" for a number that is none. */

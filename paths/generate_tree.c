@@ -32,6 +32,7 @@ typedef struct tree {
     const paths_map_node *element; /* of the application */
     uint32_t bottom;               /* the element's node of the map */
     const char *use;
+    char *root; /* name of the root: "<element>.<use>" */
     paths__shape shape;
     uint32_t fanout; /* 0: no limit */
     input *inputs;
@@ -59,19 +60,22 @@ static int dress(paths_attributes *attributes)
     return err;
 }
 
-/* Adds the wrapper "<element>.<use>.<part>"; without a part the root. */
-static int add_wrapper(tree *t, uint32_t host, const char *part, uint32_t *out)
+static char *name_part(const char *name, const char *part)
+{
+    char *out;
+
+    return asprintf(&out, "%s.%s", name, part) < 0 ? NULL : out;
+}
+
+/* Takes the name, which is NULL when there was no memory for it. */
+static int add_wrapper(tree *t, uint32_t host, char *name, uint32_t *out)
 {
     const char *const *key = &paths__tree_attributes[PATHS__TREE_COPIED];
     paths_attributes *attributes;
-    char *name;
-    int err;
+    int err = name ? paths__generate_wrapper(t->g, host, t->use, name,
+                                             t->element->line, out)
+                   : paths__generate_no_memory();
 
-    if (asprintf(&name, "%s.%s%s%s", t->element->name, t->use, part ? "." : "",
-                 part ? part : "") < 0)
-        return paths__generate_no_memory();
-    err = paths__generate_wrapper(t->g, host, t->use, name, t->element->line,
-                                  out);
     free(name);
     if (err)
         return err;
@@ -91,31 +95,32 @@ static int connect(tree *t, const input *from, uint32_t wrapper)
 
 /* --- fan-out --- */
 
-/* The part of the name of the `number`th wrapper above another one: "h0.3",
- * or "3" above the root. */
-static char *name_above(const tree *t, uint32_t wrapper, uint32_t number)
+/* "total.sum.h0.3", or "total.sum.3" above the root. A number is left out when
+ * that name is taken: a host may be called 3. */
+static char *name_above(const tree *t, uint32_t wrapper, uint32_t *number)
 {
-    const char *part = t->g->map->nodes[wrapper].name +
-                       strlen(t->element->name) + 1 + strlen(t->use);
-    char *name;
-    int length = part[0] ? asprintf(&name, "%s.%u", part + 1, number)
-                         : asprintf(&name, "%u", number);
+    const char *below = t->g->map->nodes[wrapper].name;
+    bool taken = true;
+    char *name = NULL;
 
-    return length < 0 ? NULL : name;
+    while (taken) {
+        free(name);
+        if (asprintf(&name, "%s.%u", below, ++*number) < 0)
+            return NULL;
+        taken = paths_map_find_node(t->g->map, name) != PATHS_NONE;
+    }
+    return name;
 }
 
 /* Puts `count` inputs, which come to one wrapper in the end, together in a
  * wrapper on the host of the first. */
 static int add_above(tree *t, const input *inputs, uint32_t count,
-                     uint32_t wrapper, uint32_t number, input *out)
+                     uint32_t wrapper, uint32_t *number, input *out)
 {
-    char *part = name_above(t, wrapper, number);
     input made = {PATHS_NONE, NULL};
-    int err = part
-                  ? add_wrapper(t, host_of(t, inputs[0].node), part, &made.node)
-                  : paths__generate_no_memory();
+    int err = add_wrapper(t, host_of(t, inputs[0].node),
+                          name_above(t, wrapper, number), &made.node);
 
-    free(part);
     for (uint32_t i = 0; i < count && !err; i++)
         err = connect(t, &inputs[i], made.node);
     *out = made;
@@ -136,8 +141,7 @@ static int narrow(tree *t, input *inputs, uint32_t *count, uint32_t wrapper,
         if (size == 1)
             inputs[i] = inputs[at];
         else
-            err =
-                add_above(t, &inputs[at], size, wrapper, ++*number, &inputs[i]);
+            err = add_above(t, &inputs[at], size, wrapper, number, &inputs[i]);
         at += size;
     }
     *count = groups;
@@ -173,7 +177,7 @@ static uint32_t place_host(const tree *t, uint32_t host)
 
 static char *name_host(const tree *t, uint32_t host)
 {
-    return strdup(t->g->map->hosts[host].name);
+    return name_part(t->root, t->g->map->hosts[host].name);
 }
 
 static const char *cluster_of(const tree *t, uint32_t host)
@@ -201,8 +205,8 @@ static char *name_cluster(const tree *t, uint32_t host)
     char *name;
 
     if (paths_map_find_host(t->g->map, cluster) == PATHS_NONE)
-        return strdup(cluster);
-    return asprintf(&name, "cluster_%s", cluster) < 0 ? NULL : name;
+        return name_part(t->root, cluster);
+    return asprintf(&name, "%s.cluster_%s", t->root, cluster) < 0 ? NULL : name;
 }
 
 /* Takes the inputs of the place of the first one out of `from` and puts them
@@ -226,12 +230,9 @@ static uint32_t take_place(const tree *t, const level *l, input *from,
 static int add_partial(tree *t, const level *l, input *group, uint32_t count,
                        uint32_t host, input *out)
 {
-    char *part = l->name(t, host);
     input made = {PATHS_NONE, NULL};
-    int err = part ? add_wrapper(t, host, part, &made.node)
-                   : paths__generate_no_memory();
+    int err = add_wrapper(t, host, l->name(t, host), &made.node);
 
-    free(part);
     if (!err)
         err = join(t, group, count, made.node);
     *out = made;
@@ -273,7 +274,8 @@ static int climb(tree *t, const level *l)
 static int lay_flat(tree *t)
 {
     input root = {PATHS_NONE, NULL};
-    int err = add_wrapper(t, host_of(t, t->bottom), NULL, &root.node);
+    int err =
+        add_wrapper(t, host_of(t, t->bottom), strdup(t->root), &root.node);
 
     if (!err)
         err = join(t, t->inputs, t->count, root.node);
@@ -320,7 +322,8 @@ static int lay_binomial(tree *t)
         const char *thread = t->g->map->nodes[own[r].node].name;
         t->inputs[r].use = NULL;
         if (r == 0 || r + 1 < t->count)
-            err = add_wrapper(t, host_of(t, own[r].node), r ? thread : NULL,
+            err = add_wrapper(t, host_of(t, own[r].node),
+                              r ? name_part(t->root, thread) : strdup(t->root),
                               &t->inputs[r].node);
         else
             t->inputs[r] = own[r];
@@ -398,12 +401,13 @@ int paths__generate_tree(paths__generator *g, uint32_t element)
     tree t = {.g = g,
               .element = node,
               .bottom = g->made[element],
-              .use = g->uses[element]};
+              .use = g->uses[element],
+              .root = name_part(node->name, g->uses[element])};
     ranked *list = malloc(node->in_count * sizeof(*list));
     int err = paths__generate_shape(g, node, &t.shape, &t.fanout);
 
     t.inputs = malloc(node->in_count * sizeof(*t.inputs));
-    if (!err && (!list || !t.inputs))
+    if (!err && (!list || !t.inputs || !t.root))
         err = paths__generate_no_memory();
     if (!err)
         err = take_threads(&t, list);
@@ -411,5 +415,6 @@ int paths__generate_tree(paths__generator *g, uint32_t element)
         err = lay(&t);
     free(list);
     free(t.inputs);
+    free(t.root);
     return err;
 }

@@ -87,7 +87,7 @@ static paths_stage *request_stage(connection *c)
 
 static bool request_verb_holds(const wire_header *h)
 {
-    return h->status > 0 && h->status < PASTSET_VERBS &&
+    return h->status > 0 && h->status < PASTSET_ALL_VERBS &&
            (h->kind != WIRE_SPOILT || (h->room > 0 && h->room < INT16_MAX));
 }
 

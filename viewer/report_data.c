@@ -183,7 +183,7 @@ static json_t *paths_of(const scopes_communication *view)
 static json_t *verbs(void)
 {
     json_t *names = json_array();
-    for (unsigned verb = 0; verb < PASTSET_VERBS; verb++)
+    for (unsigned verb = 0; verb < PASTSET_ALL_VERBS; verb++)
         json_array_append_new(names, json_string(pastset_verb_name(verb)));
     return names;
 }

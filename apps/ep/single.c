@@ -13,15 +13,15 @@ typedef struct generator {
 
 static double low_bits(double value, double of) /* value modulo `of` */
 {
-    return value - of * trunc(value / of);
+    return value - of * (double)(int64_t)(value / of);
 }
 
 static double next(generator *g)
 {
     const double factor = 1220703125.0, two23 = 0x1p23, two46 = 0x1p46;
-    double factor_high = trunc(factor / two23);
+    double factor_high = (double)(int64_t)(factor / two23);
     double factor_low = factor - two23 * factor_high;
-    double high = trunc(g->x / two23);
+    double high = (double)(int64_t)(g->x / two23);
     double low = g->x - two23 * high;
     double middle = low_bits(factor_high * low + factor_low * high, two23);
 

@@ -22,9 +22,9 @@
 
 /* Of the options, `own`. */
 typedef struct gsum_options {
-    uint64_t doubles;    /* of a contribution */
-    uint64_t spectators; /* threads that take no part */
-    uint64_t compute_ns; /* of computing before each contribution */
+    uint64_t doubles;           /* of a contribution */
+    uint64_t spectators;        /* threads that take no part */
+    uint64_t compute_ns;        /* of computing before each contribution */
     const char *shape, *fanout; /* of the tree; NULL: as is usual */
 } gsum_options;
 

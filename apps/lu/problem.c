@@ -22,8 +22,8 @@ typedef struct size {
 } size;
 
 static const size sizes[] = {
-    {'S', 20, 100, 1e-6},   {'W', 64, 1000, 1e-6},  {'A', 102, 2500, 1e-6},
-    {'B', 162, 4000, 1e-4}, {'C', 200, 5000, 1e-3},
+    {'S', 20, 100, 1e-5},   {'W', 64, 1000, 1e-5},  {'A', 102, 2500, 1e-5},
+    {'B', 162, 4000, 1e-3}, {'C', 200, 5000, 1e-3},
 };
 
 static void equation_make(lu_problem *p)

@@ -181,7 +181,8 @@ static int link_make(paths_host *host, uint16_t role)
 /* Requests of the other host that go back to it over `link`: their ids. */
 static int requests_send(paths_host *host, int link, uint32_t *ids)
 {
-    uint32_t stage = paths_map_find_node(map, host->self ? "d1" : "d0");
+    uint32_t stage =
+        host->numbers[paths_map_find_node(map, host->self ? "c0" : "c1")];
     static const uint8_t tuple[8];
     connection *c;
     int fd = opened_make(host, ROLE_LOOP, &c);

@@ -1,0 +1,28 @@
+/* mapping.c - the application mapping: the border rows and the collected rows
+ * of apps/strips, which says why none of these can stand still, and the largest
+ * residual of all, to which each thread comes between the same exchanges of
+ * borders. */
+#include "apps/sor/sor.h"
+
+#include <inttypes.h>
+
+#include "apps/strips/strips.h"
+
+int sor_mapping(const program_options *options, FILE *out)
+{
+    sor s;
+    int err = sor_make(&s, options);
+
+    if (err)
+        return err;
+    program_mapping_begin(out, "sor");
+    program_mapping_threads(out, options);
+    err = strips_mapping(out, s.n, s.n + 2, options->threads);
+    if (err)
+        return err;
+    fprintf(out, "    residual [kind=element, type=\"f64\"];\n");
+    for (uint32_t i = 0; i < options->threads; i++)
+        fprintf(out, "    t%" PRIu32 " -> residual [use=max];\n", i);
+    program_mapping_end(out);
+    return 0;
+}
