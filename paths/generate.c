@@ -1,10 +1,14 @@
 /* generate.c - application + cluster + placement = path map.
  *
+ *     generate.c        checks, placement, nodes, and the whole
+ *     generate_hosts.c  hosts and links
+ *     generate_uses.c   the words of uses, and what elements say of trees
+ *     generate_tree.c   trees of collectives
+ *     generate_way.c    what stands between two nodes
+ *
  * Hosts are copied first, then each thread and element is given its host and
- * copied to it, then each use of an element becomes a path. What stands on a
- * path depends on the two hosts alone: nothing where they are one, otherwise
- * a proxy on the thread's host, and a delay before it where the link between
- * the two is to be simulated. */
+ * copied to it, then each use of an element becomes a path, and all collective
+ * uses of one a tree. */
 #include "paths/generate_internal.h"
 
 #include <stdio.h>

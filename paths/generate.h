@@ -21,6 +21,12 @@
  * the group it stands in. The nodes of a path are "<thread>.<as>.proxy" and
  * "<thread>.<as>.delay".
  *
+ * Edges whose use is a collective one, as in t0 -> total [use=sum], become a
+ * tree of wrappers of that kind, from the threads to the element:
+ * "<element>.<use>", and the same with ".<host>", ".<cluster>" or ".<thread>".
+ * The element says its shape and its fanout, and the attributes that its
+ * wrappers get: deadline, waiting, function. docs/map.md tells more.
+ *
  * Threads:   none shared.
  * Ownership: the caller owns what it gets. */
 #ifndef PATHS_GENERATE_H
@@ -64,8 +70,9 @@ int paths_mapping_read(paths_map **out, const char *file);
 
 /* Makes the path map: each thread and element on its host, and for each use
  * the path from the thread to the element, with a `proxy` on the thread's
- * host where the two differ.
- * Errors: PASTSET_EMAP with file, line and node; PASTSET_ENOMEM. */
+ * host where the two differ. For collective uses it lays a tree.
+ * Errors: PASTSET_EMAP with file, line and node; PASTSET_EINVAL (no such shape
+ * or fan-out); PASTSET_ENOMEM. */
 int paths_generate(paths_map **out, const paths_generate_options *options);
 
 #endif

@@ -165,9 +165,23 @@ static int join(tree *t, input *inputs, uint32_t count, uint32_t wrapper)
 
 /* The places where inputs come together at one level of the hierarchy. */
 typedef struct level {
-    uint32_t (*place)(const tree *t, uint32_t host); /* a number of its own */
+    uint32_t (*place)(const tree *t, uint32_t host); /* below `places` */
     char *(*name)(const tree *t, uint32_t host);
 } level;
+
+/* Clusters are numbered as in the cluster mapping, whose nodes are the hosts.
+ */
+static uint32_t clusters(const tree *t)
+{
+    const paths_map *cluster = t->g->options->cluster;
+
+    return cluster ? cluster->host_count : 0;
+}
+
+static uint32_t places(const tree *t)
+{
+    return clusters(t) + t->g->map->host_count;
+}
 
 static uint32_t place_host(const tree *t, uint32_t host)
 {
@@ -180,92 +194,107 @@ static char *name_host(const tree *t, uint32_t host)
     return name_part(t->root, t->g->map->hosts[host].name);
 }
 
-static const char *cluster_of(const tree *t, uint32_t host)
-{
-    return paths_attributes_get(&t->g->map->hosts[host].attributes, "cluster");
-}
-
-/* The first host of the cluster. A host that is in none is one by itself. */
+/* A host that is in no cluster is one by itself. */
 static uint32_t place_cluster(const tree *t, uint32_t host)
 {
-    const char *cluster = cluster_of(t, host), *other;
+    const paths_map *cluster = t->g->options->cluster;
 
-    for (uint32_t i = 0; cluster && i < host; i++) {
-        other = cluster_of(t, i);
-        if (other && strcmp(cluster, other) == 0)
-            return i;
-    }
-    return host;
+    if (cluster && cluster->nodes[host].host != PATHS_NONE)
+        return cluster->nodes[host].host;
+    return clusters(t) + host;
 }
 
 /* A cluster may be called like a host. */
 static char *name_cluster(const tree *t, uint32_t host)
 {
-    const char *cluster = cluster_of(t, host);
+    const paths_map *cluster = t->g->options->cluster;
+    const char *part = cluster->hosts[cluster->nodes[host].host].name;
     char *name;
 
-    if (paths_map_find_host(t->g->map, cluster) == PATHS_NONE)
-        return name_part(t->root, cluster);
-    return asprintf(&name, "%s.cluster_%s", t->root, cluster) < 0 ? NULL : name;
+    if (paths_map_find_host(t->g->map, part) == PATHS_NONE)
+        return name_part(t->root, part);
+    return asprintf(&name, "%s.cluster_%s", t->root, part) < 0 ? NULL : name;
 }
 
-/* Takes the inputs of the place of the first one out of `from` and puts them
- * to `to`. Gives their number. */
-static uint32_t take_place(const tree *t, const level *l, input *from,
-                           uint32_t *count, input *to)
+/* Makes one input of a group of one place, by a wrapper on the host of the
+ * first, or the element's if that is at this place. None is needed for one
+ * input, nor where the root itself would stand beside it with no other. */
+static int add_partial(tree *t, const level *l, input *group, uint32_t *size,
+                       uint32_t count)
 {
-    uint32_t place = l->place(t, host_of(t, from[0].node));
-    uint32_t taken = 0, left = 0;
-
-    for (uint32_t i = 0; i < *count; i++) {
-        if (l->place(t, host_of(t, from[i].node)) == place)
-            to[taken++] = from[i];
-        else
-            from[left++] = from[i];
-    }
-    *count = left;
-    return taken;
-}
-
-static int add_partial(tree *t, const level *l, input *group, uint32_t count,
-                       uint32_t host, input *out)
-{
+    uint32_t home = host_of(t, t->bottom), host = host_of(t, group[0].node);
     input made = {PATHS_NONE, NULL};
-    int err = add_wrapper(t, host, l->name(t, host), &made.node);
+    int err;
 
+    if (l->place(t, host) == l->place(t, home))
+        host = home;
+    if (*size == 1 || (*size == count && host == home))
+        return 0;
+    err = add_wrapper(t, host, l->name(t, host), &made.node);
     if (!err)
-        err = join(t, group, count, made.node);
-    *out = made;
+        err = join(t, group, *size, made.node);
+    group[0] = made;
+    *size = 1;
     return err;
 }
 
-/* Makes one input of those of each place, by a wrapper on the first host, or
- * the element's if that is at this place. None is needed where there is only
- * one input, nor where the root itself would stand beside it with no other
+/* Lists, for each place, the inputs there: `first` of a place, `next` of an
  * input. */
+static void list_places(const tree *t, const level *l, uint32_t *first,
+                        uint32_t *last, uint32_t *next)
+{
+    for (uint32_t i = 0; i < places(t); i++)
+        first[i] = PATHS_NONE;
+    for (uint32_t i = 0; i < t->count; i++) {
+        uint32_t place = l->place(t, host_of(t, t->inputs[i].node));
+        if (first[place] == PATHS_NONE)
+            first[place] = i;
+        else
+            next[last[place]] = i;
+        last[place] = i;
+        next[i] = PATHS_NONE;
+    }
+}
+
+/* Puts the inputs of each place together, at the place of the first. */
+static int climb_lists(tree *t, const level *l, const uint32_t *first,
+                       const uint32_t *next, input *out)
+{
+    uint32_t made = 0;
+    int err = 0;
+
+    for (uint32_t i = 0; i < t->count && !err; i++) {
+        uint32_t size = 0;
+        if (first[l->place(t, host_of(t, t->inputs[i].node))] != i)
+            continue;
+        for (uint32_t k = i; k != PATHS_NONE; k = next[k])
+            out[made + size++] = t->inputs[k];
+        err = add_partial(t, l, &out[made], &size, t->count);
+        made += size;
+    }
+    memcpy(t->inputs, out, made * sizeof(*out));
+    t->count = made;
+    return err;
+}
+
 static int climb(tree *t, const level *l)
 {
-    uint32_t home = host_of(t, t->bottom), rest = t->count, made = 0;
-    input *from = malloc(2 * (size_t)t->count * sizeof(*from));
-    input *group = from + t->count;
-    int err = from ? 0 : paths__generate_no_memory();
+    uint32_t *first = malloc(places(t) * sizeof(*first));
+    uint32_t *last = malloc(places(t) * sizeof(*last));
+    uint32_t *next = malloc(t->count * sizeof(*next));
+    input *out = malloc(t->count * sizeof(*out));
+    int err;
 
-    if (from)
-        memcpy(from, t->inputs, t->count * sizeof(*from));
-    while (!err && rest) {
-        uint32_t size = take_place(t, l, from, &rest, group);
-        uint32_t host = host_of(t, group[0].node);
-        if (l->place(t, host) == l->place(t, home))
-            host = home;
-        if (size == 1 || (size == t->count && host == home)) {
-            memcpy(&t->inputs[made], group, size * sizeof(*group));
-            made += size;
-        } else {
-            err = add_partial(t, l, group, size, host, &t->inputs[made++]);
-        }
+    if (first && last && next && out) {
+        list_places(t, l, first, last, next);
+        err = climb_lists(t, l, first, next, out);
+    } else {
+        err = paths__generate_no_memory();
     }
-    t->count = made;
-    free(from);
+    free(first);
+    free(last);
+    free(next);
+    free(out);
     return err;
 }
 
@@ -284,12 +313,12 @@ static int lay_flat(tree *t)
 
 static int lay_hierarchy(tree *t)
 {
-    static const level hosts = {place_host, name_host};
-    static const level clusters = {place_cluster, name_cluster};
-    int err = climb(t, &hosts);
+    static const level by_host = {place_host, name_host};
+    static const level by_cluster = {place_cluster, name_cluster};
+    int err = climb(t, &by_host);
 
     if (!err)
-        err = climb(t, &clusters);
+        err = climb(t, &by_cluster);
     return err ? err : lay_flat(t);
 }
 

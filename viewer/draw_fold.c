@@ -316,45 +316,48 @@ static int count(folder *f)
 
 /* --- hosts --- */
 
-/* What a folded host looks like, whatever its neighbours are called: each of
- * its edges by the kinds of its ends, and whether it leaves the host. */
-static uint64_t sign_host(const paths_map *map, uint32_t host)
+/* What folded hosts look like, whatever their neighbours are called: each of
+ * their edges by the kinds of its ends, and whether it leaves the host. */
+static void sign_hosts(const paths_map *map, uint64_t *sums)
 {
-    uint64_t sum = 0;
-
     for (uint32_t i = 0; i < map->edge_count; i++) {
         const paths_map_edge *edge = &map->edges[i];
         const paths_map_node *from = &map->nodes[edge->from];
         const paths_map_node *to = &map->nodes[edge->to];
         uint64_t hash = hash_kind(hash_kind(BEGIN, from), to);
-        if (from->host != host)
+        if (from->host == PATHS_NONE)
             continue;
         hash = hash_text(hash, use_of(edge));
-        hash = hash_number(hash, to->host == host);
-        sum += (hash ^ (hash >> 31)) * 0xff51afd7ed558ccdu;
+        hash = hash_number(hash, to->host == from->host);
+        sums[from->host] += (hash ^ (hash >> 31)) * 0xff51afd7ed558ccdu;
     }
     for (uint32_t i = 0; i < map->node_count; i++) {
-        if (map->nodes[i].host == host)
-            sum += hash_kind(BEGIN, &map->nodes[i]) * 0xc4ceb9fe1a85ec53u;
+        const paths_map_node *node = &map->nodes[i];
+        if (node->host != PATHS_NONE)
+            sums[node->host] += hash_kind(BEGIN, node) * 0xc4ceb9fe1a85ec53u;
     }
-    return sum;
 }
 
 /* Finds for each host the first one like it, in a map folded so far. */
 static int liken_hosts(uint32_t *like, const paths_map *folded)
 {
-    table hosts;
+    uint64_t *sums = calloc((size_t)folded->host_count + 1, sizeof(*sums));
+    table hosts = {NULL, 0};
+    int err = 0;
 
-    if (!table_init(&hosts, folded->host_count))
-        return out_of_memory();
-    for (uint32_t i = 0; i < folded->host_count; i++) {
-        uint32_t *slot = table_at(&hosts, sign_host(folded, i));
+    if (!sums || !table_init(&hosts, folded->host_count))
+        err = out_of_memory();
+    else
+        sign_hosts(folded, sums);
+    for (uint32_t i = 0; i < folded->host_count && !err; i++) {
+        uint32_t *slot = table_at(&hosts, sums[i]);
         if (*slot == NONE)
             *slot = i;
         like[i] = *slot;
     }
     free(hosts.slots);
-    return 0;
+    free(sums);
+    return err;
 }
 
 static int fold_host(folder *f, uint32_t index)

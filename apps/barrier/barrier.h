@@ -27,7 +27,7 @@ typedef struct barrier_options {
     uint64_t late;         /* number of the late thread */
     uint64_t wait_ns;      /* longest of the others; 0: as the size says */
     uint64_t late_wait_ns; /* longest of the late one; 0: as the size says */
-    bool unchecked;        /* without the element `order` */
+    bool unchecked;        /* without the element `order`; see order.c */
 } barrier_options;
 
 extern const struct argp_option barrier_described[];
@@ -72,6 +72,7 @@ typedef struct barrier_notes {
     barrier_note note[BARRIER_NOTES];
 } barrier_notes;
 #define BARRIER_NOTES_TYPE "u32[3] u8[108] u64[192]"
+_Static_assert(sizeof(barrier_notes) == 12 + 108 + 8 * 192, "no padding");
 
 /* To `order`: that it comes to a barrier, or has left it. */
 typedef struct barrier_event {

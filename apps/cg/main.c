@@ -4,8 +4,8 @@
 static const char about[] =
     "Conjugate gradients: the smallest eigenvalue of a sparse matrix.\v"
     "Sizes, rows and entries in each of them: S 2^11 and 17, 12 rounds; "
-    "W 2^15 and 33, 15; A 2^17 and 65, 20; B 2^18 and 97, 30; C 2^19 and 129, "
-    "40. At most as many threads as rows.\n"
+    "W 2^16 and 33, 20; A 2^17 and 65, 40; B 2^18 and 97, 60; C 2^19 and 129, "
+    "60. At most as many threads as rows.\n"
     "\n"
     "Each round solves a system of equations by 25 steps, and each step "
     "multiplies the matrix, of which each thread has some rows, with a vector "

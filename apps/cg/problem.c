@@ -116,8 +116,8 @@ int cg_problem_set(cg_problem *out, const program_options *options)
         char size;
         uint32_t rows, links, rounds;
     } sizes[] = {
-        {'S', 1 << 11, 16, 12}, {'W', 1 << 15, 32, 15},  {'A', 1 << 17, 64, 20},
-        {'B', 1 << 18, 96, 30}, {'C', 1 << 19, 128, 40},
+        {'S', 1 << 11, 16, 12}, {'W', 1 << 16, 32, 20},  {'A', 1 << 17, 64, 40},
+        {'B', 1 << 18, 96, 60}, {'C', 1 << 19, 128, 60},
     };
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {

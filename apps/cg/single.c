@@ -84,17 +84,17 @@ static double solve(equations *e)
     memcpy(e->r, e->x, e->rows * sizeof(*e->r));
     memcpy(e->p, e->x, e->rows * sizeof(*e->p));
     for (int step = 0; step < CG_STEPS; step++) {
-        double alpha, beta = 1 / rho;
+        double alpha, next;
         multiply(e, e->p, e->q);
         alpha = rho / dot(e, e->p, e->q);
         for (uint32_t i = 0; i < e->rows; i++) {
             e->z[i] += alpha * e->p[i];
             e->r[i] -= alpha * e->q[i];
         }
-        rho = dot(e, e->r, e->r);
-        beta *= rho;
+        next = dot(e, e->r, e->r);
         for (uint32_t i = 0; i < e->rows; i++)
-            e->p[i] = e->r[i] + beta * e->p[i];
+            e->p[i] = e->r[i] + next / rho * e->p[i];
+        rho = next;
     }
     multiply(e, e->z, e->q);
     for (uint32_t i = 0; i < e->rows; i++)

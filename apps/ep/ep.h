@@ -30,6 +30,7 @@ typedef struct ep_sums { /* a tuple of EP_SUMS_TYPE */
     uint64_t q[EP_RINGS];
 } ep_sums;
 #define EP_SUMS_TYPE "f64[2] u64[10]"
+_Static_assert(sizeof(ep_sums) == 96, "no padding");
 
 /* Blocks of a size. */
 uint64_t ep_blocks(char size);

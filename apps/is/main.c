@@ -6,8 +6,8 @@
 
 static const char about[] =
     "Integer sort: ranks keys again and again while some of them change.\v"
-    "Sizes: S 2^17 keys below 2^13, 10 rounds; W 2^22 below 2^18, 20; "
-    "A 2^24 below 2^20, 40; B 2^25 below 2^21, 100; C 2^26 below 2^22, 200. "
+    "Sizes: S 2^17 keys below 2^13, 10 rounds; W 2^22 below 2^18, 500; "
+    "A 2^24 below 2^20, 400; B 2^25 below 2^21, 1000; C 2^26 below 2^22, 1000. "
     "At most as many threads as buckets: 512 for size S, else 1024.\n"
     "\n"
     "Threads exchange their keys by buckets, so that each ranks a range of "

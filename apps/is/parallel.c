@@ -54,6 +54,7 @@ typedef struct worker {
     paths_path *counts, *matrix, *ends, *totals;
     key_exchange *exchange;
 
+    uint32_t shift;                   /* key >> shift is its bucket */
     uint64_t first, own;              /* positions of the own keys */
     uint32_t *keys, *ordered;         /* the own keys; by bucket */
     uint32_t probes[SORT_PROBES];     /* their values */
@@ -151,17 +152,17 @@ static void keys_change(worker *w, uint32_t round)
 
 static uint32_t bucket_width(const worker *w)
 {
-    return w->problem.limit / w->problem.buckets;
+    return 1u << w->shift;
 }
 
 static int buckets_count(worker *w)
 {
-    uint32_t buckets = w->problem.buckets, width = bucket_width(w);
+    uint32_t buckets = w->problem.buckets;
     size_t bytes = (buckets + SORT_PROBES) * sizeof(*w->mine);
 
     memset(w->mine, 0, bytes);
     for (uint64_t k = 0; k < w->own; k++)
-        w->mine[w->keys[k] / width]++;
+        w->mine[w->keys[k] >> w->shift]++;
     memcpy(w->mine + buckets, w->smaller, sizeof(w->smaller));
     return paths_exchange(w->counts, w->mine, bytes, w->all, bytes);
 }
@@ -190,7 +191,6 @@ static void buckets_split(worker *w)
 
 static void keys_order(worker *w)
 {
-    uint32_t width = bucket_width(w);
     uint64_t place = 0;
 
     for (uint32_t b = 0; b < w->problem.buckets; b++) {
@@ -198,7 +198,7 @@ static void keys_order(worker *w)
         place += w->mine[b];
     }
     for (uint64_t k = 0; k < w->own; k++)
-        w->ordered[w->place[w->keys[k] / width]++] = w->keys[k];
+        w->ordered[w->place[w->keys[k] >> w->shift]++] = w->keys[k];
 }
 
 static int matrix_exchange(worker *w)
@@ -383,6 +383,8 @@ static int worker_make(worker *w)
         return err;
     w->number = paths_thread_number(w->self);
     w->count = paths_thread_count(w->self);
+    while (w->problem.buckets << w->shift < w->problem.limit)
+        w->shift++;
     program_share(w->problem.keys, w->count, w->number, &w->first, &w->own);
     err = memory_take(w);
     if (err)

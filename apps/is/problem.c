@@ -80,8 +80,9 @@ int sort_problem_set(sort_problem *out, const program_options *options)
         unsigned keys, limit, buckets; /* as powers of two */
         uint32_t rounds;
     } sizes[] = {
-        {'S', 17, 13, 9, 10},   {'W', 22, 18, 10, 20},  {'A', 24, 20, 10, 40},
-        {'B', 25, 21, 10, 100}, {'C', 26, 22, 10, 200},
+        {'S', 17, 13, 9, 10},    {'W', 22, 18, 10, 500},
+        {'A', 24, 20, 10, 400},  {'B', 25, 21, 10, 1000},
+        {'C', 26, 22, 10, 1000},
     };
     uint64_t most;
 

@@ -35,7 +35,7 @@ typedef struct sort_problem {
     uint64_t seed;
 } sort_problem;
 
-/* Errors: PASTSET_EINVAL (rounds change keys that are not there, ...). */
+/* Errors: PASTSET_EINVAL (more rounds than keys can change in). */
 int sort_problem_set(sort_problem *out, const program_options *options);
 
 /* The keys at positions first ... first + count - 1, before the first round:

@@ -23,7 +23,7 @@ typedef struct size {
 
 static const size sizes[] = {
     {'S', 20, 100, 1e-5},   {'W', 64, 1000, 1e-5},  {'A', 102, 2500, 1e-5},
-    {'B', 162, 4000, 1e-3}, {'C', 200, 5000, 1e-3},
+    {'B', 162, 4000, 1e-3}, {'C', 200, 6000, 1e-3},
 };
 
 static void equation_make(lu_problem *p)

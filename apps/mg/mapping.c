@@ -35,17 +35,13 @@ static void planes_print(uint64_t bytes, uint32_t threads, FILE *out)
                 "]\", capacity=%d, policy=block];\n",
                 i, bytes, PLANES_CAPACITY, i, bytes, PLANES_CAPACITY);
     for (uint32_t i = 0; i < threads; i++)
-        fprintf(out,
-                "    t%" PRIu32 " -> up_%" PRIu32
-                " [as=to_above, use=write];\n"
-                "    t%" PRIu32 " -> down_%" PRIu32
-                " [as=to_below, use=write];\n"
-                "    t%" PRIu32 " -> up_%" PRIu32
-                " [as=from_below, use=read];\n"
-                "    t%" PRIu32 " -> down_%" PRIu32
-                " [as=from_above, use=read];\n",
-                i, i, i, i, i, (i + threads - 1) % threads, i,
-                (i + 1) % threads);
+        fprintf(
+            out,
+            "    t%" PRIu32 " -> up_%" PRIu32 " [as=to_above, use=write];\n"
+            "    t%" PRIu32 " -> down_%" PRIu32 " [as=to_below, use=write];\n"
+            "    t%" PRIu32 " -> up_%" PRIu32 " [as=from_below, use=read];\n"
+            "    t%" PRIu32 " -> down_%" PRIu32 " [as=from_above, use=read];\n",
+            i, i, i, i, i, (i + threads - 1) % threads, i, (i + 1) % threads);
 }
 
 static void sums_print(uint32_t threads, FILE *out)

@@ -50,7 +50,7 @@ static void row_close(double *row, uint32_t side)
     row[side + 1] = row[1];
 }
 
-typedef struct neighbours { /* rows of points 0 ... side - 1 */
+typedef struct neighbours {  /* rows of points 0 ... side - 1 */
     const double *row[3][3]; /* [z + 1][y + 1] */
 } neighbours;
 
@@ -81,10 +81,10 @@ static const double *stencil(const mg_slab *g, const double *w, int64_t z,
     neighbours_find(&n, g, z, y);
     for (uint32_t x = 0; x < side; x++) {
         center[x + 1] = n.row[1][1][x];
-        near[x + 1] = n.row[1][0][x] + n.row[1][2][x] + n.row[0][1][x] +
-                      n.row[2][1][x];
-        far[x + 1] = n.row[0][0][x] + n.row[0][2][x] + n.row[2][0][x] +
-                     n.row[2][2][x];
+        near[x + 1] =
+            n.row[1][0][x] + n.row[1][2][x] + n.row[0][1][x] + n.row[2][1][x];
+        far[x + 1] =
+            n.row[0][0][x] + n.row[0][2][x] + n.row[2][0][x] + n.row[2][2][x];
     }
     row_close(center, side);
     row_close(near, side);
@@ -93,8 +93,8 @@ static const double *stencil(const mg_slab *g, const double *w, int64_t z,
         double faces = center[x] + center[x + 2] + near[x + 1];
         double edges = near[x] + near[x + 2] + far[x + 1];
         double corners = far[x] + far[x + 2];
-        out[x] = w[0] * center[x + 1] + w[1] * faces + w[2] * edges +
-                 w[3] * corners;
+        out[x] =
+            w[0] * center[x + 1] + w[1] * faces + w[2] * edges + w[3] * corners;
     }
     return out;
 }

@@ -18,7 +18,8 @@ static const char *const command_names[PROGRAM_COMMANDS] = {"run", "single",
                                                             "mapping"};
 
 static const struct argp_option common[] = {
-    {"threads", 't', "N", 0, "mapping: threads (4)", 1},
+    {"threads", 't', "N", 0,
+     "mapping, and single where the problem depends on them: threads (4)", 1},
     {"size", 's', "SIZE", 0, "Of the problem (S); a run has that of its map",
      1},
     {"rounds", 'n', "N", 0, "In place of those of the size", 1},
@@ -187,6 +188,19 @@ static void command_set(struct argp_state *state, arguments *a,
     argp_error(state, "%s: expected run, single or mapping", text);
 }
 
+/* DOT has no way to write any backslash. */
+static void given_check(struct argp_state *state, const arguments *a,
+                        const given *g)
+{
+    if (g->option->group == PROGRAM_OF_MAPPING && a->command != PROGRAM_MAPPING)
+        argp_error(state,
+                   "--%s is for mapping: it says what the map is to be like",
+                   g->option->name);
+    if (a->command == PROGRAM_MAPPING && g->text && strchr(g->text, '\\'))
+        argp_error(state, "--%s=%s: a map cannot keep a backslash",
+                   g->option->name, g->text);
+}
+
 /* Refuses options that the command would not heed. */
 static void command_check(struct argp_state *state, arguments *a)
 {
@@ -200,15 +214,8 @@ static void command_check(struct argp_state *state, arguments *a)
     if (a->options.out && a->command != PROGRAM_SINGLE)
         argp_error(state, "--out is for single: the results of a run are in "
                           "its directory");
-    for (size_t i = 0; i < a->given_count; i++) {
-        const struct argp_option *option = a->given[i].option;
-        if (option->group == PROGRAM_OF_MAPPING &&
-            a->command != PROGRAM_MAPPING)
-            argp_error(state,
-                       "--%s is for mapping: it says what the map is "
-                       "to be like",
-                       option->name);
-    }
+    for (size_t i = 0; i < a->given_count; i++)
+        given_check(state, a, &a->given[i]);
     if (!a->options.threads)
         a->options.threads = takes_threads ? 4 : 1;
 }
@@ -264,9 +271,10 @@ static void *own_make(const program *p, const void *from)
 
 /* --- attributes --- */
 
+/* A name with a dash is none in DOT, unless it is quoted. */
 static void attribute_print(FILE *out, const char *name, const char *value)
 {
-    fprintf(out, ", %s=\"", name);
+    fprintf(out, strchr(name, '-') ? ", \"%s\"=\"" : ", %s=\"", name);
     for (; *value; value++)
         fprintf(out, *value == '"' ? "\\%c" : "%c", *value);
     fputc('"', out);

@@ -22,7 +22,7 @@ int main(int argc, char **argv)
         .about = about,
         .options = sor_options,
         .parse = sor_parse,
-        .own_bytes = sizeof(unsigned),
+        .own_bytes = sizeof(sor_own),
         .mapping = sor_mapping,
         .single = sor_single,
         .thread = sor_thread,

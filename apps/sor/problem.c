@@ -10,10 +10,6 @@
 
 static const char *const equations[] = {"laplace", "poisson", NULL};
 
-typedef struct own {
-    unsigned equation;
-} own;
-
 const struct argp_option sor_options[] = {
     {"equation", KEY_EQUATION, "NAME", 0,
      "laplace: f = 0, u = x^2 - y^2 + x y; or poisson: f = 6, u = 2 x^2 + y^2 "
@@ -24,7 +20,7 @@ const struct argp_option sor_options[] = {
 
 int sor_parse(program_options *options, int key, const char *text)
 {
-    own *o = options->own;
+    sor_own *o = options->own;
 
     if (key != KEY_EQUATION)
         return ARGP_ERR_UNKNOWN;
@@ -51,7 +47,7 @@ int sor_make(sor *s, const program_options *options)
         char size;
         uint32_t n;
     } sizes[] = {{'S', 120}, {'W', 600}, {'A', 1600}, {'B', 2800}, {'C', 4000}};
-    const own *o = options->own;
+    const sor_own *o = options->own;
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         if (sizes[i].size != options->size)

@@ -98,6 +98,10 @@ int sor_report_write(const sor_report *report, program_result *result);
 
 /* --- the parts of the program --- */
 
+typedef struct sor_own { /* of program_options.own */
+    unsigned equation;
+} sor_own;
+
 extern const struct argp_option sor_options[];
 int sor_parse(program_options *options, int key, const char *text);
 

@@ -14,3 +14,7 @@ es_test(paths/collective_test LINKS eventspace::paths
         SOURCES ${hosts_support} support/mapping.c TIMEOUT 600)
 es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
           TIMEOUT 120)
+es_stress(paths/collective_stress LINKS eventspace::paths
+          SOURCES paths/collective_kinds.c paths/collective_parts.c
+                  paths/collective_faults.c support/inside.c
+          TIMEOUT 600)

@@ -61,6 +61,11 @@ check "an unknown option is wrong usage" wrong_usage info --fly RUN
 check "a missing map is wrong usage" wrong_usage map check
 check "two maps are wrong usage" wrong_usage map check a b
 check "a bad number is wrong usage" wrong_usage map generate -a a --hosts 0
+check "an unknown shape is wrong usage" wrong_usage map generate -a a \
+    --shape star
+check "a fan-out of 1 is wrong usage" wrong_usage map generate -a a --fanout 1
+check "binomial with a fan-out is wrong usage" wrong_usage map generate -a a \
+    --shape binomial --fanout 2
 check "a bad format is wrong usage" wrong_usage info --format xml RUN
 check "an unknown view is wrong usage" wrong_usage view RUN weather
 check "a run without a program is wrong usage" wrong_usage run a --out RUN

@@ -66,6 +66,25 @@ static paths_map *tunnel(unsigned threads, unsigned hosts)
     return map;
 }
 
+/* Threads that sum up. */
+static paths_map *sums(unsigned threads, unsigned hosts, const char *shape)
+{
+    paths_map *a, *map;
+    uint32_t total;
+
+    check_status(paths_map_create(&a, "sums"), 0);
+    total = paths_map_add_node(a, PATHS_NONE, "element", "total");
+    for (unsigned i = 0; i < threads; i++)
+        use(a, add(a, "thread", "t", i), total, "sum");
+    check_status(
+        paths_generate(&map, &(paths_generate_options){.application = a,
+                                                       .hosts = hosts,
+                                                       .shape = shape}),
+        0);
+    paths_map_destroy(a);
+    return map;
+}
+
 static char *drawn(size_t *bytes)
 {
     FILE *in = fopen(file, "r");
@@ -130,6 +149,46 @@ Test(draw, folds_large_maps_only)
     check_drawn(large, "svg", VIEWER_FOLD_AUTO, "38 hosts");
     paths_map_destroy(small);
     paths_map_destroy(large);
+}
+
+Test(draw, draws_collectives_as_funnels)
+{
+    paths_map *map = sums(4, 2, NULL);
+
+    check_drawn(map, "svg", VIEWER_FOLD_AUTO, ">collective");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO,
+                "\"total.sum.h1\" [kind=sum, color=\"#2e7d32\", "
+                "fillcolor=\"#c8e6c0\"");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO, "shape=trapezium");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO,
+                "t0 -> \"total.sum.h0\" [use=sum, color=\"#2e7d32\", "
+                "dir=forward, style=solid]");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO,
+                "\"total.sum\" -> total [color=\"#2e7d32\", dir=forward");
+    paths_map_destroy(map);
+}
+
+Test(draw, folds_trees)
+{
+    static const char *const shapes[] = {"hierarchical", "flat", "binomial"};
+    static const char *const parts[] = {"sum × 39", "proxy × 312", "sum × 13"};
+
+    for (size_t i = 0; i < 3; i++) {
+        paths_map *map = sums(320, 40, shapes[i]);
+        check_drawn(map, "dot", VIEWER_FOLD_AUTO, parts[i]);
+        check_drawn(map, "dot", VIEWER_FOLD_AUTO, "39 hosts");
+        paths_map_destroy(map);
+    }
+}
+
+Test(draw, folds_hosts_where_there_are_many)
+{
+    paths_map *few = sums(48, 12, NULL), *many = sums(52, 13, NULL);
+
+    check_drawn(few, "dot", VIEWER_FOLD_ALWAYS, "label=\"host h11\"");
+    check_drawn(many, "dot", VIEWER_FOLD_ALWAYS, "(12 hosts)");
+    paths_map_destroy(few);
+    paths_map_destroy(many);
 }
 
 Test(draw, draws_maps_that_are_wrong)

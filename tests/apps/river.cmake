@@ -1,0 +1,7 @@
+es_test(apps/river_test
+        LINKS river_water PkgConfig::JANSSON
+        SOURCES support/application.c support/process.c support/scratch.c
+        TIMEOUT 600)
+if(TARGET apps_river_test)
+  add_dependencies(apps_river_test eventspace_cli river)
+endif()

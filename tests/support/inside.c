@@ -1,0 +1,108 @@
+/* inside.c - see inside.h. */
+#include "tests/support/inside.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "paths/generate.h"
+
+#define HOSTS_MOST 64
+
+typedef struct inside_host {
+    const paths_map *map;
+    uint32_t number;
+    int listen_fd;
+    paths_main *program;
+    void *argument;
+    pthread_t id;
+    int status;
+} inside_host;
+
+paths_map *inside_map(const char *application, unsigned hosts)
+{
+    paths_generate_options options = {.hosts = hosts};
+    paths_map *mapping, *map = NULL;
+    int err = paths_map_parse(&mapping, application, strlen(application),
+                              "application.dot");
+
+    if (!err) {
+        options.application = mapping;
+        err = paths_generate(&map, &options);
+        paths_map_destroy(mapping);
+    }
+    if (err)
+        fprintf(stderr, "%s\n%s", pastset_error(), application);
+    return err ? NULL : map;
+}
+
+/* At any free port, which becomes the host's address in the map. */
+static int listen_anywhere(paths_map_host *host)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof(at);
+    char address[32];
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (bind(fd, (struct sockaddr *)&at, sizeof(at)) != 0 ||
+        listen(fd, SOMAXCONN) != 0 ||
+        getsockname(fd, (struct sockaddr *)&at, &length) != 0) {
+        perror("a socket");
+        exit(1);
+    }
+    snprintf(address, sizeof(address), "127.0.0.1:%d", ntohs(at.sin_port));
+    paths_attributes_set(&host->attributes, "address", address);
+    return fd;
+}
+
+static void *host_main(void *argument)
+{
+    static const uint8_t key[PATHS_KEY_BYTES] = {1, 2, 3};
+    inside_host *self = argument;
+    paths_host_options options = {.map = self->map,
+                                  .host = self->map->hosts[self->number].name,
+                                  .listen_fd = self->listen_fd,
+                                  .key = key};
+    paths_host *host;
+    int err = paths_host_start(&host, &options);
+
+    if (!err)
+        err = paths_host_program(host, "*", self->program, self->argument);
+    if (!err)
+        err = paths_host_run(host);
+    if (err)
+        fprintf(stderr, "%s\n", pastset_error());
+    paths_host_stop(host);
+    self->status = err;
+    return NULL;
+}
+
+int inside_run(paths_map *map, paths_main *program, void *argument)
+{
+    inside_host hosts[HOSTS_MOST];
+    int status = 0;
+
+    for (uint32_t i = 0; i < map->host_count; i++)
+        hosts[i] = (inside_host){.map = map,
+                                 .number = i,
+                                 .listen_fd = listen_anywhere(&map->hosts[i]),
+                                 .program = program,
+                                 .argument = argument};
+    for (uint32_t i = 0; i < map->host_count; i++) {
+        if (pthread_create(&hosts[i].id, NULL, host_main, &hosts[i]) != 0) {
+            fprintf(stderr, "cannot start a thread\n");
+            exit(1);
+        }
+    }
+    for (uint32_t i = 0; i < map->host_count; i++) {
+        pthread_join(hosts[i].id, NULL);
+        status = status ? status : hosts[i].status;
+    }
+    return status;
+}
