@@ -6,7 +6,9 @@
  *     RUNNING --a host fails--> GRACE --grace_ms--> TERM --1 s--> KILL
  *        |                                           ^             ^
  *        '------- SIGINT, SIGTERM, SIGHUP -----------'--- again ---'
- */
+ *
+ * One that is killed, and is not the first, has not failed in that sense: the
+ * others go on as long as they can without it. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -216,6 +218,15 @@ static void host_failed(processes *all, const char *name, const char *how)
     }
 }
 
+/* The others may go on without it, and see for themselves. Without the first
+ * one, which keeps them together, they cannot. */
+static void host_died(processes *all, const char *name, const char *how)
+{
+    fprintf(stderr, "host %s: %s\n", name, how);
+    fflush(stderr);
+    all->failed = true;
+}
+
 /* Puts how a host ended into its meta file, when it did not do so itself; then
  * it is true. A host without meta never came up; there is nothing to keep, and
  * the times of its events are not known. */
@@ -264,7 +275,9 @@ static void on_exit_of(uv_process_t *handle, int64_t code, int number)
         snprintf(line, sizeof(line), "exit code %d%s", (int)code,
                  cut_short ? ", before its run was finished" : "");
     }
-    if (number || code || cut_short)
+    if (number && p != all->items && all->stage == RUNNING)
+        host_died(all, p->name, line);
+    else if (number || code || cut_short)
         host_failed(all, p->name, line);
     if (all->running == 0)
         loop_let_go(all);

@@ -141,10 +141,12 @@ static void stage_join(paths_host *host, paths_stage *stage)
 
     if (n->out_count == 0)
         return;
+    stage->leads = paths__collective_root(map, stage->node) != stage->node;
     stage->far_node = map->edges[n->out[0]].to;
     stage->far_host = map->nodes[stage->far_node].host;
     stage->next = host->entries[n->out[0]];
     for (uint32_t i = 0; stage->ports && i < n->in_count; i++) {
+        stage->ports[i].leads = stage->leads;
         stage->ports[i].far_node = stage->far_node;
         stage->ports[i].far_host = stage->far_host;
         stage->ports[i].next = stage->next;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "paths/host_internal.h"
+#include "paths/wrappers/builtin_internal.h"
 
 #define DROP_AGAIN_NS 1000000
 
@@ -156,14 +157,21 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
 int paths__hold(operation *o)
 {
     paths_host *host = o->stage->host;
-    /* A thread that waits for its own operation looks at the clock itself,
-     * until that has struck. */
-    bool watched = !o->home || o->asynchronous ||
-                   paths__current != &o->home->executor || o->late;
+    bool at_home = o->home && paths__current == &o->home->executor;
+    int64_t due_ns = o->op.deadline_ns;
+    bool watched;
     int err;
 
+    /* Of a collective's operation others may set the deadline. */
+    if (at_home && o->stage->joins)
+        o->late = true;
+    /* A thread that waits for its own operation looks at the clock itself,
+     * until that has struck. */
+    watched = !at_home || o->asynchronous || o->late;
+    if (due_ns && o->stage->type == &paths__proxy_type)
+        due_ns += PATHS__GRACE_NS;
     pthread_mutex_lock(&host->held_lock);
-    err = hold(host, o, watched ? o->op.deadline_ns : 0, false);
+    err = hold(host, o, watched ? due_ns : 0, false);
     pthread_mutex_unlock(&host->held_lock);
     return err;
 }
@@ -269,14 +277,16 @@ void paths__end_all(paths_host *host)
     resume_list(list, status);
 }
 
-void paths__end_from(paths_host *host, const connection *from)
+void paths__end_those(paths_host *host,
+                      bool (*is)(const operation *o, const void *context),
+                      const void *context, int status, const char *text)
 {
     operation *list = NULL, *next;
 
     pthread_mutex_lock(&host->held_lock);
     for (operation *o = host->held; o; o = next) {
         next = o->held_next;
-        if (o->from != from)
+        if (!is(o, context))
             continue;
         if (drop(host, o)) {
             o->held_next = list;
@@ -286,7 +296,24 @@ void paths__end_from(paths_host *host, const connection *from)
         }
     }
     pthread_mutex_unlock(&host->held_lock);
-    resume_list(list, PASTSET_ECANCELED);
+    pastset_fail(status, "%s", text);
+    for (operation *o = list; o; o = o->held_next)
+        paths__keep_text(o, status);
+    resume_list(list, status);
+}
+
+static bool is_from(const operation *o, const void *from)
+{
+    return o->from == from;
+}
+
+void paths__end_from(paths_host *host, const connection *from)
+{
+    char text[300];
+
+    snprintf(text, sizeof(text), "host %s died: it closed the connection",
+             from->peer == PATHS_NONE ? "?" : host_name(host, from->peer));
+    paths__end_those(host, is_from, from, PASTSET_EHOST, text);
 }
 
 void paths__timers_run(paths_host *host)

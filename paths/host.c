@@ -472,6 +472,11 @@ static int result(paths_host *host)
         pastset_fail(status, "host %s: %s", paths_host_name(host),
                      host->thread_failure[0] ? host->thread_failure
                                              : host->failure);
+    else if (host->loss[0] && host->self == 0)
+        status = pastset_fail(PASTSET_EHOST,
+                              "host %s: the others went on to their end, but "
+                              "%s",
+                              paths_host_name(host), host->loss);
     pthread_mutex_unlock(&host->failure_lock);
     return status;
 }

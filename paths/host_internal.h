@@ -28,6 +28,9 @@ typedef struct operation operation;
 typedef struct thread_link thread_link;
 typedef struct peer peer;
 
+/* Nobody is left to write what reads wait for, or to read what writes do. */
+enum { BEREFT_READS = 1, BEREFT_WRITES = 2 };
+
 struct paths_stage {
     /* What each operation touches. */
     int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
@@ -35,9 +38,11 @@ struct paths_stage {
     paths_stage *next; /* NULL: an element, or the next is on another host */
     bool holds;        /* may hold: its type has a `drop` */
     bool joins;        /* of a type that joins */
+    bool leads;        /* and so does one that follows it */
     bool entry;        /* operations of other hosts come in here */
     bool ready;        /* its type's `init` went well: `fini` is due */
     pastset_element *element; /* of element stages */
+    _Atomic uint8_t bereft;   /* of element stages: BEREFT_ */
     void *state;
     uint32_t input;     /* of a stage of a node that joins: the way in */
     paths_stage *ports; /* of the first stage of such a node: those of its ways
@@ -74,7 +79,8 @@ struct operation {
                                 it goes on; PATHS_STAGES_MAX + 1: none */
     bool rising;             /* held on its way up */
     bool left;               /* its home let go of it */
-    bool late;               /* its home does not watch its deadline any more */
+    bool late;               /* its home does not watch its deadline, or no
+                                longer */
     bool done;               /* at the top; home only */
     bool asynchronous;       /* started by paths_start */
     pastset_request request; /* at its element */
@@ -125,6 +131,7 @@ struct paths_path {
     char *description;
     paths_stage *first;
     const pastset_type *type;
+    uint32_t read_bytes; /* what a read of it brings, at most */
     pastset_cursor cursor;
     operation call; /* the one of paths_call */
     route_entry route[PATHS_STAGES_MAX];
@@ -174,6 +181,7 @@ struct peer {
     connection *member;   /* coordinator: its membership connection */
     bool came;            /* coordinator: it has joined */
     bool done;            /* coordinator: its threads have ended */
+    bool dead;            /* loop only */
     bool loop_needs;      /* the loop carries operations to it */
 };
 
@@ -232,6 +240,7 @@ struct paths_host {
     pthread_mutex_t failure_lock;
     char failure[1024]; /* guarded by failure_lock, as is the next */
     char thread_failure[1024];
+    char loss[1024]; /* the last host that died, and why; "": none */
     bool failure_told; /* loop only: the other hosts know */
 };
 
@@ -299,6 +308,10 @@ void paths__post(operation *o);
 
 /* --- held.c: held operations and their timers --- */
 
+/* Another host that does not answer by a deadline and this is given up: it
+ * ends the operation itself, and knows better why. */
+#define PATHS__GRACE_NS 2000000000
+
 /* Before an operation is held: puts it in the list, sets its deadline.
  * Errors: PASTSET_ELIMIT, and the host's failure. */
 int paths__hold(operation *o);
@@ -313,6 +326,10 @@ void paths__end(operation *o, int status);
 void paths__end_all(paths_host *host);
 /* Ends those that came over a connection that is closed. */
 void paths__end_from(paths_host *host, const connection *from);
+/* Ends those of which `is` is true, with the error and its text. */
+void paths__end_those(paths_host *host,
+                      bool (*is)(const operation *o, const void *context),
+                      const void *context, int status, const char *text);
 /* The loop: what is due. */
 void paths__timers_run(paths_host *host);
 void paths__timers_fini(paths_host *host);
@@ -374,7 +391,18 @@ void paths__serve_left(const paths_stage *proxy, const char *why);
 
 /* --- wrappers/collective.c: rounds --- */
 
+/* What a read brings by a way that begins with a node: of a scatter, a block
+ * of the element's tuple. Errors: PASTSET_ENOMEM. */
+int paths__collective_read_bytes(const paths_map *map, uint32_t node,
+                                 const pastset_type *type, uint32_t *out);
+bool paths__joins(const paths_map_node *node);
+/* Has a host a part in the tree of a collective? */
+bool paths__collective_touches(const paths_map *map, uint32_t node,
+                               uint32_t host);
 bool paths__leads_to_collective(const paths_map *map, uint32_t node);
+/* The last collective of the way down from a node; itself, if there is none or
+ * it is the last. */
+uint32_t paths__collective_root(const paths_map *map, uint32_t node);
 /* An operation that has passed the gate: takes its result; its status. */
 int paths__collective_opened(paths_stage *stage, operation *o);
 /* Every collective of this host fails from now on. Not under held_lock. */
@@ -396,6 +424,13 @@ void paths__member_lost(connection *c, const char *why);
 void paths__member_turn(paths_host *host);
 /* The run has failed, and everybody who can be told knows. */
 bool paths__member_gone(const paths_host *host);
+
+/* --- gone.c --- */
+
+/* The loop: a host has died. */
+void paths__gone(paths_host *host, uint32_t gone, const char *why);
+/* The error of an operation that would wait at a bereft element. */
+int paths__bereft(paths_stage *stage);
 
 /* --- host.c --- */
 

@@ -3,7 +3,9 @@
  * The first host of the map is the coordinator; every other host keeps one
  * connection to it. A host tells it DONE when its threads have ended, and goes
  * on serving its elements; when all are done the coordinator tells END, and
- * they stop. A host whose connection breaks before has died. Whoever fails
+ * they stop. A host whose connection breaks before has died: the coordinator
+ * tells the others, and they go on as far as they can without it (gone.c); if
+ * it is the coordinator that has died, they end. Whoever fails
  * tells FAILED with the cause, on every connection that it serves, before it
  * closes them, so that the others name the cause and not its consequence. */
 #include <stdio.h>
@@ -70,6 +72,25 @@ bool paths__member_hello(connection *c)
     return true;
 }
 
+/* A member is told of one that died: its name, a blank, the text. */
+static void gone_take(paths_host *host, connection *c)
+{
+    char text[WIRE_TEXT_BYTES + 1];
+    size_t length;
+    uint32_t gone;
+
+    snprintf(text, sizeof(text), "%.*s", (int)c->header.bytes,
+             (const char *)c->small);
+    length = strcspn(text, " ");
+    if (text[length])
+        text[length++] = 0;
+    gone = paths_map_find_host(host->map, text);
+    if (gone == PATHS_NONE || gone == host->self || gone == 0)
+        connection_close(c, "it broke the protocol");
+    else
+        paths__gone(host, gone, text + length);
+}
+
 void paths__member_frame(connection *c)
 {
     paths_host *host = c->host;
@@ -84,9 +105,30 @@ void paths__member_frame(connection *c)
         host->peers[c->peer].done = true;
     } else if (c->header.kind == WIRE_END && c->outgoing) {
         host->ended = true;
+    } else if (c->header.kind == WIRE_GONE && c->outgoing) {
+        gone_take(host, c);
     } else {
         connection_close(c, "it broke the protocol");
     }
+    paths__member_turn(host);
+}
+
+/* The coordinator: the others go on without it, as far as they can. */
+static void member_died(paths_host *host, uint32_t member, const char *why)
+{
+    char text[WIRE_TEXT_BYTES];
+
+    snprintf(text, sizeof(text), "%s", why);
+    host->peers[member].done = true;
+    for (uint32_t i = 0; i < host->host_count; i++) {
+        if (host->peers[i].member) {
+            char frame[2 * WIRE_TEXT_BYTES]; /* tell() cuts it */
+            snprintf(frame, sizeof(frame), "%s %s", host_name(host, member),
+                     text);
+            tell(host->peers[i].member, WIRE_GONE, frame);
+        }
+    }
+    paths__gone(host, member, text);
     paths__member_turn(host);
 }
 
@@ -102,7 +144,10 @@ void paths__member_lost(connection *c, const char *why)
         return;
     pastset_fail(PASTSET_EHOST, "host %s died: %s", host_name(host, c->peer),
                  why);
-    paths_host_fail(host, PASTSET_EHOST);
+    if (!is_coordinator(host))
+        paths_host_fail(host, PASTSET_EHOST);
+    else if (!atomic_load(&host->failed))
+        member_died(host, c->peer, pastset_error());
 }
 
 /* --- turns of the loop --- */

@@ -128,6 +128,17 @@ static int down_holding(paths_stage *stage, operation *o, route_entry *entry)
     return r;
 }
 
+/* An error above a collective is one of its round, and has to come there: the
+ * others must know that this contribution does not. */
+static bool goes_on(operation *o, const paths_stage *stage, int r)
+{
+    if (r >= 0 || o->op.status || !stage->leads || !stage->next)
+        return false;
+    o->op.status = r;
+    paths__keep_text(o, r);
+    return true;
+}
+
 int paths__run(operation *o)
 {
     paths_stage *stage = o->stage;
@@ -142,7 +153,7 @@ int paths__run(operation *o)
             r = down_holding(stage, o, entry);
         else
             r = stage->down(stage, &o->op, &entry->note);
-        if (r != PATHS_PASS)
+        if (__builtin_expect(r != PATHS_PASS, 0) && !goes_on(o, stage, r))
             break;
         if (stage->joins && o->depth < o->carry_depth)
             o->carry_depth = o->depth;
@@ -186,9 +197,11 @@ void paths_resume(paths_operation *op, int status)
         o->op.status = status;
         paths__keep_text(o, status);
     }
-    /* An error at a collective is one of the whole round: it goes down. */
-    if ((status == PATHS_PASS || (status < 0 && o->stage->joins)) &&
-        !o->rising) {
+    /* An error at or above a collective is one of its round: it goes down. */
+    if (!o->rising &&
+        (status == PATHS_PASS ||
+         (status < 0 && (o->stage->joins ||
+                         (o->stage->leads && o->stage->next))))) {
         if (o->stage->joins && o->depth < o->carry_depth)
             o->carry_depth = o->depth;
         o->depth += o->stage->up != NULL;

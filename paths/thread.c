@@ -14,9 +14,6 @@
 #include "paths/host_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 
-/* A server that does not answer within its deadline and this is given up. */
-#define GRACE_NS 2000000000
-
 uint32_t paths_thread_number(const paths_thread *self)
 {
     return self->number;
@@ -105,6 +102,9 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     err = count ? paths__element_type_of(map, nodes[count - 1], type)
                 : pastset_fail(PASTSET_EMAP, "it is longer than %d stages",
                                PATHS_PATH_NODES);
+    if (!err)
+        err = paths__collective_read_bytes(map, nodes[0], type,
+                                           &path->read_bytes);
     path->thread = self;
     path->edge = edge;
     path->first = self->host->entries[edge];
@@ -247,18 +247,19 @@ static void give_up(paths_thread *self, operation *o)
     paths__thread_bring_up(self, o);
 }
 
-/* Until this operation is at the top. */
-static void wait_for(paths_thread *self, operation *o)
+/* Until this operation is at the top. `deadline` is its own: what stands in it
+ * is for whoever has it now. */
+static void wait_for(paths_thread *self, operation *o, int64_t deadline)
 {
-    int64_t deadline = o->op.deadline_ns;
-
     while (!o->done) {
         bool in_time = true;
 
+        if (o->late)
+            deadline = 0;
         if (o->gate) {
-            in_time = gate_pass(self, o, deadline);
+            in_time = gate_pass(self, o, o->late ? 0 : o->op.deadline_ns);
         } else if (!o->left) {
-            int64_t until = deadline ? deadline + GRACE_NS : 0;
+            int64_t until = deadline ? deadline + PATHS__GRACE_NS : 0;
             mailbox_take(self); /* of others that are under way */
             in_time = paths__links_wait(self, o, until) != PASTSET_ETIMEDOUT;
         } else {
@@ -267,7 +268,6 @@ static void wait_for(paths_thread *self, operation *o)
                 in_time = pastset_waiter_wait(&self->waiter, deadline);
         }
         if (!in_time) {
-            deadline = 0;
             o->late = true; /* the loop ends it, where it is held from now on */
             give_up(self, o);
         }
@@ -360,14 +360,14 @@ static int check(const paths_path *path, const paths_arguments *arguments)
     if (__builtin_expect(arguments->verb == PASTSET_WRITE ||
                              arguments->verb == PASTSET_EXCHANGE ||
                              path->type->variable ||
-                             arguments->bytes >= path->type->max_bytes,
+                             arguments->bytes >= path->read_bytes,
                          1))
         return 0;
     return pastset_fail(PASTSET_EROOM,
-                        "path \"%s\" (%s): a tuple of \"%s\" has %u bytes, and "
-                        "there is room for %zu",
+                        "path \"%s\" (%s): of a tuple of \"%s\" %u bytes come "
+                        "back, and there is room for %zu",
                         path->name, path->description, path->type->text,
-                        path->type->max_bytes, arguments->bytes);
+                        path->read_bytes, arguments->bytes);
 }
 
 /* The run has failed: nothing is begun any more. */
@@ -388,6 +388,7 @@ static bool run_failed(const paths_path *path)
 int paths_call(paths_path *path, paths_arguments *arguments)
 {
     operation *o = &path->call;
+    int64_t deadline;
     int err = check(path, arguments);
 
     if (err)
@@ -397,8 +398,9 @@ int paths_call(paths_path *path, paths_arguments *arguments)
     begin(o, path, arguments);
     if (arguments->verb == PASTSET_READ_NEXT)
         o->op.index = path->cursor.next;
+    deadline = o->op.deadline_ns;
     if (paths__run(o) != RUN_DONE)
-        wait_for(path->thread, o);
+        wait_for(path->thread, o, deadline);
     if (__builtin_expect(o->op.status != 0, 0))
         return report(o);
     results(arguments, o);

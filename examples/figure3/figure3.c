@@ -7,8 +7,8 @@
  * 5, which has no part in it. At a partial sum an operation waits until the
  * others have come, and the one that comes last goes on for all. So a collector
  * below a partial sum has one event in each round, that of the operation that
- * went on: an operation of thread 1 leaves six times behind at most, at EC1,
- * EC7 and EC10.
+ * went on. One of thread 1 that goes on to element 1 leaves six times behind,
+ * on its way down and up, at EC1, EC7 and EC10.
  *
  *     host A                    host B
  *

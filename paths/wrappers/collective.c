@@ -19,7 +19,7 @@
  * fails by an operation that brings an error, or that is withdrawn (its time
  * is up, its host is gone). That one becomes the carrier and takes the error
  * down, so that the collectives below fail too; when it comes up all who are
- * there get it. Whoever has not come yet owes a contribution (`late`), gets the
+ * there get it. Whoever has not come yet owes a contribution (`owes`), gets the
  * error when he comes, and takes part in the next round after that: so each
  * way in counts the same rounds.
  *
@@ -246,8 +246,8 @@ static bool fail(collective *c, operation *o, const contribution *own)
         if (is_present(c, in)) {
             in->member = true;
         } else if (in != own) {
-            c->late += !in->late;
-            in->late = true;
+            c->late += in->owes == 0;
+            in->owes += in->owes < UINT16_MAX;
         }
     }
     return true;
@@ -285,10 +285,9 @@ static int refused(const collective *c)
                                     : pastset_status_text(c->why));
 }
 
-static void late_no_more(collective *c, contribution *in)
+static void pay(collective *c, contribution *in)
 {
-    in->late = false;
-    if (--c->late == 0 && !c->failing && !c->closed)
+    if (--in->owes == 0 && --c->late == 0 && !c->failing && !c->closed)
         atomic_fetch_and(&c->state, ~STATE_SLOW);
 }
 
@@ -305,19 +304,24 @@ static int say(const collective *c, uint32_t input, int status)
 
 /* --- coming --- */
 
-static void contribute(collective *c, contribution *in, operation *o)
+/* Returns the number of the round. */
+static uint32_t contribute(collective *c, contribution *in, operation *o)
 {
+    uint32_t round = paths_gate_value(&c->gate) + 1;
+
     in->op = o;
     in->status = ROUND_PENDING;
     in->due_ns = o->op.deadline_ns;
-    o->gate_value = paths_gate_value(&c->gate);
+    o->gate_value = round - 1;
     /* Release: who sees the number sees the rest. */
-    atomic_store_explicit(&in->round, o->gate_value + 1, memory_order_release);
+    atomic_store_explicit(&in->round, round, memory_order_release);
+    return round;
 }
 
-static int wait_here(collective *c, operation *o, const contribution *in)
+/* `gated` is asked for, since by now the contribution may be another's. */
+static int wait_here(collective *c, operation *o, bool gated)
 {
-    if (in->gated)
+    if (gated)
         o->gate = &c->gate;
     return PATHS_HOLD; /* others: they may be complete and gone by now */
 }
@@ -341,36 +345,40 @@ static int go_on(collective *c, paths_stage *stage, operation *o)
 /* It takes part in a round that is failing: it gets that error too. */
 static int join_failing(collective *c, contribution *in, operation *o)
 {
+    bool gated = in->gated;
+
     contribute(c, in, o);
     in->member = true;
-    if (in->late)
-        late_no_more(c, in);
-    return wait_here(c, o, in);
+    if (in->owes)
+        pay(c, in);
+    return wait_here(c, o, gated);
 }
 
-/* Coming, under the lock. `left`: see paths__unhold_again(). */
+/* Coming, under the lock. `round` is the one for which it has contributed, and
+ * may have failed meanwhile, in which case there may be another contribution
+ * by this way already. `left`: see paths__unhold_again(). */
 static int come_slowly(collective *c, paths_stage *stage, operation *o,
-                       bool left)
+                       uint32_t round, bool gated, bool left)
 {
     contribution *in = &c->inputs[stage->input];
-    bool gated = in->gated;
     uint32_t state;
     int r;
 
     pthread_mutex_lock(&c->lock);
-    if (in->status != ROUND_PENDING || (c->failing && in->member)) {
-        r = wait_here(c, o, in); /* it was seen, before we came here */
-    } else if (c->failing) {
+    if (atomic_load(&in->round) != round || in->status != ROUND_PENDING ||
+        (c->failing && in->member)) {
+        r = wait_here(c, o, gated); /* it was seen, before we came here */
+    } else if (c->failing && in->owes <= 1) {
         r = join_failing(c, in, o);
-    } else if (c->closed || in->late) {
-        if (in->late)
-            late_no_more(c, in);
+    } else if (c->closed || in->owes) {
+        if (in->owes)
+            pay(c, in);
         atomic_store(&in->round, 0);
         r = refused(c);
     } else {
         contribute(c, in, o); /* perhaps anew: rounds have failed meanwhile */
         state = atomic_fetch_add(&c->state, gated ? 1 : 1 + STATE_OTHER) + 1;
-        r = all_have_come(c, state) ? PATHS_PASS : wait_here(c, o, in);
+        r = all_have_come(c, state) ? PATHS_PASS : wait_here(c, o, gated);
     }
     pthread_mutex_unlock(&c->lock);
     if (r == PATHS_HOLD)
@@ -395,19 +403,19 @@ static int come_spoilt(collective *c, paths_stage *stage, operation *o,
                        int status)
 {
     contribution *in = &c->inputs[stage->input];
-    bool left = o->left;
+    bool left = o->left, gated = waits_at_gate(o);
     int r;
 
-    in->gated = waits_at_gate(o);
-    if (!in->gated && paths__hold(o) != 0)
+    in->gated = gated;
+    if (!gated && paths__hold(o) != 0)
         return status; /* the run ends anyway */
     pthread_mutex_lock(&c->lock);
-    if (c->failing) {
+    if (c->failing && in->owes <= 1) {
         r = join_failing(c, in, o);
     } else if (c->closed) {
         r = refused(c);
-    } else if (in->late) { /* its own error is that of a round long failed */
-        late_no_more(c, in);
+    } else if (in->owes) { /* its own error is that of a round long failed */
+        pay(c, in);
         r = status;
     } else {
         /* It cannot be too late: this way has not come yet. */
@@ -416,7 +424,7 @@ static int come_spoilt(collective *c, paths_stage *stage, operation *o,
         r = PATHS_PASS;
     }
     pthread_mutex_unlock(&c->lock);
-    if (r != PATHS_HOLD && !in->gated)
+    if (r != PATHS_HOLD && !gated)
         paths__unhold_again(o, left);
     return r;
 }
@@ -445,8 +453,8 @@ static int collective_down(paths_stage *stage, paths_operation *op,
     collective *c = stage->state;
     operation *o = operation_of(op);
     contribution *in = &c->inputs[stage->input];
-    bool left = o->left;
-    uint32_t state, come;
+    bool left = o->left, gated;
+    uint32_t state, come, round;
     int r;
 
     (void)note;
@@ -462,25 +470,25 @@ static int collective_down(paths_stage *stage, paths_operation *op,
     }
     if (c->deadline_ns && !op->deadline_ns)
         op->deadline_ns = pastset_now_ns() + (int64_t)c->deadline_ns;
-    in->gated = waits_at_gate(o);
-    if (!in->gated) {
+    gated = in->gated = waits_at_gate(o);
+    if (!gated) {
         r = paths__hold(o);
         if (r)
             return r;
     }
-    come = in->gated ? 1 : 1 + STATE_OTHER;
-    contribute(c, in, o);
+    come = gated ? 1 : 1 + STATE_OTHER;
+    round = contribute(c, in, o);
     state = atomic_load_explicit(&c->state, memory_order_relaxed);
     do {
         if (__builtin_expect(state & STATE_SLOW, 0))
-            return come_slowly(c, stage, o, left);
+            return come_slowly(c, stage, o, round, gated, left);
         /* Acquire and release: the last one sees all contributions. */
     } while (!atomic_compare_exchange_weak_explicit(
         &c->state, &state, state + come, memory_order_acq_rel,
         memory_order_relaxed));
     if (!all_have_come(c, state + come))
-        return wait_here(c, o, in);
-    if (!in->gated)
+        return wait_here(c, o, gated);
+    if (!gated)
         paths__unhold_again(o, left);
     return go_on(c, stage, o);
 }

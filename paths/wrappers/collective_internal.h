@@ -38,7 +38,8 @@ typedef struct contribution {
     bool wants;  /* a result */
     bool gated;  /* its thread waits at the gate */
     bool member; /* of the round that is failing; under the lock */
-    bool late;   /* owes a contribution to one that failed; under the lock */
+    uint16_t owes; /* contributions, to rounds that failed without it; under
+                      the lock */
     unsigned char small[CONTRIBUTION_BYTES]; /* the tuple, if it fits */
 } contribution;
 
@@ -78,7 +79,7 @@ typedef struct collective {
     pthread_mutex_t lock; /* for what is not as usual */
     bool failing;         /* an error is on its way for this round */
     bool closed;          /* there will be no round any more */
-    uint32_t late;        /* contributions that are late */
+    uint32_t late;        /* ways in that owe contributions */
     int why;              /* of the last failure, or for which it is closed */
     char *why_text;
 
@@ -118,21 +119,15 @@ int paths__collective_family(const char *kind);
 
 /* --- collective_tree.c --- */
 
-bool paths__joins(const paths_map_node *node);
 /* The thread or collective whose operations come by an edge; PATHS_NONE when
  * several ways join before it. */
 uint32_t paths__collective_source(const paths_map *map, uint32_t edge);
-/* The last collective of the way down from a node, which may be that itself. */
-uint32_t paths__collective_root(const paths_map *map, uint32_t node);
 /* The element at the end of the way down, or PATHS_NONE. */
 uint32_t paths__collective_element(const paths_map *map, uint32_t node);
 /* The threads whose contributions come by a node or (source of an) edge.
  * Errors: PASTSET_ENOMEM, PASTSET_EMAP: no tree. */
 int paths__collective_leaves(const paths_map *map, uint32_t node,
                              collective_leaves *out);
-/* Has a host a part in the tree of a node? */
-bool paths__collective_touches(const paths_map *map, uint32_t node,
-                               uint32_t host);
 /* "thread t3", or "total.sum.h1 (threads 4 to 7, host h1)". */
 void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
                             char *out, size_t room);

@@ -46,6 +46,24 @@ bool paths__leads_to_collective(const paths_map *map, uint32_t node)
     return paths__joins(&map->nodes[paths__collective_root(map, node)]);
 }
 
+int paths__collective_read_bytes(const paths_map *map, uint32_t node,
+                                 const pastset_type *type, uint32_t *out)
+{
+    uint32_t root = paths__collective_root(map, node);
+    collective_leaves all;
+    int err;
+
+    *out = type->max_bytes;
+    if (!paths__joins(&map->nodes[root]) ||
+        paths__collective_family(map->nodes[root].type) != FAMILY_SCATTER)
+        return 0;
+    err = paths__collective_leaves(map, root, &all);
+    if (!err)
+        *out = type->max_bytes / all.count;
+    free(all.numbers);
+    return err;
+}
+
 uint32_t paths__collective_element(const paths_map *map, uint32_t node)
 {
     uint32_t at = node;

@@ -237,6 +237,9 @@ int paths__collective_take(const collective *c, uint32_t input,
     in->brings = op->verb == PASTSET_WRITE || exchange;
     in->wants = op->verb != PASTSET_WRITE;
     in->bytes = 0;
+    if (op->nowait)
+        return pastset_fail(PASTSET_EINVAL,
+                            "nobody takes part in a round without waiting");
     if (!in->brings)
         return c->family == FAMILY_BROADCAST || c->family == FAMILY_SCATTER ||
                        c->family == FAMILY_BARRIER

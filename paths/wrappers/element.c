@@ -16,10 +16,10 @@ static operation *of_request(pastset_request *request)
 
 static int results(operation *o)
 {
+    o->op.index = o->request.index;
     if (o->op.verb == PASTSET_EXCHANGE)
         return paths__answer(o, o->op.tuple, o->op.bytes);
     o->op.bytes = o->request.bytes;
-    o->op.index = o->request.index;
     if (o->op.verb == PASTSET_READ_NEXT)
         o->op.lost = o->request.index - o->asked;
     return 0;
@@ -44,6 +44,15 @@ static void *element_room(pastset_request *request, size_t bytes)
 {
     operation *o = of_request(request);
     return o->room(o, bytes);
+}
+
+/* In the list already, so that gone.c either finds it or is seen here. */
+static bool is_bereft(const paths_stage *stage, const paths_operation *op)
+{
+    bool writes = op->verb == PASTSET_WRITE || op->verb == PASTSET_EXCHANGE;
+
+    return atomic_load(&stage->bereft) &
+           (writes ? BEREFT_WRITES : BEREFT_READS);
 }
 
 static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
@@ -72,6 +81,10 @@ static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     r = paths__hold(o);
     if (r)
         return r;
+    if (__builtin_expect(is_bereft(stage, op), 0)) {
+        paths__unhold(o);
+        return paths__bereft(stage);
+    }
     r = pastset_resubmit(request);
     if (r == PASTSET_HELD)
         return PATHS_HOLD; /* it may be complete and gone by now */

@@ -11,6 +11,8 @@ static int check_size(const paths_stage *stage, const paths_operation *op)
 {
     uint32_t most = stage->host->largest_bytes;
 
+    if (op->status)
+        return 0; /* it brings an error, and no tuple */
     if ((op->verb == PASTSET_WRITE || op->verb == PASTSET_EXCHANGE) &&
         op->bytes > most)
         return pastset_fail(PASTSET_ETYPE,
@@ -32,8 +34,12 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     int err = check_size(stage, op);
 
     (void)note;
-    if (err)
+    if (err && !paths__leads_to_collective(stage->host->map, stage->node))
         return err;
+    if (err) { /* the others there must know that it does not contribute */
+        op->status = err;
+        paths__keep_text(o, err);
+    }
     /* What others wait for too is not left to when its thread polls next. */
     if (thread && o->home == thread && !o->left &&
         !(o->asynchronous && o->carry_depth <= PATHS_STAGES_MAX)) {

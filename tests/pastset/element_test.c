@@ -605,7 +605,7 @@ Test(element, refuses_a_verb_that_is_none, .timeout = 5)
     cr_assert_str_eq(pastset_verb_name(PASTSET_WRITE), "write");
     cr_assert_str_eq(pastset_verb_name(PASTSET_TAKE), "take");
     cr_assert_str_eq(pastset_verb_name(0), "?");
-    cr_assert_str_eq(pastset_verb_name(PASTSET_VERBS), "?");
+    cr_assert_str_eq(pastset_verb_name(PASTSET_ALL_VERBS), "?");
     /* It was never held. */
     cr_assert_not(pastset_cancel(&h.request));
     pastset_space_close(e->space);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATE_MS 250 /* others have come by then */
+#define LATE_MS 150 /* others have come by then */
 #define LATE_MOST 3
 
 typedef enum mistake {
@@ -33,8 +33,9 @@ typedef struct fault {
     uint32_t kind;
     uint32_t culprit;
     uint64_t round;
-    uint32_t times;  /* that it comes too late */
-    uint32_t beside; /* another kind: goes on at the same time, and well */
+    uint32_t times;   /* that it comes too late; */
+    uint32_t watcher; /* who has a deadline then; THREADS: all */
+    uint32_t beside;  /* another kind: goes on at the same time, and well */
 } fault;
 
 /* Thread 0 counts. */
@@ -72,7 +73,7 @@ static bool is_possible(mistake m, const kind *k)
 static fault fault_choose(uint64_t round, uint64_t random)
 {
     fault f = {.round = round,
-               .mistake = random % 100 == 0 ? LATE : random / 100 % LATE,
+               .mistake = random % 50 == 0 ? LATE : random / 50 % LATE,
                .kind = (uint32_t)(random >> 20) % KINDS,
                .culprit = (uint32_t)(random >> 28) % THREADS,
                .times = 1 + (uint32_t)(random >> 34) % LATE_MOST};
@@ -80,6 +81,10 @@ static fault fault_choose(uint64_t round, uint64_t random)
     while (!is_possible(f.mistake, &kinds[f.kind]))
         f.kind = (f.kind + 1) % KINDS;
     f.beside = (f.kind + 1 + (uint32_t)(random >> 40) % (KINDS - 1)) % KINDS;
+    f.watcher =
+        (f.culprit + 1 + (uint32_t)(random >> 44) % (THREADS - 1)) % THREADS;
+    if (random >> 52 & 1)
+        f.watcher = THREADS;
     if (!kinds[f.kind].from_one)
         return f;
     if (f.mistake == WRONG_SIZE || f.mistake == NO_ROOM)
@@ -93,9 +98,11 @@ void fault_describe(uint64_t round, uint64_t random)
 {
     fault f = fault_choose(round, random);
 
-    fprintf(stderr, "%s (%u), by t%u, in %s, whose source is t%u\n",
-            mistake_names[f.mistake], f.times, f.culprit, kinds[f.kind].name,
-            source_of(round));
+    fprintf(stderr,
+            "%s by t%u (%u times, while t%u watches), in %s, whose source is "
+            "t%u\n",
+            mistake_names[f.mistake], f.culprit, f.times, f.watcher,
+            kinds[f.kind].name, source_of(round));
 }
 
 static size_t wrong_size(size_t right, uint64_t own)
@@ -262,29 +269,38 @@ static int twice(worker *w, const fault *f, uint64_t own)
     return err ? err : again(w, f, own >> 16);
 }
 
+static int late_fail(const part *p, const fault *f, uint32_t time)
+{
+    return pastset_fail(PASTSET_EAPP,
+                        "t%u, %s: %s, not the error of round %u of %u",
+                        p->worker->number, kinds[f->kind].name,
+                        pastset_status_name(p->status), time + 1, f->times);
+}
+
 /* The culprit comes when others have given up, several times perhaps. */
 static int late(worker *w, const fault *f, uint64_t own)
 {
     part *p = &w->parts[0];
     bool is_culprit = w->number == f->culprit;
+    bool watches =
+        f->watcher == w->number || (f->watcher == THREADS && !is_culprit);
     int err = 0;
 
-    to_give_up[w->number] += (uint64_t)f->times * (THREADS - 1);
+    to_give_up[w->number] +=
+        (uint64_t)f->times * (f->watcher == THREADS ? THREADS - 1 : 1);
     while (is_culprit && atomic_load_explicit(&given_up, memory_order_relaxed) <
                              to_give_up[w->number])
         keep_busy(1000);
     for (uint32_t i = 0; i < f->times && !err; i++) {
         part_make(p, w, f->kind, f->round + i, own >> i);
-        p->arguments.timeout_ms = LATE_MS;
+        if (watches)
+            p->arguments.timeout_ms = LATE_MS * (int)slowness();
         err = part_run(p, own >> 8);
         if (!err && p->status != PASTSET_ETIMEDOUT)
-            err = pastset_fail(PASTSET_EAPP,
-                               "t%u, %s: %s, not the error of round %u of %u",
-                               w->number, kinds[f->kind].name,
-                               pastset_status_name(p->status), i + 1, f->times);
+            err = late_fail(p, f, i);
         if (!err)
             err = first_end(p, f);
-        if (!is_culprit)
+        if (watches)
             atomic_fetch_add_explicit(&given_up, 1, memory_order_relaxed);
     }
     return err ? err : again(w, f, own >> 16);

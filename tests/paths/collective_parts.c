@@ -3,11 +3,20 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FAR_AWAY_MS 600000
 
 worker workers[THREADS];
+
+unsigned slowness(void)
+{
+    const char *slow = getenv("EVENTSPACE_TEST_SLOW");
+    int factor = slow ? atoi(slow) : 1;
+
+    return factor > 1 ? (unsigned)factor : 1;
+}
 
 void keep_busy(uint64_t turns)
 {

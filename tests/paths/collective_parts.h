@@ -9,7 +9,6 @@
 #include "pastset/status.h"
 #include "tests/paths/collective_kinds.h"
 
-#define HOSTS 4
 #define PARTS_MOST 3 /* that a thread has under way */
 
 /* In the program of a thread. */
@@ -63,6 +62,9 @@ int part_wait(part *p, uint64_t own);
 int part_run(part *p, uint64_t own);
 /* It went well, and what came back is right. */
 int part_check(part *p);
+
+/* How many times slower than usual: sanitizers are. */
+unsigned slowness(void);
 
 /* Keeps a processor busy for about `turns` nanoseconds. */
 void keep_busy(uint64_t turns);

@@ -24,21 +24,31 @@ typedef struct inside_host {
     int status;
 } inside_host;
 
-paths_map *inside_map(const char *application, unsigned hosts)
+static paths_map *mapping_read(const char *text, const char *name)
 {
-    paths_generate_options options = {.hosts = hosts};
-    paths_map *mapping, *map = NULL;
-    int err = paths_map_parse(&mapping, application, strlen(application),
-                              "application.dot");
+    paths_map *mapping;
 
-    if (!err) {
-        options.application = mapping;
-        err = paths_generate(&map, &options);
-        paths_map_destroy(mapping);
+    if (paths_map_parse(&mapping, text, strlen(text), name) != 0) {
+        fprintf(stderr, "%s\n%s", pastset_error(), text);
+        exit(1);
     }
-    if (err)
-        fprintf(stderr, "%s\n%s", pastset_error(), application);
-    return err ? NULL : map;
+    return mapping;
+}
+
+paths_map *inside_map(const char *application, const char *cluster)
+{
+    paths_map *first = mapping_read(application, "application.dot");
+    paths_map *second = mapping_read(cluster, "cluster.dot");
+    paths_generate_options options = {.application = first, .cluster = second};
+    paths_map *map;
+
+    if (paths_generate(&map, &options) != 0) {
+        fprintf(stderr, "%s\n", pastset_error());
+        exit(1);
+    }
+    paths_map_destroy(first);
+    paths_map_destroy(second);
+    return map;
 }
 
 /* At any free port, which becomes the host's address in the map. */

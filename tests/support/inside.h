@@ -6,9 +6,9 @@
 
 #include "paths/host.h"
 
-/* The map that `paths_generate` makes of an application mapping on `hosts`
- * hosts h0, h1 ...; NULL, and says why on standard error, when it does not. */
-paths_map *inside_map(const char *application, unsigned hosts);
+/* The map that `paths_generate` makes of an application mapping and a cluster
+ * mapping. What does not work ends the program, which says why. */
+paths_map *inside_map(const char *application, const char *cluster);
 
 /* Runs `program` in all threads of the map, and waits for all hosts. Gives 0
  * when all of them ended well; what the others say goes to standard error. */
