@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "pastset/element_internal.h"
+#include "pastset/fence.h"
 
 /* What an element of policy grow gets at a time, in bytes: as much again as it
  * has, within these bounds. Small ones stay small, large ones pause seldom. */
@@ -165,7 +166,7 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
     if (err)
         return err;
     one_writer = options->one_writer && !options->type->variable &&
-                 pastset__asymmetric_init();
+                 pastset_fence_init();
     stride = stride_of(options->type, one_writer);
     if (options->capacity >= SLOT_BYTES_MOST / stride)
         return pastset_fail(

@@ -182,9 +182,6 @@ int pastset__deleted(const pastset_element *element);
  * are put in `completed`, to be announced after it. */
 void pastset__settle(pastset_element *element, request_queue *completed);
 void pastset__announce(request_queue *completed);
-/* Prepares the process for the waits of one-writer elements; false when the
- * kernel cannot do it (no membarrier). */
-bool pastset__asymmetric_init(void);
 
 /* --- wait.c --- */
 

@@ -11,27 +11,9 @@
 #include "pastset/request.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "pastset/element_internal.h"
-
-static bool membarrier_works;
-
-static void membarrier_register(void)
-{
-    membarrier_works =
-        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0,
-                0) == 0;
-}
-
-bool pastset__asymmetric_init(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, membarrier_register);
-    return membarrier_works;
-}
+#include "pastset/fence.h"
 
 const char *pastset_verb_name(unsigned verb)
 {
@@ -259,7 +241,7 @@ static void meet_writer(pastset_element *element, request_queue *completed)
         /* Stands for the fence that append_end leaves out: after this, either
          * the writer's count is visible here, or free_until == 0 is visible
          * to it. It stays 0 for as long as requests are held. */
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+        pastset_fence_rarely();
     }
     pastset__settle(element, completed);
 }

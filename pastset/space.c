@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "pastset/element_internal.h"
+#include "pastset/fence.h"
 
 #define DEFAULT_MAX_BYTES (64ull << 30)
 #define LARGEST_MAX_BYTES (1ull << 44)
@@ -141,7 +142,7 @@ int pastset_space_create(pastset_space **out,
 
     *out = NULL;
     /* Now, since it takes long in a process that has many threads already. */
-    pastset__asymmetric_init();
+    pastset_fence_init();
     if (max_bytes < begin || max_bytes > LARGEST_MAX_BYTES ||
         max_elements > LARGEST_MAX_ELEMENTS)
         return pastset_fail(PASTSET_EINVAL,

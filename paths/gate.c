@@ -56,9 +56,10 @@ static bool wait_sleeping(paths_gate *gate, uint32_t value, int64_t deadline_ns)
                              .tv_nsec = deadline_ns % 1000000000};
     bool in_time = true;
 
-    /* Sequentially consistent, as paths_gate_open: either the opener sees a
-     * sleeper, or the sleeper sees the gate open. */
+    /* Either the opener sees a sleeper, or the sleeper sees the gate open. */
     atomic_fetch_add(&gate->sleepers, 1);
+    if (gate->waiting != PATHS_WAIT_SLEEP)
+        pastset_fence_rarely();
     while (in_time && atomic_load(&gate->value) == value) {
         long r = syscall(SYS_futex, &gate->value,
                          FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,

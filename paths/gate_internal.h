@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pastset/fence.h"
+
 #define PATHS_GATE_BYTES 56
 
 typedef enum paths_waiting {
@@ -51,8 +53,14 @@ bool paths_gate_wait(paths_gate *gate, uint32_t value, int64_t deadline_ns);
  * may come later: whoever waits for nobody is not kept waiting by the call. */
 static inline void paths_gate_open(paths_gate *gate)
 {
-    /* Sequentially consistent: the look at `sleepers` must not overtake it. */
-    atomic_store(&gate->value, paths_gate_value(gate) + 1);
+    /* Release: what was done before is visible behind the gate. */
+    atomic_store_explicit(&gate->value, paths_gate_value(gate) + 1,
+                          memory_order_release);
+    /* The look at `sleepers` must not overtake it. */
+    if (gate->waiting == PATHS_WAIT_SLEEP)
+        atomic_thread_fence(memory_order_seq_cst);
+    else
+        pastset_fence_often();
 }
 void paths_gate_wake(paths_gate *gate);
 

@@ -24,9 +24,16 @@ static void heap_put(heap *h, uint32_t at, operation *o)
     o->heap_at = at + 1;
 }
 
+/* Of those that are due together the one that was held first. */
+static bool is_before(const operation *a, const operation *b)
+{
+    return a->due_ns < b->due_ns ||
+           (a->due_ns == b->due_ns && a->due_order < b->due_order);
+}
+
 static void heap_up(heap *h, uint32_t at, operation *o)
 {
-    while (at > 0 && h->items[(at - 1) / 2]->due_ns > o->due_ns) {
+    while (at > 0 && is_before(o, h->items[(at - 1) / 2])) {
         heap_put(h, at, h->items[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
@@ -38,9 +45,9 @@ static void heap_down(heap *h, uint32_t at, operation *o)
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child + 1 < h->count &&
-            h->items[child + 1]->due_ns < h->items[child]->due_ns)
+            is_before(h->items[child + 1], h->items[child]))
             child++;
-        if (child >= h->count || h->items[child]->due_ns >= o->due_ns)
+        if (child >= h->count || !is_before(h->items[child], o))
             break;
         heap_put(h, at, h->items[child]);
         at = child;
@@ -58,6 +65,7 @@ static int heap_add(heap *h, operation *o)
         h->items = items;
         h->room = room;
     }
+    o->due_order = h->order++;
     heap_up(h, h->count++, o);
     return 0;
 }
@@ -73,7 +81,7 @@ static void heap_remove(heap *h, operation *o)
     last = h->items[--h->count];
     if (last == o)
         return;
-    if (at > 0 && h->items[(at - 1) / 2]->due_ns > last->due_ns)
+    if (at > 0 && is_before(last, h->items[(at - 1) / 2]))
         heap_up(h, at, last);
     else
         heap_down(h, at, last);
@@ -124,6 +132,11 @@ static void list_remove(paths_host *host, operation *o)
     host->held_count--;
 }
 
+static bool is_at_home(const operation *o)
+{
+    return o->home && paths__current == &o->home->executor;
+}
+
 /* Under the lock. `due_ns` 0: no timer. */
 static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
 {
@@ -145,7 +158,7 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
     }
     list_add(host, o);
     o->timed = timed;
-    if (o->home && paths__current == &o->home->executor) {
+    if (is_at_home(o)) {
         o->left = true;
         o->home_depth =
             o->depth < o->carry_depth ? o->depth : o->carry_depth;
@@ -154,20 +167,25 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
     return 0;
 }
 
+/* The deadline of what comes to a collective is that one's to see: its home
+ * would end it without a word to the others. */
+static void watch(operation *o)
+{
+    if (is_at_home(o) && (o->stage->joins || o->stage->leads))
+        o->late = true;
+}
+
 int paths__hold(operation *o)
 {
     paths_host *host = o->stage->host;
-    bool at_home = o->home && paths__current == &o->home->executor;
     int64_t due_ns = o->op.deadline_ns;
     bool watched;
     int err;
 
-    /* Of a collective's operation others may set the deadline. */
-    if (at_home && o->stage->joins)
-        o->late = true;
+    watch(o);
     /* A thread that waits for its own operation looks at the clock itself,
      * until that has struck. */
-    watched = !at_home || o->asynchronous || o->late;
+    watched = !is_at_home(o) || o->asynchronous || o->late;
     if (due_ns && o->stage->type == &paths__proxy_type)
         due_ns += PATHS__GRACE_NS;
     pthread_mutex_lock(&host->held_lock);
@@ -183,6 +201,7 @@ int paths_resume_after(paths_operation *op, uint64_t delay_ns)
     int64_t due_ns = pastset_now_ns() + (int64_t)delay_ns;
     int err;
 
+    watch(o);
     pthread_mutex_lock(&host->held_lock);
     list_remove(host, o); /* entered by the engine, if its type may hold */
     err = hold(host, o, due_ns, true);
@@ -318,7 +337,8 @@ void paths__end_from(paths_host *host, const connection *from)
 
 void paths__timers_run(paths_host *host)
 {
-    operation *due = NULL, *late = NULL;
+    operation *due = NULL, **due_end = &due;
+    operation *late = NULL, **late_end = &late;
     int64_t now = pastset_now_ns();
     uint64_t rings;
     ssize_t r = read(host->timer_fd, &rings, sizeof(rings));
@@ -334,8 +354,14 @@ void paths__timers_run(paths_host *host)
             drop_later(host, o);
             continue;
         }
-        o->held_next = timed ? due : late;
-        *(timed ? &due : &late) = o;
+        o->held_next = NULL;
+        if (timed) {
+            *due_end = o;
+            due_end = &o->held_next;
+        } else {
+            *late_end = o;
+            late_end = &o->held_next;
+        }
     }
     timer_set(host);
     pthread_mutex_unlock(&host->held_lock);

@@ -114,6 +114,7 @@ struct operation {
     bool held;
     bool timed;       /* `due_ns` resumes it; else ends it */
     int64_t due_ns;   /* 0: no timer */
+    uint64_t due_order;
     uint32_t heap_at; /* its place in the heap, plus one; 0: none */
 
     operation *pending_next, *pending_previous; /* waits for its reply */
@@ -172,6 +173,7 @@ typedef struct pending_list {
 typedef struct heap {
     operation **items;
     uint32_t count, room;
+    uint64_t order; /* of the next that is put in */
 } heap;
 
 /* Another host of the run, as this one sees it. */
@@ -298,6 +300,8 @@ int paths__run(operation *o);
 int paths__rise(operation *o);
 /* Keeps this thread's error text with the operation, for whoever reports it. */
 void paths__keep_text(operation *o, int status);
+/* In place of what it brought down: who answers knows better. */
+void paths__replace_text(operation *o, int status);
 /* What an exchange brings back: to its home's buffer, or for the reply. The
  * bytes must stay until it is at the top. Errors: PASTSET_EROOM. */
 int paths__answer(operation *o, const void *result, size_t bytes);

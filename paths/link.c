@@ -506,7 +506,7 @@ static int reply_read(thread_link *link, const wire_header *header)
     if (header->status < 0) {
         pastset_fail(header->status, "host %s: %s",
                      host_name(link->thread->host, link->host), text);
-        paths__keep_text(o, header->status);
+        paths__replace_text(o, header->status);
     }
     paths__thread_bring_up(link->thread, o);
     return 0;

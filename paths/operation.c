@@ -27,6 +27,13 @@ void paths__keep_text(operation *o, int status)
     o->text = strdup(pastset_error());
 }
 
+void paths__replace_text(operation *o, int status)
+{
+    free(o->text);
+    o->text = NULL;
+    paths__keep_text(o, status);
+}
+
 int paths__answer(operation *o, const void *result, size_t bytes)
 {
     if (bytes > o->op.room)
@@ -132,7 +139,9 @@ static int down_holding(paths_stage *stage, operation *o, route_entry *entry)
  * others must know that this contribution does not. */
 static bool goes_on(operation *o, const paths_stage *stage, int r)
 {
-    if (r >= 0 || o->op.status || !stage->leads || !stage->next)
+    /* What a collective itself answers is for the one who came alone. */
+    if (r >= 0 || o->op.status || stage->joins || !stage->leads ||
+        !stage->next)
         return false;
     o->op.status = r;
     paths__keep_text(o, r);

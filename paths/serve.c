@@ -319,10 +319,12 @@ static void reply_end(connection *c)
         return;
     }
     paths__reply_take(o, &c->header);
-    if (c->header.status < 0)
+    if (c->header.status < 0) {
         pastset_fail(c->header.status, "host %s: %.*s",
                      host_name(c->host, c->peer), (int)c->header.bytes,
                      (const char *)c->small);
+        paths__replace_text(o, c->header.status);
+    }
     paths_resume(&o->op, c->header.status < 0 ? c->header.status : 0);
 }
 

@@ -34,10 +34,14 @@
 #include "paths/wrappers/builtin_internal.h"
 #include "paths/wrappers/collective_internal.h"
 
-/* `state`: how many have come, how many of them do not wait at the gate, and
- * whether it takes the lock to come. */
-#define STATE_COME 0x0000ffffu
-#define STATE_SLOW 0x00010000u
+/* `state`: how many have come, what they brought, how many of them do not wait
+ * at the gate, and whether it takes the lock to come. With this in one word the
+ * last one need not look at everybody's contribution for it. */
+#define STATE_COME 0x00000fffu
+#define STATE_SLOW 0x00001000u
+#define STATE_BRINGS 0x00002000u /* somebody brings a tuple; */
+#define STATE_WANTS 0x00004000u  /* wants a result; */
+#define STATE_TIMED 0x00008000u  /* has a deadline */
 #define STATE_OTHER 0x00100000u
 #define STATE_OTHERS 0xfff00000u
 
@@ -66,19 +70,19 @@ static const char *name_of(const collective *c)
 
 /* --- the carrier --- */
 
-static void carry_back(collective *c)
+static void carry_back(collective *c, const carried *before)
 {
     operation *o = c->carrier;
 
-    o->op.deadline_ns = c->carried.deadline_ns;
     if (!c->swapped)
         return;
-    o->op.verb = c->carried.verb;
-    o->op.tuple = c->carried.tuple;
-    o->op.result = c->carried.result;
-    o->op.bytes = c->carried.bytes;
-    o->op.room = c->carried.room;
-    o->room = c->carried.room_of;
+    o->op.deadline_ns = before->deadline_ns;
+    o->op.verb = before->verb;
+    o->op.tuple = before->tuple;
+    o->op.result = before->result;
+    o->op.bytes = before->bytes;
+    o->op.room = before->room;
+    o->room = before->room_of;
 }
 
 /* The earliest deadline of all who are there. */
@@ -94,45 +98,31 @@ static int64_t earliest(const collective *c)
     return earliest;
 }
 
-static void carrier_set(collective *c, operation *o, bool swapped)
-{
-    c->carrier = o;
-    c->swapped = swapped;
-    c->carried = (carried){.verb = o->op.verb,
-                           .tuple = o->op.tuple,
-                           .result = o->op.result,
-                           .bytes = o->op.bytes,
-                           .room = o->op.room,
-                           .deadline_ns = o->op.deadline_ns,
-                           .room_of = o->room};
-}
-
 /* Gives the last one the round's tuple; where nobody wants a result it is
  * written, and where nobody brought anything it is read. */
-static void carry(collective *c, operation *o)
+static void carry(collective *c, operation *o, carried *before, uint32_t state)
 {
-    bool brings = c->family == FAMILY_BARRIER, wants = false;
-    int64_t due = 0;
-
-    for (uint32_t i = 0; i < c->count; i++) {
-        const contribution *in = &c->inputs[i];
-        brings |= in->brings;
-        wants |= in->wants;
-        due |= in->due_ns;
-    }
-    carrier_set(c, o, true);
-    if (due)
+    c->carrier = o;
+    c->swapped = true;
+    *before = (carried){.verb = o->op.verb,
+                        .tuple = o->op.tuple,
+                        .result = o->op.result,
+                        .bytes = o->op.bytes,
+                        .room = o->op.room,
+                        .deadline_ns = o->op.deadline_ns,
+                        .room_of = o->room};
+    if (state & STATE_TIMED)
         o->op.deadline_ns = earliest(c) + DEADLINE_SLACK_NS;
     o->room = NULL;
     o->op.tuple = o->op.result = c->buffer;
     o->op.bytes = c->bytes;
     o->op.room = c->room;
-    if (!brings) {
+    if (!(state & STATE_BRINGS) && c->family != FAMILY_BARRIER) {
         if (o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE)
             o->op.verb = PASTSET_READ_NEXT;
         o->op.bytes = c->room;
     } else {
-        o->op.verb = wants ? PASTSET_EXCHANGE : PASTSET_WRITE;
+        o->op.verb = state & STATE_WANTS ? PASTSET_EXCHANGE : PASTSET_WRITE;
     }
 }
 
@@ -157,6 +147,21 @@ static void release_others(collective *c, operation *list, int status)
     }
 }
 
+/* Sends those who come to the lock. Under the lock. False: all have come, the
+ * round is on its way. */
+static bool slow_set(collective *c)
+{
+    uint32_t state = atomic_load(&c->state);
+
+    while (!all_have_come(c, state)) {
+        if (atomic_compare_exchange_weak(&c->state, &state, state | STATE_SLOW))
+            return true;
+    }
+    return false;
+}
+
+static void close_now(collective *c);
+
 /* A complete round whose result is in the buffer. */
 static void release(collective *c)
 {
@@ -171,12 +176,17 @@ static void release(collective *c)
         list = in->op;
     }
     c->carrier = NULL;
-    /* Relaxed: the gate's store publishes it. Who closes it meanwhile sets
-     * STATE_SLOW, which stays. */
-    atomic_fetch_and_explicit(&c->state, STATE_SLOW, memory_order_relaxed);
+    /* Relaxed: the gate's store publishes it. Nobody else writes it while a
+     * round is on its way. */
+    atomic_store_explicit(&c->state, 0, memory_order_relaxed);
     paths_gate_open(&c->gate);
     release_others(c, list, 0);
     paths_gate_wake(&c->gate);
+    /* The gate has a fence: either this is seen here, or the new state by who
+     * closed it meanwhile. */
+    if (__builtin_expect(
+            atomic_load_explicit(&c->closed, memory_order_relaxed), 0))
+        close_now(c);
 }
 
 /* Everybody who is there gets an error. Under the lock, which it gives back.
@@ -229,18 +239,21 @@ static void text_set(operation *o, const char *text)
  * way, or it fails already. */
 static bool fail(collective *c, operation *o, const contribution *own)
 {
-    uint32_t state;
+    uint32_t missing = 0;
 
-    if (c->failing || c->closed)
+    if (c->failing || c->closed || !slow_set(c))
         return false;
-    state = atomic_fetch_or(&c->state, STATE_SLOW);
-    if (all_have_come(c, state)) {
+    for (uint32_t i = 0; i < c->count; i++)
+        missing += !is_present(c, &c->inputs[i]) && &c->inputs[i] != own;
+    if (own && is_present(c, own) && missing == 0) {
+        /* The last one is about to be counted; he finds the lock. */
         if (!c->late)
             atomic_fetch_and(&c->state, ~STATE_SLOW);
         return false;
     }
     c->failing = true;
-    carrier_set(c, o, false);
+    c->carrier = o;
+    c->swapped = false;
     for (uint32_t i = 0; i < c->count; i++) {
         contribution *in = &c->inputs[i];
         if (is_present(c, in)) {
@@ -326,8 +339,22 @@ static int wait_here(collective *c, operation *o, bool gated)
     return PATHS_HOLD; /* others: they may be complete and gone by now */
 }
 
+/* What a contribution does to the state. */
+static uint32_t state_with(uint32_t state, const contribution *in, bool gated)
+{
+    state += gated ? 1 : 1 + STATE_OTHER;
+    if (in->brings)
+        state |= STATE_BRINGS;
+    if (in->wants)
+        state |= STATE_WANTS;
+    if (in->due_ns)
+        state |= STATE_TIMED;
+    return state;
+}
+
 /* All have come, and `o` was the last. */
-static int go_on(collective *c, paths_stage *stage, operation *o)
+static int go_on(collective *c, paths_stage *stage, operation *o,
+                 uint32_t state)
 {
     int r = paths__collective_combine(c, stage->input);
 
@@ -335,9 +362,10 @@ static int go_on(collective *c, paths_stage *stage, operation *o)
         say(c, stage->input, r);
         text_set(o, pastset_error());
         o->op.status = r;
-        carrier_set(c, o, false);
+        c->carrier = o;
+    c->swapped = false;
     } else {
-        carry(c, o);
+        carry(c, o, &c->inputs[stage->input].carried, state);
     }
     return PATHS_PASS;
 }
@@ -361,7 +389,7 @@ static int come_slowly(collective *c, paths_stage *stage, operation *o,
                        uint32_t round, bool gated, bool left)
 {
     contribution *in = &c->inputs[stage->input];
-    uint32_t state;
+    uint32_t old, state = 0;
     int r;
 
     pthread_mutex_lock(&c->lock);
@@ -377,7 +405,10 @@ static int come_slowly(collective *c, paths_stage *stage, operation *o,
         r = refused(c);
     } else {
         contribute(c, in, o); /* perhaps anew: rounds have failed meanwhile */
-        state = atomic_fetch_add(&c->state, gated ? 1 : 1 + STATE_OTHER) + 1;
+        old = atomic_load(&c->state);
+        do {
+            state = state_with(old, in, gated);
+        } while (!atomic_compare_exchange_weak(&c->state, &old, state));
         r = all_have_come(c, state) ? PATHS_PASS : wait_here(c, o, gated);
     }
     pthread_mutex_unlock(&c->lock);
@@ -385,7 +416,7 @@ static int come_slowly(collective *c, paths_stage *stage, operation *o,
         return r;
     if (!gated)
         paths__unhold_again(o, left);
-    return r == PATHS_PASS ? go_on(c, stage, o) : r;
+    return r == PATHS_PASS ? go_on(c, stage, o, state) : r;
 }
 
 /* A thread that waits for this operation alone can wait at the gate. Not one
@@ -429,6 +460,24 @@ static int come_spoilt(collective *c, paths_stage *stage, operation *o,
     return r;
 }
 
+/* An error from above: where it is not that of a collective, whose text says
+ * whose it is, but of a thread's own way, it is told here. */
+static int come_with_error(collective *c, paths_stage *stage, operation *o)
+{
+    const paths_map *map = paths_stage_map(stage);
+    const paths_map_node *node = paths_stage_node(stage);
+    uint32_t source =
+        paths__collective_source(map, node->in[stage->input]);
+
+    if (map->nodes[source].kind == PATHS_THREAD) {
+        pastset_fail(o->op.status, "%s",
+                     o->text ? o->text : pastset_status_text(o->op.status));
+        say(c, stage->input, o->op.status);
+        text_set(o, pastset_error());
+    }
+    return come_spoilt(c, stage, o, o->op.status);
+}
+
 /* The one before it, by the same way, is still here. */
 static int come_twice(collective *c, paths_stage *stage, operation *o)
 {
@@ -454,14 +503,14 @@ static int collective_down(paths_stage *stage, paths_operation *op,
     operation *o = operation_of(op);
     contribution *in = &c->inputs[stage->input];
     bool left = o->left, gated;
-    uint32_t state, come, round;
+    uint32_t old, state, round;
     int r;
 
     (void)note;
     if (__builtin_expect(is_present(c, in), 0))
         return come_twice(c, stage, o);
     if (__builtin_expect(op->status != 0, 0))
-        return come_spoilt(c, stage, o, op->status);
+        return come_with_error(c, stage, o);
     r = paths__collective_take(c, stage->input, op);
     if (__builtin_expect(r != 0, 0)) {
         say(c, stage->input, r);
@@ -476,21 +525,23 @@ static int collective_down(paths_stage *stage, paths_operation *op,
         if (r)
             return r;
     }
-    come = gated ? 1 : 1 + STATE_OTHER;
     round = contribute(c, in, o);
-    state = atomic_load_explicit(&c->state, memory_order_relaxed);
+    /* Guessed, not read: if that is wrong, the first exchange has at least brought
+     * the cache line for writing, where a read would bring it twice. */
+    old = 0;
     do {
-        if (__builtin_expect(state & STATE_SLOW, 0))
+        if (__builtin_expect(old & STATE_SLOW, 0))
             return come_slowly(c, stage, o, round, gated, left);
+        state = state_with(old, in, gated);
         /* Acquire and release: the last one sees all contributions. */
-    } while (!atomic_compare_exchange_weak_explicit(
-        &c->state, &state, state + come, memory_order_acq_rel,
-        memory_order_relaxed));
-    if (!all_have_come(c, state + come))
+    } while (!atomic_compare_exchange_weak_explicit(&c->state, &old, state,
+                                                    memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    if (!all_have_come(c, state))
         return wait_here(c, o, gated);
     if (!gated)
         paths__unhold_again(o, left);
-    return go_on(c, stage, o);
+    return go_on(c, stage, o, state);
 }
 
 /* --- the carrier comes up --- */
@@ -513,7 +564,7 @@ static int collective_up(paths_stage *stage, paths_operation *op,
         c->index = op->index;
         c->lost = op->lost;
     }
-    carry_back(c);
+    carry_back(c, &c->inputs[stage->input].carried);
     if (op->status) {
         pthread_mutex_lock(&c->lock);
         release_failed(c, op->status,
@@ -566,24 +617,37 @@ static bool collective_drop(paths_stage *stage, paths_operation *op)
 
 /* --- the end of all rounds --- */
 
-static void close_for(collective *c, int status, const char *text)
+/* Who is there gets the error, unless their round is on its way: then its
+ * carrier releases them, and sees that it is closed. */
+static void close_now(collective *c)
 {
-    uint32_t state;
+    char text[1100];
 
     pthread_mutex_lock(&c->lock);
-    if (c->closed) {
+    snprintf(text, sizeof(text), "%s",
+             c->why_text ? c->why_text : pastset_status_text(c->why));
+    if (c->failing || !slow_set(c))
         pthread_mutex_unlock(&c->lock);
-        return;
-    }
-    state = atomic_fetch_or(&c->state, STATE_SLOW);
-    c->closed = true;
-    free(c->why_text);
-    c->why_text = strdup(text);
-    c->why = status;
-    if (c->failing || all_have_come(c, state))
-        pthread_mutex_unlock(&c->lock); /* its carrier releases this round */
     else
-        release_failed(c, status, text, NULL);
+        release_failed(c, c->why, text, NULL);
+}
+
+static void close_for(collective *c, int status, const char *text)
+{
+    bool before;
+
+    pthread_mutex_lock(&c->lock);
+    before = atomic_load(&c->closed);
+    if (!before) {
+        free(c->why_text);
+        c->why_text = strdup(text);
+        c->why = status;
+        atomic_store(&c->closed, true);
+    }
+    pthread_mutex_unlock(&c->lock);
+    pastset_fence_rarely();
+    if (!before)
+        close_now(c);
 }
 
 static collective *collective_of(const paths_stage *stage)
@@ -748,6 +812,7 @@ static int collective_init(paths_stage *stage)
     int err;
 
     pthread_mutex_init(&c->lock, NULL);
+    pastset_fence_init();
     c->stage = stage;
     c->count = node->in_count;
     c->family = (collective_family)paths__collective_family(node->type);

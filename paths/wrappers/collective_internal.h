@@ -7,6 +7,8 @@
 #ifndef PATHS_COLLECTIVE_INTERNAL_H
 #define PATHS_COLLECTIVE_INTERNAL_H
 
+#include <stddef.h>
+
 #include "paths/host_internal.h"
 #include "paths/reduction.h"
 
@@ -23,8 +25,17 @@ typedef enum collective_family {
     FAMILY_ALLTOALL,  /* all bring a row of blocks, all get a column */
 } collective_family;
 
-/* What came by one way in. A cache line, so that the thread whose it is does
- * not disturb the others. */
+/* What the operation was before it went on for its round. */
+typedef struct carried {
+    uint16_t verb;
+    void *tuple, *result;
+    size_t bytes, room;
+    int64_t deadline_ns;
+    void *(*room_of)(operation *o, size_t bytes);
+} carried;
+
+/* What came by one way in. Cache lines of its own, so that the thread whose it
+ * is does not disturb the others. */
 typedef struct contribution {
     /* The round that it belongs to: the gate's value at that time, plus one.
      * Written last, by whoever contributes. */
@@ -41,24 +52,17 @@ typedef struct contribution {
     uint16_t owes; /* contributions, to rounds that failed without it; under
                       the lock */
     unsigned char small[CONTRIBUTION_BYTES]; /* the tuple, if it fits */
+
+    _Alignas(64) carried carried; /* when it is the carrier */
 } contribution;
 
-_Static_assert(sizeof(contribution) == 64, "one cache line");
+_Static_assert(offsetof(contribution, carried) == 64, "one cache line");
 
 /* Where a thread's block stands: see collective_tree.c. */
 typedef struct collective_leaves {
     uint32_t *numbers; /* of the threads, ascending */
     uint32_t count;
 } collective_leaves;
-
-/* What the operation was before it went on for its round. */
-typedef struct carried {
-    uint16_t verb;
-    void *tuple, *result;
-    size_t bytes, room;
-    int64_t deadline_ns;
-    void *(*room_of)(operation *o, size_t bytes);
-} carried;
 
 typedef struct collective {
     /* Who has come to this round: see STATE_ in collective.c. */
@@ -67,7 +71,6 @@ typedef struct collective {
     collective_family family;
     bool swapped;       /* the carrier has the round's tuple */
     operation *carrier; /* goes on for the round; NULL: none yet */
-    carried carried;
     unsigned char *buffer; /* the round's tuple, then its result */
     size_t bytes;          /* of what is in it */
     size_t room;
@@ -78,7 +81,7 @@ typedef struct collective {
 
     pthread_mutex_t lock; /* for what is not as usual */
     bool failing;         /* an error is on its way for this round */
-    bool closed;          /* there will be no round any more */
+    _Atomic bool closed;  /* there will be no round any more */
     uint32_t late;        /* ways in that owe contributions */
     int why;              /* of the last failure, or for which it is closed */
     char *why_text;

@@ -34,7 +34,7 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     int err = check_size(stage, op);
 
     (void)note;
-    if (err && !paths__leads_to_collective(stage->host->map, stage->node))
+    if (err && !stage->leads)
         return err;
     if (err) { /* the others there must know that it does not contribute */
         op->status = err;

@@ -1,6 +1,7 @@
 /* bench.c - runs the benchmarks that are named, or all. */
 #include "tests/bench/bench.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,20 @@ void bench_print(const char *name, double value, const char *unit, double limit)
     fflush(stdout);
 }
 
+void bench_print_beside(const char *name, double value, const char *unit,
+                        double limit, const char *whose)
+{
+    if (isnan(limit))
+        printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", "
+               "\"limit\": null, \"ratio\": null}\n",
+               name, value, unit);
+    else
+        printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\", "
+               "\"limit\": %.3f, \"ratio\": %.3f, \"limit_of\": \"%s\"}\n",
+               name, value, unit, limit, value / limit, whose);
+    fflush(stdout);
+}
+
 void bench_check(int status, const char *what)
 {
     if (status == 0)
@@ -61,6 +76,8 @@ static const struct {
     {"collector", bench_collector},
     {"local", bench_local},
     {"remote", bench_remote},
+    {"collective", bench_collective},
+    {"observe", bench_observe},
 };
 
 int main(int argc, char **argv)

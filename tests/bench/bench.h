@@ -21,6 +21,11 @@ double bench_median(double *values, size_t count);
 void bench_print(const char *name, double value, const char *unit,
                  double limit);
 
+/* The same with whose figure the limit is. NAN as the limit: there is none, and
+ * `limit` and `ratio` are null. */
+void bench_print_beside(const char *name, double value, const char *unit,
+                        double limit, const char *whose);
+
 /* Ends the program with the last error's text. */
 void bench_check(int status, const char *what);
 
@@ -48,5 +53,7 @@ static inline void bench_stamp_store(unsigned char *slot, uint32_t sequence)
 void bench_collector(void);
 void bench_local(void);
 void bench_remote(void);
+void bench_collective(void);
+void bench_observe(void);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define BLOCK_LENGTH 512
+#define TOLD_LENGTH 8                             /* at most */
 #define THREADS_SUM (THREADS * (THREADS + 1) / 2) /* 1 + 2 + ... */
 
 uint64_t mix(uint64_t a, uint64_t b)
@@ -19,6 +20,11 @@ uint64_t mix(uint64_t a, uint64_t b)
 uint32_t source_of(uint64_t round)
 {
     return (uint32_t)(mix(round, 77) % THREADS);
+}
+
+size_t length_of(uint64_t round)
+{
+    return sizeof(uint64_t) * (1 + round % TOLD_LENGTH);
 }
 
 /* --- sums --- */
@@ -140,8 +146,6 @@ static bool mixed_is_right(const void *result, uint32_t thread, uint64_t round)
 
 /* --- what is moved --- */
 
-#define TOLD_LENGTH 8
-
 static void told_make(void *tuple, uint32_t thread, uint64_t round)
 {
     uint64_t *x = tuple;
@@ -156,7 +160,7 @@ static bool told_is_right(const void *result, uint32_t thread, uint64_t round)
     const uint64_t *x = result;
 
     (void)thread;
-    for (uint32_t i = 0; i < TOLD_LENGTH; i++) {
+    for (uint32_t i = 0; i < length_of(round) / sizeof(x[i]); i++) {
         if (x[i] != mix(round, i))
             return false;
     }
@@ -222,23 +226,75 @@ static bool turned_is_right(const void *result, uint32_t thread, uint64_t round)
 /* --- all of them --- */
 
 const kind kinds[KINDS] = {
-    {"total", "sum", "type=\"f64\", shape=hierarchical", 8, 8, false,
-     total_make, total_is_right},
-    {"block", "sum", "type=\"i64[512]\", fanout=3", 4096, 4096, false,
-     block_make, block_is_right},
-    {"meet", "barrier", "", 0, 0, false, meet_make, meet_is_right},
-    {"most", "max", "type=\"i64 f64\", shape=flat", 16, 16, false, most_make,
-     most_is_right},
-    {"told", "broadcast", "type=\"u64[8]\"", 64, 64, true, told_make,
-     told_is_right},
-    {"all", "gather", "type=\"u32[64]\"", 8, 256, false, all_make,
-     all_is_right},
-    {"parts", "scatter", "type=\"u64[32]\"", 256, 8, true, parts_make,
-     parts_is_right},
-    {"turned", "alltoall", "type=\"u16[1024]\"", 64, 64, false, turned_make,
-     turned_is_right},
-    {"product", "product", "type=\"u64\", shape=binomial", 8, 8, false,
-     product_make, product_is_right},
-    {"mixed", "xor", "type=\"u32[4]\", shape=binomial", 16, 16, false,
-     mixed_make, mixed_is_right},
+    {.name = "total",
+     .use = "sum",
+     .attributes = "type=\"f64\", shape=hierarchical",
+     .bytes = 8,
+     .result_bytes = 8,
+     .make = total_make,
+     .is_right = total_is_right},
+    {.name = "block",
+     .use = "sum",
+     .attributes = "type=\"i64[512]\", fanout=3",
+     .bytes = TUPLE_BYTES,
+     .result_bytes = TUPLE_BYTES,
+     .make = block_make,
+     .is_right = block_is_right},
+    {.name = "meet",
+     .use = "barrier",
+     .attributes = "deadline=\"1000s\"",
+     .make = meet_make,
+     .is_right = meet_is_right},
+    {.name = "most",
+     .use = "max",
+     .attributes = "type=\"i64 f64\", shape=flat",
+     .bytes = 16,
+     .result_bytes = 16,
+     .make = most_make,
+     .is_right = most_is_right},
+    {.name = "told",
+     .use = "broadcast",
+     .attributes = "type=\"bytes[64]\"",
+     .bytes = 64,
+     .result_bytes = 64,
+     .from_one = true,
+     .varies = true,
+     .make = told_make,
+     .is_right = told_is_right},
+    {.name = "all",
+     .use = "gather",
+     .attributes = "type=\"u32[64]\", waiting=sleep",
+     .bytes = 8,
+     .result_bytes = 256,
+     .make = all_make,
+     .is_right = all_is_right},
+    {.name = "parts",
+     .use = "scatter",
+     .attributes = "type=\"u64[32]\"",
+     .bytes = 256,
+     .result_bytes = 8,
+     .from_one = true,
+     .make = parts_make,
+     .is_right = parts_is_right},
+    {.name = "turned",
+     .use = "alltoall",
+     .attributes = "type=\"u16[1024]\", waiting=yield",
+     .bytes = 64,
+     .result_bytes = 64,
+     .make = turned_make,
+     .is_right = turned_is_right},
+    {.name = "product",
+     .use = "product",
+     .attributes = "type=\"u64\", shape=binomial",
+     .bytes = 8,
+     .result_bytes = 8,
+     .make = product_make,
+     .is_right = product_is_right},
+    {.name = "mixed",
+     .use = "xor",
+     .attributes = "type=\"u32[4]\", shape=binomial",
+     .bytes = 16,
+     .result_bytes = 16,
+     .make = mixed_make,
+     .is_right = mixed_is_right},
 };

@@ -18,6 +18,7 @@ typedef struct kind {
     size_t bytes;           /* of what a thread brings */
     size_t result_bytes;    /* of what comes back to it */
     bool from_one;          /* only the source of the round brings something */
+    bool varies;            /* `bytes` are the most; see length_of() */
     void (*make)(void *tuple, uint32_t thread, uint64_t round);
     bool (*is_right)(const void *result, uint32_t thread, uint64_t round);
 } kind;
@@ -39,6 +40,8 @@ extern const kind kinds[KINDS];
 
 /* Bits that look random, and are the same for the same numbers. */
 uint64_t mix(uint64_t a, uint64_t b);
+/* The bytes that are brought, and come back, where that varies. */
+size_t length_of(uint64_t round);
 /* The thread that brings the tuple, where one does. */
 uint32_t source_of(uint64_t round);
 

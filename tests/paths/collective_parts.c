@@ -9,6 +9,7 @@
 #define FAR_AWAY_MS 600000
 
 worker workers[THREADS];
+_Atomic bool somebody_failed;
 
 unsigned slowness(void)
 {
@@ -51,6 +52,8 @@ void part_make(part *p, worker *w, uint32_t which, uint64_t round, uint64_t own)
         .room = kind_of(p)->result_bytes,
         .timeout_ms = (own >> 4) % 16 == 0 ? FAR_AWAY_MS : PASTSET_FOREVER,
     };
+    if (brings && kind_of(p)->varies)
+        p->arguments.bytes = length_of(round);
 }
 
 static void keep(part *p, int status)
@@ -124,8 +127,13 @@ static int result_check(const part *p)
 
     if (a->verb == PASTSET_WRITE)
         return 0;
-    if (bytes != kind_of(p)->result_bytes)
+    if (bytes !=
+        (kind_of(p)->varies ? length_of(p->round) : kind_of(p)->result_bytes))
         return pastset_fail(PASTSET_EAPP, "%zu bytes", bytes);
+    if (a->index != w->written[p->kind]) /* each good round writes one */
+        return pastset_fail(PASTSET_EAPP, "index %llu, not %llu",
+                            (unsigned long long)a->index,
+                            (unsigned long long)w->written[p->kind]);
     if (!kind_of(p)->is_right(exchange ? a->result : a->tuple, w->number,
                               p->round))
         return pastset_fail(PASTSET_EAPP, "a wrong result");

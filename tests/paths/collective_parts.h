@@ -47,6 +47,7 @@ struct worker {
     const char *_Atomic doing;
 };
 extern worker workers[THREADS];
+extern _Atomic bool somebody_failed; /* the run ends */
 
 /* What this thread does in a round. `own` chooses among what comes out the
  * same: whether it takes the result, and where to; whether it has a deadline,

@@ -181,6 +181,8 @@ static int worker_run(paths_thread *self, void *argument)
         atomic_store_explicit(&w->step, step, memory_order_relaxed);
         err = step_do(w, step, random, mix(random, w->number));
     }
+    if (err)
+        atomic_store(&somebody_failed, true);
     atomic_store_explicit(&w->doing, "the end", memory_order_relaxed);
     return err;
 }
