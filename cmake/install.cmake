@@ -14,7 +14,8 @@ foreach(layer IN LISTS layers)
           PATTERN "wrappers" EXCLUDE)
 endforeach()
 
-install(TARGETS eventspace_cli windtunnel
+set(applications windtunnel river sor gsum barrier ep is cg mg lu adi)
+install(TARGETS eventspace_cli ${applications}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

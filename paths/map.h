@@ -24,7 +24,8 @@
  *           `grow`; block when absent), capacity in tuples (1024 when absent)
  * as, use   of an edge that leaves a thread: the name by which the program
  *           opens this path (the element's name when absent), and `read`,
- *           `write` or `both`
+ *           `write` or `both`, or the kind of the collective wrapper (`sum`
+ *           ...) where threads use the element together
  * address   of a host: `127.0.0.1`, `10.0.0.4:7000`, `[::1]:7000`; loopback
  *           and any free port when absent
  *

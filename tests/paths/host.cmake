@@ -11,7 +11,10 @@ if(TARGET paths_security_test)
   target_link_libraries(paths_security_test PRIVATE PkgConfig::SODIUM)
 endif()
 es_test(paths/collective_test LINKS eventspace::paths
-        SOURCES ${hosts_support} support/mapping.c TIMEOUT 600)
+        SOURCES ${hosts_support} support/mapping.c paths/collective_round.c
+        TIMEOUT 600)
+es_test(paths/collective_fault_test LINKS eventspace::paths
+        SOURCES ${hosts_support} paths/collective_round.c TIMEOUT 900)
 es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
           TIMEOUT 120)
 es_stress(paths/collective_stress LINKS eventspace::paths
