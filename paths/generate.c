@@ -221,6 +221,9 @@ static int copy_element(generator *g, uint32_t index)
         err = set(attributes, *key, NULL);
     if (!err && use && !paths_attributes_get(attributes, "policy"))
         err = set(attributes, "policy", "discard");
+    /* The last results, not the usual 1024: a gathered tuple may be large. */
+    if (!err && use && !paths_attributes_get(attributes, "capacity"))
+        err = set(attributes, "capacity", "16");
     if (!err && use && strcmp(use, "barrier") == 0 &&
         !paths_attributes_get(attributes, "type"))
         err = set(attributes, "type", "bytes[1]");

@@ -49,7 +49,7 @@
 
 /* A collective further down gives its own contributors that much longer, so
  * that the one who is nearest to who is late is the one to name him. */
-#define DEADLINE_SLACK_NS 200000000
+#define DEADLINE_SLACK_NS 300000000
 
 static bool is_present(const collective *c, const contribution *in)
 {

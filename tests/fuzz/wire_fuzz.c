@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "paths/host_internal.h"
+#include "paths/wrappers/collective_internal.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -44,17 +45,23 @@ static const char map_text[] =
     "v0 [kind=element, type=\"bytes[200]\", capacity=4, policy=discard];\n"
     "d0 [kind=delay, latency=\"1us\"]; q0 [kind=proxy];\n"
     "t0 [kind=thread, number=0]; a0 [kind=proxy]; b0 [kind=proxy];\n"
+    "sum [kind=sum]; total [kind=element, type=i64, policy=discard];\n"
+    "all [kind=alltoall, deadline=\"1us\"];\n"
+    "turned [kind=element, type=\"u16[4]\", policy=discard];\n"
     "c0 [kind=proxy]; }\n"
     "subgraph cluster_h1 {\n"
     "e1 [kind=element, type=\"i32 u32\", capacity=4];\n"
     "v1 [kind=element, type=\"bytes[200]\", capacity=4, policy=discard];\n"
     "d1 [kind=delay, latency=\"1us\"]; q1 [kind=proxy];\n"
     "t1 [kind=thread, number=1]; a1 [kind=proxy]; b1 [kind=proxy];\n"
+    "s1 [kind=proxy]; x1 [kind=proxy];\n"
     "c1 [kind=proxy]; }\n"
     "t0 -> a0 [as=a, use=both]; a0 -> e1; t0 -> b0 [as=b, use=both];\n"
     "b0 -> v1; t0 -> c0 [as=c, use=both]; c0 -> d1; d1 -> q1; q1 -> e0;\n"
     "t1 -> a1 [as=a, use=both]; a1 -> e0; t1 -> b1 [as=b, use=both];\n"
-    "b1 -> v0; t1 -> c1 [as=c, use=both]; c1 -> d0; d0 -> q0; q0 -> e1; }\n";
+    "b1 -> v0; t1 -> c1 [as=c, use=both]; c1 -> d0; d0 -> q0; q0 -> e1;\n"
+    "t0 -> sum [as=s]; t1 -> s1 [as=s]; s1 -> sum; sum -> total;\n"
+    "t0 -> all [as=x]; t1 -> x1 [as=x]; x1 -> all; all -> turned; }\n";
 
 static paths_map *map;
 static paths_host *both[2];
@@ -236,6 +243,23 @@ static void ids_replace(uint8_t *data, size_t bytes, const uint32_t *ids)
 
 /* --- after an input --- */
 
+/* Rounds begin anew: who has left, and what is owed, is made undone. */
+static void rounds_reset(paths_host *host)
+{
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        collective *c;
+        if (!host->stages[i] || !host->stages[i]->joins)
+            continue;
+        c = host->stages[i]->state;
+        must(!c->failing && !c->carrier, "no round is on its way");
+        for (uint32_t k = 0; k < c->count; k++)
+            c->inputs[k].owes = 0;
+        c->late = 0;
+        atomic_store(&c->closed, false);
+        atomic_store(&c->state, 0);
+    }
+}
+
 /* Nothing is left behind; and what ends a run is made undone. */
 static void clear(paths_host *host)
 {
@@ -252,6 +276,7 @@ static void clear(paths_host *host)
              "no connection is left with a peer");
         host->peers[i].done = false;
     }
+    rounds_reset(host);
     for (size_t i = 0; i < pastset_space_count(host->space); i++)
         pastset_element_truncate(pastset_space_at(host->space, i), UINT64_MAX);
     atomic_store(&host->failed, 0);
