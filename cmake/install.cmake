@@ -15,8 +15,10 @@ foreach(layer IN LISTS layers)
 endforeach()
 
 set(applications windtunnel river sor gsum barrier ep is cg mg lu adi)
-install(TARGETS eventspace_cli ${applications}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS eventspace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Their names are too short for a folder that everybody's commands share.
+install(TARGETS ${applications}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/eventspace)
 install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(pages eventspace eventspace-map eventspace-run eventspace-info

@@ -12,7 +12,8 @@
  * and an empty standard input. Lines that a host prints come out on the same
  * stream of the launcher, each with "name| " in front. When a host fails the
  * others are given a grace period to end by themselves, then SIGTERM, and
- * SIGKILL a second later. SIGINT, SIGTERM and SIGHUP, unless they are ignored,
+ * SIGKILL a second later; one that is killed by a signal has died, and unless
+ * it is the first the others go on as far as they can. SIGINT, SIGTERM and SIGHUP, unless they are ignored,
  * end all of them beginning with SIGTERM; the second one kills them. A host
  * that did not live to say how it ended gets that said in its meta file.
  *

@@ -138,4 +138,9 @@ int pastset_observe(pastset_element *element, void *tuple, size_t *bytes,
 int pastset_take(pastset_element *element, const pastset_pattern *pattern,
                  void *tuple, size_t *bytes, int timeout_ms, uint64_t *index);
 
+/* This thread is about to write to it: begins to bring its cache lines, all at
+ * once, where the write would fetch them from another processor one after the
+ * other. Changes nothing; worth it only if something else is done first. */
+void pastset_element_expect(pastset_element *element);
+
 #endif

@@ -13,6 +13,9 @@
  *            gives the rest of the time slice to one who has still to come
  *     SLEEP  sleeps at once: whoever is waited for takes long
  *
+ * The first two sleep in the end, unless `for_ever` is set: then who spins
+ * never yields, and who yields never sleeps.
+ *
  * Threads: any may wait, one at a time opens. */
 #ifndef PATHS_GATE_INTERNAL_H
 #define PATHS_GATE_INTERNAL_H

@@ -321,9 +321,11 @@ void paths__end_those(paths_host *host,
     resume_list(list, status);
 }
 
+/* Contributions stay: whose host has died is told by the coordinator, and by
+ * nobody who has only lost a connection. */
 static bool is_from(const operation *o, const void *from)
 {
-    return o->from == from;
+    return o->from == from && !o->stage->joins;
 }
 
 void paths__end_from(paths_host *host, const connection *from)

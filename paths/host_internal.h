@@ -10,7 +10,8 @@
  *
  * An operation belongs to its home, the thread that submitted it, or to the
  * loop when it came from another host. Held operations are in one list per
- * host, under one lock, so that they can be ended when the run ends. */
+ * host, under one lock, so that they can be ended when the run ends; those
+ * whose threads wait at the gate of a collective are known to that alone. */
 #ifndef PATHS_HOST_INTERNAL_H
 #define PATHS_HOST_INTERNAL_H
 
@@ -420,7 +421,7 @@ void paths__collective_left(paths_stage *stage, const char *why);
 
 /* The first frame of whoever connected. False: close it. */
 bool paths__member_hello(connection *c);
-/* DONE, END and FAILED. */
+/* DONE, END, FAILED and GONE. */
 void paths__member_frame(connection *c);
 void paths__member_lost(connection *c, const char *why);
 /* The loop: looks whether the run can end, and tells the others what they

@@ -19,9 +19,9 @@
  * fails by an operation that brings an error, or that is withdrawn (its time
  * is up, its host is gone). That one becomes the carrier and takes the error
  * down, so that the collectives below fail too; when it comes up all who are
- * there get it. Whoever has not come yet owes a contribution (`owes`), gets the
- * error when he comes, and takes part in the next round after that: so each
- * way in counts the same rounds.
+ * there get it. Whoever has not come yet owes a contribution (`owes`): when he
+ * comes he gets the last error instead, and takes part again when he owes none.
+ * So each way in counts the same rounds.
  *
  * For good. When a host has died or a thread has ended that the rounds need,
  * the collective is closed: all who are there, and all who will come, get that
@@ -128,6 +128,14 @@ static void carry(collective *c, operation *o, carried *before, uint32_t state)
 
 /* --- releasing --- */
 
+/* The text of the round's error, in place of one of its own. */
+static void text_take(operation *o, contribution *in)
+{
+    free(o->text);
+    o->text = in->text;
+    in->text = NULL;
+}
+
 /* Those of the list, linked by next_released, outside of all locks. */
 static void release_others(collective *c, operation *list, int status)
 {
@@ -138,8 +146,7 @@ static void release_others(collective *c, operation *list, int status)
 
         list = o->next_released;
         if (status < 0) {
-            o->text = in->text;
-            in->text = NULL;
+            text_take(o, in);
         } else {
             own = paths__collective_deliver(c, o->stage->input, o);
         }
@@ -356,8 +363,11 @@ static uint32_t state_with(uint32_t state, const contribution *in, bool gated)
 static int go_on(collective *c, paths_stage *stage, operation *o,
                  uint32_t state)
 {
-    int r = paths__collective_combine(c, stage->input);
+    int r;
 
+    if (c->element)
+        pastset_element_expect(c->element);
+    r = paths__collective_combine(c, stage->input);
     if (r) {
         say(c, stage->input, r);
         text_set(o, pastset_error());
@@ -586,8 +596,7 @@ int paths__collective_opened(paths_stage *stage, operation *o)
 
     if (in->status == ROUND_PENDING)
         return paths__collective_deliver(c, stage->input, o);
-    o->text = in->text;
-    in->text = NULL;
+    text_take(o, in);
     return in->status;
 }
 
@@ -804,6 +813,14 @@ static void collective_fini(paths_stage *stage)
     pthread_mutex_destroy(&c->lock);
 }
 
+/* Elements have been made, and stages joined, when wrappers are made ready. */
+static pastset_element *element_below(const paths_stage *stage)
+{
+    while (stage->next && !stage->element)
+        stage = stage->next;
+    return stage->element;
+}
+
 static int collective_init(paths_stage *stage)
 {
     collective *c = stage->state;
@@ -817,6 +834,7 @@ static int collective_init(paths_stage *stage)
     c->count = node->in_count;
     c->family = (collective_family)paths__collective_family(node->type);
     waiting_choose(c, node);
+    c->element = element_below(stage);
     err = paths_node_duration(map, node, "deadline", 0, &c->deadline_ns);
     if (!err)
         err = reduction_find(c, node);

@@ -88,7 +88,7 @@ static void check_next(const paths_map *map, const paths_map_node *node,
         if (paths__collective_family(next->type) != own)
             paths_complain(complaints, node->line, node->name,
                            "is a %s, and passes its rounds on to \"%s\", which "
-                           "is a %s: make them one kind",
+                           "is a %s: make them of one sort",
                            node->type, next->name, next->type);
         return;
     }

@@ -74,6 +74,7 @@ typedef struct collective {
     unsigned char *buffer; /* the round's tuple, then its result */
     size_t bytes;          /* of what is in it */
     size_t room;
+    pastset_element *element; /* the next stage but collectors; or NULL */
     uint64_t index; /* of the tuple that came up */
     uint64_t lost;
 

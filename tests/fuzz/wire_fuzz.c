@@ -246,6 +246,7 @@ static void ids_replace(uint8_t *data, size_t bytes, const uint32_t *ids)
 /* Rounds begin anew: who has left, and what is owed, is made undone. */
 static void rounds_reset(paths_host *host)
 {
+    paths__collectives_gone(host, 1 - host->self, "the input has ended");
     for (uint32_t i = 0; i < map->node_count; i++) {
         collective *c;
         if (!host->stages[i] || !host->stages[i]->joins)
@@ -263,6 +264,7 @@ static void rounds_reset(paths_host *host)
 /* Nothing is left behind; and what ends a run is made undone. */
 static void clear(paths_host *host)
 {
+    rounds_reset(host);
     for (int i = 0; i < 100 && host->connections; i++)
         turn(host);
     must(host->connections == NULL, "the connection was closed");
@@ -276,7 +278,6 @@ static void clear(paths_host *host)
              "no connection is left with a peer");
         host->peers[i].done = false;
     }
-    rounds_reset(host);
     for (size_t i = 0; i < pastset_space_count(host->space); i++)
         pastset_element_truncate(pastset_space_at(host->space, i), UINT64_MAX);
     atomic_store(&host->failed, 0);

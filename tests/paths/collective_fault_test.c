@@ -5,6 +5,7 @@
  * is the one who does it. Two more, p on h1 and q on h3, pass tuples to and
  * fro all the time. */
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,10 @@ TestSuite(collective_fault, .timeout = 600);
 #define THREADS 8
 #define CULPRIT 5
 #define SECOND_NS 1000000000
-#define DEADLINE_MS 500
-#define WELL 20                 /* rounds before it and after it */
+#define DEADLINE_MS 500 /* of an operation */
+#define MAP_DEADLINE_MS                                                        \
+    1500        /* of each round, also of those that are to go well */
+#define WELL 20 /* rounds before it and after it */
 #define WRONG (3 * THREADS + 5) /* a round in which t5 is the source */
 #define CROSSED_AFTER 100 /* tuples that p and q pass after the others' end */
 
@@ -62,7 +65,7 @@ static board *shared;
 
 static int deadline_ms(void)
 {
-    return (int)patience(DEADLINE_MS);
+    return (int)patience(now.of_map ? MAP_DEADLINE_MS : DEADLINE_MS);
 }
 
 static void ring(void)
@@ -281,6 +284,55 @@ static int end(int err)
     return err;
 }
 
+/* --- how late this machine is by itself --- */
+
+#define TICK_MS 10
+
+/* The longest that somebody who wanted to sleep for a moment had to wait to
+ * go on: other programs may want the processors too. */
+static _Atomic int64_t stalled_ns;
+static _Atomic bool watching;
+static pthread_t watcher;
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    while (atomic_load(&watching)) {
+        int64_t began = pastset_now_ns(), over;
+        poll(NULL, 0, TICK_MS);
+        over = pastset_now_ns() - began - TICK_MS * 1000000;
+        if (over > atomic_load(&stalled_ns))
+            atomic_store(&stalled_ns, over);
+    }
+    return NULL;
+}
+
+static void watch_begin(void)
+{
+    atomic_store(&stalled_ns, 0);
+    atomic_store(&watching, true);
+    cr_assert_eq(pthread_create(&watcher, NULL, watch, NULL), 0);
+}
+
+static void watch_end(void)
+{
+    atomic_store(&watching, false);
+    pthread_join(watcher, NULL);
+}
+
+/* What takes a second takes that, and several stalls at worst: of who waits,
+ * of the network loops, and of who is told. */
+static int64_t a_second(void)
+{
+    return (int64_t)patience(1) * SECOND_NS + 5 * atomic_load(&stalled_ns);
+}
+
+/* Wrappers give those below them 0.2 s more: no time for stalls. */
+static bool is_punctual(void)
+{
+    return atomic_load(&stalled_ns) < 40000000 && patience(1) == 1;
+}
+
 /* --- running it --- */
 
 static void start(hosts *h, host_program *programs, unsigned expected)
@@ -291,6 +343,7 @@ static void start(hosts *h, host_program *programs, unsigned expected)
     shared->expected = expected;
     cr_assert_eq(pipe(bell), 0);
     hosts_start(h);
+    watch_begin();
 }
 
 static void stop(hosts *h)
@@ -323,11 +376,6 @@ static void look(unsigned but, int status, const char *says, int64_t until_ns)
         if (i != but)
             look_at(i, status, says, until_ns);
     }
-}
-
-static int64_t seconds(unsigned count)
-{
-    return (int64_t)patience(count) * SECOND_NS;
 }
 
 typedef void attempt(void);
@@ -378,9 +426,10 @@ static void kill_host(void)
     killed = pastset_now_ns();
     kill(h.pids[2], SIGKILL);
     hosts_wait(&h, 60);
+    watch_end();
     for (unsigned i = 0; i < THREADS; i++) {
         if (i / 2 != 2)
-            look_at(i, PASTSET_EHOST, "host h2 died", killed + seconds(1));
+            look_at(i, PASTSET_EHOST, "host h2 died", killed + a_second());
     }
     cr_expect_eq(h.exit_codes[0], 1, "%s", now.use); /* it tells of it */
     cr_expect(strstr(h.results[0].text, "host h2 died"), "%s",
@@ -433,11 +482,13 @@ static void kill_coordinator(void)
     killed = pastset_now_ns();
     kill(h.pids[0], SIGKILL);
     hosts_wait(&h, 20);
+    watch_end();
+    /* Others end for it, and who had to do with them may hear of that first. */
     for (unsigned i = 2; i < THREADS; i++)
-        look_at(i, PASTSET_EHOST, "host h0 died", killed + seconds(1));
+        look_at(i, PASTSET_EHOST, " died", killed + a_second());
     for (unsigned i = 1; i < 4; i++) {
         cr_expect_eq(h.exit_codes[i], 1);
-        check_says(h.results[i].text, "host h0 died");
+        check_says(h.results[i].text, " died");
     }
     stop(&h);
 }
@@ -496,6 +547,20 @@ static int64_t first_begun(void)
     return first;
 }
 
+/* t4, who waits at the same partial, is the first to give up, and knows who is
+ * late. Others, where they have to, know which partial is, or not even that. */
+static const char *late_name(const outcome *o)
+{
+    static const char *const vague[] = {"(of threads number 4 to 5)",
+                                        ": the deadline passed"};
+
+    for (int i = 0; i < 2 && !is_punctual(); i++) {
+        if (strstr(o->text, vague[i]))
+            return vague[i];
+    }
+    return "thread t5";
+}
+
 static void run_late(void)
 {
     host_program programs[] = {{"*", one_comes_late, NULL},
@@ -507,10 +572,11 @@ static void run_late(void)
 
     start(&h, programs, THREADS);
     hosts_end_well(&h, 60);
+    watch_end();
     for (unsigned i = 0; i < THREADS; i++) {
         const outcome *o = &shared->outcomes[i];
-        look_at(i, PASTSET_ETIMEDOUT, "thread t5",
-                o->begun_ns + deadline + seconds(1));
+        look_at(i, PASTSET_ETIMEDOUT, late_name(o),
+                o->begun_ns + deadline + a_second());
         cr_expect_geq(o->ended_ns, first_begun() + deadline,
                       "%s, root on %s: t%u gave up %.3f s after it began",
                       now.use, now.root, i,
@@ -525,15 +591,13 @@ Test(collective_fault, who_does_not_come_in_time_is_named_to_all)
     try_all(run_late);
 }
 
-static void run_late_by_map(void)
-{
-    now.of_map = true;
-    run_late();
-}
-
 Test(collective_fault, the_map_may_say_how_long_the_others_wait)
 {
-    try_all(run_late_by_map);
+    for (int i = 0; i < ROUND_USES; i++) {
+        now = (scenario){round_uses[i], i % 2 ? "h0" : "h1", "hierarchical",
+                         true};
+        run_late();
+    }
 }
 
 /* --- a mistake of one --- */
@@ -549,6 +613,7 @@ static void run_wrong(paths_main *program, int status)
 
     start(&h, programs, THREADS);
     hosts_end_well(&h, 60);
+    watch_end();
     for (unsigned i = 0; i < THREADS; i++) {
         look_at(i, status, "thread t5", INT64_MAX);
         cr_expect_eq(shared->outcomes[i].round, WRONG);
@@ -681,7 +746,8 @@ static void run_leaves(void)
 
     start(&h, programs, THREADS - 1);
     hosts_end_well(&h, 60);
-    look(CULPRIT, PASTSET_ECANCELED, "thread t5", shared->left_ns + seconds(1));
+    watch_end();
+    look(CULPRIT, PASTSET_ECANCELED, "thread t5", shared->left_ns + a_second());
     look(CULPRIT, PASTSET_ECANCELED, "has ended", INT64_MAX);
     stop(&h);
 }
