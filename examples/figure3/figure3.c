@@ -1,4 +1,4 @@
-/* figure3.c - figure 3 of the paper: a global sum, and who waits in it.
+/* figure3.c - figure 3 of paper 004: a global sum, and who waits in it.
  *
  *     eventspace run figure3.dot --out RUN -- ./figure3 [ROUNDS]
  *     eventspace report RUN -o report.html
@@ -28,7 +28,7 @@
  *                 |
  *             element 1
  *
- * What the paper (section 4.5) sees by which collectors:
+ * What the paper sees (section 4.5) by which collectors:
  *
  *   EC1 to EC6      communication oriented: where and when each thread uses
  *                   the communication system

@@ -1,4 +1,4 @@
-/* figure3_test.c - figure 3 of the paper, run: each collector has the events
+/* figure3_test.c - figure 3 of paper 004, run: each collector has the events
  * that the paper tells of, and no others. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,8 +150,8 @@ Test(figure3, the_one_that_came_last_goes_on)
         const eventspace_trace *late = one->start > other->start ? one : other;
         others += carrier(&ec[10][r], one, other) != late;
     }
-    cr_assert_leq(others, ROUNDS / 100, "in %d of %d rounds another one", others,
-                  ROUNDS);
+    cr_assert_leq(others, ROUNDS / 100, "in %d of %d rounds another one",
+                  others, ROUNDS);
 }
 
 /* --- their times --- */

@@ -807,7 +807,7 @@ Test(collective, complains_about_ways)
                     "thread number 0 comes to it by two ways");
     check_complaint(ON_H0(TWO ALL("i64") "s [kind=sum]; b [kind=barrier];"
                                          "t0 -> b; t1 -> s; b -> s; s -> all;"),
-                    "make them one kind");
+                    "is a barrier, and passes its rounds on to");
 }
 
 #define TOO_MANY 4096
