@@ -13,9 +13,10 @@
  * stream of the launcher, each with "name| " in front. When a host fails the
  * others are given a grace period to end by themselves, then SIGTERM, and
  * SIGKILL a second later; one that is killed by a signal has died, and unless
- * it is the first the others go on as far as they can. SIGINT, SIGTERM and SIGHUP, unless they are ignored,
- * end all of them beginning with SIGTERM; the second one kills them. A host
- * that did not live to say how it ended gets that said in its meta file.
+ * it is the first the others go on as far as they can. SIGINT, SIGTERM and
+ * SIGHUP, unless they are ignored, end all of them beginning with SIGTERM; the
+ * second one kills them. A host that did not live to say how it ended gets that
+ * said in its meta file.
  *
  * While hosts run, the launcher handles these signals and ignores SIGPIPE. It
  * raises its limit of open files, which the hosts inherit, as far as it may.

@@ -165,8 +165,8 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
     err = pastset__space_admit(space, options->name);
     if (err)
         return err;
-    one_writer = options->one_writer && !options->type->variable &&
-                 pastset_fence_init();
+    one_writer =
+        options->one_writer && !options->type->variable && pastset_fence_init();
     stride = stride_of(options->type, one_writer);
     if (options->capacity >= SLOT_BYTES_MOST / stride)
         return pastset_fail(

@@ -19,7 +19,7 @@ const char *pastset_verb_name(unsigned verb)
 {
     static const char *const names[PASTSET_ALL_VERBS] = {
         "?",         "write",      "read",    "read_first", "read_last",
-        "read_next", "read_match", "observe", "take", "exchange",
+        "read_next", "read_match", "observe", "take",       "exchange",
     };
     return names[verb < PASTSET_ALL_VERBS ? verb : 0];
 }

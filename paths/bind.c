@@ -287,8 +287,8 @@ static bool is_crowded(const paths_host *host)
         machine_of(&map->hosts[i], there, sizeof(there));
         for (uint32_t k = 0; strcmp(here, there) == 0 && k < map->node_count;
              k++)
-            threads += map->nodes[k].kind == PATHS_THREAD &&
-                       map->nodes[k].host == i;
+            threads +=
+                map->nodes[k].kind == PATHS_THREAD && map->nodes[k].host == i;
     }
     if (sched_getaffinity(0, sizeof(set), &set) != 0)
         return true;

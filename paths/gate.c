@@ -61,10 +61,9 @@ static bool wait_sleeping(paths_gate *gate, uint32_t value, int64_t deadline_ns)
     if (gate->waiting != PATHS_WAIT_SLEEP)
         pastset_fence_rarely();
     while (in_time && atomic_load(&gate->value) == value) {
-        long r = syscall(SYS_futex, &gate->value,
-                         FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
-                         deadline_ns ? &until : NULL, NULL,
-                         FUTEX_BITSET_MATCH_ANY);
+        long r = syscall(
+            SYS_futex, &gate->value, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+            value, deadline_ns ? &until : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
         in_time = !(r == -1 && errno == ETIMEDOUT);
     }
     atomic_fetch_sub_explicit(&gate->sleepers, 1, memory_order_relaxed);

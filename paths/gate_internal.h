@@ -36,7 +36,7 @@ typedef enum paths_waiting {
 
 typedef struct paths_gate {
     _Alignas(64) _Atomic uint32_t value; /* times that it was opened */
-    unsigned char behind[PATHS_GATE_BYTES];
+    _Alignas(8) unsigned char behind[PATHS_GATE_BYTES];
     _Alignas(64) _Atomic uint32_t sleepers;
     paths_waiting waiting;
     bool for_ever; /* never sleeps: the map says so */

@@ -72,8 +72,7 @@ static users users_of(const paths_host *host, uint32_t element)
 static bool is_bereft(const operation *o, const void *stage)
 {
     const paths_stage *s = stage;
-    bool writes =
-        o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE;
+    bool writes = o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE;
 
     return o->stage == s && !o->rising &&
            (atomic_load(&s->bereft) & (writes ? BEREFT_WRITES : BEREFT_READS));

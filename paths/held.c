@@ -160,8 +160,7 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
     o->timed = timed;
     if (is_at_home(o)) {
         o->left = true;
-        o->home_depth =
-            o->depth < o->carry_depth ? o->depth : o->carry_depth;
+        o->home_depth = o->depth < o->carry_depth ? o->depth : o->carry_depth;
     }
     timer_set(host);
     return 0;

@@ -101,8 +101,8 @@ struct operation {
     unsigned char *reply; /* header and tuple */
     size_t reply_room;
     const void *answer; /* of an exchange: its result; in place of `reply` */
-    uint32_t from_id; /* of the request on `from` */
-    uint32_t id;      /* of the request on a link, to the next host */
+    uint32_t from_id;   /* of the request on `from` */
+    uint32_t id;        /* of the request on a link, to the next host */
 
     paths_path *path; /* home only */
     paths_arguments *arguments;
@@ -113,8 +113,8 @@ struct operation {
     /* Guarded by host->held_lock. */
     operation *held_next, *held_previous;
     bool held;
-    bool timed;       /* `due_ns` resumes it; else ends it */
-    int64_t due_ns;   /* 0: no timer */
+    bool timed;     /* `due_ns` resumes it; else ends it */
+    int64_t due_ns; /* 0: no timer */
     uint64_t due_order;
     uint32_t heap_at; /* its place in the heap, plus one; 0: none */
 
@@ -200,7 +200,7 @@ struct paths_host {
     uint32_t largest_bytes; /* of a tuple of any element of the map */
 
     pastset_space *space;
-    paths_stage **stages; /* by node; NULL: not here */
+    paths_stage **stages;  /* by node; NULL: not here */
     paths_stage **entries; /* by edge: where it leads in; NULL: not here */
     uint32_t *numbers;     /* of each node, on the wire: its rank by name */
     uint32_t *numbered;    /* and the node of each number */
@@ -243,7 +243,7 @@ struct paths_host {
     pthread_mutex_t failure_lock;
     char failure[1024]; /* guarded by failure_lock, as is the next */
     char thread_failure[1024];
-    char loss[1024]; /* the last host that died, and why; "": none */
+    char loss[1024];   /* the last host that died, and why; "": none */
     bool failure_told; /* loop only: the other hosts know */
 };
 

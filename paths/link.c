@@ -477,8 +477,7 @@ bool paths__reply_target(const operation *o, size_t bytes, void **out)
     if (o->op.verb == PASTSET_WRITE)
         return true;
     *out = o->op.verb == PASTSET_EXCHANGE ? o->op.result : o->op.tuple;
-    return bytes <=
-           (o->op.verb == PASTSET_EXCHANGE ? o->op.room : o->op.bytes);
+    return bytes <= (o->op.verb == PASTSET_EXCHANGE ? o->op.room : o->op.bytes);
 }
 
 /* A reply whose header was read; 0 or a negative errno. */

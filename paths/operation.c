@@ -140,8 +140,7 @@ static int down_holding(paths_stage *stage, operation *o, route_entry *entry)
 static bool goes_on(operation *o, const paths_stage *stage, int r)
 {
     /* What a collective itself answers is for the one who came alone. */
-    if (r >= 0 || o->op.status || stage->joins || !stage->leads ||
-        !stage->next)
+    if (r >= 0 || o->op.status || stage->joins || !stage->leads || !stage->next)
         return false;
     o->op.status = r;
     paths__keep_text(o, r);
@@ -207,10 +206,9 @@ void paths_resume(paths_operation *op, int status)
         paths__keep_text(o, status);
     }
     /* An error at or above a collective is one of its round: it goes down. */
-    if (!o->rising &&
-        (status == PATHS_PASS ||
-         (status < 0 && (o->stage->joins ||
-                         (o->stage->leads && o->stage->next))))) {
+    if (!o->rising && (status == PATHS_PASS ||
+                       (status < 0 && (o->stage->joins ||
+                                       (o->stage->leads && o->stage->next))))) {
         if (o->stage->joins && o->depth < o->carry_depth)
             o->carry_depth = o->depth;
         o->depth += o->stage->up != NULL;

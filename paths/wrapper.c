@@ -9,12 +9,11 @@
 
 /* Written before hosts are started, read afterwards: no lock. */
 static const paths_wrapper_type *types[TYPES_MAX] = {
-    &paths__proxy_type,
-    &paths__delay_type,     &paths__sum_type,     &paths__min_type,
-    &paths__max_type,       &paths__product_type, &paths__and_type,
-    &paths__or_type,        &paths__xor_type,     &paths__reduce_type,
-    &paths__barrier_type,   &paths__broadcast_type,
-    &paths__scatter_type,   &paths__gather_type,  &paths__alltoall_type,
+    &paths__proxy_type,   &paths__delay_type,   &paths__sum_type,
+    &paths__min_type,     &paths__max_type,     &paths__product_type,
+    &paths__and_type,     &paths__or_type,      &paths__xor_type,
+    &paths__reduce_type,  &paths__barrier_type, &paths__broadcast_type,
+    &paths__scatter_type, &paths__gather_type,  &paths__alltoall_type,
 };
 static size_t type_count = 15;
 

@@ -186,13 +186,14 @@ static void release(collective *c)
     /* Relaxed: the gate's store publishes it. Nobody else writes it while a
      * round is on its way. */
     atomic_store_explicit(&c->state, 0, memory_order_relaxed);
+    paths__collective_show(c);
     paths_gate_open(&c->gate);
     release_others(c, list, 0);
     paths_gate_wake(&c->gate);
     /* The gate has a fence: either this is seen here, or the new state by who
      * closed it meanwhile. */
-    if (__builtin_expect(
-            atomic_load_explicit(&c->closed, memory_order_relaxed), 0))
+    if (__builtin_expect(atomic_load_explicit(&c->closed, memory_order_relaxed),
+                         0))
         close_now(c);
 }
 
@@ -300,9 +301,8 @@ static void missing(const collective *c, char *out, size_t room)
 /* What the lock is to say of it: an error for the one who came. */
 static int refused(const collective *c)
 {
-    return pastset_fail(c->why, "%s",
-                        c->why_text ? c->why_text
-                                    : pastset_status_text(c->why));
+    return pastset_fail(
+        c->why, "%s", c->why_text ? c->why_text : pastset_status_text(c->why));
 }
 
 static void pay(collective *c, contribution *in)
@@ -373,7 +373,7 @@ static int go_on(collective *c, paths_stage *stage, operation *o,
         text_set(o, pastset_error());
         o->op.status = r;
         c->carrier = o;
-    c->swapped = false;
+        c->swapped = false;
     } else {
         carry(c, o, &c->inputs[stage->input].carried, state);
     }
@@ -435,8 +435,8 @@ static int come_slowly(collective *c, paths_stage *stage, operation *o,
 static bool waits_at_gate(const operation *o)
 {
     return o->home && paths__current == &o->home->executor &&
-           !o->asynchronous && !o->left &&
-           o->carry_depth > PATHS_STAGES_MAX && o->home->under_way == 0;
+           !o->asynchronous && !o->left && o->carry_depth > PATHS_STAGES_MAX &&
+           o->home->under_way == 0;
 }
 
 /* Comes with an error: that of a collective above, or its own mistake. */
@@ -476,8 +476,7 @@ static int come_with_error(collective *c, paths_stage *stage, operation *o)
 {
     const paths_map *map = paths_stage_map(stage);
     const paths_map_node *node = paths_stage_node(stage);
-    uint32_t source =
-        paths__collective_source(map, node->in[stage->input]);
+    uint32_t source = paths__collective_source(map, node->in[stage->input]);
 
     if (map->nodes[source].kind == PATHS_THREAD) {
         pastset_fail(o->op.status, "%s",
@@ -536,17 +535,16 @@ static int collective_down(paths_stage *stage, paths_operation *op,
             return r;
     }
     round = contribute(c, in, o);
-    /* Guessed, not read: if that is wrong, the first exchange has at least brought
-     * the cache line for writing, where a read would bring it twice. */
+    /* Guessed, not read: if that is wrong, the first exchange has at least
+     * brought the cache line for writing, where a read would bring it twice. */
     old = 0;
     do {
         if (__builtin_expect(old & STATE_SLOW, 0))
             return come_slowly(c, stage, o, round, gated, left);
         state = state_with(old, in, gated);
         /* Acquire and release: the last one sees all contributions. */
-    } while (!atomic_compare_exchange_weak_explicit(&c->state, &old, state,
-                                                    memory_order_acq_rel,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(
+        &c->state, &old, state, memory_order_acq_rel, memory_order_relaxed));
     if (!all_have_come(c, state))
         return wait_here(c, o, gated);
     if (!gated)
@@ -582,10 +580,11 @@ static int collective_up(paths_stage *stage, paths_operation *op,
         return PATHS_PASS;
     }
     paths__collective_came(c);
+    release(c);
+    /* Its own part last: until it comes again nobody changes the result. */
     op->status = paths__collective_deliver(c, stage->input, o);
     if (op->status)
         paths__keep_text(o, op->status);
-    release(c);
     return PATHS_PASS;
 }
 
@@ -613,10 +612,10 @@ static bool collective_drop(paths_stage *stage, paths_operation *op)
     pthread_mutex_lock(&c->lock);
     dropped = is_present(c, in) && in->op == o && fail(c, o, in);
     if (dropped && op->deadline_ns && pastset_now_ns() >= op->deadline_ns) {
-        used = (size_t)snprintf(text, sizeof(text),
-                                "\"%s\", round %" PRIu32
-                                ": did not come in time: ",
-                                name_of(c), paths_gate_value(&c->gate) + 1);
+        used = (size_t)snprintf(
+            text, sizeof(text),
+            "\"%s\", round %" PRIu32 ": did not come in time: ", name_of(c),
+            paths_gate_value(&c->gate) + 1);
         missing(c, text + used, sizeof(text) - used);
         text_set(o, text);
     }
@@ -750,10 +749,11 @@ static int tree_read(collective *c)
 static int buffers_make(collective *c)
 {
     c->room = c->type.max_bytes;
-    if (c->room <= PATHS_GATE_BYTES && c->family != FAMILY_ALLTOALL)
-        c->buffer = c->gate.behind;
-    else
-        c->buffer = malloc(c->room);
+    c->is_small = c->room <= sizeof(collective_shown(c)->small) &&
+                  c->family < FAMILY_SCATTER;
+    c->buffer = c->room <= sizeof(c->work) && c->family != FAMILY_ALLTOALL
+                    ? c->work
+                    : malloc(c->room);
     if (c->family == FAMILY_ALLTOALL && c->is_root)
         c->turned = malloc(c->room);
     c->inputs = aligned_alloc(64, c->count * sizeof(*c->inputs));
@@ -807,7 +807,7 @@ static void collective_fini(paths_stage *stage)
     free(c->leaves.numbers);
     free(c->why_text);
     free(c->turned);
-    if (c->buffer != c->gate.behind)
+    if (c->buffer != c->work)
         free(c->buffer);
     free(c->inputs);
     pthread_mutex_destroy(&c->lock);

@@ -45,10 +45,10 @@ typedef struct contribution {
     char *text;     /* of the error in `status` */
     int64_t due_ns; /* its deadline, or 0 */
     uint32_t bytes;
-    bool brings; /* a tuple; */
-    bool wants;  /* a result */
-    bool gated;  /* its thread waits at the gate */
-    bool member; /* of the round that is failing; under the lock */
+    bool brings;   /* a tuple; */
+    bool wants;    /* a result */
+    bool gated;    /* its thread waits at the gate */
+    bool member;   /* of the round that is failing; under the lock */
     uint16_t owes; /* contributions, to rounds that failed without it; under
                       the lock */
     unsigned char small[CONTRIBUTION_BYTES]; /* the tuple, if it fits */
@@ -64,42 +64,63 @@ typedef struct collective_leaves {
     uint32_t count;
 } collective_leaves;
 
+/* A result that is told: behind the gate, so that whoever waits there has it
+ * with the look by which he sees the gate open. */
+typedef struct shown {
+    uint64_t index; /* of the tuple that came up */
+    uint64_t lost;
+    uint32_t bytes;
+    unsigned char small[PATHS_GATE_BYTES - 20]; /* the result, if it fits */
+} shown;
+
+_Static_assert(sizeof(shown) == PATHS_GATE_BYTES, "it lies behind the gate");
+
+/* Cache lines: what each contribution changes, and then the carrier; what the
+ * carrier alone touches; the gate; what nobody changes. */
 typedef struct collective {
     /* Who has come to this round: see STATE_ in collective.c. */
     _Alignas(64) _Atomic uint32_t state;
-    uint32_t count; /* of the ways in */
-    collective_family family;
     bool swapped;       /* the carrier has the round's tuple */
     operation *carrier; /* goes on for the round; NULL: none yet */
-    unsigned char *buffer; /* the round's tuple, then its result */
-    size_t bytes;          /* of what is in it */
-    size_t room;
-    pastset_element *element; /* the next stage but collectors; or NULL */
-    uint64_t index; /* of the tuple that came up */
-    uint64_t lost;
+    size_t bytes;       /* of what is in the buffer */
+    uint64_t index, lost;
+
+    _Alignas(64) unsigned char work[64]; /* the buffer, if that is enough */
 
     paths_gate gate;
 
-    pthread_mutex_t lock; /* for what is not as usual */
-    bool failing;         /* an error is on its way for this round */
-    _Atomic bool closed;  /* there will be no round any more */
-    uint32_t late;        /* ways in that owe contributions */
-    int why;              /* of the last failure, or for which it is closed */
-    char *why_text;
-
-    paths_stage *stage; /* of the node */
-    pastset_type type;  /* of the element */
+    _Alignas(64) uint32_t count; /* of the ways in */
+    collective_family family;
+    unsigned char *buffer; /* the round's tuple, then its result */
+    size_t room;
+    bool is_small; /* results fit behind the gate */
+    bool is_root;
+    pastset_element *element; /* that follows it here; NULL: none */
+    paths_stage *stage;       /* of the node */
     paths_reduction *reduction;
-    uint64_t deadline_ns;     /* of the map; 0: none */
+    contribution *inputs;
+    uint64_t deadline_ns; /* of the map; 0: none */
+    pastset_type type;    /* of the element */
+
     collective_leaves leaves; /* all that contribute here */
     uint32_t **places; /* of each way's leaves, among these; NULL: no matter */
     uint32_t *places_count;
     uint32_t participants; /* of the whole tree */
-    bool is_root;
     uint32_t block_bytes;
     unsigned char *turned; /* the root of an all-to-all: for the result */
-    contribution *inputs;
+
+    _Alignas(64) pthread_mutex_t lock; /* for what is not as usual */
+    _Atomic bool closed;               /* there will be no round any more */
+    bool failing;  /* an error is on its way for this round */
+    uint32_t late; /* ways in that owe contributions */
+    int why;       /* of the last failure, or for which it is closed */
+    char *why_text;
 } collective;
+
+static inline shown *collective_shown(collective *c)
+{
+    return (shown *)(void *)c->gate.behind;
+}
 
 /* --- collective_tuple.c --- */
 
@@ -109,11 +130,12 @@ int paths__collective_take(const collective *c, uint32_t input,
                            const paths_operation *op);
 /* All have come: makes the round's tuple. `last`: who goes on with it. */
 int paths__collective_combine(collective *c, uint32_t last);
-/* The result is in the buffer. */
+/* The result is in the buffer / is to be told, right before the gate opens. */
 void paths__collective_came(collective *c);
-/* Gives an operation its part of the result. Errors: PASTSET_EROOM. */
-int paths__collective_deliver(const collective *c, uint32_t input,
-                              operation *o);
+void paths__collective_show(collective *c);
+/* Gives an operation its part of the result that is shown. Errors:
+ * PASTSET_EROOM. */
+int paths__collective_deliver(collective *c, uint32_t input, operation *o);
 /* What the type of its element has to be; NULL when it is. */
 const char *paths__collective_type_problem(const char *kind,
                                            const pastset_type *type,

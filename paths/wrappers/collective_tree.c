@@ -185,8 +185,7 @@ static void leaves_name(const collective_leaves *leaves, char *out, size_t room)
 void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
                             char *out, size_t room)
 {
-    uint32_t source =
-        paths__collective_source(map, map->nodes[node].in[input]);
+    uint32_t source = paths__collective_source(map, map->nodes[node].in[input]);
     const paths_map_node *n = &map->nodes[source];
     collective_leaves leaves = {NULL, 0};
     const char *host = map->hosts[n->host].name;

@@ -373,18 +373,30 @@ void paths__collective_came(collective *c)
         turn(c);
 }
 
+void paths__collective_show(collective *c)
+{
+    shown *s = collective_shown(c);
+
+    s->index = c->index;
+    s->lost = c->lost;
+    s->bytes = (uint32_t)c->bytes;
+    if (c->is_small)
+        memcpy(s->small, c->buffer, c->bytes);
+}
+
 /* The part of one way, and its bytes; collected into `own` where it does not
  * lie in one piece (NULL: only asks for the bytes). */
-static size_t part(const collective *c, uint32_t input,
-                   const unsigned char **lies, unsigned char *own)
+static size_t part(collective *c, uint32_t input, const unsigned char **lies,
+                   unsigned char *own)
 {
     size_t item = c->block_bytes;
 
     if (c->family == FAMILY_ALLTOALL)
         item *= c->participants;
     else if (c->family != FAMILY_SCATTER) {
-        *lies = c->buffer;
-        return c->bytes;
+        shown *s = collective_shown(c);
+        *lies = c->is_small ? s->small : c->buffer;
+        return s->bytes;
     }
     *lies = NULL;
     if (own)
@@ -392,7 +404,7 @@ static size_t part(const collective *c, uint32_t input,
     return c->places_count[input] * item;
 }
 
-int paths__collective_deliver(const collective *c, uint32_t input, operation *o)
+int paths__collective_deliver(collective *c, uint32_t input, operation *o)
 {
     bool exchange = o->op.verb == PASTSET_EXCHANGE;
     size_t *room = exchange ? &o->op.room : &o->op.bytes;
@@ -420,7 +432,7 @@ int paths__collective_deliver(const collective *c, uint32_t input, operation *o)
     else
         part(c, input, &lies, *place);
     *room = bytes;
-    o->op.index = c->index;
-    o->op.lost = c->lost;
+    o->op.index = collective_shown(c)->index;
+    o->op.lost = collective_shown(c)->lost;
     return 0;
 }

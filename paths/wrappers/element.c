@@ -70,7 +70,8 @@ static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     request->bytes = op->bytes;
     request->index = o->asked = op->index;
     request->pattern = op->pattern;
-    request->room = o->room && op->verb != PASTSET_EXCHANGE ? element_room : NULL;
+    request->room =
+        o->room && op->verb != PASTSET_EXCHANGE ? element_room : NULL;
     r = pastset_submit(stage->element, request);
     if (r == 0)
         return results(o);

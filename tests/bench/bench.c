@@ -73,10 +73,8 @@ static const struct {
     const char *name;
     void (*run)(void);
 } benches[] = {
-    {"collector", bench_collector},
-    {"local", bench_local},
-    {"remote", bench_remote},
-    {"collective", bench_collective},
+    {"collector", bench_collector}, {"local", bench_local},
+    {"remote", bench_remote},       {"collective", bench_collective},
     {"observe", bench_observe},
 };
 

@@ -67,8 +67,7 @@ static void merge(paths_map *map, const paths_map *more, unsigned *next_id)
     for (uint32_t i = 0; i < more->edge_count; i++) {
         const paths_map_edge *edge = &more->edges[i];
         uint32_t index = paths_map_add_edge(
-            map,
-            paths_map_find_node(map, more->nodes[edge->from].name),
+            map, paths_map_find_node(map, more->nodes[edge->from].name),
             paths_map_find_node(map, more->nodes[edge->to].name));
         bench_check(paths_attributes_copy(&map->edges[index].attributes,
                                           &edge->attributes),
