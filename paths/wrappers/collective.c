@@ -445,18 +445,19 @@ static int come_spoilt(collective *c, paths_stage *stage, operation *o,
 {
     contribution *in = &c->inputs[stage->input];
     bool left = o->left, gated = waits_at_gate(o);
+    bool may_wait = gated || paths__hold(o) == 0;
     int r;
 
     in->gated = gated;
-    if (!gated && paths__hold(o) != 0)
-        return status; /* the run ends anyway */
     pthread_mutex_lock(&c->lock);
-    if (c->failing && in->owes <= 1) {
+    if (c->failing && in->owes <= 1 && may_wait) {
         r = join_failing(c, in, o);
     } else if (c->closed) {
         r = refused(c);
     } else if (in->owes) { /* its own error is that of a round long failed */
         pay(c, in);
+        r = status;
+    } else if (c->failing) { /* for it too; it may not wait for that one */
         r = status;
     } else {
         /* It cannot be too late: this way has not come yet. */
@@ -465,9 +466,17 @@ static int come_spoilt(collective *c, paths_stage *stage, operation *o,
         r = PATHS_PASS;
     }
     pthread_mutex_unlock(&c->lock);
-    if (r != PATHS_HOLD && !gated)
+    if (r != PATHS_HOLD && !gated && may_wait)
         paths__unhold_again(o, left);
     return r;
+}
+
+/* Its own mistake, told by this thread's error text. */
+static int come_wrongly(collective *c, paths_stage *stage, operation *o, int r)
+{
+    say(c, stage->input, r);
+    text_set(o, pastset_error());
+    return come_spoilt(c, stage, o, r);
 }
 
 /* An error from above: where it is not that of a collective, whose text says
@@ -481,8 +490,7 @@ static int come_with_error(collective *c, paths_stage *stage, operation *o)
     if (map->nodes[source].kind == PATHS_THREAD) {
         pastset_fail(o->op.status, "%s",
                      o->text ? o->text : pastset_status_text(o->op.status));
-        say(c, stage->input, o->op.status);
-        text_set(o, pastset_error());
+        return come_wrongly(c, stage, o, o->op.status);
     }
     return come_spoilt(c, stage, o, o->op.status);
 }
@@ -521,18 +529,15 @@ static int collective_down(paths_stage *stage, paths_operation *op,
     if (__builtin_expect(op->status != 0, 0))
         return come_with_error(c, stage, o);
     r = paths__collective_take(c, stage->input, op);
-    if (__builtin_expect(r != 0, 0)) {
-        say(c, stage->input, r);
-        text_set(o, pastset_error());
-        return come_spoilt(c, stage, o, r);
-    }
+    if (__builtin_expect(r != 0, 0))
+        return come_wrongly(c, stage, o, r);
     if (c->deadline_ns && !op->deadline_ns)
         op->deadline_ns = pastset_now_ns() + (int64_t)c->deadline_ns;
     gated = in->gated = waits_at_gate(o);
     if (!gated) {
         r = paths__hold(o);
         if (r)
-            return r;
+            return come_wrongly(c, stage, o, r);
     }
     round = contribute(c, in, o);
     /* Guessed, not read: if that is wrong, the first exchange has at least

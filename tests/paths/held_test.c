@@ -285,3 +285,71 @@ Test(held, more_than_the_limit_fail_and_are_told_why)
     check_limit("t0");
     check_limit("t1");
 }
+
+/* --- their order --- */
+
+#define ORDERED 1000
+#define AT_ONCE 10
+
+static void one_less(paths_arguments *arguments, int status, void *context)
+{
+    (void)arguments;
+    *(int *)context -= status == 0;
+}
+
+static int write_at_once(paths_thread *self, void *argument)
+{
+    paths_arguments arguments[AT_ONCE];
+    int64_t values[AT_ONCE];
+    paths_path *path;
+    int left = 0;
+
+    (void)argument;
+    expect_status(paths_open(&path, self, "row"), 0);
+    for (int i = 0; i < ORDERED; i++) {
+        int k = i % AT_ONCE;
+        values[k] = i;
+        arguments[k] = (paths_arguments){.verb = PASTSET_WRITE,
+                                         .tuple = &values[k],
+                                         .bytes = sizeof(values[k]),
+                                         .timeout_ms = PASTSET_FOREVER};
+        left++;
+        expect_status(paths_start(path, &arguments[k], one_less, &left), 0);
+        while (k == AT_ONCE - 1 && left)
+            expect(paths_poll(self, PASTSET_FOREVER) > 0);
+    }
+    return 0;
+}
+
+static int observe_in_order(paths_thread *self, void *argument)
+{
+    paths_path *path;
+    int64_t value;
+
+    (void)argument;
+    expect_status(paths_open(&path, self, "row"), 0);
+    for (int64_t i = 0; i < ORDERED; i++) {
+        expect_status(paths_observe(path, &value, sizeof(value)), 0);
+        expect(value == i);
+    }
+    return 0;
+}
+
+Test(held, what_a_delay_lets_go_at_one_moment_keeps_its_order)
+{
+    const host_program programs[] = {{"t0", write_at_once, NULL},
+                                     {"t1", observe_in_order, NULL},
+                                     {NULL, NULL, NULL}};
+    hosts h = {.map_text =
+                   "digraph g { subgraph cluster_h0 {\n"
+                   "t0 [kind=thread, number=0]; t1 [kind=thread, number=1];\n"
+                   "slow [kind=delay, latency=\"20us\"];\n"
+                   "row [kind=element, type=i64, capacity=2000]; }\n"
+                   "t0 -> slow [use=write]; slow -> row;\n"
+                   "t1 -> row [use=read]; }\n",
+               .programs = programs};
+
+    hosts_start(&h);
+    hosts_end_well(&h, 60);
+    hosts_free(&h);
+}
