@@ -5,6 +5,7 @@
 
 #include "pastset/element_internal.h"
 #include "pastset/fence.h"
+#include "pastset/line.h"
 
 /* What an element of policy grow gets at a time, in bytes: as much again as it
  * has, within these bounds. Small ones stay small, large ones pause seldom. */
@@ -394,24 +395,13 @@ void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
     out->present = last - out->consumed - out->truncated - out->dropped;
 }
 
-/* For writing: compilers make a fetch for reading of their own builtin unless
- * told of the processor, and the line would be fetched twice. */
-static inline void line_expect(const void *address)
-{
-#if defined(__x86_64__)
-    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
-#else
-    __builtin_prefetch(address, 1);
-#endif
-}
-
 void pastset_element_expect(pastset_element *element)
 {
-    line_expect(&element->lock);
-    line_expect(&element->appender);
-    line_expect(&element->held);
-    line_expect(&element->header->version);
-    line_expect(&element->header->ledgers[0]);
-    line_expect(&element->header->ledgers[1]);
-    line_expect(&element->header->last);
+    pastset_line_expect(&element->lock);
+    pastset_line_expect(&element->appender);
+    pastset_line_expect(&element->held);
+    pastset_line_expect(&element->header->version);
+    pastset_line_expect(&element->header->ledgers[0]);
+    pastset_line_expect(&element->header->ledgers[1]);
+    pastset_line_expect(&element->header->last);
 }

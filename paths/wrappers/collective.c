@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "paths/wrappers/builtin_internal.h"
+#include "pastset/line.h"
 #include "paths/wrappers/collective_internal.h"
 
 /* `state`: how many have come, what they brought, how many of them do not wait
@@ -524,6 +525,7 @@ static int collective_down(paths_stage *stage, paths_operation *op,
     int r;
 
     (void)note;
+    pastset_line_expect(&c->state);
     if (__builtin_expect(is_present(c, in), 0))
         return come_twice(c, stage, o);
     if (__builtin_expect(op->status != 0, 0))
@@ -540,9 +542,7 @@ static int collective_down(paths_stage *stage, paths_operation *op,
             return come_wrongly(c, stage, o, r);
     }
     round = contribute(c, in, o);
-    /* Guessed, not read: if that is wrong, the first exchange has at least
-     * brought the cache line for writing, where a read would bring it twice. */
-    old = 0;
+    old = atomic_load_explicit(&c->state, memory_order_relaxed);
     do {
         if (__builtin_expect(old & STATE_SLOW, 0))
             return come_slowly(c, stage, o, round, gated, left);
