@@ -12,7 +12,19 @@
 
 #include "pastset/waiter.h"
 
-/* How often a thread looks before it does the next dearer thing. */
+/* How often a thread looks before it does the next dearer thing.
+ *
+ * A round of a flat sum, measured on 2 processors, in us:
+ *
+ *     threads   spin   yield   sleep
+ *        2      0.18
+ *        8              6.6      27
+ *       32               39      99
+ *
+ * To yield is to pass the processor to who has still to come, at 0.5 us; to
+ * sleep is that and being woken. Yielding ends after some 100 us, so that
+ * whoever waits for long does not keep a processor warm, and spinning after
+ * about as long, when somebody whom it waits for cannot be running. */
 #define SPINS 4000
 #define YIELDS 200
 
