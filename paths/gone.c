@@ -69,13 +69,9 @@ static users users_of(const paths_host *host, uint32_t element)
     return u;
 }
 
-static bool is_bereft(const operation *o, const void *stage)
+static bool waits_in_vain(const operation *o, const void *stage)
 {
-    const paths_stage *s = stage;
-    bool writes = o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE;
-
-    return o->stage == s && !o->rising &&
-           (atomic_load(&s->bereft) & (writes ? BEREFT_WRITES : BEREFT_READS));
+    return o->stage == stage && !o->rising && is_bereft(o->stage, &o->op);
 }
 
 static void element_look(paths_host *host, paths_stage *stage, const char *why)
@@ -91,7 +87,7 @@ static void element_look(paths_host *host, paths_stage *stage, const char *why)
         return;
     /* Whoever begins to wait now looks at this after it is in the list. */
     atomic_store(&stage->bereft, bereft);
-    paths__end_those(host, is_bereft, stage, PASTSET_EHOST, why);
+    paths__end_those(host, waits_in_vain, stage, PASTSET_EHOST, why);
 }
 
 int paths__bereft(paths_stage *stage)

@@ -269,32 +269,6 @@ static void resume_list(operation *list, int status)
     }
 }
 
-void paths__end_all(paths_host *host)
-{
-    operation *list = NULL, *next;
-    int status;
-
-    pthread_mutex_lock(&host->held_lock);
-    for (operation *o = host->held; o; o = next) {
-        next = o->held_next;
-        if (drop(host, o)) {
-            o->held_next = list;
-            list = o;
-        } else {
-            drop_later(host, o);
-        }
-    }
-    pthread_mutex_unlock(&host->held_lock);
-    if (!list) /* and whoever stops a host keeps his error text */
-        return;
-    status = atomic_load(&host->failed)
-                 ? paths__host_failure(host)
-                 : pastset_fail(PASTSET_ECANCELED, "the run has ended");
-    for (operation *o = list; o; o = o->held_next)
-        paths__keep_text(o, status);
-    resume_list(list, status);
-}
-
 void paths__end_those(paths_host *host,
                       bool (*is)(const operation *o, const void *context),
                       const void *context, int status, const char *text)
@@ -322,6 +296,31 @@ void paths__end_those(paths_host *host,
 
 /* Contributions stay: whose host has died is told by the coordinator, and by
  * nobody who has only lost a connection. */
+static bool is_any(const operation *o, const void *context)
+{
+    (void)o;
+    (void)context;
+    return true;
+}
+
+void paths__end_all(paths_host *host)
+{
+    char why[1100];
+    bool any;
+    int status;
+
+    pthread_mutex_lock(&host->held_lock);
+    any = host->held != NULL;
+    pthread_mutex_unlock(&host->held_lock);
+    if (!any) /* and whoever stops a host keeps his error text */
+        return;
+    status = atomic_load(&host->failed)
+                 ? paths__host_failure(host)
+                 : pastset_fail(PASTSET_ECANCELED, "the run has ended");
+    snprintf(why, sizeof(why), "%s", pastset_error());
+    paths__end_those(host, is_any, NULL, status, why);
+}
+
 static bool is_from(const operation *o, const void *from)
 {
     return o->from == from && !o->stage->joins;

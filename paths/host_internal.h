@@ -252,6 +252,20 @@ static inline operation *operation_of(paths_operation *op)
     return (operation *)(void *)op;
 }
 
+/* Does it bring a tuple down? Else it fetches one. */
+static inline bool brings_tuple(const paths_operation *op)
+{
+    return op->verb == PASTSET_WRITE || op->verb == PASTSET_EXCHANGE;
+}
+
+/* Would an operation wait in vain at this element? */
+static inline bool is_bereft(const paths_stage *stage,
+                             const paths_operation *op)
+{
+    return atomic_load(&stage->bereft) &
+           (brings_tuple(op) ? BEREFT_WRITES : BEREFT_READS);
+}
+
 static inline const char *host_name(const paths_host *host, uint32_t index)
 {
     return host->map->hosts[index].name;

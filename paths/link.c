@@ -342,7 +342,7 @@ const void *paths__request_header(wire_header *header, operation *o,
         header->bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
         return text;
     }
-    if (o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE) {
+    if (brings_tuple(&o->op)) {
         header->bytes = (uint32_t)o->op.bytes;
         header->room =
             o->op.room < UINT32_MAX ? (uint32_t)o->op.room : UINT32_MAX;

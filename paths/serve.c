@@ -121,7 +121,7 @@ static unsigned char *request_begin(connection *c)
         o->op.status = -(int)h->room;
         o->op.bytes = 0;
         payload[h->bytes] = 0; /* the text; see request_run() */
-    } else if (o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE) {
+    } else if (brings_tuple(&o->op)) {
         o->op.tuple = payload;
         o->op.bytes = h->bytes;
         o->op.room = h->room;

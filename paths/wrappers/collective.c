@@ -100,7 +100,7 @@ static int64_t earliest(const collective *c)
 }
 
 /* Gives the last one the round's tuple; where nobody wants a result it is
- * written, and where nobody brought anything it is read. */
+ * written, and where nobody brought anything all have come to read. */
 static void carry(collective *c, operation *o, carried *before, uint32_t state)
 {
     c->carrier = o;
@@ -119,8 +119,6 @@ static void carry(collective *c, operation *o, carried *before, uint32_t state)
     o->op.bytes = c->bytes;
     o->op.room = c->room;
     if (!(state & STATE_BRINGS) && c->family != FAMILY_BARRIER) {
-        if (o->op.verb == PASTSET_WRITE || o->op.verb == PASTSET_EXCHANGE)
-            o->op.verb = PASTSET_READ_NEXT;
         o->op.bytes = c->room;
     } else {
         o->op.verb = state & STATE_WANTS ? PASTSET_EXCHANGE : PASTSET_WRITE;

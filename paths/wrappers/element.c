@@ -46,15 +46,6 @@ static void *element_room(pastset_request *request, size_t bytes)
     return o->room(o, bytes);
 }
 
-/* In the list already, so that gone.c either finds it or is seen here. */
-static bool is_bereft(const paths_stage *stage, const paths_operation *op)
-{
-    bool writes = op->verb == PASTSET_WRITE || op->verb == PASTSET_EXCHANGE;
-
-    return atomic_load(&stage->bereft) &
-           (writes ? BEREFT_WRITES : BEREFT_READS);
-}
-
 static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     operation *o = operation_of(op);
@@ -82,6 +73,7 @@ static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     r = paths__hold(o);
     if (r)
         return r;
+    /* In the list already, so that gone.c either finds it or is seen here. */
     if (__builtin_expect(is_bereft(stage, op), 0)) {
         paths__unhold(o);
         return paths__bereft(stage);

@@ -13,8 +13,7 @@ static int check_size(const paths_stage *stage, const paths_operation *op)
 
     if (op->status)
         return 0; /* it brings an error, and no tuple */
-    if ((op->verb == PASTSET_WRITE || op->verb == PASTSET_EXCHANGE) &&
-        op->bytes > most)
+    if (brings_tuple(op) && op->bytes > most)
         return pastset_fail(PASTSET_ETYPE,
                             "a tuple of %zu bytes does not fit: the elements "
                             "of this map take at most %u",
