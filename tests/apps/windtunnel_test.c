@@ -107,7 +107,7 @@ static int north_of(unsigned state)
     return sum;
 }
 
-Test(windtunnel, collisions_keep_particles_and_momentum, .timeout = 5)
+Test(windtunnel, collisions_keep_particles_and_momentum, .timeout = 120)
 {
     for (unsigned i = 0; i < 2 * STATES; i++) {
         unsigned before = i % STATES;
@@ -121,7 +121,7 @@ Test(windtunnel, collisions_keep_particles_and_momentum, .timeout = 5)
     }
 }
 
-Test(windtunnel, collisions_are_one_to_one, .timeout = 5)
+Test(windtunnel, collisions_are_one_to_one, .timeout = 120)
 {
     for (unsigned chirality = 0; chirality < 2; chirality++) {
         bool seen[STATES] = {false};
@@ -133,7 +133,7 @@ Test(windtunnel, collisions_are_one_to_one, .timeout = 5)
     }
 }
 
-Test(windtunnel, collisions_follow_the_table_of_fhp_iii, .timeout = 5)
+Test(windtunnel, collisions_follow_the_table_of_fhp_iii, .timeout = 120)
 {
     unsigned changed = 0;
     rules table;
@@ -150,7 +150,7 @@ Test(windtunnel, collisions_follow_the_table_of_fhp_iii, .timeout = 5)
     cr_assert_eq(changed, 2 * 76, "%u states change", changed);
 }
 
-Test(windtunnel, every_state_that_can_change_does, .timeout = 5)
+Test(windtunnel, every_state_that_can_change_does, .timeout = 120)
 {
     for (unsigned state = 0; state < STATES; state++) {
         bool can = false;
@@ -164,7 +164,7 @@ Test(windtunnel, every_state_that_can_change_does, .timeout = 5)
     }
 }
 
-Test(windtunnel, an_obstacle_throws_particles_back, .timeout = 5)
+Test(windtunnel, an_obstacle_throws_particles_back, .timeout = 120)
 {
     for (unsigned state = 0; state < STATES; state++) {
         unsigned back = (state & 63) >> 3 | (state & 7) << 3 | (state & REST);
@@ -173,7 +173,7 @@ Test(windtunnel, an_obstacle_throws_particles_back, .timeout = 5)
     }
 }
 
-Test(windtunnel, a_row_of_any_length_collides_like_its_words, .timeout = 10)
+Test(windtunnel, a_row_of_any_length_collides_like_its_words, .timeout = 120)
 {
     enum { MOST = 40 };
     uint64_t in[LATTICE_PLANES * MOST], chirality[MOST];
@@ -533,7 +533,7 @@ Test(windtunnel, keeps_the_inside_of_the_obstacle_empty, .timeout = 60)
     lattice_slice_destroy(whole);
 }
 
-Test(windtunnel, starts_with_a_fifth_of_its_places_taken, .timeout = 10)
+Test(windtunnel, starts_with_a_fifth_of_its_places_taken, .timeout = 120)
 {
     const lattice_tunnel tunnel = {1024, 512, 1, LATTICE_EMPTY};
     lattice_slice *slice = lattice_slice_create(&tunnel, 0, tunnel.height);
@@ -565,7 +565,7 @@ Test(windtunnel, blows_to_the_east, .timeout = 60)
     lattice_slice_destroy(whole);
 }
 
-Test(windtunnel, sums_the_flow_of_each_site, .timeout = 10)
+Test(windtunnel, sums_the_flow_of_each_site, .timeout = 120)
 {
     lattice_slice *whole = lattice_slice_create(&narrow, 0, narrow.height);
     plain p = plain_create(&narrow, whole);
@@ -589,7 +589,7 @@ Test(windtunnel, sums_the_flow_of_each_site, .timeout = 10)
     free(p.sites);
 }
 
-Test(windtunnel, differs_with_the_seed, .timeout = 10)
+Test(windtunnel, differs_with_the_seed, .timeout = 120)
 {
     lattice_tunnel other = small;
     lattice_slice *a, *b;
@@ -603,7 +603,7 @@ Test(windtunnel, differs_with_the_seed, .timeout = 10)
 }
 
 Test(windtunnel, draws_other_words_for_each_purpose_time_and_place,
-     .timeout = 5)
+     .timeout = 120)
 {
     const uint64_t word = lattice_random(1, 2, 3, 4, 5);
     unsigned ones = 0;
@@ -620,7 +620,7 @@ Test(windtunnel, draws_other_words_for_each_purpose_time_and_place,
     cr_assert(ones > 318000 && ones < 322000, "%u ones", ones);
 }
 
-Test(windtunnel, shares_all_rows_evenly, .timeout = 5)
+Test(windtunnel, shares_all_rows_evenly, .timeout = 120)
 {
     for (uint32_t count = 1; count <= small.height; count++) {
         uint32_t next = 0;
@@ -636,7 +636,7 @@ Test(windtunnel, shares_all_rows_evenly, .timeout = 5)
     }
 }
 
-Test(windtunnel, says_what_is_wrong_with_a_tunnel, .timeout = 5)
+Test(windtunnel, says_what_is_wrong_with_a_tunnel, .timeout = 120)
 {
     lattice_tunnel tunnel = small;
 
@@ -655,7 +655,7 @@ Test(windtunnel, says_what_is_wrong_with_a_tunnel, .timeout = 5)
     cr_assert_not_null(lattice_tunnel_problem(&tunnel));
 }
 
-Test(windtunnel, refuses_results_that_are_not_its_own, .timeout = 5)
+Test(windtunnel, refuses_results_that_are_not_its_own, .timeout = 120)
 {
     lattice_slice *whole = lattice_slice_create(&small, 0, small.height);
     lattice_slice *part = lattice_slice_create(&small, 30, 7);

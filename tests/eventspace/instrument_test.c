@@ -38,7 +38,7 @@ static const paths_map_node *node(const paths_map *map, const char *name)
     "latency=\"1us\"]; e [kind=element, type=i32]; } "                         \
     "t0 -> p0 [as=x, use=write, type=i32]; p0 -> d; t1 -> d; d -> e; }"
 
-Test(instrument, puts_collectors_on_every_edge, .timeout = 5)
+Test(instrument, puts_collectors_on_every_edge, .timeout = 120)
 {
     paths_map *map = map_read("paths/golden/generated_links.dot");
     paths_map *all = instrument(map, EVENTSPACE_ALL_COLLECTORS);
@@ -48,7 +48,7 @@ Test(instrument, puts_collectors_on_every_edge, .timeout = 5)
     paths_map_destroy(all);
 }
 
-Test(instrument, puts_collectors_below_threads, .timeout = 5)
+Test(instrument, puts_collectors_below_threads, .timeout = 120)
 {
     paths_map *map = map_read("paths/golden/generated.dot");
     paths_map *some = instrument(map, EVENTSPACE_THREAD_COLLECTORS);
@@ -58,7 +58,7 @@ Test(instrument, puts_collectors_below_threads, .timeout = 5)
     paths_map_destroy(some);
 }
 
-Test(instrument, names_collectors_below_a_join_by_the_stage_above, .timeout = 5)
+Test(instrument, names_collectors_below_a_join_by_the_stage_above, .timeout = 120)
 {
     paths_map *map = map_parse(JOIN);
     paths_map *all = instrument(map, EVENTSPACE_ALL_COLLECTORS);
@@ -74,7 +74,7 @@ Test(instrument, names_collectors_below_a_join_by_the_stage_above, .timeout = 5)
     paths_map_destroy(all);
 }
 
-Test(instrument, leaves_the_attributes_on_the_edge_of_the_thread, .timeout = 5)
+Test(instrument, leaves_the_attributes_on_the_edge_of_the_thread, .timeout = 120)
 {
     paths_map *map = map_parse(JOIN);
     paths_map *all = instrument(map, EVENTSPACE_ALL_COLLECTORS);
@@ -88,7 +88,7 @@ Test(instrument, leaves_the_attributes_on_the_edge_of_the_thread, .timeout = 5)
     paths_map_destroy(all);
 }
 
-Test(instrument, gives_each_collector_a_trace_element_if_asked, .timeout = 5)
+Test(instrument, gives_each_collector_a_trace_element_if_asked, .timeout = 120)
 {
     eventspace_instrument_options options = {
         .collectors = EVENTSPACE_ALL_COLLECTORS,
@@ -111,7 +111,7 @@ Test(instrument, gives_each_collector_a_trace_element_if_asked, .timeout = 5)
     paths_map_destroy(all);
 }
 
-Test(instrument, gives_the_same_twice_as_once, .timeout = 5)
+Test(instrument, gives_the_same_twice_as_once, .timeout = 120)
 {
     paths_map *map = map_read("paths/golden/generated_links.dot");
     paths_map *once = instrument(map, EVENTSPACE_ALL_COLLECTORS);
@@ -123,7 +123,7 @@ Test(instrument, gives_the_same_twice_as_once, .timeout = 5)
     paths_map_destroy(twice);
 }
 
-Test(instrument, takes_all_collectors_out_again, .timeout = 5)
+Test(instrument, takes_all_collectors_out_again, .timeout = 120)
 {
     paths_map *map = map_read("paths/golden/generated_links.dot");
     paths_map *all = instrument(map, EVENTSPACE_ALL_COLLECTORS);
@@ -135,7 +135,7 @@ Test(instrument, takes_all_collectors_out_again, .timeout = 5)
     paths_map_destroy(none);
 }
 
-Test(instrument, passes_collectors_by_that_lead_nowhere, .timeout = 5)
+Test(instrument, passes_collectors_by_that_lead_nowhere, .timeout = 120)
 {
     paths_map *map = map_parse("digraph g { t [kind=thread]; a "
                                "[kind=collector]; b [kind=collector]; "
@@ -148,7 +148,7 @@ Test(instrument, passes_collectors_by_that_lead_nowhere, .timeout = 5)
     paths_map_destroy(all);
 }
 
-Test(instrument, refuses_an_unknown_policy, .timeout = 5)
+Test(instrument, refuses_an_unknown_policy, .timeout = 120)
 {
     eventspace_instrument_options options = {.trace_policy = "drop"};
     paths_map *map = map_parse(JOIN), *out;

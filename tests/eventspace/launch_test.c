@@ -175,7 +175,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-TestSuite(launch, .timeout = 30, .init = setup, .fini = directory_remove);
+TestSuite(launch, .timeout = 120, .init = setup, .fini = directory_remove);
 
 /* --- output --- */
 

@@ -135,7 +135,7 @@ static void check_refused(const char *key, char kind, uint64_t number,
     check_error(says);
 }
 
-TestSuite(meta, .timeout = 10, .init = directory_make,
+TestSuite(meta, .timeout = 120, .init = directory_make,
           .fini = directory_remove);
 
 Test(meta, comes_back_as_it_was_saved)

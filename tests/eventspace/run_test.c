@@ -152,7 +152,7 @@ static void check_events(eventspace_run *run, size_t host, uint64_t made,
               (unsigned long)got.bytes);
 }
 
-TestSuite(run, .timeout = 20, .init = run_make, .fini = directory_remove);
+TestSuite(run, .timeout = 120, .init = run_make, .fini = directory_remove);
 
 /* --- opening --- */
 

@@ -14,7 +14,7 @@ static int append(pastset_appender *appender, uint64_t value)
     return 0;
 }
 
-Test(append, is_only_for_one_writer_and_tuples_of_one_length, .timeout = 5)
+Test(append, is_only_for_one_writer_and_tuples_of_one_length, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e;
@@ -28,7 +28,7 @@ Test(append, is_only_for_one_writer_and_tuples_of_one_length, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(append, nothing_is_visible_between_begin_and_end, .timeout = 5)
+Test(append, nothing_is_visible_between_begin_and_end, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_DISCARD, 3, true);
     pastset_appender *appender = pastset_element_appender(e);
@@ -48,7 +48,7 @@ Test(append, nothing_is_visible_between_begin_and_end, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(append, goes_the_long_way_when_full_and_back, .timeout = 5)
+Test(append, goes_the_long_way_when_full_and_back, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 3, true);
     pastset_appender *appender = pastset_element_appender(e);
@@ -64,7 +64,7 @@ Test(append, goes_the_long_way_when_full_and_back, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(append, grows_by_the_long_way, .timeout = 5)
+Test(append, grows_by_the_long_way, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_GROW, 100000, true);
     pastset_appender *appender = pastset_element_appender(e);
@@ -79,7 +79,7 @@ Test(append, grows_by_the_long_way, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(append, completes_requests_that_are_held, .timeout = 5)
+Test(append, completes_requests_that_are_held, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_DISCARD, 8, true);
     pastset_appender *appender = pastset_element_appender(e);
@@ -101,7 +101,7 @@ Test(append, completes_requests_that_are_held, .timeout = 5)
 }
 
 /* A reader begins to wait while the writer is between begin and end. */
-Test(append, wakes_whoever_began_to_wait_between_begin_and_end, .timeout = 5)
+Test(append, wakes_whoever_began_to_wait_between_begin_and_end, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_DISCARD, 8, true);
     pastset_appender *appender = pastset_element_appender(e);
@@ -118,7 +118,7 @@ Test(append, wakes_whoever_began_to_wait_between_begin_and_end, .timeout = 5)
 }
 
 /* The writer has published, and has not looked yet whether anybody waits. */
-Test(append, what_it_published_belongs_to_those_who_came_before, .timeout = 5)
+Test(append, what_it_published_belongs_to_those_who_came_before, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_DISCARD, 8, true);
     pastset_appender *appender = pastset_element_appender(e);
@@ -134,7 +134,7 @@ Test(append, what_it_published_belongs_to_those_who_came_before, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(append, ends_on_a_deleted_element, .timeout = 5)
+Test(append, ends_on_a_deleted_element, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_DISCARD, 8, true);
     pastset_appender *appender = pastset_element_appender(e);

@@ -15,14 +15,14 @@ static void refused(const pastset_element_options *options, int status,
 
 /* --- making --- */
 
-Test(element, refuses_zero_capacity, .timeout = 5)
+Test(element, refuses_zero_capacity, .timeout = 120)
 {
     pastset_type type = type_make("u8");
     pastset_element_options options = {.name = "a", .type = &type};
     refused(&options, PASTSET_EINVAL, "zero");
 }
 
-Test(element, refuses_to_have_no_name_or_too_long_a_one, .timeout = 5)
+Test(element, refuses_to_have_no_name_or_too_long_a_one, .timeout = 120)
 {
     pastset_type type = type_make("u8");
     pastset_element_options options = {.type = &type, .capacity = 1};
@@ -36,7 +36,7 @@ Test(element, refuses_to_have_no_name_or_too_long_a_one, .timeout = 5)
     refused(&options, PASTSET_EINVAL, "longer than 127");
 }
 
-Test(element, refuses_to_have_no_type, .timeout = 5)
+Test(element, refuses_to_have_no_type, .timeout = 120)
 {
     pastset_type type = {.field_count = 0};
     pastset_element_options options = {.name = "a", .capacity = 1};
@@ -45,7 +45,7 @@ Test(element, refuses_to_have_no_type, .timeout = 5)
     refused(&options, PASTSET_EINVAL, "needs a type");
 }
 
-Test(element, refuses_a_policy_that_is_none, .timeout = 5)
+Test(element, refuses_a_policy_that_is_none, .timeout = 120)
 {
     pastset_type type = type_make("u8");
     pastset_element_options options = {
@@ -53,7 +53,7 @@ Test(element, refuses_a_policy_that_is_none, .timeout = 5)
     refused(&options, PASTSET_EINVAL, "unknown policy 3");
 }
 
-Test(element, tells_what_it_is, .timeout = 5)
+Test(element, tells_what_it_is, .timeout = 120)
 {
     char name[PASTSET_NAME_BYTES];
     pastset_space *space = space_make(NULL);
@@ -68,7 +68,7 @@ Test(element, tells_what_it_is, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(element, prefault_changes_nothing_but_the_time, .timeout = 10)
+Test(element, prefault_changes_nothing_but_the_time, .timeout = 120)
 {
     const char *path = space_path("prefault");
     pastset_type type = type_make("u64");
@@ -107,7 +107,7 @@ static void check_block(bool one_writer)
     pastset_space_close(e->space);
 }
 
-Test(element, of_policy_block_holds_its_capacity_and_no_more, .timeout = 5)
+Test(element, of_policy_block_holds_its_capacity_and_no_more, .timeout = 120)
 {
     check_block(false);
     check_block(true);
@@ -131,7 +131,7 @@ static void check_discard(bool one_writer)
     pastset_space_close(e->space);
 }
 
-Test(element, of_policy_discard_drops_the_oldest_and_counts_it, .timeout = 5)
+Test(element, of_policy_discard_drops_the_oldest_and_counts_it, .timeout = 120)
 {
     check_discard(false);
     check_discard(true);
@@ -161,7 +161,7 @@ static void check_grow(bool one_writer, const char *path)
     pastset_space_close(space);
 }
 
-Test(element, of_policy_grow_takes_memory_up_to_its_limit, .timeout = 10)
+Test(element, of_policy_grow_takes_memory_up_to_its_limit, .timeout = 120)
 {
     check_grow(false, NULL);
     check_grow(true, NULL);
@@ -170,7 +170,7 @@ Test(element, of_policy_grow_takes_memory_up_to_its_limit, .timeout = 10)
     unlink(space_path("grow"));
 }
 
-Test(element, of_policy_grow_takes_disk_only_as_it_grows, .timeout = 5)
+Test(element, of_policy_grow_takes_disk_only_as_it_grows, .timeout = 120)
 {
     const char *path = space_path("sparse");
     pastset_space_options options = {.path = path, .max_elements = 512};
@@ -186,7 +186,7 @@ Test(element, of_policy_grow_takes_disk_only_as_it_grows, .timeout = 5)
     unlink(path);
 }
 
-Test(element, refuses_a_tuple_of_another_length, .timeout = 5)
+Test(element, refuses_a_tuple_of_another_length, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e =
@@ -204,7 +204,7 @@ Test(element, refuses_a_tuple_of_another_length, .timeout = 5)
 
 /* --- reading --- */
 
-Test(element, reads_by_index_first_and_last_without_consuming, .timeout = 5)
+Test(element, reads_by_index_first_and_last_without_consuming, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 9, one);
@@ -230,7 +230,7 @@ Test(element, reads_by_index_first_and_last_without_consuming, .timeout = 5)
     }
 }
 
-Test(element, says_expired_of_what_was_consumed, .timeout = 5)
+Test(element, says_expired_of_what_was_consumed, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 9, false);
     put_range(e, 0, 5);
@@ -242,7 +242,7 @@ Test(element, says_expired_of_what_was_consumed, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(element, reads_the_newest_that_was_not_taken, .timeout = 5)
+Test(element, reads_the_newest_that_was_not_taken, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 9, false);
     uint64_t value, index;
@@ -260,7 +260,7 @@ Test(element, reads_the_newest_that_was_not_taken, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(element, gives_the_length_of_each_tuple_and_asks_for_room, .timeout = 5)
+Test(element, gives_the_length_of_each_tuple_and_asks_for_room, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e =
@@ -295,7 +295,7 @@ static void *no_room(pastset_request *request, size_t bytes)
     return bytes > 3 ? NULL : request->tuple;
 }
 
-Test(element, asks_the_request_for_room_when_the_length_is_known, .timeout = 5)
+Test(element, asks_the_request_for_room_when_the_length_is_known, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e =
@@ -342,13 +342,13 @@ static void check_cursor(bool one_writer)
     pastset_space_close(e->space);
 }
 
-Test(element, has_cursors_that_count_what_they_read_and_lost, .timeout = 5)
+Test(element, has_cursors_that_count_what_they_read_and_lost, .timeout = 120)
 {
     check_cursor(false);
     check_cursor(true);
 }
 
-Test(element, a_cursor_goes_past_what_was_taken, .timeout = 5)
+Test(element, a_cursor_goes_past_what_was_taken, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 9, false);
     pastset_cursor c = {.next = 2};
@@ -382,7 +382,7 @@ static pastset_element *rows(pastset_space *space, bool one_writer)
     return e;
 }
 
-Test(element, matches_on_those_fields_that_are_asked_for, .timeout = 5)
+Test(element, matches_on_those_fields_that_are_asked_for, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_space *space = space_make(NULL);
@@ -410,7 +410,7 @@ Test(element, matches_on_those_fields_that_are_asked_for, .timeout = 5)
     }
 }
 
-Test(element, matches_whole_tuples_of_bytes, .timeout = 5)
+Test(element, matches_whole_tuples_of_bytes, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e =
@@ -430,7 +430,7 @@ Test(element, matches_whole_tuples_of_bytes, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(element, takes_the_oldest_that_matches_and_leaves_the_others, .timeout = 5)
+Test(element, takes_the_oldest_that_matches_and_leaves_the_others, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e = rows(space, false);
@@ -457,7 +457,7 @@ Test(element, takes_the_oldest_that_matches_and_leaves_the_others, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(element, with_one_writer_takes_only_without_a_pattern, .timeout = 5)
+Test(element, with_one_writer_takes_only_without_a_pattern, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 9, true);
     uint64_t value;
@@ -469,7 +469,7 @@ Test(element, with_one_writer_takes_only_without_a_pattern, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(element, an_observe_looks_at_no_pattern, .timeout = 5)
+Test(element, an_observe_looks_at_no_pattern, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 9, one);
@@ -490,7 +490,7 @@ Test(element, an_observe_looks_at_no_pattern, .timeout = 5)
 
 /* --- truncating --- */
 
-Test(element, truncates_up_to_an_index, .timeout = 5)
+Test(element, truncates_up_to_an_index, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 9, one);
@@ -512,7 +512,7 @@ Test(element, truncates_up_to_an_index, .timeout = 5)
     }
 }
 
-Test(element, truncation_does_not_count_what_was_taken, .timeout = 5)
+Test(element, truncation_does_not_count_what_was_taken, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 9, false);
     put_range(e, 0, 8);
@@ -528,7 +528,7 @@ Test(element, truncation_does_not_count_what_was_taken, .timeout = 5)
 
 /* --- delta --- */
 
-Test(element, delta_is_for_block_and_within_the_capacity, .timeout = 5)
+Test(element, delta_is_for_block_and_within_the_capacity, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 4, false);
     pastset_element *d = numbers(PASTSET_DISCARD, 4, false);
@@ -540,7 +540,7 @@ Test(element, delta_is_for_block_and_within_the_capacity, .timeout = 5)
     pastset_space_close(d->space);
 }
 
-Test(element, a_lower_delta_affects_later_writes_only, .timeout = 5)
+Test(element, a_lower_delta_affects_later_writes_only, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 4, one);
@@ -562,7 +562,7 @@ Test(element, a_lower_delta_affects_later_writes_only, .timeout = 5)
 
 /* --- deleting --- */
 
-Test(element, every_call_on_a_deleted_one_says_so, .timeout = 5)
+Test(element, every_call_on_a_deleted_one_says_so, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 4, one);
@@ -596,7 +596,7 @@ Test(element, every_call_on_a_deleted_one_says_so, .timeout = 5)
     }
 }
 
-Test(element, refuses_a_verb_that_is_none, .timeout = 5)
+Test(element, refuses_a_verb_that_is_none, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 4, false);
     held h;

@@ -258,7 +258,7 @@ Test(ledger, is_that_of_the_model_under_grow, .timeout = 120)
 }
 
 /* Held requests too: writers and observers meet in the order they came. */
-Test(ledger, counts_what_held_requests_did, .timeout = 20)
+Test(ledger, counts_what_held_requests_did, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 3, one);

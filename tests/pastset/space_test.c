@@ -12,7 +12,7 @@ static pastset_space *open_at(const char *path)
     return space;
 }
 
-Test(space, refuses_sizes_that_cannot_be, .timeout = 5)
+Test(space, refuses_sizes_that_cannot_be, .timeout = 120)
 {
     pastset_space *space;
     pastset_space_options small = {.max_bytes = 4096};
@@ -24,7 +24,7 @@ Test(space, refuses_sizes_that_cannot_be, .timeout = 5)
     check_status(pastset_space_create(&space, &many), PASTSET_EINVAL);
 }
 
-Test(space, says_which_file_cannot_be_made, .timeout = 5)
+Test(space, says_which_file_cannot_be_made, .timeout = 120)
 {
     pastset_space *space;
     pastset_space_options options = {.path = "/nowhere/at/all.space"};
@@ -34,7 +34,7 @@ Test(space, says_which_file_cannot_be_made, .timeout = 5)
     check_error("/nowhere/at/all.space");
 }
 
-Test(space, lists_elements_in_the_order_of_creation, .timeout = 5)
+Test(space, lists_elements_in_the_order_of_creation, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *a = element_make(space, "a", "u8", PASTSET_BLOCK, 1, 0);
@@ -51,7 +51,7 @@ Test(space, lists_elements_in_the_order_of_creation, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(space, takes_no_more_elements_than_it_was_made_for, .timeout = 5)
+Test(space, takes_no_more_elements_than_it_was_made_for, .timeout = 120)
 {
     pastset_space *space;
     pastset_space_options options = {.max_elements = 2, .max_bytes = 1 << 20};
@@ -69,7 +69,7 @@ Test(space, takes_no_more_elements_than_it_was_made_for, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(space, refuses_an_element_that_does_not_fit, .timeout = 5)
+Test(space, refuses_an_element_that_does_not_fit, .timeout = 120)
 {
     pastset_space *space;
     pastset_space_options options = {.max_elements = 2, .max_bytes = 1 << 20};
@@ -89,7 +89,7 @@ Test(space, refuses_an_element_that_does_not_fit, .timeout = 5)
     pastset_space_close(space);
 }
 
-Test(space, a_full_disk_is_an_error_at_creation, .timeout = 20)
+Test(space, a_full_disk_is_an_error_at_creation, .timeout = 120)
 {
     pastset_space *space = space_make(space_path("full"));
     pastset_type type = type_make("u8[1024]");
@@ -107,7 +107,7 @@ Test(space, a_full_disk_is_an_error_at_creation, .timeout = 20)
     unlink(space_path("full"));
 }
 
-Test(space, the_same_name_twice_is_refused_and_costs_nothing, .timeout = 5)
+Test(space, the_same_name_twice_is_refused_and_costs_nothing, .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_type type = type_make("u8");
@@ -128,7 +128,7 @@ Test(space, the_same_name_twice_is_refused_and_costs_nothing, .timeout = 5)
 
 /* --- files --- */
 
-Test(space, a_file_is_read_while_it_is_written, .timeout = 10)
+Test(space, a_file_is_read_while_it_is_written, .timeout = 120)
 {
     const char *path = space_path("live");
     pastset_space *space = space_make(path), *reader;
@@ -156,7 +156,7 @@ Test(space, a_file_is_read_while_it_is_written, .timeout = 10)
     unlink(path);
 }
 
-Test(space, a_file_that_was_opened_is_never_changed, .timeout = 5)
+Test(space, a_file_that_was_opened_is_never_changed, .timeout = 120)
 {
     const char *path = space_path("ro");
     pastset_space *space = space_make(path), *reader;
@@ -190,7 +190,7 @@ Test(space, a_file_that_was_opened_is_never_changed, .timeout = 5)
     unlink(path);
 }
 
-Test(space, closing_leaves_its_elements_in_the_file, .timeout = 5)
+Test(space, closing_leaves_its_elements_in_the_file, .timeout = 120)
 {
     const char *path = space_path("kept");
     pastset_space *space = space_make(path), *reader;
@@ -206,7 +206,7 @@ Test(space, closing_leaves_its_elements_in_the_file, .timeout = 5)
     unlink(path);
 }
 
-Test(space, a_new_file_of_that_name_leaves_readers_of_the_old_one, .timeout = 5)
+Test(space, a_new_file_of_that_name_leaves_readers_of_the_old_one, .timeout = 120)
 {
     const char *path = space_path("anew");
     pastset_space *old = space_make(path), *reader, *anew;
@@ -421,7 +421,7 @@ static void corpus_update(void)
     pastset_space_close(corpus_make("empty"));
 }
 
-Test(space, reads_the_files_that_fuzzing_starts_from, .timeout = 10)
+Test(space, reads_the_files_that_fuzzing_starts_from, .timeout = 120)
 {
     static const char *const names[] = {"one_writer", "holes", "variable",
                                         "deleted", "empty"};
@@ -507,7 +507,7 @@ Test(space, a_file_cut_anywhere_is_refused_or_read_as_far_as_it_goes,
     unlink(path);
 }
 
-Test(space, what_is_no_space_is_called_that, .timeout = 5)
+Test(space, what_is_no_space_is_called_that, .timeout = 120)
 {
     const char *path = space_path("other");
     pastset_space *space;
@@ -533,7 +533,7 @@ static void *wait_in(void *argument)
     return (void *)(intptr_t)err;
 }
 
-Test(space, closing_ends_the_threads_that_wait_in_it, .timeout = 20)
+Test(space, closing_ends_the_threads_that_wait_in_it, .timeout = 120)
 {
     for (int round = 0; round < 200; round++) {
         pastset_space *space = space_make(NULL);

@@ -20,7 +20,7 @@ static void check_refused(const char *text, const char *word)
     check_error(word);
 }
 
-Test(type, fields_lie_behind_each_other_without_padding, .timeout = 5)
+Test(type, fields_lie_behind_each_other_without_padding, .timeout = 120)
 {
     pastset_type type = parsed("i8 f64[3] u16 i32");
     cr_assert_eq(type.field_count, 4);
@@ -35,7 +35,7 @@ Test(type, fields_lie_behind_each_other_without_padding, .timeout = 5)
     cr_assert_eq(type.fields[3].count, 1);
 }
 
-Test(type, knows_every_scalar, .timeout = 5)
+Test(type, knows_every_scalar, .timeout = 120)
 {
     static const char *const names[] = {"i8",  "u8",  "i16", "u16", "i32",
                                         "u32", "i64", "u64", "f32", "f64"};
@@ -51,7 +51,7 @@ Test(type, knows_every_scalar, .timeout = 5)
     cr_assert_str_eq(pastset_scalar_name((pastset_scalar)99), "?");
 }
 
-Test(type, bytes_differ_in_length_up_to_their_maximum, .timeout = 5)
+Test(type, bytes_differ_in_length_up_to_their_maximum, .timeout = 120)
 {
     pastset_type type = parsed("bytes[4096]");
     cr_assert(type.variable);
@@ -60,7 +60,7 @@ Test(type, bytes_differ_in_length_up_to_their_maximum, .timeout = 5)
     cr_assert_eq(type.fields[0].bytes, 4096);
 }
 
-Test(type, its_text_is_normalised_and_gives_the_same_type, .timeout = 5)
+Test(type, its_text_is_normalised_and_gives_the_same_type, .timeout = 120)
 {
     pastset_type type = parsed("  i32\t f64[0128]\n u8 "), again;
     cr_assert_str_eq(type.text, "i32 f64[128] u8");
@@ -71,7 +71,7 @@ Test(type, its_text_is_normalised_and_gives_the_same_type, .timeout = 5)
     cr_assert_not(pastset_type_equal(&type, &again));
 }
 
-Test(type, names_the_word_that_is_wrong, .timeout = 5)
+Test(type, names_the_word_that_is_wrong, .timeout = 120)
 {
     check_refused("", "at least one field");
     check_refused("  ", "at least one field");
@@ -91,7 +91,7 @@ Test(type, names_the_word_that_is_wrong, .timeout = 5)
     check_refused("u8 bytes[5]", "stands alone");
 }
 
-Test(type, has_limits, .timeout = 5)
+Test(type, has_limits, .timeout = 120)
 {
     char text[4096] = "";
     check_refused("u8[67108865]", "u8[67108865]");
@@ -111,7 +111,7 @@ Test(type, has_limits, .timeout = 5)
     check_refused(text, "longer than 191");
 }
 
-Test(status, every_code_has_its_name_and_text, .timeout = 5)
+Test(status, every_code_has_its_name_and_text, .timeout = 120)
 {
     cr_assert_str_eq(pastset_status_name(0), "PASTSET_OK");
     cr_assert_str_eq(pastset_status_name(PASTSET_EINVAL), "PASTSET_EINVAL");
@@ -123,7 +123,7 @@ Test(status, every_code_has_its_name_and_text, .timeout = 5)
     }
 }
 
-Test(status, a_text_is_cut_and_never_overflows, .timeout = 5)
+Test(status, a_text_is_cut_and_never_overflows, .timeout = 120)
 {
     static char lots[5000];
     memset(lots, 'x', sizeof(lots) - 1);
@@ -137,7 +137,7 @@ Test(status, a_text_is_cut_and_never_overflows, .timeout = 5)
 }
 
 Test(status, a_cause_keeps_its_text_when_a_sentence_comes_in_front,
-     .timeout = 5)
+     .timeout = 120)
 {
     pastset_fail(PASTSET_EIO, "the disk is gone");
     check_status(pastset_fail_while(PASTSET_EHOST, "writing %d", 5),

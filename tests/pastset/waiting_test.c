@@ -77,7 +77,7 @@ static void join(actor *a, int status)
 
 /* --- the three forms --- */
 
-Test(waiting, every_read_waits_until_a_tuple_comes, .timeout = 10)
+Test(waiting, every_read_waits_until_a_tuple_comes, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         for (int verb = PASTSET_READ; verb < PASTSET_VERBS; verb++) {
@@ -95,7 +95,7 @@ Test(waiting, every_read_waits_until_a_tuple_comes, .timeout = 10)
     }
 }
 
-Test(waiting, a_deadline_ends_each_operation_and_leaves_nothing, .timeout = 20)
+Test(waiting, a_deadline_ends_each_operation_and_leaves_nothing, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         for (int verb = PASTSET_WRITE; verb < PASTSET_VERBS; verb++) {
@@ -122,7 +122,7 @@ Test(waiting, a_deadline_ends_each_operation_and_leaves_nothing, .timeout = 20)
     }
 }
 
-Test(waiting, a_deadline_that_is_met_gives_the_tuple, .timeout = 10)
+Test(waiting, a_deadline_that_is_met_gives_the_tuple, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 4, false);
     actor a;
@@ -134,7 +134,7 @@ Test(waiting, a_deadline_that_is_met_gives_the_tuple, .timeout = 10)
     pastset_space_close(e->space);
 }
 
-Test(waiting, without_waiting_every_operation_says_so, .timeout = 5)
+Test(waiting, without_waiting_every_operation_says_so, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         for (int verb = PASTSET_WRITE; verb < PASTSET_VERBS; verb++) {
@@ -152,7 +152,7 @@ Test(waiting, without_waiting_every_operation_says_so, .timeout = 5)
 
 /* --- reads by index --- */
 
-Test(waiting, a_read_waits_for_its_own_index, .timeout = 5)
+Test(waiting, a_read_waits_for_its_own_index, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 20, one);
@@ -174,7 +174,7 @@ Test(waiting, a_read_waits_for_its_own_index, .timeout = 5)
     }
 }
 
-Test(waiting, a_cursor_ahead_of_the_writer_waits_for_its_index, .timeout = 5)
+Test(waiting, a_cursor_ahead_of_the_writer_waits_for_its_index, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 20, false);
     held h;
@@ -187,7 +187,7 @@ Test(waiting, a_cursor_ahead_of_the_writer_waits_for_its_index, .timeout = 5)
 }
 
 /* A write is read by all who wait for it before it is consumed. */
-Test(waiting, readers_get_a_tuple_before_it_is_consumed, .timeout = 5)
+Test(waiting, readers_get_a_tuple_before_it_is_consumed, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 20, one);
@@ -204,7 +204,7 @@ Test(waiting, readers_get_a_tuple_before_it_is_consumed, .timeout = 5)
 
 /* --- observing and taking --- */
 
-Test(waiting, observers_are_served_in_the_order_they_came, .timeout = 5)
+Test(waiting, observers_are_served_in_the_order_they_came, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 4, one);
@@ -222,7 +222,7 @@ Test(waiting, observers_are_served_in_the_order_they_came, .timeout = 5)
     }
 }
 
-Test(waiting, a_held_take_gets_its_match_and_lets_others_pass, .timeout = 5)
+Test(waiting, a_held_take_gets_its_match_and_lets_others_pass, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 20, false);
     uint64_t wanted[3] = {6, 3, 6};
@@ -323,7 +323,7 @@ Test(waiting, each_tuple_is_given_to_exactly_one_worker, .timeout = 60)
 
 /* --- blocked writers --- */
 
-Test(waiting, writers_are_released_in_the_order_they_came, .timeout = 5)
+Test(waiting, writers_are_released_in_the_order_they_came, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 2, one);
@@ -343,7 +343,7 @@ Test(waiting, writers_are_released_in_the_order_they_came, .timeout = 5)
     }
 }
 
-Test(waiting, a_write_does_not_overtake_those_that_wait, .timeout = 5)
+Test(waiting, a_write_does_not_overtake_those_that_wait, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 4, false);
     held w[2];
@@ -359,7 +359,7 @@ Test(waiting, a_write_does_not_overtake_those_that_wait, .timeout = 5)
     pastset_space_close(e->space);
 }
 
-Test(waiting, delta_raised_and_lowered_while_writers_wait, .timeout = 5)
+Test(waiting, delta_raised_and_lowered_while_writers_wait, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 6, one);
@@ -385,7 +385,7 @@ Test(waiting, delta_raised_and_lowered_while_writers_wait, .timeout = 5)
     }
 }
 
-Test(waiting, a_thread_that_writes_waits_for_room, .timeout = 10)
+Test(waiting, a_thread_that_writes_waits_for_room, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 1, one);
@@ -403,7 +403,7 @@ Test(waiting, a_thread_that_writes_waits_for_room, .timeout = 10)
 
 /* --- cancelling --- */
 
-Test(waiting, what_is_cancelled_is_not_completed, .timeout = 5)
+Test(waiting, what_is_cancelled_is_not_completed, .timeout = 120)
 {
     for (int verb = PASTSET_WRITE; verb < PASTSET_VERBS; verb++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 1, false);
@@ -427,7 +427,7 @@ Test(waiting, what_is_cancelled_is_not_completed, .timeout = 5)
     }
 }
 
-Test(waiting, a_writer_that_gives_up_lets_the_next_one_go_in_turn, .timeout = 5)
+Test(waiting, a_writer_that_gives_up_lets_the_next_one_go_in_turn, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 1, true);
     held a, b;
@@ -443,7 +443,7 @@ Test(waiting, a_writer_that_gives_up_lets_the_next_one_go_in_turn, .timeout = 5)
 
 /* --- deleting --- */
 
-Test(waiting, deleting_ends_held_operations_of_each_kind, .timeout = 5)
+Test(waiting, deleting_ends_held_operations_of_each_kind, .timeout = 120)
 {
     for (int one = 0; one < 2; one++) {
         pastset_element *e = numbers(PASTSET_BLOCK, 1, one);
@@ -466,7 +466,7 @@ Test(waiting, deleting_ends_held_operations_of_each_kind, .timeout = 5)
     }
 }
 
-Test(waiting, deleting_wakes_threads_with_a_text, .timeout = 10)
+Test(waiting, deleting_wakes_threads_with_a_text, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 1, false);
     actor a[7];
@@ -487,7 +487,7 @@ static void submit_again(pastset_request *request)
     h->value = (uint64_t)pastset_submit(request->element, request);
 }
 
-Test(waiting, nothing_can_be_held_by_what_is_closing, .timeout = 5)
+Test(waiting, nothing_can_be_held_by_what_is_closing, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 1, false);
     held h;
@@ -510,7 +510,7 @@ static void chain(pastset_request *request)
     }
 }
 
-Test(waiting, done_may_submit_to_the_same_element, .timeout = 5)
+Test(waiting, done_may_submit_to_the_same_element, .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 2000, false);
     held h;

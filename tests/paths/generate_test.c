@@ -49,7 +49,7 @@ static const char *host_of(const paths_map *map, const char *node)
 }
 
 Test(generate, places_threads_in_blocks_and_elements_with_their_readers,
-     .timeout = 5)
+     .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
 
@@ -58,7 +58,7 @@ Test(generate, places_threads_in_blocks_and_elements_with_their_readers,
     paths_map_destroy(a);
 }
 
-Test(generate, follows_the_placement_and_simulates_links, .timeout = 5)
+Test(generate, follows_the_placement_and_simulates_links, .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
     paths_map *c = map_read("paths/golden/cluster.dot");
@@ -72,7 +72,7 @@ Test(generate, follows_the_placement_and_simulates_links, .timeout = 5)
     paths_map_destroy(p);
 }
 
-Test(generate, needs_no_proxy_on_one_host, .timeout = 5)
+Test(generate, needs_no_proxy_on_one_host, .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
     paths_map *map =
@@ -84,7 +84,7 @@ Test(generate, needs_no_proxy_on_one_host, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(generate, spreads_threads_in_a_cycle, .timeout = 5)
+Test(generate, spreads_threads_in_a_cycle, .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
     paths_map *map = generate(&(paths_generate_options){
@@ -97,7 +97,7 @@ Test(generate, spreads_threads_in_a_cycle, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(generate, puts_elements_with_their_writers, .timeout = 5)
+Test(generate, puts_elements_with_their_writers, .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
     paths_map *map = generate(&(paths_generate_options){
@@ -109,7 +109,7 @@ Test(generate, puts_elements_with_their_writers, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(generate, numbers_threads_that_have_no_numbers, .timeout = 5)
+Test(generate, numbers_threads_that_have_no_numbers, .timeout = 120)
 {
     paths_map *a = map_parse("digraph g { a [kind=thread]; b [kind=thread];"
                              "e [kind=element, type=i32]; a -> e; b -> e }");
@@ -119,7 +119,7 @@ Test(generate, numbers_threads_that_have_no_numbers, .timeout = 5)
     paths_map_destroy(a);
 }
 
-Test(generate, says_what_is_wrong_with_a_mapping, .timeout = 5)
+Test(generate, says_what_is_wrong_with_a_mapping, .timeout = 120)
 {
     check_refused("digraph g {\n a }", NULL, NULL,
                   "test.dot:2: a: has no kind");
@@ -140,7 +140,7 @@ Test(generate, says_what_is_wrong_with_a_mapping, .timeout = 5)
                   "digraph p { t -> h; t -> i }", "placed twice, on h and i");
 }
 
-Test(generate, says_which_name_is_needed_twice, .timeout = 5)
+Test(generate, says_which_name_is_needed_twice, .timeout = 120)
 {
     check_refused("digraph g { t [kind=thread]; e [kind=element];\n"
                   "t -> e [as=x];\n t -> e [as=x] }",
@@ -148,7 +148,7 @@ Test(generate, says_which_name_is_needed_twice, .timeout = 5)
                   "test.dot:3: t.x.proxy: this name is needed for two nodes");
 }
 
-Test(generate, reads_mappings_from_files, .timeout = 5)
+Test(generate, reads_mappings_from_files, .timeout = 120)
 {
     paths_map *map;
 
@@ -253,7 +253,7 @@ static const char *attribute(const paths_map *map, const char *node,
     return paths_node_get(&map->nodes[index], key);
 }
 
-Test(trees, are_one_wrapper_on_one_host, .timeout = 5)
+Test(trees, are_one_wrapper_on_one_host, .timeout = 120)
 {
     paths_map *map = tree_on(1, 4, "");
 
@@ -268,7 +268,7 @@ Test(trees, are_one_wrapper_on_one_host, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, come_together_on_each_host, .timeout = 5)
+Test(trees, come_together_on_each_host, .timeout = 120)
 {
     paths_map *map = tree_on(2, 8, "");
 
@@ -282,7 +282,7 @@ Test(trees, come_together_on_each_host, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, have_no_partial_of_one_thread, .timeout = 5)
+Test(trees, have_no_partial_of_one_thread, .timeout = 120)
 {
     paths_map *map = tree_on(4, 4, "");
 
@@ -291,7 +291,7 @@ Test(trees, have_no_partial_of_one_thread, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, stand_with_their_element, .timeout = 5)
+Test(trees, stand_with_their_element, .timeout = 120)
 {
     paths_map *map = tree_over("digraph c { a; b; c }", together(4, "sum", ""),
                                "digraph p { t0 -> a; t1 -> a; t2 -> a;"
@@ -308,7 +308,7 @@ Test(trees, stand_with_their_element, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, keep_the_order_of_threads_that_are_spread_in_a_cycle, .timeout = 5)
+Test(trees, keep_the_order_of_threads_that_are_spread_in_a_cycle, .timeout = 120)
 {
     paths_map *map =
         tree(together(5, "sum", ""),
@@ -320,7 +320,7 @@ Test(trees, keep_the_order_of_threads_that_are_spread_in_a_cycle, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, go_by_the_numbers_of_threads, .timeout = 5)
+Test(trees, go_by_the_numbers_of_threads, .timeout = 120)
 {
     static const char *const text =
         "digraph g { total [kind=element, type=u64];"
@@ -346,7 +346,7 @@ Test(trees, go_by_the_numbers_of_threads, .timeout = 5)
     "n0 -> s0 [latency=\"5ms\", simulate=true];"                               \
     "n1 -> s0 [latency=\"5ms\", simulate=true] }"
 
-Test(trees, come_together_in_each_cluster, .timeout = 5)
+Test(trees, come_together_in_each_cluster, .timeout = 120)
 {
     paths_map *map = tree_over(TWO_CLUSTERS, together(8, "sum", ""), NULL);
 
@@ -359,7 +359,7 @@ Test(trees, come_together_in_each_cluster, .timeout = 5)
 }
 
 Test(trees, come_together_at_the_host_of_the_element_in_its_cluster,
-     .timeout = 5)
+     .timeout = 120)
 {
     paths_map *map = tree_over(TWO_CLUSTERS, together(4, "sum", ""),
                                "digraph p { total -> n1 }");
@@ -371,7 +371,7 @@ Test(trees, come_together_at_the_host_of_the_element_in_its_cluster,
     paths_map_destroy(map);
 }
 
-Test(trees, have_no_partial_of_the_only_cluster, .timeout = 5)
+Test(trees, have_no_partial_of_the_only_cluster, .timeout = 120)
 {
     paths_map *map = tree_over("digraph c { subgraph cluster_north { a; b } }",
                                together(4, "sum", ""), NULL);
@@ -385,7 +385,7 @@ Test(trees, have_no_partial_of_the_only_cluster, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, take_a_host_of_no_cluster_for_one, .timeout = 5)
+Test(trees, take_a_host_of_no_cluster_for_one, .timeout = 120)
 {
     paths_map *map =
         tree_over("digraph c { x; subgraph cluster_north { a; b } }",
@@ -397,7 +397,7 @@ Test(trees, take_a_host_of_no_cluster_for_one, .timeout = 5)
 }
 
 Test(trees, have_names_of_their_own_for_clusters_called_like_hosts,
-     .timeout = 5)
+     .timeout = 120)
 {
     paths_map *map = tree_over("digraph c { subgraph cluster_a { a; b }"
                                "subgraph cluster_c { c; d } }",
@@ -408,7 +408,7 @@ Test(trees, have_names_of_their_own_for_clusters_called_like_hosts,
     paths_map_destroy(map);
 }
 
-Test(trees, are_flat_where_that_is_said, .timeout = 5)
+Test(trees, are_flat_where_that_is_said, .timeout = 120)
 {
     paths_map *map = tree_on(2, 4, ", shape=flat");
 
@@ -417,7 +417,7 @@ Test(trees, are_flat_where_that_is_said, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, are_binomial_where_that_is_said, .timeout = 5)
+Test(trees, are_binomial_where_that_is_said, .timeout = 120)
 {
     paths_map *map = tree_on(4, 8, ", shape=binomial");
 
@@ -437,7 +437,7 @@ Test(trees, are_binomial_where_that_is_said, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, lead_from_rank_0_to_an_element_elsewhere, .timeout = 5)
+Test(trees, lead_from_rank_0_to_an_element_elsewhere, .timeout = 120)
 {
     paths_map *map = tree_over(
         "digraph c { a; b }", together(4, "sum", ", shape=binomial"),
@@ -449,7 +449,7 @@ Test(trees, lead_from_rank_0_to_an_element_elsewhere, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, are_no_wider_than_their_fanout, .timeout = 5)
+Test(trees, are_no_wider_than_their_fanout, .timeout = 120)
 {
     paths_map *map = tree_on(1, 10, ", fanout=4");
 
@@ -468,7 +468,7 @@ Test(trees, are_no_wider_than_their_fanout, .timeout = 5)
 }
 
 Test(trees, stand_at_the_first_of_their_inputs_where_they_are_wide,
-     .timeout = 5)
+     .timeout = 120)
 {
     paths_map *map = tree_on(4, 4, ", shape=flat, fanout=2");
 
@@ -484,7 +484,7 @@ Test(trees, stand_at_the_first_of_their_inputs_where_they_are_wide,
     paths_map_destroy(map);
 }
 
-Test(trees, take_their_shape_from_the_options_too, .timeout = 5)
+Test(trees, take_their_shape_from_the_options_too, .timeout = 120)
 {
     paths_generate_options flat = {.hosts = 2, .shape = "flat"};
     paths_generate_options wide = {.hosts = 1, .fanout = 2};
@@ -507,7 +507,7 @@ Test(trees, take_their_shape_from_the_options_too, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, take_their_shape_from_the_default_of_all_nodes, .timeout = 5)
+Test(trees, take_their_shape_from_the_default_of_all_nodes, .timeout = 120)
 {
     paths_map *map =
         tree(map_parse("digraph g { node [shape=flat];"
@@ -522,7 +522,7 @@ Test(trees, take_their_shape_from_the_default_of_all_nodes, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, leave_spectators_and_plain_paths_alone, .timeout = 5)
+Test(trees, leave_spectators_and_plain_paths_alone, .timeout = 120)
 {
     paths_map *map = tree(
         map_parse("digraph g { e [kind=element, type=u64];"
@@ -540,7 +540,7 @@ Test(trees, leave_spectators_and_plain_paths_alone, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, give_their_attributes_to_their_wrappers, .timeout = 5)
+Test(trees, give_their_attributes_to_their_wrappers, .timeout = 120)
 {
     paths_map *map =
         tree_on(2, 4, ", deadline=\"2s\", waiting=sleep, fanout=2");
@@ -561,7 +561,7 @@ Test(trees, give_their_attributes_to_their_wrappers, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, give_a_barrier_its_type, .timeout = 5)
+Test(trees, give_a_barrier_its_type, .timeout = 120)
 {
     paths_map *map =
         tree(map_parse("digraph g { t0 [kind=thread]; t1 [kind=thread];"
@@ -578,7 +578,7 @@ Test(trees, give_a_barrier_its_type, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, name_the_function_of_a_reduction, .timeout = 5)
+Test(trees, name_the_function_of_a_reduction, .timeout = 120)
 {
     paths_map *map = tree(together(4, "reduce", ", function=merge"),
                           (paths_generate_options){.hosts = 2});
@@ -589,7 +589,7 @@ Test(trees, name_the_function_of_a_reduction, .timeout = 5)
     paths_map_destroy(map);
 }
 
-Test(trees, look_the_same_each_time, .timeout = 5)
+Test(trees, look_the_same_each_time, .timeout = 120)
 {
     static const struct {
         const char *shape, *golden;
@@ -614,7 +614,7 @@ Test(trees, look_the_same_each_time, .timeout = 5)
     "digraph g { t [kind=thread]; u [kind=thread]; v [kind=thread];\n"         \
     "e [kind=element, type=u64" attributes "];\n"
 
-Test(trees, say_what_is_wrong_with_a_collective, .timeout = 5)
+Test(trees, say_what_is_wrong_with_a_collective, .timeout = 120)
 {
     check_refused(THREADS_AND_ELEMENT("") "t -> e [use=sum];\n"
                                           "u -> e [use=min] }",
@@ -646,7 +646,7 @@ Test(trees, say_what_is_wrong_with_a_collective, .timeout = 5)
                   NULL, "test.dot:2: e: has deadline=1s, but no thread");
 }
 
-Test(trees, refuse_options_that_do_not_exist, .timeout = 5)
+Test(trees, refuse_options_that_do_not_exist, .timeout = 120)
 {
     static const struct {
         paths_generate_options options;
@@ -668,7 +668,7 @@ Test(trees, refuse_options_that_do_not_exist, .timeout = 5)
     paths_map_destroy(a);
 }
 
-Test(trees, say_which_name_is_needed_twice, .timeout = 5)
+Test(trees, say_which_name_is_needed_twice, .timeout = 120)
 {
     check_refused(
         THREADS_AND_ELEMENT("") "\"e.sum\" [kind=element, type=u64];\n"

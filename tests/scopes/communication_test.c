@@ -88,7 +88,7 @@ static void end(paths_map *map, scopes_communication *view)
     paths_map_destroy(map);
 }
 
-Test(communication, sums_two_steps_of_a_thread, .timeout = 5)
+Test(communication, sums_two_steps_of_a_thread, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_ALL_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -124,7 +124,7 @@ Test(communication, sums_two_steps_of_a_thread, .timeout = 5)
     end(map, view);
 }
 
-Test(communication, sums_the_paths, .timeout = 5)
+Test(communication, sums_the_paths, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -147,7 +147,7 @@ Test(communication, sums_the_paths, .timeout = 5)
     end(map, view);
 }
 
-Test(communication, counts_time_of_overlapping_operations_once, .timeout = 5)
+Test(communication, counts_time_of_overlapping_operations_once, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -163,7 +163,7 @@ Test(communication, counts_time_of_overlapping_operations_once, .timeout = 5)
     end(map, view);
 }
 
-Test(communication, the_steps_of_a_path_do_not_depend_on_others, .timeout = 5)
+Test(communication, the_steps_of_a_path_do_not_depend_on_others, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -189,7 +189,7 @@ Test(communication, the_steps_of_a_path_do_not_depend_on_others, .timeout = 5)
 }
 
 Test(communication, knows_the_step_after_losses_when_paths_take_turns,
-     .timeout = 5)
+     .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -209,7 +209,7 @@ Test(communication, knows_the_step_after_losses_when_paths_take_turns,
     end(map, view);
 }
 
-Test(communication, says_when_steps_after_losses_are_not_known, .timeout = 5)
+Test(communication, says_when_steps_after_losses_are_not_known, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -225,7 +225,7 @@ Test(communication, says_when_steps_after_losses_are_not_known, .timeout = 5)
     end(map, view);
 }
 
-Test(communication, passes_over_events_that_no_thread_saw, .timeout = 5)
+Test(communication, passes_over_events_that_no_thread_saw, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_ALL_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -240,7 +240,7 @@ Test(communication, passes_over_events_that_no_thread_saw, .timeout = 5)
     end(map, view);
 }
 
-Test(communication, takes_an_end_before_its_start_for_the_start, .timeout = 5)
+Test(communication, takes_an_end_before_its_start_for_the_start, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -253,7 +253,7 @@ Test(communication, takes_an_end_before_its_start_for_the_start, .timeout = 5)
     end(map, view);
 }
 
-Test(communication, a_map_without_collectors_has_no_operations, .timeout = 5)
+Test(communication, a_map_without_collectors_has_no_operations, .timeout = 120)
 {
     paths_map *map = map_of(plain_map, EVENTSPACE_NO_COLLECTORS);
     scopes_communication *view = begin(map);
@@ -268,7 +268,7 @@ Test(communication, a_map_without_collectors_has_no_operations, .timeout = 5)
     end(map, view);
 }
 
-Test(communication, refuses_threads_of_one_number, .timeout = 5)
+Test(communication, refuses_threads_of_one_number, .timeout = 120)
 {
     paths_map *map = map_of("digraph g {\n subgraph cluster_h {\n"
                             "  t0 [kind=thread, number=1];\n"
@@ -309,7 +309,7 @@ static void remove_run(const char *directory)
     rmdir(directory);
 }
 
-Test(communication, reads_a_run_of_which_one_host_was_killed, .timeout = 10)
+Test(communication, reads_a_run_of_which_one_host_was_killed, .timeout = 120)
 {
     char directory[] = "/tmp/eventspace-communication-XXXXXX";
     cr_assert_not_null(mkdtemp(directory));

@@ -109,7 +109,7 @@ static void check_drawn(const paths_map *map, const char *format,
     free(text);
 }
 
-TestSuite(draw, .init = begin, .fini = end, .timeout = 30);
+TestSuite(draw, .init = begin, .fini = end, .timeout = 120);
 
 Test(draw, makes_each_format)
 {

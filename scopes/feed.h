@@ -1,0 +1,62 @@
+/* feed.h - the source of a scope: what collectors of some hosts write, as they
+ * write it.
+ *
+ * A feed reads the spaces of a run directory's hosts, on their machine, while
+ * they run. It shares their memory and takes no lock: all that it costs them
+ * is memory bandwidth. It has a cursor of its own on each lane, and counts
+ * exactly what was gone before it came.
+ *
+ * Threads:   one thread per feed.
+ * Ownership: create gives, destroy takes back. The run is borrowed. */
+#ifndef SCOPES_FEED_H
+#define SCOPES_FEED_H
+
+#include "scopes/source.h"
+
+/* How hard it works. */
+typedef struct scopes_pace {
+    uint32_t interval_ms; /* between two pulls; 0: 100 */
+    uint32_t batch;       /* most tuples of one pull; 0: 65,536 */
+    double share;         /* most of one processor, 0 < share <= 1; 0: 1 */
+    uint64_t lag;         /* most tuples of a lane that it may be behind: it
+                             skips older ones, and counts them; 0: any */
+} scopes_pace;
+
+typedef struct scopes_feed scopes_feed;
+
+/* Of all hosts, or (host != SIZE_MAX) of one. `pace` NULL: the defaults.
+ * Errors: PASTSET_ENOMEM, PASTSET_EINVAL. */
+int scopes_feed_create(scopes_feed **out, eventspace_run *run, size_t host,
+                       const scopes_pace *pace);
+void scopes_feed_destroy(scopes_feed *feed);
+
+/* Where a lane's cursor goes on: for who has saved what came before. */
+int scopes_feed_seek(scopes_feed *feed, size_t host, const char *lane,
+                     uint64_t index);
+
+/* Gives the tuples that have come since, lane by lane, at most `pace.batch`
+ * of them; `*more` when there are others already. The first of a batch is at
+ * `index`; a gap to the batch before it is a loss.
+ * Errors: those of `each`; what is wrong with a host is its `problem`. */
+int scopes_feed_pull(scopes_feed *feed, scopes_each *each, void *context,
+                     bool *more);
+
+/* Until the next pull: its interval, or longer to keep to its share. Ends
+ * early when `*stop` is set and its futex woken (pastset/waiter.h is used by
+ * the caller); gives the nanoseconds to wait. */
+int64_t scopes_feed_pause_ns(const scopes_feed *feed);
+
+/* Its own ledger, by host or (SIZE_MAX) of all: made = seen + missed + what is
+ * still to be read (`beside`). */
+void scopes_feed_ledger(const scopes_feed *feed, size_t host,
+                        scopes_ledger *out);
+
+/* What it has cost. */
+typedef struct scopes_feed_cost {
+    uint64_t pulls, tuples, bytes;
+    uint64_t processor_ns; /* of the threads that pulled */
+    uint64_t elapsed_ns;   /* since it was created */
+} scopes_feed_cost;
+void scopes_feed_cost_take(const scopes_feed *feed, scopes_feed_cost *out);
+
+#endif

@@ -1,0 +1,49 @@
+/* store.h - trace tuples in memory, by collector: what views are made from.
+ *
+ * Loading is two passes over the source: one counts, one puts each tuple into
+ * the series of its collector. Series are in the order of `start` (then of
+ * `sequence`). It costs 36 bytes for each tuple that is wanted, so for
+ * large runs a window or the collectors that a view needs are asked for.
+ *
+ * Threads:   a store that is loaded may be read by any number of threads.
+ * Ownership: load gives, free takes back. */
+#ifndef SCOPES_STORE_H
+#define SCOPES_STORE_H
+
+#include "scopes/source.h"
+
+/* The tuples of one collector. */
+typedef struct scopes_series {
+    const eventspace_trace *events;
+    size_t count;
+    uint32_t node; /* of the map; PATHS_NONE: no collector has this id */
+    uint32_t host; /* of the map */
+} scopes_series;
+
+typedef struct scopes_store {
+    const paths_map *map;
+    scopes_series *series;  /* by collector id */
+    uint32_t collectors;    /* highest id + 1 */
+    scopes_ledger *ledgers; /* by host */
+    scopes_ledger ledger;   /* of all hosts */
+    uint64_t strange; /* tuples of collectors that the map does not have */
+    eventspace_trace *memory;
+    size_t memory_bytes;
+} scopes_store;
+
+/* Errors: PASTSET_ENOMEM. */
+int scopes_store_load(scopes_store **out, scopes_source *source,
+                      const scopes_wanted *wanted);
+/* From tuples in memory; for tests and for windows that were gathered. They
+ * are copied. `ledger` may be NULL: nothing was missed. */
+int scopes_store_make(scopes_store **out, const paths_map *map,
+                      const eventspace_trace *events, size_t count,
+                      const scopes_ledger *ledger);
+/* NULL is allowed. */
+void scopes_store_free(scopes_store *store);
+
+/* The series of a collector; an empty one when there is none. */
+const scopes_series *scopes_store_series(const scopes_store *store,
+                                         uint32_t collector);
+
+#endif
