@@ -22,7 +22,8 @@ install(TARGETS ${applications}
 install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(pages eventspace eventspace-map eventspace-run eventspace-info
-          eventspace-view eventspace-report eventspace-key)
+          eventspace-view eventspace-report eventspace-key
+          eventspace-top eventspace-clock eventspace-archive eventspace-scope)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 

@@ -33,6 +33,10 @@ int command_key(int argc, char **argv);
 int command_info(int argc, char **argv);
 int command_view(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_top(int argc, char **argv);
+int command_clock(int argc, char **argv);
+int command_archive(int argc, char **argv);
+int command_scope(int argc, char **argv);
 
 /* Tells pastset_error() on standard error; gives COMMAND_FAILED. */
 int command_fail(void);

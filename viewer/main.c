@@ -10,7 +10,11 @@ static const command commands[] = {
     {"run", "run a program on the hosts of a path map", command_run},
     {"key", "make a key for hosts that are started one by one", command_key},
     {"info", "tell hosts, elements, events and losses of a run", command_info},
-    {"view", "tell when threads communicated and computed", command_view},
+    {"view", "tables of how a run communicated and who waited", command_view},
+    {"top", "watch a run while it goes on", command_top},
+    {"clock", "align the clocks of hosts, and tell how well", command_clock},
+    {"archive", "save the events of a run while it goes on", command_archive},
+    {"scope", "gather the events of a run over its hosts", command_scope},
     {"report", "write a page that shows a run", command_report},
     {NULL, NULL, NULL},
 };

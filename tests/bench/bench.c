@@ -75,7 +75,9 @@ static const struct {
 } benches[] = {
     {"collector", bench_collector}, {"local", bench_local},
     {"remote", bench_remote},       {"collective", bench_collective},
-    {"observe", bench_observe},
+    {"observe", bench_observe},     {"scope", bench_scope},
+    {"view", bench_view},           {"archive", bench_archive},
+    {"watch", bench_watch},
 };
 
 int main(int argc, char **argv)

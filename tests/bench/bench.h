@@ -55,5 +55,11 @@ void bench_local(void);
 void bench_remote(void);
 void bench_collective(void);
 void bench_observe(void);
+void bench_scope(void); /* scope_local, then scope_remote */
+void bench_scope_local(void);
+void bench_scope_remote(void);
+void bench_view(void);
+void bench_archive(void);
+void bench_watch(void);
 
 #endif

@@ -1,0 +1,5 @@
+#include "tests/bench/bench.h"
+
+void bench_archive(void)
+{
+}

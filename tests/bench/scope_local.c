@@ -1,0 +1,5 @@
+#include "tests/bench/bench.h"
+
+void bench_scope_local(void)
+{
+}
