@@ -88,6 +88,26 @@ static void start_note(eventspace_meta *meta)
     }
 }
 
+/* The map may give a host another counter than that of its machine. */
+static int counter_begin(const paths_map *map, const char *name)
+{
+    uint32_t index = paths_map_find_host(map, name);
+    int64_t offset_ns = 0, rate_ppb = 0;
+    const char *text;
+    int err = 0;
+
+    if (index == PATHS_NONE)
+        return 0; /* the host says so when it starts */
+    text =
+        paths_attributes_get(&map->hosts[index].attributes, "counter_offset");
+    if (text)
+        err = paths_parse_offset(text, &offset_ns);
+    text = paths_attributes_get(&map->hosts[index].attributes, "counter_rate");
+    if (text && !err)
+        err = paths_parse_ppm(text, &rate_ppb);
+    return err ? err : eventspace_ticks_simulate(offset_ns, rate_ppb);
+}
+
 static int meta_begin(eventspace *es, const char *host)
 {
     eventspace_meta *meta = &es->meta;
@@ -105,6 +125,9 @@ static int meta_begin(eventspace *es, const char *host)
                          strcmp(es->map->hosts[node->host].name, host) == 0;
     }
     start_note(meta);
+    eventspace_ticks_name(meta->counter, sizeof(meta->counter));
+    /* Whoever has a counter of his own has a wall clock of his own too. */
+    meta->start_wall_ns += (uint64_t)eventspace_meta_wall_error_ns(meta);
     meta->state = EVENTSPACE_RUNNING;
     es->has_meta = true;
     return eventspace_meta_save(meta, es->meta_file);
@@ -135,6 +158,8 @@ static int start(eventspace *es, const char *directory, const char *name)
         err = eventspace_register();
     if (!err)
         err = paths_map_read(&es->map, map_file);
+    if (!err)
+        err = counter_begin(es->map, name);
     if (!err)
         err = meta_begin(es, name);
     options.map = es->map;

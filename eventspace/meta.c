@@ -17,9 +17,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "eventspace/ticks.h"
 #include "pastset/status.h"
 
 #define PATH_BYTES 4096
+
+/* Two hosts of one machine: what their counters and their wall clocks say of
+ * the time between their starts differs by less than this. */
+#define SAME_COUNTER_NS 5000000
 
 typedef enum field_kind {
     FIELD_VERSION, /* must be EVENTSPACE_META_VERSION; not in the struct */
@@ -34,21 +39,30 @@ typedef struct field {
     const char *key;
     field_kind kind;
     size_t offset, bytes; /* of the member */
+    bool optional;        /* a file may do without it */
 } field;
 
 #define MEMBER(kind, member)                                                   \
     {                                                                          \
 #member, kind, offsetof(eventspace_meta, member),                      \
-            sizeof(((eventspace_meta *)0)->member)                             \
+            sizeof(((eventspace_meta *)0)->member), false                      \
     }
 
 static const field fields[] = {
-    {"version", FIELD_VERSION, 0, 0}, MEMBER(FIELD_TEXT, eventspace),
-    MEMBER(FIELD_TEXT, host),         MEMBER(FIELD_U32, pid),
-    MEMBER(FIELD_TEXT, tick_source),  MEMBER(FIELD_HZ, tick_hz),
-    MEMBER(FIELD_U64, start_tick),    MEMBER(FIELD_U64, start_wall_ns),
-    MEMBER(FIELD_U64, end_tick),      MEMBER(FIELD_U32, threads),
-    MEMBER(FIELD_STATE, state),       MEMBER(FIELD_TEXT, text),
+    {"version", FIELD_VERSION, 0, 0, false},
+    MEMBER(FIELD_TEXT, eventspace),
+    MEMBER(FIELD_TEXT, host),
+    MEMBER(FIELD_U32, pid),
+    MEMBER(FIELD_TEXT, tick_source),
+    MEMBER(FIELD_HZ, tick_hz),
+    MEMBER(FIELD_U64, start_tick),
+    MEMBER(FIELD_U64, start_wall_ns),
+    MEMBER(FIELD_U64, end_tick),
+    MEMBER(FIELD_U32, threads),
+    MEMBER(FIELD_STATE, state),
+    MEMBER(FIELD_TEXT, text),
+    {"counter", FIELD_TEXT, offsetof(eventspace_meta, counter),
+     sizeof(((eventspace_meta *)0)->counter), true},
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -363,7 +377,7 @@ static int take_map(eventspace_meta *meta, const msgpack_object_map *map,
         }
     }
     for (size_t k = 0; k < FIELDS; k++) {
-        if (!seen[k])
+        if (!seen[k] && !fields[k].optional)
             return pastset_fail(PASTSET_EFORMAT, "%s: \"%s\" is missing", file,
                                 fields[k].key);
     }
@@ -418,4 +432,29 @@ int eventspace_meta_load(eventspace_meta *out, const char *file)
     if (failed)
         return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(failed));
     return eventspace_meta_decode(out, data, bytes, file);
+}
+
+/* --- whose counter it is --- */
+
+bool eventspace_meta_same_counter(const eventspace_meta *a,
+                                  const eventspace_meta *b)
+{
+    double wall_ns = (double)(int64_t)(b->start_wall_ns - a->start_wall_ns);
+    double ticks = (double)(int64_t)(b->start_tick - a->start_tick);
+
+    if (a->counter[0] && b->counter[0])
+        return strcmp(a->counter, b->counter) == 0;
+    return strcmp(a->tick_source, b->tick_source) == 0 &&
+           fabs(wall_ns - ticks * 1e9 / a->tick_hz) < SAME_COUNTER_NS;
+}
+
+int64_t eventspace_meta_wall_error_ns(const eventspace_meta *meta)
+{
+    const char *offset = strstr(meta->counter, EVENTSPACE_COUNTER_OFFSET);
+    int64_t ns = 0;
+
+    if (!offset || sscanf(offset + strlen(EVENTSPACE_COUNTER_OFFSET),
+                          "%" SCNd64, &ns) != 1)
+        return 0;
+    return ns;
 }

@@ -14,11 +14,14 @@
  *   threads      u    of this host
  *   state        str  "running", "finished", "failed", "killed"
  *   text         str  why it failed, or the signal that killed it
+ *   counter      str  names the counter: hosts in whose files it is the same
+ *                     read one and the same. "" or left out: not known
  *
  * It is written whole to a temporary file and renamed. */
 #ifndef EVENTSPACE_META_H
 #define EVENTSPACE_META_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EVENTSPACE_META_VERSION 1
@@ -45,17 +48,29 @@ typedef struct eventspace_meta {
     uint32_t threads;
     eventspace_state state;
     char text[1024];
+    char counter[128];
 } eventspace_meta;
 
 /* Errors: PASTSET_EIO with the file's name; PASTSET_ENOMEM. */
 int eventspace_meta_save(const eventspace_meta *meta, const char *file);
 /* Errors: PASTSET_ENOENT, PASTSET_EIO, PASTSET_EFORMAT (with what is wrong in
- * the file). Every key must be there, once, with a value of its type; keys
- * that are not known are skipped. */
+ * the file). Every key but `counter` must be there, each at most once, with a
+ * value of its type; keys that are not known are skipped. */
 int eventspace_meta_load(eventspace_meta *out, const char *file);
 /* From memory; `file` only names it in texts. After an error `out` holds what
  * was read so far. Errors: PASTSET_EFORMAT. */
 int eventspace_meta_decode(eventspace_meta *out, const void *data,
                            uint64_t bytes, const char *file);
+
+/* Whether two hosts stamp with one and the same counter. Where it has no name,
+ * the files of older programs, it is taken to be one when it tells the same
+ * time between the two starts as the wall clocks do: the counters of two
+ * machines begin at 0 when each is switched on. */
+bool eventspace_meta_same_counter(const eventspace_meta *a,
+                                  const eventspace_meta *b);
+
+/* How far a host's wall clock is known to be ahead, as a test has it (the
+ * `counter_offset` of the map); 0 for all others. */
+int64_t eventspace_meta_wall_error_ns(const eventspace_meta *meta);
 
 #endif

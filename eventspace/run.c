@@ -15,10 +15,6 @@
 #include "pastset/space.h"
 #include "pastset/status.h"
 
-/* Two hosts of one machine: what their counters and their wall clocks say of
- * the time between their starts differs by less than this. */
-#define SAME_COUNTER_NS 5000000
-
 /* A process that began later than this after it wrote is another one. */
 #define RECYCLED_NS 2000000000
 
@@ -94,7 +90,8 @@ bool eventspace__process_there(const eventspace_meta *meta)
         return true;
     if (state == 'Z' || state == 'X')
         return false;
-    return start_wall_ns - RECYCLED_NS <= (int64_t)meta->start_wall_ns;
+    return start_wall_ns - RECYCLED_NS <=
+           (int64_t)meta->start_wall_ns - eventspace_meta_wall_error_ns(meta);
 }
 
 /* --- opening --- */
@@ -186,18 +183,7 @@ static double ticks_apart_ns(const eventspace_meta *from, uint64_t to_ticks)
 /* Hosts of one machine read one and the same counter. Then a single
  * conversion for all keeps the order in which things happened between them,
  * to the tick; a conversion for each would add the error of its own wall
- * clock, read at another moment, and of its own rate. There is no need to
- * know the machine: when the counters tell the same time between two starts
- * as the wall clocks do, they are one, since those of two machines begin at 0
- * when each is switched on. */
-static bool same_counter(const eventspace_meta *a, const eventspace_meta *b)
-{
-    double wall_ns = (double)(int64_t)(b->start_wall_ns - a->start_wall_ns);
-
-    return strcmp(a->tick_source, b->tick_source) == 0 &&
-           fabs(wall_ns - ticks_apart_ns(a, b->start_tick)) < SAME_COUNTER_NS;
-}
-
+ * clock, read at another moment, and of its own rate. */
 static void clocks_choose(eventspace_run *run)
 {
     run->reference = NULL;
@@ -212,9 +198,10 @@ static void clocks_choose(eventspace_run *run)
         const eventspace_run_host *host = &run->hosts[i].shown;
         run->hosts[i].clock = NULL;
         if (host->has_meta)
-            run->hosts[i].clock = same_counter(run->reference, &host->meta)
-                                      ? run->reference
-                                      : &host->meta;
+            run->hosts[i].clock =
+                eventspace_meta_same_counter(run->reference, &host->meta)
+                    ? run->reference
+                    : &host->meta;
     }
 }
 

@@ -93,6 +93,52 @@ typedef int eventspace_each(const eventspace_trace *event, void *context);
 int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
                         void *context);
 
+/* --- lane by lane, many tuples at a time --- */
+
+/* What is in a lane and what was drained from it; either may be NULL, not
+ * both. Borrowed from the run, and may be copied and kept as long as that. */
+typedef struct eventspace_lane {
+    eventspace_run *run;
+    size_t host;
+    const char *name;
+    pastset_element *present, *drained;
+} eventspace_lane;
+
+/* Looks for new lanes and calls `each` for all of a host's, in the order in
+ * which they were made. A non-zero answer ends it and is returned.
+ * Errors: PASTSET_EINVAL (no such host). */
+typedef int eventspace_lane_each(const eventspace_lane *lane, void *context);
+int eventspace_run_lanes_each(eventspace_run *run, size_t host,
+                              eventspace_lane_each *each, void *context);
+
+/* Reads tuples of a lane into `out`, which has room for `most`: the first that
+ * can be read at or after `*index`, and those that follow it without a gap.
+ * `*index` becomes the index of the first. Never waits, and makes no system
+ * call unless the lane is drained or its file damaged.
+ * Errors: PASTSET_EAGAIN (none there), PASTSET_EFORMAT (a part of the file is
+ * damaged: `*index` stands behind it; call again for the rest). `*count` is 0
+ * then. */
+int eventspace_lane_read(eventspace_lane *lane, uint64_t *index,
+                         eventspace_trace *out, size_t most, size_t *count);
+
+/* Of a lane, at one moment. Tuples can be read below `drained`, and from
+ * `first` on. */
+typedef struct eventspace_lane_counts {
+    uint64_t written; /* and the index of the next */
+    uint64_t refused; /* made, but at the limit: these have no index */
+    uint64_t drained; /* tuples, from the lane's first on */
+    uint64_t first;   /* the lowest that is in the lane itself */
+    uint64_t present; /* that can be read, from either */
+} eventspace_lane_counts;
+
+void eventspace_lane_count(const eventspace_lane *lane,
+                           eventspace_lane_counts *out);
+
+/* Adds to what is wrong with a host's files (`problem`), each thing once; for
+ * those who find it out when they read. */
+void eventspace_run_note(eventspace_run *run, size_t host, const char *format,
+                         ...) __attribute__((format(printf, 3, 4)));
+
 /* Nanoseconds from the earliest start of a host to `ticks` of this host. The
  * wall clocks of the hosts are taken to be one and the same, as they are on
  * one machine. 0 for a host without meta. */

@@ -14,8 +14,13 @@
  */
 #include "eventspace/ticks.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -30,6 +35,15 @@ bool eventspace_ticks_counter;
 
 static const char *source = "monotonic_raw";
 static double hz = 1e9;
+static bool has_counter; /* of the processor, that can be used */
+
+/* What is simulated; all 0 when nothing is. */
+static int64_t simulated_offset_ns, simulated_rate_ppb;
+static int64_t simulated_offset; /* ticks */
+static int64_t simulated_rate;   /* in 2^-64ths */
+
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
+#define BOOT_ID_BYTES 36
 
 /* The counter, read after all that stands before it and before all that
  * follows. */
@@ -183,6 +197,7 @@ void eventspace_ticks_init(void)
     chosen = true;
     if (!counter_usable())
         return;
+    has_counter = true;
     eventspace_ticks_counter = true; /* measuring reads it */
     hz = counter_hz();
     source = COUNTER_NAME;
@@ -196,4 +211,72 @@ const char *eventspace_ticks_source(void)
 double eventspace_ticks_hz(void)
 {
     return hz;
+}
+
+/* --- another counter than the real one --- */
+
+static uint64_t ticks_raw(void)
+{
+#if defined(__x86_64__)
+    if (has_counter)
+        return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    if (has_counter) {
+        uint64_t ticks;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
+#endif
+    return eventspace_ticks_clock();
+}
+
+/* Shifting rounds down, for negative rates too: so the ticks never go back. */
+uint64_t eventspace_ticks_other(void)
+{
+    uint64_t raw = ticks_raw();
+    __int128 more = ((__int128)raw * simulated_rate) >> 64;
+
+    return raw + (uint64_t)(int64_t)more + (uint64_t)simulated_offset;
+}
+
+static bool within(int64_t value, int64_t most)
+{
+    return value >= -most && value <= most;
+}
+
+int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb)
+{
+    if (!within(offset_ns, EVENTSPACE_TICKS_OFFSET_NS_MAX) ||
+        !within(rate_ppb, EVENTSPACE_TICKS_RATE_PPB_MAX))
+        return pastset_fail(PASTSET_EINVAL,
+                            "a counter can be simulated with an offset of up "
+                            "to %" PRId64 " s and a rate of up to %" PRId64
+                            " ppm beside the real one",
+                            EVENTSPACE_TICKS_OFFSET_NS_MAX / 1000000000,
+                            (int64_t)EVENTSPACE_TICKS_RATE_PPB_MAX / 1000);
+    simulated_offset_ns = offset_ns;
+    simulated_rate_ppb = rate_ppb;
+    simulated_offset = llround((double)offset_ns * hz / 1e9);
+    simulated_rate = (int64_t)(((__int128)rate_ppb << 64) / 1000000000);
+    eventspace_ticks_counter = has_counter && !offset_ns && !rate_ppb;
+    return 0;
+}
+
+void eventspace_ticks_name(char *out, size_t room)
+{
+    char boot[BOOT_ID_BYTES + 1] = "";
+    FILE *in = fopen(BOOT_ID, "re");
+    size_t got = in ? fread(boot, 1, BOOT_ID_BYTES, in) : 0;
+    int used;
+
+    if (in)
+        fclose(in);
+    out[0] = 0;
+    if (got != BOOT_ID_BYTES)
+        return;
+    used = snprintf(out, room, "%s %s", boot, source);
+    if (simulated_offset_ns || simulated_rate_ppb)
+        snprintf(out + used, room - (size_t)used,
+                 EVENTSPACE_COUNTER_OFFSET "%" PRId64 " rate_ppb=%" PRId64,
+                 simulated_offset_ns, simulated_rate_ppb);
 }

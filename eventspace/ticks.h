@@ -4,13 +4,24 @@
  * constant rate in all states; aarch64: cntvct_el0; elsewhere, or when the
  * counter cannot be trusted, CLOCK_MONOTONIC_RAW in nanoseconds.
  *
- * Threads: init once, before any thread stamps; the rest by any. */
+ * A counter can be simulated, for tests of what aligns clocks: it then runs at
+ * another rate and has another offset than that of the machine, whose hosts
+ * would otherwise share one.
+ *
+ * Threads: init and simulate once, before any thread stamps; the rest by
+ * any. */
 #ifndef EVENTSPACE_TICKS_H
 #define EVENTSPACE_TICKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
+
+/* Most that a simulated counter may be beside the real one: an hour, and a
+ * thousandth of its rate. */
+#define EVENTSPACE_TICKS_OFFSET_NS_MAX 3600000000000
+#define EVENTSPACE_TICKS_RATE_PPB_MAX 1000000
 
 /* Chooses the source and measures its rate (10 ms the first time, then
  * nothing). */
@@ -21,8 +32,25 @@ const char *eventspace_ticks_source(void);
 /* Ticks a second. */
 double eventspace_ticks_hz(void);
 
-/* Set by init: whether the counter of the processor is used. */
+/* From now on ticks are raw + raw * rate_ppb / 10^9 + offset_ns, rounded down
+ * to whole ticks, where raw are those of the real counter, and the offset is
+ * turned into ticks by the rate of `hz`, which stays as it is: a machine whose
+ * crystal is off does not know it. Stamps then cost some 5 ns more.
+ * Call after init. Both 0: the real counter again.
+ * Errors: PASTSET_EINVAL (beyond what may be). */
+int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb);
+
+/* The name of the counter: of this boot of this machine, with its source and
+ * what is simulated. "" when the machine has none. `room` is 128 at least. */
+void eventspace_ticks_name(char *out, size_t room);
+/* What stands in it before a simulated counter's offset in nanoseconds. */
+#define EVENTSPACE_COUNTER_OFFSET " offset_ns="
+
+/* Set by init: whether the counter of the processor is read, as it is. */
 extern bool eventspace_ticks_counter;
+
+/* All other stamps: of the clock, or simulated. */
+uint64_t eventspace_ticks_other(void);
 
 static inline uint64_t eventspace_ticks_clock(void)
 {
@@ -46,7 +74,7 @@ static inline uint64_t eventspace_ticks(void)
         return ticks;
     }
 #endif
-    return eventspace_ticks_clock();
+    return eventspace_ticks_other();
 }
 
 #endif

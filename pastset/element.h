@@ -130,6 +130,20 @@ int pastset_read_match(pastset_element *element, const pastset_pattern *pattern,
                        void *tuple, size_t *bytes, int timeout_ms,
                        uint64_t *index);
 
+/* Many at once, as read_next one after the other would give them, but never
+ * waits: copies at least one and at most `most` tuples, one behind the other
+ * without a gap, into `tuples`, which has room for `most` times the type's
+ * `max_bytes`; the first is that with the index `cursor->next - *count`. From
+ * elements with one writer they come by the block, at the speed of memory,
+ * and are checked after that; less than `most` says nothing about what else is
+ * there. Needs a type of fixed length.
+ * Errors: PASTSET_EAGAIN (nothing there), PASTSET_EDELETED, PASTSET_ENOTSUP,
+ * PASTSET_EFORMAT (the file lacks a part of its tuples: the cursor stands
+ * behind that part, which is counted as lost; call again for the rest).
+ * `*count` is 0 then. */
+int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
+                      void *tuples, size_t most, size_t *count);
+
 /* Consuming. Each tuple is given to one caller only.
  * observe  the tuple at First, and moves First on
  * take     the oldest tuple that matches (NULL: any) */

@@ -3,7 +3,12 @@
  * A reader copies the slot of an index and then looks at the counters again:
  * when the index is still at or above First, no writer can have begun to use
  * the slot anew, and the copy is whole. The same code reads elements of this
- * process and those of a file. */
+ * process and those of a file.
+ *
+ * Many tuples are copied in the same way: a block of slots, then one look at
+ * the counters, which says how many of the block's first tuples may have been
+ * overwritten meanwhile. Those are thrown away. So a block is short enough that
+ * a writer who discards is seldom faster. */
 #include <stdlib.h>
 
 #include "pastset/element_internal.h"
@@ -232,6 +237,165 @@ int pastset__read(pastset_element *element, pastset_request *request)
 
     if (!err && !element->read_only)
         atomic_fetch_add_explicit(&element->header->reads, 1,
+                                  memory_order_relaxed);
+    return err;
+}
+
+/* --- many at once --- */
+
+/* Most bytes of a block: they stay in the nearest caches, and a writer that
+ * discards overwrites some hundred tuples while they are copied. */
+#define BLOCK_BYTES (128u << 10)
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many of `count` slots from that of `index` on are in the file; they do
+ * not go around its end. */
+static uint64_t slots_in_file(const pastset_element *element, uint64_t index,
+                              uint64_t count)
+{
+    uint64_t offset = element->header->data_offset +
+                      (uint64_t)(slot_at(element, index) - element->data);
+    uint64_t stride = element->stride_bytes, few = 0;
+
+    if (!element->read_only ||
+        pastset__space_readable(element->space, offset, count * stride))
+        return count;
+    while (few < count) { /* the first that is not */
+        uint64_t middle = few + (count - few + 1) / 2;
+        if (pastset__space_readable(element->space, offset, middle * stride))
+            few = middle;
+        else
+            count = middle - 1;
+    }
+    return few;
+}
+
+/* Sets the cursor behind the slots that are not in the file. */
+static int pass_over(pastset_element *element, pastset_cursor *cursor,
+                     uint64_t index, uint64_t last)
+{
+    uint64_t next = index + element->slots - index % element->slots;
+
+    next = least(next, last);
+    cursor->lost += next - cursor->next;
+    cursor->next = next;
+    return pastset_fail(PASTSET_EFORMAT,
+                        "element \"%s\": tuples %llu to %llu lie outside of "
+                        "the file, which is damaged",
+                        element->header->name, (unsigned long long)index,
+                        (unsigned long long)next - 1);
+}
+
+/* Copies up to `most` tuples from the cursor on. As many as are whole come
+ * back in `*count`: 0 when the writer was faster. */
+static int block_copy(pastset_element *element, pastset_cursor *cursor,
+                      unsigned char *to, uint64_t most, uint64_t *count)
+{
+    uint64_t last = last_of(element), stride = element->stride_bytes;
+    uint64_t first = first_given_last(element, last);
+    uint64_t index = cursor->next > first ? cursor->next : first;
+    uint64_t wanted, there, gone;
+
+    *count = 0;
+    if (index >= last)
+        return PASTSET_EAGAIN;
+    wanted = least(least(most, last - index), BLOCK_BYTES / stride + 1);
+    wanted = least(wanted, element->slots - index % element->slots);
+    there = slots_in_file(element, index, wanted);
+    if (there == 0)
+        return pass_over(element, cursor, index, last);
+    slot_copy(to, slot_at(element, index), there * stride);
+    /* Acquire: as in still_there(). */
+    pastset__fence(memory_order_acquire);
+    first =
+        first_given_last(element, atomic_load_explicit(&element->header->last,
+                                                       memory_order_relaxed));
+    gone = first > index ? least(first - index, there) : 0;
+    if (gone)
+        memmove(to, to + gone * stride, (there - gone) * stride);
+    if (gone < there) {
+        *count = there - gone;
+        cursor->lost += index + gone - cursor->next;
+        cursor->next = index + there;
+        cursor->read += *count;
+    }
+    return 0;
+}
+
+/* Where slots have headers. */
+static int one_by_one(pastset_element *element, pastset_cursor *cursor,
+                      unsigned char *to, size_t most, size_t *count)
+{
+    size_t stride = element->type.max_bytes;
+    int err = 0;
+
+    for (*count = 0; *count < most; ++*count) {
+        pastset_cursor next = *cursor;
+        size_t bytes = stride;
+        err = pastset_read_next(element, &next, to + *count * stride, &bytes,
+                                PASTSET_NOWAIT);
+        if (err || (*count && next.next != cursor->next + 1))
+            break;
+        *cursor = next;
+    }
+    if (*count)
+        return 0;
+    if (err == PASTSET_EFORMAT) {
+        cursor->next++;
+        cursor->lost++;
+    }
+    return err;
+}
+
+static int by_blocks(pastset_element *element, pastset_cursor *cursor,
+                     unsigned char *to, size_t most, size_t *count)
+{
+    do {
+        pastset_cursor before = *cursor;
+        uint64_t copied;
+        int err =
+            block_copy(element, cursor, to + *count * element->stride_bytes,
+                       most - *count, &copied);
+        if (*count && (err || cursor->lost != before.lost)) {
+            *cursor = before; /* behind a gap: the next call gives it */
+            return 0;
+        }
+        if (err)
+            return err;
+        *count += copied;
+    } while (*count < most);
+    return 0;
+}
+
+int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
+                      void *tuples, size_t most, size_t *count)
+{
+    int err;
+
+    *count = 0;
+    if (element->type.variable)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "element \"%s\": tuples of no fixed length are "
+                            "read one by one",
+                            element->header->name);
+    if (atomic_load_explicit(&element->header->state, memory_order_relaxed) !=
+        ELEMENT_LIVE)
+        return pastset__deleted(element);
+    if (most == 0)
+        return 0;
+    if (element->slot_header_bytes)
+        return one_by_one(element, cursor, tuples, most, count);
+    err = by_blocks(element, cursor, tuples, most, count);
+    if (err == PASTSET_EAGAIN)
+        return pastset_fail(err, "element \"%s\": nothing to read at %llu",
+                            element->header->name,
+                            (unsigned long long)cursor->next);
+    if (*count && !element->read_only)
+        atomic_fetch_add_explicit(&element->header->reads, *count,
                                   memory_order_relaxed);
     return err;
 }

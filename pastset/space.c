@@ -351,7 +351,10 @@ int pastset_space_refresh(pastset_space *space)
      * elements are whole. */
     count = atomic_load_explicit(&space->header->element_count,
                                  memory_order_acquire);
-    err = file_size_update(space);
+    /* The file's size is looked at when there is something new; a tuple beyond
+     * what is known of it is looked for then. So asking costs nothing. */
+    if (count != space->known || count == 0)
+        err = file_size_update(space);
     if (!err && (count > space->max_elements || count > count_most(space)))
         err = pastset_fail(PASTSET_EFORMAT,
                            "%s is damaged: it claims %u elements", space->path,

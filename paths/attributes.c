@@ -215,6 +215,9 @@ static const unit rates[] = {
     {NULL, 0},
 };
 
+/* In thousandths of them. */
+static const unit millionths[] = {{"ppm", 1000}, {"ppb", 1}, {NULL, 0}};
+
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -305,6 +308,40 @@ int paths_parse_rate(const char *text, uint64_t *out_bytes_s)
     return pastset_fail(PASTSET_EINVAL,
                         "\"%.60s\" is no rate: write a number and a unit a "
                         "second, such as 10mbit, 1gbit or 125MB",
+                        text);
+}
+
+/* A sign, or none, and a number with a unit. */
+static bool parse_signed(const char *text, const unit *units, int64_t *out)
+{
+    bool less = text[0] == '-';
+    uint64_t value;
+
+    if (!parse(text + (less || text[0] == '+'), units, &value) ||
+        value > INT64_MAX)
+        return false;
+    *out = less ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
+int paths_parse_offset(const char *text, int64_t *out_ns)
+{
+    if (parse_signed(text, durations, out_ns))
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no offset: write a duration with a "
+                        "sign, such as +1.5s or -250us",
+                        text);
+}
+
+int paths_parse_ppm(const char *text, int64_t *out_ppb)
+{
+    if (parse_signed(text, millionths, out_ppb))
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no rate of a counter: write by how many "
+                        "millionths it is too fast, such as +150ppm or "
+                        "-0.5ppm",
                         text);
 }
 

@@ -163,10 +163,15 @@ const char *paths_attributes_get(const paths_attributes *attributes,
  *   duration  `250ns`, `400us`, `1.5ms`, `2s`, `1min`; nanoseconds come back
  *   rate      `9600bit`, `64kbit`, `10mbit`, `1gbit`, `100B`, `10kB`, `125MB`,
  *             `1GB`; bytes per second come back
+ *   offset    a duration with a sign or none: `-3.2s`, `+250us`
+ *   ppm       of a counter, by how much it is too fast: `+150ppm`, `-0.5ppm`,
+ *             `20ppb`; thousand-millionths come back
  * Errors: PASTSET_EINVAL with a text that says what was expected. */
 int paths_parse_number(const char *text, uint64_t *out);
 int paths_parse_duration(const char *text, uint64_t *out_ns);
 int paths_parse_rate(const char *text, uint64_t *out_bytes_s);
+int paths_parse_offset(const char *text, int64_t *out_ns);
+int paths_parse_ppm(const char *text, int64_t *out_ppb);
 
 /* Shorthands; NULL / `fallback` when absent.
  * Errors: PASTSET_EMAP with file, line and node, for a value that is none. */

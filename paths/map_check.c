@@ -18,6 +18,8 @@
 #include "pastset/type.h"
 
 #define HOST_NAME_BYTES 100
+#define COUNTER_OFFSET_NS_MAX 3600000000000
+#define COUNTER_RATE_PPB_MAX 1000000
 #define PATH_NODES_MAX 4096 /* of one path, over all hosts */
 
 typedef struct checker {
@@ -175,6 +177,24 @@ static void check_places(checker *c, place *places, size_t count)
     }
 }
 
+/* What a host's counter is to be, for tests of clocks. */
+static void check_counter(checker *c, const paths_map_host *host,
+                          const char *key,
+                          int (*parse)(const char *text, int64_t *value),
+                          int64_t most, const char *most_text)
+{
+    const char *text = paths_attributes_get(&host->attributes, key);
+    int64_t value;
+
+    if (!text || !text[0])
+        return;
+    if (parse(text, &value) != 0)
+        complain(c, host->line, host->name, "%s: %s", key, pastset_error());
+    else if (value < -most || value > most)
+        complain(c, host->line, host->name, "%s=%s: it is %s at most", key,
+                 text, most_text);
+}
+
 static void check_host(checker *c, const paths_map_host *host)
 {
     if (!is_file_name(host->name))
@@ -182,6 +202,10 @@ static void check_host(checker *c, const paths_map_host *host)
                  "a host's files are named after it: use 1 to %d letters, "
                  "digits, _ . and -, and no . in front",
                  HOST_NAME_BYTES);
+    check_counter(c, host, "counter_offset", paths_parse_offset,
+                  COUNTER_OFFSET_NS_MAX, "one hour");
+    check_counter(c, host, "counter_rate", paths_parse_ppm,
+                  COUNTER_RATE_PPB_MAX, "1000ppm");
 }
 
 static void check_hosts(checker *c)

@@ -33,23 +33,26 @@
 typedef struct scopes_archive_writer scopes_archive_writer;
 
 /* Creates the file, or goes on with the one that is there: a cut or damaged
- * tail is then cut off, and `next` of each lane is where it goes on.
- * Errors: PASTSET_EIO, PASTSET_EFORMAT (it is no archive, or that of another
- * host), PASTSET_ENOMEM. */
+ * tail is then cut off, and `next` of each lane is where it goes on. The file
+ * is locked until it is closed, or the process ends.
+ * Errors: PASTSET_EIO, PASTSET_EEXIST (somebody else is writing to it),
+ * PASTSET_ENOSPC, PASTSET_EFORMAT (it is no archive, or that of another host),
+ * PASTSET_ENOMEM. */
 int scopes_archive_create(scopes_archive_writer **out, const char *file,
                           const char *host);
 
 /* Appends tuples of a lane; they are kept until a block is full, or until
  * flush. `index` is that of the first; when it is not the one after the last
  * tuple of this lane, those in between are lost, and counted in the archive.
- * Errors: PASTSET_EIO, PASTSET_ENOSPC (the disk is full: nothing of the block
- * is in the file then, and the same tuples may be tried again),
+ * Errors: PASTSET_EIO, PASTSET_ENOSPC (the disk is full: no half of a block is
+ * in the file then, and the same call may be tried again),
  * PASTSET_ENOMEM, PASTSET_EINVAL (an index that is there already). */
 int scopes_archive_append(scopes_archive_writer *writer, const char *lane,
                           uint64_t index, const eventspace_trace *events,
                           size_t count);
-/* Says how many tuples the lane has had and how many of these (or beyond) were
- * refused and never had an index: the losses that no later tuple tells of. */
+/* Says how many tuples the lane has had (the index after the last one), and how
+ * many were refused beside these and never had an index: the losses that no
+ * later tuple tells of. Errors: as of append. */
 int scopes_archive_end_lane(scopes_archive_writer *writer, const char *lane,
                             uint64_t written, uint64_t refused);
 /* Writes out what is kept. */
@@ -67,6 +70,8 @@ typedef struct scopes_archive_cost {
     uint64_t pulls;        /* how often it looked */
     uint64_t elapsed_ns;   /* since it began */
 } scopes_archive_cost;
+/* What the writer cannot know is taken from `cost`: processor_ns, pulls and
+ * elapsed_ns, of this writer; those of earlier ones are added. */
 int scopes_archive_note(scopes_archive_writer *writer,
                         const scopes_archive_cost *cost);
 
@@ -78,7 +83,7 @@ int scopes_archive_close(scopes_archive_writer *writer);
 typedef struct scopes_archive scopes_archive;
 
 /* Opens an archive and reads the heads of its blocks. What is damaged is left
- * out and told by `problem`.
+ * out and told by `problem`; a tail that is just being written is no damage.
  * Errors: PASTSET_ENOENT, PASTSET_EIO, PASTSET_EFORMAT (not an archive at
  * all), PASTSET_ENOMEM. */
 int scopes_archive_open(scopes_archive **out, const char *file);
@@ -100,6 +105,7 @@ typedef struct scopes_archive_lane {
 } scopes_archive_lane;
 
 size_t scopes_archive_lanes(const scopes_archive *archive);
+/* Valid until the next refresh, as blocks are. */
 const scopes_archive_lane *scopes_archive_lane_at(const scopes_archive *archive,
                                                   size_t position);
 /* SIZE_MAX when there is none of that name. */

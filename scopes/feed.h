@@ -30,31 +30,37 @@ int scopes_feed_create(scopes_feed **out, eventspace_run *run, size_t host,
                        const scopes_pace *pace);
 void scopes_feed_destroy(scopes_feed *feed);
 
-/* Where a lane's cursor goes on: for who has saved what came before. */
+/* Where a lane's cursor goes on: for who has saved what came before, which is
+ * left out of the feed's ledger. It may be a lane that is not there yet.
+ * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such host, or not of this feed).
+ */
 int scopes_feed_seek(scopes_feed *feed, size_t host, const char *lane,
                      uint64_t index);
 
 /* Gives the tuples that have come since, lane by lane, at most `pace.batch`
- * of them; `*more` when there are others already. The first of a batch is at
- * `index`; a gap to the batch before it is a loss.
- * Errors: those of `each`; what is wrong with a host is its `problem`. */
+ * of them; `*more` (may be NULL) when there are others already. The first of a
+ * batch is at `index`, the others follow it without a gap; a gap to the batch
+ * before it is a loss. It finds hosts and lanes that are new by itself. When
+ * `each` fails, its batch comes again at the next pull.
+ * Errors: those of `each`, PASTSET_ENOMEM; what is wrong with a host is its
+ * `problem`. */
 int scopes_feed_pull(scopes_feed *feed, scopes_each *each, void *context,
                      bool *more);
 
-/* Until the next pull: its interval, or longer to keep to its share. Ends
- * early when `*stop` is set and its futex woken (pastset/waiter.h is used by
- * the caller); gives the nanoseconds to wait. */
+/* How long to wait before the next pull, in nanoseconds from now: the rest of
+ * its interval, or longer to keep to its share. When the last pull left tuples
+ * behind (`more`), the interval is not waited for. */
 int64_t scopes_feed_pause_ns(const scopes_feed *feed);
 
-/* Its own ledger, by host or (SIZE_MAX) of all: made = seen + missed + what is
- * still to be read (`beside`). */
+/* Its own ledger, by host or (SIZE_MAX) of all, as of now: made = seen + missed
+ * + what is still to be read (`beside`). */
 void scopes_feed_ledger(const scopes_feed *feed, size_t host,
                         scopes_ledger *out);
 
 /* What it has cost. */
 typedef struct scopes_feed_cost {
     uint64_t pulls, tuples, bytes;
-    uint64_t processor_ns; /* of the threads that pulled */
+    uint64_t processor_ns; /* of the thread that pulled, with `each` */
     uint64_t elapsed_ns;   /* since it was created */
 } scopes_feed_cost;
 void scopes_feed_cost_take(const scopes_feed *feed, scopes_feed_cost *out);

@@ -40,7 +40,7 @@ typedef struct scopes_ledger {
                         whole blocks are passed over, all of theirs */
 } scopes_ledger;
 
-/* What is wanted. All zero but `to_ticks`: everything. */
+/* What is wanted. All zero: everything. */
 typedef struct scopes_wanted {
     /* By host, of the map: tuples whose [start, end] meets [from, to], in the
      * host's own ticks. NULL: from the first, to the last. */
@@ -65,7 +65,8 @@ typedef int scopes_each(const scopes_batch *batch, void *context);
 
 /* Walks one host, lane by lane. The number of tuples that come in one batch is
  * bounded, and so is the memory. Tuples that are written during the walk are
- * left for the next time. Adds to `*ledger`, which may be NULL.
+ * left for the next time. `wanted` NULL: everything. Adds to `*ledger`, which
+ * may be NULL; after a walk that was ended, what it came to.
  * Errors: PASTSET_EINVAL (no such host), PASTSET_ENOMEM. */
 int scopes_source_each(scopes_source *source, size_t host,
                        const scopes_wanted *wanted, scopes_each *each,

@@ -1,9 +1,9 @@
 /* store.h - trace tuples in memory, by collector: what views are made from.
  *
- * Loading is two passes over the source: one counts, one puts each tuple into
- * the series of its collector. Series are in the order of `start` (then of
- * `sequence`). It costs 36 bytes for each tuple that is wanted, so for
- * large runs a window or the collectors that a view needs are asked for.
+ * Loading is one pass over the source, which puts each tuple into the series of
+ * its collector. Series are in the order of `start` (then of `sequence`, then
+ * of `thread`). It costs 36 bytes for each tuple that is wanted, so for large
+ * runs a window or the collectors that a view needs are asked for.
  *
  * Threads:   a store that is loaded may be read by any number of threads.
  * Ownership: load gives, free takes back. */
@@ -26,12 +26,12 @@ typedef struct scopes_store {
     uint32_t collectors;    /* highest id + 1 */
     scopes_ledger *ledgers; /* by host */
     scopes_ledger ledger;   /* of all hosts */
-    uint64_t strange; /* tuples of collectors that the map does not have */
-    eventspace_trace *memory;
-    size_t memory_bytes;
+    uint64_t strange; /* tuples of collectors that the map does not have: seen,
+                         and in no series */
+    struct scopes_stack *stacks; /* the memory of the series */
 } scopes_store;
 
-/* Errors: PASTSET_ENOMEM. */
+/* `wanted` NULL: everything. Errors: PASTSET_ENOMEM. */
 int scopes_store_load(scopes_store **out, scopes_source *source,
                       const scopes_wanted *wanted);
 /* From tuples in memory; for tests and for windows that were gathered. They

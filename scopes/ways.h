@@ -44,6 +44,8 @@ typedef struct scopes_meeting {
     uint32_t host;
     uint32_t element;  /* node of the element at the end of the way */
     uint32_t lower;    /* the collector below it; PATHS_NONE */
+    bool shared;       /* other ways join this one before `lower`, so that not
+                          all that passes there comes from here */
     scopes_ids inputs; /* the collectors above it, in the order of the edges;
                           PATHS_NONE for a way in that has none */
     uint32_t parent;   /* the meeting further down; PATHS_NONE: this is the
@@ -60,6 +62,7 @@ typedef struct scopes_top {
     uint32_t collector; /* id; PATHS_NONE: this path has none at its top */
     uint32_t element;   /* node */
     uint32_t meeting;   /* the first one on the way; PATHS_NONE */
+    uint32_t input;     /* number of its input that is reached from here */
     const char *name;   /* its `as`, else the element's name */
 } scopes_top;
 
@@ -84,6 +87,11 @@ typedef struct scopes_ways {
 int scopes_ways_make(scopes_ways **out, const paths_map *map);
 /* NULL is allowed. */
 void scopes_ways_free(scopes_ways *ways);
+
+/* The number of the input by which a thread's operations come to a meeting;
+ * PATHS_NONE when they do not. There is one at most. */
+uint32_t scopes_ways_input(const scopes_ways *ways, uint32_t meeting,
+                           uint32_t thread);
 
 /* Names for tables: "" when there is none. */
 const char *scopes_ways_node_name(const scopes_ways *ways, uint32_t node);

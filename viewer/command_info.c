@@ -9,6 +9,7 @@
 #include "viewer/facts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef enum info_list {
     LIST_THREADS,
     LIST_ELEMENTS,
     LIST_COLLECTORS,
+    LIST_COSTS,
     LISTS,
 } info_list;
 
@@ -24,51 +26,52 @@ typedef struct info {
     eventspace_run *run;
     const paths_map *map;
     viewer_facts facts;
-    bool notes_below; /* texts of hosts stand below the list, not in it */
+    double event_cost_ns; /* 0: not measured (yet) */
+    bool notes_below;     /* texts of hosts stand below the list, not in it */
 } info;
 
 /* --- hosts --- */
 
-static const viewer_column host_columns[] = {
-    {"host", "host", VIEWER_TEXT},
-    {"state", "state", VIEWER_TEXT},
-    {"pid", "pid", VIEWER_NUMBER},
-    {"threads", "threads", VIEWER_COUNT},
-    {"elements", "elements", VIEWER_COUNT},
-    {"traces", "traces", VIEWER_COUNT},
-    {"events_made", "events", VIEWER_COUNT},
-    {"events_present", "present", VIEWER_COUNT},
-    {"events_dropped", "dropped", VIEWER_COUNT},
-    {"events_drained", "drained", VIEWER_COUNT},
-    {"tick_source", "ticks", VIEWER_TEXT},
-    {"text", "text", VIEWER_TEXT},       /* these last two may be long: */
-    {"problem", "problem", VIEWER_TEXT}, /* see `notes_below` */
+static const scopes_column host_columns[] = {
+    {"host", "host", SCOPES_TEXT},
+    {"state", "state", SCOPES_TEXT},
+    {"pid", "pid", SCOPES_NUMBER},
+    {"threads", "threads", SCOPES_COUNT},
+    {"elements", "elements", SCOPES_COUNT},
+    {"traces", "traces", SCOPES_COUNT},
+    {"events_made", "events", SCOPES_COUNT},
+    {"events_present", "present", SCOPES_COUNT},
+    {"events_dropped", "dropped", SCOPES_COUNT},
+    {"events_drained", "drained", SCOPES_COUNT},
+    {"tick_source", "ticks", SCOPES_TEXT},
+    {"text", "text", SCOPES_TEXT},       /* these last two may be long: */
+    {"problem", "problem", SCOPES_TEXT}, /* see `notes_below` */
 };
 #define HOST_NOTES 2
 
-static void add_host(const info *i, viewer_table *table, const char *name,
+static void add_host(const info *i, scopes_table *table, const char *name,
                      const viewer_host_facts *facts)
 {
     static const eventspace_run_host nobody;
     const eventspace_run_host *host = facts->host ? facts->host : &nobody;
-    viewer_table_text(table, name);
-    viewer_table_text(table, facts->state);
-    viewer_table_integer(table, facts->host ? host->meta.pid : VIEWER_BLANK);
-    viewer_table_integer(table, facts->threads);
-    viewer_table_integer(table, (int64_t)facts->elements);
-    viewer_table_integer(table, (int64_t)facts->traces);
-    viewer_table_integer(table, (int64_t)facts->events.made);
-    viewer_table_integer(table, (int64_t)facts->events.present);
-    viewer_table_integer(table, (int64_t)facts->events.dropped);
-    viewer_table_integer(table, (int64_t)facts->events.drained);
-    viewer_table_text(table, host->meta.tick_source);
+    scopes_table_text(table, name);
+    scopes_table_text(table, facts->state);
+    scopes_table_integer(table, facts->host ? host->meta.pid : SCOPES_BLANK);
+    scopes_table_integer(table, facts->threads);
+    scopes_table_integer(table, (int64_t)facts->elements);
+    scopes_table_integer(table, (int64_t)facts->traces);
+    scopes_table_integer(table, (int64_t)facts->events.made);
+    scopes_table_integer(table, (int64_t)facts->events.present);
+    scopes_table_integer(table, (int64_t)facts->events.dropped);
+    scopes_table_integer(table, (int64_t)facts->events.drained);
+    scopes_table_text(table, host->meta.tick_source);
     if (i->notes_below)
         return;
-    viewer_table_text(table, host->meta.text);
-    viewer_table_text(table, host->problem);
+    scopes_table_text(table, host->meta.text);
+    scopes_table_text(table, host->problem);
 }
 
-static int list_hosts(info *i, viewer_table *table)
+static int list_hosts(info *i, scopes_table *table)
 {
     for (size_t k = 0; k < i->facts.host_count; k++)
         add_host(i, table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
@@ -79,13 +82,13 @@ static int list_hosts(info *i, viewer_table *table)
 
 /* --- threads --- */
 
-static const viewer_column thread_columns[] = {
-    {"number", "no.", VIEWER_NUMBER},
-    {"thread", "thread", VIEWER_TEXT},
-    {"host", "host", VIEWER_TEXT},
-    {"paths", "paths", VIEWER_COUNT},
-    {"operations", "operations", VIEWER_COUNT},
-    {"missing", "missing", VIEWER_COUNT},
+static const scopes_column thread_columns[] = {
+    {"number", "no.", SCOPES_NUMBER},
+    {"thread", "thread", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"paths", "paths", SCOPES_COUNT},
+    {"operations", "operations", SCOPES_COUNT},
+    {"missing", "missing", SCOPES_COUNT},
 };
 
 static const char *host_name(const paths_map *map, uint32_t host)
@@ -93,7 +96,7 @@ static const char *host_name(const paths_map *map, uint32_t host)
     return host < map->host_count ? map->hosts[host].name : "";
 }
 
-static int list_threads(info *i, viewer_table *table)
+static int list_threads(info *i, scopes_table *table)
 {
     scopes_communication *view;
     int err = scopes_communication_read(&view, i->run);
@@ -101,12 +104,12 @@ static int list_threads(info *i, viewer_table *table)
         return err;
     for (uint32_t k = 0; k < view->thread_count; k++) {
         const scopes_thread *thread = &view->threads[k];
-        viewer_table_integer(table, k);
-        viewer_table_text(table, thread->name);
-        viewer_table_text(table, host_name(i->map, thread->host));
-        viewer_table_integer(table, i->map->nodes[thread->node].out_count);
-        viewer_table_integer(table, (int64_t)thread->operations);
-        viewer_table_integer(table, (int64_t)thread->missing);
+        scopes_table_integer(table, k);
+        scopes_table_text(table, thread->name);
+        scopes_table_text(table, host_name(i->map, thread->host));
+        scopes_table_integer(table, i->map->nodes[thread->node].out_count);
+        scopes_table_integer(table, (int64_t)thread->operations);
+        scopes_table_integer(table, (int64_t)thread->missing);
     }
     scopes_communication_destroy(view);
     return 0;
@@ -114,20 +117,20 @@ static int list_threads(info *i, viewer_table *table)
 
 /* --- elements --- */
 
-static const viewer_column element_columns[] = {
-    {"element", "element", VIEWER_TEXT},
-    {"host", "host", VIEWER_TEXT},
-    {"trace", "trace", VIEWER_TEXT},
-    {"type", "type", VIEWER_TEXT},
-    {"policy", "policy", VIEWER_TEXT},
-    {"capacity", "capacity", VIEWER_COUNT},
-    {"written", "written", VIEWER_COUNT},
-    {"read", "read", VIEWER_COUNT},
-    {"consumed", "consumed", VIEWER_COUNT},
-    {"truncated", "truncated", VIEWER_COUNT},
-    {"dropped", "dropped", VIEWER_COUNT},
-    {"refused", "refused", VIEWER_COUNT},
-    {"present", "present", VIEWER_COUNT},
+static const scopes_column element_columns[] = {
+    {"element", "element", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"trace", "trace", SCOPES_TEXT},
+    {"type", "type", SCOPES_TEXT},
+    {"policy", "policy", SCOPES_TEXT},
+    {"capacity", "capacity", SCOPES_COUNT},
+    {"written", "written", SCOPES_COUNT},
+    {"read", "read", SCOPES_COUNT},
+    {"consumed", "consumed", SCOPES_COUNT},
+    {"truncated", "truncated", SCOPES_COUNT},
+    {"dropped", "dropped", SCOPES_COUNT},
+    {"refused", "refused", SCOPES_COUNT},
+    {"present", "present", SCOPES_COUNT},
 };
 
 static const char *policy_name(pastset_policy policy)
@@ -143,27 +146,27 @@ static const char *policy_name(pastset_policy policy)
     return "?";
 }
 
-static void add_element(viewer_table *table, const char *host,
+static void add_element(scopes_table *table, const char *host,
                         pastset_element *element, bool trace)
 {
     pastset_ledger ledger;
     pastset_element_ledger(element, &ledger);
-    viewer_table_text(table, pastset_element_name(element));
-    viewer_table_text(table, host);
-    viewer_table_text(table, trace ? "yes" : "no");
-    viewer_table_text(table, pastset_element_type(element)->text);
-    viewer_table_text(table, policy_name(pastset_element_policy(element)));
-    viewer_table_integer(table, (int64_t)pastset_element_capacity(element));
-    viewer_table_integer(table, (int64_t)ledger.written);
-    viewer_table_integer(table, (int64_t)ledger.read);
-    viewer_table_integer(table, (int64_t)ledger.consumed);
-    viewer_table_integer(table, (int64_t)ledger.truncated);
-    viewer_table_integer(table, (int64_t)ledger.dropped);
-    viewer_table_integer(table, (int64_t)ledger.refused);
-    viewer_table_integer(table, (int64_t)ledger.present);
+    scopes_table_text(table, pastset_element_name(element));
+    scopes_table_text(table, host);
+    scopes_table_text(table, trace ? "yes" : "no");
+    scopes_table_text(table, pastset_element_type(element)->text);
+    scopes_table_text(table, policy_name(pastset_element_policy(element)));
+    scopes_table_integer(table, (int64_t)pastset_element_capacity(element));
+    scopes_table_integer(table, (int64_t)ledger.written);
+    scopes_table_integer(table, (int64_t)ledger.read);
+    scopes_table_integer(table, (int64_t)ledger.consumed);
+    scopes_table_integer(table, (int64_t)ledger.truncated);
+    scopes_table_integer(table, (int64_t)ledger.dropped);
+    scopes_table_integer(table, (int64_t)ledger.refused);
+    scopes_table_integer(table, (int64_t)ledger.present);
 }
 
-static int list_elements(info *i, viewer_table *table)
+static int list_elements(info *i, scopes_table *table)
 {
     for (size_t k = 0; k < i->facts.host_count; k++) {
         const eventspace_run_host *host = i->facts.hosts[k].host;
@@ -179,11 +182,11 @@ static int list_elements(info *i, viewer_table *table)
 
 /* --- collectors --- */
 
-static const viewer_column collector_columns[] = {
-    {"collector", "id", VIEWER_NUMBER}, {"name", "collector", VIEWER_TEXT},
-    {"host", "host", VIEWER_TEXT},      {"trace", "trace element", VIEWER_TEXT},
-    {"events", "events", VIEWER_COUNT}, {"bytes", "bytes", VIEWER_COUNT},
-    {"failed", "failed", VIEWER_COUNT},
+static const scopes_column collector_columns[] = {
+    {"collector", "id", SCOPES_NUMBER}, {"name", "collector", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},      {"trace", "trace element", SCOPES_TEXT},
+    {"events", "events", SCOPES_COUNT}, {"bytes", "bytes", SCOPES_COUNT},
+    {"failed", "failed", SCOPES_COUNT},
 };
 
 typedef struct collected {
@@ -209,21 +212,21 @@ static int count_event(const eventspace_trace *event, void *context)
     return 0;
 }
 
-static void add_collector(viewer_table *table, const paths_map *map,
+static void add_collector(scopes_table *table, const paths_map *map,
                           uint32_t id, uint32_t index, const collected *c)
 {
     const paths_map_node *node = &map->nodes[index];
     const char *trace = paths_node_get(node, "trace");
-    viewer_table_integer(table, id);
-    viewer_table_text(table, node->name);
-    viewer_table_text(table, host_name(map, node->host));
-    viewer_table_text(table, trace ? trace : "");
-    viewer_table_integer(table, (int64_t)c->events);
-    viewer_table_integer(table, (int64_t)c->bytes);
-    viewer_table_integer(table, (int64_t)c->failed);
+    scopes_table_integer(table, id);
+    scopes_table_text(table, node->name);
+    scopes_table_text(table, host_name(map, node->host));
+    scopes_table_text(table, trace ? trace : "");
+    scopes_table_integer(table, (int64_t)c->events);
+    scopes_table_integer(table, (int64_t)c->bytes);
+    scopes_table_integer(table, (int64_t)c->failed);
 }
 
-static int list_collectors(info *i, viewer_table *table)
+static int list_collectors(info *i, scopes_table *table)
 {
     counting c = {.count = eventspace_run_collectors(i->run)};
     c.collectors = calloc((size_t)c.count + 1, sizeof(*c.collectors));
@@ -241,21 +244,76 @@ static int list_collectors(info *i, viewer_table *table)
     return err;
 }
 
+/* --- costs --- */
+
+/* Of one host, and (but for how often it looked) of its archive. */
+static const scopes_column cost_columns[] = {
+    {"host", "host", SCOPES_TEXT},
+    {"lasted_ns", "lasted ms", SCOPES_TIME_NS},
+    {"events_made", "events", SCOPES_COUNT},
+    {"collectors_ns", "collectors ms", SCOPES_TIME_NS},
+    {"collectors_share", "of a processor", SCOPES_SHARE},
+    {"archived", "archived", SCOPES_COUNT},
+    {"archive_bytes", "bytes", SCOPES_COUNT},
+    {"archive_pulls", "pulls", SCOPES_COUNT},
+    {"archive_processor_ns", "archiving ms", SCOPES_TIME_NS},
+    {"archive_share", "of a processor", SCOPES_SHARE},
+};
+
+static double share_of(double part_ns, double whole_ns)
+{
+    return whole_ns > 0 ? part_ns / whole_ns : NAN;
+}
+
+static void add_cost(const info *i, scopes_table *table, const char *name,
+                     const viewer_host_facts *facts)
+{
+    const scopes_archive_cost *archive = &facts->archive;
+    bool there = facts->archived, known = i->event_cost_ns > 0;
+    double collectors_ns =
+        known ? (double)facts->events.made * i->event_cost_ns : NAN;
+
+    scopes_table_text(table, name);
+    scopes_table_integer(table,
+                         facts->lasted_ns ? facts->lasted_ns : SCOPES_BLANK);
+    scopes_table_integer(table, (int64_t)facts->events.made);
+    scopes_table_integer(table, known ? (int64_t)collectors_ns : SCOPES_BLANK);
+    scopes_table_real(table, share_of(collectors_ns, (double)facts->lasted_ns));
+    scopes_table_integer(table,
+                         there ? (int64_t)archive->tuples : SCOPES_BLANK);
+    scopes_table_integer(table, there ? (int64_t)archive->bytes : SCOPES_BLANK);
+    scopes_table_integer(table, there ? (int64_t)archive->pulls : SCOPES_BLANK);
+    scopes_table_integer(table,
+                         there ? (int64_t)archive->processor_ns : SCOPES_BLANK);
+    scopes_table_real(table, share_of((double)archive->processor_ns,
+                                      (double)archive->elapsed_ns));
+}
+
+static int list_costs(info *i, scopes_table *table)
+{
+    for (size_t k = 0; k < i->facts.host_count; k++)
+        add_cost(i, table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
+    if (i->notes_below)
+        add_cost(i, table, "all", &i->facts.total);
+    return 0;
+}
+
 /* --- all of them --- */
 
 #define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
 static const struct {
     const char *name; /* in JSON */
-    const viewer_column *columns;
+    const scopes_column *columns;
     size_t column_count;
-    int (*fill)(info *i, viewer_table *table);
+    int (*fill)(info *i, scopes_table *table);
 } lists[LISTS] = {
     [LIST_HOSTS] = {"hosts", COLUMNS(host_columns), list_hosts},
     [LIST_THREADS] = {"threads", COLUMNS(thread_columns), list_threads},
     [LIST_ELEMENTS] = {"elements", COLUMNS(element_columns), list_elements},
     [LIST_COLLECTORS] = {"collectors", COLUMNS(collector_columns),
                          list_collectors},
+    [LIST_COSTS] = {"costs", COLUMNS(cost_columns), list_costs},
 };
 
 static int print_list(info *i, info_list list, viewer_format format)
@@ -263,27 +321,29 @@ static int print_list(info *i, info_list list, viewer_format format)
     size_t columns = lists[list].column_count;
     if (list == LIST_HOSTS && i->notes_below)
         columns -= HOST_NOTES;
-    viewer_table *table = viewer_table_create(lists[list].columns, columns);
+    scopes_table *table = scopes_table_create(lists[list].columns, columns);
     int err = table ? lists[list].fill(i, table) : 0;
     if (!err)
         err = viewer_table_print(table, format, stdout);
-    viewer_table_destroy(table);
+    scopes_table_destroy(table);
     return err;
 }
 
 static int print_json(info *i)
 {
     const viewer_host_facts *total = &i->facts.total;
-    json_t *head =
-        json_pack("{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "run",
-                  viewer_json_text(eventspace_run_directory(i->run)), "map",
-                  viewer_json_text(i->map->name), "state", total->state,
-                  "threads", (json_int_t)total->threads, "events_made",
-                  (json_int_t)total->events.made, "events_present",
-                  (json_int_t)total->events.present, "events_dropped",
-                  (json_int_t)total->events.dropped, "events_drained",
-                  (json_int_t)total->events.drained, "trace_bytes",
-                  (json_int_t)total->events.bytes);
+    json_t *head = json_pack(
+        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "run",
+        viewer_json_text(eventspace_run_directory(i->run)), "map",
+        viewer_json_text(i->map->name), "state", total->state, "threads",
+        (json_int_t)total->threads, "events_made",
+        (json_int_t)total->events.made, "events_present",
+        (json_int_t)total->events.present, "events_dropped",
+        (json_int_t)total->events.dropped, "events_drained",
+        (json_int_t)total->events.drained, "trace_bytes",
+        (json_int_t)total->events.bytes, "lasted_ns",
+        (json_int_t)total->lasted_ns, "event_cost_ns",
+        i->event_cost_ns > 0 ? json_real(i->event_cost_ns) : json_null());
     fputs("{\"total\": ", stdout);
     int err = json_dumpf(head, stdout, 0);
     json_decref(head);
@@ -313,6 +373,24 @@ static void print_notes(const info *i)
     }
 }
 
+/* An estimate, and by what. */
+static void print_costs(const info *i)
+{
+    const viewer_host_facts *total = &i->facts.total;
+    const scopes_archive_cost *archive = &total->archive;
+    double collectors_ns = (double)total->events.made * i->event_cost_ns;
+
+    if (i->event_cost_ns > 0 && total->events.made)
+        printf("collectors: %.1f ms in all, at %.1f ns an event (measured "
+               "here, now)\n",
+               collectors_ns / 1e6, i->event_cost_ns);
+    if (total->archived)
+        printf("archive: %" PRIu64 " events, %.1f MB, %.1f ms of processor "
+               "time\n",
+               archive->tuples, (double)archive->bytes / 1e6,
+               (double)archive->processor_ns / 1e6);
+}
+
 static void print_summary(const info *i)
 {
     const viewer_facts *facts = &i->facts;
@@ -325,6 +403,7 @@ static void print_summary(const info *i)
            " lost\n",
            events->made, events->present, (double)events->bytes / 1e6,
            events->dropped);
+    print_costs(i);
 }
 
 static int print_info(info *i, info_list list, viewer_format format)
@@ -354,6 +433,8 @@ static const struct argp_option info_options[] = {
     {"elements", 'e', NULL, 0, "List the elements instead", 0},
     {"collectors", 'c', NULL, 0, "List the events of each collector instead",
      0},
+    {"costs", 'C', NULL, 0, "List what collectors and archives cost instead",
+     0},
     {0},
 };
 
@@ -372,6 +453,9 @@ static error_t parse_info(int key, char *text, struct argp_state *state)
         return 0;
     case 'c':
         a->list = LIST_COLLECTORS;
+        return 0;
+    case 'C':
+        a->list = LIST_COSTS;
         return 0;
     case ARGP_KEY_ARG:
         command_take(&a->run, text, state);
@@ -404,6 +488,8 @@ int command_info(int argc, char **argv)
         return command_fail();
     i.map = eventspace_run_map(i.run);
     int err = viewer_facts_take(&i.facts, i.run);
+    if (a.list == LIST_HOSTS || a.list == LIST_COSTS || a.format == VIEWER_JSON)
+        i.event_cost_ns = viewer_event_cost_ns();
     if (!err)
         err = print_info(&i, a.list, a.format);
     viewer_facts_drop(&i.facts);

@@ -1,8 +1,504 @@
+/* command_top.c - eventspace top: a run, while it goes on.
+ *
+ * On a terminal a frame fills the screen and is drawn again and again; else
+ * frames are printed one after the other. In between, the run is looked at
+ * more often than is drawn, since small trace elements are soon overwritten.
+ *
+ * A run on other machines is mirrored by `eventspace scope`, a process of its
+ * own, into a directory that is removed at the end. */
 #include "viewer/command.h"
+
+#include "pastset/status.h"
+#include "viewer/facts.h"
+#include "viewer/top.h"
+#include "viewer/top_terminal.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PULL_NS 200000000
+#define SECOND_NS 1000000000
+#define NO_BATCH UINT64_MAX
+#define MIRROR_BYTES 4096
+
+typedef struct top_arguments {
+    const char *run, *connect, *key;
+    int64_t interval_ns, window_ns;
+    uint64_t batch; /* frames; 0: as long as the run lasts */
+    viewer_top_sort sort;
+    viewer_top_list list;
+    viewer_format format;
+} top_arguments;
+
+typedef struct mirror {
+    char directory[MIRROR_BYTES]; /* "" when there is none */
+    char run[MIRROR_BYTES + 8], log[MIRROR_BYTES + 8];
+    pid_t pid;
+} mirror;
+
+typedef struct watcher {
+    const top_arguments *arguments;
+    viewer_top *top;
+    mirror *mirror;
+    viewer_top_sort sort;
+    bool screen, colour;
+    bool quit;
+} watcher;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
+}
+
+/* --- signals: they are let in only while it waits --- */
+
+static volatile sig_atomic_t ended_by, stopped, resized;
+
+static void note(int number)
+{
+    if (number == SIGWINCH)
+        resized = 1;
+    else if (number == SIGTSTP)
+        stopped = 1;
+    else
+        ended_by = number;
+}
+
+/* It dies of it, but not without the terminal. */
+static void give_back(int number)
+{
+    viewer_terminal_leave();
+    raise(number); /* its action is the default one again */
+}
+
+static void watch_signals(sigset_t *open)
+{
+    static const int noted[] = {SIGINT,  SIGTERM,  SIGHUP,
+                                SIGQUIT, SIGWINCH, SIGTSTP};
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
+    struct sigaction action = {.sa_handler = note};
+    sigset_t closed;
+
+    sigemptyset(&closed);
+    for (size_t i = 0; i < sizeof(noted) / sizeof(*noted); i++) {
+        sigaction(noted[i], &action, NULL);
+        sigaddset(&closed, noted[i]);
+    }
+    action.sa_handler = give_back;
+    action.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(*deadly); i++)
+        sigaction(deadly[i], &action, NULL);
+    sigprocmask(SIG_BLOCK, &closed, open);
+}
+
+/* --- a mirror --- */
+
+static bool mirror_ended(mirror *m)
+{
+    if (m->pid > 0 && waitpid(m->pid, NULL, WNOHANG) == m->pid)
+        m->pid = 0;
+    return m->pid <= 0;
+}
+
+static int remove_one(const char *file, const struct stat *what, int kind,
+                      struct FTW *where)
+{
+    (void)what;
+    (void)kind;
+    (void)where;
+    return remove(file);
+}
+
+static void mirror_end(mirror *m)
+{
+    if (m->pid > 0) {
+        kill(m->pid, SIGTERM);
+        waitpid(m->pid, NULL, 0);
+    }
+    if (*m->directory)
+        nftw(m->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void mirror_child(const mirror *m, const top_arguments *a,
+                         const sigset_t *open)
+{
+    int log = creat(m->log, 0600);
+
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    setpgid(0, 0); /* the keys of the terminal are not for it */
+    sigprocmask(SIG_SETMASK, open, NULL);
+    dup2(log, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    if (a->key)
+        execl("/proc/self/exe", "eventspace", "scope", "--connect", a->connect,
+              "--key", a->key, "--out", m->run, (char *)NULL);
+    else
+        execl("/proc/self/exe", "eventspace", "scope", "--connect", a->connect,
+              "--out", m->run, (char *)NULL);
+    _exit(127);
+}
+
+/* What the scope said when it ended without a mirror: its last line. */
+static int mirror_failed(const mirror *m)
+{
+    char line[512], last[512] = "it ended without a word";
+    FILE *log = fopen(m->log, "re");
+
+    while (log && fgets(line, sizeof(line), log)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line)
+            memcpy(last, line, sizeof(last));
+    }
+    if (log)
+        fclose(log);
+    return pastset_fail(PASTSET_EIO, "the scope: %s", last);
+}
+
+/* Waits until the scope has mirrored the map. */
+static int mirror_wait(mirror *m, const sigset_t *open)
+{
+    struct timespec pause = {.tv_nsec = 20000000};
+    char map[sizeof(m->run) + 16];
+
+    snprintf(map, sizeof(map), "%s/pathmap.dot", m->run);
+    while (access(map, R_OK) != 0) {
+        if (mirror_ended(m))
+            return access(map, R_OK) == 0 ? 0 : mirror_failed(m);
+        ppoll(NULL, 0, &pause, open);
+        if (ended_by)
+            return pastset_fail(PASTSET_ECANCELED,
+                                "ended before there was a mirror");
+    }
+    return 0;
+}
+
+static int mirror_begin(mirror *m, const top_arguments *a, const sigset_t *open)
+{
+    const char *temporary = getenv("TMPDIR");
+
+    snprintf(m->directory, sizeof(m->directory), "%s/eventspace-top-XXXXXX",
+             temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(m->directory)) {
+        int failed = errno;
+        *m->directory = '\0';
+        return pastset_fail(PASTSET_EIO, "no directory for a mirror: %s",
+                            strerror(failed));
+    }
+    snprintf(m->run, sizeof(m->run), "%s/run", m->directory);
+    snprintf(m->log, sizeof(m->log), "%s/log", m->directory);
+    m->pid = fork();
+    if (m->pid < 0)
+        return pastset_fail(PASTSET_EIO, "fork: %s", strerror(errno));
+    if (m->pid == 0)
+        mirror_child(m, a, open);
+    return mirror_wait(m, open);
+}
+
+/* --- frames --- */
+
+static int show(watcher *w)
+{
+    viewer_top_frame frame;
+    unsigned rows, columns;
+    char keys[64];
+    int err = viewer_top_frame_make(&frame, w->top, w->sort);
+
+    if (err)
+        return err;
+    if (w->screen) {
+        viewer_terminal_size(&rows, &columns);
+        snprintf(keys, sizeof(keys), "by %s  [q]uit [s]ort",
+                 viewer_top_sort_name(w->sort));
+        fputs("\033[H", stdout);
+        err = viewer_top_draw(&frame, rows, columns, w->colour, keys, stdout);
+    } else {
+        err = viewer_top_print(&frame, w->arguments->list, w->arguments->format,
+                               stdout);
+    }
+    viewer_top_frame_clear(&frame);
+    if (fflush(stdout) != 0 && !err)
+        err = pastset_fail(PASTSET_EIO, "standard output: %s", strerror(errno));
+    return err;
+}
+
+/* Is it to be drawn at once? */
+static bool press(watcher *w, char key)
+{
+    if (key == 'q' || key == 'Q')
+        w->quit = true;
+    if (key == 's')
+        w->sort = (viewer_top_sort)((w->sort + 1) % VIEWER_TOP_SORTS);
+    return key == 's' || key == ' ';
+}
+
+static bool read_keys(watcher *w)
+{
+    char keys[64];
+    ssize_t count = read(STDIN_FILENO, keys, sizeof(keys));
+    bool again = false;
+
+    if (count <= 0) /* nobody can press anything any more */
+        w->quit = true;
+    for (ssize_t i = 0; i < count; i++)
+        again |= press(w, keys[i]);
+    return again;
+}
+
+/* Stopped by the keyboard: the shell gets the terminal as it was. */
+static void stop(watcher *w)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL}, ours;
+    sigset_t mask, before;
+
+    viewer_terminal_leave();
+    sigaction(SIGTSTP, &usual, &ours);
+    sigemptyset(&mask);
+    sigaddset(&mask, SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &mask, &before);
+    raise(SIGTSTP); /* goes on here */
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    sigaction(SIGTSTP, &ours, NULL);
+    stopped = 0;
+    if (w->screen)
+        viewer_terminal_enter();
+}
+
+/* Until `until`, a key that asks for a frame, a new size, or the end. */
+static bool wait_for(watcher *w, int64_t until, const sigset_t *open)
+{
+    int64_t left = until - now_ns();
+    struct timespec time = {.tv_sec = left > 0 ? left / SECOND_NS : 0,
+                            .tv_nsec = left > 0 ? left % SECOND_NS : 0};
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    bool keys = w->screen && isatty(STDIN_FILENO);
+    int ready = ppoll(&input, keys ? 1 : 0, &time, open);
+    bool again = resized || stopped;
+
+    if (stopped)
+        stop(w);
+    resized = 0;
+    if (ready > 0)
+        again |= read_keys(w);
+    w->quit |= ended_by != 0;
+    return again;
+}
+
+static bool is_over(watcher *w)
+{
+    return viewer_top_over(w->top) ||
+           (w->arguments->connect && mirror_ended(w->mirror));
+}
+
+/* Looks, several times, until the next frame is due. */
+static int follow(watcher *w, int64_t due, const sigset_t *open)
+{
+    bool again = false;
+    int err = 0;
+
+    while (!err && !w->quit && !again && now_ns() < due) {
+        int64_t next = now_ns() + PULL_NS;
+        again = wait_for(w, next < due ? next : due, open);
+        if (!w->quit)
+            err = viewer_top_pull(w->top);
+        if (is_over(w))
+            return err;
+    }
+    return err;
+}
+
+static int watch(watcher *w, const sigset_t *open)
+{
+    uint64_t frames = w->screen ? 0 : w->arguments->batch;
+    uint64_t shown = 0;
+    bool over;
+    int err = 0;
+
+    do {
+        over = is_over(w);
+        if (over && w->arguments->connect)
+            err = viewer_top_pull(w->top);
+        if (!err)
+            err = show(w);
+        if (err || over || ++shown == frames)
+            break;
+        err = follow(w, now_ns() + w->arguments->interval_ns, open);
+    } while (!err && !w->quit);
+    return err;
+}
+
+/* The last frame of a run that has ended stays. */
+static int end_screen(watcher *w, int err)
+{
+    viewer_terminal_leave();
+    w->screen = false;
+    return !err && !w->quit ? show(w) : err;
+}
+
+static int top_run(const top_arguments *a, mirror *m)
+{
+    viewer_top_options options = {.window_ns = a->window_ns,
+                                  .mirror = a->connect != NULL};
+    const char *plain = getenv("NO_COLOR");
+    watcher w = {.arguments = a, .mirror = m, .sort = a->sort};
+    sigset_t open;
+    int err = 0;
+
+    watch_signals(&open);
+    if (a->connect)
+        err = mirror_begin(m, a, &open);
+    if (err)
+        return err;
+    options.helper = m->pid;
+    options.event_cost_ns = viewer_event_cost_ns();
+    err = viewer_top_open(&w.top, a->connect ? m->run : a->run, &options);
+    if (err)
+        return err;
+    w.colour = !plain || !*plain;
+    w.screen = a->batch == NO_BATCH && a->format == VIEWER_TABLE &&
+               isatty(STDOUT_FILENO);
+    if (w.screen) {
+        err = viewer_terminal_enter();
+        if (!err)
+            err = watch(&w, &open);
+        err = end_screen(&w, err);
+    } else {
+        err = watch(&w, &open);
+    }
+    viewer_top_close(w.top);
+    return err;
+}
+
+/* --- the command --- */
+
+static const struct argp_option top_options[] = {
+    {"interval", 'i', "TIME", 0, "Between two frames (default 1s)", 0},
+    {"window", 'w', "TIME", 0, "That a frame tells of (default 5s)", 0},
+    {"sort", 's', "share|rate|bytes|silent|longest|number", 0,
+     "Which threads come first (default share)", 0},
+    {"batch", 'b', "FRAMES", 0,
+     "Print this many frames as plain tables, 0: until the run is over "
+     "(default 1, where standard output is no terminal)",
+     0},
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {"hosts", 'H', NULL, 0, "With CSV, list the hosts instead of the threads",
+     0},
+    {"collectives", 'c', NULL, 0, "With CSV, list the collectives instead", 0},
+    {"connect", 'C', "HOST:PORT", 0,
+     "Instead of RUN: a run on other machines, by a scope", 0},
+    {"key", 'k', "FILE", 0, "The key of that run", 0},
+    {0},
+};
+
+/* 500ms, 1s, 2.5 (seconds). */
+static int64_t parse_time(const char *text, struct argp_state *state)
+{
+    char *end;
+    double number = strtod(text, &end);
+
+    if (strcmp(end, "ms") == 0)
+        number /= 1000;
+    else if (*end && strcmp(end, "s") != 0)
+        number = -1;
+    if (end == text || !(number >= 0.01 && number <= 86400))
+        argp_error(state, "'%s' is no time from 10ms to 86400s", text);
+    return (int64_t)(number * SECOND_NS);
+}
+
+static void check_arguments(const top_arguments *a, struct argp_state *state)
+{
+    if (!a->run && !a->connect)
+        argp_error(state, "the run directory is missing");
+    if (a->run && a->connect)
+        argp_error(state, "either RUN or --connect");
+    if (a->key && !a->connect)
+        argp_error(state, "--key is for --connect");
+}
+
+static error_t parse_top(int key, char *text, struct argp_state *state)
+{
+    top_arguments *a = state->input;
+
+    switch (key) {
+    case 'i':
+        a->interval_ns = parse_time(text, state);
+        return 0;
+    case 'w':
+        a->window_ns = parse_time(text, state);
+        return 0;
+    case 's':
+        a->sort = viewer_top_sort_find(text);
+        if (a->sort == VIEWER_TOP_SORTS)
+            argp_error(state, "'%s' is nothing to sort by", text);
+        return 0;
+    case 'b':
+        a->batch = command_number(text, 0, UINT32_MAX, state);
+        return 0;
+    case 'f':
+        a->format = command_format(text, state);
+        return 0;
+    case 'H':
+        a->list = VIEWER_TOP_HOSTS;
+        return 0;
+    case 'c':
+        a->list = VIEWER_TOP_COLLECTIVES;
+        return 0;
+    case 'C':
+        a->connect = text;
+        return 0;
+    case 'k':
+        a->key = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->run, text, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_arguments(a, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
 
 int command_top(int argc, char **argv)
 {
-    (void)argc;
-    (void)argv;
-    return COMMAND_USAGE;
+    static const struct argp argp = {
+        top_options,
+        parse_top,
+        "RUN\n--connect HOST:PORT --key FILE",
+        "Watches a run while it goes on: how much each thread communicates, "
+        "how long it has been silent, who comes last to collectives, what is "
+        "lost, and what watching costs. [q] ends it, [s] sorts otherwise.\vA "
+        "thread leaves a tuple when its operation has come up: one that is "
+        "silent computes, or waits inside an operation.",
+        NULL,
+        NULL,
+        NULL};
+    top_arguments a = {.interval_ns = SECOND_NS,
+                       .window_ns = 5 * (int64_t)SECOND_NS,
+                       .batch = NO_BATCH};
+    mirror m = {0};
+    int err;
+
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    if (a.batch == NO_BATCH &&
+        (a.format != VIEWER_TABLE || !isatty(STDOUT_FILENO)))
+        a.batch = 1;
+    err = top_run(&a, &m);
+    viewer_terminal_leave();
+    mirror_end(&m);
+    return command_end_output(err);
 }

@@ -25,22 +25,22 @@ static const struct argp_option view_options[] = {
 
 /* --- totals --- */
 
-static const viewer_column total_columns[] = {
-    {"number", "no.", VIEWER_NUMBER},
-    {"thread", "thread", VIEWER_TEXT},
-    {"host", "host", VIEWER_TEXT},
-    {"operations", "operations", VIEWER_COUNT},
-    {"steps", "steps", VIEWER_COUNT},
-    {"start_ns", "start ms", VIEWER_TIME_NS},
-    {"end_ns", "end ms", VIEWER_TIME_NS},
-    {"communicating_ns", "communicating ms", VIEWER_TIME_NS},
-    {"computing_ns", "computing ms", VIEWER_TIME_NS},
-    {"share", "share", VIEWER_SHARE},
-    {"missing", "missing", VIEWER_COUNT},
-    {"longest_ns", "longest ms", VIEWER_TIME_NS},
-    {"longest_verb", "of", VIEWER_TEXT},
-    {"longest_path", "path", VIEWER_TEXT},
-    {"longest_step", "in step", VIEWER_COUNT},
+static const scopes_column total_columns[] = {
+    {"number", "no.", SCOPES_NUMBER},
+    {"thread", "thread", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"operations", "operations", SCOPES_COUNT},
+    {"steps", "steps", SCOPES_COUNT},
+    {"start_ns", "start ms", SCOPES_TIME_NS},
+    {"end_ns", "end ms", SCOPES_TIME_NS},
+    {"communicating_ns", "communicating ms", SCOPES_TIME_NS},
+    {"computing_ns", "computing ms", SCOPES_TIME_NS},
+    {"share", "share", SCOPES_SHARE},
+    {"missing", "missing", SCOPES_COUNT},
+    {"longest_ns", "longest ms", SCOPES_TIME_NS},
+    {"longest_verb", "of", SCOPES_TEXT},
+    {"longest_path", "path", SCOPES_TEXT},
+    {"longest_step", "in step", SCOPES_COUNT},
 };
 
 static double share_of(int64_t communicating_ns, int64_t computing_ns)
@@ -49,68 +49,68 @@ static double share_of(int64_t communicating_ns, int64_t computing_ns)
     return all_ns > 0 ? (double)communicating_ns / (double)all_ns : 0;
 }
 
-static void add_longest(viewer_table *table, const scopes_communication *view,
+static void add_longest(scopes_table *table, const scopes_communication *view,
                         const scopes_thread *thread)
 {
     static const scopes_operation nothing;
     bool any = thread->operations > 0;
     const scopes_operation *op =
         any ? &view->operations[thread->longest] : &nothing;
-    viewer_table_integer(table, op->end_ns - op->start_ns);
-    viewer_table_text(table, any ? pastset_verb_name(op->verb) : "");
-    viewer_table_text(table, any ? view->paths[op->path].name : "");
-    viewer_table_integer(table, op->step);
+    scopes_table_integer(table, op->end_ns - op->start_ns);
+    scopes_table_text(table, any ? pastset_verb_name(op->verb) : "");
+    scopes_table_text(table, any ? view->paths[op->path].name : "");
+    scopes_table_integer(table, op->step);
 }
 
-static void add_total(viewer_table *table, const scopes_communication *view,
+static void add_total(scopes_table *table, const scopes_communication *view,
                       uint32_t number)
 {
     const scopes_thread *thread = &view->threads[number];
     const paths_map *map = view->map;
-    viewer_table_integer(table, number);
-    viewer_table_text(table, thread->name);
-    viewer_table_text(table, thread->host < map->host_count
+    scopes_table_integer(table, number);
+    scopes_table_text(table, thread->name);
+    scopes_table_text(table, thread->host < map->host_count
                                  ? map->hosts[thread->host].name
                                  : "");
-    viewer_table_integer(table, (int64_t)thread->operations);
-    viewer_table_integer(table, (int64_t)thread->steps);
-    viewer_table_integer(table, thread->start_ns);
-    viewer_table_integer(table, thread->end_ns);
-    viewer_table_integer(table, thread->communicating_ns);
-    viewer_table_integer(table, thread->computing_ns);
-    viewer_table_real(table,
+    scopes_table_integer(table, (int64_t)thread->operations);
+    scopes_table_integer(table, (int64_t)thread->steps);
+    scopes_table_integer(table, thread->start_ns);
+    scopes_table_integer(table, thread->end_ns);
+    scopes_table_integer(table, thread->communicating_ns);
+    scopes_table_integer(table, thread->computing_ns);
+    scopes_table_real(table,
                       share_of(thread->communicating_ns, thread->computing_ns));
-    viewer_table_integer(table, (int64_t)thread->missing);
+    scopes_table_integer(table, (int64_t)thread->missing);
     add_longest(table, view, thread);
 }
 
 /* --- steps --- */
 
-static const viewer_column step_columns[] = {
-    {"number", "no.", VIEWER_NUMBER},
-    {"thread", "thread", VIEWER_TEXT},
-    {"step", "step", VIEWER_NUMBER},
-    {"operations", "operations", VIEWER_COUNT},
-    {"start_ns", "start ms", VIEWER_TIME_NS},
-    {"end_ns", "end ms", VIEWER_TIME_NS},
-    {"communicating_ns", "communicating ms", VIEWER_TIME_NS},
-    {"computing_ns", "computing ms", VIEWER_TIME_NS},
+static const scopes_column step_columns[] = {
+    {"number", "no.", SCOPES_NUMBER},
+    {"thread", "thread", SCOPES_TEXT},
+    {"step", "step", SCOPES_NUMBER},
+    {"operations", "operations", SCOPES_COUNT},
+    {"start_ns", "start ms", SCOPES_TIME_NS},
+    {"end_ns", "end ms", SCOPES_TIME_NS},
+    {"communicating_ns", "communicating ms", SCOPES_TIME_NS},
+    {"computing_ns", "computing ms", SCOPES_TIME_NS},
 };
 
-static void add_steps(viewer_table *table, const scopes_communication *view,
+static void add_steps(scopes_table *table, const scopes_communication *view,
                       uint32_t number)
 {
     const scopes_thread *thread = &view->threads[number];
     for (size_t i = 0; i < thread->steps; i++) {
         const scopes_step *step = &view->steps[thread->step + i];
-        viewer_table_integer(table, number);
-        viewer_table_text(table, thread->name);
-        viewer_table_integer(table, step->step);
-        viewer_table_integer(table, step->operations);
-        viewer_table_integer(table, step->start_ns);
-        viewer_table_integer(table, step->end_ns);
-        viewer_table_integer(table, step->communicating_ns);
-        viewer_table_integer(table, step->computing_ns);
+        scopes_table_integer(table, number);
+        scopes_table_text(table, thread->name);
+        scopes_table_integer(table, step->step);
+        scopes_table_integer(table, step->operations);
+        scopes_table_integer(table, step->start_ns);
+        scopes_table_integer(table, step->end_ns);
+        scopes_table_integer(table, step->communicating_ns);
+        scopes_table_integer(table, step->computing_ns);
     }
 }
 
@@ -120,9 +120,9 @@ static void add_steps(viewer_table *table, const scopes_communication *view,
 
 static int print_view(const scopes_communication *view, const view_arguments *a)
 {
-    viewer_table *table = a->steps
-                              ? viewer_table_create(COLUMNS(step_columns))
-                              : viewer_table_create(COLUMNS(total_columns));
+    scopes_table *table = a->steps
+                              ? scopes_table_create(COLUMNS(step_columns))
+                              : scopes_table_create(COLUMNS(total_columns));
     for (uint32_t i = 0; i < view->thread_count; i++) {
         if (a->thread != PATHS_NONE && a->thread != i)
             continue;
@@ -134,7 +134,7 @@ static int print_view(const scopes_communication *view, const view_arguments *a)
     int err = viewer_table_print(table, a->format, stdout);
     if (a->format == VIEWER_JSON)
         putchar('\n');
-    viewer_table_destroy(table);
+    scopes_table_destroy(table);
     return err;
 }
 

@@ -1,96 +1,29 @@
-/* table.c - cells in one array, row by row. */
+/* table.c - prints tables, cell by cell and straight to the file, so that a
+ * long one need not be in memory twice. Only a table for people is passed
+ * over before, to know how wide its columns are. */
 #include "viewer/table.h"
-
-#include "pastset/status.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/status.h"
+
 #define CELL_BYTES 64 /* longest number, printed */
 
-typedef union cell {
-    char *text;
-    int64_t integer;
-    double real;
-} cell;
-
-struct viewer_table {
-    const viewer_column *columns;
-    size_t column_count;
-    cell *cells;
-    size_t count, room;
-    bool failed; /* memory ran out while cells were added */
-};
-
-viewer_table *viewer_table_create(const viewer_column *columns, size_t count)
+static bool is_real(scopes_kind kind)
 {
-    viewer_table *table = calloc(1, sizeof(*table));
-    if (table) {
-        table->columns = columns;
-        table->column_count = count;
-    }
-    return table;
+    return kind == SCOPES_SHARE || kind == SCOPES_REAL;
 }
 
-static const viewer_column *column_of(const viewer_table *table, size_t index)
+static bool is_blank(scopes_kind kind, scopes_cell cell)
 {
-    return &table->columns[index % table->column_count];
-}
-
-void viewer_table_destroy(viewer_table *table)
-{
-    if (!table)
-        return;
-    for (size_t i = 0; i < table->count; i++)
-        if (column_of(table, i)->kind == VIEWER_TEXT)
-            free(table->cells[i].text);
-    free(table->cells);
-    free(table);
-}
-
-/* Room for one more cell, or NULL. */
-static cell *add(viewer_table *table)
-{
-    if (!table || table->failed)
-        return NULL;
-    if (table->count == table->room) {
-        size_t room = table->room ? table->room * 2 : 256;
-        cell *cells = realloc(table->cells, room * sizeof(*cells));
-        if (!cells) {
-            table->failed = true;
-            return NULL;
-        }
-        table->cells = cells;
-        table->room = room;
-    }
-    return &table->cells[table->count++];
-}
-
-void viewer_table_text(viewer_table *table, const char *text)
-{
-    cell *c = add(table);
-    if (!c)
-        return;
-    c->text = strdup(text);
-    if (!c->text)
-        table->failed = true;
-}
-
-void viewer_table_integer(viewer_table *table, int64_t number)
-{
-    cell *c = add(table);
-    if (c)
-        c->integer = number;
-}
-
-void viewer_table_real(viewer_table *table, double number)
-{
-    cell *c = add(table);
-    if (c)
-        c->real = number;
+    if (kind == SCOPES_TEXT)
+        return !cell.text;
+    return is_real(kind) ? !isfinite(cell.real) : cell.integer == SCOPES_BLANK;
 }
 
 /* --- for people --- */
@@ -100,6 +33,7 @@ static void print_grouped(char out[CELL_BYTES], int64_t number)
     char digits[CELL_BYTES];
     int length = snprintf(digits, sizeof(digits), "%" PRId64, number);
     size_t used = 0;
+
     for (int i = 0; i < length; i++) {
         int left = length - i;
         if (i > 0 && left % 3 == 0 && digits[i - 1] != '-')
@@ -109,35 +43,58 @@ static void print_grouped(char out[CELL_BYTES], int64_t number)
     out[used] = '\0';
 }
 
+/* Up to three decimals: 2, 0.5, 12.125. */
+static void print_real(char out[CELL_BYTES], double number)
+{
+    size_t used;
+
+    if (fabs(number) >= 1e15) {
+        snprintf(out, CELL_BYTES, "%.3e", number);
+        return;
+    }
+    used = (size_t)snprintf(out, CELL_BYTES, "%.3f", number);
+    while (out[used - 1] == '0')
+        used--;
+    if (out[used - 1] == '.')
+        used--;
+    out[used] = '\0';
+    if (strcmp(out, "-0") == 0)
+        strcpy(out, "0");
+}
+
 /* The text of a cell; `room` holds it when it is a number. */
-static const char *show(const viewer_column *column, const cell *c,
+static const char *show(scopes_kind kind, scopes_cell cell,
                         char room[CELL_BYTES])
 {
-    switch (column->kind) {
-    case VIEWER_TEXT:
-        return c->text;
-    case VIEWER_COUNT:
-        print_grouped(room, c->integer);
-        return room;
-    case VIEWER_NUMBER:
-        if (c->integer == VIEWER_BLANK)
-            return "";
-        snprintf(room, CELL_BYTES, "%" PRId64, c->integer);
-        return room;
-    case VIEWER_TIME_NS:
-        snprintf(room, CELL_BYTES, "%.3f", (double)c->integer / 1e6);
-        return room;
-    case VIEWER_SHARE:
-        snprintf(room, CELL_BYTES, "%.1f%%", c->real * 100);
-        return room;
+    if (is_blank(kind, cell))
+        return "";
+    switch (kind) {
+    case SCOPES_TEXT:
+        return cell.text;
+    case SCOPES_COUNT:
+        print_grouped(room, cell.integer);
+        break;
+    case SCOPES_NUMBER:
+        snprintf(room, CELL_BYTES, "%" PRId64, cell.integer);
+        break;
+    case SCOPES_TIME_NS:
+        snprintf(room, CELL_BYTES, "%.3f", (double)cell.integer / 1e6);
+        break;
+    case SCOPES_SHARE:
+        snprintf(room, CELL_BYTES, "%.1f%%", cell.real * 100);
+        break;
+    case SCOPES_REAL:
+        print_real(room, cell.real);
+        break;
     }
-    return "";
+    return room;
 }
 
 /* The places a text takes: its characters, if it is UTF-8. */
 static size_t places(const char *text)
 {
     size_t count = 0;
+
     for (; *text; text++)
         count += ((unsigned char)*text & 0xC0) != 0x80;
     return count;
@@ -155,6 +112,7 @@ static void print_padded(FILE *file, const char *text, size_t width, bool left,
 {
     size_t used = places(text);
     int blanks = used < width ? (int)(width - used) : 0;
+
     if (!left)
         fprintf(file, "%*s", blanks, "");
     print_plain(file, text);
@@ -164,35 +122,45 @@ static void print_padded(FILE *file, const char *text, size_t width, bool left,
         fprintf(file, "%*s", (left ? blanks : 0) + 2, "");
 }
 
-static void measure(const viewer_table *table, size_t *widths)
+static void measure(const scopes_table *table, size_t *widths)
 {
     char room[CELL_BYTES];
-    for (size_t i = 0; i < table->column_count; i++)
-        widths[i] = places(table->columns[i].head);
-    for (size_t i = 0; i < table->count; i++) {
-        size_t column = i % table->column_count;
-        size_t used = places(show(column_of(table, i), &table->cells[i], room));
-        if (used > widths[column])
-            widths[column] = used;
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
+
+    for (size_t k = 0; k < columns; k++) {
+        scopes_kind kind = scopes_table_column(table, k)->kind;
+        widths[k] = places(scopes_table_column(table, k)->head);
+        for (size_t i = 0; i < rows; i++) {
+            scopes_cell cell = scopes_table_cell(table, i, k);
+            size_t used = places(show(kind, cell, room));
+            widths[k] = used > widths[k] ? used : widths[k];
+        }
     }
 }
 
-static int print_table(const viewer_table *table, FILE *file)
+static int print_table(const scopes_table *table, FILE *file)
 {
     char room[CELL_BYTES];
-    size_t columns = table->column_count;
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
     size_t *widths = calloc(columns, sizeof(*widths));
+
     if (!widths)
         return pastset_fail(PASTSET_ENOMEM, "no memory to print a table");
     measure(table, widths);
-    for (size_t i = 0; i < columns; i++)
-        print_padded(file, table->columns[i].head, widths[i],
-                     table->columns[i].kind == VIEWER_TEXT, i + 1 == columns);
-    for (size_t i = 0; i < table->count; i++) {
-        const viewer_column *column = column_of(table, i);
-        size_t place = i % columns;
-        print_padded(file, show(column, &table->cells[i], room), widths[place],
-                     column->kind == VIEWER_TEXT, place + 1 == columns);
+    for (size_t k = 0; k < columns; k++) {
+        const scopes_column *column = scopes_table_column(table, k);
+        print_padded(file, column->head, widths[k], column->kind == SCOPES_TEXT,
+                     k + 1 == columns);
+    }
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t k = 0; k < columns; k++) {
+            scopes_kind kind = scopes_table_column(table, k)->kind;
+            scopes_cell cell = scopes_table_cell(table, i, k);
+            print_padded(file, show(kind, cell, room), widths[k],
+                         kind == SCOPES_TEXT, k + 1 == columns);
+        }
     }
     free(widths);
     return 0;
@@ -215,30 +183,45 @@ static void print_quoted(FILE *file, const char *text)
     putc('"', file);
 }
 
-static void print_csv(const viewer_table *table, FILE *file)
+static void print_csv_cell(FILE *file, scopes_kind kind, scopes_cell cell)
 {
-    size_t columns = table->column_count;
-    for (size_t i = 0; i < columns; i++)
-        fprintf(file, "%s%s", i ? "," : "", table->columns[i].key);
+    if (is_blank(kind, cell))
+        return;
+    if (kind == SCOPES_TEXT)
+        print_quoted(file, cell.text);
+    else if (kind == SCOPES_SHARE)
+        fprintf(file, "%.6f", cell.real);
+    else if (kind == SCOPES_REAL)
+        fprintf(file, "%.9g", cell.real);
+    else
+        fprintf(file, "%" PRId64, cell.integer);
+}
+
+static void print_csv(const scopes_table *table, FILE *file)
+{
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
+
+    for (size_t k = 0; k < columns; k++)
+        fprintf(file, "%s%s", k ? "," : "", scopes_table_column(table, k)->key);
     fputs("\r\n", file);
-    for (size_t i = 0; i < table->count; i++) {
-        const viewer_column *column = column_of(table, i);
-        if (column->kind == VIEWER_TEXT)
-            print_quoted(file, table->cells[i].text);
-        else if (column->kind == VIEWER_SHARE)
-            fprintf(file, "%.6f", table->cells[i].real);
-        else if (table->cells[i].integer != VIEWER_BLANK)
-            fprintf(file, "%" PRId64, table->cells[i].integer);
-        fputs((i + 1) % columns ? "," : "\r\n", file);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t k = 0; k < columns; k++) {
+            print_csv_cell(file, scopes_table_column(table, k)->kind,
+                           scopes_table_cell(table, i, k));
+            fputs(k + 1 < columns ? "," : "\r\n", file);
+        }
     }
 }
 
 json_t *viewer_json_text(const char *text)
 {
     json_t *json = json_string(text);
+    char *copy;
+
     if (json)
         return json;
-    char *copy = strdup(text);
+    copy = strdup(text);
     for (char *c = copy; c && *c; c++)
         if ((unsigned char)*c >= 0x80)
             *c = '?';
@@ -247,43 +230,59 @@ json_t *viewer_json_text(const char *text)
     return json;
 }
 
-static json_t *json_of(const viewer_column *column, const cell *c)
+static int print_json_text(FILE *file, const char *text)
 {
-    if (column->kind == VIEWER_TEXT)
-        return viewer_json_text(c->text);
-    if (column->kind == VIEWER_SHARE)
-        return json_real(c->real);
-    return c->integer == VIEWER_BLANK ? json_null() : json_integer(c->integer);
-}
+    json_t *json = viewer_json_text(text);
+    int err = json_dumpf(json, file, JSON_COMPACT | JSON_ENCODE_ANY);
 
-/* One row at a time, so that a long table need not be in memory twice. */
-static int print_json(const viewer_table *table, FILE *file)
-{
-    fputs("[", file);
-    for (size_t i = 0; i < table->count; i += table->column_count) {
-        json_t *row = json_object();
-        int err = 0;
-        for (size_t k = 0; k < table->column_count; k++)
-            err |= json_object_set_new(
-                row, table->columns[k].key,
-                json_of(&table->columns[k], &table->cells[i + k]));
-        fputs(i ? ",\n" : "\n", file);
-        err |= json_dumpf(row, file, JSON_COMPACT | JSON_REAL_PRECISION(9));
-        json_decref(row);
-        if (err)
-            return pastset_fail(PASTSET_EIO,
-                                "a row of JSON was not written: %s",
-                                ferror(file) ? strerror(errno) : "no memory");
-    }
-    fputs("\n]", file);
+    json_decref(json);
+    if (err)
+        return pastset_fail(PASTSET_EIO, "a row of JSON was not written: %s",
+                            ferror(file) ? strerror(errno) : "no memory");
     return 0;
 }
 
-int viewer_table_print(const viewer_table *table, viewer_format format,
+static int print_json_cell(FILE *file, scopes_kind kind, scopes_cell cell)
+{
+    if (is_blank(kind, cell))
+        fputs("null", file);
+    else if (kind == SCOPES_TEXT)
+        return print_json_text(file, cell.text);
+    else if (is_real(kind))
+        fprintf(file, "%.9g", cell.real);
+    else
+        fprintf(file, "%" PRId64, cell.integer);
+    return 0;
+}
+
+static int print_json(const scopes_table *table, FILE *file)
+{
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
+    int err = 0;
+
+    putc('[', file);
+    for (size_t i = 0; i < rows && !err; i++) {
+        fputs(i ? ",\n{" : "\n{", file);
+        for (size_t k = 0; k < columns && !err; k++) {
+            const scopes_column *column = scopes_table_column(table, k);
+            fprintf(file, "%s\"%s\":", k ? "," : "", column->key);
+            err = print_json_cell(file, column->kind,
+                                  scopes_table_cell(table, i, k));
+        }
+        putc('}', file);
+    }
+    fputs("\n]", file);
+    return err;
+}
+
+int viewer_table_print(const scopes_table *table, viewer_format format,
                        FILE *file)
 {
-    if (!table || table->failed)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a table");
+    int err = scopes_table_status(table);
+
+    if (err)
+        return err;
     switch (format) {
     case VIEWER_TABLE:
         return print_table(table, file);

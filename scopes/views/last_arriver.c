@@ -1,18 +1,244 @@
-#include "scopes/view_internal.h"
+/* last_arriver.c - the view "last-arriver": for whom the others waited.
+ *
+ * Paper 004, section 5.2. Who came last in a round is known exactly: below a
+ * collective wrapper, the event of a round has the number of the thread whose
+ * operation went on for all. Where no collector stands below, it is taken to
+ * be the one that started last, of the rounds of which all are there.
+ *
+ *   element            at the end of the tree
+ *   wrapper, at        and the host where it stands; "(tree)": see below
+ *   input              the collector by which it comes; empty if there is none
+ *   from, host         the thread or the collective above, and its host
+ *   last, rounds       how often it came last, of so many rounds of which it is
+ *                      known who did
+ *   share              of all rounds
+ *   count ... most     how long after the second last one it came, of the
+ *                      rounds in which it was the last and no event is missing.
+ *                      Rarely less than 0, as a thread may lose its processor
+ *                      between the stamp and its arrival
+ *
+ * The rows of "(tree)" are for whole trees of wrappers: `from` is the thread
+ * that was the last of all in so many rounds. Its times are those at the root.
+ *
+ * With `each` a row for each round of each wrapper: who came last, by which
+ * input, and from which host; `round` counts those that were found, from 0. */
+#include "scopes/views/collective_internal.h"
 
-static int make(scopes_table *out, const scopes_subject *subject)
+#include <stdlib.h>
+
+static const scopes_column columns[] = {
+    {"element", "element", SCOPES_TEXT}, {"wrapper", "wrapper", SCOPES_TEXT},
+    {"at", "at", SCOPES_TEXT},           {"input", "input", SCOPES_TEXT},
+    {"from", "from", SCOPES_TEXT},       {"host", "host", SCOPES_TEXT},
+    {"last", "last", SCOPES_COUNT},      {"rounds", "rounds", SCOPES_COUNT},
+    {"share", "share", SCOPES_SHARE},    SCOPES__SAMPLE_COLUMNS,
+};
+
+static const scopes_column each_columns[] = {
+    {"round", "round", SCOPES_NUMBER},
+    {"wrapper", "wrapper", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"input", "input", SCOPES_TEXT},
+    {"from", "from", SCOPES_TEXT},
+    {"thread", "thread", SCOPES_TEXT},
+    {"behind_ns", "behind ms", SCOPES_TIME_NS},
+};
+
+/* The last one of a round. */
+typedef struct arriver {
+    uint32_t input;    /* SCOPES_MISSING: not known */
+    uint32_t thread;   /* PATHS_NONE: not known */
+    int64_t behind_ns; /* SCOPES_BLANK: not known */
+} arriver;
+
+/* How often each input / each thread was the last. */
+typedef struct counts {
+    uint64_t *inputs, *threads;
+    scopes__sample *behind; /* by thread; NULL unless it is the root */
+    uint64_t rounds;
+} counts;
+
+/* --- a round --- */
+
+static int64_t behind_of(const scopes__visit *visit, uint32_t last)
 {
-    (void)out;
-    (void)subject;
+    int64_t second = SCOPES_BLANK;
+
+    for (uint32_t i = 0; i < visit->inputs; i++) {
+        if (i != last && visit->times[i] > second)
+            second = visit->times[i];
+    }
+    return second == SCOPES_BLANK ? SCOPES_BLANK : visit->times[last] - second;
+}
+
+static arriver arriver_of(scopes__visit *visit, uint32_t round)
+{
+    scopes__spread starts = scopes__visit_times(visit, round, false);
+    const eventspace_trace *event = scopes__visit_below(visit, round);
+    arriver found = {scopes__visit_last(visit, round, &starts), PATHS_NONE,
+                     SCOPES_BLANK};
+
+    if (found.input == SCOPES_MISSING)
+        return found;
+    if (!event)
+        event = scopes__visit_event(visit, round, found.input);
+    if (event)
+        found.thread = event->thread;
+    if (starts.full && visit->times[found.input] != SCOPES_BLANK)
+        found.behind_ns = behind_of(visit, found.input);
+    return found;
+}
+
+static void add_each(scopes_table *out, const scopes__visit *visit,
+                     uint32_t round, const arriver *last)
+{
+    const scopes_ways *ways = visit->subject->ways;
+
+    scopes_table_integer(out, round);
+    scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
+    scopes_table_text(out, visit->origins[last->input].host);
+    scopes_table_text(out, scopes__visit_input(visit, last->input));
+    scopes_table_text(out, visit->origins[last->input].name);
+    scopes_table_text(out, scopes_ways_thread_name(ways, last->thread));
+    scopes_table_integer(out, last->behind_ns);
+}
+
+static int count_thread(counts *c, uint32_t threads, const arriver *last)
+{
+    if (last->thread >= threads)
+        return 0;
+    c->threads[last->thread]++;
+    return last->behind_ns == SCOPES_BLANK
+               ? 0
+               : scopes__sample_add(&c->behind[last->thread], last->behind_ns);
+}
+
+static int take_round(scopes_table *out, scopes__visit *visit, uint32_t round,
+                      counts *c)
+{
+    arriver last = arriver_of(visit, round);
+    int err = 0;
+
+    if (last.input == SCOPES_MISSING)
+        return 0;
+    c->rounds++;
+    if (!scopes__visit_is_thread(visit, last.thread))
+        return 0;
+    if (visit->subject->each) {
+        add_each(out, visit, round, &last);
+        return 0;
+    }
+    c->inputs[last.input]++;
+    if (last.behind_ns != SCOPES_BLANK)
+        err = scopes__sample_add(&visit->samples[last.input], last.behind_ns);
+    if (!err && c->behind)
+        err = count_thread(c, visit->subject->ways->thread_count, &last);
+    return err;
+}
+
+/* --- sums --- */
+
+static void add_counts(scopes_table *out, uint64_t last, uint64_t rounds,
+                       scopes__sample *behind)
+{
+    scopes_table_integer(out, (int64_t)last);
+    scopes_table_integer(out, (int64_t)rounds);
+    scopes_table_real(out, rounds ? (double)last / (double)rounds : 0);
+    scopes__sample_row(out, behind);
+}
+
+static void add_inputs(scopes_table *out, scopes__visit *visit, const counts *c)
+{
+    const scopes_ways *ways = visit->subject->ways;
+    const scopes_meeting *meeting = visit->meeting;
+
+    for (uint32_t i = 0; i < visit->inputs; i++) {
+        if (!scopes__visit_tells(visit, i))
+            continue;
+        scopes_table_text(out, scopes_ways_node_name(ways, meeting->element));
+        scopes_table_text(out, scopes_ways_node_name(ways, meeting->node));
+        scopes_table_text(out, scopes_ways_host_name(ways, meeting->host));
+        scopes_table_text(out, scopes__visit_input(visit, i));
+        scopes_table_text(out, visit->origins[i].name);
+        scopes_table_text(out, visit->origins[i].host);
+        add_counts(out, c->inputs[i], c->rounds, &visit->samples[i]);
+    }
+}
+
+static void add_tree(scopes_table *out, scopes__visit *visit, counts *c)
+{
+    const scopes_ways *ways = visit->subject->ways;
+
+    for (uint32_t i = 0; i < ways->thread_count; i++) {
+        if (!scopes__visit_is_thread(visit, i) ||
+            scopes_ways_input(ways, visit->number, i) == PATHS_NONE)
+            continue;
+        scopes_table_text(out,
+                          scopes_ways_node_name(ways, visit->meeting->element));
+        scopes_table_text(out, "(tree)");
+        scopes_table_text(out, "");
+        scopes_table_text(out, "");
+        scopes_table_text(out, scopes_ways_thread_name(ways, i));
+        scopes_table_text(out,
+                          scopes_ways_host_name(
+                              ways, ways->map->nodes[ways->threads[i]].host));
+        add_counts(out, c->threads[i], c->rounds, &c->behind[i]);
+    }
+}
+
+/* --- all of it --- */
+
+static int counts_init(counts *c, const scopes__visit *visit)
+{
+    uint32_t threads = visit->subject->ways->thread_count;
+
+    c->inputs = calloc(visit->inputs + 1u, sizeof(*c->inputs));
+    c->threads = calloc(threads + 1u, sizeof(*c->threads));
+    if (visit->meeting->parent == PATHS_NONE && !visit->subject->each)
+        c->behind = calloc(threads + 1u, sizeof(*c->behind));
+    if (!c->inputs || !c->threads ||
+        (visit->meeting->parent == PATHS_NONE && !visit->subject->each &&
+         !c->behind))
+        return scopes__no_memory();
     return 0;
 }
 
-static const scopes_column columns[] = {{"none", "none", SCOPES_TEXT}};
+static void counts_fini(counts *c, const scopes__visit *visit)
+{
+    uint32_t threads = visit->subject->ways->thread_count;
 
-const scopes_view scopes__view_last_arriver = {"last-arriver",
-                                               "to be made",
-                                               NULL,
-                                               SCOPES__COLUMNS(columns),
-                                               NULL,
-                                               0,
-                                               make};
+    for (uint32_t i = 0; c->behind && i < threads; i++)
+        scopes__sample_free(&c->behind[i]);
+    free(c->inputs);
+    free(c->threads);
+    free(c->behind);
+}
+
+static int visit_last(scopes_table *out, scopes__visit *visit)
+{
+    counts c = {0};
+    int err = counts_init(&c, visit);
+
+    for (uint32_t r = 0; r < visit->rounds->count && !err; r++)
+        err = take_round(out, visit, r, &c);
+    if (!err && c.behind)
+        add_tree(out, visit, &c);
+    if (!err && !visit->subject->each)
+        add_inputs(out, visit, &c);
+    counts_fini(&c, visit);
+    return err;
+}
+
+static int make(scopes_table *out, const scopes_subject *subject)
+{
+    return scopes__visit_meetings(out, subject, visit_last);
+}
+
+const scopes_view scopes__view_last_arriver = {
+    "last-arriver",
+    "who came last to each collective wrapper, and how often",
+    "round of a wrapper",
+    SCOPES__COLUMNS(columns),
+    SCOPES__COLUMNS(each_columns),
+    make,
+};

@@ -1,18 +1,141 @@
+/* remote_overhead.c - the view "remote-overhead": what it costs to go to
+ * another host.
+ *
+ * Paper 004, section 4.5 (EC9 less EC8 of figure 3). For each hop to another
+ * host that has a collector on both sides: of each operation, its time at the
+ * collector above less its time at the one below. What is left went into the
+ * proxy, the network, and the other host's network loop, on both ways
+ * together; and into a `delay`, if one stands in between. Both are lengths of
+ * time, so that no clocks need be aligned; ticks become nanoseconds by the
+ * rate of their own host.
+ *
+ * Rows: a hop. With `each`: an operation over it, in the order in which they
+ * went down. */
 #include "scopes/view_internal.h"
 
-static int make(scopes_table *out, const scopes_subject *subject)
+#include <math.h>
+#include <stdlib.h>
+
+static const scopes_column columns[] = {
+    {"proxy", "proxy", SCOPES_TEXT},     {"host", "from host", SCOPES_TEXT},
+    {"to_host", "to host", SCOPES_TEXT}, {"above", "above", SCOPES_TEXT},
+    {"below", "below", SCOPES_TEXT},     SCOPES__SAMPLE_COLUMNS,
+};
+
+static const scopes_column each_columns[] = {
+    {"proxy", "proxy", SCOPES_TEXT},
+    {"thread", "thread", SCOPES_TEXT},
+    {"sequence", "sequence", SCOPES_NUMBER},
+    {"start_ns", "start ms", SCOPES_TIME_NS},
+    {"above_ns", "above ms", SCOPES_TIME_NS},
+    {"below_ns", "below ms", SCOPES_TIME_NS},
+    {"overhead_ns", "overhead ms", SCOPES_TIME_NS},
+};
+
+/* A hop, and the sum over its operations. */
+typedef struct crossing {
+    scopes_table *out;
+    const scopes_subject *subject;
+    const scopes_hop *hop;
+    const scopes_series *upper, *lower;
+    scopes__sample sample;
+} crossing;
+
+static int64_t length_ns(const crossing *c, const scopes_series *series,
+                         const eventspace_trace *event)
 {
-    (void)out;
-    (void)subject;
+    const scopes_clock *clock =
+        scopes_clocks_host(c->subject->clocks, series->host);
+
+    return llround((double)(event->end - event->start) * clock->ns_per_tick);
+}
+
+static int add(crossing *c, const eventspace_trace *upper,
+               const eventspace_trace *lower)
+{
+    const scopes_subject *subject = c->subject;
+    int64_t above_ns = length_ns(c, c->upper, upper);
+    int64_t below_ns = length_ns(c, c->lower, lower);
+
+    if (subject->thread != PATHS_NONE && upper->thread != subject->thread)
+        return 0;
+    if (!subject->each)
+        return scopes__sample_add(&c->sample, above_ns - below_ns);
+    scopes_table_text(c->out,
+                      scopes_ways_node_name(subject->ways, c->hop->proxy));
+    scopes_table_text(c->out,
+                      scopes_ways_thread_name(subject->ways, upper->thread));
+    scopes_table_integer(c->out, upper->sequence);
+    scopes_table_integer(
+        c->out,
+        scopes_clocks_ns(subject->clocks, c->upper->host, upper->start));
+    scopes_table_integer(c->out, above_ns);
+    scopes_table_integer(c->out, below_ns);
+    scopes_table_integer(c->out, above_ns - below_ns);
     return 0;
 }
 
-static const scopes_column columns[] = {{"none", "none", SCOPES_TEXT}};
+static int add_all(crossing *c)
+{
+    uint32_t *lower;
+    int err = scopes_match(&lower, c->upper, c->lower);
 
-const scopes_view scopes__view_remote_overhead = {"remote-overhead",
-                                                  "to be made",
-                                                  NULL,
-                                                  SCOPES__COLUMNS(columns),
-                                                  NULL,
-                                                  0,
-                                                  make};
+    if (err)
+        return err;
+    for (size_t i = 0; i < c->upper->count && !err; i++) {
+        if (lower[i] != SCOPES_MISSING)
+            err = add(c, &c->upper->events[i], &c->lower->events[lower[i]]);
+    }
+    free(lower);
+    return err;
+}
+
+static void add_row(crossing *c)
+{
+    const scopes_ways *ways = c->subject->ways;
+
+    scopes_table_text(c->out, scopes_ways_node_name(ways, c->hop->proxy));
+    scopes_table_text(c->out, scopes_ways_host_name(ways, c->upper->host));
+    scopes_table_text(c->out, scopes_ways_host_name(ways, c->lower->host));
+    scopes_table_text(c->out, scopes_ways_collector_name(ways, c->hop->upper));
+    scopes_table_text(c->out, scopes_ways_collector_name(ways, c->hop->lower));
+    scopes__sample_row(c->out, &c->sample);
+}
+
+/* Between hosts, with a collector on both sides, and nobody to wait for in
+ * between. */
+static bool is_crossing(const scopes_subject *subject, const scopes_hop *hop)
+{
+    return hop->upper != PATHS_NONE && hop->lower != PATHS_NONE &&
+           hop->remote && hop->collective == PATHS_NONE &&
+           (scopes__is_of(subject, hop->proxy) ||
+            scopes__is_of(subject, hop->element));
+}
+
+static int make(scopes_table *out, const scopes_subject *subject)
+{
+    for (uint32_t id = 0; id < subject->ways->collectors; id++) {
+        const scopes_hop *hop = &subject->ways->hops[id];
+        crossing c = {.out = out, .subject = subject, .hop = hop};
+        int err;
+        if (!is_crossing(subject, hop))
+            continue;
+        c.upper = scopes_store_series(subject->store, hop->upper);
+        c.lower = scopes_store_series(subject->store, hop->lower);
+        err = add_all(&c);
+        if (!err && c.sample.count)
+            add_row(&c);
+        scopes__sample_free(&c.sample);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+const scopes_view scopes__view_remote_overhead = {
+    "remote-overhead",
+    "what it costs an operation to go to another host and back",
+    "an operation that went to another host",
+    SCOPES__COLUMNS(columns),
+    SCOPES__COLUMNS(each_columns),
+    make};

@@ -1,18 +1,209 @@
-#include "scopes/view_internal.h"
+/* signal_departure.c - the view "signal-departure": when the result of a
+ * collective wrapper had left to each of those who take part.
+ *
+ * Paper 004, section 4.5: EC7 and EC9 of figure 3, for partial sum 3. For each
+ * input that is the furthest collector on the way up which the result passes
+ * before the next collective, or the thread: so it is EC9, above the proxy,
+ * rather than EC8, and the times of different hosts are compared, which needs
+ * their clocks. Events of the two are matched by thread and sequence.
+ *
+ *   wrapper, at        and the host where it stands
+ *   collector          the furthest one
+ *   to, host           the thread or the collective above, and its host
+ *   first              how often it was the first one to have its result
+ *   count ... most     how long after the first departure of its round it was,
+ *                      of the rounds of which no departure is missing
+ *
+ * With `each` a row for each departure: `round` counts the rounds of this
+ * wrapper that were found, from 0; `thread` is the one whose operation it was;
+ * `after_first_ns` is not told when another departure is missing, as that may
+ * have been the first. */
+#include "scopes/views/collective_internal.h"
+
+#include <stdlib.h>
+
+static const scopes_column columns[] = {
+    {"wrapper", "wrapper", SCOPES_TEXT},
+    {"at", "at", SCOPES_TEXT},
+    {"collector", "collector", SCOPES_TEXT},
+    {"to", "to", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"first", "first", SCOPES_COUNT},
+    SCOPES__SAMPLE_COLUMNS,
+};
+
+static const scopes_column each_columns[] = {
+    {"round", "round", SCOPES_NUMBER},
+    {"wrapper", "wrapper", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"input", "input", SCOPES_TEXT},
+    {"collector", "collector", SCOPES_TEXT},
+    {"thread", "thread", SCOPES_TEXT},
+    {"departed_ns", "departed ms", SCOPES_TIME_NS},
+    {"after_first_ns", "after the first ms", SCOPES_TIME_NS},
+};
+
+/* The last collector on the way up from an input. */
+typedef struct exit_point {
+    uint32_t collector; /* PATHS_NONE: the input has none */
+    const scopes_series *series;
+    uint32_t *matched; /* by event of the input: the one here; NULL: it is the
+                          input's collector itself */
+    uint64_t first;
+} exit_point;
+
+/* Up to the next collective, thread or join. */
+static uint32_t furthest(const scopes_ways *ways, uint32_t collector)
+{
+    uint32_t at = collector;
+
+    while (at != PATHS_NONE && ways->above[at].count == 1) {
+        uint32_t upper = ways->above[at].ids[0];
+        if (ways->hops[upper].collective != PATHS_NONE)
+            break;
+        at = upper;
+    }
+    return at;
+}
+
+static void exits_free(exit_point *exits, uint32_t count)
+{
+    for (uint32_t i = 0; exits && i < count; i++)
+        free(exits[i].matched);
+    free(exits);
+}
+
+static int exits_find(exit_point **out, const scopes__visit *visit)
+{
+    const scopes_ids *inputs = &visit->meeting->inputs;
+    exit_point *exits = calloc(visit->inputs + 1u, sizeof(*exits));
+    int err = exits ? 0 : scopes__no_memory();
+
+    for (uint32_t i = 0; i < visit->inputs && !err; i++) {
+        exits[i].collector = furthest(visit->subject->ways, inputs->ids[i]);
+        if (exits[i].collector == PATHS_NONE)
+            continue;
+        exits[i].series =
+            scopes_store_series(visit->subject->store, exits[i].collector);
+        if (exits[i].collector != inputs->ids[i])
+            err = scopes_match(&exits[i].matched, visit->series[i],
+                               exits[i].series);
+    }
+    *out = exits;
+    return err;
+}
+
+/* The event of a round at the furthest collector; NULL when it is missing. */
+static const eventspace_trace *event_at(const scopes__visit *visit,
+                                        const exit_point *exit, uint32_t round,
+                                        uint32_t input)
+{
+    uint32_t at = visit->rounds->events[(size_t)round * visit->inputs + input];
+
+    if (at != SCOPES_MISSING && exit->matched)
+        at = exit->matched[at];
+    return at == SCOPES_MISSING ? NULL : &exit->series->events[at];
+}
+
+static void add_each(scopes_table *out, const scopes__visit *visit,
+                     const exit_point *exit, uint32_t round, uint32_t input,
+                     const scopes__spread *ends)
+{
+    const scopes_ways *ways = visit->subject->ways;
+    const eventspace_trace *event = event_at(visit, exit, round, input);
+
+    scopes_table_integer(out, round);
+    scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
+    scopes_table_text(out, visit->origins[input].host);
+    scopes_table_text(out, scopes__visit_input(visit, input));
+    scopes_table_text(out, scopes_ways_collector_name(ways, exit->collector));
+    scopes_table_text(out, scopes_ways_thread_name(ways, event->thread));
+    scopes_table_integer(out, visit->times[input]);
+    scopes_table_integer(out, ends->full ? visit->times[input] - ends->first
+                                         : SCOPES_BLANK);
+}
+
+static int take(scopes_table *out, scopes__visit *visit, exit_point *exit,
+                uint32_t round, uint32_t input, const scopes__spread *ends)
+{
+    const eventspace_trace *event = event_at(visit, exit, round, input);
+
+    if (!event || !scopes__visit_tells(visit, input) ||
+        !scopes__visit_is_thread(visit, event->thread))
+        return 0;
+    if (visit->subject->each) {
+        add_each(out, visit, exit, round, input, ends);
+        return 0;
+    }
+    if (!ends->full)
+        return 0;
+    exit->first += visit->times[input] == ends->first;
+    return scopes__sample_add(&visit->samples[input],
+                              visit->times[input] - ends->first);
+}
+
+static int take_round(scopes_table *out, scopes__visit *visit,
+                      exit_point *exits, uint32_t round)
+{
+    scopes__spread ends;
+    int err = 0;
+
+    for (uint32_t i = 0; i < visit->inputs; i++) {
+        const eventspace_trace *event = event_at(visit, &exits[i], round, i);
+        visit->times[i] =
+            event ? scopes__ns(visit->subject, exits[i].series, event->end)
+                  : SCOPES_BLANK;
+    }
+    ends = scopes__spread_of(visit);
+    for (uint32_t i = 0; i < visit->inputs && !err; i++)
+        err = take(out, visit, &exits[i], round, i, &ends);
+    return err;
+}
+
+static void add_sums(scopes_table *out, scopes__visit *visit,
+                     const exit_point *exits)
+{
+    const scopes_ways *ways = visit->subject->ways;
+
+    for (uint32_t i = 0; i < visit->inputs; i++) {
+        if (!exits[i].series || !scopes__visit_tells(visit, i))
+            continue;
+        scopes_table_text(out,
+                          scopes_ways_node_name(ways, visit->meeting->node));
+        scopes_table_text(out,
+                          scopes_ways_host_name(ways, visit->meeting->host));
+        scopes_table_text(out,
+                          scopes_ways_collector_name(ways, exits[i].collector));
+        scopes_table_text(out, visit->origins[i].name);
+        scopes_table_text(out, visit->origins[i].host);
+        scopes_table_integer(out, (int64_t)exits[i].first);
+        scopes__sample_row(out, &visit->samples[i]);
+    }
+}
+
+static int visit_departures(scopes_table *out, scopes__visit *visit)
+{
+    exit_point *exits = NULL;
+    int err = exits_find(&exits, visit);
+
+    for (uint32_t r = 0; r < visit->rounds->count && !err; r++)
+        err = take_round(out, visit, exits, r);
+    if (!err && !visit->subject->each)
+        add_sums(out, visit, exits);
+    exits_free(exits, visit->inputs);
+    return err;
+}
 
 static int make(scopes_table *out, const scopes_subject *subject)
 {
-    (void)out;
-    (void)subject;
-    return 0;
+    return scopes__visit_meetings(out, subject, visit_departures);
 }
 
-static const scopes_column columns[] = {{"none", "none", SCOPES_TEXT}};
-
-const scopes_view scopes__view_signal_departure = {"signal-departure",
-                                                   "to be made",
-                                                   NULL,
-                                                   SCOPES__COLUMNS(columns),
-                                                   NULL,
-                                                   0,
-                                                   make};
+const scopes_view scopes__view_signal_departure = {
+    "signal-departure",
+    "when results had left each collective wrapper",
+    "departure of a round's result",
+    SCOPES__COLUMNS(columns),
+    SCOPES__COLUMNS(each_columns),
+    make,
+};

@@ -1,13 +1,356 @@
+/* waits_for.c - the view "waits-for": who waits for whom, and how long.
+ *
+ * Paper 004, section 5.3. An operation of a thread waits
+ *
+ *   in a collective   for the thread that came last of all in that round, from
+ *                     the thread's own arrival until that of the last one, at
+ *                     the collectors at the tops of their paths
+ *   at an element     for the thread that released it (cause_internal.h), from
+ *                     the thread's own arrival until that one's operation
+ *                     arrived at the lowest collector of the element
+ *
+ * The times of different hosts are compared by aligned clocks; when the one
+ * that was waited for seems to have been there before, the wait is 0. If the
+ * operation that goes on for a collective is itself held at the element, all
+ * threads of the round waited for the one who released that.
+ *
+ * Rows: a thread, another thread for which it waited, and the element over
+ * which it did. `share` is that of the time that the thread spent in
+ * operations, all of them, however much of that is seen here.
+ *
+ * With `each`: an operation that waited. */
 #include "scopes/view_internal.h"
 
-static int make(scopes_table *out, const scopes_subject *subject)
+#include <math.h>
+#include <stdlib.h>
+
+#include "pastset/status.h"
+#include "scopes/cause_internal.h"
+#include "scopes/tree_internal.h"
+
+static const scopes_column columns[] = {
+    {"thread", "thread", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"for_thread", "waits for", SCOPES_TEXT},
+    {"for_host", "on host", SCOPES_TEXT},
+    {"over", "over", SCOPES_TEXT},
+    SCOPES__SAMPLE_COLUMNS,
+    {"share", "share", SCOPES_SHARE},
+};
+
+static const scopes_column each_columns[] = {
+    {"thread", "thread", SCOPES_TEXT},
+    {"sequence", "sequence", SCOPES_NUMBER},
+    {"over", "over", SCOPES_TEXT},
+    {"for_thread", "waits for", SCOPES_TEXT},
+    {"start_ns", "start ms", SCOPES_TIME_NS},
+    {"wait_ns", "wait ms", SCOPES_TIME_NS},
+};
+
+/* Who released a round of a collective, and when. */
+typedef struct release {
+    uint32_t thread; /* PATHS_NONE: not known */
+    int64_t at_ns;
+} release;
+
+/* A collective, with what its threads share. */
+typedef struct together {
+    scopes__tree *tree; /* NULL: nobody has asked for it */
+    release *releases;  /* by round */
+} together;
+
+typedef struct waits {
+    scopes_table *out;
+    const scopes_subject *subject;
+    scopes__causes *causes;
+    together *together;      /* by meeting; only roots */
+    scopes__sample *samples; /* by thread that is waited for */
+    double all_ns;           /* of the thread in operations */
+} waits;
+
+static int no_memory(void)
 {
-    (void)out;
-    (void)subject;
+    return pastset_fail(PASTSET_ENOMEM, "no memory for the view waits-for");
+}
+
+static uint32_t root_of(const scopes_ways *ways, uint32_t meeting)
+{
+    while (ways->meetings[meeting].parent != PATHS_NONE)
+        meeting = ways->meetings[meeting].parent;
+    return meeting;
+}
+
+/* --- who released whom --- */
+
+/* Of an operation that is at the element with this event. */
+static release released_at(const waits *w, uint32_t collector, uint32_t event)
+{
+    scopes__cause cause = scopes__cause_of(w->causes, collector, event);
+    const scopes_series *series;
+
+    if (cause.collector == PATHS_NONE)
+        return (release){PATHS_NONE, 0};
+    series = scopes_store_series(w->subject->store, cause.collector);
+    return (release){series->events[cause.event].thread,
+                     scopes_clocks_ns(w->subject->clocks, series->host,
+                                      series->events[cause.event].start)};
+}
+
+/* Of a round, or of the operation of a plain path. */
+static release released_below(const waits *w, const scopes__tree *tree,
+                              uint32_t round)
+{
+    const scopes__branch *bottom = &tree->branches[0];
+    uint32_t event;
+
+    if (tree->open)
+        return (release){PATHS_NONE, 0};
+    event = scopes__tree_event(bottom, round);
+    if (event == SCOPES_MISSING)
+        return (release){PATHS_NONE, 0};
+    return released_at(w, bottom->collector, event);
+}
+
+static release released_by_last(const waits *w, const scopes__tree *tree,
+                                uint32_t round)
+{
+    uint32_t last = scopes__tree_carrier(tree, round);
+    const scopes__branch *branch;
+
+    if (last == SCOPES_MISSING)
+        return (release){PATHS_NONE, 0};
+    branch = &tree->branches[last];
+    return (release){branch->thread,
+                     scopes__start_ns(w->subject->clocks, branch,
+                                      scopes__tree_event(branch, round))};
+}
+
+static int make_releases(waits *w, together *t)
+{
+    t->releases = malloc((t->tree->rounds + 1) * sizeof(*t->releases));
+    if (!t->releases)
+        return no_memory();
+    for (uint32_t r = 0; r < t->tree->rounds; r++) {
+        t->releases[r] = released_below(w, t->tree, r);
+        if (t->releases[r].thread == PATHS_NONE)
+            t->releases[r] = released_by_last(w, t->tree, r);
+    }
     return 0;
 }
 
-static const scopes_column columns[] = {{"none", "none", SCOPES_TEXT}};
+/* --- the operations of a path --- */
 
-const scopes_view scopes__view_waits_for = {
-    "waits-for", "to be made", NULL, SCOPES__COLUMNS(columns), NULL, 0, make};
+static int add_wait(waits *w, const scopes__branch *own, uint32_t event,
+                    const release *by, uint32_t element)
+{
+    const scopes_ways *ways = w->subject->ways;
+    int64_t start_ns, wait_ns;
+
+    if (by->thread == own->thread || by->thread >= ways->thread_count)
+        return 0;
+    start_ns = scopes__start_ns(w->subject->clocks, own, event);
+    wait_ns = by->at_ns > start_ns ? by->at_ns - start_ns : 0;
+    if (!w->subject->each)
+        return scopes__sample_add(&w->samples[by->thread], wait_ns);
+    scopes_table_text(w->out, scopes_ways_thread_name(ways, own->thread));
+    scopes_table_integer(w->out, own->events[event].sequence);
+    scopes_table_text(w->out, scopes_ways_node_name(ways, element));
+    scopes_table_text(w->out, scopes_ways_thread_name(ways, by->thread));
+    scopes_table_integer(w->out, start_ns);
+    scopes_table_integer(w->out, wait_ns);
+    return 0;
+}
+
+static int add_plain(waits *w, uint32_t top)
+{
+    scopes__tree *tree;
+    int err = scopes__tree_make_plain(&tree, w->subject->ways,
+                                      w->subject->store, top);
+
+    for (uint32_t r = 0; !err && r < tree->rounds; r++) {
+        release by = released_below(w, tree, r);
+        const scopes__branch *own = &tree->branches[tree->only];
+        if (by.thread != PATHS_NONE)
+            err = add_wait(w, own, scopes__tree_event(own, r), &by,
+                           tree->element);
+    }
+    scopes__tree_free(tree);
+    return err;
+}
+
+static int add_collective(waits *w, uint32_t top, uint32_t meeting)
+{
+    together *t = &w->together[root_of(w->subject->ways, meeting)];
+    const scopes__branch *own = NULL;
+    int err = 0;
+
+    if (!t->tree) {
+        err = scopes__tree_make(&t->tree, w->subject->ways, w->subject->store,
+                                w->subject->clocks,
+                                root_of(w->subject->ways, meeting));
+        if (!err)
+            err = make_releases(w, t);
+        if (err)
+            return err;
+    }
+    for (uint32_t b = 0; b < t->tree->branch_count; b++) {
+        if (t->tree->branches[b].top == top)
+            own = &t->tree->branches[b];
+    }
+    for (uint32_t r = 0; own && r < t->tree->rounds && !err; r++) {
+        uint32_t event = scopes__tree_event(own, r);
+        if (event != SCOPES_MISSING && t->releases[r].thread != PATHS_NONE)
+            err = add_wait(w, own, event, &t->releases[r], t->tree->element);
+    }
+    return err;
+}
+
+/* --- rows --- */
+
+static const char *host_of(const waits *w, uint32_t thread)
+{
+    const scopes_ways *ways = w->subject->ways;
+    return scopes_ways_host_name(ways,
+                                 ways->map->nodes[ways->threads[thread]].host);
+}
+
+static void add_rows(waits *w, uint32_t thread, uint32_t element)
+{
+    const scopes_ways *ways = w->subject->ways;
+
+    for (uint32_t other = 0; other < ways->thread_count; other++) {
+        scopes__sample *sample = &w->samples[other];
+        double total_ns = 0;
+        if (sample->count == 0)
+            continue;
+        for (size_t i = 0; i < sample->count; i++)
+            total_ns += (double)sample->values[i];
+        scopes_table_text(w->out, scopes_ways_thread_name(ways, thread));
+        scopes_table_text(w->out, host_of(w, thread));
+        scopes_table_text(w->out, scopes_ways_thread_name(ways, other));
+        scopes_table_text(w->out, host_of(w, other));
+        scopes_table_text(w->out, scopes_ways_node_name(ways, element));
+        scopes__sample_row(w->out, sample);
+        scopes_table_real(w->out,
+                          w->all_ns > 0 ? total_ns / w->all_ns : (double)NAN);
+        sample->count = 0;
+    }
+}
+
+/* The time of a thread's operations on one of its paths. */
+static double time_on(const waits *w, uint32_t position)
+{
+    const scopes_top *top = &w->subject->ways->tops[position];
+    const scopes_series *series =
+        scopes_store_series(w->subject->store, top->collector);
+    uint64_t ticks = 0;
+
+    for (size_t i = 0; i < series->count; i++) {
+        if (series->events[i].thread == top->thread)
+            ticks += series->events[i].end - series->events[i].start;
+    }
+    return series->count
+               ? (double)ticks *
+                     scopes_clocks_host(w->subject->clocks, series->host)
+                         ->ns_per_tick
+               : 0;
+}
+
+/* Is there anything to be seen at this top that is asked for? */
+static bool is_wanted(const waits *w, uint32_t position)
+{
+    const scopes_top *top = &w->subject->ways->tops[position];
+
+    return top->collector != PATHS_NONE &&
+           scopes__is_of(w->subject, top->element) &&
+           !scopes__tree_is_repeated(w->subject->ways, position);
+}
+
+/* All paths of a thread to the element of one of them. */
+static int add_element(waits *w, uint32_t first, uint32_t end, uint32_t at)
+{
+    const scopes_top *tops = w->subject->ways->tops;
+    int err = 0;
+
+    for (uint32_t i = first; i < at; i++) {
+        if (tops[i].element == tops[at].element)
+            return 0; /* done already */
+    }
+    for (uint32_t i = at; i < end && !err; i++) {
+        if (tops[i].element != tops[at].element || !is_wanted(w, i))
+            continue;
+        err = tops[i].meeting == PATHS_NONE
+                  ? add_plain(w, i)
+                  : add_collective(w, i, tops[i].meeting);
+    }
+    if (!err && !w->subject->each)
+        add_rows(w, tops[at].thread, tops[at].element);
+    return err;
+}
+
+/* The tops from `first` up to `end` are those of one thread. */
+static int add_thread(waits *w, uint32_t first, uint32_t end)
+{
+    uint32_t asked = w->subject->thread;
+    int err = 0;
+
+    if (asked != PATHS_NONE && asked != w->subject->ways->tops[first].thread)
+        return 0;
+    w->all_ns = 0;
+    for (uint32_t i = first; i < end; i++) {
+        if (w->subject->ways->tops[i].collector != PATHS_NONE &&
+            !scopes__tree_is_repeated(w->subject->ways, i))
+            w->all_ns += time_on(w, i);
+    }
+    for (uint32_t i = first; i < end && !err; i++)
+        err = add_element(w, first, end, i);
+    return err;
+}
+
+static int add_threads(waits *w)
+{
+    const scopes_ways *ways = w->subject->ways;
+    int err = 0;
+
+    for (uint32_t first = 0, end; first < ways->top_count && !err;
+         first = end) {
+        end = first + 1;
+        while (end < ways->top_count &&
+               ways->tops[end].thread == ways->tops[first].thread)
+            end++;
+        err = add_thread(w, first, end);
+    }
+    return err;
+}
+
+static int make(scopes_table *out, const scopes_subject *subject)
+{
+    const scopes_ways *ways = subject->ways;
+    waits w = {.out = out, .subject = subject};
+    int err =
+        scopes__causes_make(&w.causes, ways, subject->store, subject->clocks);
+
+    w.together = calloc(ways->meeting_count + 1, sizeof(*w.together));
+    w.samples = calloc(ways->thread_count + 1, sizeof(*w.samples));
+    if (!err && (!w.together || !w.samples))
+        err = no_memory();
+    if (!err)
+        err = add_threads(&w);
+    for (uint32_t i = 0; i < ways->meeting_count && w.together; i++) {
+        scopes__tree_free(w.together[i].tree);
+        free(w.together[i].releases);
+    }
+    for (uint32_t i = 0; i < ways->thread_count && w.samples; i++)
+        scopes__sample_free(&w.samples[i]);
+    free(w.together);
+    free(w.samples);
+    scopes__causes_free(w.causes);
+    return err;
+}
+
+const scopes_view scopes__view_waits_for = {"waits-for",
+                                            "who waits for whom, and how long",
+                                            "an operation that waited",
+                                            SCOPES__COLUMNS(columns),
+                                            SCOPES__COLUMNS(each_columns),
+                                            make};

@@ -20,6 +20,7 @@ static eventspace_meta sample(void)
         .threads = 7,
         .state = EVENTSPACE_FAILED,
         .text = "host h1 has died",
+        .counter = "2c6a0e8e tsc",
     };
     return meta;
 }
@@ -155,6 +156,7 @@ Test(meta, comes_back_as_it_was_saved)
     cr_assert_eq(loaded.threads, saved.threads);
     cr_assert_eq(loaded.state, saved.state);
     cr_assert_str_eq(loaded.text, saved.text);
+    cr_assert_str_eq(loaded.counter, saved.counter);
 }
 
 Test(meta, replaces_the_file_and_leaves_no_other)
@@ -198,6 +200,60 @@ Test(meta, skips_keys_of_a_later_version)
     check_status(entries_decode(&meta), 0);
     cr_assert_str_eq(meta.host, "h0");
     cr_assert_eq(meta.threads, 4);
+}
+
+/* The files of programs that did not know it yet. */
+Test(meta, does_without_the_name_of_the_counter)
+{
+    eventspace_meta meta;
+
+    entries_reset();
+    check_status(entries_decode(&meta), 0);
+    cr_assert_str_eq(meta.counter, "");
+    entries[entry_count++] = (entry){"counter", 's', 0, "boot tsc"};
+    check_status(entries_decode(&meta), 0);
+    cr_assert_str_eq(meta.counter, "boot tsc");
+    entries[entry_count - 1].kind = 'u';
+    check_status(entries_decode(&meta), PASTSET_EFORMAT);
+    check_error("counter");
+}
+
+Test(meta, tells_counters_apart_by_their_names)
+{
+    eventspace_meta a = sample(), b = sample();
+
+    b.start_tick += 1000; /* nothing else tells */
+    cr_assert(eventspace_meta_same_counter(&a, &b));
+    snprintf(b.counter, sizeof(b.counter), "another tsc");
+    cr_assert_not(eventspace_meta_same_counter(&a, &b));
+    b = a;
+    b.start_wall_ns += 3600000000000u; /* a wall clock that was set */
+    cr_assert(eventspace_meta_same_counter(&a, &b));
+}
+
+Test(meta, without_names_tells_counters_apart_by_the_wall_clocks)
+{
+    eventspace_meta a = sample(), b = sample();
+
+    a.counter[0] = 0;
+    b.start_tick += (uint64_t)b.tick_hz;
+    b.start_wall_ns += 1000000000u;
+    cr_assert(eventspace_meta_same_counter(&a, &b));
+    b.start_wall_ns += 10000000u;
+    cr_assert_not(eventspace_meta_same_counter(&a, &b));
+    b.start_wall_ns -= 10000000u;
+    snprintf(b.tick_source, sizeof(b.tick_source), "monotonic_raw");
+    cr_assert_not(eventspace_meta_same_counter(&a, &b));
+}
+
+Test(meta, tells_by_how_much_a_wall_clock_is_made_wrong)
+{
+    eventspace_meta meta = sample();
+
+    cr_assert_eq(eventspace_meta_wall_error_ns(&meta), 0);
+    snprintf(meta.counter, sizeof(meta.counter),
+             "boot tsc offset_ns=-3200000000 rate_ppb=5");
+    cr_assert_eq(eventspace_meta_wall_error_ns(&meta), -3200000000);
 }
 
 Test(meta, checks_the_type_of_each_value)

@@ -1,0 +1,491 @@
+/* archive_write.c - writing archives.
+ *
+ * Tuples are kept by lane until they fill a block. A block is written by one
+ * write at the end of the file, and cut off again when not all of it went
+ * there, so that whoever reads meanwhile sees whole blocks, and at most one at
+ * the end that is not. The file is locked for as long as it is written: two
+ * writers would spoil it, and readers know by it whether what they see at the
+ * end is still to come or was cut off. The kernel lets go of the lock when the
+ * writer is killed. */
+#include "scopes/archive_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "pastset/status.h"
+
+#define LEVEL 1       /* of zstd */
+#define FIRST_ROOM 64 /* tuples for which a lane has room at first */
+
+typedef struct lane {
+    eventspace_trace *events; /* that are kept, without a gap */
+    uint32_t count, room;
+    uint64_t next;             /* after the last one kept */
+    uint64_t lost;             /* before those that are kept */
+    uint64_t written, refused; /* as the file says */
+    uint64_t retry; /* index of an append that failed half way; UINT64_MAX */
+} lane;
+
+struct scopes_archive_writer {
+    char *file, *host;
+    int fd;
+    uint64_t end; /* of the file */
+    archive_names names;
+    lane *lanes;
+    uint32_t lane_room;
+    ZSTD_CCtx *packer;
+    unsigned char *raw;
+    unsigned char *block; /* head and content */
+    uint64_t tuples;      /* that are in the file */
+    scopes_archive_cost before, noted;
+    bool cost_changed;
+};
+
+/* --- the file --- */
+
+static int fail_errno(const scopes_archive_writer *w, const char *what)
+{
+    int error = errno;
+    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+
+    return pastset_fail(full ? PASTSET_ENOSPC : PASTSET_EIO, "%s: %s: %s",
+                        w->file, what, strerror(error));
+}
+
+/* Appends, or leaves the file as it was. */
+static int bytes_append(scopes_archive_writer *w, const unsigned char *bytes,
+                        size_t count)
+{
+    size_t done = 0;
+
+    while (done < count) {
+        ssize_t n =
+            pwrite(w->fd, bytes + done, count - done, (off_t)(w->end + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            int err = fail_errno(w, "writing");
+            if (done > 0 && ftruncate(w->fd, (off_t)w->end) != 0)
+                err = fail_errno(w, "cutting off half a block");
+            return err;
+        }
+        done += (size_t)n;
+    }
+    w->end += count;
+    return 0;
+}
+
+static int block_append(scopes_archive_writer *w, archive_block *b)
+{
+    b->offset = w->end;
+    scopes__archive_block_put(w->block, b);
+    return bytes_append(w, w->block, ARCHIVE_BLOCK_BYTES + b->packed);
+}
+
+/* --- blocks of tuples --- */
+
+static void ranges_find(archive_block *b, const eventspace_trace *events)
+{
+    uint64_t from = UINT64_MAX, to = 0;
+    uint32_t from_thread = UINT32_MAX, to_thread = 0;
+    uint32_t from_collector = UINT32_MAX, to_collector = 0;
+
+    for (uint32_t i = 0; i < b->count; i++) {
+        const eventspace_trace *e = &events[i];
+        from = e->start < from ? e->start : from;
+        to = e->end > to ? e->end : to;
+        from_thread = e->thread < from_thread ? e->thread : from_thread;
+        to_thread = e->thread > to_thread ? e->thread : to_thread;
+        from_collector =
+            e->collector < from_collector ? e->collector : from_collector;
+        to_collector =
+            e->collector > to_collector ? e->collector : to_collector;
+    }
+    b->numbers[TUPLES_FROM_TICKS] = from;
+    b->numbers[TUPLES_TO_TICKS] = to;
+    b->from_thread = from_thread;
+    b->to_thread = to_thread;
+    b->from_collector = from_collector;
+    b->to_collector = to_collector;
+}
+
+/* Writes tuples without a gap; the first is at `index`. */
+static int tuples_write(scopes_archive_writer *w, uint32_t number,
+                        uint64_t index, const eventspace_trace *events,
+                        uint32_t count)
+{
+    archive_block b = {.kind = ARCHIVE_TUPLES, .count = count};
+    size_t raw, packed;
+    int err;
+
+    strcpy(b.lane,
+           w->names.names[number]); /* lane_get has seen to its length */
+    b.numbers[TUPLES_INDEX] = index;
+    b.numbers[TUPLES_LOST] = w->lanes[number].lost;
+    ranges_find(&b, events);
+    raw = scopes__archive_encode(w->raw, events, count);
+    packed = ZSTD_compress2(w->packer, w->block + ARCHIVE_BLOCK_BYTES,
+                            ARCHIVE_PACKED_MOST, w->raw, raw);
+    if (ZSTD_isError(packed))
+        return pastset_fail(PASTSET_ENOMEM, "%s: compressing: %s", w->file,
+                            ZSTD_getErrorName(packed));
+    b.raw = (uint32_t)raw;
+    b.packed = (uint32_t)packed;
+    b.sum = (uint32_t)crc32(0, w->block + ARCHIVE_BLOCK_BYTES, (uInt)packed);
+    err = block_append(w, &b);
+    if (!err)
+        w->tuples += count;
+    return err;
+}
+
+static int kept_write(scopes_archive_writer *w, uint32_t number)
+{
+    lane *l = &w->lanes[number];
+    int err = 0;
+
+    if (l->count)
+        err = tuples_write(w, number, l->next - l->count, l->events, l->count);
+    if (!err)
+        l->count = 0;
+    return err;
+}
+
+/* --- appending --- */
+
+static int lane_get(scopes_archive_writer *w, const char *name,
+                    uint32_t *number)
+{
+    uint32_t before = w->names.count;
+    int err;
+
+    if (!*name || strlen(name) >= PASTSET_NAME_BYTES)
+        return pastset_fail(PASTSET_EINVAL, "%s: no lane can be called \"%s\"",
+                            w->file, name);
+    err = scopes__archive_name_add(&w->names, name, number);
+    if (err)
+        return err;
+    if (w->names.room > w->lane_room) {
+        lane *more = realloc(w->lanes, w->names.room * sizeof(*more));
+        if (!more)
+            return pastset_fail(PASTSET_ENOMEM, "%s: no memory for lane %s",
+                                w->file, name);
+        w->lanes = more;
+        w->lane_room = w->names.room;
+    }
+    if (*number == before)
+        w->lanes[*number] = (lane){.retry = UINT64_MAX};
+    return 0;
+}
+
+static int lane_grow(const scopes_archive_writer *w, lane *l, size_t wanted)
+{
+    size_t room = l->room ? l->room : FIRST_ROOM;
+    eventspace_trace *more;
+
+    if (wanted > SCOPES_ARCHIVE_BLOCK)
+        wanted = SCOPES_ARCHIVE_BLOCK;
+    while (room < wanted)
+        room *= 2;
+    if (l->room >= room)
+        return 0;
+    more = realloc(l->events, room * sizeof(*more));
+    if (!more)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for a block",
+                            w->file);
+    l->events = more;
+    l->room = (uint32_t)room;
+    return 0;
+}
+
+/* Takes some of the tuples, and writes a block if it is full then: from where
+ * they are, if they make a whole one. */
+static int tuples_take(scopes_archive_writer *w, uint32_t number,
+                       const eventspace_trace *events, size_t count,
+                       size_t *taken)
+{
+    lane *l = &w->lanes[number];
+    size_t fits = SCOPES_ARCHIVE_BLOCK - l->count;
+    int err;
+
+    *taken = count < fits ? count : fits;
+    if (*taken == SCOPES_ARCHIVE_BLOCK) {
+        err = tuples_write(w, number, l->next, events, SCOPES_ARCHIVE_BLOCK);
+        if (!err)
+            l->next += *taken;
+        return err;
+    }
+    err = lane_grow(w, l, l->count + *taken);
+    if (err)
+        return err;
+    memcpy(l->events + l->count, events, *taken * sizeof(*events));
+    l->count += (uint32_t)*taken;
+    l->next += *taken;
+    return l->count == SCOPES_ARCHIVE_BLOCK ? kept_write(w, number) : 0;
+}
+
+/* From here on the lane goes on at `index`. */
+static int gap_leave(scopes_archive_writer *w, uint32_t number, uint64_t index)
+{
+    lane *l = &w->lanes[number];
+    int err = kept_write(w, number);
+
+    if (err)
+        return err;
+    l->lost += index - l->next;
+    l->next = index;
+    return 0;
+}
+
+int scopes_archive_append(scopes_archive_writer *w, const char *name,
+                          uint64_t index, const eventspace_trace *events,
+                          size_t count)
+{
+    uint64_t first = index;
+    uint32_t number;
+    lane *l;
+    int err = lane_get(w, name, &number);
+
+    if (err || count == 0)
+        return err;
+    l = &w->lanes[number];
+    if (l->retry == index && l->next > index) {
+        size_t known = l->next - index < count ? l->next - index : count;
+        index += known;
+        events += known;
+        count -= known;
+    }
+    if (index < l->next || index > UINT64_MAX - count)
+        return pastset_fail(PASTSET_EINVAL,
+                            "%s: tuple %llu of lane %s is there already",
+                            w->file, (unsigned long long)index, name);
+    if (l->count == SCOPES_ARCHIVE_BLOCK) /* it could not be written before */
+        err = kept_write(w, number);
+    if (!err && index > l->next)
+        err = gap_leave(w, number, index);
+    while (!err && count > 0) {
+        size_t taken;
+        err = tuples_take(w, number, events, count, &taken);
+        events += taken;
+        count -= taken;
+    }
+    l->retry = err ? first : UINT64_MAX;
+    return err;
+}
+
+int scopes_archive_end_lane(scopes_archive_writer *w, const char *name,
+                            uint64_t written, uint64_t refused)
+{
+    archive_block b = {.kind = ARCHIVE_END};
+    uint32_t number;
+    lane *l;
+    int err = lane_get(w, name, &number);
+
+    if (err)
+        return err;
+    l = &w->lanes[number];
+    if (written < l->next)
+        written = l->next;
+    if (written <= l->written && refused <= l->refused)
+        return 0;
+    err = kept_write(w, number);
+    if (err)
+        return err;
+    strcpy(b.lane, w->names.names[number]);
+    b.numbers[END_WRITTEN] = written;
+    b.numbers[END_REFUSED] = refused;
+    b.numbers[END_LOST] = l->lost + (written - l->next);
+    err = block_append(w, &b);
+    if (!err) {
+        l->written = written;
+        l->refused = refused;
+    }
+    return err;
+}
+
+int scopes_archive_note(scopes_archive_writer *w,
+                        const scopes_archive_cost *cost)
+{
+    w->noted = *cost;
+    w->cost_changed = true;
+    return 0;
+}
+
+static int cost_write(scopes_archive_writer *w)
+{
+    archive_block b = {.kind = ARCHIVE_COST};
+    int err;
+
+    b.numbers[COST_TUPLES] = w->tuples;
+    b.numbers[COST_BYTES] = w->end + ARCHIVE_BLOCK_BYTES;
+    b.numbers[COST_PROCESSOR] = w->before.processor_ns + w->noted.processor_ns;
+    b.numbers[COST_PULLS] = w->before.pulls + w->noted.pulls;
+    b.numbers[COST_ELAPSED] = w->before.elapsed_ns + w->noted.elapsed_ns;
+    err = block_append(w, &b);
+    if (!err)
+        w->cost_changed = false;
+    return err;
+}
+
+int scopes_archive_flush(scopes_archive_writer *w)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < w->names.count && !err; i++)
+        err = kept_write(w, i);
+    if (!err && w->cost_changed)
+        err = cost_write(w);
+    return err;
+}
+
+uint64_t scopes_archive_next(const scopes_archive_writer *w, const char *name)
+{
+    uint32_t number = scopes__archive_name_find(&w->names, name);
+
+    return number == UINT32_MAX ? 0 : w->lanes[number].next;
+}
+
+/* --- creating --- */
+
+static int file_open(scopes_archive_writer *w)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    w->fd = open(w->file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (w->fd < 0)
+        return fail_errno(w, "opening");
+    if (fcntl(w->fd, F_OFD_SETLK, &lock) == 0)
+        return 0;
+    if (errno == EAGAIN || errno == EACCES)
+        return pastset_fail(PASTSET_EEXIST,
+                            "%s: somebody else is writing to it: one archiver "
+                            "at a time",
+                            w->file);
+    return fail_errno(w, "locking");
+}
+
+/* Takes the lanes over from what is there. */
+static int lanes_resume(scopes_archive_writer *w, const scopes_archive *there)
+{
+    int err = 0;
+
+    w->before = scopes_archive_costs(there);
+    for (size_t i = 0; i < scopes_archive_lanes(there) && !err; i++) {
+        const scopes_archive_lane *from = scopes_archive_lane_at(there, i);
+        uint32_t number;
+        err = lane_get(w, from->name, &number);
+        if (err)
+            break;
+        w->lanes[number].next = from->next;
+        w->lanes[number].lost = scopes__archive_missed(there, i);
+        w->lanes[number].written = from->written;
+        w->lanes[number].refused = from->refused;
+        w->tuples += from->tuples;
+    }
+    return err;
+}
+
+static int file_start(scopes_archive_writer *w, scopes_archive *there)
+{
+    unsigned char head[ARCHIVE_HEAD_BYTES];
+    const char *host = there ? scopes_archive_host(there) : "";
+
+    if (*host && strcmp(host, w->host) != 0)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "%s: is the archive of host %s, not of %s", w->file,
+                            host, w->host);
+    if (ftruncate(w->fd, (off_t)w->end) != 0)
+        return fail_errno(w, "cutting off its tail");
+    if (*host)
+        return 0;
+    /* A new one, or one whose head is damaged. */
+    scopes__archive_head_put(head, w->host);
+    if (w->end <= ARCHIVE_HEAD_BYTES) {
+        w->end = 0;
+        return bytes_append(w, head, sizeof(head));
+    }
+    if (pwrite(w->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
+        return fail_errno(w, "writing its head");
+    return 0;
+}
+
+static int file_resume(scopes_archive_writer *w)
+{
+    scopes_archive *there = NULL;
+    int err = scopes__archive_resume(&there, w->file, w->fd, &w->end);
+
+    if (!err)
+        err = lanes_resume(w, there);
+    if (!err)
+        err = file_start(w, there);
+    scopes_archive_free(there);
+    return err;
+}
+
+static int packer_make(scopes_archive_writer *w)
+{
+    w->packer = ZSTD_createCCtx();
+    w->raw = malloc(ARCHIVE_RAW_MOST);
+    w->block = malloc(ARCHIVE_BLOCK_BYTES + ARCHIVE_PACKED_MOST);
+    if (!w->packer || !w->raw || !w->block || !w->file || !w->host)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for an archive",
+                            w->file ? w->file : "?");
+    ZSTD_CCtx_setParameter(w->packer, ZSTD_c_compressionLevel, LEVEL);
+    return 0;
+}
+
+static void writer_free(scopes_archive_writer *w)
+{
+    for (uint32_t i = 0; i < w->names.count && i < w->lane_room; i++)
+        free(w->lanes[i].events);
+    free(w->lanes);
+    scopes__archive_names_free(&w->names);
+    ZSTD_freeCCtx(w->packer);
+    free(w->raw);
+    free(w->block);
+    if (w->fd >= 0)
+        close(w->fd);
+    free(w->file);
+    free(w->host);
+    free(w);
+}
+
+int scopes_archive_create(scopes_archive_writer **out, const char *file,
+                          const char *host)
+{
+    scopes_archive_writer *w = calloc(1, sizeof(*w));
+    int err;
+
+    if (!w)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
+    w->fd = -1;
+    w->file = strdup(file);
+    w->host = strdup(host);
+    err = packer_make(w);
+    if (!err && strlen(host) >= ARCHIVE_HOST_BYTES)
+        err = pastset_fail(PASTSET_EINVAL, "%s: the host's name is too long",
+                           file);
+    if (!err)
+        err = file_open(w);
+    if (!err)
+        err = file_resume(w);
+    if (err)
+        writer_free(w);
+    else
+        *out = w;
+    return err;
+}
+
+int scopes_archive_close(scopes_archive_writer *w)
+{
+    int err = w ? scopes_archive_flush(w) : 0;
+
+    if (w)
+        writer_free(w);
+    return err;
+}

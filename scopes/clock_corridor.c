@@ -1,0 +1,201 @@
+/* clock_corridor.c - the lines that keep within bounds.
+ *
+ * A line is a point of the plane of (value, slope), and each bound a half of
+ * that plane. What they have in common is a convex polygon: a rectangle that
+ * is cut by one bound after the other. It has few corners, and the greatest
+ * and least value of all its lines, at any moment, is that of a corner.
+ *
+ * The line that is taken for the true one is the middle of the highest straight
+ * strip between the bounds: it is as far as can be from what is impossible, and
+ * wrong by half of what the least delays on the two ways differ by. The strip
+ * is found by halving: bounds are drawn together until no line is left. When
+ * they have to be drawn apart instead, no line keeps within them, and a counter
+ * has not run at a constant rate. */
+#include "scopes/clock_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pastset/status.h"
+
+/* Crystals are within some 100 millionths, and a map may ask for 1000 (see
+ * counter_rate); two of them within twice that. */
+#define SLOPE_MOST 2.1e-3
+/* As exactly as the strip is sought, in nanoseconds. */
+#define FINE 0.01
+
+typedef struct cutter {
+    const scopes__bounds *above, *below;
+    double middle;            /* x */
+    double length;            /* of all bounds, in x */
+    double lowest, highest;   /* of `above`, the highest of `below` */
+    scopes__point *from, *to; /* polygons */
+} cutter;
+
+/* What is left of a convex polygon where a x + b y <= c. */
+static size_t cut(const scopes__point *in, size_t count, scopes__point *out,
+                  double a, double b, double c)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        scopes__point p = in[i], q = in[i + 1 < count ? i + 1 : 0];
+        double p_beyond = a * p.x + b * p.y - c;
+        double q_beyond = a * q.x + b * q.y - c;
+        double part;
+        if (p_beyond <= 0)
+            out[kept++] = p;
+        if ((p_beyond <= 0) == (q_beyond <= 0))
+            continue;
+        part = p_beyond / (p_beyond - q_beyond);
+        out[kept++] =
+            (scopes__point){p.x + part * (q.x - p.x), p.y + part * (q.y - p.y)};
+    }
+    return kept;
+}
+
+static size_t cut_by(cutter *c, size_t count, const scopes__bounds *bounds,
+                     double slack)
+{
+    double side = bounds->above ? 1 : -1;
+
+    for (size_t i = 0; i < bounds->count && count; i++) {
+        scopes__point *to = c->to;
+        count = cut(c->from, count, to, side,
+                    side * (bounds->points[i].x - c->middle),
+                    side * bounds->points[i].y + slack);
+        c->to = c->from;
+        c->from = to;
+    }
+    return count;
+}
+
+/* The polygon in `from`, when every bound is moved outwards by `slack`. */
+static size_t polygon(cutter *c, double slack)
+{
+    double most = c->lowest + SLOPE_MOST * c->length + slack + 1;
+    double least = c->highest - SLOPE_MOST * c->length - slack - 1;
+
+    if (least > most)
+        return 0;
+    c->from[0] = (scopes__point){least, -SLOPE_MOST};
+    c->from[1] = (scopes__point){most, -SLOPE_MOST};
+    c->from[2] = (scopes__point){most, SLOPE_MOST};
+    c->from[3] = (scopes__point){least, SLOPE_MOST};
+    return cut_by(c, cut_by(c, 4, c->above, slack), c->below, slack);
+}
+
+static scopes__point mean(const scopes__point *points, size_t count)
+{
+    scopes__point sum = {0, 0};
+
+    for (size_t i = 0; i < count; i++) {
+        sum.x += points[i].x - points[0].x;
+        sum.y += points[i].y;
+    }
+    return (scopes__point){points[0].x + sum.x / (double)count,
+                           sum.y / (double)count};
+}
+
+/* A horizontal strip is there in any case, if of negative height; and a slope
+ * gains no more than it rises over the whole length. */
+static void strip_find(cutter *c, scopes__corridor *out)
+{
+    double fits = (c->lowest - c->highest) / 2;
+    double fails = fits + SLOPE_MOST * c->length / 2 + FINE;
+    size_t count;
+
+    while (fails - fits > FINE) {
+        double half = fits + (fails - fits) / 2;
+        if (polygon(c, -half))
+            fits = half;
+        else
+            fails = half;
+    }
+    count = polygon(c, -fits);
+    out->margin = fits;
+    out->line.at = c->middle;
+    out->line.value = (c->lowest + c->highest) / 2;
+    out->line.slope = 0;
+    if (count) {
+        scopes__point centre = mean(c->from, count);
+        out->line.value = centre.x;
+        out->line.slope = centre.y;
+    }
+}
+
+static void cutter_measure(cutter *c)
+{
+    const scopes__bounds *sides[] = {c->above, c->below};
+    double from = INFINITY, to = -INFINITY;
+
+    c->lowest = INFINITY;
+    c->highest = -INFINITY;
+    for (int s = 0; s < 2; s++) {
+        const scopes__point *p = sides[s]->points;
+        from = fmin(from, p[0].x);
+        to = fmax(to, p[sides[s]->count - 1].x);
+        for (size_t i = 0; i < sides[s]->count; i++) {
+            if (sides[s]->above)
+                c->lowest = fmin(c->lowest, p[i].y);
+            else
+                c->highest = fmax(c->highest, p[i].y);
+        }
+    }
+    c->length = to - from;
+    c->middle = from + c->length / 2;
+}
+
+int scopes__corridor_make(scopes__corridor *out, const scopes__bounds *above,
+                          const scopes__bounds *below, double slack)
+{
+    /* Each cut takes away a corner at least when it adds two. */
+    size_t room = above->count + below->count + 5;
+    cutter c = {.above = above,
+                .below = below,
+                .from = malloc(room * sizeof(scopes__point)),
+                .to = malloc(room * sizeof(scopes__point))};
+
+    *out = (scopes__corridor){0};
+    if (!c.from || !c.to) {
+        free(c.from);
+        free(c.to);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu lines", room);
+    }
+    cutter_measure(&c);
+    strip_find(&c, out);
+    out->count = polygon(&c, slack);
+    out->corners = c.from;
+    free(c.to);
+    return 0;
+}
+
+void scopes__corridor_high(const scopes__corridor *corridor, double low,
+                           double *from, double *to)
+{
+    *from = corridor->count ? INFINITY : -INFINITY;
+    *to = -*from;
+    for (size_t i = 0; i < corridor->count; i++) {
+        const scopes__point *p = &corridor->corners[i];
+        double high = low + p->x + p->y * (low - corridor->line.at);
+        *from = fmin(*from, high);
+        *to = fmax(*to, high);
+    }
+}
+
+/* The inverse of a corner's line is no line in (value, slope), but a quotient
+ * of two, so that its least and greatest too are at corners. */
+void scopes__corridor_low(const scopes__corridor *corridor, double high,
+                          double *from, double *to)
+{
+    double at = corridor->line.at;
+
+    *from = corridor->count ? INFINITY : -INFINITY;
+    *to = -*from;
+    for (size_t i = 0; i < corridor->count; i++) {
+        const scopes__point *p = &corridor->corners[i];
+        double low = at + (high - at - p->x) / (1 + p->y);
+        *from = fmin(*from, low);
+        *to = fmax(*to, low);
+    }
+}
