@@ -19,7 +19,7 @@
 #define MAP_NAME "pathmap.dot"
 
 static const char *const host_suffixes[] = {".space", ".meta", ".drained",
-                                            ".meta.tmp"};
+                                            ".meta.tmp", ".archive"};
 
 #define SUFFIXES (sizeof(host_suffixes) / sizeof(host_suffixes[0]))
 

@@ -180,6 +180,8 @@ static int start(launch *l, int *exit_code)
         .argv = l->options->argv,
         .key = l->key,
         .grace_ms = l->options->grace_ms ? l->options->grace_ms : GRACE_MS,
+        .started = l->options->started,
+        .context = l->options->context,
     };
     char *absolute;
     int err = directory_make(l);

@@ -41,6 +41,11 @@ typedef struct eventspace_launch_options {
                               random key for this run */
     char *const *argv;     /* the program and its arguments, ended by NULL */
     uint32_t grace_ms;     /* 0: 5,000 */
+    /* Called once all hosts' processes were started, before it waits for them;
+     * not when none was. The launcher starts no further process after it, so
+     * that threads may be made. NULL: nobody is told. */
+    void (*started)(void *context);
+    void *context;
 } eventspace_launch_options;
 
 /* Runs until every started host has ended. `*exit_code`: 0 when all ended

@@ -39,6 +39,8 @@ typedef struct launch_plan {
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
     uint32_t grace_ms;
+    void (*started)(void *context); /* may be NULL */
+    void *context;
 } launch_plan;
 
 /* Starts the processes and runs until all have ended. `*exit_code` as in

@@ -501,6 +501,8 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
         err = start_all(&all);
         if (err)
             loop_let_go(&all);
+        else if (plan->started)
+            plan->started(plan->context);
         uv_run(&all.loop, UV_RUN_DEFAULT);
         uv_loop_close(&all.loop);
         sigaction(SIGPIPE, &before, NULL);

@@ -330,25 +330,31 @@ static int block_copy(pastset_element *element, pastset_cursor *cursor,
 static int one_by_one(pastset_element *element, pastset_cursor *cursor,
                       unsigned char *to, size_t most, size_t *count)
 {
-    size_t stride = element->type.max_bytes;
-    int err = 0;
-
-    for (*count = 0; *count < most; ++*count) {
-        pastset_cursor next = *cursor;
-        size_t bytes = stride;
-        err = pastset_read_next(element, &next, to + *count * stride, &bytes,
-                                PASTSET_NOWAIT);
-        if (err || (*count && next.next != cursor->next + 1))
-            break;
-        *cursor = next;
+    while (*count < most) {
+        uint64_t index = cursor->next;
+        pastset_request request = {.tuple = to, .bytes = (size_t)-1};
+        int err = pastset__find(element, NULL, &index);
+        if (*count && (err || index != cursor->next))
+            return 0;
+        if (!err)
+            err = pastset__copy_out(element, index, &request);
+        if (*count && err)
+            return 0;
+        if (err == PASTSET_EEXPIRED)
+            continue;
+        if (err == PASTSET_EFORMAT) { /* behind it, lest it come again */
+            cursor->lost += index + 1 - cursor->next;
+            cursor->next = index + 1;
+        }
+        if (err)
+            return err;
+        cursor->lost += index - cursor->next;
+        cursor->next = index + 1;
+        cursor->read++;
+        ++*count;
+        to += element->type.max_bytes;
     }
-    if (*count)
-        return 0;
-    if (err == PASTSET_EFORMAT) {
-        cursor->next++;
-        cursor->lost++;
-    }
-    return err;
+    return 0;
 }
 
 static int by_blocks(pastset_element *element, pastset_cursor *cursor,
@@ -387,9 +393,9 @@ int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
         return pastset__deleted(element);
     if (most == 0)
         return 0;
-    if (element->slot_header_bytes)
-        return one_by_one(element, cursor, tuples, most, count);
-    err = by_blocks(element, cursor, tuples, most, count);
+    err = element->slot_header_bytes
+              ? one_by_one(element, cursor, tuples, most, count)
+              : by_blocks(element, cursor, tuples, most, count);
     if (err == PASTSET_EAGAIN)
         return pastset_fail(err, "element \"%s\": nothing to read at %llu",
                             element->header->name,

@@ -61,6 +61,17 @@ int scopes_archive_flush(scopes_archive_writer *writer);
 uint64_t scopes_archive_next(const scopes_archive_writer *writer,
                              const char *lane);
 
+/* Of all lanes, with those that were in the file before: how many tuples they
+ * have had, as far as was said, with those that were refused; and how many of
+ * them are in blocks of the file, not those that are kept. */
+typedef struct scopes_archive_ledger {
+    uint64_t made, saved;
+    uint64_t appended; /* to this writer */
+    uint64_t bytes;    /* of the file */
+} scopes_archive_ledger;
+void scopes_archive_count(const scopes_archive_writer *writer,
+                          scopes_archive_ledger *out);
+
 /* What it has cost so far; also written with each flush, so that it is known
  * of a run that is over. */
 typedef struct scopes_archive_cost {

@@ -122,9 +122,16 @@ const char *scopes_archive_problem(const scopes_archive *a)
     return a->problem;
 }
 
+/* Tuples and bytes are known without being told. */
 scopes_archive_cost scopes_archive_costs(const scopes_archive *a)
 {
-    return a->cost;
+    scopes_archive_cost cost = a->cost;
+
+    cost.tuples = 0;
+    for (uint32_t i = 0; i < a->names.count; i++)
+        cost.tuples += a->lanes[i].shown.tuples;
+    cost.bytes = a->at;
+    return cost;
 }
 
 size_t scopes_archive_lanes(const scopes_archive *a)

@@ -28,7 +28,8 @@ typedef struct lane {
     uint32_t count, room;
     uint64_t next;             /* after the last one kept */
     uint64_t lost;             /* before those that are kept */
-    uint64_t written, refused; /* as the file says */
+    uint64_t written, refused; /* as end_lane was told */
+    bool told;                 /* so does the file */
     uint64_t retry; /* index of an append that failed half way; UINT64_MAX */
 } lane;
 
@@ -43,6 +44,7 @@ struct scopes_archive_writer {
     unsigned char *raw;
     unsigned char *block; /* head and content */
     uint64_t tuples;      /* that are in the file */
+    uint64_t appended;    /* since it was opened, in the file or kept */
     scopes_archive_cost before, noted;
     bool cost_changed;
 };
@@ -179,7 +181,7 @@ static int lane_get(scopes_archive_writer *w, const char *name,
         w->lane_room = w->names.room;
     }
     if (*number == before)
-        w->lanes[*number] = (lane){.retry = UINT64_MAX};
+        w->lanes[*number] = (lane){.retry = UINT64_MAX, .told = true};
     return 0;
 }
 
@@ -270,7 +272,9 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
         err = gap_leave(w, number, index);
     while (!err && count > 0) {
         size_t taken;
+        uint64_t before = l->next;
         err = tuples_take(w, number, events, count, &taken);
+        w->appended += l->next - before;
         events += taken;
         count -= taken;
     }
@@ -278,10 +282,26 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
     return err;
 }
 
+static int end_write(scopes_archive_writer *w, uint32_t number)
+{
+    archive_block b = {.kind = ARCHIVE_END};
+    lane *l = &w->lanes[number];
+    int err = kept_write(w, number);
+
+    if (err || l->told)
+        return err;
+    strcpy(b.lane, w->names.names[number]);
+    b.numbers[END_WRITTEN] = l->written;
+    b.numbers[END_REFUSED] = l->refused;
+    b.numbers[END_LOST] = l->lost + (l->written - l->next);
+    err = block_append(w, &b);
+    l->told = !err;
+    return err;
+}
+
 int scopes_archive_end_lane(scopes_archive_writer *w, const char *name,
                             uint64_t written, uint64_t refused)
 {
-    archive_block b = {.kind = ARCHIVE_END};
     uint32_t number;
     lane *l;
     int err = lane_get(w, name, &number);
@@ -291,21 +311,12 @@ int scopes_archive_end_lane(scopes_archive_writer *w, const char *name,
     l = &w->lanes[number];
     if (written < l->next)
         written = l->next;
-    if (written <= l->written && refused <= l->refused)
-        return 0;
-    err = kept_write(w, number);
-    if (err)
-        return err;
-    strcpy(b.lane, w->names.names[number]);
-    b.numbers[END_WRITTEN] = written;
-    b.numbers[END_REFUSED] = refused;
-    b.numbers[END_LOST] = l->lost + (written - l->next);
-    err = block_append(w, &b);
-    if (!err) {
-        l->written = written;
-        l->refused = refused;
+    if (written > l->written || refused > l->refused) {
+        l->written = written > l->written ? written : l->written;
+        l->refused = refused > l->refused ? refused : l->refused;
+        l->told = false;
     }
-    return err;
+    return end_write(w, number);
 }
 
 int scopes_archive_note(scopes_archive_writer *w,
@@ -314,6 +325,17 @@ int scopes_archive_note(scopes_archive_writer *w,
     w->noted = *cost;
     w->cost_changed = true;
     return 0;
+}
+
+void scopes_archive_count(const scopes_archive_writer *w,
+                          scopes_archive_ledger *out)
+{
+    *out = (scopes_archive_ledger){
+        .saved = w->tuples, .appended = w->appended, .bytes = w->end};
+    for (uint32_t i = 0; i < w->names.count; i++) {
+        const lane *l = &w->lanes[i];
+        out->made += (l->written > l->next ? l->written : l->next) + l->refused;
+    }
 }
 
 static int cost_write(scopes_archive_writer *w)
@@ -337,7 +359,7 @@ int scopes_archive_flush(scopes_archive_writer *w)
     int err = 0;
 
     for (uint32_t i = 0; i < w->names.count && !err; i++)
-        err = kept_write(w, i);
+        err = end_write(w, i); /* with what an earlier failure left */
     if (!err && w->cost_changed)
         err = cost_write(w);
     return err;

@@ -4,9 +4,11 @@
  *     feed (all hosts of this machine) ─► archive writers, one per host
  *
  * It runs beside the hosts, in a process that is none of them, so that it goes
- * on when one of them is killed, and reads the rest from its file.
+ * on when one of them is killed, and reads the rest from its file. What it
+ * comes too late for is counted: by the gaps between blocks, and by what it
+ * says of each lane in the end.
  *
- * Threads:   run by one thread; stop from any.
+ * Threads:   run by one thread; stop, ledger and cost from any.
  * Ownership: create gives, destroy takes back. */
 #ifndef SCOPES_ARCHIVER_H
 #define SCOPES_ARCHIVER_H
@@ -16,25 +18,40 @@
 
 typedef struct scopes_archiver scopes_archiver;
 
-/* Opens the run and its archives, which are continued if they are there.
- * Errors: those of eventspace_run_open and scopes_archive_create. */
+/* Opens the run and its archives, which are continued if they are there: of
+ * the host of this name, or (NULL) of all.
+ * `pace` NULL: as scopes_pace says, but an interval of 5 ms, since what comes
+ * between two pulls has to have room in the trace elements.
+ * Errors: those of eventspace_run_open and scopes_archive_create,
+ * PASTSET_ENOENT (no such host), PASTSET_EINVAL (the share). */
 int scopes_archiver_create(scopes_archiver **out, const char *directory,
-                           const scopes_pace *pace);
+                           const char *host, const scopes_pace *pace);
 void scopes_archiver_destroy(scopes_archiver *archiver);
 
-/* Gathers and writes until every host that is on this machine has ended and
- * all of its tuples are saved, or until stopped. Blocks are flushed every
- * second at least.
- * Errors: PASTSET_EIO, PASTSET_ENOSPC: it names the file. What was written
- * before stays good. */
-int scopes_archiver_run(scopes_archiver *archiver);
-/* All hosts have ended: it saves what is left and ends. Any thread. */
+/* When `run` ends by itself. */
+typedef enum scopes_archiver_until {
+    SCOPES_ARCHIVER_END,  /* all hosts that have come up here have ended; it
+                             waits for the first one to come */
+    SCOPES_ARCHIVER_STOP, /* not before stop: who started the hosts knows best
+                             when they have ended */
+    SCOPES_ARCHIVER_ONCE, /* when all that is there now is saved */
+} scopes_archiver_until;
+
+/* Gathers and writes, and in the end saves all that is there. Blocks are
+ * flushed every second at least.
+ * Errors: PASTSET_EIO, PASTSET_ENOSPC, with the name of the file; what was
+ * written before stays good. PASTSET_ENOMEM, PASTSET_EFORMAT. It goes on after
+ * an error, trying again from time to time, and tells the first one when it
+ * ends. */
+int scopes_archiver_run(scopes_archiver *archiver, scopes_archiver_until until);
+/* It saves what is there and ends. Any thread, and signal handlers. */
 void scopes_archiver_stop(scopes_archiver *archiver);
 
-/* made = archived (seen) + missed, exactly, after run. */
-void scopes_archiver_ledger(const scopes_archiver *archiver,
-                            scopes_ledger *out);
-void scopes_archiver_cost(const scopes_archiver *archiver,
-                          scopes_feed_cost *out);
+/* After run: made = seen (saved, also by earlier archivers) + missed, exactly,
+ * of all that its hosts had made when it ended. While it runs, from any
+ * thread: as of the last flush. */
+void scopes_archiver_ledger(scopes_archiver *archiver, scopes_ledger *out);
+/* The same rules. `bytes` are those of the files. */
+void scopes_archiver_cost(scopes_archiver *archiver, scopes_feed_cost *out);
 
 #endif

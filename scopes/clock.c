@@ -297,6 +297,8 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     if (!err)
         err = corridors_make(clocks);
     if (!err)
+        err = scopes__graph_choose(graph);
+    if (!err)
         err =
             scopes__graph_span(graph, reference == PATHS_NONE ? reference : 0);
     if (err || graph->counter_count == 0)

@@ -14,13 +14,18 @@
  *                         hull of the lower bounds. All such lines are
  *                         possible, no others: the interval in which they are
  *                         at some moment holds the truth, if both counters run
- *                         at constant rates
+ *                         at constant rates. The mean of them is taken for the
+ *                         true one
  *
  * Hosts are the nodes of a graph, whose edges are hops between hosts. From a
  * reference host a spanning tree of least height (breadth first) is laid, and
- * along it clocks and intervals are put together. Hosts that share one counter
- * (eventspace_meta.counter) are one, exactly. Those that no exchange reaches
- * are aligned by their wall clocks, and their interval is unbounded.
+ * along it clocks and intervals are put together; edges that say next to
+ * nothing, such as a single operation in a long run, are no part of it unless
+ * there is no other way. Where there are more edges than those of the tree, the
+ * lines of the hull method are moved until no operation on any of them arrives
+ * before it was sent. Operations that failed do not count. Hosts that share one
+ * counter (eventspace_meta.counter) are one, exactly. Those that no exchange
+ * reaches are aligned by their wall clocks, and their interval is unbounded.
  *
  * Ticks are never rewritten: this is what turns ticks into times, in
  * nanoseconds since the first start of a host, by the reference host's clock.

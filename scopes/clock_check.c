@@ -42,28 +42,68 @@ static int check(const scopes__exchange *e, void *context)
     return miss_ns > 0 ? miss_add(c, miss_ns) : 0;
 }
 
-static int compare(const void *left, const void *right)
+static void swap(int64_t *a, int64_t *b)
 {
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    int64_t of_a = *a;
+    *a = *b;
+    *b = of_a;
+}
+
+/* Moves the value that would be at `rank` in sorted order there, smaller ones
+ * to its left and larger ones to its right (Hoare's selection). */
+static void select_rank(int64_t *values, size_t count, size_t rank)
+{
+    size_t from = 0, to = count - 1;
+
+    while (from < to) {
+        int64_t pivot = values[from + (to - from) / 2];
+        size_t i = from, j = to;
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            swap(&values[i++], &values[j--]);
+        }
+        if (rank <= j)
+            to = j;
+        else
+            from = j + 1;
+    }
+}
+
+/* Of an even number, the mean of the two in the middle. */
+static double median(int64_t *values, size_t count)
+{
+    size_t middle = count / 2;
+    int64_t below;
+
+    select_rank(values, count, middle);
+    below = values[middle];
+    if (count % 2 == 0) {
+        below = INT64_MIN;
+        for (size_t i = 0; i < middle; i++)
+            below = values[i] > below ? values[i] : below;
+    }
+    return ((double)below + (double)values[middle]) / 2;
 }
 
 static void summarise(const checker *c, scopes_accuracy *out)
 {
     double count = (double)c->count, squares = 0;
 
-    qsort(c->misses, c->count, sizeof(c->misses[0]), compare);
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++) {
         out->mean_ns += (double)c->misses[i] / count;
+        out->worst_ns = fmax(out->worst_ns, (double)c->misses[i]);
+    }
     for (size_t i = 0; i < c->count; i++) {
         double beside = (double)c->misses[i] - out->mean_ns;
         squares += beside * beside / count;
     }
     out->deviation_ns = sqrt(squares);
-    out->median_ns = ((double)c->misses[(c->count - 1) / 2] +
-                      (double)c->misses[c->count / 2]) /
-                     2;
-    out->worst_ns = (double)c->misses[c->count - 1];
+    out->median_ns = median(c->misses, c->count);
 }
 
 int scopes_clocks_check(scopes_accuracy *out, const scopes_clocks *clocks,

@@ -5,12 +5,14 @@
  * is cut by one bound after the other. It has few corners, and the greatest
  * and least value of all its lines, at any moment, is that of a corner.
  *
- * The line that is taken for the true one is the middle of the highest straight
- * strip between the bounds: it is as far as can be from what is impossible, and
- * wrong by half of what the least delays on the two ways differ by. The strip
- * is found by halving: bounds are drawn together until no line is left. When
- * they have to be drawn apart instead, no line keeps within them, and a counter
- * has not run at a constant rate. */
+ * The line that is taken for the true one is the centroid of the polygon: the
+ * mean of all lines that are possible. It depends on all bounds that bind, and
+ * not just on those few between which there is least room: on runs of a second
+ * its error was half that of the middle of the highest straight strip between
+ * the bounds.
+ *
+ * When no line keeps within the bounds a counter has not run at a constant
+ * rate. Then bounds are drawn apart until one does, by halving. */
 #include "scopes/clock_internal.h"
 
 #include <math.h>
@@ -21,7 +23,8 @@
 /* Crystals are within some 100 millionths, and a map may ask for 1000 (see
  * counter_rate); two of them within twice that. */
 #define SLOPE_MOST 2.1e-3
-/* As exactly as the strip is sought, in nanoseconds. */
+/* Nanoseconds: as exactly as it is sought how far bounds are to be drawn
+ * apart. */
 #define FINE 0.01
 
 typedef struct cutter {
@@ -85,43 +88,68 @@ static size_t polygon(cutter *c, double slack)
     return cut_by(c, cut_by(c, 4, c->above, slack), c->below, slack);
 }
 
-static scopes__point mean(const scopes__point *points, size_t count)
+/* From triangles around the first corner. A polygon without area is given by
+ * that corner. */
+static scopes__point centroid(const scopes__point *p, size_t count)
 {
     scopes__point sum = {0, 0};
+    double area = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        sum.x += points[i].x - points[0].x;
-        sum.y += points[i].y;
+    for (size_t i = 1; i + 1 < count; i++) {
+        scopes__point a = {p[i].x - p[0].x, p[i].y - p[0].y};
+        scopes__point b = {p[i + 1].x - p[0].x, p[i + 1].y - p[0].y};
+        double twice = a.x * b.y - a.y * b.x;
+        area += twice;
+        sum.x += twice * (a.x + b.x) / 3;
+        sum.y += twice * (a.y + b.y) / 3;
     }
-    return (scopes__point){points[0].x + sum.x / (double)count,
-                           sum.y / (double)count};
+    if (!(fabs(area) > 0))
+        return p[0];
+    return (scopes__point){p[0].x + sum.x / area, p[0].y + sum.y / area};
 }
 
-/* A horizontal strip is there in any case, if of negative height; and a slope
- * gains no more than it rises over the whole length. */
-static void strip_find(cutter *c, scopes__corridor *out)
+/* How far bounds have to be drawn apart so that a line fits. A horizontal one
+ * fits in any case when it is far enough, and a slope gains no more than it
+ * rises over the whole length. */
+static double apart(cutter *c)
 {
-    double fits = (c->lowest - c->highest) / 2;
-    double fails = fits + SLOPE_MOST * c->length / 2 + FINE;
-    size_t count;
+    double fits = fmax((c->highest - c->lowest) / 2, 0) + FINE;
+    double fails = fmax(fits - SLOPE_MOST * c->length / 2 - 2 * FINE, 0);
 
-    while (fails - fits > FINE) {
-        double half = fits + (fails - fits) / 2;
-        if (polygon(c, -half))
+    while (fits - fails > FINE) {
+        double half = fails + (fits - fails) / 2;
+        if (polygon(c, half))
             fits = half;
         else
             fails = half;
     }
-    count = polygon(c, -fits);
-    out->margin = fits;
-    out->line.at = c->middle;
-    out->line.value = (c->lowest + c->highest) / 2;
-    out->line.slope = 0;
-    if (count) {
-        scopes__point centre = mean(c->from, count);
-        out->line.value = centre.x;
-        out->line.slope = centre.y;
+    return fits;
+}
+
+/* The least that the line is away from any bound. */
+static double margin_of(const scopes__line *line, const scopes__bounds *bounds)
+{
+    double least = INFINITY;
+
+    for (size_t i = 0; i < bounds->count; i++) {
+        scopes__point p = bounds->points[i];
+        double y = line->value + line->slope * (p.x - line->at);
+        least = fmin(least, bounds->above ? p.y - y : y - p.y);
     }
+    return least;
+}
+
+static void line_find(cutter *c, scopes__corridor *out)
+{
+    size_t count = polygon(c, 0);
+    scopes__point centre;
+
+    if (count == 0)
+        count = polygon(c, apart(c));
+    centre = centroid(c->from, count);
+    out->line = (scopes__line){c->middle, centre.x, centre.y};
+    out->margin =
+        fmin(margin_of(&out->line, c->above), margin_of(&out->line, c->below));
 }
 
 static void cutter_measure(cutter *c)
@@ -163,7 +191,7 @@ int scopes__corridor_make(scopes__corridor *out, const scopes__bounds *above,
         return pastset_fail(PASTSET_ENOMEM, "no memory for %zu lines", room);
     }
     cutter_measure(&c);
-    strip_find(&c, out);
+    line_find(&c, out);
     out->count = polygon(&c, slack);
     out->corners = c.from;
     free(c.to);

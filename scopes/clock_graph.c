@@ -6,11 +6,17 @@
  * counters, then that of least height, then that with the most exchanges, then
  * that of the first counter. Where a counter could have several parents at the
  * same height, it has the one with which it has the most exchanges. What a
- * tree does not reach has a tree of its own. */
+ * tree does not reach has a tree of its own.
+ *
+ * Some edges say next to nothing: when a program ends, each host may send its
+ * results to the first one, once; a tree over these has height 1, but nothing
+ * would be known of the rates. So edges are measured by the width of what they
+ * leave open, and those that are much wider than the widest one that is needed
+ * to reach all counters are no part of trees. */
 #include "scopes/clock_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "pastset/status.h"
 
@@ -86,6 +92,117 @@ static int ways_make(scopes__graph *graph)
     return 0;
 }
 
+/* --- the edges that count --- */
+
+/* Wider than this times what is needed to reach all, and an edge is left. */
+#define WIDER 4
+
+/* How little an edge says: half of what is left open at the one or the other
+ * end of all that is known of its counters. */
+static double width_of(const scopes__edge *edge, double from, double to)
+{
+    double width = 0, ends[] = {from, to};
+
+    for (int i = 0; i < 2; i++) {
+        double least, most;
+        scopes__corridor_high(&edge->corridor, ends[i], &least, &most);
+        width = fmax(width, (most - least) / 2);
+    }
+    return width;
+}
+
+static void bounds_span(const scopes__bounds *bounds, double shift,
+                        double *from, double *to)
+{
+    *from = fmin(*from, bounds->points[0].x + shift);
+    *to = fmax(*to, bounds->points[bounds->count - 1].x + shift);
+}
+
+/* From the first to the last moment at which a counter is known by any edge,
+ * as `x` of edges' low ends. */
+static void spans_make(scopes__graph *graph, double *from, double *to)
+{
+    for (uint32_t i = 0; i < graph->counter_count; i++) {
+        from[i] = INFINITY;
+        to[i] = -INFINITY;
+    }
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const scopes__edge *edge = &graph->edges[i];
+        double ahead = edge->corridor.line.value;
+        bounds_span(&edge->above, 0, &from[edge->low], &to[edge->low]);
+        bounds_span(&edge->below, 0, &from[edge->low], &to[edge->low]);
+        bounds_span(&edge->above, ahead, &from[edge->high], &to[edge->high]);
+        bounds_span(&edge->below, ahead, &from[edge->high], &to[edge->high]);
+    }
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        scopes__edge *edge = &graph->edges[i];
+        double ahead = edge->corridor.line.value;
+        edge->width =
+            width_of(edge, fmin(from[edge->low], from[edge->high] - ahead),
+                     fmax(to[edge->low], to[edge->high] - ahead));
+    }
+}
+
+static uint32_t find(uint32_t *set, uint32_t of)
+{
+    while (set[of] != of)
+        of = set[of] = set[set[of]];
+    return of;
+}
+
+static int by_width(const void *left, const void *right)
+{
+    const scopes__edge *a = *(const scopes__edge *const *)left;
+    const scopes__edge *b = *(const scopes__edge *const *)right;
+
+    if (a->width != b->width)
+        return a->width < b->width ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* From the narrowest edge to the widest: the last one that joins two parts of
+ * the graph (Kruskal) is the widest that is needed. */
+static double widest_needed(scopes__edge **sorted, uint32_t count,
+                            uint32_t *set)
+{
+    double widest = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t a = find(set, sorted[i]->low), b = find(set, sorted[i]->high);
+        if (a == b)
+            continue;
+        set[a] = b;
+        widest = sorted[i]->width;
+    }
+    return widest;
+}
+
+int scopes__graph_choose(scopes__graph *graph)
+{
+    size_t room = graph->counter_count + 1u;
+    scopes__edge **sorted = calloc(graph->edge_count + 1u, sizeof(*sorted));
+    uint32_t *set = calloc(room, sizeof(*set));
+    double *spans = calloc(2 * room, sizeof(*spans));
+    int err = sorted && set && spans ? 0 : no_memory();
+    double most;
+
+    if (!err) {
+        spans_make(graph, spans, spans + room);
+        for (uint32_t i = 0; i < graph->counter_count; i++)
+            set[i] = i;
+        for (uint32_t i = 0; i < graph->edge_count; i++)
+            sorted[i] = &graph->edges[i];
+        qsort(sorted, graph->edge_count, sizeof(*sorted), by_width);
+        most = WIDER * widest_needed(sorted, graph->edge_count, set);
+        for (uint32_t i = 0; i < graph->edge_count; i++)
+            graph->edges[i].chosen = graph->edges[i].width <= most;
+    }
+    free(sorted);
+    free(set);
+    free(spans);
+    return err;
+}
+
 /* --- trees --- */
 
 typedef struct tree {
@@ -108,7 +225,7 @@ static void tree_visit(const scopes__graph *graph, tree *t, uint32_t from)
     for (uint32_t i = graph->ways_at[from]; i < graph->ways_at[from + 1]; i++) {
         uint32_t way = graph->ways[i];
         uint32_t to = other_end(&graph->edges[way], from);
-        if (graph->counters[to].reached)
+        if (graph->counters[to].reached || !graph->edges[way].chosen)
             continue;
         if (t->depth[to] == PATHS_NONE) {
             t->depth[to] = t->depth[from] + 1;

@@ -14,6 +14,7 @@
 
 #define ROOM_FIRST 64
 #define ROOM_USUAL 4096
+#define STEPS_EACH 16
 
 static int compare(const void *left, const void *right)
 {
@@ -22,6 +23,23 @@ static int compare(const void *left, const void *right)
     if (a->x != b->x)
         return a->x < b->x ? -1 : 1;
     return (a->y > b->y) - (a->y < b->y);
+}
+
+/* Nearly sorted points are sorted by insertion. False when they are not: it
+ * has taken many more steps than there are points. */
+static bool sort_nearly(scopes__point *points, size_t count)
+{
+    size_t steps = 0;
+
+    for (size_t i = 1; i < count && steps < STEPS_EACH * count; i++) {
+        scopes__point point = points[i];
+        size_t at = i;
+        for (; at > 0 && points[at - 1].x > point.x; at--)
+            points[at] = points[at - 1];
+        points[at] = point;
+        steps += i - at;
+    }
+    return steps < STEPS_EACH * count;
 }
 
 /* Whether b, between a and c, is needed: it lies on the outer side of the line
@@ -54,7 +72,7 @@ void scopes__bounds_reduce(scopes__bounds *bounds)
 {
     size_t kept = 0;
 
-    if (!bounds->sorted && bounds->count)
+    if (!bounds->sorted && !sort_nearly(bounds->points, bounds->count))
         qsort(bounds->points, bounds->count, sizeof(bounds->points[0]),
               compare);
     for (size_t i = 0; i < bounds->count; i++)

@@ -46,10 +46,9 @@ typedef struct scopes__line {
 /* All lines that keep within bounds: a convex polygon of (value, slope). */
 typedef struct scopes__corridor {
     scopes__line line;      /* in the middle of it */
-    double margin;          /* half the height of the highest straight strip
-                               that keeps within the bounds; negative: no line
-                               keeps within them, and `line` is the one that is
-                               least beyond */
+    double margin;          /* the least that it is away from a bound;
+                               negative: no line keeps within the bounds, and
+                               this one is hardly farther beyond than any */
     scopes__point *corners; /* x: value at line.at, y: slope */
     size_t count;           /* 0: nothing is certain */
 } scopes__corridor;
@@ -89,6 +88,8 @@ typedef struct scopes__edge {
      * of how far the others are beyond that. */
     double first, sum;
     scopes__corridor corridor;
+    double width; /* see scopes__graph_choose */
+    bool chosen;  /* trees are laid over these */
 } scopes__edge;
 
 typedef struct scopes__counter {
@@ -125,6 +126,9 @@ static inline double scopes__counter_ns(const scopes__counter *counter,
 /* The edge between two counters, which is made if there is none; NULL when
  * memory is out. */
 scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b);
+/* Chooses the edges that say enough to be part of a tree.
+ * Errors: PASTSET_ENOMEM. */
+int scopes__graph_choose(scopes__graph *graph);
 /* Lays trees of least height over all counters: the first from `root`, or
  * (PATHS_NONE) from the best one.
  * Errors: PASTSET_ENOMEM. */

@@ -9,8 +9,9 @@
  * and so on around all of them (Kaczmarz, or Agmon's relaxation), until nothing
  * has to be moved any more. This converges if there is such a place at all,
  * and the truth is one. To be there in finitely many steps, and not just at
- * the limit of what is possible, more is asked for at first: a part of the
- * height of the strip that each edge leaves. */
+ * the limit of what is possible, more is asked for at first: a part of what
+ * the lines of edges are away from their bounds, at most that of the narrowest
+ * one in the tree, for loose edges are not to move tight ones. */
 #include "scopes/clock_internal.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@
 /* Nanoseconds; more than the rounding of what follows. */
 #define LEAST_MARGIN 2
 
-static const double parts[] = {0.5, 0.25, 0.1, 0.02, 0};
+static const double parts[] = {0.2, 0.05, 0.01, 0};
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
@@ -70,11 +71,11 @@ static bool mend(const move *m, double margin, double reach)
 }
 
 static bool mend_edge(scopes__graph *graph, const scopes__edge *edge,
-                      double part, double reach)
+                      double most, double reach)
 {
     scopes__counter *low = &graph->counters[edge->low];
     scopes__counter *high = &graph->counters[edge->high];
-    double margin = fmax(part * edge->corridor.margin, LEAST_MARGIN);
+    double margin = fmax(fmin(most, edge->corridor.margin / 2), LEAST_MARGIN);
     bool moved = false;
 
     for (size_t i = 0; i < edge->above.count; i++) {
@@ -97,13 +98,13 @@ static bool edge_fits(const scopes__edge *edge)
 
 /* False when nothing had to be moved. Edges whose bounds contradict each other
  * cannot be mended. */
-static bool sweep(scopes__graph *graph, double part, double reach)
+static bool sweep(scopes__graph *graph, double margin, double reach)
 {
     bool moved = false;
 
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         if (edge_fits(&graph->edges[i]))
-            moved |= mend_edge(graph, &graph->edges[i], part, reach);
+            moved |= mend_edge(graph, &graph->edges[i], margin, reach);
     }
     return moved;
 }
@@ -142,6 +143,19 @@ static bool any_violated(const scopes__graph *graph)
     return false;
 }
 
+/* The least of an edge of the tree. */
+static double narrowest(const scopes__graph *graph)
+{
+    double least = INFINITY;
+
+    for (uint32_t i = 0; i < graph->counter_count; i++) {
+        uint32_t edge = graph->counters[i].edge;
+        if (edge != PATHS_NONE)
+            least = fmin(least, graph->edges[edge].corridor.margin);
+    }
+    return fmax(least, LEAST_MARGIN);
+}
+
 /* Half of the time over which there are bounds. */
 static double reach_of(const scopes__graph *graph)
 {
@@ -170,7 +184,7 @@ int scopes__graph_settle(scopes__graph *graph)
     reach = reach_of(graph);
     for (size_t part = 0; part < PARTS; part++) {
         for (int i = 0; i < SWEEPS; i++) {
-            if (!sweep(graph, parts[part], reach))
+            if (!sweep(graph, parts[part] * narrowest(graph), reach))
                 break;
         }
         if (!any_violated(graph))

@@ -1,231 +1,213 @@
 /* communication.c - from trace tuples to intervals, steps and totals.
  *
- * Tuples are collected in one array as they come. At the end it is sorted by
- * thread and start, and one pass over each thread gives all the rest: the
- * latest end seen so far tells what of an operation is new communication and
- * whether there was a gap before it, so that operations may overlap.
+ * The tuples of a collector are in the order of their starts. So for each
+ * thread, the series of the collectors at the tops of its paths are merged,
+ * which gives its operations in their order; and one more pass over these gives
+ * all the rest: the latest end seen so far tells what of an operation is new
+ * communication and whether there was a gap before it, so that operations may
+ * overlap. A collector may stand on edges of several threads: each of them
+ * passes over the tuples of the others.
  *
- * A path is found by its thread and the collector at its top, by bisection in
- * `lookup`: a collector may stand on edges of several threads. */
+ * Steps are counted during the merge, and numbered once more only if tuples
+ * turn out to be missing. */
 #include "scopes/communication.h"
-
-#include "pastset/status.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-struct scopes__lookup {
-    uint32_t thread;
-    uint32_t collector;
-    uint32_t path;
-};
+#include "pastset/status.h"
+#include "scopes/heap_internal.h"
+#include "scopes/look.h"
 
-typedef struct scopes__lookup lookup;
-
-/* --- the threads and paths of the map --- */
+/* What is needed while the view is made. */
+typedef struct making {
+    scopes_communication *view;
+    const scopes_ways *ways;
+    const scopes_store *store;
+    const scopes_clocks *clocks;
+    scopes_detail detail;
+    bool whole;             /* what is not in the store is lost */
+    uint32_t *collectors;   /* by path: the one at its top */
+    uint32_t *users;        /* by collector id: how many paths begin with it */
+    uint32_t *slots, *uses; /* by path; `uses` is zero between threads */
+    scopes__heap heap;      /* of the paths of a thread, by their next start */
+    size_t *next;           /* by path: its place in its series */
+    bool any;               /* operation at all */
+} making;
 
 static int no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
 }
 
-static int add_thread(scopes_communication *view, uint32_t index)
+/* Without the cost of a page fault for each 4 KiB. */
+static void *large(size_t bytes)
 {
-    const paths_map_node *node = &view->map->nodes[index];
-    uint64_t number;
-    int err = paths_node_number(view->map, node, "number", UINT64_MAX, &number);
-    if (err)
-        return err;
-    if (number >= view->thread_count || view->threads[number].name)
-        return pastset_fail(PASTSET_EMAP,
-                            "%s:%u: %s: threads must be numbered from 0 to "
-                            "%u, each number once",
-                            view->map->file, node->line, node->name,
-                            view->thread_count - 1);
-    view->threads[number].name = node->name;
-    view->threads[number].node = index;
-    view->threads[number].host = node->host;
-    view->threads[number].all_collected = true;
-    return 0;
+    enum { HUGE = 2 << 20 };
+    size_t rounded = (bytes + HUGE - 1) / HUGE * HUGE;
+    void *memory;
+
+    if (bytes < 2 * HUGE)
+        return malloc(bytes + 1);
+    memory = aligned_alloc(HUGE, rounded);
+    if (memory)
+        madvise(memory, rounded, MADV_HUGEPAGE);
+    return memory;
 }
 
-static const char *element_name(const paths_map *map, uint32_t edge)
-{
-    enum { LONGEST = 4 * PATHS_STAGES_MAX }; /* of a way over several hosts */
-    uint32_t nodes[LONGEST];
-    size_t count = paths_map_walk(map, edge, nodes, LONGEST);
-    return count ? map->nodes[nodes[count - 1]].name : "";
-}
+/* --- threads and paths --- */
 
-static int add_path(scopes_communication *view, uint32_t thread, uint32_t edge)
+static void add_threads(making *m)
 {
-    const paths_map *map = view->map;
-    const paths_map_node *top = &map->nodes[map->edges[edge].to];
-    if (strcmp(top->type, "collector") != 0) {
-        view->threads[thread].all_collected = false;
-        return 0;
+    const paths_map *map = m->view->map;
+
+    for (uint32_t i = 0; i < m->view->thread_count; i++) {
+        scopes_thread *thread = &m->view->threads[i];
+        thread->node = m->ways->threads[i];
+        thread->name = map->nodes[thread->node].name;
+        thread->host = map->nodes[thread->node].host;
+        thread->all_collected = true;
+        thread->steps_known = true;
     }
-    uint64_t collector;
-    int err = paths_node_number(map, top, "id", UINT32_MAX, &collector);
-    if (err)
-        return err;
-    const char *as = paths_attributes_get(&map->edges[edge].attributes, "as");
-    const char *element = element_name(map, edge);
-    view->paths[view->path_count] = (scopes_path){
-        .thread = thread, .name = as ? as : element, .element = element};
-    view->lookup[view->path_count] =
-        (lookup){thread, (uint32_t)collector, (uint32_t)view->path_count};
-    view->path_count++;
-    return 0;
 }
 
-static int add_threads(scopes_communication *view)
+static bool is_known(const making *m, uint32_t thread, uint32_t collector)
 {
-    int err = 0;
-    for (uint32_t i = 0; i < view->map->node_count && !err; i++)
-        if (view->map->nodes[i].kind == PATHS_THREAD)
-            err = add_thread(view, i);
-    return err;
-}
-
-/* The paths of all threads, in the order of the threads' numbers. */
-static int add_paths(scopes_communication *view)
-{
-    int err = 0;
-    for (uint32_t i = 0; i < view->thread_count; i++) {
-        uint32_t node = view->threads[i].node;
-        const paths_map_node *thread = &view->map->nodes[node];
-        for (uint32_t k = 0; k < thread->out_count && !err; k++)
-            err = add_path(view, i, thread->out[k]);
+    for (size_t i = m->view->path_count; i-- > 0;) {
+        if (m->view->paths[i].thread != thread)
+            return false;
+        if (m->collectors[i] == collector)
+            return true;
     }
-    return err;
+    return false;
 }
 
-static int by_thread_and_collector(const void *a, const void *b)
+static void add_paths(making *m)
 {
-    const lookup *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->collector != y->collector)
-        return x->collector < y->collector ? -1 : 1;
-    return 0;
-}
+    scopes_communication *view = m->view;
 
-int scopes_communication_create(scopes_communication **out,
-                                const paths_map *map)
-{
-    *out = NULL;
-    scopes_communication *view = calloc(1, sizeof(*view));
-    if (!view)
-        return no_memory();
-    view->map = map;
-    view->thread_count = paths_map_threads(map);
-    view->threads = calloc(view->thread_count + 1, sizeof(*view->threads));
-    view->paths = calloc(map->edge_count + 1, sizeof(*view->paths));
-    view->lookup = calloc(map->edge_count + 1, sizeof(*view->lookup));
-    int err = 0;
-    if (!view->threads || !view->paths || !view->lookup)
-        err = no_memory();
-    if (!err)
-        err = add_threads(view);
-    if (!err)
-        err = add_paths(view);
-    if (err) {
-        scopes_communication_destroy(view);
-        return err;
+    for (uint32_t i = 0; i < m->ways->top_count; i++) {
+        const scopes_top *top = &m->ways->tops[i];
+        if (top->collector == PATHS_NONE) {
+            view->threads[top->thread].all_collected = false;
+            continue;
+        }
+        /* Two edges of a thread to one collector cannot be told apart. */
+        if (is_known(m, top->thread, top->collector))
+            continue;
+        view->paths[view->path_count] = (scopes_path){
+            .thread = top->thread,
+            .edge = top->edge,
+            .name = top->name,
+            .element = scopes_ways_node_name(m->ways, top->element)};
+        m->collectors[view->path_count++] = top->collector;
+        m->users[top->collector]++;
     }
-    qsort(view->lookup, view->path_count, sizeof(*view->lookup),
-          by_thread_and_collector);
-    *out = view;
-    return 0;
 }
 
-void scopes_communication_destroy(scopes_communication *view)
+/* --- operations --- */
+
+static size_t count_events(const making *m, size_t path)
 {
-    if (!view)
-        return;
-    free(view->threads);
-    free(view->paths);
-    free(view->lookup);
-    free(view->operations);
-    free(view->steps);
-    free(view);
+    const scopes_series *series =
+        scopes_store_series(m->store, m->collectors[path]);
+    uint32_t thread = m->view->paths[path].thread;
+    size_t count = 0;
+
+    if (m->users[m->collectors[path]] == 1)
+        return series->count; /* or fewer, if the file is damaged */
+    for (size_t i = 0; i < series->count; i++)
+        count += series->events[i].thread == thread;
+    return count;
 }
 
-/* --- the operations --- */
-
-static int grow(scopes_communication *view)
+/* The next tuple of the path's own thread: false when there is none. */
+static bool next_key(making *m, uint32_t path, scopes__key *out)
 {
-    size_t room = view->room ? view->room * 2 : 4096;
-    void *more = realloc(view->operations, room * sizeof(*view->operations));
-    if (!more)
-        return no_memory();
-    view->operations = more;
-    view->room = room;
-    return 0;
+    const scopes_series *series =
+        scopes_store_series(m->store, m->collectors[path]);
+    uint32_t thread = m->view->paths[path].thread;
+    size_t at = m->next[path];
+
+    while (at < series->count && series->events[at].thread != thread)
+        at++;
+    m->next[path] = at;
+    if (at == series->count)
+        return false;
+    out->first =
+        scopes_clocks_ns(m->clocks, series->host, series->events[at].start);
+    out->second = series->events[at].sequence;
+    out->source = path;
+    return true;
 }
 
-int scopes_communication_add(scopes_communication *view,
-                             const eventspace_trace *event, int64_t start_ns,
-                             int64_t end_ns)
+static void add_operation(making *m, scopes_thread *thread, scopes__key key)
 {
-    lookup wanted = {event->thread, event->collector, 0};
-    const lookup *found = bsearch(&wanted, view->lookup, view->path_count,
-                                  sizeof(*found), by_thread_and_collector);
-    if (!found)
-        return 0;
-    if (view->operation_count == view->room && grow(view))
-        return PASTSET_ENOMEM;
+    scopes_communication *view = m->view;
+    const scopes_series *series =
+        scopes_store_series(m->store, m->collectors[key.source]);
+    const eventspace_trace *event = &series->events[m->next[key.source]++];
+    int64_t end_ns = scopes_clocks_ns(m->clocks, series->host, event->end);
+
     view->operations[view->operation_count++] = (scopes_operation){
-        .start_ns = start_ns,
-        .end_ns = end_ns < start_ns ? start_ns : end_ns,
+        .start_ns = key.first,
+        .end_ns = end_ns < key.first ? key.first : end_ns,
         .thread = event->thread,
-        .path = found->path,
+        .path = key.source,
+        .step = ++m->uses[key.source],
         .sequence = event->sequence,
         .bytes = event->bytes,
         .verb = event->operation,
         .status = event->status,
     };
-    return 0;
+    thread->operations++;
 }
 
-static int by_thread_and_start(const void *a, const void *b)
+/* Puts the operations of a thread together; its paths are [path, end). */
+static int merge(making *m, scopes_thread *thread, uint32_t path, uint32_t end)
 {
-    const scopes_operation *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->sequence != y->sequence)
-        return x->sequence < y->sequence ? -1 : 1;
-    return 0;
-}
+    scopes__key key;
+    int err = 0;
 
-/* Gives each thread its part of the sorted operations. */
-static void part_threads(scopes_communication *view)
-{
-    for (size_t i = view->operation_count; i-- > 0;) {
-        scopes_thread *thread = &view->threads[view->operations[i].thread];
-        thread->operation = i;
-        thread->operations++;
+    thread->operation = m->view->operation_count;
+    for (; path < end && !err; path++) {
+        if (next_key(m, path, &key))
+            err = scopes__heap_add(&m->heap, key);
     }
+    while (m->heap.count > 0 && !err) {
+        key = m->heap.keys[0];
+        add_operation(m, thread, key);
+        if (next_key(m, key.source, &key))
+            scopes__heap_replace(&m->heap, key);
+        else
+            scopes__heap_drop(&m->heap);
+    }
+    return err;
 }
 
 /* --- steps --- */
 
-/* Sequence numbers that no tuple carries. They tell nothing when some path of
- * the thread has no collector. */
-static uint64_t count_missing(const scopes_communication *view,
-                              const scopes_thread *thread)
+/* Operations before the thread's last whose tuples are not there: `*missing`
+ * of them are lost. Numbers tell nothing when some path of the thread has no
+ * collector. */
+static uint64_t count_gone(const making *m, const scopes_thread *thread,
+                           uint64_t *missing)
 {
-    uint32_t highest = 0;
-    for (size_t i = 0; i < thread->operations; i++) {
-        uint32_t number = view->operations[thread->operation + i].sequence;
-        if (number > highest)
-            highest = number;
+    const scopes_operation *op = &m->view->operations[thread->operation];
+    uint32_t highest = 0, lowest = UINT32_MAX;
+    uint64_t before;
+
+    *missing = 0;
+    for (size_t i = 0; i < thread->operations; i++, op++) {
+        highest = op->sequence > highest ? op->sequence : highest;
+        lowest = op->sequence < lowest ? op->sequence : lowest;
     }
     if (!thread->all_collected || highest < thread->operations)
         return 0;
+    before = m->whole || lowest == 0 ? 0 : lowest - 1;
+    if (highest - before > thread->operations)
+        *missing = highest - before - thread->operations;
     return highest - thread->operations;
 }
 
@@ -234,6 +216,13 @@ static void count_steps(scopes_operation *operations, size_t count,
 {
     for (size_t i = 0; i < count; i++)
         operations[i].step = ++uses[operations[i].path];
+}
+
+static void clear_uses(making *m, const scopes_operation *operations,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        m->uses[operations[i].path] = 0;
 }
 
 /* How many paths the thread uses before it uses one again. */
@@ -270,29 +259,25 @@ static size_t turn_steps(scopes_operation *operations, size_t count,
     return in_turn;
 }
 
-/* `slots` and `uses` have one place for each path; `uses` is zero, and each
- * path belongs to one thread. */
-static void number_steps(scopes_communication *view, scopes_thread *thread,
-                         uint32_t *slots, uint32_t *uses)
+/* Numbers the steps once more if operations are not there. Each path belongs
+ * to one thread. */
+static void number_steps(making *m, scopes_thread *thread)
 {
-    scopes_operation *operations = &view->operations[thread->operation];
-    size_t count = thread->operations;
-    thread->missing = count_missing(view, thread);
-    thread->steps_known = thread->missing == 0;
-    if (thread->missing > 0) {
-        uint32_t turn = find_turn(operations, count, uses);
-        size_t in_turn = turn_steps(operations, count, turn, slots, uses);
-        /* Three rounds, and a good part of what is there: no accident. */
-        thread->steps_known = in_turn >= 3 * turn && in_turn > count / 4;
+    scopes_operation *operations = &m->view->operations[thread->operation];
+    size_t count = thread->operations, in_turn;
+    uint32_t turn;
+
+    if (count_gone(m, thread, &thread->missing) == 0)
+        return;
+    clear_uses(m, operations, count);
+    turn = find_turn(operations, count, m->uses);
+    in_turn = turn_steps(operations, count, turn, m->slots, m->uses);
+    /* Three rounds, and a good part of what is there: no accident. */
+    thread->steps_known = in_turn >= 3 * turn && in_turn > count / 4;
+    if (!thread->steps_known) {
+        clear_uses(m, operations, count);
+        count_steps(operations, count, m->uses);
     }
-    if (thread->missing == 0 || !thread->steps_known) {
-        for (size_t i = 0; i < count; i++)
-            uses[operations[i].path] = 0;
-        count_steps(operations, count, uses);
-    }
-    for (size_t i = 0; i < count; i++)
-        if (operations[i].step > view->last_step)
-            view->last_step = operations[i].step;
 }
 
 /* The thread's row for a step, made when it is not there yet. The last thread
@@ -349,7 +334,7 @@ static void sum_thread(scopes_communication *view, scopes_thread *thread)
 {
     const scopes_operation *first = &view->operations[thread->operation];
     int64_t busy_until = first->start_ns;
-    scopes_step *row = NULL;
+    scopes_step *row = NULL; /* there is one before the first gap */
     thread->longest = thread->operation;
     thread->start_ns = first->start_ns;
     for (size_t i = 0; i < thread->operations; i++) {
@@ -360,6 +345,8 @@ static void sum_thread(scopes_communication *view, scopes_thread *thread)
             busy_until = op->start_ns;
         }
         row = step_row(view, thread, op->step);
+        if (op->step > view->last_step)
+            view->last_step = op->step;
         count_operation(view, thread, row, thread->operation + i);
         if (op->end_ns > busy_until) {
             row->communicating_ns += op->end_ns - busy_until;
@@ -370,78 +357,171 @@ static void sum_thread(scopes_communication *view, scopes_thread *thread)
     thread->end_ns = busy_until;
 }
 
-static void sum_threads(scopes_communication *view, uint32_t *slots,
-                        uint32_t *uses)
+static int make_thread(making *m, uint32_t number, uint32_t path, uint32_t end)
 {
-    view->start_ns = INT64_MAX;
-    view->end_ns = INT64_MIN;
-    for (uint32_t i = 0; i < view->thread_count; i++) {
-        scopes_thread *thread = &view->threads[i];
-        thread->step = view->step_count;
-        thread->steps_known = true;
-        if (thread->operations == 0)
-            continue;
-        number_steps(view, thread, slots, uses);
-        sum_thread(view, thread);
-        if (thread->start_ns < view->start_ns)
-            view->start_ns = thread->start_ns;
-        if (thread->end_ns > view->end_ns)
-            view->end_ns = thread->end_ns;
-    }
-    if (view->operation_count == 0)
-        view->start_ns = view->end_ns = 0;
+    scopes_communication *view = m->view;
+    scopes_thread *thread = &view->threads[number];
+    int err;
+
+    /* Details that nobody wants make room for those of the next thread. */
+    if (m->detail < SCOPES_OPERATIONS)
+        view->operation_count = 0;
+    if (m->detail < SCOPES_STEPS)
+        view->step_count = 0;
+    err = merge(m, thread, path, end);
+    thread->step = view->step_count;
+    if (err || thread->operations == 0)
+        return err;
+    number_steps(m, thread);
+    sum_thread(view, thread);
+    thread->longest_operation = view->operations[thread->longest];
+    m->any = true;
+    if (thread->start_ns < view->start_ns)
+        view->start_ns = thread->start_ns;
+    if (thread->end_ns > view->end_ns)
+        view->end_ns = thread->end_ns;
+    return 0;
 }
 
-int scopes_communication_finish(scopes_communication *view)
+static int make_threads(making *m)
 {
-    uint32_t *slots = calloc(view->path_count + 1, sizeof(*slots));
-    uint32_t *uses = calloc(view->path_count + 1, sizeof(*uses));
-    view->steps = calloc(view->operation_count + 1, sizeof(*view->steps));
+    scopes_communication *view = m->view;
+    uint32_t path = 0;
     int err = 0;
-    if (!slots || !uses || !view->steps) {
-        err = no_memory();
-        goto done;
+
+    view->start_ns = INT64_MAX;
+    view->end_ns = INT64_MIN;
+    for (uint32_t i = 0; i < view->thread_count && !err; i++) {
+        uint32_t end = path;
+        while (end < view->path_count && view->paths[end].thread == i)
+            end++;
+        err = make_thread(m, i, path, end);
+        path = end;
     }
-    if (view->operation_count)
-        qsort(view->operations, view->operation_count,
-              sizeof(*view->operations), by_thread_and_start);
-    part_threads(view);
-    sum_threads(view, slots, uses);
-done:
-    free(slots);
-    free(uses);
+    if (!m->any)
+        view->start_ns = view->end_ns = 0;
+    if (m->detail < SCOPES_OPERATIONS)
+        view->operation_count = 0;
+    if (m->detail < SCOPES_STEPS)
+        view->step_count = 0;
     return err;
 }
 
-/* --- of a run --- */
-
-typedef struct reading {
-    scopes_communication *view;
-    eventspace_run *run;
-    size_t host;
-} reading;
-
-static int add_event(const eventspace_trace *event, void *context)
+static int take_memory(making *m)
 {
-    reading *r = context;
-    return scopes_communication_add(
-        r->view, event, eventspace_run_time_ns(r->run, r->host, event->start),
-        eventspace_run_time_ns(r->run, r->host, event->end));
+    scopes_communication *view = m->view;
+    uint32_t tops = m->ways->top_count + 1;
+
+    view->threads = calloc(view->thread_count + 1, sizeof(*view->threads));
+    view->paths = calloc(tops, sizeof(*view->paths));
+    m->collectors = calloc(tops, sizeof(*m->collectors));
+    m->slots = calloc(tops, sizeof(*m->slots));
+    m->uses = calloc(tops, sizeof(*m->uses));
+    m->next = calloc(tops, sizeof(*m->next));
+    m->users = calloc(m->ways->collectors + 1, sizeof(*m->users));
+    return view->threads && view->paths && m->collectors && m->slots &&
+                   m->uses && m->next && m->users
+               ? 0
+               : no_memory();
+}
+
+/* Room for the details of all threads, or (if they are not wanted) of the one
+ * that has the most. */
+static int take_room(making *m)
+{
+    scopes_communication *view = m->view;
+    size_t all = 0, most = 0, own = 0;
+
+    for (size_t i = 0; i < view->path_count; i++) {
+        size_t count = count_events(m, i);
+        if (i > 0 && view->paths[i].thread != view->paths[i - 1].thread)
+            own = 0;
+        own += count;
+        all += count;
+        most = own > most ? own : most;
+    }
+    view->operations = large((m->detail < SCOPES_OPERATIONS ? most : all) *
+                             sizeof(*view->operations));
+    view->steps =
+        large((m->detail < SCOPES_STEPS ? most : all) * sizeof(*view->steps));
+    return view->operations && view->steps ? 0 : no_memory();
+}
+
+static int fill(making *m)
+{
+    int err;
+
+    add_threads(m);
+    add_paths(m);
+    err = take_room(m);
+    return err ? err : make_threads(m);
+}
+
+static int make(scopes_communication **out, const scopes_ways *ways,
+                const scopes_store *store, const scopes_clocks *clocks,
+                scopes_detail detail, bool whole)
+{
+    making m = {.ways = ways,
+                .store = store,
+                .clocks = clocks,
+                .detail = detail,
+                .whole = whole};
+    int err;
+
+    *out = NULL;
+    m.view = calloc(1, sizeof(*m.view));
+    if (!m.view)
+        return no_memory();
+    m.view->map = ways->map;
+    m.view->thread_count = ways->thread_count;
+    err = take_memory(&m);
+    if (!err)
+        err = fill(&m);
+    free(m.collectors);
+    free(m.users);
+    free(m.slots);
+    free(m.uses);
+    free(m.next);
+    scopes__heap_free(&m.heap);
+    if (err)
+        scopes_communication_destroy(m.view);
+    else
+        *out = m.view;
+    return err;
+}
+
+int scopes_communication_make(scopes_communication **out,
+                              const scopes_ways *ways,
+                              const scopes_store *store,
+                              const scopes_clocks *clocks, scopes_detail detail)
+{
+    return make(out, ways, store, clocks, detail, store->ledger.beside == 0);
+}
+
+void scopes_communication_destroy(scopes_communication *view)
+{
+    if (!view)
+        return;
+    free(view->threads);
+    free(view->paths);
+    free(view->operations);
+    free(view->steps);
+    free(view);
 }
 
 int scopes_communication_read(scopes_communication **out, eventspace_run *run)
 {
-    reading r = {.run = run};
-    int err = scopes_communication_create(&r.view, eventspace_run_map(run));
-    size_t hosts = eventspace_run_host_count(run);
-    for (; r.host < hosts && !err; r.host++)
-        err = eventspace_run_each(run, r.host, add_event, &r);
-    if (!err)
-        err = scopes_communication_finish(r.view);
-    if (err) {
-        scopes_communication_destroy(r.view);
-        r.view = NULL;
-    }
-    *out = r.view;
+    scopes_look_options options = SCOPES_LOOK_ALL;
+    scopes_look *look;
+    int err;
+
+    *out = NULL;
+    options.tops_only = true;
+    err = scopes_look_take(&look, run, &options);
+    if (err)
+        return err;
+    err = make(out, look->ways, look->store, look->clocks, SCOPES_OPERATIONS,
+               true);
+    scopes_look_free(look);
     return err;
 }

@@ -19,21 +19,24 @@
  *                program. A gap belongs to the step of the operation before
  *                it.
  *
- * Where tuples of a thread are missing, because its trace element discarded
- * them, steps are told from the operations' numbers, when the thread is seen
- * to use its paths in turn: it is taken to have done so from its start.
- * Otherwise they are counted from the first operation that is there, and
- * `steps_known` is false.
+ * Where tuples of a thread are missing, because they are lost or not of the
+ * window that was asked for, steps are told from the operations' numbers, when
+ * the thread is seen to use its paths in turn: it is taken to have done so
+ * from its start. Otherwise they are counted from the first operation that is
+ * there, and `steps_known` is false.
  *
  * Threads:   one thread per view.
- * Ownership: create and read give the view to you, destroy takes it back. Its
- *            names are borrowed from the map, which must stay in place. */
+ * Ownership: make and read give the view to you, destroy takes it back. Its
+ *            names are borrowed from the map, which must stay in place; the
+ *            store, ways and clocks need not. */
 #ifndef SCOPES_COMMUNICATION_H
 #define SCOPES_COMMUNICATION_H
 
 #include "eventspace/run.h"
-#include "eventspace/trace.h"
 #include "paths/map.h"
+#include "scopes/clock.h"
+#include "scopes/store.h"
+#include "scopes/ways.h"
 
 /* One operation of a thread. */
 typedef struct scopes_operation {
@@ -62,6 +65,7 @@ typedef struct scopes_step {
 /* One way from a thread to an element that has a collector at its top. */
 typedef struct scopes_path {
     uint32_t thread;
+    uint32_t edge;       /* of the map, which leaves the thread */
     const char *name;    /* its `as`, else the element's name */
     const char *element; /* "" when the way does not end in one */
     uint64_t operations;
@@ -76,12 +80,14 @@ typedef struct scopes_thread {
     uint32_t host; /* of the map; PATHS_NONE when it stands in none */
     size_t operation, operations; /* its part of the table's operations */
     size_t step, steps;           /* its part of the table's steps */
-    size_t longest;   /* index of its longest operation; 0 when it has none */
-    int64_t start_ns; /* of its first operation */
-    int64_t end_ns;   /* of its last to end */
+    size_t longest; /* index of its longest operation; 0 when it has none */
+    scopes_operation longest_operation; /* the same; zero when it has none */
+    int64_t start_ns;                   /* of its first operation */
+    int64_t end_ns;                     /* of its last to end */
     int64_t communicating_ns;
     int64_t computing_ns;
-    uint64_t missing;   /* operations without a tuple, as their numbers tell */
+    uint64_t missing;   /* operations without a tuple, as their numbers tell;
+                           in a window only those between its first and last */
     bool all_collected; /* each of its paths has a collector at its top */
     bool steps_known;
 } scopes_thread;
@@ -99,24 +105,31 @@ typedef struct scopes_communication {
     uint32_t last_step; /* the highest of all threads */
     int64_t start_ns;   /* of the first operation of all */
     int64_t end_ns;     /* of the last operation of all */
-    struct scopes__lookup *lookup;
-    size_t room;
 } scopes_communication;
 
-/* Makes the view of a run. Events of hosts that died are shown as far as they
- * are there. Errors: PASTSET_EMAP, PASTSET_ENOMEM, those of run.h. */
-int scopes_communication_read(scopes_communication **out, eventspace_run *run);
+/* How much of the view is made. Threads and paths are always; operations and
+ * steps take memory. */
+typedef enum scopes_detail {
+    SCOPES_THREADS,    /* no operations and no steps: these are not to be looked
+                          at then, nor are indexes into them */
+    SCOPES_STEPS,      /* no operations */
+    SCOPES_OPERATIONS, /* all */
+} scopes_detail;
 
-/* The same in parts: create, add each tuple in any order, finish once. The
- * times are in nanoseconds from any one point for all hosts; an end before
- * its start counts as the start.
- * Errors: PASTSET_EMAP (threads without proper numbers), PASTSET_ENOMEM. */
-int scopes_communication_create(scopes_communication **out,
-                                const paths_map *map);
-int scopes_communication_add(scopes_communication *view,
-                             const eventspace_trace *event, int64_t start_ns,
-                             int64_t end_ns);
-int scopes_communication_finish(scopes_communication *view);
+/* Makes the view of the tuples of a store. Those of other times or collectors
+ * than the store was loaded with are not counted as missing. An end before its
+ * start counts as the start.
+ * Errors: PASTSET_ENOMEM. */
+int scopes_communication_make(scopes_communication **out,
+                              const scopes_ways *ways,
+                              const scopes_store *store,
+                              const scopes_clocks *clocks,
+                              scopes_detail detail);
+
+/* Makes the view of a whole run, in all detail, of which only the tuples that
+ * it needs are loaded. Events of hosts that died are shown as far as they are
+ * there. Errors: PASTSET_EMAP, PASTSET_ENOMEM, those of source.h. */
+int scopes_communication_read(scopes_communication **out, eventspace_run *run);
 
 /* NULL is allowed. */
 void scopes_communication_destroy(scopes_communication *view);

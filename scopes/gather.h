@@ -4,14 +4,14 @@
  *
  *     scope.A: traces ─┐
  *     scope.B: traces ─┴► gather.A ─► gathered.A ─┐
- *     scope.C: traces ─┐                          ├► thread scope, on host scope
- *     scope.D: traces ─┴► gather.C ─► gathered.C ─┘
+ *     scope.C: traces ─┐                          ├► thread scope, on host
+ * scope scope.D: traces ─┴► gather.C ─► gathered.C ─┘
  *
  * Its leaves stand on the machines of the application's hosts and read their
  * space files (feed.h), so that all they cost the application is memory
  * bandwidth. Each host of the tree is a process, started by eventspace_launch
- * with a program that calls scopes_gather_run. docs/scopes.md tells of its
- * parameters, which are attributes of the map.
+ * with a program whose threads run scopes_gather_thread. docs/scopes.md tells
+ * of its parameters, which are attributes of the map.
  *
  * What reaches the root are records, in order for each host. Nothing is lost
  * unseen: those of tuples say how many of their lane they stand for, and what
@@ -72,12 +72,12 @@ typedef enum scopes_record_kind {
  * collector and window come in parts, to be added up. */
 typedef struct scopes_statistic {
     uint32_t collector;
-    uint32_t failed;    /* with a status that is not 0 */
-    uint64_t window;    /* number: of `window_ns` since 1970, by the wall clock
-                           of its host */
-    uint64_t count;     /* operations */
-    uint64_t bytes;     /* of their tuples */
-    uint64_t total_ns;  /* of their durations */
+    uint32_t failed;   /* with a status that is not 0 */
+    uint64_t window;   /* number: of `window_ns` since 1970, by the wall clock
+                          of its host */
+    uint64_t count;    /* operations */
+    uint64_t bytes;    /* of their tuples */
+    uint64_t total_ns; /* of their durations */
     uint64_t least_ns;
     uint64_t most_ns;
 } scopes_statistic;
@@ -93,6 +93,7 @@ typedef struct scopes_record {
     /* LEDGER: of the host's leaf, exact when it has ended */
     scopes_ledger ledger;
     uint64_t processor_ns; /* that the leaf has used so far */
+    bool more;             /* the leaf has more already */
     bool ended;            /* the host has ended, and nothing comes any more */
 } scopes_record;
 
@@ -106,13 +107,19 @@ typedef struct scopes_consumer {
     void *context;
     const atomic_bool *stop; /* ends it when set; may be NULL. Only where all
                                 children of the root are leaves */
-    const paths_map *map;    /* is filled in */
 } scopes_consumer;
 
-/* Says what the threads of a tree's host do; the root, on the first one, gives
- * what comes to the consumer, which stays in place, and may be NULL elsewhere.
- * Call scopes_register() before the host is started. */
-int scopes_gather_programs(paths_host *host, scopes_consumer *consumer);
+/* For all threads of a host of a tree; its context: */
+typedef struct scopes_gatherer {
+    const paths_map *map;            /* of the tree */
+    const scopes_consumer *consumer; /* gets what comes to the root; elsewhere
+                                        it may be NULL */
+} scopes_gatherer;
+
+/* Call scopes_register() before the host is started, and then
+ * paths_host_program(host, "*", scopes_gather_thread, &gatherer), or the same
+ * by eventspace_program. */
+int scopes_gather_thread(paths_thread *self, void *gatherer);
 
 /* --- a mirror: a run directory that is filled from what comes --- */
 
@@ -121,6 +128,7 @@ typedef struct scopes_mirror scopes_mirror;
 /* Makes DIRECTORY with pathmap.dot, and for each host HOST.archive and
  * HOST.meta, kept up to date. A mirror of what was filtered is that of a run
  * of which only those tuples were made. `app` NULL: the map comes as records.
+ * `directory` NULL: only the map and the ledgers are kept, in memory.
  * Errors: PASTSET_EIO, PASTSET_EEXIST, PASTSET_ENOMEM. */
 int scopes_mirror_create(scopes_mirror **out, const char *directory,
                          const paths_map *app);
@@ -155,7 +163,7 @@ int scopes_gather_serve(const scopes_gather_options *options,
 /* The other side. Ends when all hosts of the run have ended, or stopped. */
 int scopes_gather_connect(const scopes_gather_options *options,
                           const char *address, const uint8_t *key,
-                          scopes_consumer *consumer);
+                          const scopes_consumer *consumer);
 
 /* --- statistics, put together --- */
 

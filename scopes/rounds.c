@@ -3,10 +3,11 @@
  * First the rounds are listed: one for each event below the wrapper. Where
  * there is none, the input with the most events stands for it. By which input
  * the last one came is known from the map, as each thread comes by one input
- * only. Then each input's events are put to rounds, by what is certain: an
- * event of the same operation as the one below; times, where they are of one
- * host; and the order. See rounds_place.c. All of it is linear in the number
- * of events.
+ * only. Then each input's events are put to rounds. Where input and the
+ * collector below are on one host, which is the rule, one merge of the two
+ * finds what lies within what. Else it goes by what is certain: the operation
+ * that is the same as the one below; times of other inputs on its host; and the
+ * order. See rounds_place.c. All of it is linear in the number of events.
  *
  * A round that was listed but for which some events cannot be told, or were
  * lost, keeps SCOPES_MISSING there. Events of a round that is not listed are
@@ -29,7 +30,8 @@ typedef struct maker {
                             SCOPES_MISSING */
     uint32_t *by_thread; /* the input of a thread; PATHS_NONE */
     uint32_t *carriers;  /* by round: index of the last one's event in the
-                            series of input `last`; SCOPES_MISSING */
+                            series of input `last`; SCOPES_MISSING. Not of
+                            inputs `is_near`, unless the meeting is shared */
 } maker;
 
 static int no_memory(void)
@@ -119,6 +121,13 @@ static int list_by_reference(maker *m)
 
 /* --- who came last --- */
 
+/* Is an input's collector on the host of the one below? */
+static bool is_near(const maker *m, uint32_t input)
+{
+    return m->below && m->series[input] &&
+           m->series[input]->host == m->below->host;
+}
+
 /* Where the events of the carriers that came by one input are. Buffers have
  * room for all rounds. */
 static int carriers_of(maker *m, uint32_t input, uint64_t *keys,
@@ -156,8 +165,10 @@ static int carriers_find(maker *m)
     uint32_t *found = numbers_make(rounds->count);
     int err = keys && which && found ? 0 : no_memory();
 
-    for (uint32_t i = 0; i < rounds->inputs && !err; i++)
-        err = carriers_of(m, i, keys, which, found);
+    for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
+        if (m->meeting->shared || !is_near(m, i))
+            err = carriers_of(m, i, keys, which, found);
+    }
     free(keys);
     free(which);
     free(found);
@@ -198,26 +209,63 @@ static int list(maker *m)
     return err;
 }
 
-/* --- each input's events --- */
+/* --- inputs on the host of the collector below --- */
 
-/* When the rounds were, as far as that is known on a host: gives the number of
- * spans. `within`: they lie within the events of their rounds. */
-static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t host,
-                           bool within)
+/* The event of the one that came last is known by its name: no other can be
+ * his. */
+static bool is_allowed(const maker *m, uint32_t round, uint32_t input,
+                       const eventspace_trace *event)
+{
+    const scopes_rounds *rounds = m->rounds;
+
+    return rounds->last[round] != input ||
+           scopes__key(event) ==
+               scopes__key(&m->below->events[rounds->below[round]]);
+}
+
+/* One merge: the events by one way follow each other, as those below do. With
+ * stamps of a coarse counter two may hold the same moment; then neither is
+ * certain. */
+static void place_near(maker *m, uint32_t input)
+{
+    scopes_rounds *rounds = m->rounds;
+    const eventspace_trace *events = m->series[input]->events;
+    size_t count = m->series[input]->count, e = 0;
+    uint32_t *before = NULL; /* where event e was put already */
+
+    for (uint32_t r = 0; r < rounds->count; r++) {
+        const eventspace_trace *below = &m->below->events[rounds->below[r]];
+        uint32_t *out = &rounds->events[(size_t)r * rounds->inputs + input];
+        while (e < count && events[e].end < below->end) {
+            before = NULL;
+            e++;
+        }
+        if (e == count)
+            break;
+        if (events[e].start > below->start ||
+            (e + 1 < count && events[e + 1].start <= below->start))
+            continue;
+        if (before) {
+            *before = SCOPES_MISSING;
+        } else if (is_allowed(m, r, input, &events[e])) {
+            *out = (uint32_t)e;
+            before = out;
+        }
+    }
+}
+
+/* --- inputs on other hosts, or with nothing below --- */
+
+/* When the rounds were, as far as events of inputs on a host tell. */
+static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t host)
 {
     const scopes_rounds *rounds = m->rounds;
     uint32_t count = 0;
 
     for (uint32_t r = 0; r < rounds->count; r++) {
-        const scopes_series *series = m->below;
-        uint32_t at = rounds->below[r];
-        if (!within && m->below) {
-            series = m->series[rounds->last[r]];
-            at = m->carriers[r];
-        } else if (!within) {
-            series = m->series[m->reference];
-            at = r;
-        }
+        uint32_t input = m->below ? rounds->last[r] : m->reference;
+        uint32_t at = m->below ? m->carriers[r] : r;
+        const scopes_series *series = m->series[input];
         if (at == SCOPES_MISSING || series->host != host)
             continue;
         out[count++] =
@@ -231,7 +279,6 @@ static scopes__known known_of(const maker *m, uint32_t input)
     uint32_t host = m->series[input]->host;
     const scopes_series *spine = m->below ? m->below : m->series[m->reference];
     scopes__known known = {
-        .within = m->below && m->below->host == host,
         .count = m->rounds->count,
         .dense = is_solid(m->store, spine->host),
         .solid = is_solid(m->store, host),
@@ -258,15 +305,7 @@ static void rounds_given(const maker *m, uint32_t input, uint32_t *out)
     }
 }
 
-/* The event of the one that came last is known by its name: no other can be
- * his. */
-static bool is_allowed(const maker *m, uint32_t round, uint32_t input,
-                       uint32_t event)
-{
-    return m->rounds->last[round] != input || m->carriers[round] == event;
-}
-
-static int input_place(maker *m, uint32_t input, scopes__span *spans)
+static int place_far(maker *m, uint32_t input, scopes__span *spans)
 {
     const scopes_series *series = m->series[input];
     scopes_rounds *rounds = m->rounds;
@@ -277,11 +316,12 @@ static int input_place(maker *m, uint32_t input, scopes__span *spans)
     if (!found)
         return no_memory();
     known.spans = spans;
-    known.span_count = spans_find(m, spans, series->host, known.within);
+    known.span_count = spans_find(m, spans, series->host);
     rounds_given(m, input, found);
     err = scopes__rounds_place(found, series, &known);
     for (uint32_t e = 0; e < series->count && !err; e++) {
-        if (found[e] != SCOPES_MISSING && is_allowed(m, found[e], input, e))
+        if (found[e] != SCOPES_MISSING &&
+            is_allowed(m, found[e], input, &series->events[e]))
             rounds->events[(size_t)found[e] * rounds->inputs + input] = e;
     }
     free(found);
@@ -298,8 +338,10 @@ static int place(maker *m)
     if (!spans || !rounds->events)
         err = no_memory();
     for (uint32_t i = 0; i < rounds->inputs && !err && rounds->count; i++) {
-        if (m->series[i])
-            err = input_place(m, i, spans);
+        if (is_near(m, i))
+            place_near(m, i);
+        else if (m->series[i])
+            err = place_far(m, i, spans);
     }
     free(spans);
     return err;

@@ -22,7 +22,7 @@ int scopes__match_keys(uint32_t *out, const uint64_t *upper, size_t count,
 
 /* --- events to rounds (rounds_place.c) --- */
 
-/* What is known of when a round was, in the ticks of one host. */
+/* The event of an input in a round. */
 typedef struct scopes__span {
     uint64_t start, end;
     uint32_t round;
@@ -30,11 +30,9 @@ typedef struct scopes__span {
 
 /* What is known beforehand about an input's events and rounds. */
 typedef struct scopes__known {
-    const scopes__span *spans; /* in the order of the rounds; on the host of
-                                  the input */
+    const scopes__span *spans; /* of other inputs on its host, in the order of
+                                  the rounds, one of a round at most */
     uint32_t span_count;
-    bool within;    /* spans lie within the events of their rounds; else they
-                       are events of other inputs */
     uint32_t count; /* of rounds */
     bool dense;     /* no round is missing between the first and the last */
     bool begun;     /* nor before the first; then `dense` too */

@@ -6,14 +6,12 @@
  * place are kept. Where they meet at a round, the event belongs to it; else it
  * is left out. They come from
  *
- *   times    An event that holds the event below it is of that round, one that
- *            began after it is of a later one, one that ended before it of an
- *            earlier one. Where there is only the event of another input, on
- *            the same host: each event of a round holds the moment at which
- *            all of them were there, and the next ones by either way begin
- *            after that. So if one of the two events lies within the other,
- *            they are of the same round. If one begins and ends before the
- *            other, it is of the same round or of an earlier one
+ *   times    Of an event and one of another input, on the same host: each event
+ *            of a round holds the moment at which all of them were there, and
+ *            the next ones by either way begin after that. So if one of the two
+ *            lies within the other, they are of the same round. If one begins
+ *            and ends before the other, it is of the same round or of an
+ *            earlier one
  *   order    The next event by a way is of a later round; and if none is lost,
  *            of the next one
  *
@@ -42,18 +40,14 @@ static bool is_certain(const range *r)
 
 /* --- by times --- */
 
-static bool ends_before(const scopes__span *span, const eventspace_trace *event,
-                        bool within)
+static bool is_before(const scopes__span *span, const eventspace_trace *event)
 {
-    return within ? span->start < event->start
-                  : span->start < event->start && span->end < event->end;
+    return span->start < event->start && span->end < event->end;
 }
 
-static bool starts_after(const scopes__span *span,
-                         const eventspace_trace *event, bool within)
+static bool is_after(const scopes__span *span, const eventspace_trace *event)
 {
-    return within ? span->end > event->end
-                  : span->start > event->start && span->end > event->end;
+    return span->start > event->start && span->end > event->end;
 }
 
 /* Both move on only: spans and events are in the order of the rounds. */
@@ -62,22 +56,18 @@ static void by_times(range *out, const scopes_series *series,
 {
     const scopes__span *spans = known->spans;
     uint32_t count = known->span_count, past = 0, next = 0;
-    int64_t top = 2 * (int64_t)known->count, apart = known->within ? 1 : 0;
 
     for (size_t e = 0; e < series->count; e++) {
         const eventspace_trace *event = &series->events[e];
-        while (past < count && ends_before(&spans[past], event, known->within))
+        while (past < count && is_before(&spans[past], event))
             past++;
-        while (next < count &&
-               !starts_after(&spans[next], event, known->within))
+        while (next < count && !is_after(&spans[next], event))
             next++;
-        out[e] = (range){0, top};
-        if (next < past) /* it lies within a span: that cannot be */
-            continue;
+        out[e] = (range){0, 2 * (int64_t)known->count};
         if (past > 0)
-            out[e].low = place_of(spans[past - 1].round) + apart;
+            out[e].low = place_of(spans[past - 1].round);
         if (next < count)
-            out[e].high = place_of(spans[next].round) - apart;
+            out[e].high = place_of(spans[next].round);
         if (next == past + 1)
             out[e].low = out[e].high = place_of(spans[past].round);
     }
@@ -182,10 +172,8 @@ int scopes__rounds_place(uint32_t *out, const scopes_series *series,
         if (out[e] != SCOPES_MISSING)
             ranges[e].low = ranges[e].high = place_of(out[e]);
     }
-    if (!known->within) {
-        by_order_down(ranges, series, known);
-        by_order_up(ranges, series, known);
-    }
+    by_order_down(ranges, series, known);
+    by_order_up(ranges, series, known);
     for (size_t e = 0; e < series->count; e++) {
         if (is_certain(&ranges[e]))
             out[e] = (uint32_t)(ranges[e].low / 2);

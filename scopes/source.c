@@ -146,6 +146,18 @@ eventspace_run *scopes_source_run(const scopes_source *source)
     return source->run;
 }
 
+bool scopes_source_at_rest(const scopes_source *source)
+{
+    for (size_t i = 0; i < eventspace_run_host_count(source->run); i++) {
+        const eventspace_run_host *host =
+            eventspace_run_host_at(source->run, i);
+        if (source->archives[i] || (host->has_space && !host->has_meta) ||
+            (host->has_meta && host->meta.state == EVENTSPACE_RUNNING))
+            return false;
+    }
+    return true;
+}
+
 /* --- giving --- */
 
 static bool is_wanted(const walk *w, const eventspace_trace *event)

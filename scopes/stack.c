@@ -236,13 +236,13 @@ static void merge(tuple *events, size_t middle, size_t count, tuple *spare)
 }
 
 /* Finds the runs; where each ends comes back in `*ends`. */
-static int runs_find(scopes_stack *stack, size_t **ends, size_t *runs)
+static int runs_find(tuple *events, size_t count, size_t **ends, size_t *runs)
 {
     size_t room = 0, end = 0;
 
     *ends = NULL;
     *runs = 0;
-    while (end < stack->count) {
+    while (end < count) {
         if (*runs == room) {
             size_t *more;
             room = room ? 2 * room : 64;
@@ -253,42 +253,38 @@ static int runs_find(scopes_stack *stack, size_t **ends, size_t *runs)
             }
             *ends = more;
         }
-        end += run_take(stack->events + end, stack->count - end);
+        end += run_take(events + end, count - end);
         (*ends)[(*runs)++] = end;
     }
     return 0;
 }
 
 /* Merges run after run with its neighbour, until there is one. */
-static void runs_merge(scopes_stack *stack, size_t *ends, size_t runs,
-                       tuple *spare)
+static void runs_merge(tuple *events, size_t *ends, size_t runs, tuple *spare)
 {
     while (runs > 1) {
         size_t left = 0, begin = 0;
         for (size_t i = 0; i < runs; i += 2) {
             size_t end = ends[i + 1 < runs ? i + 1 : i];
             if (i + 1 < runs)
-                merge(stack->events + begin, ends[i] - begin, end - begin,
-                      spare);
+                merge(events + begin, ends[i] - begin, end - begin, spare);
             ends[left++] = begin = end;
         }
         runs = left;
     }
 }
 
-int scopes__stack_sort(scopes_stack *stack)
+int scopes__sort(eventspace_trace *events, size_t count, scopes_stack *spare)
 {
-    scopes_stack spare = {0};
     size_t *ends, runs;
-    int err = runs_find(stack, &ends, &runs);
+    int err = runs_find(events, count, &ends, &runs);
 
     if (err)
         return err;
     if (runs > 1)
-        err = scopes__stack_reserve(&spare, stack->count);
+        err = scopes__stack_reserve(spare, count);
     if (!err)
-        runs_merge(stack, ends, runs, spare.events);
-    scopes__stack_fini(&spare);
+        runs_merge(events, ends, runs, spare->events);
     free(ends);
     return err;
 }

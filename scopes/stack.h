@@ -1,12 +1,11 @@
-/* stack.h - a stack of trace tuples that may become large: what a series of a
- * store is put into.
+/* stack.h - memory for many trace tuples, and sorting them: what the series of
+ * a store are put into.
  *
- * Beyond a few megabytes it asks for huge pages and grows by moving its pages
- * rather than its bytes: a store of millions of tuples costs as much for the
- * faults of small pages as for all of its copying.
+ * Large ones are mappings of huge pages: for a store of millions of tuples, the
+ * faults of small pages cost as much as all of its copying.
  *
  * Threads:   one.
- * Ownership: all zero is an empty one; fini takes back. */
+ * Ownership: all zero is an empty stack; fini takes back. */
 #ifndef SCOPES_STACK_H
 #define SCOPES_STACK_H
 
@@ -24,8 +23,9 @@ typedef struct scopes_stack {
 int scopes__stack_reserve(scopes_stack *stack, size_t room);
 void scopes__stack_fini(scopes_stack *stack);
 
-/* Orders them by (start, sequence, thread); those that are equal in all stay as
- * they are. Linear for what is nearly in order. Errors: PASTSET_ENOMEM. */
-int scopes__stack_sort(scopes_stack *stack);
+/* Orders tuples by (start, sequence, thread); those that are equal in all stay
+ * as they are. Linear for what is nearly in order. `spare` gets the room that
+ * it takes, and may be used again. Errors: PASTSET_ENOMEM. */
+int scopes__sort(eventspace_trace *events, size_t count, scopes_stack *spare);
 
 #endif

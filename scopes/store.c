@@ -1,9 +1,10 @@
 /* store.c - trace tuples by collector.
  *
- * One pass, as the tuples are copied twice at most: from the space or archive
- * into a buffer that stays in the cache, and from there into the series. How
- * many each series will have is not known before, and counting would cost as
- * much as reading, so they grow (stack.h). */
+ * Two passes: one counts what each collector has, one puts each tuple in its
+ * place; all series lie behind each other in one piece of memory. The source
+ * is walked twice when that gives the same both times and costs little; else
+ * all that is wanted is taken into memory first. Whether a series is in order
+ * is seen while it is filled in; as a rule it is. */
 #include "scopes/store.h"
 
 #include <stdlib.h>
@@ -36,8 +37,7 @@ static int series_make(scopes_store *store)
             store->collectors = (uint32_t)id + 1;
     }
     store->series = calloc(store->collectors + 1u, sizeof(*store->series));
-    store->stacks = calloc(store->collectors + 1u, sizeof(*store->stacks));
-    if (!store->series || !store->stacks)
+    if (!store->series)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
                             store->collectors);
     for (uint32_t i = 0; i < store->collectors; i++)
@@ -78,68 +78,150 @@ void scopes_store_free(scopes_store *store)
 {
     if (!store)
         return;
-    for (uint32_t i = 0; store->stacks && i < store->collectors; i++)
-        scopes__stack_fini(&store->stacks[i]);
-    free(store->stacks);
+    scopes_stack memory = {.events = store->memory,
+                           .mapped_bytes = store->memory_bytes};
+    scopes__stack_fini(&memory);
     free(store->series);
     free(store->ledgers);
     free(store);
 }
 
-/* Puts tuples into their series. */
-static int put(scopes_store *store, const eventspace_trace *events,
-               size_t count)
+/* --- filling --- */
+
+/* A series while it is filled. */
+typedef struct filling {
+    eventspace_trace *next; /* where its next tuple goes */
+    eventspace_trace *end;
+    uint64_t count;
+    uint64_t start; /* of its last tuple */
+    bool disorder;
+} filling;
+
+typedef struct loading {
+    scopes_store *store;
+    filling *series; /* by collector; a last one for all strange ones */
+    bool more;       /* there are more than were counted */
+    scopes_stack kept;
+} loading;
+
+/* Its place among `series`. */
+static inline uint32_t place(const loading *l, const eventspace_trace *event)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t id = events[i].collector;
-        scopes_stack *stack;
-        if (__builtin_expect(id >= store->collectors ||
-                                 store->series[id].node == PATHS_NONE,
-                             0)) {
-            store->strange++;
-            continue;
+    return event->collector < l->store->collectors ? event->collector
+                                                   : l->store->collectors;
+}
+
+static int loading_begin(loading *l, scopes_store *store)
+{
+    *l = (loading){.store = store};
+    l->series = calloc(store->collectors + 1u, sizeof(*l->series));
+    if (!l->series)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
+                            store->collectors);
+    return 0;
+}
+
+static void loading_end(loading *l)
+{
+    scopes__stack_fini(&l->kept);
+    free(l->series);
+}
+
+static int count_batch(const scopes_batch *batch, void *context)
+{
+    loading *l = context;
+
+    for (size_t i = 0; i < batch->count; i++)
+        l->series[place(l, &batch->events[i])].count++;
+    return 0;
+}
+
+static int keep_batch(const scopes_batch *batch, void *context)
+{
+    loading *l = context;
+    scopes_stack *kept = &l->kept;
+    int err = scopes__stack_reserve(kept, kept->count + batch->count);
+
+    if (err)
+        return err;
+    memcpy(kept->events + kept->count, batch->events,
+           batch->count * sizeof(*batch->events));
+    kept->count += batch->count;
+    return count_batch(batch, l);
+}
+
+/* Gives each series its part of the memory. */
+static int memory_divide(loading *l)
+{
+    scopes_store *store = l->store;
+    scopes_stack memory = {0};
+    size_t count = 0;
+    int err;
+
+    /* Numbers that no collector has are as strange as too large ones. */
+    for (uint32_t i = 0; i < store->collectors; i++) {
+        if (store->series[i].node == PATHS_NONE) {
+            store->strange += l->series[i].count;
+            l->series[i].count = 0;
         }
-        stack = &store->stacks[id];
-        if (__builtin_expect(stack->count == stack->room, 0)) {
-            int err = scopes__stack_reserve(stack, stack->count + 1);
-            if (err)
-                return err;
-        }
-        stack->events[stack->count++] = events[i];
+        count += l->series[i].count;
+    }
+    store->strange += l->series[store->collectors].count;
+    l->series[store->collectors].count = 0;
+    err = scopes__stack_reserve(&memory, count);
+    if (err)
+        return err;
+    store->memory = memory.events;
+    store->memory_bytes = memory.mapped_bytes;
+    for (uint32_t i = 0; i <= store->collectors; i++) {
+        l->series[i].next = memory.events;
+        if (l->series[i].count)
+            memory.events += l->series[i].count;
+        l->series[i].end = memory.events;
     }
     return 0;
 }
 
-static int put_batch(const scopes_batch *batch, void *context)
+static void fill(loading *l, const eventspace_trace *events, size_t count)
 {
-    return put(context, batch->events, batch->count);
+    for (size_t i = 0; i < count; i++) {
+        filling *f = &l->series[place(l, &events[i])];
+        if (__builtin_expect(f->next == f->end, 0)) {
+            l->more |= f->count > 0; /* else it is a strange one */
+            continue;
+        }
+        f->disorder |= events[i].start <= f->start;
+        f->start = events[i].start;
+        *f->next++ = events[i];
+    }
+}
+
+static int fill_batch(const scopes_batch *batch, void *context)
+{
+    fill(context, batch->events, batch->count);
+    return 0;
 }
 
 /* Sorts the series, and shows them. */
-static int store_finish(scopes_store *store)
+static int series_finish(loading *l)
 {
-    for (uint32_t i = 0; i < store->collectors; i++) {
-        scopes_stack *stack = &store->stacks[i];
-        int err = scopes__stack_sort(stack);
-        if (err)
-            return err;
-        store->series[i].events = stack->events;
-        store->series[i].count = stack->count;
+    eventspace_trace *begin = l->store->memory;
+    scopes_stack spare = {0};
+    int err = 0;
+
+    for (uint32_t i = 0; i < l->store->collectors && !err; i++) {
+        scopes_series *series = &l->store->series[i];
+        series->events = begin;
+        series->count = (size_t)(l->series[i].next - begin);
+        if (l->series[i].disorder)
+            err = scopes__sort(begin, series->count, &spare);
+        begin = l->series[i].end;
     }
-    return 0;
+    scopes__stack_fini(&spare);
+    return err;
 }
 
-static int store_give(scopes_store **out, scopes_store *store, int err)
-{
-    if (!err)
-        err = store_finish(store);
-    if (err) {
-        scopes_store_free(store);
-        return err;
-    }
-    *out = store;
-    return 0;
-}
+/* --- loading --- */
 
 static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
 {
@@ -149,22 +231,96 @@ static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
     ledger->beside += more->beside;
 }
 
+/* Walks all hosts. `ledgers`: notes what there was. */
+static int walk(loading *l, scopes_source *source, const scopes_wanted *wanted,
+                scopes_each *each, bool ledgers)
+{
+    scopes_store *store = l->store;
+    int err = 0;
+
+    for (uint32_t i = 0; i < store->map->host_count && !err; i++) {
+        err = scopes_source_each(source, i, wanted, each, l,
+                                 ledgers ? &store->ledgers[i] : NULL);
+        if (ledgers)
+            ledger_add(&store->ledger, &store->ledgers[i]);
+    }
+    return err;
+}
+
+/* Forgets what a first attempt came to. */
+static void loading_again(loading *l)
+{
+    scopes_store *store = l->store;
+    scopes_stack memory = {.events = store->memory,
+                           .mapped_bytes = store->memory_bytes};
+
+    scopes__stack_fini(&memory);
+    store->memory = NULL;
+    store->memory_bytes = 0;
+    store->strange = 0;
+    store->ledger = (scopes_ledger){0};
+    memset(store->ledgers, 0, store->map->host_count * sizeof(*store->ledgers));
+    memset(l->series, 0, (store->collectors + 1u) * sizeof(*l->series));
+    l->more = false;
+}
+
+static int load_kept(loading *l, scopes_source *source,
+                     const scopes_wanted *wanted)
+{
+    int err = walk(l, source, wanted, keep_batch, true);
+
+    if (!err)
+        err = memory_divide(l);
+    if (!err)
+        fill(l, l->kept.events, l->kept.count);
+    return err;
+}
+
+static int load(loading *l, scopes_source *source, const scopes_wanted *wanted)
+{
+    int err;
+
+    if (scopes_source_at_rest(source)) {
+        err = walk(l, source, wanted, count_batch, true);
+        if (!err)
+            err = memory_divide(l);
+        if (!err)
+            err = walk(l, source, wanted, fill_batch, false);
+        if (err || !l->more)
+            return err ? err : series_finish(l);
+        /* So somebody does write: a process of another machine, say. */
+        loading_again(l);
+    }
+    err = load_kept(l, source, wanted);
+    return err ? err : series_finish(l);
+}
+
+static int store_give(scopes_store **out, scopes_store *store, int err)
+{
+    if (err) {
+        scopes_store_free(store);
+        return err;
+    }
+    *out = store;
+    return 0;
+}
+
 int scopes_store_load(scopes_store **out, scopes_source *source,
                       const scopes_wanted *wanted)
 {
     const paths_map *map = eventspace_run_map(scopes_source_run(source));
     scopes_store *store;
+    loading l;
     int err;
 
     *out = NULL;
     err = store_create(&store, map);
     if (err)
         return err;
-    for (uint32_t i = 0; i < map->host_count && !err; i++) {
-        err = scopes_source_each(source, i, wanted, put_batch, store,
-                                 &store->ledgers[i]);
-        ledger_add(&store->ledger, &store->ledgers[i]);
-    }
+    err = loading_begin(&l, store);
+    if (!err)
+        err = load(&l, source, wanted);
+    loading_end(&l);
     return store_give(out, store, err);
 }
 
@@ -172,18 +328,27 @@ int scopes_store_make(scopes_store **out, const paths_map *map,
                       const eventspace_trace *events, size_t count,
                       const scopes_ledger *ledger)
 {
+    scopes_batch all = {.events = events, .count = count};
     scopes_store *store;
+    loading l;
     int err;
 
     *out = NULL;
     err = store_create(&store, map);
     if (err)
         return err;
-    err = put(store, events, count);
-    if (ledger)
-        store->ledger = *ledger;
-    else
-        store->ledger = (scopes_ledger){.made = count, .seen = count};
+    store->ledger =
+        ledger ? *ledger : (scopes_ledger){.made = count, .seen = count};
+    err = loading_begin(&l, store);
+    if (!err)
+        err = count_batch(&all, &l);
+    if (!err)
+        err = memory_divide(&l);
+    if (!err) {
+        fill(&l, events, count);
+        err = series_finish(&l);
+    }
+    loading_end(&l);
     return store_give(out, store, err);
 }
 

@@ -1,9 +1,9 @@
 /* store.h - trace tuples in memory, by collector: what views are made from.
  *
- * Loading is one pass over the source, which puts each tuple into the series of
- * its collector. Series are in the order of `start` (then of `sequence`, then
- * of `thread`). It costs 36 bytes for each tuple that is wanted, so for large
- * runs a window or the collectors that a view needs are asked for.
+ * Series are in the order of `start` (then of `sequence`, then of `thread`). A
+ * store takes 36 bytes for each tuple that is wanted (twice that while a run
+ * that goes on, or an archive, is loaded), so for large runs a window or the
+ * collectors that a view needs are asked for.
  *
  * Threads:   a store that is loaded may be read by any number of threads.
  * Ownership: load gives, free takes back. */
@@ -28,7 +28,8 @@ typedef struct scopes_store {
     scopes_ledger ledger;   /* of all hosts */
     uint64_t strange; /* tuples of collectors that the map does not have: seen,
                          and in no series */
-    struct scopes_stack *stacks; /* the memory of the series */
+    eventspace_trace *memory; /* of all series */
+    size_t memory_bytes;
 } scopes_store;
 
 /* `wanted` NULL: everything. Errors: PASTSET_ENOMEM. */

@@ -16,13 +16,12 @@ typedef struct making {
     uint32_t room; /* for branches */
 } making;
 
-static int no_memory(void)
+int scopes__tree_no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for a tree of collectors");
 }
 
-/* Memory for numbers of events, all SCOPES_MISSING. */
-static uint32_t *numbers(size_t count)
+uint32_t *scopes__tree_numbers(size_t count)
 {
     uint32_t *array = malloc((count ? count : 1) * sizeof(*array));
 
@@ -86,7 +85,7 @@ static void follow(uint32_t *at, uint32_t rounds, const uint32_t *next)
 /* What leads the other way: out[map[i]] = i. */
 static uint32_t *inverted(const uint32_t *map, size_t count, size_t others)
 {
-    uint32_t *out = numbers(others);
+    uint32_t *out = scopes__tree_numbers(others);
 
     for (size_t i = 0; out && i < count; i++) {
         if (map[i] != SCOPES_MISSING)
@@ -97,7 +96,7 @@ static uint32_t *inverted(const uint32_t *map, size_t count, size_t others)
 
 static uint32_t *copied(const uint32_t *at, uint32_t rounds)
 {
-    uint32_t *copy = numbers(rounds);
+    uint32_t *copy = scopes__tree_numbers(rounds);
 
     if (copy)
         memcpy(copy, at, rounds * sizeof(*copy));
@@ -128,11 +127,11 @@ static int add_above(making *m, uint32_t branch, uint32_t collector,
         follow(at, m->tree->rounds, up);
         free(up);
         *added = add_branch(m, collector, branch, at);
-        return *added == SCOPES_MISSING ? no_memory() : 0;
+        return *added == SCOPES_MISSING ? scopes__tree_no_memory() : 0;
     }
     free(up);
     free(at);
-    return no_memory();
+    return scopes__tree_no_memory();
 }
 
 /* The partial whose carriers pass a branch. */
@@ -152,7 +151,7 @@ static int add_partial(making *m, uint32_t branch, uint32_t meeting)
         follow(round_of, m->tree->rounds, by_event);
         err = add_meeting(m, rounds, branch, round_of);
     } else {
-        err = no_memory();
+        err = scopes__tree_no_memory();
     }
     free(by_event);
     free(round_of);
@@ -201,9 +200,9 @@ static int add_meeting(making *m, const scopes_rounds *rounds, uint32_t lower,
         int err;
         if (inputs->ids[i] == PATHS_NONE)
             continue;
-        at = numbers(m->tree->rounds);
+        at = scopes__tree_numbers(m->tree->rounds);
         if (!at)
-            return no_memory();
+            return scopes__tree_no_memory();
         for (uint32_t r = 0; r < m->tree->rounds; r++) {
             uint32_t round = round_of ? round_of[r] : r;
             if (round != SCOPES_MISSING)
@@ -211,7 +210,7 @@ static int add_meeting(making *m, const scopes_rounds *rounds, uint32_t lower,
         }
         branch = add_branch(m, inputs->ids[i], lower, at);
         if (branch == SCOPES_MISSING)
-            return no_memory();
+            return scopes__tree_no_memory();
         err = climb(m, branch);
         if (err)
             return err;
@@ -257,7 +256,7 @@ static int step_down(const making *m, uint32_t upper, uint32_t lower,
     if (*out)
         follow(*out, m->tree->rounds, down);
     free(down);
-    return *out ? 0 : no_memory();
+    return *out ? 0 : scopes__tree_no_memory();
 }
 
 /* Adds a chain of collectors, whose topmost has the events `at` (taken; may be
@@ -276,107 +275,12 @@ static int add_chain(making *m, const uint32_t *ids, uint32_t count,
         branch = add_branch(m, ids[i], branch, ats[i]);
         ats[i] = NULL;
         if (branch == SCOPES_MISSING)
-            err = no_memory();
+            err = scopes__tree_no_memory();
     }
     for (i = 0; i < count; i++)
         free(ats[i]);
     *topmost = branch;
     return err;
-}
-
-/* --- who came last of all --- */
-
-/* The branch at the top of the thread whose operation the event is. */
-static uint32_t top_of_event(const scopes__tree *tree,
-                             const uint32_t *by_thread, uint32_t round,
-                             const eventspace_trace *event)
-{
-    uint32_t branch, at;
-    const eventspace_trace *first;
-
-    if (event->thread >= tree->ways->thread_count)
-        return SCOPES_MISSING;
-    branch = by_thread[event->thread];
-    if (branch == SCOPES_MISSING)
-        return SCOPES_MISSING;
-    at = scopes__tree_event(&tree->branches[branch], round);
-    if (at == SCOPES_MISSING)
-        return SCOPES_MISSING;
-    first = &tree->branches[branch].events[at];
-    return first->thread == event->thread && first->sequence == event->sequence
-               ? branch
-               : SCOPES_MISSING;
-}
-
-/* By the clocks, if all of the root's inputs are there. */
-static const eventspace_trace *latest_input(const making *m, uint32_t round)
-{
-    const scopes__tree *tree = m->tree;
-    const scopes_meeting *root = &m->ways->meetings[tree->meeting];
-    const eventspace_trace *latest = NULL;
-    int64_t latest_ns = 0;
-
-    for (uint32_t i = 0; i < root->inputs.count; i++) {
-        if (root->inputs.ids[i] == PATHS_NONE)
-            return NULL;
-    }
-    for (uint32_t b = 0; b < tree->branch_count; b++) {
-        const scopes__branch *branch = &tree->branches[b];
-        uint32_t at = scopes__tree_event(branch, round);
-        int64_t ns;
-        if (branch->lower != SCOPES_MISSING)
-            continue;
-        if (at == SCOPES_MISSING)
-            return NULL;
-        ns = scopes__start_ns(m->clocks, branch, at);
-        if (!latest || ns > latest_ns) {
-            latest = &branch->events[at];
-            latest_ns = ns;
-        }
-    }
-    return latest;
-}
-
-static const eventspace_trace *
-last_event(const making *m, const scopes_rounds *rounds, uint32_t round)
-{
-    const scopes__branch *bottom = &m->tree->branches[0];
-    uint32_t last = rounds->last[round], event;
-    const scopes_series *series;
-
-    if (!m->tree->open) {
-        event = scopes__tree_event(bottom, round);
-        if (event != SCOPES_MISSING)
-            return &bottom->events[event];
-    }
-    if (last == SCOPES_MISSING)
-        return m->tree->open ? latest_input(m, round) : NULL;
-    event = rounds->events[(size_t)round * rounds->inputs + last];
-    series = scopes_store_series(m->store, rounds->meeting->inputs.ids[last]);
-    return event == SCOPES_MISSING ? NULL : &series->events[event];
-}
-
-static int find_carriers(making *m, const scopes_rounds *rounds)
-{
-    scopes__tree *tree = m->tree;
-    uint32_t *by_thread = numbers(m->ways->thread_count);
-
-    tree->carriers = numbers(tree->rounds);
-    if (!by_thread || !tree->carriers) {
-        free(by_thread);
-        return no_memory();
-    }
-    for (uint32_t b = 0; b < tree->branch_count; b++) {
-        if (tree->branches[b].thread != PATHS_NONE)
-            by_thread[tree->branches[b].thread] = b;
-    }
-    for (uint32_t r = 0; r < tree->rounds; r++) {
-        const eventspace_trace *event = last_event(m, rounds, r);
-        if (event)
-            tree->carriers[r] = top_of_event(tree, by_thread, r, event);
-    }
-    free(by_thread);
-    return 0;
 }
 
 /* --- making --- */
@@ -394,12 +298,13 @@ static int make_collective(making *m, uint32_t meeting)
     m->tree->open = count == 0;
     if (count) {
         uint32_t *at = copied(rounds->below, rounds->count);
-        err = at ? add_chain(m, ids, count, at, &branch) : no_memory();
+        err = at ? add_chain(m, ids, count, at, &branch)
+                 : scopes__tree_no_memory();
     }
     if (!err)
         err = add_meeting(m, rounds, branch, NULL);
     if (!err)
-        err = find_carriers(m, rounds);
+        err = scopes__tree_find_last(m->tree, m->store, m->clocks, rounds);
     scopes_rounds_free(rounds);
     return err;
 }
@@ -410,7 +315,7 @@ static int begin(making *m, const scopes_ways *ways, const scopes_store *store,
     *m = (making){.ways = ways, .store = store, .clocks = clocks};
     m->tree = calloc(1, sizeof(*m->tree));
     if (!m->tree)
-        return no_memory();
+        return scopes__tree_no_memory();
     m->tree->ways = ways;
     return 0;
 }
@@ -449,9 +354,9 @@ static int own_events(making *m, const scopes_top *top, uint32_t **at)
     m->tree->rounds = own;
     if (own == series->count)
         return 0;
-    *at = numbers(own);
+    *at = scopes__tree_numbers(own);
     if (!*at)
-        return no_memory();
+        return scopes__tree_no_memory();
     own = 0;
     for (size_t i = 0; i < series->count; i++) {
         if (series->events[i].thread == top->thread)
@@ -509,48 +414,4 @@ bool scopes__tree_is_repeated(const scopes_ways *ways, uint32_t top)
             return true;
     }
     return false;
-}
-
-/* --- times --- */
-
-static void branch_times(const scopes__branch *branch,
-                         const scopes_clocks *clocks, uint32_t first,
-                         uint32_t count, int64_t *starts, int64_t *ends)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t event = scopes__tree_event(branch, first + i);
-        if (event == SCOPES_MISSING) {
-            starts[i] = ends[i] = SCOPES__NO_TIME;
-            continue;
-        }
-        starts[i] = scopes__start_ns(clocks, branch, event);
-        ends[i] = scopes__end_ns(clocks, branch, event);
-    }
-}
-
-/* One branch after the other, since its events lie behind each other. */
-void scopes__tree_times(const scopes__tree *tree, const scopes_clocks *clocks,
-                        uint32_t first, uint32_t count, int64_t *starts,
-                        int64_t *ends)
-{
-    for (uint32_t b = 0; b < tree->branch_count; b++)
-        branch_times(&tree->branches[b], clocks, first, count,
-                     &starts[(size_t)b * count], &ends[(size_t)b * count]);
-}
-
-int64_t scopes__certain_ns(const scopes_clocks *clocks, uint32_t host,
-                           uint64_t ticks, uint32_t other_host,
-                           uint64_t other_ticks)
-{
-    int64_t from, to, other_from, other_to;
-
-    if (host == other_host)
-        return 0;
-    scopes_clocks_certain(clocks, host, ticks, &from, &to);
-    scopes_clocks_certain(clocks, other_host, other_ticks, &other_from,
-                          &other_to);
-    if (from == INT64_MIN || other_from == INT64_MIN || to == INT64_MAX ||
-        other_to == INT64_MAX)
-        return INT64_MAX;
-    return (to - from + other_to - other_from + 1) / 2;
 }

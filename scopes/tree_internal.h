@@ -69,6 +69,14 @@ void scopes__tree_free(scopes__tree *tree);
  * operations are those of that one. */
 bool scopes__tree_is_repeated(const scopes_ways *ways, uint32_t top);
 
+/* Between tree.c and tree_last.c: memory for numbers of events, all
+ * SCOPES_MISSING; the error when there is none; and `carriers`. */
+uint32_t *scopes__tree_numbers(size_t count);
+int scopes__tree_no_memory(void);
+int scopes__tree_find_last(scopes__tree *tree, const scopes_store *store,
+                           const scopes_clocks *clocks,
+                           const scopes_rounds *rounds);
+
 static inline uint32_t scopes__tree_event(const scopes__branch *branch,
                                           uint32_t round)
 {
@@ -103,6 +111,10 @@ void scopes__tree_times(const scopes__tree *tree, const scopes_clocks *clocks,
                         uint32_t first, uint32_t count, int64_t *starts,
                         int64_t *ends);
 
+/* The width of the interval that certainly holds a host's time; INT64_MAX when
+ * nothing is certain. */
+int64_t scopes__width_ns(const scopes_clocks *clocks, uint32_t host,
+                         uint64_t ticks);
 /* How far the time between two stamps can be off, at most: the half-width of
  * what is certain; 0 on one host, INT64_MAX when nothing is certain. */
 int64_t scopes__certain_ns(const scopes_clocks *clocks, uint32_t host,

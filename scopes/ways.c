@@ -5,7 +5,7 @@
  * forest, and a meeting's inputs by walking up from it, once over each edge.
  * Maps may come from files that nobody has checked: a way that leads in a
  * circle, and ids that are given twice or far too high, are refused. */
-#include "scopes/ways.h"
+#include "scopes/ways_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,25 +14,11 @@
 #include "pastset/status.h"
 #include "paths/wrapper.h"
 
-#define DEEPEST 4096 /* nodes above each other without a collector */
-
-/* What is only needed while ways are made. */
-typedef struct maker {
-    const paths_map *map;
-    scopes_ways *ways;
-    uint32_t *next;    /* by node: the node below it; PATHS_NONE */
-    uint32_t *ids;     /* by node: of a collector, its id; else PATHS_NONE */
-    uint32_t *at;      /* by node: the number of its meeting; PATHS_NONE */
-    uint32_t *meeting; /* by collector: to whose input it leads; PATHS_NONE */
-    uint32_t *input;   /* by collector: and the number of that input */
-    uint32_t *by_edge; /* by edge: the input, where no collector stands
-                          between the thread and the meeting */
-    bool *joins;       /* by node: it is a collective */
-} maker;
+typedef scopes__ways_maker maker;
 
 /* --- helpers --- */
 
-static int no_memory(void)
+int scopes__ways_no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for the ways of a map");
 }
@@ -48,7 +34,7 @@ static uint32_t *numbers_make(size_t count)
 }
 
 /* There is room for as many as the next power of two. */
-static int ids_add(scopes_ids *list, uint32_t id)
+int scopes__ways_add(scopes_ids *list, uint32_t id)
 {
     uint32_t count = list->count;
 
@@ -56,7 +42,7 @@ static int ids_add(scopes_ids *list, uint32_t id)
         size_t room = count ? 2 * (size_t)count : 1;
         uint32_t *more = realloc(list->ids, room * sizeof(*more));
         if (!more)
-            return no_memory();
+            return scopes__ways_no_memory();
         list->ids = more;
     }
     list->ids[list->count++] = id;
@@ -99,7 +85,7 @@ static int circles_refuse(maker *m)
     int err = 0;
 
     if (!seen)
-        return no_memory();
+        return scopes__ways_no_memory();
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         uint32_t at = i;
         while (at != PATHS_NONE && seen[at] == PATHS_NONE) {
@@ -171,38 +157,14 @@ static int nodes_note(maker *m)
     return err;
 }
 
-/* The first collector below a node; PATHS_NONE. */
-static uint32_t collector_below(const maker *m, uint32_t node)
-{
-    uint32_t at = m->next[node];
-
-    while (at != PATHS_NONE && m->ids[at] == PATHS_NONE)
-        at = m->next[at];
-    return at == PATHS_NONE ? PATHS_NONE : m->ids[at];
-}
-
 /* The element at the end of the way that passes a node. */
-static uint32_t element_below(const maker *m, uint32_t node)
+uint32_t scopes__ways_element(const maker *m, uint32_t node)
 {
     uint32_t at = node;
 
     while (m->next[at] != PATHS_NONE)
         at = m->next[at];
     return m->map->nodes[at].kind == PATHS_ELEMENT ? at : PATHS_NONE;
-}
-
-/* The lowest collective that follows a node (or is it) without a collector in
- * between. */
-static uint32_t lowest_collective(const maker *m, uint32_t node)
-{
-    uint32_t lowest = PATHS_NONE;
-
-    for (uint32_t at = node; at != PATHS_NONE && m->ids[at] == PATHS_NONE;
-         at = m->next[at]) {
-        if (m->joins[at])
-            lowest = at;
-    }
-    return lowest;
 }
 
 /* --- hops --- */
@@ -212,7 +174,7 @@ static int name_add(char **name, const char *more)
     char *longer = NULL;
 
     if (asprintf(&longer, "%s%s%s", *name, **name ? " > " : "", more) < 0)
-        return no_memory();
+        return scopes__ways_no_memory();
     free(*name);
     *name = longer;
     return 0;
@@ -226,7 +188,7 @@ static int hop_walk(const maker *m, scopes_hop *hop, uint32_t from)
 
     hop->name = strdup("");
     if (!hop->name)
-        return no_memory();
+        return scopes__ways_no_memory();
     for (; at != PATHS_NONE && !err; at = m->next[at]) {
         const paths_map_node *node = &m->map->nodes[at];
         hop->lower = m->ids[at];
@@ -254,15 +216,15 @@ static int hop_make(maker *m, uint32_t id)
     if (node == PATHS_NONE)
         return 0;
     hop->upper = id;
-    hop->element = element_below(m, node);
+    hop->element = scopes__ways_element(m, node);
     err = hop_walk(m, hop, node);
     end = hop->lower != PATHS_NONE ? ways->nodes[hop->lower] : hop->element;
     hop->remote = end != PATHS_NONE &&
                   m->map->nodes[end].host != m->map->nodes[node].host;
     if (!err && hop->lower != PATHS_NONE)
-        err = ids_add(&ways->above[hop->lower], id);
+        err = scopes__ways_add(&ways->above[hop->lower], id);
     else if (!err && hop->element != PATHS_NONE)
-        err = ids_add(&ways->lowest[hop->element], id);
+        err = scopes__ways_add(&ways->lowest[hop->element], id);
     return err;
 }
 
@@ -274,201 +236,10 @@ static int hops_make(maker *m)
     ways->hops = calloc(ways->collectors + 1u, sizeof(*ways->hops));
     ways->above = calloc(ways->collectors + 1u, sizeof(*ways->above));
     if (!ways->hops || !ways->above)
-        return no_memory();
+        return scopes__ways_no_memory();
     for (uint32_t i = 0; i < ways->collectors && !err; i++)
         err = hop_make(m, i);
     return err;
-}
-
-/* --- meetings --- */
-
-/* Where a meeting stands in its tree. */
-typedef struct place {
-    uint32_t node, root, depth;
-} place;
-
-static int by_place(const void *a, const void *b)
-{
-    const place *x = a, *y = b;
-
-    if (x->root != y->root)
-        return x->root < y->root ? -1 : 1;
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return x->node < y->node ? -1 : 1;
-}
-
-static place place_of(const maker *m, uint32_t node)
-{
-    place found = {node, node, 0};
-    uint32_t at = m->next[node];
-
-    for (; at != PATHS_NONE; at = m->next[at]) {
-        if (m->joins[at] && lowest_collective(m, at) == at) {
-            found.root = at;
-            found.depth++;
-        }
-    }
-    return found;
-}
-
-/* Notes where each meeting stands, parents before their children. */
-static int places_make(maker *m)
-{
-    const paths_map *map = m->map;
-    place *places = malloc((map->node_count + 1u) * sizeof(*places));
-    uint32_t count = 0;
-
-    if (!places)
-        return no_memory();
-    for (uint32_t i = 0; i < map->node_count; i++) {
-        if (m->joins[i] && lowest_collective(m, i) == i)
-            places[count++] = place_of(m, i);
-    }
-    qsort(places, count, sizeof(*places), by_place);
-    m->ways->meetings = calloc(count + 1u, sizeof(*m->ways->meetings));
-    if (!m->ways->meetings) {
-        free(places);
-        return no_memory();
-    }
-    m->ways->meeting_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        m->at[places[i].node] = i;
-        m->ways->meetings[i].node = places[i].node;
-        m->ways->meetings[i].depth = places[i].depth;
-    }
-    free(places);
-    return 0;
-}
-
-/* Goes up over an edge, to the collectors or threads from which it is
- * reached. */
-static int inputs_add(maker *m, uint32_t number, uint32_t edge, uint32_t depth)
-{
-    uint32_t from = m->map->edges[edge].from;
-    const paths_map_node *node = &m->map->nodes[from];
-    scopes_ids *inputs = &m->ways->meetings[number].inputs;
-    uint32_t id = m->ids[from];
-    int err = 0;
-
-    if (id != PATHS_NONE || node->kind == PATHS_THREAD) {
-        if (id != PATHS_NONE) {
-            m->meeting[id] = number;
-            m->input[id] = inputs->count;
-        } else {
-            m->by_edge[edge] = inputs->count;
-        }
-        return ids_add(inputs, id);
-    }
-    if (depth == DEEPEST)
-        return pastset_fail(PASTSET_EMAP,
-                            "%s:%u: %s: more than %d stages stand above each "
-                            "other",
-                            m->map->file, node->line, node->name, DEEPEST);
-    for (uint32_t i = 0; i < node->in_count && !err; i++)
-        err = inputs_add(m, number, node->in[i], depth + 1);
-    return err;
-}
-
-static void lower_find(const maker *m, scopes_meeting *meeting)
-{
-    uint32_t at = meeting->node;
-
-    meeting->lower = collector_below(m, meeting->node);
-    if (meeting->lower == PATHS_NONE)
-        return;
-    do {
-        at = m->next[at];
-        meeting->shared |= m->map->nodes[at].in_count > 1;
-    } while (m->ids[at] == PATHS_NONE);
-}
-
-/* The last collector before the next meeting is that meeting's input. */
-static void parent_find(const maker *m, scopes_meeting *meeting)
-{
-    uint32_t id = meeting->lower;
-
-    meeting->parent = meeting->parent_input = PATHS_NONE;
-    while (id != PATHS_NONE && m->meeting[id] == PATHS_NONE)
-        id = m->ways->hops[id].lower;
-    if (id == PATHS_NONE)
-        return;
-    meeting->parent = m->meeting[id];
-    meeting->parent_input = m->input[id];
-}
-
-static int meetings_make(maker *m)
-{
-    int err = places_make(m);
-
-    for (uint32_t i = 0; i < m->ways->meeting_count && !err; i++) {
-        scopes_meeting *meeting = &m->ways->meetings[i];
-        const paths_map_node *node = &m->map->nodes[meeting->node];
-        meeting->host = node->host;
-        meeting->element = element_below(m, meeting->node);
-        for (uint32_t k = 0; k < node->in_count && !err; k++)
-            err = inputs_add(m, i, node->in[k], 0);
-        lower_find(m, meeting);
-    }
-    for (uint32_t i = 0; i < m->ways->meeting_count && !err; i++)
-        parent_find(m, &m->ways->meetings[i]);
-    return err;
-}
-
-/* --- tops --- */
-
-static const char *top_name(const scopes_ways *ways, const scopes_top *top)
-{
-    const char *as =
-        paths_attributes_get(&ways->map->edges[top->edge].attributes, "as");
-
-    return as ? as : scopes_ways_node_name(ways, top->element);
-}
-
-/* Where the path comes to its first meeting. */
-static void top_meet(const maker *m, scopes_top *top)
-{
-    uint32_t at = m->map->edges[top->edge].to, last = PATHS_NONE;
-
-    for (; at != PATHS_NONE && !m->joins[at]; at = m->next[at]) {
-        if (m->ids[at] != PATHS_NONE)
-            last = m->ids[at];
-    }
-    if (at == PATHS_NONE)
-        return;
-    top->meeting = m->at[lowest_collective(m, at)];
-    top->input = last != PATHS_NONE ? m->input[last] : m->by_edge[top->edge];
-}
-
-static void tops_of(maker *m, uint32_t thread)
-{
-    scopes_ways *ways = m->ways;
-    const paths_map_node *node = &m->map->nodes[ways->threads[thread]];
-
-    for (uint32_t i = 0; i < node->out_count; i++) {
-        scopes_top *top = &ways->tops[ways->top_count++];
-        uint32_t first = m->map->edges[node->out[i]].to;
-        *top = (scopes_top){thread,     node->out[i], m->ids[first], PATHS_NONE,
-                            PATHS_NONE, PATHS_NONE,   NULL};
-        top->element = element_below(m, first);
-        top->name = top_name(ways, top);
-        top_meet(m, top);
-    }
-}
-
-static int tops_make(maker *m)
-{
-    scopes_ways *ways = m->ways;
-    size_t count = 0;
-
-    for (uint32_t i = 0; i < ways->thread_count; i++)
-        count += m->map->nodes[ways->threads[i]].out_count;
-    ways->tops = calloc(count + 1, sizeof(*ways->tops));
-    if (!ways->tops)
-        return no_memory();
-    for (uint32_t i = 0; i < ways->thread_count; i++)
-        tops_of(m, i);
-    return 0;
 }
 
 /* --- all of it --- */
@@ -493,7 +264,7 @@ static int maker_init(maker *m)
     return m->next && m->ids && m->at && m->meeting && m->input && m->by_edge &&
                    m->joins && ways->threads && ways->nodes && ways->lowest
                ? 0
-               : no_memory();
+               : scopes__ways_no_memory();
 }
 
 static void maker_fini(maker *m)
@@ -514,7 +285,7 @@ int scopes_ways_make(scopes_ways **out, const paths_map *map)
 
     *out = NULL;
     if (!m.ways)
-        return no_memory();
+        return scopes__ways_no_memory();
     m.ways->map = map;
     err = maker_init(&m);
     if (!err) {
@@ -524,9 +295,9 @@ int scopes_ways_make(scopes_ways **out, const paths_map *map)
     if (!err)
         err = hops_make(&m);
     if (!err)
-        err = meetings_make(&m);
+        err = scopes__ways_meetings(&m);
     if (!err)
-        err = tops_make(&m);
+        err = scopes__ways_tops(&m);
     maker_fini(&m);
     if (err)
         scopes_ways_free(m.ways);

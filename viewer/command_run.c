@@ -1,12 +1,20 @@
 /* command_run.c - eventspace run, eventspace key. */
-#include "viewer/command.h"
+#include "viewer/command_archive.h"
 
 #include "eventspace/launch.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { KEY_REPLACE = 256, KEY_HOST, KEY_FILE, KEY_GRACE };
+enum {
+    KEY_REPLACE = 256,
+    KEY_HOST,
+    KEY_FILE,
+    KEY_GRACE,
+    KEY_ARCHIVE,
+    KEY_SHARE,
+    KEY_INTERVAL,
+};
 
 static const struct argp_option run_options[] = {
     {"out", 'o', "RUN", 0, "The run directory", 0},
@@ -23,6 +31,12 @@ static const struct argp_option run_options[] = {
      "How long the other hosts may go on "
      "when one has failed (default 5)",
      0},
+    {"archive", KEY_ARCHIVE, NULL, 0,
+     "Save all events to RUN/HOST.archive while the run goes on", 0},
+    {"archive-share", KEY_SHARE, "SHARE", 0,
+     "The most of a processor that archiving may take (default 1)", 0},
+    {"archive-interval", KEY_INTERVAL, "MS", 0,
+     "How often the archive looks for new events (default 5)", 0},
     {0},
 };
 
@@ -35,6 +49,12 @@ static uint32_t read_grace(const char *text, struct argp_state *state)
     uint32_t ms = (uint32_t)ceil(seconds * 1000);
     return ms;
 }
+
+typedef struct run_arguments {
+    eventspace_launch_options launch;
+    command_archiving archiving;
+    bool archive;
+} run_arguments;
 
 static void check_run(const eventspace_launch_options *options,
                       struct argp_state *state)
@@ -65,7 +85,8 @@ static void take_argument(eventspace_launch_options *options, char *text,
 
 static error_t parse_run(int key, char *text, struct argp_state *state)
 {
-    eventspace_launch_options *options = state->input;
+    run_arguments *arguments = state->input;
+    eventspace_launch_options *options = &arguments->launch;
     switch (key) {
     case 'o':
         options->directory = text;
@@ -81,6 +102,18 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_GRACE:
         options->grace_ms = read_grace(text, state);
+        return 0;
+    case KEY_ARCHIVE:
+        arguments->archive = true;
+        return 0;
+    case KEY_SHARE:
+        arguments->archiving.pace.share = command_share(text, state);
+        arguments->archive = true;
+        return 0;
+    case KEY_INTERVAL:
+        arguments->archiving.pace.interval_ms =
+            (uint32_t)command_number(text, 1, 3600000, state);
+        arguments->archive = true;
         return 0;
     case ARGP_KEY_ARG:
         take_argument(options, text, state);
@@ -104,6 +137,37 @@ static int check_before(const char *file)
     return err ? COMMAND_FAILED : COMMAND_OK;
 }
 
+/* The hosts have been started: from here on there is something to archive. A
+ * run without an archive is better than none, so that it goes on. */
+static void archive_begin(void *context)
+{
+    (void)command_archiving_start(context);
+}
+
+static int launch(run_arguments *arguments)
+{
+    eventspace_launch_options *options = &arguments->launch;
+    command_archiving *archiving = &arguments->archiving;
+    int code = COMMAND_FAILED;
+    int err;
+
+    if (arguments->archive) {
+        archiving->directory = options->directory;
+        archiving->host = options->host;
+        archiving->until = SCOPES_ARCHIVER_STOP;
+        options->started = archive_begin;
+        options->context = archiving;
+    }
+    err = eventspace_launch(options, &code);
+    if (err)
+        command_fail();
+    if (archiving->running)
+        scopes_archiver_stop(archiving->archiver);
+    if (command_archiving_end(archiving) != COMMAND_OK)
+        code = COMMAND_FAILED;
+    return err ? COMMAND_FAILED : code;
+}
+
 int command_run(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -117,15 +181,12 @@ int command_run(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    eventspace_launch_options options = {0};
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options))
+    run_arguments arguments = {.archive = false};
+    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments))
         return COMMAND_USAGE;
-    if (check_before(options.map_file))
+    if (check_before(arguments.launch.map_file))
         return COMMAND_FAILED;
-    int code = COMMAND_FAILED;
-    if (eventspace_launch(&options, &code))
-        return command_fail();
-    return code;
+    return launch(&arguments);
 }
 
 /* --- key --- */

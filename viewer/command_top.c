@@ -11,25 +11,20 @@
 #include "pastset/status.h"
 #include "viewer/facts.h"
 #include "viewer/top.h"
+#include "viewer/top_mirror.h"
 #include "viewer/top_terminal.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PULL_NS 200000000
 #define SECOND_NS 1000000000
 #define NO_BATCH UINT64_MAX
-#define MIRROR_BYTES 4096
 
 typedef struct top_arguments {
     const char *run, *connect, *key;
@@ -40,16 +35,10 @@ typedef struct top_arguments {
     viewer_format format;
 } top_arguments;
 
-typedef struct mirror {
-    char directory[MIRROR_BYTES]; /* "" when there is none */
-    char run[MIRROR_BYTES + 8], log[MIRROR_BYTES + 8];
-    pid_t pid;
-} mirror;
-
 typedef struct watcher {
     const top_arguments *arguments;
     viewer_top *top;
-    mirror *mirror;
+    viewer_mirror *mirror;
     viewer_top_sort sort;
     bool screen, colour;
     bool quit;
@@ -106,105 +95,26 @@ static void watch_signals(sigset_t *open)
 
 /* --- a mirror --- */
 
-static bool mirror_ended(mirror *m)
-{
-    if (m->pid > 0 && waitpid(m->pid, NULL, WNOHANG) == m->pid)
-        m->pid = 0;
-    return m->pid <= 0;
-}
-
-static int remove_one(const char *file, const struct stat *what, int kind,
-                      struct FTW *where)
-{
-    (void)what;
-    (void)kind;
-    (void)where;
-    return remove(file);
-}
-
-static void mirror_end(mirror *m)
-{
-    if (m->pid > 0) {
-        kill(m->pid, SIGTERM);
-        waitpid(m->pid, NULL, 0);
-    }
-    if (*m->directory)
-        nftw(m->directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static void mirror_child(const mirror *m, const top_arguments *a,
-                         const sigset_t *open)
-{
-    int log = creat(m->log, 0600);
-
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    setpgid(0, 0); /* the keys of the terminal are not for it */
-    sigprocmask(SIG_SETMASK, open, NULL);
-    dup2(log, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
-    if (a->key)
-        execl("/proc/self/exe", "eventspace", "scope", "--connect", a->connect,
-              "--key", a->key, "--out", m->run, (char *)NULL);
-    else
-        execl("/proc/self/exe", "eventspace", "scope", "--connect", a->connect,
-              "--out", m->run, (char *)NULL);
-    _exit(127);
-}
-
-/* What the scope said when it ended without a mirror: its last line. */
-static int mirror_failed(const mirror *m)
-{
-    char line[512], last[512] = "it ended without a word";
-    FILE *log = fopen(m->log, "re");
-
-    while (log && fgets(line, sizeof(line), log)) {
-        line[strcspn(line, "\n")] = '\0';
-        if (*line)
-            memcpy(last, line, sizeof(last));
-    }
-    if (log)
-        fclose(log);
-    return pastset_fail(PASTSET_EIO, "the scope: %s", last);
-}
-
-/* Waits until the scope has mirrored the map. */
-static int mirror_wait(mirror *m, const sigset_t *open)
+static int mirror_wait(viewer_mirror *mirror, const sigset_t *open)
 {
     struct timespec pause = {.tv_nsec = 20000000};
-    char map[sizeof(m->run) + 16];
+    int ready = 0;
 
-    snprintf(map, sizeof(map), "%s/pathmap.dot", m->run);
-    while (access(map, R_OK) != 0) {
-        if (mirror_ended(m))
-            return access(map, R_OK) == 0 ? 0 : mirror_failed(m);
+    while (!ended_by && (ready = viewer_mirror_ready(mirror)) == 0)
         ppoll(NULL, 0, &pause, open);
-        if (ended_by)
-            return pastset_fail(PASTSET_ECANCELED,
+    if (ready < 0)
+        return ready;
+    return ready ? 0
+                 : pastset_fail(PASTSET_ECANCELED,
                                 "ended before there was a mirror");
-    }
-    return 0;
 }
 
-static int mirror_begin(mirror *m, const top_arguments *a, const sigset_t *open)
+static int mirror_begin(viewer_mirror *mirror, const top_arguments *a,
+                        const sigset_t *open)
 {
-    const char *temporary = getenv("TMPDIR");
+    int err = viewer_mirror_begin(mirror, a->connect, a->key);
 
-    snprintf(m->directory, sizeof(m->directory), "%s/eventspace-top-XXXXXX",
-             temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(m->directory)) {
-        int failed = errno;
-        *m->directory = '\0';
-        return pastset_fail(PASTSET_EIO, "no directory for a mirror: %s",
-                            strerror(failed));
-    }
-    snprintf(m->run, sizeof(m->run), "%s/run", m->directory);
-    snprintf(m->log, sizeof(m->log), "%s/log", m->directory);
-    m->pid = fork();
-    if (m->pid < 0)
-        return pastset_fail(PASTSET_EIO, "fork: %s", strerror(errno));
-    if (m->pid == 0)
-        mirror_child(m, a, open);
-    return mirror_wait(m, open);
+    return err ? err : mirror_wait(mirror, open);
 }
 
 /* --- frames --- */
@@ -296,10 +206,11 @@ static bool wait_for(watcher *w, int64_t until, const sigset_t *open)
     return again;
 }
 
+/* A mirror is whole when its scope has ended. */
 static bool is_over(watcher *w)
 {
-    return viewer_top_over(w->top) ||
-           (w->arguments->connect && mirror_ended(w->mirror));
+    return w->arguments->connect ? viewer_mirror_ended(w->mirror)
+                                 : viewer_top_over(w->top);
 }
 
 /* Looks, several times, until the next frame is due. */
@@ -326,16 +237,20 @@ static int watch(watcher *w, const sigset_t *open)
     bool over;
     int err = 0;
 
-    do {
+    if (w->arguments->connect) /* at first a mirror is empty */
+        err = follow(w, now_ns() + w->arguments->interval_ns, open);
+    while (!err && !w->quit) {
         over = is_over(w);
         if (over && w->arguments->connect)
             err = viewer_top_pull(w->top);
         if (!err)
             err = show(w);
+        if (!err && over && w->arguments->connect)
+            err = viewer_mirror_status(w->mirror);
         if (err || over || ++shown == frames)
             break;
         err = follow(w, now_ns() + w->arguments->interval_ns, open);
-    } while (!err && !w->quit);
+    }
     return err;
 }
 
@@ -347,7 +262,7 @@ static int end_screen(watcher *w, int err)
     return !err && !w->quit ? show(w) : err;
 }
 
-static int top_run(const top_arguments *a, mirror *m)
+static int top_run(const top_arguments *a, viewer_mirror *m)
 {
     viewer_top_options options = {.window_ns = a->window_ns,
                                   .mirror = a->connect != NULL};
@@ -489,7 +404,7 @@ int command_top(int argc, char **argv)
     top_arguments a = {.interval_ns = SECOND_NS,
                        .window_ns = 5 * (int64_t)SECOND_NS,
                        .batch = NO_BATCH};
-    mirror m = {0};
+    viewer_mirror m = {0};
     int err;
 
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
@@ -499,6 +414,6 @@ int command_top(int argc, char **argv)
         a.batch = 1;
     err = top_run(&a, &m);
     viewer_terminal_leave();
-    mirror_end(&m);
+    viewer_mirror_end(&m);
     return command_end_output(err);
 }

@@ -62,10 +62,19 @@ static void print_real(char out[CELL_BYTES], double number)
         strcpy(out, "0");
 }
 
+/* How a column is printed. */
+typedef struct style {
+    scopes_kind kind;
+    int decimals; /* of milliseconds */
+    size_t width;
+} style;
+
 /* The text of a cell; `room` holds it when it is a number. */
-static const char *show(scopes_kind kind, scopes_cell cell,
+static const char *show(const style *how, scopes_cell cell,
                         char room[CELL_BYTES])
 {
+    scopes_kind kind = how->kind;
+
     if (is_blank(kind, cell))
         return "";
     switch (kind) {
@@ -78,7 +87,8 @@ static const char *show(scopes_kind kind, scopes_cell cell,
         snprintf(room, CELL_BYTES, "%" PRId64, cell.integer);
         break;
     case SCOPES_TIME_NS:
-        snprintf(room, CELL_BYTES, "%.3f", (double)cell.integer / 1e6);
+        snprintf(room, CELL_BYTES, "%.*f", how->decimals,
+                 (double)cell.integer / 1e6);
         break;
     case SCOPES_SHARE:
         snprintf(room, CELL_BYTES, "%.1f%%", cell.real * 100);
@@ -122,19 +132,36 @@ static void print_padded(FILE *file, const char *text, size_t width, bool left,
         fprintf(file, "%*s", (left ? blanks : 0) + 2, "");
 }
 
-static void measure(const scopes_table *table, size_t *widths)
+/* Where all times of a column are under 10 ms, nanoseconds are shown. */
+static int choose_decimals(const scopes_table *table, size_t column)
+{
+    size_t rows = scopes_table_rows(table);
+
+    for (size_t i = 0; i < rows; i++) {
+        int64_t ns = scopes_table_cell(table, i, column).integer;
+        if (ns != SCOPES_BLANK && (ns >= 10000000 || ns <= -10000000))
+            return 3;
+    }
+    return 6;
+}
+
+static void measure(const scopes_table *table, style *styles)
 {
     char room[CELL_BYTES];
     size_t columns = scopes_table_columns(table);
     size_t rows = scopes_table_rows(table);
 
     for (size_t k = 0; k < columns; k++) {
-        scopes_kind kind = scopes_table_column(table, k)->kind;
-        widths[k] = places(scopes_table_column(table, k)->head);
+        const scopes_column *column = scopes_table_column(table, k);
+        style *how = &styles[k];
+        how->kind = column->kind;
+        how->width = places(column->head);
+        if (how->kind == SCOPES_TIME_NS)
+            how->decimals = choose_decimals(table, k);
         for (size_t i = 0; i < rows; i++) {
             scopes_cell cell = scopes_table_cell(table, i, k);
-            size_t used = places(show(kind, cell, room));
-            widths[k] = used > widths[k] ? used : widths[k];
+            size_t used = places(show(how, cell, room));
+            how->width = used > how->width ? used : how->width;
         }
     }
 }
@@ -144,25 +171,22 @@ static int print_table(const scopes_table *table, FILE *file)
     char room[CELL_BYTES];
     size_t columns = scopes_table_columns(table);
     size_t rows = scopes_table_rows(table);
-    size_t *widths = calloc(columns, sizeof(*widths));
+    style *styles = calloc(columns, sizeof(*styles));
 
-    if (!widths)
+    if (!styles)
         return pastset_fail(PASTSET_ENOMEM, "no memory to print a table");
-    measure(table, widths);
-    for (size_t k = 0; k < columns; k++) {
-        const scopes_column *column = scopes_table_column(table, k);
-        print_padded(file, column->head, widths[k], column->kind == SCOPES_TEXT,
-                     k + 1 == columns);
-    }
+    measure(table, styles);
+    for (size_t k = 0; k < columns; k++)
+        print_padded(file, scopes_table_column(table, k)->head, styles[k].width,
+                     styles[k].kind == SCOPES_TEXT, k + 1 == columns);
     for (size_t i = 0; i < rows; i++) {
         for (size_t k = 0; k < columns; k++) {
-            scopes_kind kind = scopes_table_column(table, k)->kind;
             scopes_cell cell = scopes_table_cell(table, i, k);
-            print_padded(file, show(kind, cell, room), widths[k],
-                         kind == SCOPES_TEXT, k + 1 == columns);
+            print_padded(file, show(&styles[k], cell, room), styles[k].width,
+                         styles[k].kind == SCOPES_TEXT, k + 1 == columns);
         }
     }
-    free(widths);
+    free(styles);
     return 0;
 }
 

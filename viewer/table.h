@@ -1,6 +1,7 @@
 /* table.h - tables (scopes/table.h), printed for people or for programs.
  *
- * As a table, numbers are grouped and times are milliseconds; as CSV (RFC
+ * As a table, numbers are grouped and times are milliseconds, with three
+ * decimals, or six where all of a column are under 10 ms; as CSV (RFC
  * 4180) and JSON they stand as they are, times in nanoseconds. What is not
  * told is blank, in JSON null.
  *

@@ -224,11 +224,13 @@ static void tell_state(viewer_top_host *out, const viewer_top *top,
     if (!host->has_meta)
         return;
     out->state = eventspace_state_name(host->meta.state);
-    if (top->options.mirror && host->meta.state == EVENTSPACE_KILLED &&
-        !*host->meta.text)
-        out->state = eventspace_state_name(EVENTSPACE_RUNNING);
     if (*host->meta.text)
         out->problem = host->meta.text;
+    if (!top->options.mirror)
+        return;
+    if (host->meta.state == EVENTSPACE_KILLED && !*host->meta.text)
+        out->state = eventspace_state_name(EVENTSPACE_RUNNING);
+    out->problem = host->meta.text; /* a mirror has no spaces */
 }
 
 static void tell_host(viewer_top_host *out, const viewer_top *top,

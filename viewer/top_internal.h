@@ -87,11 +87,18 @@ struct viewer_top {
 int viewer__top_take(viewer_top *top, const scopes_batch *batch);
 void viewer__top_lanes_free(viewer_top *top);
 
-/* The slice that holds `ticks`, made ready; NULL when it is too old. */
+/* The place of the slice that holds `ticks`, made ready; PATHS_NONE when it is
+ * too old. */
 uint32_t viewer__top_slice(viewer_top *top, uint32_t host, uint64_t ticks);
 /* The first slice of the window that ends now, and what it all covers. */
 uint64_t viewer__top_window(const viewer_top *top, uint32_t host,
                             double *seconds);
+
+/* --- top_back.c --- */
+
+/* After the first window: what threads did last that did nothing in it.
+ * Errors: PASTSET_ENOMEM, those of scopes_source_each. */
+int viewer__top_look_back(viewer_top *top);
 
 /* --- top_model.c --- */
 

@@ -144,7 +144,9 @@ static void know_clock(viewer_top *top, top_host *h, double hz, uint64_t base)
     h->known = true;
     h->hz = hz;
     h->base = base;
-    h->slice_ticks = (uint64_t)(window / (TOP_SLICES - 2)) + 1;
+    h->slice_ticks = (uint64_t)(window / (TOP_SLICES - 2));
+    if (h->slice_ticks == 0) /* a clock that hardly ticks */
+        h->slice_ticks = 1;
     h->ahead = (double)base - (double)viewer__top_clock_ns() / 1e9 * hz;
 }
 
@@ -328,6 +330,8 @@ int viewer_top_open(viewer_top **out, const char *directory,
                      top->map->node_count);
     if (!err)
         err = viewer_top_pull(top);
+    if (!err)
+        err = viewer__top_look_back(top);
     if (err)
         goto failed;
     *out = top;

@@ -11,7 +11,6 @@
 static const scopes_column thread_columns[] = {
     {"thread", "thread", SCOPES_TEXT},
     {"host", "host", SCOPES_TEXT},
-    {"number", "no.", SCOPES_NUMBER},
     {"operations_per_s", "op/s", SCOPES_REAL},
     {"bytes_per_s", "bytes/s", SCOPES_REAL},
     {"communicating", "communicating", SCOPES_SHARE},
@@ -20,6 +19,7 @@ static const scopes_column thread_columns[] = {
     {"longest_ns", "longest ms", SCOPES_TIME_NS},
     {"longest", "in", SCOPES_TEXT},
     {"operations", "operations", SCOPES_COUNT},
+    {"number", "no.", SCOPES_NUMBER},
 };
 static const scopes_column collective_columns[] = {
     {"collective", "collective", SCOPES_TEXT},
@@ -58,7 +58,6 @@ static void add_thread(scopes_table *table, const viewer_top_thread *t)
 {
     scopes_table_text(table, t->name);
     scopes_table_text(table, t->host);
-    scopes_table_integer(table, t->number);
     scopes_table_real(table, rounded(t->operations_per_s));
     scopes_table_real(table, rounded(t->bytes_per_s));
     scopes_table_real(table, t->share);
@@ -67,6 +66,7 @@ static void add_thread(scopes_table *table, const viewer_top_thread *t)
     scopes_table_integer(table, t->longest_ns);
     scopes_table_text(table, t->longest);
     scopes_table_integer(table, (int64_t)t->operations);
+    scopes_table_integer(table, t->number);
 }
 
 static void add_collective(scopes_table *table, const viewer_top_collective *c)

@@ -1,6 +1,6 @@
 /* figure3.c - figure 3 of paper 004: a global sum, and who waits in it.
  *
- *     eventspace run figure3.dot --out RUN -- ./figure3 [ROUNDS]
+ *     eventspace run figure3.dot --out RUN -- ./figure3 [ROUNDS [MICROSECONDS]]
  *     eventspace report RUN -o report.html
  *
  * Threads 1 to 4 form a global sum in each round; thread 4 tells it to thread
@@ -43,10 +43,20 @@
  *                   second one, and how long what is below it takes */
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "eventspace/eventspace.h"
 
 static int rounds = 100;
+static long computing_us; /* between two sums; here it is only waited */
+
+static void compute(void)
+{
+    struct timespec time = {.tv_nsec = computing_us * 1000};
+
+    if (computing_us)
+        nanosleep(&time, NULL);
+}
 
 /* Threads 1 to 4, whose numbers are 0 to 3. */
 static int sum(paths_thread *self, void *argument)
@@ -60,6 +70,7 @@ static int sum(paths_thread *self, void *argument)
         err = paths_open(&news, self, "news");
     for (int64_t round = 1; round <= rounds && !err; round++) {
         int64_t part = own * round, all;
+        compute();
         err = paths_exchange(total, &part, sizeof(part), &all, sizeof(all));
         if (!err && all != (1 + 2 + 3 + 4) * round)
             err = pastset_fail(PASTSET_EAPP, "the sum of round %d is %d",
@@ -94,6 +105,8 @@ int main(int argc, char **argv)
 
     if (argc > 1)
         rounds = atoi(argv[1]);
+    if (argc > 2)
+        computing_us = atol(argv[2]) % 1000000;
     if (!err)
         err = eventspace_program(es, "*", sum, NULL);
     if (!err)

@@ -1,18 +1,258 @@
+/* critical_path.c - the view "critical-path": what the whole run waited for.
+ *
+ * The chain of chain_internal.h, from the end of the last operation back to
+ * the start of the first. Everything on it has made the run longer; whatever is
+ * beside it has not. Its links are
+ *
+ *   computing  a thread, between two of its operations
+ *   hop        what stands between two collectors, on the way down or up, with
+ *              the thread whose operation was on it
+ *   element    what stands below the lowest collector of a way, with the thread
+ *              that everybody else waited for
+ *
+ * Rows: a thread that computes, or a hop or element on its way; those with the
+ * longest time first. A sample is a link of the chain. Times add up to that
+ * from the first start to the last end, and shares to 1.
+ *
+ * With `each`: the same, second by second: of each second (counted by the
+ * clock from 0) what it was spent on. Of the first and the last one, that is
+ * less than a second. */
 #include "scopes/view_internal.h"
 
-static int make(scopes_table *out, const scopes_subject *subject)
+#include <stdlib.h>
+
+#include "pastset/status.h"
+#include "scopes/chain_internal.h"
+
+#define SECOND INT64_C(1000000000)
+
+static const scopes_column columns[] = {
+    {"kind", "kind", SCOPES_TEXT}, {"thread", "thread", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT}, {"what", "what", SCOPES_TEXT},
+    SCOPES__SAMPLE_COLUMNS,        {"share", "share", SCOPES_SHARE},
+};
+
+static const scopes_column each_columns[] = {
+    {"second", "second", SCOPES_NUMBER},    {"kind", "kind", SCOPES_TEXT},
+    {"thread", "thread", SCOPES_TEXT},      {"what", "what", SCOPES_TEXT},
+    {"time_ns", "time ms", SCOPES_TIME_NS},
+};
+
+static const char *const kind_names[] = {"computing", "hop", "element"};
+
+/* The time of a place: in all, or in one second. */
+typedef struct sum {
+    int64_t second;
+    uint32_t place;
+    int64_t time_ns;
+} sum;
+
+typedef struct critical {
+    scopes_table *out;
+    const scopes_subject *subject;
+    scopes__chain *chain;
+    uint32_t places;
+    scopes__sample *samples; /* by place */
+    int64_t *times;          /* by place: in all, or in this second */
+    int64_t all_ns;
+    int64_t second; /* `each`: the one that is being summed up */
+    bool begun;
+    sum *sums; /* of the seconds that are done, the latest first */
+    size_t sum_count, sum_room;
+} critical;
+
+static int no_memory(void)
 {
-    (void)out;
-    (void)subject;
+    return pastset_fail(PASTSET_ENOMEM, "no memory for the view critical-path");
+}
+
+/* --- what a place is --- */
+
+static const char *what_of(const critical *c, const scopes__link_place *place)
+{
+    switch (place->kind) {
+    case SCOPES__HOP:
+        return c->subject->ways->hops[place->collector].name;
+    case SCOPES__ELEMENT:
+        return scopes_ways_node_name(c->subject->ways, place->element);
+    default:
+        return "";
+    }
+}
+
+/* Where it begins. */
+static const char *host_of(const critical *c, const scopes__link_place *place)
+{
+    const scopes_ways *ways = c->subject->ways;
+    uint32_t node =
+        place->kind == SCOPES__COMPUTING ? ways->threads[place->thread]
+        : place->kind == SCOPES__ELEMENT ? place->element
+                                         : ways->nodes[place->collector];
+
+    return node == PATHS_NONE
+               ? ""
+               : scopes_ways_host_name(ways, ways->map->nodes[node].host);
+}
+
+static bool is_wanted(const critical *c, const scopes__link_place *place)
+{
+    const scopes_hop *hop;
+
+    if (c->subject->thread != PATHS_NONE && c->subject->thread != place->thread)
+        return false;
+    if (!c->subject->of)
+        return true;
+    if (place->kind == SCOPES__COMPUTING)
+        return false;
+    hop = &c->subject->ways->hops[place->collector];
+    return scopes__is_of(c->subject, place->element) ||
+           scopes__is_of(c->subject, hop->collective) ||
+           scopes__is_of(c->subject, hop->proxy);
+}
+
+/* --- in all --- */
+
+static int add_link(uint32_t place, int64_t from_ns, int64_t to_ns,
+                    void *context)
+{
+    critical *c = context;
+
+    c->all_ns += to_ns - from_ns;
+    c->times[place] += to_ns - from_ns;
+    return scopes__sample_add(&c->samples[place], to_ns - from_ns);
+}
+
+/* The earliest second first, then the longest time. */
+static int compare(const void *a, const void *b)
+{
+    const sum *one = a, *other = b;
+
+    if (one->second != other->second)
+        return one->second < other->second ? -1 : 1;
+    if (one->time_ns != other->time_ns)
+        return one->time_ns > other->time_ns ? -1 : 1;
+    return one->place < other->place ? -1 : one->place > other->place;
+}
+
+static int add_sum(critical *c, uint32_t place)
+{
+    if (c->sum_count == c->sum_room) {
+        size_t room = c->sum_room ? 2 * c->sum_room : 64;
+        sum *more = realloc(c->sums, room * sizeof(*more));
+        if (!more)
+            return no_memory();
+        c->sums = more;
+        c->sum_room = room;
+    }
+    c->sums[c->sum_count++] = (sum){c->second, place, c->times[place]};
     return 0;
 }
 
-static const scopes_column columns[] = {{"none", "none", SCOPES_TEXT}};
+/* The places that have taken time, as sums; the times begin anew. */
+static int collect(critical *c)
+{
+    int err = 0;
 
-const scopes_view scopes__view_critical_path = {"critical-path",
-                                                "to be made",
-                                                NULL,
-                                                SCOPES__COLUMNS(columns),
-                                                NULL,
-                                                0,
-                                                make};
+    for (uint32_t i = 0; i < c->places && !err; i++) {
+        if (c->times[i])
+            err = add_sum(c, i);
+        c->times[i] = 0;
+    }
+    return err;
+}
+
+static void add_row(critical *c, const sum *s)
+{
+    const scopes__link_place *place = scopes__chain_place(c->chain, s->place);
+
+    if (!is_wanted(c, place))
+        return;
+    if (c->subject->each)
+        scopes_table_integer(c->out, s->second);
+    scopes_table_text(c->out, kind_names[place->kind]);
+    scopes_table_text(c->out,
+                      scopes_ways_thread_name(c->subject->ways, place->thread));
+    if (!c->subject->each)
+        scopes_table_text(c->out, host_of(c, place));
+    scopes_table_text(c->out, what_of(c, place));
+    if (c->subject->each) {
+        scopes_table_integer(c->out, s->time_ns);
+        return;
+    }
+    scopes__sample_row(c->out, &c->samples[s->place]);
+    scopes_table_real(c->out, (double)s->time_ns / (double)c->all_ns);
+}
+
+/* --- second by second --- */
+
+static int64_t second_of(int64_t ns)
+{
+    return ns >= 0 ? ns / SECOND : -((-ns + SECOND - 1) / SECOND);
+}
+
+/* A link is cut at full seconds. The chain goes backwards. */
+static int add_to_seconds(uint32_t place, int64_t from_ns, int64_t to_ns,
+                          void *context)
+{
+    critical *c = context;
+    int err = 0;
+
+    while (to_ns > from_ns && !err) {
+        int64_t second = second_of(to_ns - 1);
+        int64_t cut_ns = second * SECOND > from_ns ? second * SECOND : from_ns;
+        if (c->begun && second != c->second)
+            err = collect(c);
+        c->begun = true;
+        c->second = second;
+        c->times[place] += to_ns - cut_ns;
+        to_ns = cut_ns;
+    }
+    return err;
+}
+
+/* --- the view --- */
+
+static int fill(critical *c)
+{
+    int err;
+
+    c->places = scopes__chain_places(c->chain);
+    c->samples = calloc((size_t)c->places + 1, sizeof(*c->samples));
+    c->times = calloc((size_t)c->places + 1, sizeof(*c->times));
+    if (!c->samples || !c->times)
+        return no_memory();
+    err = scopes__chain_walk(c->chain,
+                             c->subject->each ? add_to_seconds : add_link, c);
+    if (!err)
+        err = collect(c);
+    if (!err && c->sum_count)
+        qsort(c->sums, c->sum_count, sizeof(*c->sums), compare);
+    for (size_t i = 0; i < c->sum_count && !err; i++)
+        add_row(c, &c->sums[i]);
+    return err;
+}
+
+static int make(scopes_table *out, const scopes_subject *subject)
+{
+    critical c = {.out = out, .subject = subject};
+    int err = scopes__chain_make(&c.chain, subject->ways, subject->store,
+                                 subject->clocks);
+
+    if (!err)
+        err = fill(&c);
+    for (uint32_t i = 0; i < c.places && c.samples; i++)
+        scopes__sample_free(&c.samples[i]);
+    free(c.samples);
+    free(c.times);
+    free(c.sums);
+    scopes__chain_free(c.chain);
+    return err;
+}
+
+const scopes_view scopes__view_critical_path = {
+    "critical-path",
+    "what the whole run waited for: threads that computed, hops, elements",
+    "what a second was spent on",
+    SCOPES__COLUMNS(columns),
+    SCOPES__COLUMNS(each_columns),
+    make};

@@ -1,18 +1,362 @@
+/* element_order.c - the view "element-order": who read and wrote an element, in
+ * which order (paper 004, section 4.5: EC5 and EC6 of figure 3).
+ *
+ * It is told by the collectors that stand last on the ways to an element. With
+ * `each`, a row is an operation on the element, numbered in their order.
+ * Otherwise a row says how many times an operation of this kind (thread and
+ * verb) came directly after one of that kind; what it came after is blank for
+ * an element's first. Operations that failed changed nothing: these rows pass
+ * over them.
+ *
+ * The order is that of their ends, of equal ends that of their starts.
+ * Operations that do not overlap took effect in this order. Of those that do,
+ * collectors only know when they came up, and that may be in another order: a
+ * write brings up the read that waits for it before it comes up itself.
+ *
+ * The series of the collectors are in the order of starts. They are merged by
+ * that; operations that have begun are kept in a second heap, by their ends,
+ * and leave it when all that begin before their end are in it. So both heaps
+ * stay as small as the number of operations that are under way at once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/request.h"
+#include "pastset/status.h"
+#include "scopes/heap_internal.h"
 #include "scopes/view_internal.h"
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static const scopes_column columns[] = {
+    {"element", "element", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"thread", "thread", SCOPES_TEXT},
+    {"verb", "verb", SCOPES_TEXT},
+    {"after_thread", "after thread", SCOPES_TEXT},
+    {"after_verb", "after verb", SCOPES_TEXT},
+    {"times", "times", SCOPES_COUNT},
+};
+
+static const scopes_column each_columns[] = {
+    {"element", "element", SCOPES_TEXT},
+    {"order", "order", SCOPES_NUMBER},
+    {"thread", "thread", SCOPES_TEXT},
+    {"sequence", "sequence", SCOPES_NUMBER},
+    {"verb", "verb", SCOPES_TEXT},
+    {"bytes", "bytes", SCOPES_COUNT},
+    {"status", "status", SCOPES_TEXT},
+    {"start_ns", "start ms", SCOPES_TIME_NS},
+    {"end_ns", "end ms", SCOPES_TIME_NS},
+};
+
+/* How often one kind of operation came after another. A kind is
+ * thread * PASTSET_ALL_VERBS + verb. */
+typedef struct pair {
+    uint64_t key; /* kind << 32 | 1 + kind before; the latter is 0 if none */
+    uint64_t times;
+} pair;
+
+/* Open addressing, at most half full; `times` is 0 where nothing is. */
+typedef struct pairs {
+    pair *places;
+    size_t count, room; /* room is a power of two */
+} pairs;
+
+/* An operation that has begun. */
+typedef struct begun {
+    const eventspace_trace *event;
+    uint32_t host;
+} begun;
+
+typedef struct ordering {
+    scopes_table *out;
+    const scopes_subject *subject;
+    uint32_t element;
+    bool ticks; /* all collectors stand on one host: its ticks will do */
+    const scopes_series **series;
+    size_t *next; /* by series */
+    uint32_t series_count;
+    scopes__heap starts; /* of series, by the next one's start */
+    scopes__heap ends;   /* of `begun`, by their ends */
+    begun *begun;
+    uint32_t *unused; /* places of `begun` */
+    uint32_t unused_count, begun_room;
+    uint64_t order;
+    uint32_t before; /* kind of the last operation, plus one; 0: none */
+    pairs pairs;
+} ordering;
+
+static int no_memory(void)
 {
-    (void)out;
-    (void)subject;
+    return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+}
+
+/* --- counting pairs --- */
+
+static pair *find_pair(const pairs *all, uint64_t key)
+{
+    size_t at = (size_t)((key * 0x9E3779B97F4A7C15u) >> 32);
+
+    for (;; at++) {
+        pair *place = &all->places[at & (all->room - 1)];
+        if (place->times == 0 || place->key == key)
+            return place;
+    }
+}
+
+static int grow_pairs(pairs *all)
+{
+    pairs more = {.count = all->count, .room = all->room ? 2 * all->room : 64};
+
+    more.places = calloc(more.room, sizeof(*more.places));
+    if (!more.places)
+        return no_memory();
+    for (size_t i = 0; i < all->room; i++)
+        if (all->places[i].times > 0)
+            *find_pair(&more, all->places[i].key) = all->places[i];
+    free(all->places);
+    *all = more;
     return 0;
 }
 
-static const scopes_column columns[] = {{"none", "none", SCOPES_TEXT}};
+static int count_pair(pairs *all, uint64_t key)
+{
+    pair *place;
 
-const scopes_view scopes__view_element_order = {"element-order",
-                                                "to be made",
-                                                NULL,
-                                                SCOPES__COLUMNS(columns),
-                                                NULL,
-                                                0,
-                                                make};
+    if (2 * (all->count + 1) > all->room && grow_pairs(all))
+        return PASTSET_ENOMEM;
+    place = find_pair(all, key);
+    all->count += place->times == 0;
+    place->key = key;
+    place->times++;
+    return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const pair *x = a, *y = b;
+
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Adds the rows, and leaves no pairs behind. */
+static void add_pairs(ordering *o)
+{
+    const scopes_ways *ways = o->subject->ways;
+    const paths_map_node *element = &o->subject->map->nodes[o->element];
+    pairs *all = &o->pairs;
+    size_t used = 0;
+
+    for (size_t i = 0; i < all->room; i++)
+        if (all->places[i].times > 0)
+            all->places[used++] = all->places[i];
+    if (used > 0)
+        qsort(all->places, used, sizeof(*all->places), by_key);
+    for (size_t i = 0; i < used; i++) {
+        uint32_t kind = (uint32_t)(all->places[i].key >> 32);
+        uint32_t before = (uint32_t)all->places[i].key;
+        uint32_t thread = kind / PASTSET_ALL_VERBS;
+        if (o->subject->thread != PATHS_NONE && o->subject->thread != thread)
+            continue;
+        scopes_table_text(o->out, element->name);
+        scopes_table_text(o->out, scopes_ways_host_name(ways, element->host));
+        scopes_table_text(o->out, scopes_ways_thread_name(ways, thread));
+        scopes_table_text(o->out, pastset_verb_name(kind % PASTSET_ALL_VERBS));
+        before--;
+        scopes_table_text(o->out, before == UINT32_MAX
+                                      ? ""
+                                      : scopes_ways_thread_name(
+                                            ways, before / PASTSET_ALL_VERBS));
+        scopes_table_text(o->out,
+                          before == UINT32_MAX
+                              ? ""
+                              : pastset_verb_name(before % PASTSET_ALL_VERBS));
+        scopes_table_integer(o->out, (int64_t)all->places[i].times);
+    }
+    if (all->room > 0)
+        memset(all->places, 0, all->room * sizeof(*all->places));
+    all->count = 0;
+}
+
+/* --- the order --- */
+
+static void add_row(ordering *o, const begun *b)
+{
+    const scopes_subject *subject = o->subject;
+    const eventspace_trace *event = b->event;
+    scopes_table *out = o->out;
+
+    if (subject->thread != PATHS_NONE && subject->thread != event->thread)
+        return;
+    scopes_table_text(out, subject->map->nodes[o->element].name);
+    scopes_table_integer(out, (int64_t)o->order);
+    scopes_table_text(out,
+                      scopes_ways_thread_name(subject->ways, event->thread));
+    scopes_table_integer(out, event->sequence);
+    scopes_table_text(out, pastset_verb_name(event->operation));
+    scopes_table_integer(out, event->bytes);
+    scopes_table_text(out,
+                      event->status ? pastset_status_name(-event->status) : "");
+    scopes_table_integer(
+        out, scopes_clocks_ns(subject->clocks, b->host, event->start));
+    scopes_table_integer(
+        out, scopes_clocks_ns(subject->clocks, b->host, event->end));
+}
+
+static int take_effect(ordering *o, const begun *b)
+{
+    const eventspace_trace *event = b->event;
+    uint32_t kind = event->thread * PASTSET_ALL_VERBS + event->operation;
+    uint64_t key = (uint64_t)kind << 32 | o->before;
+
+    o->order++;
+    if (o->subject->each) {
+        add_row(o, b);
+        return 0;
+    }
+    if (event->status != 0)
+        return 0;
+    o->before = kind + 1;
+    return count_pair(&o->pairs, key);
+}
+
+static int64_t time_of(const ordering *o, uint32_t host, uint64_t ticks)
+{
+    return o->ticks ? (int64_t)ticks
+                    : scopes_clocks_ns(o->subject->clocks, host, ticks);
+}
+
+/* Of all that are under way the first comes up. */
+static int end_first(ordering *o)
+{
+    uint32_t place = o->ends.keys[0].source;
+
+    scopes__heap_drop(&o->ends);
+    o->unused[o->unused_count++] = place;
+    return take_effect(o, &o->begun[place]);
+}
+
+static int begin_one(ordering *o, const eventspace_trace *event, uint32_t host,
+                     int64_t start)
+{
+    scopes__key key = {time_of(o, host, event->end), (uint64_t)start, 0};
+
+    if (o->unused_count == 0) {
+        uint32_t room = o->begun_room ? 2 * o->begun_room : 64;
+        begun *more = realloc(o->begun, room * sizeof(*more));
+        uint32_t *places = NULL;
+        if (more) {
+            o->begun = more;
+            places = realloc(o->unused, room * sizeof(*places));
+        }
+        if (!places)
+            return no_memory();
+        o->unused = places;
+        while (o->begun_room < room)
+            o->unused[o->unused_count++] = o->begun_room++;
+    }
+    key.source = o->unused[--o->unused_count];
+    o->begun[key.source] = (begun){event, host};
+    return scopes__heap_add(&o->ends, key);
+}
+
+/* The next tuple of a series that can be of an operation of the run. */
+static bool next_start(ordering *o, uint32_t source, scopes__key *out)
+{
+    const scopes_series *series = o->series[source];
+    size_t at = o->next[source];
+
+    while (at < series->count &&
+           (series->events[at].thread >= o->subject->ways->thread_count ||
+            series->events[at].operation >= PASTSET_ALL_VERBS))
+        at++;
+    o->next[source] = at;
+    if (at == series->count)
+        return false;
+    out->first = time_of(o, series->host, series->events[at].start);
+    out->second = series->events[at].sequence;
+    out->source = source;
+    return true;
+}
+
+static int walk(ordering *o)
+{
+    scopes__key key;
+    int err = 0;
+
+    for (uint32_t i = 0; i < o->series_count && !err; i++)
+        if (next_start(o, i, &key))
+            err = scopes__heap_add(&o->starts, key);
+    while (!err && o->starts.count > 0) {
+        key = o->starts.keys[0];
+        while (!err && o->ends.count > 0 && o->ends.keys[0].first <= key.first)
+            err = end_first(o);
+        if (err)
+            break;
+        err = begin_one(o, &o->series[key.source]->events[o->next[key.source]],
+                        o->series[key.source]->host, key.first);
+        o->next[key.source]++;
+        if (next_start(o, key.source, &key))
+            scopes__heap_replace(&o->starts, key);
+        else
+            scopes__heap_drop(&o->starts);
+    }
+    while (!err && o->ends.count > 0)
+        err = end_first(o);
+    return err;
+}
+
+/* --- elements --- */
+
+static int order_element(ordering *o, uint32_t node)
+{
+    const scopes_subject *subject = o->subject;
+    const scopes_ids *lowest = &subject->ways->lowest[node];
+    int err;
+
+    o->element = node;
+    o->series_count = lowest->count;
+    o->order = 0;
+    o->before = 0;
+    o->ticks = true;
+    for (uint32_t i = 0; i < lowest->count; i++) {
+        o->series[i] = scopes_store_series(subject->store, lowest->ids[i]);
+        o->next[i] = 0;
+        o->ticks &= o->series[i]->host == o->series[0]->host;
+    }
+    err = walk(o);
+    if (!err && !subject->each)
+        add_pairs(o);
+    return err;
+}
+
+static int make(scopes_table *out, const scopes_subject *subject)
+{
+    ordering o = {.out = out, .subject = subject};
+    uint32_t most = subject->ways->collectors + 1;
+    int err = 0;
+
+    o.series = calloc(most, sizeof(*o.series));
+    o.next = calloc(most, sizeof(*o.next));
+    if (!o.series || !o.next)
+        err = no_memory();
+    for (uint32_t i = 0; i < subject->map->node_count && !err; i++) {
+        if (subject->map->nodes[i].kind == PATHS_ELEMENT &&
+            subject->ways->lowest[i].count > 0 && scopes__is_of(subject, i))
+            err = order_element(&o, i);
+    }
+    free(o.series);
+    free(o.next);
+    free(o.begun);
+    free(o.unused);
+    free(o.pairs.places);
+    scopes__heap_free(&o.starts);
+    scopes__heap_free(&o.ends);
+    return err;
+}
+
+const scopes_view scopes__view_element_order = {
+    "element-order",
+    "who read and wrote an element, in which order",
+    "an operation on an element",
+    SCOPES__COLUMNS(columns),
+    SCOPES__COLUMNS(each_columns),
+    make};

@@ -31,16 +31,12 @@
  *
  * A round is left out when tuples of the last one's way are missing, and a
  * thread's part in it when some of its own way are. */
-#include "scopes/view_internal.h"
+#include "scopes/views/hops_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "pastset/status.h"
-#include "scopes/tree_internal.h"
-
-#define BLOCK_MOST 256 /* rounds that are looked at together */
-#define BLOCK_TIMES 131072
 
 static const scopes_column columns[] = {
     {"element", "element", SCOPES_TEXT},
@@ -70,283 +66,104 @@ static const scopes_column each_columns[] = {
     {"whole_ns", "whole ms", SCOPES_TIME_NS},
 };
 
-typedef enum direction {
-    WAIT,
-    DOWN,
-    ELEMENT,
-    UP,
-} direction;
+/* --- sums --- */
 
-static const char *const direction_names[] = {"wait", "down", "element", "up"};
-
-/* A part that is summed up. */
-typedef struct part {
-    scopes__sample sample;
-    double kept_ns; /* times the number of threads that it kept */
-    int64_t certain_ns;
-} part;
-
-/* Of a branch: the hop below it, or the element when there is none. */
-typedef struct parts {
-    part wait, down, up;
-    bool wanted; /* on a way that was asked for */
-} parts;
-
-typedef struct hops {
-    scopes_table *out;
-    const scopes_subject *subject;
-    const scopes__tree *tree;
-    parts *parts; /* by branch */
-    uint32_t deepest;
-    double all_ns; /* of all threads in operations */
-    /* Of a block of rounds: [branch * block + i] */
-    uint32_t block, first, count;
-    int64_t *starts, *ends;
-    uint32_t *kept;               /* threads that came up through it */
-    uint32_t bottoms[BLOCK_MOST]; /* the lowest branch of the last one's way;
-                                     SCOPES_MISSING: the round is left out */
-} hops;
-
-static const scopes__branch *branch_at(const hops *h, uint32_t branch)
-{
-    return &h->tree->branches[branch];
-}
-
-static size_t cell(const hops *h, uint32_t branch, uint32_t i)
-{
-    return (size_t)branch * h->count + i;
-}
-
-static bool is_last(const hops *h, uint32_t branch, uint32_t i)
+static bool is_last(const scopes__hops *h, uint32_t branch, uint32_t i)
 {
     return scopes__tree_carrier(h->tree, h->first + i) == branch;
 }
 
-/* --- a block of rounds --- */
-
-/* Where the way of the last one ends, if all of it is there. */
-static uint32_t bottom_of(const hops *h, uint32_t i)
+/* Between two hosts, the half-width of what is certain, where it is widest. */
+static void widen(const scopes__hops *h, scopes__part *p, uint32_t host,
+                  uint32_t other)
 {
-    uint32_t branch = scopes__tree_carrier(h->tree, h->first + i);
+    int64_t one = h->widths[host], two = h->widths[other];
+    int64_t certain_ns = INT64_MAX;
 
-    while (branch != SCOPES_MISSING) {
-        uint32_t lower = branch_at(h, branch)->lower;
-        if (h->starts[cell(h, branch, i)] == SCOPES__NO_TIME)
-            return SCOPES_MISSING;
-        if (lower == SCOPES_MISSING)
-            return branch;
-        branch = lower;
-    }
-    return SCOPES_MISSING;
-}
-
-/* Is it on the way of the thread that was asked for, or were all? */
-static bool is_asked_for(const hops *h, uint32_t branch)
-{
-    return !h->parts || h->parts[branch].wanted;
-}
-
-/* Ends that cannot be reached from below are taken out; and from the tops down
- * it is counted how many threads each branch kept. */
-static void mark_ways(hops *h)
-{
-    for (uint32_t b = 0; b < h->tree->branch_count; b++) {
-        uint32_t lower = branch_at(h, b)->lower;
-        bool is_top = branch_at(h, b)->top != SCOPES_MISSING;
-        for (uint32_t i = 0; i < h->count; i++) {
-            int64_t *end = &h->ends[cell(h, b, i)];
-            if (h->bottoms[i] == SCOPES_MISSING ||
-                (lower != SCOPES_MISSING &&
-                 h->ends[cell(h, lower, i)] == SCOPES__NO_TIME))
-                *end = SCOPES__NO_TIME;
-            h->kept[cell(h, b, i)] =
-                is_top && *end != SCOPES__NO_TIME && is_asked_for(h, b);
-        }
-    }
-    for (uint32_t b = h->tree->branch_count; b-- > 0;) {
-        uint32_t lower = branch_at(h, b)->lower;
-        for (uint32_t i = 0; i < h->count && lower != SCOPES_MISSING; i++)
-            h->kept[cell(h, lower, i)] += h->kept[cell(h, b, i)];
-    }
-}
-
-static void look_at_block(hops *h, uint32_t first)
-{
-    uint32_t left = h->tree->rounds - first;
-
-    h->first = first;
-    h->count = left < h->block ? left : h->block;
-    scopes__tree_times(h->tree, h->subject->clocks, first, h->count, h->starts,
-                       h->ends);
-    for (uint32_t i = 0; i < h->count; i++)
-        h->bottoms[i] = bottom_of(h, i);
-    mark_ways(h);
-}
-
-static void free_block(hops *h)
-{
-    free(h->starts);
-    free(h->ends);
-    free(h->kept);
-}
-
-static int make_block(hops *h)
-{
-    uint32_t branches = h->tree->branch_count;
-    size_t cells;
-
-    h->block = branches ? BLOCK_TIMES / branches : 1;
-    h->block = h->block < 8 ? 8 : h->block > BLOCK_MOST ? BLOCK_MOST : h->block;
-    cells = (size_t)branches * h->block + 1;
-    h->starts = malloc(cells * sizeof(*h->starts));
-    h->ends = malloc(cells * sizeof(*h->ends));
-    h->kept = malloc(cells * sizeof(*h->kept));
-    if (h->starts && h->ends && h->kept)
-        return 0;
-    free_block(h);
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view hops");
-}
-
-/* --- what can be wrong with a part --- */
-
-/* Of the hop below a branch in a round: of its starts or its ends. */
-static int64_t certain_of(const hops *h, uint32_t branch, uint32_t round,
-                          direction way)
-{
-    const scopes__branch *above = branch_at(h, branch), *below;
-    const eventspace_trace *upper, *lower;
-
-    if (above->lower == SCOPES_MISSING)
-        return 0;
-    below = branch_at(h, above->lower);
-    if (above->host == below->host)
-        return 0;
-    upper = &above->events[scopes__tree_event(above, round)];
-    lower = &below->events[scopes__tree_event(below, round)];
-    return way == DOWN
-               ? scopes__certain_ns(h->subject->clocks, above->host,
-                                    upper->start, below->host, lower->start)
-               : scopes__certain_ns(h->subject->clocks, above->host, upper->end,
-                                    below->host, lower->end);
-}
-
-/* From the start at the top of the last one to that of another. */
-static int64_t certain_wait(const hops *h, uint32_t branch, uint32_t round)
-{
-    const scopes__branch *own = branch_at(h, branch);
-    const scopes__branch *last =
-        branch_at(h, scopes__tree_carrier(h->tree, round));
-
-    return scopes__certain_ns(
-        h->subject->clocks, own->host,
-        own->events[scopes__tree_event(own, round)].start, last->host,
-        last->events[scopes__tree_event(last, round)].start);
-}
-
-/* From the start at the input of the last one to the end at another. */
-static int64_t certain_between(const hops *h, uint32_t bottom, uint32_t branch,
-                               uint32_t round)
-{
-    const scopes__branch *from = branch_at(h, bottom),
-                         *to = branch_at(h, branch);
-
-    return scopes__certain_ns(
-        h->subject->clocks, from->host,
-        from->events[scopes__tree_event(from, round)].start, to->host,
-        to->events[scopes__tree_event(to, round)].end);
-}
-
-/* --- sums --- */
-
-/* The interval of a line between hulls is widest at the first or the last of
- * some moments, so others need not be looked at. */
-static bool is_outer(const hops *h, uint32_t i)
-{
-    return h->first + i == 0 || h->first + i == h->tree->rounds - 1;
-}
-
-static void widen(part *p, int64_t certain_ns)
-{
+    if (host == other)
+        return;
+    if (one != INT64_MAX && two != INT64_MAX)
+        certain_ns = (one + two + 1) / 2;
     if (certain_ns > p->certain_ns)
         p->certain_ns = certain_ns;
 }
 
-static int add(part *p, int64_t ns, uint32_t kept)
+static int add(scopes__part *p, int64_t ns, uint32_t kept)
 {
     p->kept_ns += (double)ns * kept;
     return scopes__sample_add(&p->sample, ns);
 }
 
-static int sum_down(hops *h, uint32_t i)
+static int sum_down(scopes__hops *h, uint32_t i)
 {
-    uint32_t round = h->first + i;
-    uint32_t branch = scopes__tree_carrier(h->tree, round);
+    uint32_t branch = scopes__tree_carrier(h->tree, h->first + i);
     uint32_t kept = 0;
     int err = 0;
 
     if (h->bottoms[i] == SCOPES_MISSING)
         return 0;
-    for (uint32_t b = 0;
-         b < h->tree->branch_count && branch_at(h, b)->lower == SCOPES_MISSING;
+    for (uint32_t b = 0; b < h->tree->branch_count &&
+                         scopes__hops_branch(h, b)->lower == SCOPES_MISSING;
          b++)
-        kept += h->kept[cell(h, b, i)];
+        kept += h->kept[scopes__hops_cell(h, b, i)];
     if (kept == 0)
         return 0;
     while (branch != h->bottoms[i] && !err) {
-        uint32_t lower = branch_at(h, branch)->lower;
-        part *p = &h->parts[branch].down;
-        err =
-            add(p, h->starts[cell(h, lower, i)] - h->starts[cell(h, branch, i)],
-                kept);
-        if (p->sample.count == 1 || is_outer(h, i))
-            widen(p, certain_of(h, branch, round, DOWN));
+        uint32_t lower = scopes__hops_branch(h, branch)->lower;
+        scopes__part *p = &h->parts[branch].down;
+        err = add(p,
+                  h->starts[scopes__hops_cell(h, lower, i)] -
+                      h->starts[scopes__hops_cell(h, branch, i)],
+                  kept);
+        widen(h, p, scopes__hops_branch(h, branch)->host,
+              scopes__hops_branch(h, lower)->host);
         branch = lower;
     }
     return err;
 }
 
-static int sum_up(hops *h, uint32_t branch, uint32_t i)
+static int sum_up(scopes__hops *h, uint32_t branch, uint32_t i)
 {
-    uint32_t lower = branch_at(h, branch)->lower, bottom = h->bottoms[i];
-    size_t at = cell(h, branch, i);
-    part *p = &h->parts[branch].up;
+    uint32_t lower = scopes__hops_branch(h, branch)->lower,
+             bottom = h->bottoms[i];
+    size_t at = scopes__hops_cell(h, branch, i);
+    scopes__part *p = &h->parts[branch].up;
     int64_t from;
 
     if (h->ends[at] == SCOPES__NO_TIME)
         return 0;
-    from = lower == SCOPES_MISSING ? h->starts[cell(h, bottom, i)]
-                                   : h->ends[cell(h, lower, i)];
-    if (p->sample.count == 0 || is_outer(h, i))
-        widen(p, lower == SCOPES_MISSING
-                     ? certain_between(h, bottom, branch, h->first + i)
-                     : certain_of(h, branch, h->first + i, UP));
+    from = lower == SCOPES_MISSING ? h->starts[scopes__hops_cell(h, bottom, i)]
+                                   : h->ends[scopes__hops_cell(h, lower, i)];
+    widen(
+        h, p, scopes__hops_branch(h, branch)->host,
+        scopes__hops_branch(h, lower == SCOPES_MISSING ? bottom : lower)->host);
     return add(p, h->ends[at] - from, h->kept[at]);
 }
 
-static int sum_wait(hops *h, uint32_t branch, uint32_t i)
+static int sum_wait(scopes__hops *h, uint32_t branch, uint32_t i)
 {
-    size_t at = cell(h, branch, i);
+    size_t at = scopes__hops_cell(h, branch, i);
     uint32_t last = scopes__tree_carrier(h->tree, h->first + i);
-    part *p = &h->parts[branch].wait;
+    scopes__part *p = &h->parts[branch].wait;
 
     if (h->ends[at] == SCOPES__NO_TIME)
         return 0;
     h->all_ns += (double)(h->ends[at] - h->starts[at]);
     if (is_last(h, branch, i))
         return 0;
-    if (p->sample.count == 0 || is_outer(h, i))
-        widen(p, certain_wait(h, branch, h->first + i));
-    return add(p, h->starts[cell(h, last, i)] - h->starts[at], 1);
+    widen(h, p, scopes__hops_branch(h, branch)->host,
+          scopes__hops_branch(h, last)->host);
+    return add(p, h->starts[scopes__hops_cell(h, last, i)] - h->starts[at], 1);
 }
 
-static int sum_block(hops *h)
+static int sum_block(scopes__hops *h)
 {
     int err = 0;
 
     for (uint32_t i = 0; i < h->count && !err; i++)
         err = sum_down(h, i);
     for (uint32_t b = 0; b < h->tree->branch_count && !err; b++) {
-        bool is_top = branch_at(h, b)->top != SCOPES_MISSING;
+        bool is_top = scopes__hops_branch(h, b)->top != SCOPES_MISSING;
         if (!h->parts[b].wanted)
             continue;
         for (uint32_t i = 0; i < h->count && !err; i++)
@@ -359,116 +176,88 @@ static int sum_block(hops *h)
 
 /* --- rows --- */
 
-static const char *collector_name(const hops *h, uint32_t branch)
-{
-    return branch == SCOPES_MISSING
-               ? ""
-               : scopes_ways_collector_name(h->subject->ways,
-                                            branch_at(h, branch)->collector);
-}
-
-static const char *host_name(const hops *h, uint32_t branch)
+static const char *host_name(const scopes__hops *h, uint32_t branch)
 {
     return branch == SCOPES_MISSING
                ? ""
                : scopes_ways_host_name(h->subject->ways,
-                                       branch_at(h, branch)->host);
+                                       scopes__hops_branch(h, branch)->host);
 }
 
-static const char *what_of(const hops *h, uint32_t branch)
+static uint32_t number_of(const scopes__hops *h, uint32_t branch,
+                          scopes__direction way)
 {
-    return h->subject->ways->hops[branch_at(h, branch)->collector].name;
-}
-
-/* Is the whole tree, or the hop below a branch, what was asked for? */
-static bool is_of(const hops *h, uint32_t branch, direction way)
-{
-    const scopes_ways *ways = h->subject->ways;
-    const scopes_hop *hop = &ways->hops[branch_at(h, branch)->collector];
-
-    if (scopes__is_of(h->subject, h->tree->element) ||
-        scopes__is_of(h->subject, ways->meetings[h->tree->meeting].node))
-        return true;
-    return way != WAIT && (scopes__is_of(h->subject, hop->collective) ||
-                           scopes__is_of(h->subject, hop->proxy));
-}
-
-static void certain_cell(scopes_table *out, int64_t certain_ns)
-{
-    scopes_table_integer(out,
-                         certain_ns == INT64_MAX ? SCOPES_BLANK : certain_ns);
-}
-
-static uint32_t number_of(const hops *h, uint32_t branch, direction way)
-{
-    uint32_t depth = branch_at(h, branch)->depth;
+    uint32_t depth = scopes__hops_branch(h, branch)->depth;
 
     switch (way) {
-    case DOWN:
+    case SCOPES__DOWN:
         return h->deepest - depth + 1;
-    case ELEMENT:
+    case SCOPES__AT_ELEMENT:
         return h->deepest + 1;
-    case UP:
+    case SCOPES__UP:
         return h->deepest + 1 + depth;
     default:
         return 0;
     }
 }
 
-static void add_row(hops *h, uint32_t branch, direction way, part *p)
+static void add_row(scopes__hops *h, uint32_t branch, scopes__direction way,
+                    scopes__part *p)
 {
-    const scopes__branch *b = branch_at(h, branch);
-    uint32_t other = way == ELEMENT ? branch
-                     : way == WAIT  ? SCOPES_MISSING
-                                    : b->lower;
-    uint32_t from = way == UP ? other : branch;
-    uint32_t to = way == UP ? branch : other;
+    const scopes__branch *b = scopes__hops_branch(h, branch);
+    uint32_t other = way == SCOPES__AT_ELEMENT ? branch
+                     : way == SCOPES__WAIT     ? SCOPES_MISSING
+                                               : b->lower;
+    uint32_t from = way == SCOPES__UP ? other : branch;
+    uint32_t to = way == SCOPES__UP ? branch : other;
     double share = h->all_ns > 0 ? p->kept_ns / h->all_ns : (double)NAN;
 
-    if (p->sample.count == 0 || !is_of(h, branch, way))
+    if (p->sample.count == 0 || !scopes__hops_is_of(h, branch, way))
         return;
     scopes_table_text(
         h->out, scopes_ways_node_name(h->subject->ways, h->tree->element));
     scopes_table_integer(h->out, number_of(h, branch, way));
-    scopes_table_text(h->out, direction_names[way]);
-    scopes_table_text(h->out, collector_name(h, from));
-    scopes_table_text(h->out, collector_name(h, to));
-    scopes_table_text(h->out, way == WAIT ? "" : what_of(h, branch));
+    scopes_table_text(h->out, scopes__direction_names[way]);
+    scopes_table_text(h->out, scopes__hops_collector(h, from));
+    scopes_table_text(h->out, scopes__hops_collector(h, to));
+    scopes_table_text(h->out,
+                      way == SCOPES__WAIT ? "" : scopes__hops_what(h, branch));
     scopes_table_text(h->out, host_name(h, from));
     scopes_table_text(h->out, host_name(h, to));
     scopes__sample_row(h->out, &p->sample);
     scopes_table_real(h->out, share);
-    certain_cell(h->out, p->certain_ns);
+    scopes__hops_certain_cell(h->out, p->certain_ns);
 }
 
 /* In the order of the ways: waits, down from the tops, element, up again. */
-static void add_rows(hops *h)
+static void add_rows(scopes__hops *h)
 {
     uint32_t count = h->tree->branch_count;
 
     for (uint32_t b = 0; b < count; b++)
-        add_row(h, b, WAIT, &h->parts[b].wait);
+        add_row(h, b, SCOPES__WAIT, &h->parts[b].wait);
     for (uint32_t depth = h->deepest; depth > 0; depth--) {
         for (uint32_t b = 0; b < count; b++) {
-            if (branch_at(h, b)->depth == depth)
-                add_row(h, b, DOWN, &h->parts[b].down);
+            if (scopes__hops_branch(h, b)->depth == depth)
+                add_row(h, b, SCOPES__DOWN, &h->parts[b].down);
         }
     }
     for (uint32_t depth = 0; depth <= h->deepest; depth++) {
         for (uint32_t b = 0; b < count; b++) {
-            if (branch_at(h, b)->depth == depth)
-                add_row(h, b, depth ? UP : ELEMENT, &h->parts[b].up);
+            if (scopes__hops_branch(h, b)->depth == depth)
+                add_row(h, b, depth ? SCOPES__UP : SCOPES__AT_ELEMENT,
+                        &h->parts[b].up);
         }
     }
 }
 
 /* The ways of one thread, or all. */
-static void choose_ways(hops *h)
+static void choose_ways(scopes__hops *h)
 {
     uint32_t thread = h->subject->thread;
 
     for (uint32_t b = 0; b < h->tree->branch_count; b++) {
-        const scopes__branch *branch = branch_at(h, b);
+        const scopes__branch *branch = scopes__hops_branch(h, b);
         if (branch->depth > h->deepest)
             h->deepest = branch->depth;
         if (thread == PATHS_NONE) {
@@ -478,25 +267,46 @@ static void choose_ways(hops *h)
         if (branch->thread != thread)
             continue;
         for (uint32_t at = b; at != SCOPES_MISSING;
-             at = branch_at(h, at)->lower)
+             at = scopes__hops_branch(h, at)->lower)
             h->parts[at].wanted = true;
     }
 }
 
-static int make_sums(hops *h)
+/* The interval between two hulls is widest at the first or the last of some
+ * moments, so others need not be looked at. */
+static void measure_widths(scopes__hops *h)
+{
+    for (uint32_t b = 0; b < h->tree->branch_count; b++) {
+        const scopes__branch *branch = scopes__hops_branch(h, b);
+        int64_t *width = &h->widths[branch->host];
+        size_t count =
+            scopes_store_series(h->subject->store, branch->collector)->count;
+        for (size_t at = 0; at<count; at += count> 1 ? count - 1 : 1) {
+            int64_t own = scopes__width_ns(h->subject->clocks, branch->host,
+                                           at ? branch->events[at].end
+                                              : branch->events[at].start);
+            *width = own > *width ? own : *width;
+        }
+    }
+}
+
+static int make_sums(scopes__hops *h)
 {
     uint32_t count = h->tree->branch_count;
-    int err = make_block(h);
+    int err = scopes__hops_begin(h);
 
     if (err)
         return err;
     h->parts = calloc(count + 1, sizeof(*h->parts));
-    if (!h->parts)
+    h->widths = calloc(h->subject->map->host_count + 1, sizeof(*h->widths));
+    if (!h->parts || !h->widths) {
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the view hops");
-    else
+    } else {
         choose_ways(h);
+        measure_widths(h);
+    }
     for (uint32_t r = 0; r < h->tree->rounds && !err; r += h->block) {
-        look_at_block(h, r);
+        scopes__hops_look(h, r);
         err = sum_block(h);
     }
     if (!err)
@@ -507,120 +317,9 @@ static int make_sums(hops *h)
         scopes__sample_free(&h->parts[b].up.sample);
     }
     free(h->parts);
-    free_block(h);
+    free(h->widths);
+    scopes__hops_end(h);
     return err;
-}
-
-/* --- each --- */
-
-/* One part of a round and thread. */
-typedef struct passage {
-    direction way;
-    uint32_t branch; /* whose hop it is */
-    uint32_t from, to;
-    int64_t start_ns, end_ns;
-    int64_t certain_ns;
-} passage;
-
-static void each_row(hops *h, uint32_t top, uint32_t i, const passage *p)
-{
-    uint32_t last = scopes__tree_carrier(h->tree, h->first + i);
-
-    if (!is_of(h, p->branch, p->way))
-        return;
-    scopes_table_text(
-        h->out, scopes_ways_node_name(h->subject->ways, h->tree->element));
-    scopes_table_integer(h->out, (int64_t)h->first + i + 1);
-    scopes_table_text(h->out, scopes_ways_thread_name(
-                                  h->subject->ways, branch_at(h, top)->thread));
-    scopes_table_text(h->out, direction_names[p->way]);
-    scopes_table_text(h->out, collector_name(h, p->from));
-    scopes_table_text(h->out, collector_name(h, p->to));
-    scopes_table_text(h->out, p->way == WAIT ? "" : what_of(h, p->branch));
-    scopes_table_integer(h->out, p->start_ns);
-    scopes_table_integer(h->out, p->end_ns - p->start_ns);
-    certain_cell(h->out, p->certain_ns);
-    scopes_table_integer(h->out, h->ends[cell(h, top, i)] -
-                                     h->starts[cell(h, last, i)]);
-}
-
-static void each_wait(hops *h, uint32_t top, uint32_t i)
-{
-    uint32_t last = scopes__tree_carrier(h->tree, h->first + i);
-
-    if (top != last)
-        each_row(h, top, i,
-                 &(passage){WAIT, top, top, SCOPES_MISSING,
-                            h->starts[cell(h, top, i)],
-                            h->starts[cell(h, last, i)],
-                            certain_wait(h, top, h->first + i)});
-}
-
-static void each_down(hops *h, uint32_t top, uint32_t i)
-{
-    uint32_t branch = scopes__tree_carrier(h->tree, h->first + i);
-
-    while (branch != h->bottoms[i]) {
-        uint32_t lower = branch_at(h, branch)->lower;
-        each_row(h, top, i,
-                 &(passage){DOWN, branch, branch, lower,
-                            h->starts[cell(h, branch, i)],
-                            h->starts[cell(h, lower, i)],
-                            certain_of(h, branch, h->first + i, DOWN)});
-        branch = lower;
-    }
-}
-
-static void each_up(hops *h, uint32_t top, uint32_t i)
-{
-    uint32_t way[PATHS_PATH_NODES], count = 0, branch = top;
-    uint32_t bottom = h->bottoms[i];
-
-    while (branch != SCOPES_MISSING && count < PATHS_PATH_NODES) {
-        way[count++] = branch;
-        branch = branch_at(h, branch)->lower;
-    }
-    branch = way[count - 1];
-    each_row(h, top, i,
-             &(passage){ELEMENT, branch, bottom, branch,
-                        h->starts[cell(h, bottom, i)],
-                        h->ends[cell(h, branch, i)],
-                        certain_between(h, bottom, branch, h->first + i)});
-    while (--count > 0)
-        each_row(h, top, i,
-                 &(passage){UP, way[count - 1], way[count], way[count - 1],
-                            h->ends[cell(h, way[count], i)],
-                            h->ends[cell(h, way[count - 1], i)],
-                            certain_of(h, way[count - 1], h->first + i, UP)});
-}
-
-static void each_round(hops *h, uint32_t i)
-{
-    for (uint32_t b = 0; b < h->tree->branch_count; b++) {
-        if (branch_at(h, b)->top == SCOPES_MISSING ||
-            h->ends[cell(h, b, i)] == SCOPES__NO_TIME ||
-            (h->subject->thread != PATHS_NONE &&
-             branch_at(h, b)->thread != h->subject->thread))
-            continue;
-        each_wait(h, b, i);
-        each_down(h, b, i);
-        each_up(h, b, i);
-    }
-}
-
-static int make_each(hops *h)
-{
-    int err = make_block(h);
-
-    if (err)
-        return err;
-    for (uint32_t r = 0; r < h->tree->rounds; r += h->block) {
-        look_at_block(h, r);
-        for (uint32_t i = 0; i < h->count; i++)
-            each_round(h, i);
-    }
-    free_block(h);
-    return 0;
 }
 
 /* --- all trees --- */
@@ -632,7 +331,7 @@ static int make(scopes_table *out, const scopes_subject *subject)
 
     for (uint32_t i = 0; i < ways->meeting_count && !err; i++) {
         scopes__tree *tree;
-        hops h = {.out = out, .subject = subject};
+        scopes__hops h = {.out = out, .subject = subject};
         if (ways->meetings[i].parent != PATHS_NONE)
             continue;
         err =
@@ -640,7 +339,7 @@ static int make(scopes_table *out, const scopes_subject *subject)
         if (err)
             return err;
         h.tree = tree;
-        err = subject->each ? make_each(&h) : make_sums(&h);
+        err = subject->each ? scopes__hops_each(&h) : make_sums(&h);
         scopes__tree_free(tree);
     }
     return err;

@@ -8,7 +8,7 @@
  * their clocks. Events of the two are matched by thread and sequence.
  *
  *   wrapper, at        and the host where it stands
- *   collector          the furthest one
+ *   input              the furthest collector of its way
  *   to, host           the thread or the collective above, and its host
  *   first              how often it was the first one to have its result
  *   count ... most     how long after the first departure of its round it was,
@@ -25,7 +25,7 @@
 static const scopes_column columns[] = {
     {"wrapper", "wrapper", SCOPES_TEXT},
     {"at", "at", SCOPES_TEXT},
-    {"collector", "collector", SCOPES_TEXT},
+    {"input", "input", SCOPES_TEXT},
     {"to", "to", SCOPES_TEXT},
     {"host", "host", SCOPES_TEXT},
     {"first", "first", SCOPES_COUNT},
@@ -37,7 +37,6 @@ static const scopes_column each_columns[] = {
     {"wrapper", "wrapper", SCOPES_TEXT},
     {"host", "host", SCOPES_TEXT},
     {"input", "input", SCOPES_TEXT},
-    {"collector", "collector", SCOPES_TEXT},
     {"thread", "thread", SCOPES_TEXT},
     {"departed_ns", "departed ms", SCOPES_TIME_NS},
     {"after_first_ns", "after the first ms", SCOPES_TIME_NS},
@@ -115,7 +114,6 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
     scopes_table_integer(out, round);
     scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
     scopes_table_text(out, visit->origins[input].host);
-    scopes_table_text(out, scopes__visit_input(visit, input));
     scopes_table_text(out, scopes_ways_collector_name(ways, exit->collector));
     scopes_table_text(out, scopes_ways_thread_name(ways, event->thread));
     scopes_table_integer(out, visit->times[input]);

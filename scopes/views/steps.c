@@ -1,13 +1,192 @@
-#include "scopes/view_internal.h"
+/* steps.c - the view "steps": when each thread finished a step; over many steps
+ * a wavefront can be seen in it (paper 004, section 5.1, figure 5).
+ *
+ * A row is a step (communication.h says what that is): how many threads have
+ * operations in it, which of them finished its last operation of the step
+ * first and which last, when that was, and how far apart; and operations and
+ * times, summed over the threads.
+ *
+ * With `each`, a row is a thread's part of a step, by step and then by thread.
+ * `after_first_ns` is how long after the first of all threads it finished the
+ * step. With `of`, threads that have a way through that element or wrapper.
+ *
+ * The rows of a thread's steps are in order, so all threads' are merged. */
+#include "scopes/heap_internal.h"
+#include "scopes/threads_internal.h"
+
+static const scopes_column columns[] = {
+    {"step", "step", SCOPES_NUMBER},
+    {"threads", "threads", SCOPES_COUNT},
+    {"first_thread", "first", SCOPES_TEXT},
+    {"last_thread", "last", SCOPES_TEXT},
+    {"first_end_ns", "first end ms", SCOPES_TIME_NS},
+    {"last_end_ns", "last end ms", SCOPES_TIME_NS},
+    {"spread_ns", "spread ms", SCOPES_TIME_NS},
+    {"operations", "operations", SCOPES_COUNT},
+    {"communicating_ns", "communicating ms", SCOPES_TIME_NS},
+    {"computing_ns", "computing ms", SCOPES_TIME_NS},
+};
+
+static const scopes_column each_columns[] = {
+    {"number", "no.", SCOPES_NUMBER},
+    {"thread", "thread", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"step", "step", SCOPES_NUMBER},
+    {"operations", "operations", SCOPES_COUNT},
+    {"start_ns", "start ms", SCOPES_TIME_NS},
+    {"end_ns", "end ms", SCOPES_TIME_NS},
+    {"communicating_ns", "communicating ms", SCOPES_TIME_NS},
+    {"computing_ns", "computing ms", SCOPES_TIME_NS},
+    {"after_first_ns", "after first ms", SCOPES_TIME_NS},
+};
+
+/* The threads' parts of one step, by thread. */
+typedef struct parts {
+    const scopes_step **steps;
+    size_t count;
+} parts;
+
+static bool is_asked(const scopes_subject *subject, const scopes_step *step)
+{
+    return subject->thread == PATHS_NONE || subject->thread == step->thread;
+}
+
+static void add_parts(scopes_table *out, const scopes_subject *subject,
+                      const scopes_communication *view, const parts *p)
+{
+    int64_t first_ns = INT64_MAX;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (p->steps[i]->end_ns < first_ns)
+            first_ns = p->steps[i]->end_ns;
+    for (size_t i = 0; i < p->count; i++) {
+        const scopes_step *step = p->steps[i];
+        const scopes_thread *thread = &view->threads[step->thread];
+        if (!is_asked(subject, step))
+            continue;
+        scopes_table_integer(out, step->thread);
+        scopes_table_text(out, thread->name);
+        scopes_table_text(out,
+                          scopes_ways_host_name(subject->ways, thread->host));
+        scopes_table_integer(out, step->step);
+        scopes_table_integer(out, step->operations);
+        scopes_table_integer(out, step->start_ns);
+        scopes_table_integer(out, step->end_ns);
+        scopes_table_integer(out, step->communicating_ns);
+        scopes_table_integer(out, step->computing_ns);
+        scopes_table_integer(out, step->end_ns - first_ns);
+    }
+}
+
+static void add_step(scopes_table *out, const scopes_subject *subject,
+                     const scopes_communication *view, const parts *p)
+{
+    const scopes_step *first = NULL, *last = NULL;
+    int64_t threads = 0, operations = 0, communicating_ns = 0, computing_ns = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const scopes_step *step = p->steps[i];
+        if (!is_asked(subject, step))
+            continue;
+        first = !first || step->end_ns < first->end_ns ? step : first;
+        last = !last || step->end_ns > last->end_ns ? step : last;
+        threads++;
+        operations += step->operations;
+        communicating_ns += step->communicating_ns;
+        computing_ns += step->computing_ns;
+    }
+    if (!first)
+        return;
+    scopes_table_integer(out, first->step);
+    scopes_table_integer(out, threads);
+    scopes_table_text(out, view->threads[first->thread].name);
+    scopes_table_text(out, view->threads[last->thread].name);
+    scopes_table_integer(out, first->end_ns);
+    scopes_table_integer(out, last->end_ns);
+    scopes_table_integer(out, last->end_ns - first->end_ns);
+    scopes_table_integer(out, operations);
+    scopes_table_integer(out, communicating_ns);
+    scopes_table_integer(out, computing_ns);
+}
+
+/* Begins with all threads that have steps and a way of those asked for. */
+static int begin(scopes__heap *heap, const scopes_subject *subject,
+                 const scopes_communication *view)
+{
+    scopes_subject all = *subject;
+    int err = 0;
+
+    all.thread = PATHS_NONE;
+    for (uint32_t i = 0; i < view->thread_count && !err; i++) {
+        const scopes_thread *thread = &view->threads[i];
+        if (thread->steps == 0 || !scopes__thread_is_of(&all, i))
+            continue;
+        err = scopes__heap_add(
+            heap, (scopes__key){view->steps[thread->step].step, i, i});
+    }
+    return err;
+}
+
+/* Takes the parts of the least step out of the heap. */
+static void take_step(scopes__heap *heap, const scopes_communication *view,
+                      size_t *next, parts *p)
+{
+    int64_t number = heap->keys[0].first;
+
+    p->count = 0;
+    while (heap->count > 0 && heap->keys[0].first == number) {
+        uint32_t i = heap->keys[0].source;
+        const scopes_thread *thread = &view->threads[i];
+        const scopes_step *step = &view->steps[thread->step + next[i]];
+        p->steps[p->count++] = step;
+        if (++next[i] < thread->steps)
+            scopes__heap_replace(heap, (scopes__key){step[1].step, i, i});
+        else
+            scopes__heap_drop(heap);
+    }
+}
+
+static int add_steps(scopes_table *out, const scopes_subject *subject,
+                     const scopes_communication *view)
+{
+    scopes__heap heap = {0};
+    parts p = {0};
+    size_t *next = calloc(view->thread_count + 1, sizeof(*next));
+    int err;
+
+    p.steps = calloc(view->thread_count + 1, sizeof(*p.steps));
+    err = next && p.steps
+              ? begin(&heap, subject, view)
+              : pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+    while (!err && heap.count > 0) {
+        take_step(&heap, view, next, &p);
+        if (subject->each)
+            add_parts(out, subject, view, &p);
+        else
+            add_step(out, subject, view, &p);
+    }
+    scopes__heap_free(&heap);
+    free(p.steps);
+    free(next);
+    return err;
+}
 
 static int make(scopes_table *out, const scopes_subject *subject)
 {
-    (void)out;
-    (void)subject;
-    return 0;
+    scopes_communication *view;
+    int err = scopes_communication_make(&view, subject->ways, subject->store,
+                                        subject->clocks, SCOPES_STEPS);
+
+    if (!err)
+        err = add_steps(out, subject, view);
+    scopes_communication_destroy(view);
+    return err;
 }
 
-static const scopes_column columns[] = {{"none", "none", SCOPES_TEXT}};
-
 const scopes_view scopes__view_steps = {
-    "steps", "to be made", NULL, SCOPES__COLUMNS(columns), NULL, 0, make};
+    "steps",
+    "per step, when the threads finished it",
+    "a thread's part of a step",
+    SCOPES__COLUMNS(columns),
+    SCOPES__COLUMNS(each_columns),
+    make};

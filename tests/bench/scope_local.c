@@ -1,5 +1,261 @@
+/* scope_local.c - how fast a feed gathers from a host of the same machine.
+ *
+ * The host is another process, with lanes in its space file. It fills them when
+ * it is told to, and the feed takes all of it: in rings that are written again
+ * and again, as of a run with a bounded trace, and in elements that grow, where
+ * each page is a new one for the feed as well. The limit is copying the same
+ * bytes out of the same mapping, into a buffer of the same size. */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "eventspace/run.h"
+#include "pastset/append.h"
+#include "pastset/space.h"
+#include "scopes/feed.h"
 #include "tests/bench/bench.h"
+
+#define LANES 8
+#define TUPLES (128 << 10) /* that a lane gets at a time: 4.5 MiB */
+#define TURNS 11
+#define BATCH 4096
+#define ALL ((uint64_t)LANES * TUPLES)
+
+typedef struct host {
+    char directory[64];
+    pid_t pid;
+    int tell, told; /* a byte each: fill your lanes, and: they are full */
+} host;
+
+/* --- the host --- */
+
+static void map_write(const char *directory)
+{
+    char name[128];
+    FILE *out;
+
+    snprintf(name, sizeof(name), "%s/pathmap.dot", directory);
+    out = fopen(name, "w");
+    if (!out)
+        bench_check(PASTSET_EIO, name);
+    fprintf(out, "digraph feed {\n  subgraph cluster_h0 {\n"
+                 "    e [kind=element, type=\"u64\"];\n");
+    for (int i = 0; i < LANES; i++)
+        fprintf(out,
+                "    t%d [kind=thread, number=%d];\n"
+                "    c%d [kind=collector, id=%d, trace=\"trace.t%d\"];\n",
+                i, i, i, i, i);
+    fprintf(out, "  }\n");
+    for (int i = 0; i < LANES; i++)
+        fprintf(out, "  t%d -> c%d [use=write];\n  c%d -> e;\n", i, i, i);
+    fprintf(out, "}\n");
+    fclose(out);
+}
+
+static void lane_fill(pastset_element *lane, uint32_t thread)
+{
+    pastset_appender *appender = pastset_element_appender(lane);
+
+    for (uint32_t i = 0; i < TUPLES; i++) {
+        eventspace_trace event = {.start = i,
+                                  .end = i + 1,
+                                  .collector = thread,
+                                  .thread = thread,
+                                  .sequence = i,
+                                  .operation = 1};
+        unsigned char *slot = pastset_append_begin(appender);
+        if (!slot) {
+            bench_check(pastset_write(lane, &event, sizeof(event),
+                                      PASTSET_NOWAIT, NULL),
+                        "write");
+            continue;
+        }
+        pastset_append_store(slot, &event, sizeof(event));
+        pastset_append_end(appender);
+    }
+}
+
+/* Never returns; ends when nobody tells it anything any more. */
+static void host_be(const host *h, pastset_policy policy)
+{
+    char file[128], byte;
+    pastset_element *lanes[LANES];
+    pastset_space *space;
+    pastset_space_options options = {.path = file};
+    pastset_type type;
+
+    snprintf(file, sizeof(file), "%s/h0.space", h->directory);
+    bench_check(pastset_space_create(&space, &options), "space");
+    bench_check(pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE), "type");
+    for (int i = 0; i < LANES; i++) {
+        char name[16];
+        pastset_element_options lane = {
+            .name = name,
+            .type = &type,
+            .policy = policy,
+            .capacity = (uint64_t)TUPLES * (policy == PASTSET_GROW ? 64 : 1),
+            .one_writer = true,
+            .prefault = true};
+        snprintf(name, sizeof(name), "trace.t%d", i);
+        bench_check(pastset_element_create(&lanes[i], space, &lane), name);
+    }
+    while (read(h->tell, &byte, 1) == 1) {
+        for (uint32_t i = 0; i < LANES; i++)
+            lane_fill(lanes[i], i);
+        if (write(h->told, &byte, 1) != 1)
+            break;
+    }
+    _exit(0);
+}
+
+static void host_start(host *h, pastset_policy policy)
+{
+    int down[2], up[2];
+
+    strcpy(h->directory, "/tmp/es_bench.XXXXXX");
+    if (!mkdtemp(h->directory) || pipe(down) || pipe(up))
+        bench_check(PASTSET_EIO, h->directory);
+    map_write(h->directory);
+    h->pid = fork();
+    if (h->pid == 0) {
+        h->tell = down[0];
+        h->told = up[1];
+        close(down[1]);
+        close(up[0]);
+        host_be(h, policy);
+    }
+    h->tell = down[1];
+    h->told = up[0];
+    close(down[0]);
+    close(up[1]);
+}
+
+static void host_fill(host *h)
+{
+    char byte = 0;
+
+    if (h->pid < 0 || write(h->tell, &byte, 1) != 1 ||
+        read(h->told, &byte, 1) != 1)
+        bench_check(PASTSET_EIO, "the host's process");
+}
+
+static int forget(const char *name, const struct stat *status, int kind,
+                  struct FTW *walk)
+{
+    (void)status;
+    (void)kind;
+    (void)walk;
+    return remove(name);
+}
+
+static void host_stop(host *h)
+{
+    close(h->tell);
+    close(h->told);
+    waitpid(h->pid, NULL, 0);
+    nftw(h->directory, forget, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* --- gathering --- */
+
+static int take(const scopes_batch *batch, void *context)
+{
+    uint64_t *sum = context;
+    *sum += batch->events[batch->count - 1].sequence + batch->count;
+    return 0;
+}
+
+static double pull_ns(scopes_feed *feed)
+{
+    double begin = bench_now_ns();
+    uint64_t sum = 0;
+    bool more;
+
+    do {
+        bench_check(scopes_feed_pull(feed, take, &sum, &more), "pull");
+    } while (more);
+    return bench_now_ns() - begin;
+}
+
+/* Copies as many tuples out of the lanes' memory, as much at a time. */
+static double copy_ns(const unsigned char *from, uint64_t turn)
+{
+    static eventspace_trace buffer[BATCH];
+    double begin = bench_now_ns();
+    uint64_t sum = 0, bytes = sizeof(buffer);
+
+    for (uint64_t i = 0; i < ALL / BATCH; i++) {
+        memcpy(buffer, from + (turn * (ALL / BATCH) + i) * bytes, bytes);
+        sum += buffer[BATCH - 1].sequence;
+    }
+    *(volatile uint64_t *)&sum = sum;
+    return bench_now_ns() - begin;
+}
+
+/* As many bytes, `turns` times, in a file that is mapped for reading. */
+static unsigned char *limit_make(const host *h, uint64_t turns)
+{
+    static eventspace_trace buffer[BATCH];
+    uint64_t bytes = turns * ALL * sizeof(*buffer);
+    char name[128];
+    FILE *out;
+    void *mapped;
+
+    snprintf(name, sizeof(name), "%s/limit", h->directory);
+    out = fopen(name, "w+");
+    for (uint64_t i = 0; out && i < turns * ALL / BATCH; i++) {
+        buffer[0].sequence = (uint32_t)i;
+        if (fwrite(buffer, sizeof(buffer), 1, out) != 1)
+            bench_check(PASTSET_EIO, name);
+    }
+    if (!out || fflush(out) != 0)
+        bench_check(PASTSET_EIO, name);
+    mapped = mmap(NULL, bytes, PROT_READ, MAP_SHARED, fileno(out), 0);
+    if (mapped == MAP_FAILED)
+        bench_check(PASTSET_ENOMEM, name);
+    fclose(out);
+    return mapped;
+}
+
+static void measure(const char *name, pastset_policy policy)
+{
+    double pulls[TURNS], copies[TURNS];
+    uint64_t turns = policy == PASTSET_GROW ? TURNS + 1 : 1;
+    scopes_pace pace = {.batch = 1 << 20};
+    unsigned char *limit;
+    eventspace_run *run;
+    scopes_feed *feed;
+    scopes_ledger ledger;
+    host h;
+
+    host_start(&h, policy);
+    host_fill(&h);
+    limit = limit_make(&h, turns);
+    bench_check(eventspace_run_open(&run, h.directory), "run");
+    bench_check(scopes_feed_create(&feed, run, SIZE_MAX, &pace), "feed");
+    pull_ns(feed);
+    copy_ns(limit, 0);
+    for (uint64_t i = 0; i < TURNS; i++) {
+        host_fill(&h);
+        pulls[i] = pull_ns(feed);
+        copies[i] = copy_ns(limit, policy == PASTSET_GROW ? i + 1 : 0);
+    }
+    scopes_feed_ledger(feed, SIZE_MAX, &ledger);
+    if (ledger.seen != (TURNS + 1) * ALL)
+        bench_check(PASTSET_EEXPIRED, "the feed came too late");
+    bench_print(name, 1000 * ALL / bench_median(pulls, TURNS), "Mtuples/s",
+                1000 * ALL / bench_median(copies, TURNS));
+    scopes_feed_destroy(feed);
+    eventspace_run_close(run);
+    munmap(limit, turns * ALL * sizeof(eventspace_trace));
+    host_stop(&h);
+}
 
 void bench_scope_local(void)
 {
+    measure("scope.local", PASTSET_DISCARD);
+    measure("scope.local_new_pages", PASTSET_GROW);
 }

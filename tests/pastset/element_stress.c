@@ -155,6 +155,44 @@ static void *follow(void *argument)
     }
 }
 
+/* Many at once: without a gap, each whole, and nothing lost that is not
+ * counted. */
+static void *sweep(void *argument)
+{
+    enum { MOST = 300 };
+    stage *s = argument;
+    pastset_cursor cursor = {0};
+    tuple *tuples = malloc(MOST * sizeof(*tuples));
+    uint64_t sum = 0;
+
+    must(tuples != NULL);
+    for (size_t most = 1; !s->over; most = most % MOST + 1) {
+        size_t count;
+        uint64_t before = cursor.next;
+        int err = pastset_read_many(s->element, &cursor, tuples, most, &count);
+        must(cursor.read + cursor.lost == cursor.next && count <= most);
+        if (err == PASTSET_EDELETED || err == PASTSET_ENOTSUP)
+            break;
+        if (err) {
+            must(err == PASTSET_EAGAIN && count == 0 && cursor.next == before);
+            sched_yield();
+            continue;
+        }
+        must(count > 0 && cursor.next >= before + count);
+        for (size_t i = 0; i < count; i++) {
+            uint64_t number = check_tuple(s, &tuples[i], sizeof(tuple));
+            /* In an order only where they are written in one. */
+            if (s->one_writer && s->writers <= 1)
+                must(number == cursor.next - count + i);
+        }
+        sum += count;
+    }
+    must(sum == cursor.read);
+    s->read += sum;
+    free(tuples);
+    return NULL;
+}
+
 /* Reads at an index that comes soon, one that is there and one that may be
  * gone; and the first and the last. */
 static void *look_around(void *argument)
@@ -308,10 +346,10 @@ static void stage_check(stage *s)
 
 static void run(stage *s)
 {
-    enum { OTHERS = 13 };
+    enum { OTHERS = 14 };
     static void *(*const others[OTHERS])(void *) = {
-        follow, follow, follow, look_around, look_around, observe, observe,
-        take,   take,   take,   take,        take,        disturb};
+        follow,  follow, follow, sweep, look_around, look_around, observe,
+        observe, take,   take,   take,  take,        take,        disturb};
     pthread_t writers[8], threads[OTHERS];
     pastset_ledger l;
 
@@ -393,14 +431,17 @@ static void full_speed(uint64_t capacity)
                .capacity = capacity,
                .writes = 1,
                .one_writer = true};
-    pthread_t threads[4];
+    static void *(*const how[])(void *) = {append_for_a_while, chase, sweep,
+                                           chase, sweep};
+    enum { THREADS = sizeof(how) / sizeof(*how) };
+    pthread_t threads[THREADS];
     pastset_ledger l;
 
     stage_open(&s);
     s.writes = UINT64_MAX; /* as many as there is time for */
-    for (unsigned i = 0; i < 4; i++)
-        thread_start(&threads[i], i, i ? chase : append_for_a_while, &s);
-    for (int i = 0; i < 4; i++)
+    for (unsigned i = 0; i < THREADS; i++)
+        thread_start(&threads[i], i, how[i], &s);
+    for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     pastset_element_ledger(s.element, &l);
     must(l.written == s.next_number && l.present == capacity);

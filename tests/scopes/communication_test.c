@@ -6,19 +6,13 @@
 #include "pastset/request.h"
 #include "pastset/status.h"
 #include "tests/scopes/fake_run.h"
+#include "tests/support/check.h"
+#include "tests/support/scratch.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define check_status(got, wanted)                                              \
-    do {                                                                       \
-        int got_ = (got);                                                      \
-        cr_assert(got_ == (wanted), "%s, not %s: %s",                          \
-                  pastset_status_name(got_), pastset_status_name(wanted),      \
-                  pastset_error());                                            \
-    } while (0)
+TestSuite(communication, .init = scratch_make, .fini = scratch_remove);
 
 /* Thread t0 uses the elements a and b; t1, on another host, a only. */
 static const char plain_map[] =
@@ -48,56 +42,93 @@ static paths_map *map_of(const char *text, eventspace_collectors collectors)
     return map;
 }
 
-static scopes_communication *begin(const paths_map *map)
-{
+/* A run without events, whose ticks are nanoseconds; and events beside it. */
+typedef struct subject {
+    eventspace_run *run;
+    scopes_ways *ways;
     scopes_communication *view;
-    check_status(scopes_communication_create(&view, map), 0);
-    return view;
+    eventspace_trace events[64];
+    size_t count;
+    scopes_ledger ledger;
+} subject;
+
+static subject *begin(const char *text, eventspace_collectors collectors)
+{
+    subject *s = calloc(1, sizeof(*s));
+    paths_map *map = map_of(text, collectors);
+    fake_run *fake = fake_run_begin(scratch_file("."), map);
+    cr_assert_not_null(fake, "%s", pastset_error());
+    check_status(fake_run_end(fake), 0);
+    paths_map_destroy(map);
+    check_status(eventspace_run_open(&s->run, scratch_file(".")), 0);
+    check_status(scopes_ways_make(&s->ways, eventspace_run_map(s->run)), 0);
+    return s;
 }
 
-static uint32_t collector_a(const paths_map *map)
+static const scopes_communication *finish(subject *s)
 {
-    return fake_collector(map, "t0", "to_a");
+    scopes_store *store;
+    scopes_clocks *clocks;
+    check_status(scopes_store_make(&store, s->ways->map, s->events, s->count,
+                                   &s->ledger),
+                 0);
+    check_status(scopes_clocks_make(&clocks, s->run, store, s->ways,
+                                    SCOPES_CLOCK_HULL, PATHS_NONE),
+                 0);
+    check_status(scopes_communication_make(&s->view, s->ways, store, clocks,
+                                           SCOPES_OPERATIONS),
+                 0);
+    scopes_clocks_free(clocks);
+    scopes_store_free(store);
+    return s->view;
+}
+
+static uint32_t collector_a(const subject *s)
+{
+    return fake_collector(s->ways->map, "t0", "to_a");
 }
 
 /* The collector of the path that has no `as`: its edge is the second. */
-static uint32_t collector_b(const paths_map *map)
+static uint32_t collector_b(const subject *s)
 {
+    const paths_map *map = s->ways->map;
     uint32_t t0 = paths_map_find_node(map, "t0");
     const paths_map_edge *edge = &map->edges[map->nodes[t0].out[1]];
     return (uint32_t)strtoul(paths_node_get(&map->nodes[edge->to], "id"), NULL,
                              10);
 }
 
-static void add(scopes_communication *view, uint32_t thread, uint32_t collector,
-                uint32_t sequence, int64_t start_ns, int64_t end_ns)
+static void add(subject *s, uint32_t thread, uint32_t collector,
+                uint32_t sequence, uint64_t start_ns, uint64_t end_ns)
 {
-    eventspace_trace event = {
+    s->events[s->count++] = (eventspace_trace){
+        .start = FAKE_START + start_ns,
+        .end = FAKE_START + end_ns,
         .collector = collector,
         .thread = thread,
         .sequence = sequence,
         .bytes = 8,
         .operation = PASTSET_WRITE,
     };
-    check_status(scopes_communication_add(view, &event, start_ns, end_ns), 0);
 }
 
-static void end(paths_map *map, scopes_communication *view)
+static void end(subject *s)
 {
-    scopes_communication_destroy(view);
-    paths_map_destroy(map);
+    scopes_communication_destroy(s->view);
+    scopes_ways_free(s->ways);
+    eventspace_run_close(s->run);
+    free(s);
 }
 
 Test(communication, sums_two_steps_of_a_thread, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_ALL_COLLECTORS);
-    scopes_communication *view = begin(map);
-    uint32_t a = collector_a(map), b = collector_b(map);
-    add(view, 0, b, 4, 240, 300); /* any order will do */
-    add(view, 0, a, 1, 100, 150);
-    add(view, 0, b, 2, 150, 160);
-    add(view, 0, a, 3, 200, 230);
-    check_status(scopes_communication_finish(view), 0);
+    subject *s = begin(plain_map, EVENTSPACE_ALL_COLLECTORS);
+    uint32_t a = collector_a(s), b = collector_b(s);
+    add(s, 0, b, 4, 240, 300); /* any order will do */
+    add(s, 0, a, 1, 100, 150);
+    add(s, 0, b, 2, 150, 160);
+    add(s, 0, a, 3, 200, 230);
+    const scopes_communication *view = finish(s);
 
     const scopes_thread *t0 = &view->threads[0];
     cr_assert_eq(t0->operations, 4);
@@ -121,17 +152,16 @@ Test(communication, sums_two_steps_of_a_thread, .timeout = 120)
     cr_assert_eq(steps[1].operations, 2);
     cr_assert_eq(steps[1].communicating_ns, 90);
     cr_assert_eq(steps[1].computing_ns, 10);
-    end(map, view);
+    end(s);
 }
 
 Test(communication, sums_the_paths, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
-    scopes_communication *view = begin(map);
-    add(view, 0, collector_a(map), 1, 0, 10);
-    add(view, 0, collector_b(map), 2, 10, 15);
-    add(view, 0, collector_a(map), 3, 20, 50);
-    check_status(scopes_communication_finish(view), 0);
+    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    add(s, 0, collector_a(s), 1, 0, 10);
+    add(s, 0, collector_b(s), 2, 10, 15);
+    add(s, 0, collector_a(s), 3, 20, 50);
+    const scopes_communication *view = finish(s);
 
     cr_assert_eq(view->path_count, 3);
     cr_assert_str_eq(view->paths[0].name, "to_a");
@@ -144,35 +174,33 @@ Test(communication, sums_the_paths, .timeout = 120)
     cr_assert_str_eq(view->paths[2].name, "from_a");
     cr_assert_str_eq(view->paths[2].element, "a");
     cr_assert_eq(view->paths[2].operations, 0);
-    end(map, view);
+    end(s);
 }
 
 Test(communication, counts_time_of_overlapping_operations_once, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
-    scopes_communication *view = begin(map);
-    add(view, 0, collector_a(map), 1, 0, 100);
-    add(view, 0, collector_b(map), 2, 50, 80);
-    add(view, 0, collector_a(map), 3, 90, 120);
-    add(view, 0, collector_a(map), 4, 150, 160);
-    check_status(scopes_communication_finish(view), 0);
+    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    add(s, 0, collector_a(s), 1, 0, 100);
+    add(s, 0, collector_b(s), 2, 50, 80);
+    add(s, 0, collector_a(s), 3, 90, 120);
+    add(s, 0, collector_a(s), 4, 150, 160);
+    const scopes_communication *view = finish(s);
 
     cr_assert_eq(view->threads[0].communicating_ns, 130);
     cr_assert_eq(view->threads[0].computing_ns, 30);
     cr_assert_eq(view->threads[0].end_ns, 160);
-    end(map, view);
+    end(s);
 }
 
 Test(communication, the_steps_of_a_path_do_not_depend_on_others, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
-    scopes_communication *view = begin(map);
-    uint32_t a = collector_a(map), b = collector_b(map);
+    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    uint32_t a = collector_a(s), b = collector_b(s);
     uint32_t used[] = {a, a, b, a, a, b};
     uint32_t steps[] = {1, 2, 1, 3, 4, 2};
     for (uint32_t i = 0; i < 6; i++)
-        add(view, 0, used[i], i + 1, 10 * i, 10 * i + 4);
-    check_status(scopes_communication_finish(view), 0);
+        add(s, 0, used[i], i + 1, 10 * i, 10 * i + 4);
+    const scopes_communication *view = finish(s);
 
     for (uint32_t i = 0; i < 6; i++)
         cr_assert_eq(view->operations[i].step, steps[i]);
@@ -185,100 +213,134 @@ Test(communication, the_steps_of_a_path_do_not_depend_on_others, .timeout = 120)
     }
     cr_assert_eq(communicating_ns, view->threads[0].communicating_ns);
     cr_assert_eq(computing_ns, view->threads[0].computing_ns);
-    end(map, view);
+    end(s);
 }
 
 Test(communication, knows_the_step_after_losses_when_paths_take_turns,
      .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
-    scopes_communication *view = begin(map);
-    uint32_t a = collector_a(map), b = collector_b(map);
+    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    uint32_t a = collector_a(s), b = collector_b(s);
     uint32_t used[] = {b, a, b, a, b, a, a, a};
     uint32_t sequences[] = {6, 7, 8, 9, 10, 13, 14, 15};
     uint32_t steps[] = {3, 4, 4, 5, 5, 7, 8, 9};
     for (uint32_t i = 0; i < 8; i++)
-        add(view, 0, used[i], sequences[i], 10 * i, 10 * i + 5);
-    check_status(scopes_communication_finish(view), 0);
+        add(s, 0, used[i], sequences[i], 10 * i, 10 * i + 5);
+    const scopes_communication *view = finish(s);
 
     cr_assert_eq(view->threads[0].missing, 7); /* 1 to 5, 11 and 12 */
     cr_assert(view->threads[0].steps_known);
     for (uint32_t i = 0; i < 8; i++)
         cr_assert_eq(view->operations[i].step, steps[i]);
     cr_assert_eq(view->last_step, 9);
-    end(map, view);
+    end(s);
 }
 
 Test(communication, says_when_steps_after_losses_are_not_known, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
-    scopes_communication *view = begin(map);
-    add(view, 0, collector_a(map), 4, 0, 5);
-    add(view, 0, collector_a(map), 5, 10, 15);
-    add(view, 0, collector_b(map), 6, 20, 25);
-    check_status(scopes_communication_finish(view), 0);
+    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    add(s, 0, collector_a(s), 4, 0, 5);
+    add(s, 0, collector_a(s), 5, 10, 15);
+    add(s, 0, collector_b(s), 6, 20, 25);
+    const scopes_communication *view = finish(s);
 
     cr_assert_eq(view->threads[0].missing, 3);
     cr_assert_not(view->threads[0].steps_known);
     cr_assert_eq(view->operations[1].step, 2);
     cr_assert_eq(view->operations[2].step, 1);
-    end(map, view);
+    end(s);
 }
 
 Test(communication, passes_over_events_that_no_thread_saw, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_ALL_COLLECTORS);
-    scopes_communication *view = begin(map);
-    uint32_t top = fake_collector(map, "t1", "from_a");
+    subject *s = begin(plain_map, EVENTSPACE_ALL_COLLECTORS);
+    uint32_t top = fake_collector(s->ways->map, "t1", "from_a");
     for (uint32_t id = 0; id < 10; id++)
-        add(view, 1, id, 1, 0, 5); /* also ids that the map does not have */
-    add(view, 7, top, 1, 0, 5);    /* a thread that it does not have */
-    check_status(scopes_communication_finish(view), 0);
+        add(s, 1, id, 1, 0, 5); /* also ids that the map does not have */
+    add(s, 7, top, 1, 0, 5);    /* a thread that it does not have */
+    const scopes_communication *view = finish(s);
 
     cr_assert_eq(view->operation_count, 1);
     cr_assert_str_eq(view->paths[view->operations[0].path].name, "from_a");
-    end(map, view);
+    end(s);
 }
 
 Test(communication, takes_an_end_before_its_start_for_the_start, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_THREAD_COLLECTORS);
-    scopes_communication *view = begin(map);
-    add(view, 0, collector_a(map), 1, 100, 20);
-    add(view, 0, collector_a(map), 2, 130, 140);
-    check_status(scopes_communication_finish(view), 0);
+    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    add(s, 0, collector_a(s), 1, 100, 20);
+    add(s, 0, collector_a(s), 2, 130, 140);
+    const scopes_communication *view = finish(s);
 
     cr_assert_eq(view->threads[0].communicating_ns, 10);
     cr_assert_eq(view->threads[0].computing_ns, 30);
-    end(map, view);
+    end(s);
 }
 
 Test(communication, a_map_without_collectors_has_no_operations, .timeout = 120)
 {
-    paths_map *map = map_of(plain_map, EVENTSPACE_NO_COLLECTORS);
-    scopes_communication *view = begin(map);
-    add(view, 0, 0, 1, 0, 5);
-    check_status(scopes_communication_finish(view), 0);
+    subject *s = begin(plain_map, EVENTSPACE_NO_COLLECTORS);
+    add(s, 0, 0, 1, 0, 5);
+    const scopes_communication *view = finish(s);
 
     cr_assert_eq(view->operation_count, 0);
     cr_assert_eq(view->thread_count, 2);
     cr_assert_eq(view->start_ns, 0);
     cr_assert_eq(view->end_ns, 0);
     cr_assert(view->threads[0].steps_known);
-    end(map, view);
+    end(s);
 }
 
-Test(communication, refuses_threads_of_one_number, .timeout = 120)
+Test(communication, what_is_outside_of_a_window_is_not_missing, .timeout = 120)
 {
-    paths_map *map = map_of("digraph g {\n subgraph cluster_h {\n"
-                            "  t0 [kind=thread, number=1];\n"
-                            "  t1 [kind=thread, number=1];\n }\n}\n",
-                            EVENTSPACE_NO_COLLECTORS);
-    scopes_communication *view;
-    check_status(scopes_communication_create(&view, map), PASTSET_EMAP);
-    cr_assert_null(view);
-    cr_assert_not_null(strstr(pastset_error(), "t1"), "%s", pastset_error());
+    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    add(s, 0, collector_a(s), 41, 10, 15);
+    add(s, 0, collector_b(s), 42, 20, 25);
+    add(s, 0, collector_a(s), 45, 50, 55);
+    s->ledger =
+        (scopes_ledger){.made = 60, .seen = 3, .beside = 55, .missed = 2};
+    const scopes_communication *view = finish(s);
+
+    cr_assert_eq(view->threads[0].missing, 2); /* 43 and 44 */
+    end(s);
+}
+
+/* Both threads come by one collector. */
+static const char shared_map[] = "digraph shared {\n"
+                                 "  subgraph cluster_h0 {\n"
+                                 "    t0 [kind=thread, number=0];\n"
+                                 "    t1 [kind=thread, number=1];\n"
+                                 "    ec [kind=collector, id=0, trace=tr];\n"
+                                 "    a [kind=element, type=\"u8[8]\"];\n"
+                                 "  }\n"
+                                 "  t0 -> ec [as=in, use=write];\n"
+                                 "  t1 -> ec [as=in, use=write];\n"
+                                 "  ec -> a;\n"
+                                 "}\n";
+
+Test(communication, tells_threads_apart_that_share_a_collector, .timeout = 120)
+{
+    subject *s = calloc(1, sizeof(*s));
+    paths_map *map;
+    check_status(
+        paths_map_parse(&map, shared_map, strlen(shared_map), "test.dot"), 0);
+    fake_run *fake = fake_run_begin(scratch_file("."), map);
+    check_status(fake_run_end(fake), 0);
     paths_map_destroy(map);
+    check_status(eventspace_run_open(&s->run, scratch_file(".")), 0);
+    check_status(scopes_ways_make(&s->ways, eventspace_run_map(s->run)), 0);
+    for (uint32_t i = 1; i <= 9; i++)
+        add(s, i % 3 == 0, 0, i % 3 == 0 ? i / 3 : i - i / 3, 10 * i,
+            10 * i + 5);
+    const scopes_communication *view = finish(s);
+
+    cr_assert_eq(view->threads[0].operations, 6);
+    cr_assert_eq(view->threads[1].operations, 3);
+    cr_assert_eq(view->threads[0].missing + view->threads[1].missing, 0);
+    cr_assert_eq(view->threads[1].communicating_ns, 15);
+    cr_assert_eq(view->threads[1].computing_ns, 25 + 25);
+    cr_assert_eq(view->operations[6].start_ns, 30);
+    end(s);
 }
 
 /* --- of a run directory --- */
@@ -297,27 +359,14 @@ static void write_event(fake_run *run, uint32_t thread, uint32_t collector,
     check_status(fake_run_event(run, &event), 0);
 }
 
-static void remove_run(const char *directory)
-{
-    static const char *const files[] = {"pathmap.dot", "h0.space", "h0.meta",
-                                        "h1.space", "h1.meta"};
-    char path[256];
-    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-        snprintf(path, sizeof(path), "%s/%s", directory, files[i]);
-        unlink(path);
-    }
-    rmdir(directory);
-}
-
 Test(communication, reads_a_run_of_which_one_host_was_killed, .timeout = 120)
 {
-    char directory[] = "/tmp/eventspace-communication-XXXXXX";
-    cr_assert_not_null(mkdtemp(directory));
+    const char *directory = scratch_file(".");
     paths_map *map = map_of(plain_map, EVENTSPACE_ALL_COLLECTORS);
     fake_run *fake = fake_run_begin(directory, map);
     cr_assert_not_null(fake, "%s", pastset_error());
-    write_event(fake, 0, collector_a(map), 1, 5000, 6000);
-    write_event(fake, 0, collector_b(map), 2, 7500, 8000);
+    write_event(fake, 0, fake_collector(map, "t0", "to_a"), 1, 5000, 6000);
+    write_event(fake, 0, fake_collector(map, "t0", "to_a"), 2, 7500, 8000);
     write_event(fake, 1, fake_collector(map, "t1", "from_a"), 1, 1000, 9000);
     fake_run_ended(fake, 1, EVENTSPACE_KILLED, "signal 9");
     check_status(fake_run_end(fake), 0);
@@ -336,5 +385,4 @@ Test(communication, reads_a_run_of_which_one_host_was_killed, .timeout = 120)
     scopes_communication_destroy(view);
     eventspace_run_close(run);
     paths_map_destroy(map);
-    remove_run(directory);
 }

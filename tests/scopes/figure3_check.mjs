@@ -30,7 +30,6 @@ const SUMS = [
   {name: 'sum2', inputs: [3, 4], below: 9, left: [3, 4]},
   {name: 'sum3', inputs: [7, 8], below: 10, left: [7, 9]},
 ];
-const VERBS = {1: 'write'};
 
 /* --- raw tuples --- */
 
@@ -39,7 +38,7 @@ function readHost(run, host) {
     {encoding: 'utf8', maxBuffer: 1 << 30});
   const lines = text.trimEnd().split('\n');
   const [, start, wall, hz] = lines.shift().split(' ');
-  return {start: BigInt(start), wall: BigInt(wall), hz: Number(hz), lines};
+  return {host, start: BigInt(start), wall: BigInt(wall), hz: Number(hz), lines};
 }
 
 /* Both hosts are on one machine and count the same ticks: times are told by
@@ -58,13 +57,15 @@ function readRun(run) {
         status: Number(status), start: ns(start), end: ns(end)});
     }
   }
+  ec.reference = first.host;
   for (const events of ec)
     events.sort((a, b) => a.start - b.start || a.sequence - b.sequence);
   return ec;
 }
 
-const within = (ec, from, to) =>
-  ec.map((events) => events.filter((e) => e.start <= to && e.end >= from));
+const within = (ec, from, to) => Object.assign(
+  ec.map((events) => events.filter((e) => e.start <= to && e.end >= from)),
+  {reference: ec.reference});
 
 /* --- statistics --- */
 
@@ -85,42 +86,44 @@ function sample(values) {
 const sameOperation = (a, b) =>
   a.thread === b.thread && a.sequence === b.sequence;
 
-/* --- rounds: by what lies within what, and not by a merge --- */
+/* --- rounds ---
+ *
+ * No event is lost, so the r-th event of each collector on the way of the sum
+ * belongs to round r. (The views tell it from what lies within what.) */
 
-/* The event of `events` within which `inner` lies. */
-function around(events, inner) {
-  let low = 0, high = events.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (events[middle].start <= inner.start) low = middle + 1;
-    else high = middle;
-  }
-  const e = events[low - 1];
-  return e && e.end >= inner.end ? e : undefined;
+function numberRounds(ec) {
+  for (const id of [1, 2, 3, 4, 7, 8, 9, 10])
+    ec[id].forEach((e, i) => { e.round = i; });
 }
 
+/* The rounds of a partial sum, of which there may be less at the edges of a
+ * window, and at the end of a run that was killed. */
 function rounds(ec, sum) {
-  return ec[sum.below].map((below) => {
-    const inputs = sum.inputs.map((id) => around(ec[id], below));
-    const last = inputs.findIndex((e) => e && sameOperation(e, below));
-    return {below, inputs, last};
+  const found = new Map();
+  const round = (number) => {
+    if (!found.has(number)) found.set(number, {inputs: sum.inputs.map(() => undefined)});
+    return found.get(number);
+  };
+  for (const e of ec[sum.below]) round(e.round).below = e;
+  sum.inputs.forEach((id, i) => {
+    for (const e of ec[id]) round(e.round).inputs[i] = e;
   });
+  for (const r of found.values()) {
+    r.last = r.below
+      ? r.inputs.findIndex((e) => e && sameOperation(e, r.below)) : -1;
+  }
+  return [...found.entries()].sort((a, b) => a[0] - b[0]).map(([, r]) => r);
 }
 
 /* --- the views, as the paper has them --- */
 
 const duration = (e) => e.end - e.start;
-const by = (map_, key, value) => {
-  if (!map_.has(key)) map_.set(key, []);
-  map_.get(key).push(value);
-};
+const full = (list) => list.every((value) => value !== undefined);
 
 /* EC1 to EC4: how long each thread waits for the sum to be complete. */
 function threadWait(ec) {
-  return [1, 2, 3, 4].map((id) => ({
-    thread: THREADS[id - 1], element: 'element1',
-    ...sample(ec[id].map(duration)),
-  }));
+  return [1, 2, 3, 4].map((id) => ({thread: THREADS[id - 1],
+    element: 'element1', ...sample(ec[id].map(duration))}));
 }
 
 /* EC9 less EC8, of the same operation. */
@@ -131,57 +134,81 @@ function remoteOverhead(ec) {
     const below = there.get(`${e.thread} ${e.sequence}`);
     if (below) overheads.push(duration(e) - duration(below));
   }
-  return [{proxy: 'proxy', ...sample(overheads)}];
+  return [{proxy: 'proxy', above: 'EC9', below: 'EC8', ...sample(overheads)}];
 }
 
-/* For each way in: how long after the first of the round it came (its start),
- * or after the first it had its result (its end; at the far side of the proxy
- * for sum 3). */
-function signals(ec, departure) {
-  const rows = [];
-  for (const sum of SUMS) {
-    const times = sum.inputs.map(() => []), last = sum.inputs.map(() => 0);
-    for (const round of rounds(ec, sum)) {
-      const stamps = round.inputs.map((e, i) => {
-        if (!e) return undefined;
-        if (!departure) return e.start;
-        if (sum.left[i] === sum.inputs[i]) return e.end;
-        return ec[sum.left[i]].find((far) => sameOperation(far, e))?.end;
-      });
-      const known = stamps.filter((t) => t !== undefined);
-      const first = Math.min(...known);
-      stamps.forEach((t, i) => { if (t !== undefined) times[i].push(t - first); });
-      if (round.last >= 0) last[round.last]++;
+/* How long after the first of a round each contribution came. */
+function signalArrival(ec) {
+  return SUMS.flatMap((sum) => {
+    const all = rounds(ec, sum);
+    return sum.inputs.map((id, i) => ({
+      wrapper: sum.name, input: `EC${id}`,
+      last: all.filter((r) => r.last === i).length,
+      ...sample(all.filter((r) => full(r.inputs)).map((r) =>
+        r.inputs[i].start - Math.min(...r.inputs.map((e) => e.start)))),
+    }));
+  });
+}
+
+/* How long after the first each had the result; for sum 3 at the far side of
+ * the proxy. */
+function signalDeparture(ec) {
+  const far = new Map(ec[9].map((e) => [`${e.thread} ${e.sequence}`, e]));
+  return SUMS.flatMap((sum) => {
+    const times = sum.inputs.map(() => []), first = sum.inputs.map(() => 0);
+    let together = 0; /* within the rounding: either may be the first */
+    for (const r of rounds(ec, sum)) {
+      const ends = r.inputs.map((e, i) => sum.left[i] === 9
+        ? e && far.get(`${e.thread} ${e.sequence}`)?.end : e?.end);
+      if (!full(ends)) continue;
+      const least = Math.min(...ends);
+      first[ends.indexOf(least)]++;
+      together += ends.filter((end) => end <= least + 2).length > 1;
+      ends.forEach((end, i) => times[i].push(end - least));
     }
-    sum.inputs.forEach((id, i) => rows.push({
-      wrapper: sum.name, input: `EC${departure ? sum.left[i] : id}`,
-      ...(departure ? {} : {last: last[i]}), ...sample(times[i])}));
-  }
-  return rows;
+    return sum.left.map((id, i) => ({wrapper: sum.name, input: `EC${id}`,
+      first: first[i], together, ...sample(times[i])}));
+  });
+}
+
+/* The collectors directly around a partial sum. */
+function performance(ec) {
+  return SUMS.flatMap((sum) => {
+    const phases = {arriving: [], down: [], below: [], 'up-first': [],
+      'up-last': []};
+    for (const r of rounds(ec, sum)) {
+      if (r.below) phases.below.push(duration(r.below));
+      if (!full(r.inputs)) continue;
+      const starts = r.inputs.map((e) => e.start);
+      const ends = r.inputs.map((e) => e.end);
+      phases.arriving.push(Math.max(...starts) - Math.min(...starts));
+      if (!r.below) continue;
+      phases.down.push(r.below.start - Math.max(...starts));
+      phases['up-first'].push(Math.min(...ends) - r.below.end);
+      phases['up-last'].push(Math.max(...ends) - r.below.end);
+    }
+    return Object.entries(phases).map(([phase, times]) =>
+      ({wrapper: sum.name, phase, ...sample(times)}));
+  });
 }
 
 /* Who came last at each partial sum, and of all (EC10). */
 function lastArriver(ec) {
-  const rows = [];
-  for (const sum of SUMS) {
-    const counts = sum.inputs.map(() => 0);
-    for (const round of rounds(ec, sum))
-      if (round.last >= 0) counts[round.last]++;
-    sum.inputs.forEach((id, i) => rows.push(
-      {wrapper: sum.name, input: `EC${id}`, last: counts[i]}));
-  }
-  THREADS.slice(0, 4).forEach((thread, i) => rows.push({wrapper: '(tree)',
-    from: thread, last: ec[10].filter((e) => e.thread === i).length}));
-  return rows;
+  const tree = THREADS.slice(0, 4).map((from, i) => ({wrapper: '(tree)', from,
+    last: ec[10].filter((e) => e.thread === i).length}));
+  return [...tree, ...SUMS.flatMap((sum) => {
+    const all = rounds(ec, sum);
+    return sum.inputs.map((id, i) => ({wrapper: sum.name, input: `EC${id}`,
+      last: all.filter((r) => r.last === i).length}));
+  })];
 }
 
-/* EC5 and EC6: what followed what at element 2. */
+/* EC5 and EC6: who wrote and read element 2, in which order. */
 function elementOrder(ec) {
-  const all = [...ec[5], ...ec[6]].sort(
-    (a, b) => a.end - b.end || a.start - b.start);
-  return all.map((e, i) => ({element: 'element2', order: i + 1,
-    thread: THREADS[e.thread], sequence: e.sequence, bytes: e.bytes,
-    start_ns: e.start, end_ns: e.end}));
+  return [...ec[5], ...ec[6]].sort((a, b) => a.end - b.end || a.start - b.start)
+    .map((e, i) => ({order: i + 1, thread: THREADS[e.thread],
+      sequence: e.sequence, bytes: e.bytes, verb: e.ec === 5 ? 'write' : 'observe',
+      start_ns: e.start, end_ns: e.end}));
 }
 
 /* EC1 to EC6: where and when each thread uses the communication system. */
@@ -189,15 +216,229 @@ function communication(ec) {
   return THREADS.map((thread, number) => {
     const events = [1, 2, 3, 4, 5, 6].flatMap((id) => ec[id])
       .filter((e) => e.thread === number).sort((a, b) => a.start - b.start);
-    let communicating = 0, computing = 0, until;
+    let communicating_ns = 0, computing_ns = 0, until;
     for (const e of events) {
-      if (until !== undefined && e.start > until) computing += e.start - until;
-      const from = until === undefined ? e.start : Math.max(until, e.start);
-      if (e.end > from) communicating += e.end - from;
-      until = until === undefined ? e.end : Math.max(until, e.end);
+      if (until !== undefined) computing_ns += Math.max(0, e.start - until);
+      communicating_ns += Math.max(0, e.end - Math.max(until ?? 0, e.start));
+      until = Math.max(until ?? 0, e.end);
     }
     return {number, thread, host: HOST_OF[thread], operations: events.length,
-      start_ns: events.length ? events[0].start : 0, end_ns: until ?? 0,
-      communicating_ns: communicating, computing_ns: computing};
+      start_ns: events[0]?.start ?? 0, end_ns: until ?? 0, communicating_ns,
+      computing_ns, bytes: events.reduce((sum, e) => sum + e.bytes, 0)};
   });
+}
+
+/* The threads of each host together. */
+function hosts(ec) {
+  return ['A', 'B'].map((host) => {
+    const threads = communication(ec).filter((t) => t.host === host);
+    const sum = (key) => threads.reduce((all, t) => all + t[key], 0);
+    return {host, threads: threads.length, operations: sum('operations'),
+      bytes: sum('bytes'), communicating_ns: sum('communicating_ns'),
+      computing_ns: sum('computing_ns')};
+  });
+}
+
+/* Step k of a thread is the k-th operation on each of its paths. */
+function steps(ec) {
+  const found = [];
+  THREADS.forEach((thread, number) => {
+    for (const id of [1, 2, 3, 4, 5, 6]) {
+      ec[id].filter((e) => e.thread === number).forEach((e, k) => {
+        found[k] ??= {};
+        found[k][thread] = Math.max(found[k][thread] ?? 0, e.end);
+      });
+    }
+  });
+  return found.map((ends, k) => ({step: k + 1,
+    threads: Object.keys(ends).length,
+    first_end_ns: Math.min(...Object.values(ends)),
+    last_end_ns: Math.max(...Object.values(ends))}));
+}
+
+/* Section 5.3: in the sum for the one who came last of all, at element 2 for
+ * the one who writes what is read, or reads what makes room (4 tuples). */
+function waitsFor(ec, inSumOnly) {
+  const waits = new Map();
+  const wait = (thread, whom, over, ns) => {
+    const key = JSON.stringify([THREADS[thread], THREADS[whom], over]);
+    if (!waits.has(key)) waits.set(key, []);
+    waits.get(key).push(Math.max(0, ns));
+  };
+  const ofRound = [1, 2, 3, 4].map(
+    (id) => new Map(ec[id].map((e) => [e.round, e])));
+  for (const below of ec[10]) {
+    const tops = ofRound.map((events) => events.get(below.round));
+    const last = tops[below.thread];
+    tops.forEach((e, i) => {
+      if (e && last && i !== below.thread)
+        wait(i, below.thread, 'element1', last.start - e.start);
+    });
+  }
+  ec[6].forEach((read, j) => {
+    const write = ec[5][j], again = ec[5][j + 4];
+    if (inSumOnly) return;
+    if (write && write.start > read.start)
+      wait(4, 3, 'element2', write.start - read.start);
+    if (again && read.start > again.start)
+      wait(3, 4, 'element2', read.start - again.start);
+  });
+  return [...waits.entries()].map(([key, times]) => {
+    const [thread, for_thread, over] = JSON.parse(key);
+    return {thread, for_thread, over, ...sample(times)};
+  });
+}
+
+/* --- comparing --- */
+
+/* Of many roundings the sum may be off by as many. */
+const slack = (key, row) => key === 'total_ns' ? 2 * row.count + 1
+  : key === 'communicating_ns' || key === 'computing_ns' ? 2 * 20000 : 2;
+
+function compareRow(what, got, want) {
+  for (const [key, value] of Object.entries(want)) {
+    if (key === 'together')
+      continue;
+    if (key === 'first')
+      assert.ok(Math.abs(got.first - value) <= want.together,
+        `${what}: ${got.first} times the first, not ${value}`);
+    else if (!key.endsWith('_ns'))
+      assert.equal(got[key], value, `${what}: ${key}`);
+    else
+      assert.ok(Math.abs(got[key] - value) <= slack(key, want),
+        `${what}: ${key} is ${got[key]}, not ${value}`);
+  }
+}
+
+/* Rows of the view that have nothing to tell may be missing there or here. */
+function compare(what, got, want, keys, filter = () => true) {
+  const name = (row) => keys.map((key) => row[key]).join(' ');
+  const rows = new Map(got.filter(filter).map((row) => [name(row), row]));
+  for (const row of want) {
+    const found = rows.get(name(row));
+    rows.delete(name(row));
+    if (!found) {
+      assert.ok(row.count === 0 || row.last === 0,
+        `${what}: there is no row "${name(row)}"`);
+      continue;
+    }
+    compareRow(`${what}: ${name(row)}`, found, row);
+  }
+  for (const [left, row] of rows)
+    assert.equal(row.count ?? row.last, 0, `${what}: "${left}" is not expected`);
+}
+
+function view(run, name, more) {
+  const text = execFileSync(command,
+    ['view', run, name, '--format', 'json', ...more],
+    {encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'pipe']});
+  return JSON.parse(text).rows;
+}
+
+function compareAll(what, run, ec, more, whole) {
+  const look = (name, ...options) => view(run, name,
+    ['--reference', ec.reference, ...more, ...options]);
+  const check = (name, got, want, keys, filter) =>
+    compare(`${what}: ${name}`, got, want, keys, filter);
+  const way = ['wrapper', 'input'];
+
+  check('thread-wait', look('thread-wait'), threadWait(ec), ['thread']);
+  check('remote-overhead', look('remote-overhead'), remoteOverhead(ec), ['proxy']);
+  check('signal-arrival', look('signal-arrival'), signalArrival(ec), way);
+  check('signal-departure', look('signal-departure'), signalDeparture(ec), way);
+  check('performance', look('performance'), performance(ec), ['wrapper', 'phase']);
+  const arrivers = look('last-arriver'), wanted = lastArriver(ec);
+  check('last-arriver', arrivers, wanted.filter((r) => r.input), way,
+    (row) => row.input);
+  check('last-arriver', arrivers, wanted.filter((r) => !r.input), ['from'],
+    (row) => !row.input);
+  check('element-order', look('element-order', '--each', '--of', 'element2'),
+    elementOrder(ec), ['order']);
+  check('communication', look('communication'),
+    communication(ec).map(({bytes, ...row}) => row), ['thread']);
+  check('host', look('host'), hosts(ec), ['host']);
+  check('waits-for', look('waits-for'), waitsFor(ec, !whole),
+    ['thread', 'for_thread', 'over'],
+    (row) => whole || row.over === 'element1');
+  if (whole) /* in a window the first steps are not there */
+    check('steps', look('steps'), steps(ec), ['step']);
+  console.log(`${what}: ${ec.reduce((n, events) => n + events.length, 0)} events`);
+}
+
+/* --- runs --- */
+
+function readAll(run) {
+  const ec = readRun(run);
+  numberRounds(ec);
+  return ec;
+}
+
+function start(name, rounds_, computing_us) {
+  const run = join(folder, name);
+  const child = spawn(command, ['run', map, '--out', run, '--', program,
+    String(rounds_), String(computing_us)], {stdio: 'ignore', detached: true});
+  const ended = new Promise((resolve) => child.on('exit', resolve));
+  return {run, child, ended};
+}
+
+async function untilRounds(run, count) {
+  for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline;) {
+    const said = ['A', 'B'].map((host) => spawnSync(rawTuples, [run, host],
+      {encoding: 'utf8', maxBuffer: 1 << 30}));
+    if (said.every((s) => s.status === 0)) {
+      const ec = readAll(run);
+      if (Math.min(ec[10].length, ec[6].length) >= count) return ec;
+    }
+    await pause(20);
+  }
+  throw new Error(`${run}: there never were ${count} rounds`);
+}
+
+async function finished() {
+  const {run, ended} = start('finished', 500, 0);
+  assert.equal(await ended, 0);
+  const ec = readAll(run);
+  for (let id = 1; id <= 10; id++) assert.equal(ec[id].length, 500);
+  compareAll('finished', run, ec, [], true);
+}
+
+/* All of its processes at once, in the middle of it. */
+async function killed() {
+  const {run, child, ended} = start('killed', 100000000, 50);
+  await untilRounds(run, 300);
+  execFileSync('pkill', ['-KILL', '-s', String(child.pid)]);
+  await ended;
+  const ec = readAll(run);
+  assert.ok(ec[10].length >= 300);
+  compareAll('killed', run, ec, [], true);
+}
+
+/* A moment at which nobody was in an operation of the sum. */
+function quietAfter(ec, round) {
+  for (let r = round; ; r++) {
+    const ends = [1, 2, 3, 4].map((id) => ec[id][r].end);
+    const starts = [1, 2, 3, 4].map((id) => ec[id][r + 1].start);
+    const from = Math.max(...ends), to = Math.min(...starts);
+    if (to - from > 2000) return Math.round((from + to) / 2);
+  }
+}
+
+/* The window has passed when it is asked for, and the run still goes on. */
+async function live() {
+  const {run, child, ended} = start('live', 100000000, 300);
+  const before = await untilRounds(run, 600);
+  const from = quietAfter(before, 100), to = quietAfter(before, 400);
+  compareAll('live', run, within(before, from, to),
+    ['--from', `${from}ns`, '--to', `${to}ns`], false);
+  assert.equal(child.exitCode, null, 'it has ended meanwhile');
+  process.kill(child.pid, 'SIGTERM');
+  await ended;
+}
+
+try {
+  await finished();
+  await killed();
+  await live();
+} finally {
+  rmSync(folder, {recursive: true, force: true});
 }

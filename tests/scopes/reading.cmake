@@ -1,2 +1,5 @@
 # How the tuples of runs come to the views; included from tests/CMakeLists.txt.
-es_test(scopes/store_test LINKS eventspace::scopes)
+foreach(suite store source feed)
+  es_test(scopes/${suite}_test SOURCES support/scratch.c support/process.c
+          LINKS eventspace::scopes)
+endforeach()

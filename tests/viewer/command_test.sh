@@ -68,6 +68,10 @@ check "binomial with a fan-out is wrong usage" wrong_usage map generate -a a \
     --shape binomial --fanout 2
 check "a bad format is wrong usage" wrong_usage info --format xml RUN
 check "an unknown view is wrong usage" wrong_usage view RUN weather
+check "--each is wrong usage where there is no such" \
+    wrong_usage view RUN host --each
+check "a window that ends before it begins is wrong usage" \
+    wrong_usage view RUN host --from 2s --to 1s
 check "a run without a program is wrong usage" wrong_usage run a --out RUN
 check "--host without a key is wrong usage" \
     wrong_usage run a --out RUN --host h0 -- true
@@ -148,27 +152,100 @@ info_csv() {
 }
 view_json() {
     "$eventspace" view RUN communication --format json >totals &&
-        "$eventspace" view RUN communication --format json --steps >steps &&
+        "$eventspace" view RUN steps --each --format json >steps &&
+        "$eventspace" view RUN steps --format json >wave &&
+        "$eventspace" view RUN host --format json >hosts &&
         node -e '
-        const read = (f) => JSON.parse(require("fs").readFileSync(f));
-        const totals = read("totals"), steps = read("steps");
         const assert = require("assert");
+        const read = (f) => {
+            const view = JSON.parse(require("fs").readFileSync(f));
+            assert.equal(view.made, 1400);
+            assert.equal(view.seen, 1400);
+            assert.equal(view.missed, 0);
+            return view.rows;
+        };
+        const sum = (rows, key) => rows.reduce((s, row) => s + row[key], 0);
+        const totals = read("totals"), steps = read("steps");
+        const wave = read("wave"), hosts = read("hosts");
         assert.equal(totals.length, 8);
         assert.equal(steps.length, 400);
+        assert.equal(wave.length, 50);
+        assert.equal(hosts.length, 4);
+        const keys = ["communicating_ns", "computing_ns", "operations"];
         for (const t of totals) {
             const own = steps.filter((s) => s.number === t.number);
-            const sum = (key) => own.reduce((s, row) => s + row[key], 0);
-            for (const key of ["communicating_ns", "computing_ns",
-                               "operations"])
-                assert.equal(sum(key), t[key]);
+            for (const key of keys)
+                assert.equal(sum(own, key), t[key]);
             assert.equal(t.communicating_ns + t.computing_ns,
                          t.end_ns - t.start_ns);
+        }
+        for (const h of hosts)
+            for (const key of keys)
+                assert.equal(
+                    sum(totals.filter((t) => t.host === h.host), key), h[key]);
+        for (const w of wave) {
+            const own = steps.filter((s) => s.step === w.step);
+            const ends = own.map((s) => s.end_ns);
+            assert.equal(w.first_end_ns, Math.min(...ends));
+            assert.equal(w.last_end_ns, Math.max(...ends));
+            assert.equal(w.spread_ns,
+                         Math.max(...own.map((s) => s.after_first_ns)));
         }'
 }
 view_thread() {
     "$eventspace" view RUN communication --thread 3 --format csv >list &&
         [ "$(wc -l <list)" -eq 2 ] && says '^3,t3,h1,200,50,' list &&
         gives 1 "$eventspace" view RUN communication --thread 8
+}
+view_list() {
+    "$eventspace" view --list >list && says '^communication ' list &&
+        says '^critical-path ' list && says '^waits-for ' list
+}
+view_all() {
+    "$eventspace" view RUN all >list && says '^element-order: ' list &&
+        says '^events: 1400 made, 1400 seen, 0 missed$' list &&
+        "$eventspace" view RUN all --format json | node -e '
+        const assert = require("assert");
+        const all = JSON.parse(require("fs").readFileSync(0));
+        assert(all.length >= 14);
+        for (const view of all)
+            assert(Array.isArray(view.rows) && view.seen === 1400);' &&
+        wrong_usage view RUN all --format csv
+}
+# The events of a window are those that meet it, and no others.
+view_window() {
+    "$eventspace" view RUN tuples --format json >whole &&
+        "$eventspace" view RUN tuples --format json --from 20ms --to 45.5ms \
+            >part &&
+        "$eventspace" view RUN tuples --format json --last 30ms >last &&
+        node -e '
+        const assert = require("assert");
+        const read = (f) => JSON.parse(require("fs").readFileSync(f));
+        const whole = read("whole").rows;
+        const name = (t) => `${t.id} ${t.thread} ${t.sequence}`;
+        const check = (part, from, to) => {
+            const meets = whole.filter(
+                (t) => t.start_ns <= to && t.end_ns >= from);
+            assert(meets.length > 0 && meets.length < whole.length);
+            assert.deepEqual(part.rows.map(name), meets.map(name));
+            assert.equal(part.seen, meets.length);
+            assert.equal(part.seen + part.beside + part.missed, part.made);
+        };
+        check(read("part"), 20e6, 45.5e6);
+        const end = Math.max(...whole.map((t) => t.end_ns));
+        check(read("last"), end - 30e6, end);'
+}
+view_of() {
+    "$eventspace" view RUN communication --of down_0 --format csv >list &&
+        [ "$(wc -l <list)" -eq 3 ] && says '^0,t0,' list && says '^1,' list &&
+        "$eventspace" view RUN element-order --of down_0 --each --format csv \
+            >list && [ "$(wc -l <list)" -eq 101 ] &&
+        gives 1 "$eventspace" view RUN communication --of nothing &&
+        says nothing err
+}
+view_follow() { # of a run that is over: once
+    "$eventspace" view RUN host --follow 0.01 --format csv >list &&
+        [ "$(wc -l <list)" -eq 5 ]
 }
 report_default() {
     [ "$("$eventspace" report RUN)" = RUN/report.html ] &&
@@ -194,8 +271,13 @@ full_disk() {
 check "info tells totals" info_table
 check "info's lists agree" info_json
 check "info lists elements as CSV" info_csv
-check "the steps of a view sum up to its totals" view_json
+check "steps and hosts sum up to the threads" view_json
 check "a view of one thread" view_thread
+check "the views are listed" view_list
+check "all views at once" view_all
+check "a window of a run" view_window
+check "a view of one element" view_of
+check "following a run that has ended" view_follow
 check "report goes into the run" report_default
 check "a page that cannot be written is told" report_nowhere
 check "pipes are written to" report_to_pipe
@@ -205,7 +287,8 @@ killed_run() {
     "$make_run" KILLED 8 4 50 killed && rm KILLED/h1.space KILLED/h2.meta &&
         "$eventspace" info KILLED >list && says 'h3 *killed' list &&
         says 'h2 *missing' list &&
-        "$eventspace" view KILLED communication >list &&
+        "$eventspace" view KILLED communication >list 2>err &&
+        says 'hosts are missing' err &&
         "$eventspace" report KILLED >list
 }
 check "a run with lost files is shown as far as it is there" killed_run

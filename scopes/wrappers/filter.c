@@ -1,0 +1,291 @@
+/* filter.c - lets through only some of the trace tuples that a leaf of a
+ * gather tree gives.
+ *
+ *   collectors   ids, and patterns (as in fnmatch) of the names of collectors
+ *                in the run's map, separated by blanks
+ *   threads      numbers of threads
+ *   verbs        write, read, observe ...
+ *   least        operations that took less are left out ("10us")
+ *
+ * A tuple passes when it is right by each of those that are given. Messages
+ * are changed in place. The records of tuples still tell which part of their
+ * lane they stand for, so that what was left out is known at the root. */
+#include "scopes/gather_internal.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/ticks.h"
+
+/* Numbers up to some most. */
+typedef struct numbers {
+    bool *has;
+    size_t count;
+} numbers;
+
+typedef struct filter {
+    bool by_collector, by_thread, by_verb;
+    numbers collectors, threads;
+    bool verbs[PASTSET_ALL_VERBS];
+    uint64_t least_ns;
+    eventspace_meta meta; /* of the last one that passed */
+} filter;
+
+#define NUMBER_MOST 1000000
+
+/* --- what is asked for --- */
+
+static int numbers_add(numbers *n, uint64_t number)
+{
+    if (number >= NUMBER_MOST)
+        return pastset_fail(PASTSET_EMAP, "%llu: there is none of that number",
+                            (unsigned long long)number);
+    if (number >= n->count) {
+        bool *has = realloc(n->has, number + 1);
+        if (!has)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for a filter");
+        memset(has + n->count, 0, number + 1 - n->count);
+        n->has = has;
+        n->count = number + 1;
+    }
+    n->has[number] = true;
+    return 0;
+}
+
+static bool numbers_have(const numbers *n, uint32_t number)
+{
+    return number < n->count && n->has[number];
+}
+
+static bool is_number(const char *word, uint64_t *out)
+{
+    char *end;
+
+    *out = strtoull(word, &end, 10);
+    return *word >= '0' && *word <= '9' && *end == 0;
+}
+
+typedef int each_word(filter *f, const char *word, const paths_map *app);
+
+static int words_each(filter *f, const char *text, const paths_map *app,
+                      each_word *each)
+{
+    char *copy = strdup(text), *rest = copy, *word;
+    int err = copy ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory for a filter");
+
+    while (!err && (word = strtok_r(rest, " ,", &rest)))
+        err = each(f, word, app);
+    free(copy);
+    return err;
+}
+
+static int collector_word(filter *f, const char *word, const paths_map *app)
+{
+    uint64_t number;
+    int err = 0;
+
+    if (is_number(word, &number))
+        return numbers_add(&f->collectors, number);
+    for (uint32_t i = 0; app && i < app->node_count && !err; i++) {
+        const paths_map_node *node = &app->nodes[i];
+        const char *id = paths_node_get(node, "id");
+        if (strcmp(node->type, "collector") == 0 && id &&
+            is_number(id, &number) && fnmatch(word, node->name, 0) == 0)
+            err = numbers_add(&f->collectors, number);
+    }
+    return err;
+}
+
+static int thread_word(filter *f, const char *word, const paths_map *app)
+{
+    uint64_t number;
+
+    (void)app;
+    if (!is_number(word, &number))
+        return pastset_fail(PASTSET_EMAP, "\"%s\" is no number of a thread",
+                            word);
+    return numbers_add(&f->threads, number);
+}
+
+static int verb_word(filter *f, const char *word, const paths_map *app)
+{
+    (void)app;
+    for (unsigned verb = 1; verb < PASTSET_ALL_VERBS; verb++) {
+        if (strcmp(word, pastset_verb_name(verb)) == 0) {
+            f->verbs[verb] = true;
+            return 0;
+        }
+    }
+    return pastset_fail(PASTSET_EMAP, "\"%s\" is no verb", word);
+}
+
+/* The map of the run, for names of collectors. NULL: it cannot be read, which
+ * the leaf itself will tell. */
+static paths_map *app_map(paths_stage *stage)
+{
+    const paths_map *map = paths_stage_map(stage);
+    const paths_map_node *node = paths_stage_node(stage);
+    const char *run = NULL;
+    paths_map *app = NULL;
+    char name[4096];
+
+    while (!run && node->out_count) {
+        node = &map->nodes[map->edges[node->out[0]].to];
+        run = paths_node_get(node, "run");
+    }
+    run = run ? run : gather__run_get();
+    if (run && (size_t)snprintf(name, sizeof(name), "%s/pathmap.dot", run) <
+                   sizeof(name))
+        paths_map_read(&app, name);
+    return app;
+}
+
+static int collectors_read(paths_stage *stage, filter *f, const char *text)
+{
+    paths_map *app = app_map(stage);
+    int err = words_each(f, text, app, collector_word);
+
+    if (app)
+        paths_map_destroy(app);
+    return err;
+}
+
+static void filter_fini(paths_stage *stage)
+{
+    filter *f = paths_stage_state(stage);
+
+    free(f->collectors.has);
+    free(f->threads.has);
+}
+
+static int filter_init(paths_stage *stage)
+{
+    filter *f = paths_stage_state(stage);
+    const paths_map_node *node = paths_stage_node(stage);
+    const char *collectors = paths_node_get(node, "collectors");
+    const char *threads = paths_node_get(node, "threads");
+    const char *verbs = paths_node_get(node, "verbs");
+    int err = paths_node_duration(paths_stage_map(stage), node, "least", 0,
+                                  &f->least_ns);
+
+    f->by_collector = collectors != NULL;
+    f->by_thread = threads != NULL;
+    f->by_verb = verbs != NULL;
+    f->meta.tick_hz = eventspace_ticks_hz();
+    if (!err && collectors)
+        err = collectors_read(stage, f, collectors);
+    if (!err && threads)
+        err = words_each(f, threads, NULL, thread_word);
+    if (!err && verbs)
+        err = words_each(f, verbs, NULL, verb_word);
+    if (err)
+        filter_fini(stage);
+    return err ? pastset_fail_while(err, "%s", node->name) : 0;
+}
+
+/* --- what passes --- */
+
+static bool passes(const filter *f, const eventspace_trace *event,
+                   uint64_t least_ticks)
+{
+    return (!f->by_collector ||
+            numbers_have(&f->collectors, event->collector)) &&
+           (!f->by_thread || numbers_have(&f->threads, event->thread)) &&
+           (!f->by_verb || (event->operation < PASTSET_ALL_VERBS &&
+                            f->verbs[event->operation])) &&
+           event->end - event->start >= least_ticks;
+}
+
+/* Moves those that pass to the front; gives their number. */
+static uint32_t compact(const filter *f, eventspace_trace *events,
+                        uint32_t count)
+{
+    uint64_t least = (uint64_t)((double)f->least_ns * f->meta.tick_hz / 1e9);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        events[kept] = events[i];
+        kept += passes(f, &events[i], least);
+    }
+    return kept;
+}
+
+/* Works through a message; each record moves to where the last one ends. */
+static size_t message_filter(filter *f, unsigned char *message, size_t bytes,
+                             gather_head *head)
+{
+    unsigned char *to = message + sizeof(*head);
+    gather_reader r;
+    gather_part part;
+
+    gather__read(&r, message, bytes);
+    while (gather__next(&r, &part)) {
+        size_t name = gather__padded(part.name_bytes);
+        /* Part of the message, which is writable. */
+        unsigned char *body = message + (r.body - message);
+        gather__meta_take(&f->meta, &part, body);
+        if (part.kind == SCOPES_RECORD_TUPLES) {
+            part.count =
+                compact(f, (eventspace_trace *)(void *)body, part.count);
+            part.bytes = part.count * (uint32_t)sizeof(eventspace_trace);
+        }
+        memmove(to + sizeof(part), r.name, name);
+        memmove(to + sizeof(part) + name, body, gather__padded(part.bytes));
+        memcpy(to, &part, sizeof(part));
+        to += sizeof(part) + name + gather__padded(part.bytes);
+    }
+    head->bytes = (uint32_t)(to - message);
+    memcpy(message, head, sizeof(*head));
+    return head->bytes;
+}
+
+static int filter_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    (void)stage;
+    *note = gather__is_pull(op);
+    return PATHS_PASS;
+}
+
+/* One pull of a stage at a time comes up: those of one host are made by one
+ * executor, one after the other. */
+static int filter_up(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    filter *f = paths_stage_state(stage);
+    gather_head head;
+    int err;
+
+    if (!*note || op->status || !op->tuple)
+        return PATHS_PASS;
+    err = gather__check(op->tuple, op->bytes, &head);
+    if (err)
+        return err;
+    op->bytes = message_filter(f, op->tuple, op->bytes, &head);
+    return PATHS_PASS;
+}
+
+static void filter_check(const paths_map *map, const paths_map_node *node,
+                         paths_complaints *complaints)
+{
+    uint64_t value;
+
+    if (paths_node_duration(map, node, "least", 0, &value))
+        paths_complain(complaints, node->line, node->name,
+                       "least=\"%s\": write a number and ns, us, ms or s",
+                       paths_node_get(node, "least"));
+}
+
+static const char *const filter_attributes[] = {"collectors", "threads",
+                                                "verbs", "least", NULL};
+
+const paths_wrapper_type gather__filter_type = {
+    .name = "filter",
+    .state_bytes = sizeof(filter),
+    .attributes = filter_attributes,
+    .check = filter_check,
+    .init = filter_init,
+    .fini = filter_fini,
+    .down = filter_down,
+    .up = filter_up,
+};

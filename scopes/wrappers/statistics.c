@@ -1,0 +1,248 @@
+/* statistics.c - a reduction at the leaf of a gather tree: sums over the
+ * operations of each collector in windows of time, in place of their tuples.
+ *
+ *   window   their length, "1s"; they are numbered by the wall clock of the
+ *            host, so that those of all hosts are the same, as far as these
+ *            clocks are
+ *
+ * Sums are kept here while the leaf has more, up to a tenth of a second, as
+ * long as they are few enough to fit into any message. What is given are
+ * parts: the reader adds up those of one collector and window. So a window
+ * need not be over, and tuples may come in any order. Where a message has so
+ * many collectors that their sums would need more room than its tuples, it is
+ * passed on as it is. */
+#include "scopes/gather_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_NS 100000000
+
+/* A host of the application. */
+typedef struct statistics_host {
+    gather_sums kept;
+    int64_t given_ns; /* when they were given last */
+} statistics_host;
+
+typedef struct statistics {
+    uint64_t window_ns;
+    size_t largest;     /* message */
+    uint32_t kept_most; /* that fit into any message */
+    statistics_host *hosts;
+    uint32_t host_count;
+    gather_sums now;        /* of the message at hand */
+    unsigned char *scratch; /* it is made here */
+} statistics;
+
+static int no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for statistics");
+}
+
+/* NULL: out of memory. */
+static statistics_host *host_of(statistics *s, uint32_t host)
+{
+    statistics_host *hosts;
+
+    if (host < s->host_count)
+        return &s->hosts[host];
+    if (host >= PATHS_NONE / 2)
+        return NULL;
+    hosts = realloc(s->hosts, ((size_t)host + 1) * sizeof(*hosts));
+    if (!hosts)
+        return NULL;
+    s->hosts = hosts;
+    for (; s->host_count <= host; s->host_count++) {
+        memset(&hosts[s->host_count], 0, sizeof(*hosts));
+        gather__sums_init(&hosts[s->host_count].kept, s->window_ns);
+    }
+    return &hosts[host];
+}
+
+static int sums_move(gather_sums *to, gather_sums *from)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < from->used && !err; i++)
+        err = gather__sums_merge(to, &from->items[i]);
+    gather__sums_clear(from);
+    return err;
+}
+
+/* Puts all sums into the message, or none. */
+static bool sums_put(gather_sums *sums, gather_writer *w)
+{
+    gather_part part = {.kind = SCOPES_RECORD_STATISTICS,
+                        .count = sums->used,
+                        .bytes =
+                            sums->used * (uint32_t)sizeof(scopes_statistic)};
+
+    if (!sums->used)
+        return true;
+    if (!gather__add(w, &part, "", sums->items))
+        return false;
+    gather__sums_clear(sums);
+    return true;
+}
+
+/* Adds up the tuples of a message; gives how many bytes they have. */
+static int message_add(statistics *s, statistics_host *host,
+                       const paths_operation *op, size_t *tuples)
+{
+    eventspace_meta meta;
+    gather_reader r;
+    gather_part part;
+    int err = 0;
+
+    *tuples = 0;
+    gather__read(&r, op->tuple, op->bytes);
+    while (!err && gather__next(&r, &part)) {
+        if (gather__meta_take(&meta, &part, r.body))
+            gather__sums_clock(&host->kept, &meta);
+        if (part.kind != SCOPES_RECORD_TUPLES)
+            continue;
+        gather__sums_clock(&s->now, &host->kept.meta);
+        err = gather__sums_tuples(&s->now, r.body, part.count);
+        *tuples += part.bytes;
+    }
+    return err;
+}
+
+/* Copies a message; of tuples only which they were. */
+static void message_copy(gather_writer *w, const paths_operation *op)
+{
+    gather_reader r;
+    gather_part part;
+
+    gather__read(&r, op->tuple, op->bytes);
+    while (gather__next(&r, &part)) {
+        if (part.kind == SCOPES_RECORD_TUPLES) {
+            part.kind = SCOPES_RECORD_COUNTED;
+            part.bytes = 0;
+        }
+        gather__add(w, &part, (const char *)r.name, r.body);
+    }
+}
+
+/* What goes with the message, and what is kept. */
+static int sums_give(statistics *s, statistics_host *host, gather_writer *w)
+{
+    int64_t now = pastset_now_ns();
+    bool due = !(w->head.flags & GATHER_MORE) || w->head.flags & GATHER_ENDED ||
+               now - host->given_ns > KEPT_NS;
+
+    if (host->kept.used + s->now.used <= s->kept_most) {
+        int err = sums_move(&host->kept, &s->now);
+        if (err)
+            return err;
+    }
+    sums_put(&s->now, w); /* there was room for its tuples */
+    if (due && sums_put(&host->kept, w))
+        host->given_ns = now;
+    return 0;
+}
+
+static int message_reduce(statistics *s, paths_operation *op)
+{
+    gather_writer w;
+    gather_head head;
+    statistics_host *host;
+    size_t tuples;
+    int err = gather__check(op->tuple, op->bytes, &head);
+
+    if (err || head.host == PATHS_NONE)
+        return err;
+    host = host_of(s, head.host);
+    if (!host)
+        return no_memory();
+    err = message_add(s, host, op, &tuples);
+    if (!err && s->now.used * sizeof(scopes_statistic) > tuples) {
+        gather__sums_clear(&s->now);
+        return 0; /* as it is */
+    }
+    gather__begin(&w, s->scratch, s->largest, head.host);
+    head.records = 0;
+    w.head = head;
+    if (!err) {
+        message_copy(&w, op);
+        err = sums_give(s, host, &w);
+    }
+    if (err)
+        return err;
+    op->bytes = gather__end(&w);
+    memcpy(op->tuple, s->scratch, op->bytes);
+    return 0;
+}
+
+static int statistics_down(paths_stage *stage, paths_operation *op,
+                           uint64_t *note)
+{
+    (void)stage;
+    *note = gather__is_pull(op);
+    return PATHS_PASS;
+}
+
+static int statistics_up(paths_stage *stage, paths_operation *op,
+                         uint64_t *note)
+{
+    int err;
+
+    if (!*note || op->status || !op->tuple)
+        return PATHS_PASS;
+    err = message_reduce(paths_stage_state(stage), op);
+    return err ? err : PATHS_PASS;
+}
+
+/* --- its life --- */
+
+static void statistics_fini(paths_stage *stage)
+{
+    statistics *s = paths_stage_state(stage);
+
+    for (uint32_t i = 0; i < s->host_count; i++)
+        gather__sums_fini(&s->hosts[i].kept);
+    free(s->hosts);
+    gather__sums_fini(&s->now);
+    free(s->scratch);
+}
+
+static int statistics_init(paths_stage *stage)
+{
+    statistics *s = paths_stage_state(stage);
+    int err =
+        paths_node_duration(paths_stage_map(stage), paths_stage_node(stage),
+                            "window", 1000000000, &s->window_ns);
+
+    if (!err)
+        err = gather__largest(stage, &s->largest);
+    if (err)
+        return err;
+    gather__sums_init(&s->now, s->window_ns);
+    s->kept_most = (uint32_t)(s->largest / 8 / sizeof(scopes_statistic));
+    s->scratch = malloc(s->largest);
+    return s->scratch ? 0 : no_memory();
+}
+
+static void statistics_check(const paths_map *map, const paths_map_node *node,
+                             paths_complaints *complaints)
+{
+    uint64_t value;
+
+    if (paths_node_duration(map, node, "window", 1, &value) || !value)
+        paths_complain(complaints, node->line, node->name,
+                       "window=\"%s\": write a number and ms or s",
+                       paths_node_get(node, "window"));
+}
+
+static const char *const statistics_attributes[] = {"window", NULL};
+
+const paths_wrapper_type gather__statistics_type = {
+    .name = "statistics",
+    .state_bytes = sizeof(statistics),
+    .attributes = statistics_attributes,
+    .check = statistics_check,
+    .init = statistics_init,
+    .fini = statistics_fini,
+    .down = statistics_down,
+    .up = statistics_up,
+};

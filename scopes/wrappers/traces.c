@@ -1,0 +1,627 @@
+/* traces.c - the leaf of a gather tree: answers a read with what collectors
+ * of a host have written since the last one.
+ *
+ * It stands above an element with one tuple of the largest size, which a read
+ * brings up: the room for a message, which is written over it here. Reads
+ * other than read_first, and writes, pass it.
+ *
+ *   run       the run directory; absent: the one that the process was given
+ *   host      whose traces; absent: those of all hosts, in turns
+ *   interval, batch, share, lag   see scopes_pace
+ *   map       true: sends the run's map first
+ *
+ * What does not fit into a message is kept for the next one. */
+#include "scopes/gather_internal.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A host that did not say that it runs counts as ended when that has been so
+ * for this long after the others ended. */
+#define ABSENT_NS 5000000000
+
+/* Tuples that did not fit. */
+typedef struct traces_rest {
+    char lane[PASTSET_NAME_BYTES];
+    uint64_t index;
+    size_t count, room, done;
+    eventspace_trace *events;
+} traces_rest;
+
+/* A host of the application. */
+typedef struct traces_host {
+    size_t host; /* of the run's map */
+    scopes_feed *feed;
+    unsigned char *meta; /* the file, as it was sent */
+    size_t meta_bytes;
+    bool over;       /* its last message was given */
+    size_t lane_end; /* the next lane whose end is to be told */
+    traces_rest *rests;
+    size_t rest_count, rest_room;
+} traces_host;
+
+typedef struct traces {
+    pthread_mutex_t lock; /* guards all of it */
+    eventspace_run *run;
+    scopes_pace pace;
+    traces_host *hosts;
+    size_t count, turn;
+    size_t served;    /* hosts, since the last pause */
+    int64_t asked_ns; /* when it last gave a message */
+    int64_t used_ns;  /* processor time of its thread until then */
+    int64_t refreshed_ns;
+    int64_t absent_ns; /* since when the others have ended; 0: they have not */
+    bool gives_map;
+    char *map;
+    size_t map_bytes, map_sent;
+} traces;
+
+static char *default_run;
+
+void gather__run_set(const char *directory)
+{
+    free(default_run);
+    default_run = directory ? strdup(directory) : NULL;
+}
+
+const char *gather__run_get(void)
+{
+    return default_run;
+}
+
+int gather__largest(paths_stage *stage, size_t *out)
+{
+    const paths_map *map = paths_stage_map(stage);
+    const paths_map_node *node = paths_stage_node(stage);
+    const char *text;
+    pastset_type type;
+    int err;
+
+    while (node->kind != PATHS_ELEMENT && node->out_count)
+        node = &map->nodes[map->edges[node->out[0]].to];
+    text = paths_node_get(node, "type");
+    err = pastset_type_parse(&type, text ? text : "");
+    if (!err && (!type.variable || type.max_bytes < GATHER_MESSAGE_LEAST))
+        err = pastset_fail(PASTSET_EMAP,
+                           "%s: a gather tree needs elements of bytes[%u] or "
+                           "more",
+                           node->name, GATHER_MESSAGE_LEAST);
+    *out = err ? 0 : type.max_bytes;
+    return err;
+}
+
+/* --- tuples --- */
+
+static int no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for a scope's leaf");
+}
+
+/* Keeps tuples for the next message. */
+static int rest_add(traces_host *h, const scopes_batch *batch, size_t from)
+{
+    traces_rest *rest;
+
+    if (h->rest_count == h->rest_room) {
+        size_t room = h->rest_room ? 2 * h->rest_room : 8;
+        traces_rest *rests = realloc(h->rests, room * sizeof(*rests));
+        if (!rests)
+            return no_memory();
+        h->rests = rests;
+        h->rest_room = room;
+    }
+    rest = &h->rests[h->rest_count];
+    memset(rest, 0, sizeof(*rest));
+    rest->count = batch->count - from;
+    rest->index = batch->index + from;
+    snprintf(rest->lane, sizeof(rest->lane), "%s", batch->lane);
+    rest->events = malloc(rest->count * sizeof(*rest->events));
+    if (!rest->events)
+        return no_memory();
+    memcpy(rest->events, batch->events + from,
+           rest->count * sizeof(*rest->events));
+    h->rest_count++;
+    return 0;
+}
+
+/* Puts as many as there is room for into the message; gives their number. */
+static size_t tuples_put(gather_writer *w, const char *lane, uint64_t index,
+                         const eventspace_trace *events, size_t count)
+{
+    size_t name = strlen(lane);
+    size_t fit = gather__room(w, name) / sizeof(*events);
+    gather_part part = {.kind = SCOPES_RECORD_TUPLES,
+                        .name_bytes = (uint16_t)name,
+                        .index = index};
+
+    if (count < fit)
+        fit = count;
+    if (!fit)
+        return 0;
+    part.span = part.count = (uint32_t)fit;
+    part.bytes = (uint32_t)(fit * sizeof(*events));
+    gather__add(w, &part, lane, events);
+    return fit;
+}
+
+typedef struct filling {
+    traces_host *host;
+    gather_writer *writer;
+} filling;
+
+static int batch_take(const scopes_batch *batch, void *context)
+{
+    filling *f = context;
+    size_t put = 0;
+
+    if (!f->host->rest_count)
+        put = tuples_put(f->writer, batch->lane, batch->index, batch->events,
+                         batch->count);
+    return put < batch->count ? rest_add(f->host, batch, put) : 0;
+}
+
+/* What was kept; true when all of it is in the message now. */
+static bool rests_put(traces_host *h, gather_writer *w)
+{
+    for (size_t i = 0; i < h->rest_count; i++) {
+        traces_rest *r = &h->rests[i];
+        r->done += tuples_put(w, r->lane, r->index + r->done,
+                              r->events + r->done, r->count - r->done);
+        if (r->done < r->count) {
+            memmove(h->rests, r, (h->rest_count - i) * sizeof(*r));
+            h->rest_count -= i;
+            return false;
+        }
+        free(r->events);
+    }
+    h->rest_count = 0;
+    return true;
+}
+
+/* --- what else a message has --- */
+
+static int file_read(const char *name, unsigned char **out, size_t *bytes)
+{
+    FILE *file = fopen(name, "re");
+    unsigned char *data = NULL;
+    size_t room = 4096, used = 0;
+
+    *out = NULL;
+    *bytes = 0;
+    if (!file)
+        return PASTSET_ENOENT;
+    while (!feof(file) && !ferror(file)) {
+        unsigned char *more = realloc(data, room *= 2);
+        if (!more)
+            break;
+        data = more;
+        used += fread(data + used, 1, room - used, file);
+    }
+    fclose(file);
+    *out = data;
+    *bytes = used;
+    return 0;
+}
+
+/* The meta file, if it is another one than was sent. */
+static void meta_put(traces *t, traces_host *h, gather_writer *w)
+{
+    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+    gather_part part = {.kind = SCOPES_RECORD_META};
+    unsigned char *data;
+    char name[4096];
+    size_t bytes;
+
+    if (eventspace_run_file(name, sizeof(name),
+                            eventspace_run_directory(t->run), shown->name,
+                            ".meta") ||
+        file_read(name, &data, &bytes))
+        return;
+    part.bytes = (uint32_t)bytes;
+    if (!bytes || bytes > EVENTSPACE_META_MAX_BYTES || bytes > w->room / 4 ||
+        (bytes == h->meta_bytes && memcmp(data, h->meta, bytes) == 0) ||
+        !gather__add(w, &part, "", data)) {
+        free(data);
+        return;
+    }
+    free(h->meta);
+    h->meta = data;
+    h->meta_bytes = bytes;
+}
+
+static int map_text(traces *t)
+{
+    FILE *file = open_memstream(&t->map, &t->map_bytes);
+    int err =
+        file ? paths_map_write(eventspace_run_map(t->run), file) : no_memory();
+
+    if (file && fclose(file) && !err)
+        err = no_memory();
+    return err;
+}
+
+/* A piece of the map. */
+static int map_put(traces *t, gather_writer *w)
+{
+    gather_part part = {.kind = SCOPES_RECORD_MAP};
+    size_t room = gather__room(w, 0);
+    int err = t->map ? 0 : map_text(t);
+
+    if (err)
+        return err;
+    part.index = t->map_sent;
+    part.span = t->map_bytes;
+    part.bytes = (uint32_t)(t->map_bytes - t->map_sent < room
+                                ? t->map_bytes - t->map_sent
+                                : room);
+    gather__add(w, &part, "", t->map + t->map_sent);
+    t->map_sent += part.bytes;
+    if (t->map_sent == t->map_bytes)
+        t->gives_map = false;
+    w->head.host = PATHS_NONE;
+    w->head.flags = GATHER_MORE;
+    return 0;
+}
+
+/* How much each lane has had. False: there is more to tell than fits. */
+static bool lane_ends_put(traces *t, traces_host *h, gather_writer *w)
+{
+    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+    size_t count = shown->space ? pastset_space_count(shown->space) : 0;
+
+    for (; h->lane_end < count; h->lane_end++) {
+        pastset_element *lane = pastset_space_at(shown->space, h->lane_end);
+        gather_part part = {.kind = SCOPES_RECORD_LANE_END};
+        pastset_ledger ledger;
+        if (!lane || !eventspace_run_is_trace(t->run, lane))
+            continue;
+        if (w->used > w->room / 2) /* wrappers above may add to it */
+            return false;
+        pastset_element_ledger(lane, &ledger);
+        part.name_bytes = (uint16_t)strlen(pastset_element_name(lane));
+        part.index = ledger.written;
+        part.span = ledger.refused;
+        if (!gather__add(w, &part, pastset_element_name(lane), NULL))
+            return false;
+    }
+    return true;
+}
+
+/* --- a message --- */
+
+/* Looks at the files again, from time to time. */
+static int refresh(traces *t)
+{
+    int64_t now = pastset_now_ns();
+
+    if (now - t->refreshed_ns < (int64_t)t->pace.interval_ms * 500000)
+        return 0;
+    t->refreshed_ns = now;
+    return eventspace_run_refresh(t->run);
+}
+
+/* Has any other host come, and have all that came ended? */
+static bool others_ended(const traces *t)
+{
+    size_t came = 0;
+
+    for (size_t i = 0; i < eventspace_run_host_count(t->run); i++) {
+        const eventspace_run_host *h = eventspace_run_host_at(t->run, i);
+        if (h->has_meta && h->meta.state == EVENTSPACE_RUNNING)
+            return false;
+        came += h->has_meta;
+    }
+    return came > 0;
+}
+
+static bool has_ended(traces *t, const traces_host *h)
+{
+    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+
+    if (shown->has_meta)
+        return shown->meta.state != EVENTSPACE_RUNNING;
+    if (!others_ended(t)) {
+        t->absent_ns = 0;
+        return false;
+    }
+    if (!t->absent_ns)
+        t->absent_ns = pastset_now_ns();
+    return pastset_now_ns() - t->absent_ns > ABSENT_NS;
+}
+
+static void head_fill(traces_host *h, gather_writer *w)
+{
+    scopes_ledger ledger = {0};
+
+    scopes_feed_ledger(h->feed, h->host, &ledger);
+    w->head.made = ledger.made;
+    w->head.seen = ledger.seen;
+    w->head.missed = ledger.missed;
+    w->head.beside = ledger.beside;
+}
+
+/* What the feed has. `*empty`: nothing, and there is nothing more. */
+static int tuples_pull(traces_host *h, gather_writer *w, bool *empty)
+{
+    filling f = {h, w};
+    uint32_t before = w->head.records;
+    bool more = false;
+    int err = 0;
+
+    *empty = false;
+    if (rests_put(h, w))
+        err = scopes_feed_pull(h->feed, batch_take, &f, &more);
+    if (more || h->rest_count)
+        w->head.flags |= GATHER_MORE;
+    else
+        *empty = w->head.records == before;
+    return err;
+}
+
+static int host_put(traces *t, traces_host *h, gather_writer *w)
+{
+    bool looked = t->refreshed_ns == 0, ended, empty;
+    int64_t before = t->refreshed_ns;
+    int err = refresh(t);
+
+    if (err)
+        return err;
+    looked = looked || t->refreshed_ns != before;
+    /* Before the pull: what was written until then is all there is. */
+    ended = has_ended(t, h);
+    if (looked || ended)
+        meta_put(t, h, w);
+    err = tuples_pull(h, w, &empty);
+    if (err || !ended || !empty) {
+        if (!err && ended)
+            w->head.flags |= GATHER_MORE; /* its end */
+        head_fill(h, w);
+        return err;
+    }
+    h->over = lane_ends_put(t, h, w);
+    w->head.flags |= h->over ? GATHER_ENDED : GATHER_MORE;
+    head_fill(h, w);
+    return 0;
+}
+
+/* The host whose turn it is. */
+static traces_host *host_next(traces *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        traces_host *h = &t->hosts[(t->turn + i) % t->count];
+        if (!h->over) {
+            t->turn = (t->turn + i + 1) % t->count;
+            return h;
+        }
+    }
+    return NULL;
+}
+
+static size_t hosts_left(const traces *t)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < t->count; i++)
+        left += !t->hosts[i].over;
+    return left;
+}
+
+/* A message is of one host, so the next one is asked for at once until each
+ * has had its turn. */
+static void turns_mark(traces *t, gather_writer *w)
+{
+    if (++t->served < hosts_left(t))
+        w->head.flags |= GATHER_MORE;
+    else
+        t->served = 0;
+}
+
+static int64_t clock_now_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* When to come again: at once if there is more, unless this thread (with all
+ * that it spends on sending) has had its share since the last time. */
+static void pause_fill(traces *t, gather_writer *w)
+{
+    int64_t now = pastset_now_ns();
+    int64_t used = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t pause = w->head.flags & GATHER_MORE
+                        ? 0
+                        : (int64_t)t->pace.interval_ms * 1000000;
+    int64_t rest = 0;
+
+    if (t->pace.share > 0 && t->asked_ns && used > t->used_ns)
+        rest = (int64_t)((double)(used - t->used_ns) / t->pace.share) -
+               (now - t->asked_ns);
+    if (rest > pause)
+        pause = rest;
+    t->asked_ns = now;
+    t->used_ns = used;
+    pause /= 1000;
+    w->head.pause_us = pause > UINT32_MAX ? UINT32_MAX : (uint32_t)pause;
+}
+
+static int message_make(traces *t, gather_writer *w)
+{
+    traces_host *h;
+    int err = 0;
+
+    if (t->gives_map)
+        return map_put(t, w);
+    h = host_next(t);
+    if (h) {
+        w->head.host = (uint32_t)h->host;
+        err = host_put(t, h, w);
+        turns_mark(t, w);
+    }
+    if (!hosts_left(t))
+        w->head.flags |= GATHER_OVER;
+    if (h && h == t->hosts) /* of this process: told once */
+        w->head.processor_ns = (uint64_t)clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    pause_fill(t, w);
+    return err;
+}
+
+static int traces_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    (void)stage;
+    *note = gather__is_pull(op);
+    return PATHS_PASS;
+}
+
+static int traces_up(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    traces *t = paths_stage_state(stage);
+    gather_writer w;
+    int err;
+
+    if (!*note || op->status || !op->tuple)
+        return PATHS_PASS;
+    pthread_mutex_lock(&t->lock);
+    gather__begin(&w, op->tuple, op->bytes, PATHS_NONE);
+    err = message_make(t, &w);
+    op->bytes = gather__end(&w);
+    pthread_mutex_unlock(&t->lock);
+    return err ? err : PATHS_PASS;
+}
+
+/* --- its life --- */
+
+static int pace_read(paths_stage *stage, scopes_pace *pace)
+{
+    const paths_map *map = paths_stage_map(stage);
+    const paths_map_node *node = paths_stage_node(stage);
+    const char *share = paths_node_get(node, "share");
+    uint64_t interval_ns, batch;
+    size_t largest;
+    int err =
+        paths_node_duration(map, node, "interval", 100000000, &interval_ns);
+
+    if (!err)
+        err = paths_node_number(map, node, "batch", 0, &batch);
+    if (!err)
+        err = paths_node_number(map, node, "lag", 0, &pace->lag);
+    if (!err)
+        err = gather__largest(stage, &largest);
+    if (err)
+        return err;
+    pace->interval_ms = (uint32_t)(interval_ns / 1000000);
+    if (!pace->interval_ms)
+        pace->interval_ms = 1;
+    pace->share = share ? strtod(share, NULL) : 0;
+    /* No more than fits, with some room for the names of lanes. */
+    largest = (largest - largest / 16) / sizeof(eventspace_trace);
+    pace->batch = (uint32_t)(batch && batch < largest ? batch : largest);
+    return 0;
+}
+
+static int hosts_open(traces *t, const char *only)
+{
+    size_t count = eventspace_run_host_count(t->run);
+    scopes_pace pace = t->pace;
+    int err = 0;
+
+    pace.share = 0; /* seen to here, with what sending takes */
+    t->hosts = calloc(count + 1, sizeof(*t->hosts));
+    if (!t->hosts)
+        return no_memory();
+    for (size_t i = 0; i < count && !err; i++) {
+        if (only && strcmp(eventspace_run_host_at(t->run, i)->name, only) != 0)
+            continue;
+        t->hosts[t->count].host = i;
+        err = scopes_feed_create(&t->hosts[t->count].feed, t->run, i, &pace);
+        t->count += !err;
+    }
+    if (!err && !t->count)
+        err = pastset_fail(PASTSET_ENOENT, "%s: there is no host \"%s\"",
+                           eventspace_run_directory(t->run), only ? only : "");
+    return err;
+}
+
+static void traces_fini(paths_stage *stage)
+{
+    traces *t = paths_stage_state(stage);
+
+    for (size_t i = 0; i < t->count; i++) {
+        scopes_feed_destroy(t->hosts[i].feed);
+        for (size_t k = 0; k < t->hosts[i].rest_count; k++)
+            free(t->hosts[i].rests[k].events);
+        free(t->hosts[i].rests);
+        free(t->hosts[i].meta);
+    }
+    free(t->hosts);
+    free(t->map);
+    if (t->run)
+        eventspace_run_close(t->run);
+    pthread_mutex_destroy(&t->lock);
+}
+
+static int traces_init(paths_stage *stage)
+{
+    traces *t = paths_stage_state(stage);
+    const paths_map_node *node = paths_stage_node(stage);
+    const char *run = paths_node_get(node, "run");
+    const char *gives = paths_node_get(node, "map");
+    int err;
+
+    pthread_mutex_init(&t->lock, NULL);
+    t->gives_map = gives && strcmp(gives, "true") == 0;
+    run = run ? run : default_run;
+    err = pace_read(stage, &t->pace);
+    if (!err && !run)
+        err = pastset_fail(PASTSET_EMAP, "%s: which run? Give it run=DIRECTORY",
+                           node->name);
+    if (!err)
+        err = eventspace_run_open(&t->run, run);
+    if (!err)
+        err = hosts_open(t, paths_node_get(node, "host"));
+    if (err)
+        traces_fini(stage);
+    return err;
+}
+
+static void traces_check(const paths_map *map, const paths_map_node *node,
+                         paths_complaints *complaints)
+{
+    const char *share = paths_node_get(node, "share");
+    uint64_t value;
+    char *end;
+
+    if (paths_node_duration(map, node, "interval", 0, &value) ||
+        value > 3600000000000)
+        paths_complain(complaints, node->line, node->name,
+                       "interval=\"%s\": write a number and ms or s, up to an "
+                       "hour",
+                       paths_node_get(node, "interval"));
+    if (paths_node_number(map, node, "batch", 0, &value) ||
+        value > UINT32_MAX || paths_node_number(map, node, "lag", 0, &value))
+        paths_complain(complaints, node->line, node->name,
+                       "batch and lag are numbers of tuples");
+    if (share &&
+        !(strtod(share, &end) > 0 && strtod(share, &end) <= 1 && *end == 0))
+        paths_complain(complaints, node->line, node->name,
+                       "share=\"%s\": write a number above 0, up to 1", share);
+}
+
+static const char *const traces_attributes[] = {
+    "run", "host", "interval", "batch", "share", "lag", "map", NULL};
+
+const paths_wrapper_type gather__traces_type = {
+    .name = "traces",
+    .state_bytes = sizeof(traces),
+    .attributes = traces_attributes,
+    .check = traces_check,
+    .init = traces_init,
+    .fini = traces_fini,
+    .down = traces_down,
+    .up = traces_up,
+};

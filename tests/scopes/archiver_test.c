@@ -1,0 +1,562 @@
+/* archiver_test.c - archiving real runs, with trace elements that are much too
+ * small for them: what is saved and what is counted as lost is together what
+ * was made, whoever is killed meanwhile.
+ *
+ * gsum: each collector of its map has one event for each round. Its threads
+ * write them to several lanes; what a lane has had says its space file, and
+ * the last events of it are there too. */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "eventspace/run.h"
+#include "pastset/space.h"
+#include "scopes/archive.h"
+#include "scopes/archiver.h"
+#include "tests/support/check.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define GSUM TEST_BINARY_DIR "/gsum"
+#define SMALL "1820"       /* tuples: 64 KiB */
+#define FOR_EVER "3000000" /* rounds: minutes */
+
+static eventspace_trace events[SCOPES_ARCHIVE_BLOCK];
+
+TestSuite(archiver, .init = scratch_make, .fini = scratch_remove,
+          .timeout = 1200);
+
+/* --- runs --- */
+
+/* The map of gsum with four threads on two hosts. */
+static const char *map_make(const char *policy, const char *capacity)
+{
+    char *mapping = process_run(0, 30, GSUM, "mapping", "--threads", "4", NULL);
+    const char *application = scratch_write("application.dot", mapping);
+    const char *plain = scratch_file("plain.dot");
+    static char map[512];
+
+    snprintf(map, sizeof(map), "%s", scratch_file("map.dot"));
+    free(mapping);
+    free(process_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
+                     "-n", "2", "-o", plain, NULL));
+    free(process_run(0, 30, EVENTSPACE, "map", "instrument", plain,
+                     "--trace-policy", policy, "--trace-size", capacity, "-o",
+                     map, NULL));
+    return map;
+}
+
+static unsigned run_number;
+
+static const char *run_directory(void)
+{
+    static char directory[512]; /* names of scratch_file do not stay */
+
+    snprintf(directory, sizeof(directory), "%s",
+             scratch_file("run%u", run_number));
+    return directory;
+}
+
+/* From here on another directory is meant. */
+static void run_next(void)
+{
+    run_number++;
+}
+
+static const char *run_file(const char *name)
+{
+    return scratch_file("run%u/%s", run_number, name);
+}
+
+/* Until `holds` does; the test fails after a minute. */
+static void wait_until(bool (*holds)(void *), void *context, const char *what)
+{
+    struct timespec nap = {.tv_nsec = 2000000};
+    time_t until = time(NULL) + patience(60);
+
+    while (!holds(context)) {
+        cr_assert_lt(time(NULL), until, "waited in vain: %s", what);
+        nanosleep(&nap, NULL);
+    }
+}
+
+/* Both hosts have begun to trace. */
+static bool are_there(void *context)
+{
+    eventspace_run *run;
+    size_t there = 0;
+
+    (void)context;
+    if (eventspace_run_open(&run, run_directory()))
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        eventspace_events made = {0};
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        if (host->has_meta && eventspace_run_events(run, i, &made) == 0)
+            there += made.made > 0;
+    }
+    eventspace_run_close(run);
+    return there == 2;
+}
+
+/* --- what an archive has to be --- */
+
+typedef struct totals {
+    uint64_t made, saved, lost;
+} totals;
+
+/* What comes back from the space: `count` tuples that lie in the archive from
+ * `index` on, in `events`. Those that the lane still has must be the same. */
+static void block_compare(eventspace_lane lane, uint64_t index, uint32_t count)
+{
+    static eventspace_trace there[SCOPES_ARCHIVE_BLOCK];
+    uint64_t at = index, end = index + count;
+
+    while (at < end) {
+        size_t got;
+        int err = eventspace_lane_read(&lane, &at, there, end - at, &got);
+        if (err == PASTSET_EAGAIN || at >= end)
+            return;
+        check_status(err, 0);
+        if (got > end - at)
+            got = end - at;
+        cr_assert_eq(memcmp(there, events + (at - index), got * sizeof(*there)),
+                     0, "lane %s: tuples from %llu on differ", lane.name,
+                     (unsigned long long)at);
+        at += got;
+    }
+}
+
+/* The events of a collector in a lane of one thread's are in order, whatever
+ * is missing in between. */
+static void block_check(const scopes_archive_block *b)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        cr_assert_leq(events[i].start, events[i].end);
+        cr_assert(i == 0 || events[i - 1].end <= events[i].end);
+        cr_assert_geq(events[i].thread, b->from_thread);
+        cr_assert_leq(events[i].thread, b->to_thread);
+    }
+}
+
+typedef struct comparison {
+    scopes_archive *archive; /* NULL: there is none */
+    totals totals;
+    bool complete; /* the archive has been ended */
+} comparison;
+
+static int lane_compare(const eventspace_lane *lane, void *context)
+{
+    comparison *c = context;
+    eventspace_lane_counts counts;
+    const scopes_archive_lane *saved;
+    const uint32_t *blocks;
+    size_t number, count;
+    uint64_t sum = 0, next = 0;
+
+    eventspace_lane_count(lane, &counts);
+    c->totals.made += counts.written + counts.refused;
+    number =
+        c->archive ? scopes_archive_find(c->archive, lane->name) : SIZE_MAX;
+    if (number == SIZE_MAX) {
+        cr_assert(!c->complete || counts.written + counts.refused == 0,
+                  "lane %s is not in the archive", lane->name);
+        return 0;
+    }
+    saved = scopes_archive_lane_at(c->archive, number);
+    cr_assert_leq(saved->written, counts.written);
+    if (c->complete) {
+        cr_assert_eq(saved->written, counts.written, "lane %s", lane->name);
+        cr_assert_eq(saved->refused, counts.refused, "lane %s", lane->name);
+    }
+    blocks = scopes_archive_lane_blocks(c->archive, number, &count);
+    for (size_t i = 0; i < count; i++) {
+        const scopes_archive_block *b =
+            scopes_archive_block_at(c->archive, blocks[i]);
+        check_status(scopes_archive_read(c->archive, blocks[i], events), 0);
+        cr_assert_geq(b->index, next);
+        next = b->index + b->count;
+        sum += b->count;
+        block_check(b);
+        block_compare(*lane, b->index, b->count);
+    }
+    cr_assert_leq(next, counts.written);
+    cr_assert_eq(sum, saved->tuples);
+    c->totals.saved += sum;
+    return 0;
+}
+
+/* Compares the archives of a run that is over with its space files. A
+ * `complete` one says of all lanes how many tuples they have had. */
+static totals archives_compare(bool complete)
+{
+    comparison c = {.complete = complete};
+    eventspace_run *run;
+
+    check_status(eventspace_run_open(&run, run_directory()), 0);
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        char name[64];
+        int err;
+        snprintf(name, sizeof(name), "%s.archive",
+                 eventspace_run_host_at(run, i)->name);
+        err = scopes_archive_open(&c.archive, run_file(name));
+        if (err)
+            c.archive = NULL;
+        cr_assert(err == 0 || (!complete && err == PASTSET_ENOENT), "%s",
+                  pastset_error());
+        if (c.archive && complete)
+            cr_assert_str_eq(scopes_archive_problem(c.archive), "");
+        check_status(eventspace_run_lanes_each(run, i, lane_compare, &c), 0);
+        scopes_archive_free(c.archive);
+    }
+    eventspace_run_close(run);
+    c.totals.lost = c.totals.made - c.totals.saved;
+    return c.totals;
+}
+
+/* What the command says must be what is so. */
+static void check_told(const char *output, totals t)
+{
+    char line[200];
+
+    snprintf(line, sizeof(line), "archived %llu events, %llu lost",
+             (unsigned long long)t.saved, (unsigned long long)t.lost);
+    check_says(output, line);
+}
+
+static uint32_t collectors_of(const char *map_file)
+{
+    uint32_t count = 0;
+    paths_map *map;
+
+    check_status(paths_map_read(&map, map_file), 0);
+    for (uint32_t i = 0; i < map->node_count; i++)
+        count += strcmp(map->nodes[i].type, "collector") == 0;
+    paths_map_destroy(map);
+    return count;
+}
+
+/* --- whole runs --- */
+
+/* 50,000 rounds: two to three seconds. */
+static totals run_archived(const char *interval)
+{
+    const char *map = map_make("discard", SMALL);
+    char *output = process_run(
+        0, 120, EVENTSPACE, "run", map, "--out", run_directory(), "--archive",
+        "--archive-interval", interval, "--", GSUM, "run", "-n", "50000", NULL);
+    totals t = archives_compare(true);
+
+    check_told(output, t);
+    cr_assert_eq(t.made, 50000ull * collectors_of(map));
+    free(output);
+    return t;
+}
+
+Test(archiver, saves_a_run_whose_trace_elements_are_small)
+{
+    totals t = run_archived("2");
+
+    cr_assert_gt(t.saved, t.made / 10);
+}
+
+/* Once a minute: of each lane no more is left than its trace element holds. */
+Test(archiver, counts_what_it_comes_too_late_for)
+{
+    totals t = run_archived("60000");
+
+    cr_assert_gt(t.lost, 0);
+    cr_assert_gt(t.saved, 0);
+}
+
+Test(archiver, saves_what_was_made_where_trace_elements_refuse)
+{
+    const char *map = map_make("grow", "500");
+    char *output =
+        process_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
+                    "--archive", "--", GSUM, "run", "-n", "5000", NULL);
+    totals t = archives_compare(true);
+
+    check_told(output, t);
+    cr_assert_eq(t.made, 5000ull * collectors_of(map));
+    cr_assert_gt(t.lost, 0);
+    free(output);
+}
+
+Test(archiver, saves_a_run_that_is_over_and_once_is_enough)
+{
+    const char *map = map_make("grow", "100000");
+    struct stat before, after;
+    char *output;
+    totals t;
+
+    free(process_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
+                     "--", GSUM, "run", "-n", "5000", NULL));
+    output = process_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
+    t = archives_compare(true);
+    check_told(output, t);
+    free(output);
+    cr_assert_eq(t.saved, 5000ull * collectors_of(map));
+    cr_assert_eq(t.lost, 0);
+    cr_assert_eq(stat(run_file("h0.archive"), &before), 0);
+    output = process_run(0, 60, EVENTSPACE, "archive", run_directory(),
+                         "--once", NULL);
+    check_told(output, t);
+    free(output);
+    cr_assert_eq(stat(run_file("h0.archive"), &after), 0);
+    cr_assert_leq(after.st_size - before.st_size, 1000, "saved twice");
+}
+
+Test(archiver, leaves_nothing_of_an_older_run)
+{
+    const char *map = map_make("grow", "10000");
+
+    for (int i = 0; i < 2; i++) {
+        char *output = process_run(0, 120, EVENTSPACE, "run", map, "--out",
+                                   run_directory(), "--replace", "--archive",
+                                   "--", GSUM, "run", "-n", "500", NULL);
+        check_told(output, archives_compare(true));
+        free(output);
+    }
+    cr_assert_eq(archives_compare(true).made, 500ull * collectors_of(map));
+}
+
+Test(archiver, can_save_one_host_only)
+{
+    const char *map = map_make("grow", "10000");
+
+    free(process_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
+                     "--", GSUM, "run", "-n", "500", NULL));
+    free(process_run(0, 60, EVENTSPACE, "archive", run_directory(), "--host",
+                     "h1", NULL));
+    cr_assert_neq(access(run_file("h0.archive"), F_OK), 0);
+    cr_assert_eq(access(run_file("h1.archive"), F_OK), 0);
+    free(process_run(1, 60, EVENTSPACE, "archive", run_directory(), "--host",
+                     "h9", NULL));
+}
+
+/* --- a full disk --- */
+
+static bool has_archive(void *context)
+{
+    (void)context;
+    return access(run_file("h0.archive"), F_OK) == 0 &&
+           access(run_file("h1.archive"), F_OK) == 0;
+}
+
+/* A limit on the size of files, for the launcher and none of its hosts. */
+Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
+{
+    struct rlimit limit = {20000, 20000};
+    const char *map = map_make("discard", SMALL);
+    process run;
+    totals t;
+
+    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
+                  "--archive", "--", GSUM, "run", "-n", "20000", NULL);
+    wait_until(has_archive, NULL, "the archives are there");
+    cr_assert_eq(prlimit(run.pid, RLIMIT_FSIZE, &limit, NULL), 0);
+    process_wait(&run, 120);
+    cr_assert_eq(run.exit_code, 1, "%s", run.output);
+    check_says(run.output, ".archive: writing: ");
+    check_says(run.output, "checksum"); /* the program came to its end */
+    t = archives_compare(false);
+    cr_assert_eq(t.made, 20000ull * collectors_of(map));
+    check_told(run.output, t);
+    cr_assert_gt(t.lost, 0);
+    process_free(&run);
+}
+
+/* --- kills --- */
+
+/* Tuples that both archives have had when they were looked at last. */
+typedef struct watch {
+    scopes_archive *archives[2];
+    uint64_t wanted, seen;
+} watch;
+
+static bool watch_look(void *context)
+{
+    static const char *const names[] = {"h0.archive", "h1.archive"};
+    watch *w = context;
+
+    w->seen = 0;
+    for (int i = 0; i < 2; i++) {
+        if (!w->archives[i] &&
+            scopes_archive_open(&w->archives[i], run_file(names[i])))
+            w->archives[i] = NULL;
+        if (!w->archives[i])
+            continue;
+        check_status(scopes_archive_refresh(w->archives[i]), 0);
+        cr_assert_str_eq(scopes_archive_problem(w->archives[i]), "");
+        w->seen += scopes_archive_costs(w->archives[i]).tuples;
+    }
+    return w->seen >= w->wanted;
+}
+
+static void watch_end(watch *w)
+{
+    for (int i = 0; i < 2; i++)
+        scopes_archive_free(w->archives[i]);
+}
+
+/* Waits until so many tuples are saved, and then for a moment of no certain
+ * length, so that the kill comes at any. */
+static void moment_choose(watch *w, unsigned *seed)
+{
+    struct timespec moment = {.tv_nsec = (long)(rand_r(seed) % 15000) * 1000};
+
+    w->wanted += (uint64_t)rand_r(seed) % 20000 + 1;
+    wait_until(watch_look, w, "tuples are saved");
+    nanosleep(&moment, NULL);
+}
+
+static pid_t host_pid(size_t position)
+{
+    eventspace_run *run;
+    pid_t pid;
+
+    check_status(eventspace_run_open(&run, run_directory()), 0);
+    pid = (pid_t)eventspace_run_host_at(run, position)->meta.pid;
+    eventspace_run_close(run);
+    cr_assert_gt(pid, 1);
+    return pid;
+}
+
+static bool are_gone(void *context)
+{
+    eventspace_run *run;
+    bool running = false;
+
+    (void)context;
+    check_status(eventspace_run_open(&run, run_directory()), 0);
+    for (size_t i = 0; i < 2; i++)
+        running |=
+            eventspace_run_host_at(run, i)->meta.state == EVENTSPACE_RUNNING;
+    eventspace_run_close(run);
+    return !running;
+}
+
+/* One after the other saves the rest: then it is all there, or counted. */
+static void rest_check(bool all_there)
+{
+    char *output =
+        process_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
+    totals t = archives_compare(true);
+
+    check_told(output, t);
+    if (all_there)
+        cr_assert_eq(t.lost, 0);
+    free(output);
+}
+
+static void group_kill(unsigned *seed, bool roomy)
+{
+    const char *map =
+        roomy ? map_make("grow", "1000000") : map_make("discard", SMALL);
+    watch w = {.wanted = 1};
+    process run;
+
+    run_next();
+    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
+                  "--archive", "--", GSUM, "run", "-n", FOR_EVER, NULL);
+    moment_choose(&w, seed);
+    cr_assert_eq(kill(-run.pid, SIGKILL), 0);
+    process_wait(&run, 60);
+    wait_until(are_gone, NULL, "all hosts are gone");
+    cr_assert_geq(archives_compare(false).saved, w.seen);
+    watch_end(&w);
+    process_free(&run);
+    rest_check(roomy);
+}
+
+Test(archiver, holds_what_it_wrote_when_all_are_killed)
+{
+    unsigned seed = 17;
+
+    for (int i = 0; i < 8; i++)
+        group_kill(&seed, i % 2);
+}
+
+static void host_kill(unsigned *seed, size_t host)
+{
+    const char *map = map_make("discard", SMALL);
+    watch w = {.wanted = 1};
+    process run;
+
+    run_next();
+    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
+                  "--archive", "--", GSUM, "run", "-n", FOR_EVER, NULL);
+    moment_choose(&w, seed);
+    cr_assert_eq(kill(host_pid(host), SIGKILL), 0);
+    process_wait(&run, 60);
+    cr_assert_eq(run.exit_code, 1);
+    watch_end(&w);
+    check_told(run.output, archives_compare(true));
+    process_free(&run);
+}
+
+Test(archiver, saves_the_rest_of_a_host_that_was_killed)
+{
+    unsigned seed = 23;
+
+    for (int i = 0; i < 6; i++)
+        host_kill(&seed, (size_t)i % 2);
+}
+
+Test(archiver, is_continued_when_it_was_killed)
+{
+    const char *map = map_make("grow", "4000000");
+    unsigned seed = 31;
+    watch w = {.wanted = 1};
+    process run, archiver;
+
+    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+                  GSUM, "run", "-n", FOR_EVER, NULL);
+    wait_until(are_there, NULL, "both hosts are there");
+    for (int i = 0; i < 6; i++) {
+        process_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
+        w.wanted = w.seen; /* and some more */
+        moment_choose(&w, &seed);
+        cr_assert_eq(kill(archiver.pid, SIGKILL), 0);
+        process_wait(&archiver, 60);
+        cr_assert_eq(archiver.exit_code, -SIGKILL, "%s", archiver.output);
+        process_free(&archiver);
+        watch_end(&w); /* it may have been cut off in a block */
+        memset(w.archives, 0, sizeof(w.archives));
+    }
+    cr_assert_eq(kill(run.pid, SIGTERM), 0);
+    process_wait(&run, 60);
+    process_free(&run);
+    cr_assert_geq(archives_compare(false).saved, w.seen);
+    rest_check(true);
+}
+
+Test(archiver, ends_well_when_it_is_interrupted)
+{
+    const char *map = map_make("grow", "4000000");
+    process run, archiver;
+    watch w = {.wanted = 1};
+
+    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+                  GSUM, "run", "-n", FOR_EVER, NULL);
+    wait_until(are_there, NULL, "both hosts are there");
+    process_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
+    wait_until(watch_look, &w, "tuples are saved");
+    cr_assert_eq(kill(archiver.pid, SIGINT), 0);
+    process_wait(&archiver, 60);
+    cr_assert_eq(archiver.exit_code, 0, "%s", archiver.output);
+    check_says(archiver.output, "archived ");
+    process_free(&archiver);
+    watch_end(&w);
+    cr_assert_eq(kill(run.pid, SIGTERM), 0);
+    process_wait(&run, 60);
+    process_free(&run);
+    rest_check(true);
+}

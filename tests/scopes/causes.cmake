@@ -1,0 +1,18 @@
+# The views of what is waited for; included from tests/CMakeLists.txt.
+foreach(name hops critical_path waits_for)
+  es_test(scopes/${name}_test
+          SOURCES scopes/told.c scopes/fake_run.c support/process.c
+                  support/scratch.c support/mapping.c
+          LINKS eventspace::scopes m TIMEOUT 600)
+  if(TARGET scopes_${name}_test)
+    add_dependencies(scopes_${name}_test eventspace_cli figure3 gsum)
+  endif()
+endforeach()
+if(suites)
+  add_executable(uneven_app scopes/uneven_app.c)
+  target_link_libraries(uneven_app PRIVATE eventspace::eventspace)
+  target_include_directories(uneven_app PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(uneven_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                              ${CMAKE_BINARY_DIR}/tests)
+  add_dependencies(scopes_critical_path_test uneven_app)
+endif()

@@ -1,0 +1,364 @@
+/* critical_path_test.c - what a run waited for: exactly, on runs made by hand,
+ * and of a run in which one thread takes twice as long. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/instrument.h"
+#include "pastset/request.h"
+#include "tests/scopes/told.h"
+#include "tests/support/check.h"
+#include "tests/support/golden.h"
+#include "tests/support/mapping.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define UNEVEN TEST_BINARY_DIR "/../tests/uneven_app"
+#define FIGURE3 TEST_BINARY_DIR "/figure3"
+#define FIGURE3_MAP TEST_SOURCE_DIR "/../examples/figure3/figure3.dot"
+
+TestSuite(critical_path, .init = scratch_make, .fini = scratch_remove,
+          .timeout = 300);
+
+#define SIZE(list) (sizeof(list) / sizeof(*(list)))
+#define EVENT(from, to, id, who, number, what)                                 \
+    {                                                                          \
+        .start = (from), .end = (to), .collector = (id), .thread = (who),      \
+        .sequence = (number), .bytes = 8, .operation = PASTSET_##what          \
+    }
+
+static int64_t whole_ns(const scopes_table *table, const char *key)
+{
+    int64_t sum = 0;
+
+    for (size_t row = 0; row < scopes_table_rows(table); row++)
+        sum += table_integer(table, row, key);
+    return sum;
+}
+
+static void check_row(const scopes_table *table, const char *kind,
+                      const char *thread, const char *what, int64_t total_ns,
+                      int64_t all_ns)
+{
+    size_t row =
+        table_row(table, "kind", kind, "thread", thread, "what", what, NULL);
+
+    cr_expect_eq(table_integer(table, row, "total_ns"), total_ns,
+                 "%s %s %s: %ld ns", kind, thread, what,
+                 (long)table_integer(table, row, "total_ns"));
+    cr_expect_float_eq(table_real(table, row, "share"),
+                       (double)total_ns / (double)all_ns, 1e-9);
+}
+
+/* --- collectives --- */
+
+static const char sum_map[] =
+    "digraph total { subgraph cluster_h {"
+    " a [kind=thread, number=0]; b [kind=thread, number=1];"
+    " ca [kind=collector, id=0]; cb [kind=collector, id=1];"
+    " sum [kind=sum]; cx [kind=collector, id=2];"
+    " total [kind=element, type=\"i64\", policy=discard, capacity=4]; }"
+    " a -> ca [as=total, use=sum]; b -> cb [as=total, use=sum];"
+    " ca -> sum; cb -> sum; sum -> cx; cx -> total; }";
+
+/* b comes last in each round. */
+#define ROUND(k, unit)                                                         \
+    EVENT(((k)*3000 + 1000) * (unit), ((k)*3000 + 2300) * (unit), 0, 0,        \
+          (k) + 1, EXCHANGE),                                                  \
+        EVENT(((k)*3000 + 2000) * (unit), ((k)*3000 + 2200) * (unit), 1, 1,    \
+              (k) + 1, EXCHANGE),                                              \
+        EVENT(((k)*3000 + 2100) * (unit), ((k)*3000 + 2150) * (unit), 2, 1,    \
+              (k) + 1, EXCHANGE)
+
+Test(critical_path, follows_the_one_who_comes_last)
+{
+    static const eventspace_trace events[] = {ROUND(0, 1u), ROUND(1, 1u),
+                                              ROUND(2, 1u)};
+    told t;
+    scopes_table *table;
+
+    told_made(&t, sum_map, events, SIZE(events));
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(scopes_table_rows(table), 4);
+    check_row(table, "computing", "b", "", 6600, 7300);
+    check_row(table, "hop", "b", "sum", 400, 7300);
+    check_row(table, "hop", "a", "sum", 150, 7300);
+    check_row(table, "element", "b", "total", 150, 7300);
+    cr_expect_str_eq(table_text(table, 0, "kind"), "computing");
+    cr_expect_eq(table_integer(table, 0, "count"), 3);
+    cr_expect_eq(whole_ns(table, "total_ns"), 7300);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* The same, a million times as slow: 1 s to 8.3 s. */
+Test(critical_path, divides_each_second)
+{
+    static const eventspace_trace events[] = {ROUND(0, UINT64_C(1000000)),
+                                              ROUND(1, UINT64_C(1000000)),
+                                              ROUND(2, UINT64_C(1000000))};
+    int64_t seconds[10] = {0};
+    told t;
+    scopes_table *table;
+    size_t row;
+
+    told_made(&t, sum_map, events, SIZE(events));
+    t.subject.each = true;
+    table = told_view(&t, "critical-path");
+    for (size_t i = 0; i < scopes_table_rows(table); i++) {
+        int64_t second = table_integer(table, i, "second");
+        cr_assert(second >= 1 && second <= 8);
+        cr_expect(i == 0 || second >= table_integer(table, i - 1, "second"));
+        seconds[second] += table_integer(table, i, "time_ns");
+    }
+    for (int i = 1; i <= 7; i++)
+        cr_expect_eq(seconds[i], 1000000000, "second %d has %ld ns", i,
+                     (long)seconds[i]);
+    cr_expect_eq(seconds[8], 300000000);
+    row = 0; /* of second 1: b computes, of which nothing is seen */
+    cr_expect_eq(table_integer(table, row, "time_ns"), 1000000000);
+    cr_expect_str_eq(table_text(table, row, "thread"), "b");
+    cr_expect_str_eq(table_text(table, row, "kind"), "computing");
+    row = 1; /* of second 2: 200 ms in the sum, then b computes */
+    cr_expect_eq(table_integer(table, row, "time_ns"), 800000000);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+Test(critical_path, can_be_asked_for_one_thread_or_one_wrapper)
+{
+    static const eventspace_trace events[] = {ROUND(0, 1u), ROUND(1, 1u),
+                                              ROUND(2, 1u)};
+    told t;
+    scopes_table *table;
+
+    told_made(&t, sum_map, events, SIZE(events));
+    t.subject.thread = 0;
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(scopes_table_rows(table), 1);
+    check_row(table, "hop", "a", "sum", 150, 7300);
+    scopes_table_destroy(table);
+    t.subject.thread = PATHS_NONE;
+    t.subject.of = "sum";
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(scopes_table_rows(table), 2);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* Without the collector below the sum, the clock tells who came last. */
+Test(critical_path, needs_collectors_at_the_threads_only)
+{
+    static const char map[] =
+        "digraph total { subgraph cluster_h {"
+        " a [kind=thread, number=0]; b [kind=thread, number=1];"
+        " ca [kind=collector, id=0]; cb [kind=collector, id=1];"
+        " sum [kind=sum];"
+        " total [kind=element, type=\"i64\", policy=discard, capacity=4]; }"
+        " a -> ca [as=total, use=sum]; b -> cb [as=total, use=sum];"
+        " ca -> sum; cb -> sum; sum -> total; }";
+    static const eventspace_trace events[] = {
+        EVENT(1000, 2300, 0, 0, 1, EXCHANGE),
+        EVENT(2000, 2200, 1, 1, 1, EXCHANGE),
+        EVENT(4000, 5300, 0, 0, 2, EXCHANGE),
+        EVENT(5000, 5200, 1, 1, 2, EXCHANGE),
+    };
+    told t;
+    scopes_table *table;
+
+    told_made(&t, map, events, SIZE(events));
+    table = told_view(&t, "critical-path");
+    check_row(table, "computing", "b", "", 2800 + 1000, 4300);
+    check_row(table, "element", "b", "total", 300 + 200, 4300);
+    cr_expect_eq(scopes_table_rows(table), 2);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* --- elements --- */
+
+static const char pipe_map[] =
+    "digraph pipe { subgraph cluster_h {"
+    " a [kind=thread, number=0]; r [kind=thread, number=1];"
+    " ca [kind=collector, id=0]; cr [kind=collector, id=1];"
+    " box [kind=element, type=\"i64\", capacity=2]; }"
+    " a -> ca [as=box]; r -> cr [as=box]; ca -> box; cr -> box; }";
+
+Test(critical_path, goes_from_a_read_to_the_one_who_wrote)
+{
+    static const eventspace_trace events[] = {
+        EVENT(1000, 5010, 1, 1, 1, OBSERVE),
+        EVENT(5000, 5005, 0, 0, 1, WRITE),
+    };
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, events, SIZE(events));
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(scopes_table_rows(table), 2);
+    check_row(table, "computing", "a", "", 4000, 4010);
+    check_row(table, "element", "a", "box", 10, 4010);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* The reader is slow, and the writer is held up by the full element. */
+Test(critical_path, goes_from_a_full_element_to_the_one_who_took)
+{
+    static const eventspace_trace events[] = {
+        EVENT(1000, 1010, 0, 0, 1, WRITE),
+        EVENT(1100, 1110, 0, 0, 2, WRITE),
+        EVENT(1200, 9020, 0, 0, 3, WRITE),
+        EVENT(9000, 9010, 1, 1, 1, OBSERVE),
+    };
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, events, SIZE(events));
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(scopes_table_rows(table), 2);
+    check_row(table, "computing", "r", "", 8000, 8020);
+    check_row(table, "element", "r", "box", 20, 8020);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* A write comes in the midst of a read that needs none: the reader is what the
+ * run waits for. */
+Test(critical_path, stays_with_a_reader_that_lags_behind)
+{
+    static const eventspace_trace events[] = {
+        EVENT(1000, 1010, 0, 0, 1, WRITE),
+        EVENT(3000, 3010, 1, 1, 1, OBSERVE),
+        EVENT(3005, 3008, 0, 0, 2, WRITE),
+        EVENT(6000, 6010, 1, 1, 2, OBSERVE),
+    };
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, events, SIZE(events));
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(scopes_table_rows(table), 2);
+    check_row(table, "computing", "r", "", 2990 + 2000, 5010);
+    check_row(table, "element", "r", "box", 20, 5010);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+Test(critical_path, of_a_run_without_tuples_nothing_is_told)
+{
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, NULL, 0);
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(scopes_table_rows(table), 0);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* --- runs --- */
+
+static paths_map *uneven_map(void)
+{
+    static const char application[] =
+        "digraph uneven {"
+        " t0 [kind=thread, number=0, compute_ms=\"10\"];"
+        " t1 [kind=thread, number=1, compute_ms=\"10\"];"
+        " t2 [kind=thread, number=2, compute_ms=\"20\"];"
+        " t3 [kind=thread, number=3, compute_ms=\"10\"];"
+        " total [kind=element, type=\"i64\"];"
+        " t0 -> total [use=sum]; t1 -> total [use=sum];"
+        " t2 -> total [use=sum]; t3 -> total [use=sum]; }";
+    eventspace_instrument_options all = {.collectors =
+                                             EVENTSPACE_ALL_COLLECTORS};
+    char *text = mapping_map(application, 2, "hierarchical", 0);
+    paths_map *map = map_parse(text), *instrumented;
+
+    free(text);
+    check_status(eventspace_instrument(&instrumented, map, &all), 0);
+    paths_map_destroy(map);
+    return instrumented;
+}
+
+static int64_t computed_ns(const char *thread)
+{
+    char *text = file_read(scratch_file("run/%s.computed", thread), NULL);
+    int64_t ns = strtoll(text, NULL, 10);
+
+    free(text);
+    return ns;
+}
+
+/* Its first round is seen only from the first operation of all on. */
+Test(critical_path, names_the_thread_that_computes_twice_as_long)
+{
+    paths_map *map = uneven_map();
+    int64_t own_ns, logged_ns, all_ns, others_ns = 0;
+    told t;
+    scopes_table *table;
+    size_t own;
+
+    check_status(paths_map_save(map, scratch_file("map.dot")), 0);
+    paths_map_destroy(map);
+    free(process_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
+                     scratch_file("run"), "--", UNEVEN, NULL));
+    told_run(&t, scratch_file("run"));
+    table = told_view(&t, "critical-path");
+    own = table_row(table, "kind", "computing", "thread", "t2", NULL);
+    own_ns = table_integer(table, own, "total_ns");
+    logged_ns = computed_ns("t2");
+    all_ns = whole_ns(table, "total_ns");
+    for (size_t row = 0; row < scopes_table_rows(table); row++) {
+        if (row != own &&
+            strcmp(table_text(table, row, "kind"), "computing") == 0)
+            others_ns += table_integer(table, row, "total_ns");
+    }
+    cr_expect_eq(own, 0, "another row is before that of t2");
+    cr_expect(own_ns > logged_ns * 8 / 10 && own_ns < logged_ns * 11 / 10,
+              "t2 computed %.1f ms, the chain has %.1f ms of it",
+              (double)logged_ns * 1e-6, (double)own_ns * 1e-6);
+    cr_expect_float_eq(table_real(table, own, "share"),
+                       (double)own_ns / (double)all_ns, 1e-9);
+    cr_expect_lt(others_ns, all_ns / 4, "others computed %.1f ms of %.1f ms",
+                 (double)others_ns * 1e-6, (double)all_ns * 1e-6);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* From the first start to the last end at EC1 to EC6. */
+static int64_t span_ns(const told *t)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    for (uint32_t id = 1; id <= 6; id++) {
+        const scopes_series *s = scopes_store_series(t->store, id);
+        for (size_t i = 0; i < s->count; i++) {
+            int64_t from =
+                scopes_clocks_ns(t->clocks, s->host, s->events[i].start);
+            int64_t to = scopes_clocks_ns(t->clocks, s->host, s->events[i].end);
+            first = from < first ? from : first;
+            last = to > last ? to : last;
+        }
+    }
+    return last - first;
+}
+
+Test(critical_path, adds_up_to_the_whole_time_of_a_run)
+{
+    told t;
+    scopes_table *table;
+
+    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+                     scratch_file("run"), "--", FIGURE3, "500", NULL));
+    told_run(&t, scratch_file("run"));
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(whole_ns(table, "total_ns"), span_ns(&t));
+    scopes_table_destroy(table);
+    t.subject.each = true;
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(whole_ns(table, "time_ns"), span_ns(&t));
+    scopes_table_destroy(table);
+    told_end(&t);
+}

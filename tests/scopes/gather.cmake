@@ -1,0 +1,8 @@
+# Gather trees: messages, maps, and trees of processes beside real runs.
+es_test(scopes/gather_test LINKS eventspace::scopes
+        SOURCES support/process.c support/scratch.c TIMEOUT 900)
+es_test(scopes/gather_message_test LINKS eventspace::scopes)
+if(TARGET scopes_gather_test)
+  add_dependencies(scopes_gather_test eventspace_cli figure3 counting_app)
+endif()
+es_fuzz(gather LINKS eventspace::scopes)

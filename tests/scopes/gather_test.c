@@ -1,0 +1,794 @@
+/* gather_test.c - gather trees of processes beside real runs: what they bring
+ * together is what the collectors wrote, and what they missed is counted.
+ *
+ * What is true is read from the original run directory, tuple by tuple, by
+ * eventspace_run_each, which has no part in a scope. */
+#include "scopes/gather.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "eventspace/run.h"
+#include "paths/address.h"
+#include "pastset/waiter.h"
+#include "scopes/source.h"
+#include "scopes/view.h"
+#include "tests/support/check.h"
+#include "tests/support/counting_app.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define FIGURE3 TEST_BINARY_DIR "/figure3"
+#define COUNTING TEST_BINARY_DIR "/../tests/counting_app"
+#define MAP TEST_SOURCE_DIR "/../examples/figure3/figure3.dot"
+
+#define ROUNDS 3000
+#define COLLECTORS 10
+#define SECONDS 60
+
+static void make(void)
+{
+    scratch_make();
+    setenv("TMPDIR", scratch_file("tmp"), 1);
+    cr_assert_eq(mkdir(scratch_file("tmp"), 0777), 0);
+}
+
+TestSuite(gather, .init = make, .fini = scratch_remove, .timeout = 900);
+
+/* --- tuples --- */
+
+typedef struct tuples {
+    eventspace_trace *events;
+    size_t count, room;
+} tuples;
+
+static void tuples_add(tuples *t, const eventspace_trace *events, size_t count)
+{
+    if (t->count + count > t->room) {
+        t->room = 2 * (t->count + count);
+        t->events = realloc(t->events, t->room * sizeof(*t->events));
+        cr_assert_not_null(t->events);
+    }
+    memcpy(t->events + t->count, events, count * sizeof(*events));
+    t->count += count;
+}
+
+static int by_operation(const void *a, const void *b)
+{
+    const eventspace_trace *x = a, *y = b;
+
+    if (x->collector != y->collector)
+        return x->collector < y->collector ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
+}
+
+static void tuples_sort(tuples *t)
+{
+    if (t->count)
+        qsort(t->events, t->count, sizeof(*t->events), by_operation);
+}
+
+static int raw_take(const eventspace_trace *event, void *context)
+{
+    tuples_add(context, event, 1);
+    return 0;
+}
+
+/* All tuples of a host that are in a run's own files. */
+static tuples raw_tuples(eventspace_run *run, size_t host)
+{
+    tuples t = {NULL, 0, 0};
+
+    check_status(eventspace_run_each(run, host, raw_take, &t), 0);
+    tuples_sort(&t);
+    return t;
+}
+
+static int source_take(const scopes_batch *batch, void *context)
+{
+    tuples_add(context, batch->events, batch->count);
+    return 0;
+}
+
+/* All tuples of a host of a mirror. */
+static tuples mirror_tuples(const char *directory, size_t host,
+                            scopes_ledger *ledger)
+{
+    scopes_wanted all = {.from_ticks = NULL};
+    scopes_ledger own = {0};
+    scopes_source *source;
+    eventspace_run *run;
+    tuples t = {NULL, 0, 0};
+
+    check_status(eventspace_run_open(&run, directory), 0);
+    check_status(scopes_source_open(&source, run), 0);
+    check_status(scopes_source_each(source, host, &all, source_take, &t, &own),
+                 0);
+    scopes_source_close(source);
+    eventspace_run_close(run);
+    tuples_sort(&t);
+    if (ledger)
+        *ledger = own;
+    return t;
+}
+
+static void check_same(const tuples *got, const tuples *want)
+{
+    cr_assert_eq(got->count, want->count, "%zu tuples, not %zu", got->count,
+                 want->count);
+    for (size_t i = 0; i < got->count; i++)
+        cr_assert_eq(
+            memcmp(&got->events[i], &want->events[i], sizeof(*got->events)), 0,
+            "tuple %zu of collector %u differs", i, want->events[i].collector);
+}
+
+/* Each tuple of the mirror is one of the run, none twice. */
+static void check_subset(const tuples *got, const tuples *want)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < got->count; i++) {
+        while (at < want->count &&
+               by_operation(&want->events[at], &got->events[i]) < 0)
+            at++;
+        cr_assert(at < want->count && memcmp(&want->events[at], &got->events[i],
+                                             sizeof(*got->events)) == 0,
+                  "tuple %zu is not one of the run", i);
+        at++;
+    }
+}
+
+static eventspace_run *run_open(const char *directory)
+{
+    eventspace_run *run;
+    check_status(eventspace_run_open(&run, directory), 0);
+    return run;
+}
+
+static void check_mirror_is_whole(const char *mirror, const char *original)
+{
+    eventspace_run *run = run_open(original);
+
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        scopes_ledger ledger;
+        tuples want = raw_tuples(run, i);
+        tuples got = mirror_tuples(mirror, i, &ledger);
+        check_same(&got, &want);
+        cr_expect_eq(ledger.made, want.count);
+        cr_expect_eq(ledger.missed, 0);
+        free(want.events);
+        free(got.events);
+    }
+    eventspace_run_close(run);
+}
+
+/* --- runs --- */
+
+static void figure3_run(const char *map, const char *rounds)
+{
+    free(process_run(0, SECONDS, EVENTSPACE, "run", map, "--out",
+                     scratch_file("run"), "--", FIGURE3, rounds, NULL));
+}
+
+/* "gathered A of B events; C were missed, D left out" */
+static scopes_ledger said(const char *output)
+{
+    unsigned long long seen, made, missed, beside;
+    const char *line = strstr(output, "gathered ");
+    scopes_ledger l;
+
+    cr_assert_not_null(line, "it said: %s", output);
+    cr_assert_eq(sscanf(line,
+                        "gathered %llu of %llu events; %llu were missed, %llu "
+                        "left out",
+                        &seen, &made, &missed, &beside),
+                 4);
+    l = (scopes_ledger){
+        .made = made, .seen = seen, .missed = missed, .beside = beside};
+    cr_expect_eq(l.made, l.seen + l.missed + l.beside);
+    return l;
+}
+
+Test(gather, a_flat_tree_brings_all_of_a_run_that_is_over)
+{
+    char *output;
+    scopes_ledger l;
+
+    figure3_run(MAP, "3000");
+    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                         "--out", scratch_file("mirror"), NULL);
+    l = said(output);
+    cr_expect_eq(l.made, COLLECTORS * ROUNDS);
+    cr_expect_eq(l.seen, COLLECTORS * ROUNDS);
+    check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
+    free(output);
+}
+
+Test(gather, the_tree_leaves_nothing_behind_but_its_mirror)
+{
+    struct dirent *entry;
+    DIR *dir;
+
+    figure3_run(MAP, "10");
+    free(process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                     "--out", scratch_file("mirror"), NULL));
+    dir = opendir(scratch_file("tmp"));
+    while ((entry = readdir(dir)))
+        cr_expect_eq(entry->d_name[0], '.', "%s is left", entry->d_name);
+    closedir(dir);
+}
+
+Test(gather, does_not_write_over_a_run)
+{
+    char *output;
+
+    figure3_run(MAP, "10");
+    output = process_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                         "--out", scratch_file("run"), NULL);
+    check_says(output, "there is a run in it");
+    free(output);
+}
+
+Test(gather, a_mirror_gives_the_views_of_the_run)
+{
+    figure3_run(MAP, "500");
+    free(process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                     "--out", scratch_file("mirror"), NULL));
+    for (size_t i = 0; scopes_view_at(i); i++) {
+        const char *name = scopes_view_at(i)->name;
+        char *want =
+            process_run(0, SECONDS, EVENTSPACE, "view", scratch_file("run"),
+                        name, "--format", "csv", NULL);
+        char *got =
+            process_run(0, SECONDS, EVENTSPACE, "view", scratch_file("mirror"),
+                        name, "--format", "csv", NULL);
+        cr_expect_str_eq(got, want, "view %s differs", name);
+        cr_expect_gt(strlen(want), 0);
+        free(want);
+        free(got);
+    }
+}
+
+/* Collectors with trace elements that hold less than what they write. */
+static const char *lossy_map(void)
+{
+    static char file[512];
+
+    snprintf(file, sizeof(file), "%s", scratch_file("lossy.dot"));
+    free(process_run(0, SECONDS, "sh", "-c",
+                     "sed 's/^digraph figure3 {/&\\ntrace_policy=discard;"
+                     " trace_capacity=1000;/' \"$0\" > \"$1\"",
+                     MAP, file, NULL));
+    return file;
+}
+
+Test(gather, what_was_gone_before_it_came_is_counted_exactly)
+{
+    eventspace_events events;
+    eventspace_run *run;
+    scopes_ledger l;
+    char *output;
+
+    figure3_run(lossy_map(), "5000");
+    run = run_open(scratch_file("run"));
+    check_status(eventspace_run_events(run, SIZE_MAX, &events), 0);
+    eventspace_run_close(run);
+    cr_assert_eq(events.made, COLLECTORS * 5000);
+    cr_assert_gt(events.dropped, 0);
+    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                         "--out", scratch_file("mirror"), NULL);
+    l = said(output);
+    cr_expect_eq(l.made, events.made);
+    cr_expect_eq(l.seen, events.present);
+    cr_expect_eq(l.missed, events.dropped);
+    free(output);
+}
+
+/* 3000 rounds are far more than it may be behind. */
+Test(gather, what_it_is_too_far_behind_for_is_passed_over_and_counted)
+{
+    scopes_ledger l;
+    char *output;
+
+    figure3_run(MAP, "3000");
+    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                         "--out", scratch_file("mirror"), "--lag", "50", NULL);
+    l = said(output);
+    cr_expect_eq(l.made, COLLECTORS * ROUNDS);
+    cr_expect_gt(l.seen, 0);
+    cr_expect_leq(l.seen, 50 * 20); /* lanes: some 17 */
+    cr_expect_eq(l.seen % 50, 0);
+    for (size_t i = 0; i < 2; i++) {
+        scopes_ledger ledger;
+        tuples got = mirror_tuples(scratch_file("mirror"), i, &ledger);
+        cr_expect_eq(ledger.made, COLLECTORS / 2 * ROUNDS);
+        cr_expect_eq(ledger.seen, got.count);
+        for (size_t k = 0; k < got.count; k++) /* the newest ones */
+            cr_expect_gt(got.events[k].sequence, ROUNDS / 2);
+        free(got.events);
+    }
+    free(output);
+}
+
+/* --- filters and statistics --- */
+
+static bool is_wanted(const eventspace_trace *e)
+{
+    return (e->collector == 1 || e->collector == 10) &&
+           (e->thread == 0 || e->thread == 2) && e->operation != PASTSET_WRITE;
+}
+
+Test(gather, a_filter_lets_through_what_was_asked_for)
+{
+    size_t wanted = 0, all = 0;
+    eventspace_run *run;
+    scopes_ledger l;
+    char *output;
+
+    figure3_run(MAP, "3000");
+    output =
+        process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                    "--out", scratch_file("mirror"), "--collectors", "EC1* EC5",
+                    "--threads", "0 2", "--verbs", "exchange observe", NULL);
+    l = said(output);
+    run = run_open(scratch_file("run"));
+    for (size_t i = 0; i < 2; i++) {
+        tuples want = raw_tuples(run, i);
+        scopes_ledger ledger;
+        tuples got = mirror_tuples(scratch_file("mirror"), i, &ledger);
+        size_t kept = 0;
+        all += want.count;
+        for (size_t k = 0; k < want.count; k++)
+            if (is_wanted(&want.events[k]))
+                want.events[kept++] = want.events[k];
+        want.count = kept;
+        wanted += kept;
+        check_same(&got, &want);
+        cr_expect_eq(ledger.missed, 0);
+        free(want.events);
+        free(got.events);
+    }
+    eventspace_run_close(run);
+    cr_assert_gt(wanted, ROUNDS / 2);
+    cr_expect_eq(l.seen, wanted);
+    cr_expect_eq(l.beside, all - wanted);
+    cr_expect_eq(l.missed, 0);
+    free(output);
+}
+
+Test(gather, operations_that_took_less_are_left_out)
+{
+    eventspace_run *run;
+
+    figure3_run(MAP, "1000");
+    free(process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                     "--out", scratch_file("mirror"), "--least", "20us", NULL));
+    run = run_open(scratch_file("run"));
+    for (size_t i = 0; i < 2; i++) {
+        double hz = eventspace_run_host_at(run, i)->meta.tick_hz;
+        uint64_t least = (uint64_t)(20000 * hz / 1e9);
+        tuples want = raw_tuples(run, i);
+        tuples got = mirror_tuples(scratch_file("mirror"), i, NULL);
+        size_t kept = 0;
+        for (size_t k = 0; k < want.count; k++)
+            if (want.events[k].end - want.events[k].start >= least)
+                want.events[kept++] = want.events[k];
+        cr_assert(kept > 0 && kept < want.count);
+        want.count = kept;
+        check_same(&got, &want);
+        free(want.events);
+        free(got.events);
+    }
+    eventspace_run_close(run);
+}
+
+typedef struct sum {
+    uint64_t count, bytes, total, least, most;
+} sum;
+
+static void sum_add(sum *s, uint64_t count, uint64_t bytes, uint64_t total,
+                    uint64_t least, uint64_t most)
+{
+    if (!s->count || least < s->least)
+        s->least = least;
+    if (most > s->most)
+        s->most = most;
+    s->count += count;
+    s->bytes += bytes;
+    s->total += total;
+}
+
+/* Reads the tables of all windows. */
+static unsigned windows_read(char *csv, sum sums[COLLECTORS + 1])
+{
+    unsigned windows = 0;
+
+    for (char *line = strtok(csv, "\r\n"); line; line = strtok(NULL, "\r\n")) {
+        unsigned long long count, failed, bytes, total, mean, least, most;
+        unsigned id;
+        char window[64], host[16], name[32];
+        if (strncmp(line, "window", 6) == 0) {
+            windows++;
+            continue;
+        }
+        cr_assert_eq(sscanf(line,
+                            "%63[^,],%15[^,],%u,%31[^,],%llu,%llu,%llu,%llu,"
+                            "%llu,%llu,%llu",
+                            window, host, &id, name, &count, &failed, &bytes,
+                            &total, &mean, &least, &most),
+                     11, "%s", line);
+        cr_assert(id <= COLLECTORS);
+        cr_expect_eq(failed, 0);
+        sum_add(&sums[id], count, bytes, total, least, most);
+    }
+    return windows;
+}
+
+static void check_statistics(const char *fanout)
+{
+    sum got[COLLECTORS + 1] = {{0}}, want[COLLECTORS + 1] = {{0}};
+    eventspace_run *run;
+    unsigned windows;
+    char *csv =
+        process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                    "--statistics", "10ms", "--format", "csv", fanout, NULL);
+
+    windows = windows_read(csv, got);
+    cr_expect_gt(windows, 1);
+    run = run_open(scratch_file("run"));
+    for (size_t i = 0; i < 2; i++) {
+        double hz = eventspace_run_host_at(run, i)->meta.tick_hz;
+        tuples t = raw_tuples(run, i);
+        for (size_t k = 0; k < t.count; k++) {
+            const eventspace_trace *e = &t.events[k];
+            uint64_t ns = (uint64_t)((double)(e->end - e->start) * (1e9 / hz));
+            sum_add(&want[e->collector], 1, e->bytes, ns, ns, ns);
+        }
+        free(t.events);
+    }
+    eventspace_run_close(run);
+    for (unsigned id = 1; id <= COLLECTORS; id++)
+        cr_expect_eq(memcmp(&got[id], &want[id], sizeof(sum)), 0,
+                     "EC%u: %llu of %llu", id,
+                     (unsigned long long)got[id].count,
+                     (unsigned long long)want[id].count);
+    free(csv);
+}
+
+Test(gather, statistics_are_the_sums_over_all_tuples)
+{
+    figure3_run(MAP, "3000");
+    check_statistics(NULL);
+}
+
+/* --- a ring on four hosts that goes on until it is ended --- */
+
+static const char ring_text[] =
+    "digraph ring {\n"
+    "subgraph cluster_A { t0 [kind=thread, number=0]; p0 [kind=proxy];\n"
+    " e0 [kind=element, type=u64, capacity=4]; }\n"
+    "subgraph cluster_B { t1 [kind=thread, number=1]; p1 [kind=proxy];\n"
+    " e1 [kind=element, type=u64, capacity=4]; }\n"
+    "subgraph cluster_C { t2 [kind=thread, number=2]; p2 [kind=proxy];\n"
+    " e2 [kind=element, type=u64, capacity=4]; }\n"
+    "subgraph cluster_D { t3 [kind=thread, number=3]; p3 [kind=proxy];\n"
+    " e3 [kind=element, type=u64, capacity=4]; }\n"
+    "t0 -> p0 [as=out, use=write]; p0 -> e1; t1 -> e1 [as=in, use=read];\n"
+    "t1 -> p1 [as=out, use=write]; p1 -> e2; t2 -> e2 [as=in, use=read];\n"
+    "t2 -> p2 [as=out, use=write]; p2 -> e3; t3 -> e3 [as=in, use=read];\n"
+    "t3 -> p3 [as=out, use=write]; p3 -> e0; t0 -> e0 [as=in, use=read];\n"
+    "}\n";
+
+static counting *counts;
+static process ring;
+
+static void ring_start(const char *policy)
+{
+    static const char zeros[sizeof(counting)];
+    FILE *file = fopen(scratch_file("counts"), "w");
+    int fd;
+
+    cr_assert(file && fwrite(zeros, sizeof(zeros), 1, file) == 1);
+    fclose(file);
+    fd = open(scratch_file("counts"), O_RDWR);
+    counts =
+        mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    cr_assert(counts != MAP_FAILED);
+    close(fd);
+    scratch_write("ring.dot", ring_text);
+    free(process_run(0, SECONDS, EVENTSPACE, "map", "instrument",
+                     scratch_file("ring.dot"), "-o", scratch_file("traced.dot"),
+                     "--trace-policy", policy, "--trace-size",
+                     strcmp(policy, "discard") == 0 ? "2000" : "4M", NULL));
+    process_start(&ring, EVENTSPACE, "run", scratch_file("traced.dot"), "--out",
+                  scratch_file("run"), "--", COUNTING, scratch_file("counts"),
+                  NULL);
+}
+
+/* Waits until each thread has written as often. */
+static void ring_reach(uint64_t times)
+{
+    int64_t deadline = pastset_deadline_ns((int)patience(SECONDS) * 1000);
+
+    for (int i = 0; i < 4; i++) {
+        while (atomic_load(&counts->threads[i].in) < times) {
+            cr_assert_lt(pastset_now_ns(), deadline, "the ring stands still");
+            poll(NULL, 0, 1);
+        }
+    }
+}
+
+/* Its threads would wait for each other if each just ended. */
+static void ring_stop(void)
+{
+    kill(ring.pid, SIGTERM);
+    process_wait(&ring, SECONDS);
+}
+
+/* All that the ring's collectors made, by what its threads have counted: two
+ * for each write and one for each observe. */
+static uint64_t ring_made(void)
+{
+    uint64_t made = 0;
+
+    for (int i = 0; i < 4; i++)
+        made += 2 * atomic_load(&counts->threads[i].out) +
+                atomic_load(&counts->threads[i].in);
+    return made;
+}
+
+/* How many tuples of a host the mirror has by now. */
+static uint64_t mirror_count(const char *mirror, size_t host)
+{
+    tuples t;
+    uint64_t count;
+
+    if (access(scratch_file("%s/A.archive", mirror), F_OK) != 0)
+        return 0;
+    t = mirror_tuples(scratch_file("%s", mirror), host, NULL);
+    count = t.count;
+    free(t.events);
+    return count;
+}
+
+static void mirror_reach(const char *mirror, uint64_t count)
+{
+    int64_t deadline = pastset_deadline_ns((int)patience(SECONDS) * 1000);
+
+    for (size_t host = 0; host < 4; host++) {
+        while (mirror_count(mirror, host) < count) {
+            cr_assert_lt(pastset_now_ns(), deadline, "nothing more comes");
+            poll(NULL, 0, 20);
+        }
+    }
+}
+
+static void check_live(const char *fanout)
+{
+    process scope;
+    scopes_ledger l;
+
+    ring_start("grow");
+    ring_reach(100);
+    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+                  scratch_file("mirror"), "--interval", "10ms", fanout, NULL);
+    mirror_reach("mirror", 200);
+    ring_reach(atomic_load(&counts->threads[0].in) + 500);
+    mirror_reach("mirror", 1000);
+    ring_stop();
+    process_wait(&scope, SECONDS);
+    cr_assert_eq(scope.exit_code, 0, "%s", scope.output);
+    l = said(scope.output);
+    cr_expect_eq(l.missed, 0);
+    cr_expect_geq(l.made, ring_made());
+    cr_expect_leq(l.made, ring_made() + 12); /* cut off at its end */
+    check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
+    process_free(&scope);
+    process_free(&ring);
+}
+
+Test(gather, a_flat_tree_mirrors_a_run_while_it_goes_on)
+{
+    check_live(NULL);
+}
+
+Test(gather, a_tree_of_pairs_mirrors_a_run_while_it_goes_on)
+{
+    check_live("--fanout=2");
+}
+
+Test(gather, gathered_and_missed_are_all_that_was_made_when_memory_is_short)
+{
+    eventspace_events events;
+    eventspace_run *run;
+    process scope;
+    scopes_ledger l;
+
+    ring_start("discard");
+    ring_reach(100);
+    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+                  scratch_file("mirror"), "--interval", "200ms", "--fanout",
+                  "3", NULL);
+    mirror_reach("mirror", 200);
+    ring_reach(atomic_load(&counts->threads[0].in) + 20000);
+    ring_stop();
+    process_wait(&scope, SECONDS);
+    l = said(scope.output);
+    run = run_open(scratch_file("run"));
+    check_status(eventspace_run_events(run, SIZE_MAX, &events), 0);
+    cr_expect_eq(l.made, events.made);
+    cr_expect_gt(l.seen, 0);
+    cr_expect_gt(l.missed, 0);
+    for (size_t i = 0; i < 4; i++) {
+        scopes_ledger ledger;
+        tuples got = mirror_tuples(scratch_file("mirror"), i, &ledger);
+        check_status(eventspace_run_events(run, i, &events), 0);
+        cr_expect_eq(ledger.made, events.made);
+        cr_expect_eq(ledger.seen, got.count);
+        cr_expect_eq(ledger.seen + ledger.missed, events.made);
+        free(got.events);
+    }
+    eventspace_run_close(run);
+    process_free(&scope);
+    process_free(&ring);
+}
+
+/* --- what is killed --- */
+
+Test(gather, of_a_host_that_is_killed_all_is_gathered)
+{
+    process scope;
+    eventspace_meta meta;
+    scopes_ledger l;
+
+    ring_start("grow");
+    ring_reach(100);
+    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+                  scratch_file("mirror"), "--interval", "10ms", "--fanout", "2",
+                  NULL);
+    mirror_reach("mirror", 200);
+    kill(atomic_load(&counts->threads[2].pid), SIGKILL);
+    process_wait(&ring, SECONDS);
+    process_wait(&scope, SECONDS);
+    cr_expect_eq(scope.exit_code, 0, "%s", scope.output);
+    l = said(scope.output);
+    cr_expect_eq(l.missed, 0);
+    check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
+    check_status(eventspace_meta_load(&meta, scratch_file("mirror/C.meta")), 0);
+    cr_expect_eq(meta.state, EVENTSPACE_KILLED);
+    process_free(&scope);
+    process_free(&ring);
+}
+
+/* The process of a host of the tree, by its meta file. */
+static pid_t tree_pid(const char *host)
+{
+    DIR *dir = opendir(scratch_file("tmp"));
+    struct dirent *entry;
+    pid_t pid = 0;
+
+    while ((entry = readdir(dir))) {
+        eventspace_meta meta;
+        const char *file = scratch_file("tmp/%s/%s.meta", entry->d_name, host);
+        if (entry->d_name[0] != '.' && access(file, F_OK) == 0 &&
+            eventspace_meta_load(&meta, file) == 0)
+            pid = (pid_t)meta.pid;
+    }
+    closedir(dir);
+    cr_assert_gt(pid, 0, "no process of %s", host);
+    return pid;
+}
+
+Test(gather, a_leaf_that_is_killed_takes_only_its_own_host_with_it)
+{
+    eventspace_run *run;
+    process scope;
+    scopes_ledger l;
+
+    ring_start("grow");
+    ring_reach(100);
+    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+                  scratch_file("mirror"), "--interval", "10ms", NULL);
+    mirror_reach("mirror", 200);
+    kill(tree_pid("scope.B"), SIGKILL);
+    ring_reach(atomic_load(&counts->threads[0].in) + 2000);
+    ring_stop();
+    process_wait(&scope, SECONDS);
+    cr_expect_neq(scope.exit_code, 0); /* as it is not whole */
+    check_says(scope.output, "scope.B");
+    l = said(scope.output);
+    cr_expect_leq(l.made, ring_made() + 12);
+    run = run_open(scratch_file("run"));
+    for (size_t i = 0; i < 4; i++) {
+        tuples want = raw_tuples(run, i);
+        tuples got = mirror_tuples(scratch_file("mirror"), i, NULL);
+        if (i == 1) {
+            check_subset(&got, &want);
+            cr_expect_geq(got.count, 200);
+            cr_expect_lt(got.count, want.count);
+        } else {
+            check_same(&got, &want);
+        }
+        free(want.events);
+        free(got.events);
+    }
+    eventspace_run_close(run);
+    process_free(&scope);
+    process_free(&ring);
+}
+
+/* --- over the network --- */
+
+/* One at which nobody listens. */
+static const char *address_free(void)
+{
+    static char actual[PATHS_ADDRESS_TEXT];
+    int fd;
+
+    check_status(paths_address_listen(&fd, NULL, actual), 0);
+    close(fd);
+    return actual;
+}
+
+Test(gather, a_server_gives_a_run_to_those_who_know_the_key)
+{
+    const char *address = address_free();
+    process server, client;
+    scopes_ledger l;
+    char *output;
+
+    figure3_run(MAP, "3000");
+    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
+    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("other"),
+                     NULL));
+    process_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+                  "--listen", address, "--key", scratch_file("key"), "--once",
+                  NULL);
+    output = process_run(1, SECONDS, EVENTSPACE, "scope", "--connect", address,
+                         "--key", scratch_file("other"), "--out",
+                         scratch_file("none"), NULL);
+    check_says(output, "key");
+    free(output);
+    process_start(&client, EVENTSPACE, "scope", "--connect", address, "--key",
+                  scratch_file("key"), "--out", scratch_file("mirror"), NULL);
+    process_wait(&client, SECONDS);
+    cr_assert_eq(client.exit_code, 0, "%s", client.output);
+    l = said(client.output);
+    cr_expect_eq(l.made, COLLECTORS * ROUNDS);
+    cr_expect_eq(l.seen, COLLECTORS * ROUNDS);
+    check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
+    process_wait(&server, SECONDS);
+    cr_expect_eq(server.exit_code, 0, "%s", server.output);
+    process_free(&client);
+    process_free(&server);
+}
+
+Test(gather, a_second_client_gets_the_run_again)
+{
+    const char *address = address_free();
+    process server;
+
+    figure3_run(MAP, "300");
+    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
+    process_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+                  "--listen", address, "--key", scratch_file("key"), NULL);
+    for (int i = 0; i < 2; i++) {
+        free(process_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
+                         "--key", scratch_file("key"), "--out",
+                         scratch_file("mirror%d", i), NULL));
+        check_mirror_is_whole(scratch_file("mirror%d", i), scratch_file("run"));
+    }
+    kill(server.pid, SIGTERM);
+    process_wait(&server, SECONDS);
+    process_free(&server);
+}

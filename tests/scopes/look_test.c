@@ -1,0 +1,171 @@
+/* look_test.c - clocks of a look, where hosts have counters of their own and
+ * wall clocks that are wrong: figure 3, whose host B is 3.2 s behind. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scopes/look.h"
+#include "tests/support/check.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define PROGRAM TEST_BINARY_DIR "/figure3"
+#define MAP TEST_SOURCE_DIR "/../examples/figure3/figure3.dot"
+#define HOST "subgraph cluster_B {"
+#define BEHIND_NS 3.2e9
+/* A rate of 150 ppm over the time that the run may take. */
+#define DRIFT_NS 50e6
+
+static eventspace_run *run;
+
+static void run_make(void)
+{
+    size_t bytes;
+    char *plain, *at, *map;
+
+    scratch_make();
+    plain = file_read(MAP, &bytes);
+    at = strstr(plain, HOST);
+    cr_assert_not_null(at);
+    at += strlen(HOST);
+    map = malloc(bytes + 100);
+    snprintf(map, bytes + 100,
+             "%.*s counter_offset=\"-3.2s\"; counter_rate=\"+150ppm\"; %s",
+             (int)(at - plain), plain, at);
+    scratch_write("map.dot", map);
+    free(process_run(0, 100, EVENTSPACE, "run", scratch_file("map.dot"),
+                     "--out", scratch_file("run"), "--", PROGRAM, "3000",
+                     NULL));
+    check_status(eventspace_run_open(&run, scratch_file("run")), 0);
+    free(plain);
+    free(map);
+}
+
+static void run_remove(void)
+{
+    eventspace_run_close(run);
+    scratch_remove();
+}
+
+TestSuite(look, .init = run_make, .fini = run_remove, .timeout = 300);
+
+static const scopes_look_options everything = SCOPES_LOOK_ALL;
+
+/* B's clock is aligned to A's from exchanges, and rightly so. */
+static void check_clocks(const scopes_look *look)
+{
+    uint32_t b = paths_map_find_host(look->ways->map, "B");
+    const scopes_clock *clock = scopes_clocks_host(look->clocks, b);
+
+    cr_assert_eq(clock->how, SCOPES_CLOCK_EXCHANGES, "%d", clock->how);
+    cr_assert_gt(clock->exchanges, 0);
+    cr_assert_lt(fabs(clock->offset_ns + BEHIND_NS), DRIFT_NS, "%f",
+                 clock->offset_ns);
+}
+
+/* Start and end of what is there. */
+static void find_ends(int64_t *from_ns, int64_t *to_ns, const scopes_look *look)
+{
+    *from_ns = INT64_MAX;
+    *to_ns = INT64_MIN;
+    for (uint32_t id = 0; id < look->store->collectors; id++) {
+        const scopes_series *series = scopes_store_series(look->store, id);
+        for (size_t i = 0; i < series->count; i++) {
+            int64_t start = scopes_clocks_ns(look->clocks, series->host,
+                                             series->events[i].start);
+            int64_t end = scopes_clocks_ns(look->clocks, series->host,
+                                           series->events[i].end);
+            *from_ns = start < *from_ns ? start : *from_ns;
+            *to_ns = end > *to_ns ? end : *to_ns;
+        }
+    }
+}
+
+/* Every event that is there meets the window, and all that do are there. */
+static void check_window(const scopes_look *look, int64_t to_ns)
+{
+    scopes_look *whole;
+    uint64_t want = 0, seen = 0;
+
+    check_status(scopes_look_take(&whole, run, &everything), 0);
+    for (uint32_t id = 0; id < look->store->collectors; id++) {
+        const scopes_series *all = scopes_store_series(whole->store, id);
+        for (size_t i = 0; i < all->count; i++)
+            want += scopes_clocks_ns(look->clocks, all->host,
+                                     all->events[i].end) >= look->from_ns &&
+                    scopes_clocks_ns(look->clocks, all->host,
+                                     all->events[i].start) <= to_ns;
+        seen += scopes_store_series(look->store, id)->count;
+    }
+    cr_assert_gt(seen, 0);
+    cr_assert_lt(seen, whole->store->ledger.seen);
+    /* What lies on its edges may be rounded to either side. */
+    cr_assert_leq(llabs((int64_t)seen - (int64_t)want), 4, "%lu, not %lu",
+                  (unsigned long)seen, (unsigned long)want);
+    cr_assert_eq(look->store->ledger.seen, seen);
+    scopes_look_free(whole);
+}
+
+Test(look, a_whole_run_is_aligned_by_its_own_exchanges)
+{
+    scopes_look *look;
+
+    check_status(scopes_look_take(&look, run, &everything), 0);
+    check_clocks(look);
+    scopes_look_free(look);
+}
+
+static void check_part(uint64_t too_many, bool from_end)
+{
+    scopes_look_options options = everything;
+    scopes_look *look;
+    int64_t from_ns, to_ns;
+
+    check_status(scopes_look_take(&look, run, &everything), 0);
+    find_ends(&from_ns, &to_ns, look);
+    scopes_look_free(look);
+
+    options.too_many = too_many;
+    if (from_end) {
+        options.last_ns = (to_ns - from_ns) / 4;
+    } else {
+        options.from_ns = from_ns + (to_ns - from_ns) / 4;
+        options.to_ns = from_ns + (to_ns - from_ns) / 2;
+    }
+    check_status(scopes_look_take(&look, run, &options), 0);
+    check_clocks(look);
+    check_window(look, from_end ? INT64_MAX : options.to_ns);
+    scopes_look_free(look);
+}
+
+Test(look, a_window_of_a_small_run_is_aligned_by_all_of_it)
+{
+    check_part(0, false);
+}
+
+Test(look, the_last_part_of_a_small_run)
+{
+    check_part(0, true);
+}
+
+Test(look, a_window_of_a_large_run_is_aligned_though_wall_clocks_are_wrong)
+{
+    check_part(1, false);
+}
+
+Test(look, the_last_part_of_a_large_run)
+{
+    check_part(1, true);
+}
+
+Test(look, a_second_look_is_aligned_too)
+{
+    scopes_look *look;
+
+    check_status(scopes_look_take(&look, run, &everything), 0);
+    check_status(scopes_look_again(look), 0);
+    check_clocks(look);
+    scopes_look_free(look);
+}

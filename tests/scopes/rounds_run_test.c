@@ -1,0 +1,205 @@
+/* rounds_run_test.c - rounds of collectives in runs of trees that were
+ * generated. Which round an operation is of is known beforehand: the r-th sum
+ * of each thread is of round r. */
+#include <stdlib.h>
+
+#include "scopes/rounds.h"
+#include "tests/support/check.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define GSUM TEST_BINARY_DIR "/gsum"
+
+#define ROUNDS 200
+#define THREADS 7
+#define SEQUENCES 4096
+
+static eventspace_run *run;
+static const paths_map *map;
+static scopes_ways *ways;
+static scopes_store *store;
+/* By thread and sequence: the round, or SCOPES_MISSING. */
+static uint32_t truth[THREADS][SEQUENCES];
+
+static void close_run(void)
+{
+    scopes_store_free(store);
+    scopes_ways_free(ways);
+    eventspace_run_close(run);
+    store = NULL;
+    ways = NULL;
+    run = NULL;
+}
+
+static void clean(void)
+{
+    close_run();
+    scratch_remove();
+}
+
+TestSuite(rounds_run, .timeout = 600, .init = scratch_make, .fini = clean);
+
+/* --- runs --- */
+
+static void load(void)
+{
+    scopes_wanted all = {0};
+    scopes_source *source;
+
+    check_status(eventspace_run_open(&run, scratch_file("run")), 0);
+    map = eventspace_run_map(run);
+    check_status(scopes_ways_make(&ways, map), 0);
+    check_status(scopes_source_open(&source, run), 0);
+    check_status(scopes_store_load(&store, source, &all), 0);
+    scopes_source_close(source);
+    cr_assert_eq(store->ledger.missed, 0);
+}
+
+static void find_truth(void)
+{
+    memset(truth, 0xff, sizeof(truth));
+    for (uint32_t i = 0; i < ways->top_count; i++) {
+        const scopes_top *top = &ways->tops[i];
+        const scopes_series *series =
+            scopes_store_series(store, top->collector);
+        if (top->meeting == PATHS_NONE)
+            continue;
+        cr_assert_eq(series->count, ROUNDS);
+        for (uint32_t r = 0; r < ROUNDS; r++) {
+            cr_assert_lt(series->events[r].sequence, SEQUENCES);
+            truth[top->thread][series->events[r].sequence] = r;
+        }
+    }
+}
+
+static void run_make(const char *shape, const char *collectors)
+{
+    char *application = process_run(0, 60, GSUM, "mapping", "--threads=7",
+                                    "--shape", shape, NULL);
+    const char *file = scratch_write("application.dot", application);
+
+    free(process_run(0, 60, EVENTSPACE, "map", "generate", "--application",
+                     file, "--hosts", "3", "-o", scratch_file("bare.dot"),
+                     NULL));
+    free(process_run(0, 60, EVENTSPACE, "map", "instrument",
+                     scratch_file("bare.dot"), "--collectors", collectors, "-o",
+                     scratch_file("map.dot"), NULL));
+    free(process_run(0, 200, EVENTSPACE, "run", scratch_file("map.dot"),
+                     "--out", scratch_file("run"), "--replace", "--", GSUM,
+                     "-n", "200", NULL));
+    free(application);
+    load();
+    find_truth();
+}
+
+/* --- checks --- */
+
+static uint32_t truth_of(const eventspace_trace *event)
+{
+    cr_assert(event->thread < THREADS && event->sequence < SEQUENCES);
+    return truth[event->thread][event->sequence];
+}
+
+/* All events of a round are of one true round, which is given. */
+static uint32_t check_round(const scopes_rounds *rounds, uint32_t r)
+{
+    const scopes_meeting *m = rounds->meeting;
+    uint32_t is = SCOPES_MISSING;
+
+    for (uint32_t i = 0; i <= rounds->inputs; i++) {
+        uint32_t id = i < rounds->inputs ? m->inputs.ids[i] : m->lower;
+        uint32_t at = i < rounds->inputs
+                          ? rounds->events[r * rounds->inputs + i]
+                          : rounds->below[r];
+        const scopes_series *series = scopes_store_series(store, id);
+        if (at == SCOPES_MISSING)
+            continue;
+        if (is == SCOPES_MISSING)
+            is = truth_of(&series->events[at]);
+        cr_assert_eq(is, truth_of(&series->events[at]));
+        if (id == m->lower)
+            cr_assert_eq(rounds->last[r],
+                         scopes_ways_input(ways, (uint32_t)(m - ways->meetings),
+                                           series->events[at].thread));
+    }
+    cr_assert_neq(is, SCOPES_MISSING);
+    return is;
+}
+
+static void check_whole(void)
+{
+    cr_assert_gt(ways->meeting_count, 0);
+    for (uint32_t i = 0; i < ways->meeting_count; i++) {
+        scopes_rounds *rounds;
+        check_status(scopes_rounds_make(&rounds, ways, store, i), 0);
+        cr_assert_eq(rounds->count, ROUNDS);
+        cr_assert(rounds->complete);
+        for (uint32_t r = 0; r < ROUNDS; r++)
+            cr_assert_eq(check_round(rounds, r), r);
+        scopes_rounds_free(rounds);
+    }
+}
+
+/* Loses one event in five. */
+static void lose(void)
+{
+    static eventspace_trace kept[100000];
+    scopes_ledger ledger = {0};
+
+    for (uint32_t id = 0; id < store->collectors; id++) {
+        const scopes_series *series = scopes_store_series(store, id);
+        for (size_t i = 0; i < series->count; i++) {
+            if (rand() % 5 && ledger.seen < 100000)
+                kept[ledger.seen++] = series->events[i];
+            ledger.made++;
+        }
+    }
+    ledger.missed = ledger.made - ledger.seen;
+    scopes_store_free(store);
+    check_status(
+        scopes_store_make(&store, map, kept, (size_t)ledger.seen, &ledger), 0);
+}
+
+static void check_lossy(void)
+{
+    uint64_t whole = 0;
+
+    lose();
+    for (uint32_t i = 0; i < ways->meeting_count; i++) {
+        scopes_rounds *rounds;
+        check_status(scopes_rounds_make(&rounds, ways, store, i), 0);
+        cr_assert_not(rounds->complete);
+        for (uint32_t r = 0; r < rounds->count; r++)
+            check_round(rounds, r);
+        whole += rounds->count;
+        scopes_rounds_free(rounds);
+    }
+    cr_assert_gt(whole, ways->meeting_count * ROUNDS / 2);
+}
+
+static void check_shape(const char *shape)
+{
+    run_make(shape, "all");
+    check_whole();
+    check_lossy();
+    close_run();
+    run_make(shape, "threads");
+    check_whole();
+    check_lossy();
+}
+
+Test(rounds_run, of_a_flat_tree)
+{
+    check_shape("flat");
+}
+
+Test(rounds_run, of_a_hierarchical_tree)
+{
+    check_shape("hierarchical");
+}
+
+Test(rounds_run, of_a_binomial_tree)
+{
+    check_shape("binomial");
+}

@@ -1,0 +1,115 @@
+/* table_test.c - one table in each format. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "scopes/table.h"
+#include "tests/support/check.h"
+#include "viewer/table.h"
+
+static const scopes_column columns[] = {
+    {"name", "name", SCOPES_TEXT},    {"count", "count", SCOPES_COUNT},
+    {"number", "no.", SCOPES_NUMBER}, {"time_ns", "time ms", SCOPES_TIME_NS},
+    {"share", "share", SCOPES_SHARE}, {"rate_ppm", "ppm", SCOPES_REAL},
+};
+
+static void add(scopes_table *table, const char *name, int64_t count,
+                int64_t number, int64_t time_ns, double share, double real)
+{
+    scopes_table_text(table, name);
+    scopes_table_integer(table, count);
+    scopes_table_integer(table, number);
+    scopes_table_integer(table, time_ns);
+    scopes_table_real(table, share);
+    scopes_table_real(table, real);
+}
+
+static char *print(const scopes_table *table, viewer_format format)
+{
+    char *text;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+    check_status(viewer_table_print(table, format, file), 0);
+    fclose(file);
+    return text;
+}
+
+static scopes_table *three_rows(void)
+{
+    scopes_table *table = scopes_table_create(columns, 6);
+    add(table, "gr\xc3\xbcn", 1234567, 1234567, 1500000, 0.25, -0.5);
+    add(table, "a,\"b\"\n", -1000, 0, -1, 1, 12.1254);
+    add(table, "", SCOPES_BLANK, SCOPES_BLANK, SCOPES_BLANK, (double)NAN,
+        (double)NAN);
+    return table;
+}
+
+static void check_text(const scopes_table *table, viewer_format format,
+                       const char *want)
+{
+    char *text = print(table, format);
+    cr_assert_str_eq(text, want, "\n%s\nand not\n%s", text, want);
+    free(text);
+}
+
+Test(table, people_see_grouped_numbers_and_milliseconds, .timeout = 120)
+{
+    scopes_table *table = three_rows();
+    check_text(table, VIEWER_TABLE,
+               "name        count      no.    time ms   share     ppm\n"
+               "gr\xc3\xbcn    1,234,567  1234567   1.500000   25.0%    -0.5\n"
+               "a,\"b\"?     -1,000        0  -0.000001  100.0%  12.125\n"
+               "                                                     \n");
+    scopes_table_destroy(table);
+}
+
+Test(table, longer_times_have_fewer_decimals, .timeout = 120)
+{
+    static const scopes_column times[] = {{"t_ns", "t ms", SCOPES_TIME_NS}};
+    scopes_table *table = scopes_table_create(times, 1);
+    scopes_table_integer(table, 9999999);
+    scopes_table_integer(table, SCOPES_BLANK);
+    check_text(table, VIEWER_TABLE, "    t ms\n9.999999\n        \n");
+    scopes_table_integer(table, 10000000);
+    check_text(table, VIEWER_TABLE, "  t ms\n10.000\n      \n10.000\n");
+    scopes_table_destroy(table);
+}
+
+Test(table, csv_quotes_what_would_break_it, .timeout = 120)
+{
+    scopes_table *table = three_rows();
+    check_text(table, VIEWER_CSV,
+               "name,count,number,time_ns,share,rate_ppm\r\n"
+               "gr\xc3\xbcn,1234567,1234567,1500000,0.250000,-0.5\r\n"
+               "\"a,\"\"b\"\"\n\",-1000,0,-1,1.000000,12.1254\r\n"
+               ",,,,,\r\n");
+    scopes_table_destroy(table);
+}
+
+Test(table, json_has_null_for_what_is_not_known, .timeout = 120)
+{
+    scopes_table *table = three_rows();
+    check_text(table, VIEWER_JSON,
+               "[\n"
+               "{\"name\":\"gr\xc3\xbcn\",\"count\":1234567,\"number\":1234567,"
+               "\"time_ns\":1500000,\"share\":0.25,\"rate_ppm\":-0.5},\n"
+               "{\"name\":\"a,\\\"b\\\"\\n\",\"count\":-1000,\"number\":0,"
+               "\"time_ns\":-1,\"share\":1,\"rate_ppm\":12.1254},\n"
+               "{\"name\":\"\",\"count\":null,\"number\":null,"
+               "\"time_ns\":null,\"share\":null,\"rate_ppm\":null}\n"
+               "]");
+    scopes_table_destroy(table);
+}
+
+Test(table, a_table_without_rows_has_its_head, .timeout = 120)
+{
+    scopes_table *table = scopes_table_create(columns, 2);
+    check_text(table, VIEWER_TABLE, "name  count\n");
+    check_text(table, VIEWER_CSV, "name,count\r\n");
+    check_text(table, VIEWER_JSON, "[\n]");
+    scopes_table_destroy(table);
+}
+
+Test(table, memory_that_ran_out_is_told, .timeout = 120)
+{
+    check_status(viewer_table_print(NULL, VIEWER_CSV, stdout), PASTSET_ENOMEM);
+}
