@@ -18,8 +18,8 @@
 
 #define MAP_NAME "pathmap.dot"
 
-static const char *const host_suffixes[] = {".space", ".meta", ".drained",
-                                            ".meta.tmp", ".archive"};
+static const char *const host_suffixes[] = {
+    ".space", ".meta", ".drained", ".meta.tmp", ".archive", ".archive.tmp"};
 
 #define SUFFIXES (sizeof(host_suffixes) / sizeof(host_suffixes[0]))
 

@@ -10,12 +10,12 @@
  *    24  u8[8]   0
  *    32  u8[256] the host's name, and zeros
  *
- * After it come blocks, each with a head of 224 bytes that says all about it,
+ * After it come blocks, each with a head of 232 bytes that says all about it,
  * so that every good block can be used whatever became of the others:
  *
  *     0  u8[8]   "\xE5" "block" "\r\n"
  *     8  u32     CRC-32 of this head, with 0 here
- *    12  u32     kind: 1 tuples, 2 end of a lane, 3 cost
+ *    12  u32     kind: 1 tuples, 2 end of a lane, 3 cost, 4 index
  *    16  u64     where in the file this head is: a copy of an archive within
  *                an archive is not taken for a part of it
  *    24  u32     tuples
@@ -27,8 +27,17 @@
  *                end: tuples that the lane has had, tuples refused, tuples
  *                lost of those that it has had, 0, 0
  *                cost: tuples, bytes, processor ns, pulls, elapsed ns
- *    80  u32[4]  least and greatest thread, least and greatest collector
- *    96  u8[128] the lane's name, and zeros; empty for cost
+ *                index: where the index before it is (0: it is the first), and
+ *                where the first block of which it tells
+ *    80  u64     where the last index before this block is; 0: there is none
+ *    88  u32[4]  least and greatest thread, least and greatest collector
+ *   104  u8[128] the lane's name, and zeros; empty for cost and index
+ *
+ * After every 512 blocks comes an index, a copy of their heads (that is its
+ * content, a zstd frame; its `tuples` are heads): so that who opens a large
+ * file need not go everywhere in it. Any head near the end of the file leads
+ * to the last index, and each index to the one before. They may be lost, as
+ * they say nothing that the heads do not.
  *
  * Only tuples are followed by bytes: a zstd frame. In it is the end (u64) and
  * the sequence (u32) of the first tuple, from which differences begin, and
@@ -140,11 +149,12 @@ void scopes__archive_block_put(unsigned char out[ARCHIVE_BLOCK_BYTES],
     put_u32(out + 32, block->raw);
     put_u32(out + 36, block->sum);
     memcpy(out + 40, block->numbers, sizeof(block->numbers));
-    put_u32(out + 80, block->from_thread);
-    put_u32(out + 84, block->to_thread);
-    put_u32(out + 88, block->from_collector);
-    put_u32(out + 92, block->to_collector);
-    memcpy(out + 96, block->lane, length);
+    memcpy(out + 80, &block->index, 8);
+    put_u32(out + 88, block->from_thread);
+    put_u32(out + 92, block->to_thread);
+    put_u32(out + 96, block->from_collector);
+    put_u32(out + 100, block->to_collector);
+    memcpy(out + 104, block->lane, length);
     put_u32(out + 8, checksum(out, ARCHIVE_BLOCK_BYTES, 8));
 }
 
@@ -152,18 +162,28 @@ void scopes__archive_block_put(unsigned char out[ARCHIVE_BLOCK_BYTES],
  * when memory is taken and indexes are added up. */
 static bool is_possible(const archive_block *b)
 {
-    if (b->lane[PASTSET_NAME_BYTES - 1] != 0)
+    const uint64_t *n = b->numbers;
+
+    if (b->lane[PASTSET_NAME_BYTES - 1] != 0 || b->raw > ARCHIVE_RAW_MOST ||
+        b->packed > ARCHIVE_PACKED_MOST)
         return false;
-    if (b->kind != ARCHIVE_TUPLES)
-        return b->packed == 0 && (b->kind == ARCHIVE_COST ||
-                                  (b->kind == ARCHIVE_END && b->lane[0] &&
-                                   b->numbers[END_WRITTEN] <=
-                                       UINT64_MAX - b->numbers[END_REFUSED]));
-    return b->lane[0] && b->count > 0 && b->count <= SCOPES_ARCHIVE_BLOCK &&
-           b->packed > 0 && b->packed <= ARCHIVE_PACKED_MOST &&
-           b->raw <= ARCHIVE_RAW_MOST &&
-           b->numbers[TUPLES_INDEX] <= UINT64_MAX - b->count &&
-           b->numbers[TUPLES_LOST] <= b->numbers[TUPLES_INDEX];
+    switch (b->kind) {
+    case ARCHIVE_TUPLES:
+        return b->lane[0] && b->count > 0 && b->count <= SCOPES_ARCHIVE_BLOCK &&
+               b->packed > 0 && n[TUPLES_INDEX] <= UINT64_MAX - b->count &&
+               n[TUPLES_LOST] <= n[TUPLES_INDEX];
+    case ARCHIVE_END:
+        return b->lane[0] && b->packed == 0 &&
+               n[END_WRITTEN] <= UINT64_MAX - n[END_REFUSED];
+    case ARCHIVE_COST:
+        return b->packed == 0;
+    case ARCHIVE_INDEX:
+        return b->count > 0 && b->count <= ARCHIVE_INDEX_HEADS &&
+               b->packed > 0 && b->raw == b->count * ARCHIVE_BLOCK_BYTES &&
+               n[INDEX_FROM] < b->offset && n[INDEX_BEFORE] < b->offset;
+    default:
+        return false;
+    }
 }
 
 bool scopes__archive_block_get(archive_block *out,
@@ -180,11 +200,12 @@ bool scopes__archive_block_get(archive_block *out,
     out->raw = get_u32(in + 32);
     out->sum = get_u32(in + 36);
     memcpy(out->numbers, in + 40, sizeof(out->numbers));
-    out->from_thread = get_u32(in + 80);
-    out->to_thread = get_u32(in + 84);
-    out->from_collector = get_u32(in + 88);
-    out->to_collector = get_u32(in + 92);
-    memcpy(out->lane, in + 96, PASTSET_NAME_BYTES);
+    memcpy(&out->index, in + 80, 8);
+    out->from_thread = get_u32(in + 88);
+    out->to_thread = get_u32(in + 92);
+    out->from_collector = get_u32(in + 96);
+    out->to_collector = get_u32(in + 100);
+    memcpy(out->lane, in + 104, PASTSET_NAME_BYTES);
     return out->offset == offset && is_possible(out);
 }
 

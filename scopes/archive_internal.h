@@ -1,7 +1,7 @@
 /* archive_internal.h - between the files of archives: archive_block.c turns
  * blocks into bytes and back, archive_names.c numbers lanes, archive_walk.c
- * finds the blocks of a file, archive_read.c reads them, archive_write.c
- * writes them. */
+ * and archive_index.c find the blocks of a file, archive_read.c reads them,
+ * archive_write.c writes them. */
 #ifndef SCOPES_ARCHIVE_INTERNAL_H
 #define SCOPES_ARCHIVE_INTERNAL_H
 
@@ -10,7 +10,7 @@
 #include "scopes/archive.h"
 
 #define ARCHIVE_HEAD_BYTES 288  /* of the file */
-#define ARCHIVE_BLOCK_BYTES 224 /* of a block's head */
+#define ARCHIVE_BLOCK_BYTES 232 /* of a block's head */
 #define ARCHIVE_HOST_BYTES 256  /* longest name of a host, with its 0 */
 
 /* Columns of a block: how much they take when nothing can be saved. */
@@ -25,7 +25,12 @@ typedef enum archive_kind {
     ARCHIVE_TUPLES = 1,
     ARCHIVE_END = 2,
     ARCHIVE_COST = 3,
+    ARCHIVE_INDEX = 4,
 } archive_kind;
+
+/* Most heads of an index, and their bytes. */
+#define ARCHIVE_INDEX_HEADS 512
+#define ARCHIVE_INDEX_BYTES (ARCHIVE_INDEX_HEADS * ARCHIVE_BLOCK_BYTES)
 
 /* A block's head. */
 typedef struct archive_block {
@@ -36,6 +41,7 @@ typedef struct archive_block {
     uint32_t raw;        /* bytes when they are not compressed any more */
     uint32_t sum;        /* of the bytes that follow */
     uint64_t numbers[5]; /* by kind, see NUMBERS below */
+    uint64_t index;      /* where the last index before it is; 0: none */
     uint32_t from_thread, to_thread;
     uint32_t from_collector, to_collector;
     char lane[PASTSET_NAME_BYTES];
@@ -44,6 +50,7 @@ typedef struct archive_block {
 /* What the numbers are. */
 enum { TUPLES_INDEX, TUPLES_LOST, TUPLES_FROM_TICKS, TUPLES_TO_TICKS };
 enum { END_WRITTEN, END_REFUSED, END_LOST };
+enum { INDEX_BEFORE, INDEX_FROM };
 enum { COST_TUPLES, COST_BYTES, COST_PROCESSOR, COST_PULLS, COST_ELAPSED };
 
 /* --- archive_block.c --- */
@@ -116,9 +123,11 @@ struct scopes_archive {
     int fd;
     bool borrowed; /* the descriptor is the writer's */
     bool started;  /* the head of the file was looked at */
+    bool written;  /* somebody had it locked when the last look began */
     char host[ARCHIVE_HOST_BYTES];
     uint64_t limit; /* beyond it nothing is looked at */
     uint64_t at;    /* where the next block begins */
+    uint64_t index; /* where the last index is that was seen; 0: none */
     archive_names names;
     archive_lane *lanes;
     uint32_t lane_room;
@@ -134,6 +143,18 @@ struct scopes_archive {
     unsigned char *packed, *raw;
 };
 
+/* Takes in the blocks from `at` on as far as indexes tell of them, and leaves
+ * the others to be walked. What is wrong with an index is no error: the blocks
+ * are there without it. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+int scopes__archive_index_use(scopes_archive *archive, uint64_t size);
+/* Takes in the blocks between `at` and `to`, from head to head. */
+int scopes__archive_heads(scopes_archive *archive, uint64_t to);
+/* Takes in one block, which begins at `at`. */
+int scopes__archive_take(scopes_archive *archive, const archive_block *block);
+/* Reads the head at `offset`: 1, 0 if there is none that is good, or
+ * PASTSET_EIO. */
+int scopes__archive_look(scopes_archive *archive, uint64_t offset,
+                         archive_block *out);
 /* Takes in what stands from `at` on. */
 int scopes__archive_walk(scopes_archive *archive);
 /* Reads what there is of `bytes` bytes at `offset`: how many that were, or
@@ -145,6 +166,12 @@ void scopes__archive_damage(scopes_archive *archive, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* --- archive_read.c --- */
+
+/* Reads the content of a block into `raw` of the archive.
+ * Errors: PASTSET_EFORMAT, without a text (it is damaged), PASTSET_EIO,
+ * PASTSET_ENOMEM. */
+int scopes__archive_unpack(scopes_archive *archive, uint64_t offset,
+                           const archive_content *content);
 
 /* Opens for whoever goes on with the file, which is locked by the caller: tails
  * that are cut or damaged are not looked at, and `*end` is where they begin.

@@ -219,32 +219,41 @@ static int content_fail(scopes_archive *a, size_t position)
                         l->shown.name, (unsigned long long)b->index);
 }
 
-int scopes_archive_read(scopes_archive *a, size_t position,
-                        eventspace_trace *out)
+int scopes__archive_unpack(scopes_archive *a, uint64_t offset,
+                           const archive_content *c)
 {
-    const archive_content *c;
     ssize_t got;
     size_t raw;
     int err = unpacker_make(a);
 
     if (err)
         return err;
-    if (position >= a->block_count)
-        return pastset_fail(PASTSET_EINVAL, "%s: no block number %zu", a->file,
-                            position);
-    c = &a->contents[position];
-    got =
-        scopes__archive_pread(a, a->packed, c->packed,
-                              a->blocks[position].offset + ARCHIVE_BLOCK_BYTES);
+    got = scopes__archive_pread(a, a->packed, c->packed,
+                                offset + ARCHIVE_BLOCK_BYTES);
     if (got < 0)
         return (int)got;
     if (got < (ssize_t)c->packed ||
         crc32(0, a->packed, (uInt)c->packed) != c->sum)
-        return content_fail(a, position);
+        return PASTSET_EFORMAT;
     raw =
         ZSTD_decompressDCtx(a->unpacker, a->raw, c->raw, a->packed, c->packed);
-    if (ZSTD_isError(raw) || raw != c->raw ||
-        !scopes__archive_decode(out, a->blocks[position].count, a->raw, raw))
-        return content_fail(a, position);
-    return 0;
+    return ZSTD_isError(raw) || raw != c->raw ? PASTSET_EFORMAT : 0;
+}
+
+int scopes_archive_read(scopes_archive *a, size_t position,
+                        eventspace_trace *out)
+{
+    const scopes_archive_block *b;
+    const archive_content *c;
+    int err;
+
+    if (position >= a->block_count)
+        return pastset_fail(PASTSET_EINVAL, "%s: no block number %zu", a->file,
+                            position);
+    b = &a->blocks[position];
+    c = &a->contents[position];
+    err = scopes__archive_unpack(a, b->offset, c);
+    if (!err && !scopes__archive_decode(out, b->count, a->raw, c->raw))
+        err = PASTSET_EFORMAT;
+    return err == PASTSET_EFORMAT ? content_fail(a, position) : err;
 }

@@ -224,7 +224,7 @@ static void end_take(scopes_archive *a, archive_lane *l, const archive_block *b)
         l->shown.refused = b->numbers[END_REFUSED];
 }
 
-static int block_take(scopes_archive *a, const archive_block *b)
+static int block_note(scopes_archive *a, const archive_block *b)
 {
     archive_lane *l = NULL;
     int err;
@@ -236,6 +236,10 @@ static int block_take(scopes_archive *a, const archive_block *b)
             b->numbers[COST_ELAPSED]};
         return 0;
     }
+    if (b->kind == ARCHIVE_INDEX) {
+        a->index = b->offset;
+        return 0;
+    }
     err = lane_get(a, b->lane, &l);
     if (err)
         return err;
@@ -245,10 +249,18 @@ static int block_take(scopes_archive *a, const archive_block *b)
     return 0;
 }
 
+int scopes__archive_take(scopes_archive *a, const archive_block *b)
+{
+    int err = block_note(a, b);
+
+    if (!err)
+        a->at = b->offset + ARCHIVE_BLOCK_BYTES + b->packed;
+    return err;
+}
+
 /* --- walking --- */
 
-/* Whether a good head stands at `offset`; 1 or 0, or PASTSET_EIO. */
-static int block_look(scopes_archive *a, uint64_t offset, archive_block *out)
+int scopes__archive_look(scopes_archive *a, uint64_t offset, archive_block *out)
 {
     unsigned char head[ARCHIVE_BLOCK_BYTES];
     ssize_t got = scopes__archive_pread(a, head, sizeof(head), offset);
@@ -279,7 +291,7 @@ static int block_search(scopes_archive *a, uint64_t from, uint64_t size,
         }
         while (!found && (at = scopes__archive_block_seek(
                               at, (size_t)(bytes + got - at))) != NULL) {
-            found = block_look(a, from + (uint64_t)(at - bytes), out);
+            found = scopes__archive_look(a, from + (uint64_t)(at - bytes), out);
             at++;
         }
         from += (uint64_t)got - 7; /* a head may begin in the last seven */
@@ -320,7 +332,7 @@ static void tail_note(scopes_archive *a, uint64_t size,
     unsigned long long at = a->at, left = size - a->at;
 
     a->tail[0] = 0;
-    if (left == 0 || is_written(a))
+    if (left == 0 || a->written || is_written(a))
         return;
     if (cut && cut->kind == ARCHIVE_TUPLES)
         snprintf(a->tail, sizeof(a->tail),
@@ -335,15 +347,14 @@ static void tail_note(scopes_archive *a, uint64_t size,
                  at, left, is_zero(a, a->at, size) ? "zero" : "no block");
 }
 
-/* Takes in all blocks from `at` on. */
-static int blocks_walk(scopes_archive *a, uint64_t size)
+int scopes__archive_heads(scopes_archive *a, uint64_t size)
 {
     archive_block b;
     int found = 0, err = 0;
 
     a->tail[0] = 0;
     while (!err && a->at < size) {
-        found = block_look(a, a->at, &b);
+        found = scopes__archive_look(a, a->at, &b);
         if (found == 0)
             found = block_search(a, a->at + 1, size, &b);
         if (found <= 0 || !is_whole(&b, size))
@@ -352,9 +363,7 @@ static int blocks_walk(scopes_archive *a, uint64_t size)
             scopes__archive_damage(a, "bytes %llu to %llu are damaged",
                                    (unsigned long long)a->at,
                                    (unsigned long long)b.offset - 1);
-        err = block_take(a, &b);
-        if (!err)
-            a->at = b.offset + ARCHIVE_BLOCK_BYTES + b.packed;
+        err = scopes__archive_take(a, &b);
     }
     if (err || found < 0)
         return err ? err : found;
@@ -387,8 +396,8 @@ static int head_replace(scopes_archive *a, uint64_t size)
     return 0;
 }
 
-/* The file may have been created this moment, or by somebody who was killed
- * then: it has no whole head, and that is no mistake. */
+/* A file that is cut off within its head has nothing else, and that is not for
+ * others to stop at. */
 static int head_read(scopes_archive *a, uint64_t size)
 {
     unsigned char head[ARCHIVE_HEAD_BYTES], begin[ARCHIVE_HEAD_BYTES];
@@ -402,7 +411,7 @@ static int head_read(scopes_archive *a, uint64_t size)
         scopes__archive_head_put(begin, "");
         if (memcmp(head, begin, got < 20 ? (size_t)got : 20) != 0)
             return pastset_fail(PASTSET_EFORMAT, "%s: is no archive", a->file);
-        if (!is_written(a))
+        if (!a->written && !is_written(a))
             snprintf(a->tail, sizeof(a->tail),
                      "it ends within its head: nothing was saved yet");
         problem_compose(a);
@@ -412,6 +421,8 @@ static int head_read(scopes_archive *a, uint64_t size)
     err = scopes__archive_head_get(a->host, head, a->file);
     if (err == PASTSET_EFORMAT)
         err = head_replace(a, size);
+    if (!err)
+        err = scopes__archive_index_use(a, size);
     a->started = !err;
     return err == PASTSET_ENOTSUP ? PASTSET_EFORMAT : err;
 }
@@ -419,11 +430,14 @@ static int head_read(scopes_archive *a, uint64_t size)
 int scopes__archive_walk(scopes_archive *a)
 {
     uint64_t size = 0;
-    int err = size_get(a, &size);
+    int err;
 
+    /* First: it may be let go of while we look. */
+    a->written = is_written(a);
+    err = size_get(a, &size);
     if (!err && !a->started)
         err = head_read(a, size);
     if (!err && a->started)
-        err = blocks_walk(a, size);
+        err = scopes__archive_heads(a, size);
     return err;
 }

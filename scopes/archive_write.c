@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,8 +44,12 @@ struct scopes_archive_writer {
     ZSTD_CCtx *packer;
     unsigned char *raw;
     unsigned char *block; /* head and content */
-    uint64_t tuples;      /* that are in the file */
-    uint64_t appended;    /* since it was opened, in the file or kept */
+    unsigned char *heads; /* of the blocks since the last index */
+    uint32_t head_count;
+    uint64_t heads_from; /* where the first of these is */
+    uint64_t index;      /* where the last index is; 0: there is none */
+    uint64_t tuples;     /* that are in the file */
+    uint64_t appended;   /* since it was opened, in the file or kept */
     scopes_archive_cost before, noted;
     bool cost_changed;
 };
@@ -83,11 +88,63 @@ static int bytes_append(scopes_archive_writer *w, const unsigned char *bytes,
     return 0;
 }
 
-static int block_append(scopes_archive_writer *w, archive_block *b)
+static int head_append(scopes_archive_writer *w, archive_block *b)
 {
     b->offset = w->end;
+    b->index = w->index;
+    b->sum = (uint32_t)crc32(0, w->block + ARCHIVE_BLOCK_BYTES, b->packed);
     scopes__archive_block_put(w->block, b);
     return bytes_append(w, w->block, ARCHIVE_BLOCK_BYTES + b->packed);
+}
+
+/* Compresses what becomes the content of the block. */
+static int content_pack(scopes_archive_writer *w, archive_block *b,
+                        const unsigned char *raw, size_t bytes)
+{
+    size_t packed = ZSTD_compress2(w->packer, w->block + ARCHIVE_BLOCK_BYTES,
+                                   ARCHIVE_PACKED_MOST, raw, bytes);
+
+    if (ZSTD_isError(packed))
+        return pastset_fail(PASTSET_ENOMEM, "%s: compressing: %s", w->file,
+                            ZSTD_getErrorName(packed));
+    b->raw = (uint32_t)bytes;
+    b->packed = (uint32_t)packed;
+    return 0;
+}
+
+static int index_write(scopes_archive_writer *w)
+{
+    archive_block b = {.kind = ARCHIVE_INDEX, .count = w->head_count};
+    int err;
+
+    b.numbers[INDEX_BEFORE] = w->index;
+    b.numbers[INDEX_FROM] = w->heads_from;
+    err = content_pack(w, &b, w->heads,
+                       (size_t)w->head_count * ARCHIVE_BLOCK_BYTES);
+    if (!err)
+        err = head_append(w, &b);
+    if (err)
+        return err;
+    w->index = b.offset;
+    w->head_count = 0;
+    w->heads_from = w->end;
+    return 0;
+}
+
+/* Packs and appends a block, with the index before it if that is due. */
+static int block_append(scopes_archive_writer *w, archive_block *b,
+                        const unsigned char *raw, size_t bytes)
+{
+    int err = w->head_count == ARCHIVE_INDEX_HEADS ? index_write(w) : 0;
+
+    if (!err && bytes > 0)
+        err = content_pack(w, b, raw, bytes);
+    if (!err)
+        err = head_append(w, b);
+    if (!err)
+        memcpy(w->heads + (size_t)w->head_count++ * ARCHIVE_BLOCK_BYTES,
+               w->block, ARCHIVE_BLOCK_BYTES);
+    return err;
 }
 
 /* --- blocks of tuples --- */
@@ -123,24 +180,14 @@ static int tuples_write(scopes_archive_writer *w, uint32_t number,
                         uint32_t count)
 {
     archive_block b = {.kind = ARCHIVE_TUPLES, .count = count};
-    size_t raw, packed;
     int err;
 
-    strcpy(b.lane,
-           w->names.names[number]); /* lane_get has seen to its length */
+    strcpy(b.lane, w->names.names[number]); /* lane_get has looked at it */
     b.numbers[TUPLES_INDEX] = index;
     b.numbers[TUPLES_LOST] = w->lanes[number].lost;
     ranges_find(&b, events);
-    raw = scopes__archive_encode(w->raw, events, count);
-    packed = ZSTD_compress2(w->packer, w->block + ARCHIVE_BLOCK_BYTES,
-                            ARCHIVE_PACKED_MOST, w->raw, raw);
-    if (ZSTD_isError(packed))
-        return pastset_fail(PASTSET_ENOMEM, "%s: compressing: %s", w->file,
-                            ZSTD_getErrorName(packed));
-    b.raw = (uint32_t)raw;
-    b.packed = (uint32_t)packed;
-    b.sum = (uint32_t)crc32(0, w->block + ARCHIVE_BLOCK_BYTES, (uInt)packed);
-    err = block_append(w, &b);
+    err = block_append(w, &b, w->raw,
+                       scopes__archive_encode(w->raw, events, count));
     if (!err)
         w->tuples += count;
     return err;
@@ -294,7 +341,7 @@ static int end_write(scopes_archive_writer *w, uint32_t number)
     b.numbers[END_WRITTEN] = l->written;
     b.numbers[END_REFUSED] = l->refused;
     b.numbers[END_LOST] = l->lost + (l->written - l->next);
-    err = block_append(w, &b);
+    err = block_append(w, &b, NULL, 0);
     l->told = !err;
     return err;
 }
@@ -344,11 +391,11 @@ static int cost_write(scopes_archive_writer *w)
     int err;
 
     b.numbers[COST_TUPLES] = w->tuples;
-    b.numbers[COST_BYTES] = w->end + ARCHIVE_BLOCK_BYTES;
+    b.numbers[COST_BYTES] = w->end;
     b.numbers[COST_PROCESSOR] = w->before.processor_ns + w->noted.processor_ns;
     b.numbers[COST_PULLS] = w->before.pulls + w->noted.pulls;
     b.numbers[COST_ELAPSED] = w->before.elapsed_ns + w->noted.elapsed_ns;
-    err = block_append(w, &b);
+    err = block_append(w, &b, NULL, 0);
     if (!err)
         w->cost_changed = false;
     return err;
@@ -374,13 +421,10 @@ uint64_t scopes_archive_next(const scopes_archive_writer *w, const char *name)
 
 /* --- creating --- */
 
-static int file_open(scopes_archive_writer *w)
+static int file_lock(scopes_archive_writer *w)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-    w->fd = open(w->file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (w->fd < 0)
-        return fail_errno(w, "opening");
     if (fcntl(w->fd, F_OFD_SETLK, &lock) == 0)
         return 0;
     if (errno == EAGAIN || errno == EACCES)
@@ -391,12 +435,55 @@ static int file_open(scopes_archive_writer *w)
     return fail_errno(w, "locking");
 }
 
+/* Makes the file under another name, and gives it its own when it is locked
+ * and has its head: nobody sees one that has none, and takes it for one that
+ * was cut off. */
+static int file_make(scopes_archive_writer *w, const char *draft)
+{
+    unsigned char head[ARCHIVE_HEAD_BYTES];
+    int err;
+
+    w->fd = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (w->fd < 0)
+        return fail_errno(w, "creating");
+    err = file_lock(w);
+    if (err)
+        return err;
+    scopes__archive_head_put(head, w->host);
+    if (ftruncate(w->fd, 0) != 0)
+        err = fail_errno(w, "creating");
+    if (!err)
+        err = bytes_append(w, head, sizeof(head));
+    if (!err && link(draft, w->file) != 0)
+        err = fail_errno(w, "creating");
+    unlink(draft);
+    return err;
+}
+
+static int file_open(scopes_archive_writer *w)
+{
+    char *draft;
+    int err;
+
+    w->fd = open(w->file, O_RDWR | O_CLOEXEC);
+    if (w->fd >= 0)
+        return file_lock(w);
+    if (errno != ENOENT)
+        return fail_errno(w, "opening");
+    if (asprintf(&draft, "%s.tmp", w->file) < 0)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", w->file);
+    err = file_make(w, draft);
+    free(draft);
+    return err;
+}
+
 /* Takes the lanes over from what is there. */
 static int lanes_resume(scopes_archive_writer *w, const scopes_archive *there)
 {
     int err = 0;
 
     w->before = scopes_archive_costs(there);
+    w->index = there->index;
     for (size_t i = 0; i < scopes_archive_lanes(there) && !err; i++) {
         const scopes_archive_lane *from = scopes_archive_lane_at(there, i);
         uint32_t number;
@@ -445,6 +532,7 @@ static int file_resume(scopes_archive_writer *w)
         err = lanes_resume(w, there);
     if (!err)
         err = file_start(w, there);
+    w->heads_from = w->end;
     scopes_archive_free(there);
     return err;
 }
@@ -454,7 +542,8 @@ static int packer_make(scopes_archive_writer *w)
     w->packer = ZSTD_createCCtx();
     w->raw = malloc(ARCHIVE_RAW_MOST);
     w->block = malloc(ARCHIVE_BLOCK_BYTES + ARCHIVE_PACKED_MOST);
-    if (!w->packer || !w->raw || !w->block || !w->file || !w->host)
+    w->heads = malloc(ARCHIVE_INDEX_BYTES);
+    if (!w->packer || !w->raw || !w->block || !w->heads || !w->file || !w->host)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for an archive",
                             w->file ? w->file : "?");
     ZSTD_CCtx_setParameter(w->packer, ZSTD_c_compressionLevel, LEVEL);
@@ -470,6 +559,7 @@ static void writer_free(scopes_archive_writer *w)
     ZSTD_freeCCtx(w->packer);
     free(w->raw);
     free(w->block);
+    free(w->heads);
     if (w->fd >= 0)
         close(w->fd);
     free(w->file);
@@ -505,9 +595,13 @@ int scopes_archive_create(scopes_archive_writer **out, const char *file,
 
 int scopes_archive_close(scopes_archive_writer *w)
 {
-    int err = w ? scopes_archive_flush(w) : 0;
+    int err;
 
-    if (w)
-        writer_free(w);
+    if (!w)
+        return 0;
+    /* A small block at the end, where readers look for the last index. */
+    w->cost_changed |= w->appended > 0;
+    err = scopes_archive_flush(w);
+    writer_free(w);
     return err;
 }

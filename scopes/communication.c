@@ -9,7 +9,7 @@
  * passes over the tuples of the others.
  *
  * Steps are counted during the merge, and numbered once more only if tuples
- * turn out to be missing. */
+ * turn out to be missing: see communication_steps.c. */
 #include "scopes/communication.h"
 
 #include <stdlib.h>
@@ -17,24 +17,8 @@
 #include <sys/mman.h>
 
 #include "pastset/status.h"
-#include "scopes/heap_internal.h"
+#include "scopes/communication_internal.h"
 #include "scopes/look.h"
-
-/* What is needed while the view is made. */
-typedef struct making {
-    scopes_communication *view;
-    const scopes_ways *ways;
-    const scopes_store *store;
-    const scopes_clocks *clocks;
-    scopes_detail detail;
-    bool whole;             /* what is not in the store is lost */
-    uint32_t *collectors;   /* by path: the one at its top */
-    uint32_t *users;        /* by collector id: how many paths begin with it */
-    uint32_t *slots, *uses; /* by path; `uses` is zero between threads */
-    scopes__heap heap;      /* of the paths of a thread, by their next start */
-    size_t *next;           /* by path: its place in its series */
-    bool any;               /* operation at all */
-} making;
 
 static int no_memory(void)
 {
@@ -58,7 +42,7 @@ static void *large(size_t bytes)
 
 /* --- threads and paths --- */
 
-static void add_threads(making *m)
+static void add_threads(scopes__making *m)
 {
     const paths_map *map = m->view->map;
 
@@ -72,7 +56,8 @@ static void add_threads(making *m)
     }
 }
 
-static bool is_known(const making *m, uint32_t thread, uint32_t collector)
+static bool is_known(const scopes__making *m, uint32_t thread,
+                     uint32_t collector)
 {
     for (size_t i = m->view->path_count; i-- > 0;) {
         if (m->view->paths[i].thread != thread)
@@ -83,7 +68,7 @@ static bool is_known(const making *m, uint32_t thread, uint32_t collector)
     return false;
 }
 
-static void add_paths(making *m)
+static void add_paths(scopes__making *m)
 {
     scopes_communication *view = m->view;
 
@@ -108,7 +93,7 @@ static void add_paths(making *m)
 
 /* --- operations --- */
 
-static size_t count_events(const making *m, size_t path)
+static size_t count_events(const scopes__making *m, size_t path)
 {
     const scopes_series *series =
         scopes_store_series(m->store, m->collectors[path]);
@@ -123,7 +108,7 @@ static size_t count_events(const making *m, size_t path)
 }
 
 /* The next tuple of the path's own thread: false when there is none. */
-static bool next_key(making *m, uint32_t path, scopes__key *out)
+static bool next_key(scopes__making *m, uint32_t path, scopes__key *out)
 {
     const scopes_series *series =
         scopes_store_series(m->store, m->collectors[path]);
@@ -142,7 +127,8 @@ static bool next_key(making *m, uint32_t path, scopes__key *out)
     return true;
 }
 
-static void add_operation(making *m, scopes_thread *thread, scopes__key key)
+static void add_operation(scopes__making *m, scopes_thread *thread,
+                          scopes__key key)
 {
     scopes_communication *view = m->view;
     const scopes_series *series =
@@ -165,7 +151,8 @@ static void add_operation(making *m, scopes_thread *thread, scopes__key key)
 }
 
 /* Puts the operations of a thread together; its paths are [path, end). */
-static int merge(making *m, scopes_thread *thread, uint32_t path, uint32_t end)
+static int merge(scopes__making *m, scopes_thread *thread, uint32_t path,
+                 uint32_t end)
 {
     scopes__key key;
     int err = 0;
@@ -186,99 +173,7 @@ static int merge(making *m, scopes_thread *thread, uint32_t path, uint32_t end)
     return err;
 }
 
-/* --- steps --- */
-
-/* Operations before the thread's last whose tuples are not there: `*missing`
- * of them are lost. Numbers tell nothing when some path of the thread has no
- * collector. */
-static uint64_t count_gone(const making *m, const scopes_thread *thread,
-                           uint64_t *missing)
-{
-    const scopes_operation *op = &m->view->operations[thread->operation];
-    uint32_t highest = 0, lowest = UINT32_MAX;
-    uint64_t before;
-
-    *missing = 0;
-    for (size_t i = 0; i < thread->operations; i++, op++) {
-        highest = op->sequence > highest ? op->sequence : highest;
-        lowest = op->sequence < lowest ? op->sequence : lowest;
-    }
-    if (!thread->all_collected || highest < thread->operations)
-        return 0;
-    before = m->whole || lowest == 0 ? 0 : lowest - 1;
-    if (highest - before > thread->operations)
-        *missing = highest - before - thread->operations;
-    return highest - thread->operations;
-}
-
-static void count_steps(scopes_operation *operations, size_t count,
-                        uint32_t *uses)
-{
-    for (size_t i = 0; i < count; i++)
-        operations[i].step = ++uses[operations[i].path];
-}
-
-static void clear_uses(making *m, const scopes_operation *operations,
-                       size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        m->uses[operations[i].path] = 0;
-}
-
-/* How many paths the thread uses before it uses one again. */
-static uint32_t find_turn(const scopes_operation *operations, size_t count,
-                          uint32_t *uses)
-{
-    uint32_t turn = 0;
-    while (turn < count && uses[operations[turn].path]++ == 0)
-        turn++;
-    for (size_t i = 0; i < count; i++)
-        uses[operations[i].path] = 0;
-    return turn;
-}
-
-/* Numbers the steps as if operation s had gone over path (s - 1) mod `turn`
- * from the start, and goes on counting where that ends: many programs do
- * something else in the end. Gives the number of operations in turn. */
-static size_t turn_steps(scopes_operation *operations, size_t count,
-                         uint32_t turn, uint32_t *slots, uint32_t *uses)
-{
-    size_t in_turn = 0;
-    for (uint32_t i = 0; i < turn; i++)
-        slots[i] = PATHS_NONE;
-    for (; in_turn < count && operations[in_turn].sequence > 0; in_turn++) {
-        scopes_operation *op = &operations[in_turn];
-        uint32_t *slot = &slots[(op->sequence - 1) % turn];
-        if (*slot != PATHS_NONE && *slot != op->path)
-            break;
-        *slot = op->path;
-        op->step = (op->sequence - 1) / turn + 1;
-        uses[op->path] = op->step;
-    }
-    count_steps(operations + in_turn, count - in_turn, uses);
-    return in_turn;
-}
-
-/* Numbers the steps once more if operations are not there. Each path belongs
- * to one thread. */
-static void number_steps(making *m, scopes_thread *thread)
-{
-    scopes_operation *operations = &m->view->operations[thread->operation];
-    size_t count = thread->operations, in_turn;
-    uint32_t turn;
-
-    if (count_gone(m, thread, &thread->missing) == 0)
-        return;
-    clear_uses(m, operations, count);
-    turn = find_turn(operations, count, m->uses);
-    in_turn = turn_steps(operations, count, turn, m->slots, m->uses);
-    /* Three rounds, and a good part of what is there: no accident. */
-    thread->steps_known = in_turn >= 3 * turn && in_turn > count / 4;
-    if (!thread->steps_known) {
-        clear_uses(m, operations, count);
-        count_steps(operations, count, m->uses);
-    }
-}
+/* --- times --- */
 
 /* The thread's row for a step, made when it is not there yet. The last thread
  * that was begun may add rows; there is room for one per operation. */
@@ -305,8 +200,6 @@ static scopes_step *step_row(scopes_communication *view, scopes_thread *thread,
     view->step_count++;
     return &rows[low];
 }
-
-/* --- times --- */
 
 static void count_operation(scopes_communication *view, scopes_thread *thread,
                             scopes_step *row, size_t index)
@@ -357,7 +250,8 @@ static void sum_thread(scopes_communication *view, scopes_thread *thread)
     thread->end_ns = busy_until;
 }
 
-static int make_thread(making *m, uint32_t number, uint32_t path, uint32_t end)
+static int make_thread(scopes__making *m, uint32_t number, uint32_t path,
+                       uint32_t end)
 {
     scopes_communication *view = m->view;
     scopes_thread *thread = &view->threads[number];
@@ -372,7 +266,7 @@ static int make_thread(making *m, uint32_t number, uint32_t path, uint32_t end)
     thread->step = view->step_count;
     if (err || thread->operations == 0)
         return err;
-    number_steps(m, thread);
+    scopes__number_steps(m, thread);
     sum_thread(view, thread);
     thread->longest_operation = view->operations[thread->longest];
     m->any = true;
@@ -383,7 +277,7 @@ static int make_thread(making *m, uint32_t number, uint32_t path, uint32_t end)
     return 0;
 }
 
-static int make_threads(making *m)
+static int make_threads(scopes__making *m)
 {
     scopes_communication *view = m->view;
     uint32_t path = 0;
@@ -407,7 +301,7 @@ static int make_threads(making *m)
     return err;
 }
 
-static int take_memory(making *m)
+static int take_memory(scopes__making *m)
 {
     scopes_communication *view = m->view;
     uint32_t tops = m->ways->top_count + 1;
@@ -427,7 +321,7 @@ static int take_memory(making *m)
 
 /* Room for the details of all threads, or (if they are not wanted) of the one
  * that has the most. */
-static int take_room(making *m)
+static int take_room(scopes__making *m)
 {
     scopes_communication *view = m->view;
     size_t all = 0, most = 0, own = 0;
@@ -447,7 +341,7 @@ static int take_room(making *m)
     return view->operations && view->steps ? 0 : no_memory();
 }
 
-static int fill(making *m)
+static int fill(scopes__making *m)
 {
     int err;
 
@@ -461,11 +355,11 @@ static int make(scopes_communication **out, const scopes_ways *ways,
                 const scopes_store *store, const scopes_clocks *clocks,
                 scopes_detail detail, bool whole)
 {
-    making m = {.ways = ways,
-                .store = store,
-                .clocks = clocks,
-                .detail = detail,
-                .whole = whole};
+    scopes__making m = {.ways = ways,
+                        .store = store,
+                        .clocks = clocks,
+                        .detail = detail,
+                        .whole = whole};
     int err;
 
     *out = NULL;

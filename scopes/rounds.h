@@ -8,8 +8,11 @@
  * were lost; then some inputs of a round are missing. The input whose event
  * has the same (thread, sequence) as the one below is the one that came last.
  *
- * Where no collector stands below a wrapper, rounds are told by the order of
- * the events above, if none is lost (`complete`).
+ * Where no collector stands below a wrapper, or has no event, the input with
+ * the most events stands for it. Such inputs, and those whose collectors are on
+ * another host than the one below, are told by the operation that is the same,
+ * by times of inputs on one host, and by their order if none is lost. What is
+ * not certain is left out; events of different rounds are never mixed.
  *
  * Threads:   may be read by any once made.
  * Ownership: make gives, free takes back; ways and store are borrowed. */
@@ -30,9 +33,11 @@ typedef struct scopes_rounds {
                          that input's collector; or SCOPES_MISSING */
     uint32_t *below;  /* by round: index into the series of `lower`; or
                          SCOPES_MISSING */
-    uint32_t *last;   /* by round: the input that came last; SCOPES_MISSING
-                         when not known */
-    bool complete;    /* every round has all of its events */
+    uint32_t *last;   /* by round: the input that came last, also where its
+                         event is missing; SCOPES_MISSING if there is none
+                         below */
+    bool complete;    /* every round has the events of all inputs that have a
+                         collector, and the store has lost nothing */
 } scopes_rounds;
 
 /* Errors: PASTSET_ENOMEM. */

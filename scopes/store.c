@@ -100,7 +100,7 @@ typedef struct filling {
 typedef struct loading {
     scopes_store *store;
     filling *series; /* by collector; a last one for all strange ones */
-    bool more;       /* there are more than were counted */
+    bool more;       /* there were more than had been counted */
     scopes_stack kept;
 } loading;
 
@@ -247,6 +247,16 @@ static int walk(loading *l, scopes_source *source, const scopes_wanted *wanted,
     return err;
 }
 
+/* Was there just what had been counted? */
+static bool is_filled(const loading *l)
+{
+    for (uint32_t i = 0; i < l->store->collectors; i++) {
+        if (l->series[i].next != l->series[i].end)
+            return false;
+    }
+    return !l->more;
+}
+
 /* Forgets what a first attempt came to. */
 static void loading_again(loading *l)
 {
@@ -286,7 +296,7 @@ static int load(loading *l, scopes_source *source, const scopes_wanted *wanted)
             err = memory_divide(l);
         if (!err)
             err = walk(l, source, wanted, fill_batch, false);
-        if (err || !l->more)
+        if (err || is_filled(l))
             return err ? err : series_finish(l);
         /* So somebody does write: a process of another machine, say. */
         loading_again(l);

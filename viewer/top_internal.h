@@ -36,6 +36,7 @@ typedef struct top_host {
     double ahead;      /* its ticks are at least this much beyond those that
                           this process counts */
     uint64_t now;      /* ticks, at the last pull */
+    uint64_t pulled;   /* the same, when the last pull looked at it */
     uint64_t last_end; /* the greatest that was seen */
     uint64_t made, missed;
     bool counted; /* made and missed have been taken once */
@@ -86,6 +87,10 @@ struct viewer_top {
 /* Adds tuples of one lane of a host. Errors: PASTSET_ENOMEM. */
 int viewer__top_take(viewer_top *top, const scopes_batch *batch);
 void viewer__top_lanes_free(viewer_top *top);
+/* The last end of the lane that is furthest behind, of those with one after
+ * `after`; UINT64_MAX when there is none. */
+uint64_t viewer__top_behind(const viewer_top *top, uint32_t host,
+                            uint64_t after);
 
 /* The place of the slice that holds `ticks`, made ready; PATHS_NONE when it is
  * too old. */

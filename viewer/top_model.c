@@ -10,6 +10,7 @@
 
 #include "eventspace/ticks.h"
 #include "pastset/status.h"
+#include "scopes/archive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@
 #define WINDOW_NS 5000000000
 /* How long after its end a tuple is looked for: its thread may lose the
  * processor between the two. */
-#define LATE_NS 250000000
+#define LATE_NS 300000000
+/* And of an archive, which is written once a second at least. */
+#define ARCHIVED_NS 1500000000
 
 int64_t viewer__top_clock_ns(void)
 {
@@ -197,25 +200,45 @@ static void look_at_hosts(viewer_top *top)
 
 /* --- tuples --- */
 
-/* How far back to look. From an archive, tuples come when a block is full. */
-static uint64_t since(const viewer_top *top, uint32_t host, bool first)
+static bool is_archived(const viewer_top *top, uint32_t host)
 {
-    const top_host *h = &top->hosts[host];
     const char *name = eventspace_run_host_at(top->run, host)->name;
-    double back_ns = (double)top->options.window_ns;
-    uint64_t back;
     struct stat there;
     char file[4096];
 
-    if (!first && !top->over &&
-        (eventspace_run_file(file, sizeof(file),
-                             eventspace_run_directory(top->run), name,
-                             ".archive") != 0 ||
-         stat(file, &there) != 0))
-        back_ns = LATE_NS;
-    back_ns += (double)top->options.window_ns / (TOP_SLICES - 2);
-    back = (uint64_t)(back_ns / 1e9 * h->hz);
-    return h->now > back ? h->now - back : 0;
+    return eventspace_run_file(file, sizeof(file),
+                               eventspace_run_directory(top->run), name,
+                               SCOPES_ARCHIVE_SUFFIX) == 0 &&
+           stat(file, &there) == 0;
+}
+
+static uint64_t before(const top_host *h, uint64_t ticks, double ns)
+{
+    uint64_t back = (uint64_t)(ns / 1e9 * h->hz);
+
+    return ticks > back ? ticks - back : 0;
+}
+
+/* From when on to look. An archive has a lane's tuples when a block of them is
+ * full, so that some lanes may be behind the others: as far as the one that is
+ * furthest behind, of those that had any in the window. */
+static uint64_t since(const viewer_top *top, uint32_t host, bool first)
+{
+    const top_host *h = &top->hosts[host];
+    double slice_ns = (double)top->options.window_ns / (TOP_SLICES - 2);
+    uint64_t window =
+        before(h, h->now, (double)top->options.window_ns + slice_ns);
+    uint64_t from, behind;
+
+    if (first || top->over || !h->pulled)
+        return window;
+    if (!is_archived(top, host))
+        return before(h, h->pulled, LATE_NS);
+    from = before(h, h->pulled, ARCHIVED_NS);
+    behind = viewer__top_behind(top, host, window);
+    if (behind < from)
+        from = behind;
+    return from > window ? from : window;
 }
 
 static int take(const scopes_batch *batch, void *context)
@@ -267,6 +290,7 @@ static int pull_host(viewer_top *top, uint32_t host, uint64_t *from)
     err = scopes_source_each(top->source, host, &wanted, take, top, &ledger);
     if (!err)
         count(top, host, &ledger);
+    top->hosts[host].pulled = top->hosts[host].now;
     return err;
 }
 

@@ -58,6 +58,30 @@ void viewer__top_lanes_free(viewer_top *top)
     top->lanes = NULL;
 }
 
+typedef struct behind {
+    size_t host;
+    uint64_t after, least;
+} behind;
+
+static void find_behind(const void *node, VISIT visit, void *context)
+{
+    const lane *l = *(lane *const *)node;
+    behind *b = context;
+
+    if ((visit == postorder || visit == leaf) && l->host == b->host &&
+        l->last_end > b->after && l->last_end < b->least)
+        b->least = l->last_end;
+}
+
+uint64_t viewer__top_behind(const viewer_top *top, uint32_t host,
+                            uint64_t after)
+{
+    behind b = {.host = host, .after = after, .least = UINT64_MAX};
+
+    twalk_r(top->lanes, find_behind, &b);
+    return b.least;
+}
+
 /* Was it taken in before? */
 static bool is_old(lane *l, uint64_t end)
 {

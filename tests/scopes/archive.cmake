@@ -5,3 +5,4 @@ es_test(scopes/archiver_test SOURCES support/scratch.c support/process.c
 if(TARGET scopes_archiver_test)
   add_dependencies(scopes_archiver_test eventspace_cli gsum)
 endif()
+es_fuzz(archive LINKS eventspace::scopes PkgConfig::ZLIB)

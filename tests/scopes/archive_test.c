@@ -479,7 +479,7 @@ Test(archive, knows_a_tail_of_zeros)
 
     archive_write(2);
     all = file_bytes();
-    memset(all.data + all.count - 700, 0, 700);
+    memset(all.data + all.count - ARCHIVE_BLOCK_BYTES - 700, 0, 700);
     file_put(all.data, all.count);
     free(all.data);
     a = archive_open(); /* the head of the last block is good */
@@ -620,15 +620,129 @@ Test(archive, keeps_whole_blocks_on_a_full_disk_and_goes_on_later)
     scopes_archive_free(a);
 }
 
+/* --- indexes --- */
+
+/* Blocks of five tuples, of lanes in turns, by several writers. */
+static void small_blocks_write(uint64_t blocks, int writers)
+{
+    uint64_t index = 0;
+
+    for (int i = 0; i < writers; i++) {
+        scopes_archive_writer *w = writer_open();
+        for (uint64_t k = 0; k < blocks; k++, index += 5) {
+            append(w, "a", index, 5, 1);
+            append(w, "b", index, 5, 2);
+            check_status(scopes_archive_flush(w), 0);
+        }
+        check_status(scopes_archive_close(w), 0);
+    }
+}
+
+static void check_small_blocks(scopes_archive *a, uint64_t blocks)
+{
+    cr_assert_eq(scopes_archive_blocks(a), 2 * blocks);
+    cr_assert_eq(lane_check(a, "a", 1), 5 * blocks);
+    cr_assert_eq(lane_check(a, "b", 2), 5 * blocks);
+}
+
+Test(archive, is_opened_by_its_indexes_without_going_to_each_block)
+{
+    scopes_archive *a;
+    uint64_t taken;
+
+    small_blocks_write(3000, 1);
+    a = archive_open();
+    taken = scopes_archive_read_bytes(a);
+    cr_assert_str_eq(scopes_archive_problem(a), "");
+    check_small_blocks(a, 3000);
+    cr_assert_lt(taken, 6000 * ARCHIVE_BLOCK_BYTES / 2,
+                 "it read %llu bytes to find its blocks",
+                 (unsigned long long)taken);
+    scopes_archive_free(a);
+}
+
+Test(archive, is_opened_by_indexes_of_several_writers)
+{
+    scopes_archive *a;
+
+    small_blocks_write(400, 5);
+    a = archive_open();
+    cr_assert_str_eq(scopes_archive_problem(a), "");
+    check_small_blocks(a, 2000);
+    scopes_archive_free(a);
+}
+
+/* Every index is of no use, or one of them, or the end is gone. */
+Test(archive, needs_no_index)
+{
+    static const unsigned char kind[4] = {4, 0, 0, 0};
+    bytes all;
+    unsigned found = 0;
+
+    small_blocks_write(1500, 1);
+    all = file_bytes();
+    for (size_t i = ARCHIVE_HEAD_BYTES; i + ARCHIVE_BLOCK_BYTES < all.count;
+         i++) {
+        scopes_archive *a;
+        if (memcmp(all.data + i,
+                   "\xE5"
+                   "block\r\n",
+                   8) != 0 ||
+            memcmp(all.data + i + 12, kind, 4) != 0)
+            continue;
+        found++;
+        all.data[i + (found % 2 ? 60 : ARCHIVE_BLOCK_BYTES + 9)] ^= 4;
+        file_put(all.data, all.count);
+        a = archive_open();
+        check_small_blocks(a, 1500);
+        scopes_archive_free(a);
+    }
+    cr_assert_eq(found, 5);
+    free(all.data);
+}
+
+Test(archive, finds_its_indexes_though_the_end_is_cut_off)
+{
+    scopes_archive *a;
+    bytes all;
+
+    small_blocks_write(3000, 1);
+    all = file_bytes();
+    file_put(all.data, all.count - 10000);
+    free(all.data);
+    a = archive_open();
+    cr_assert_lt(scopes_archive_read_bytes(a),
+                 2 * (1 << 20)); /* it had to look for a head */
+    cr_assert_gt(scopes_archive_blocks(a), 5900);
+    lane_check(a, "a", 1);
+    lane_check(a, "b", 2);
+    scopes_archive_free(a);
+}
+
+/* What an index tells of may be damaged meanwhile. */
+Test(archive, sees_damage_of_blocks_that_it_found_by_an_index)
+{
+    scopes_archive *a;
+    uint64_t at;
+
+    small_blocks_write(1500, 1);
+    at = offset_of(100);
+    byte_flip(at + ARCHIVE_BLOCK_BYTES + 20);
+    a = archive_open();
+    cr_assert_eq(lane_check(a, "a", 1), 7495);
+    check_problem(a, "5 tuples of lane a from 250 on are lost");
+    scopes_archive_free(a);
+}
+
 /* --- what a search costs --- */
 
-/* 64 lanes of a thread each, for a minute, with a tuple a millisecond. Ticks
- * are microseconds. */
-static void minute_write(void)
+/* 64 lanes of a thread each, for three minutes, with a tuple a millisecond.
+ * Ticks are microseconds. */
+static void minutes_write(void)
 {
     scopes_archive_writer *w = writer_open();
 
-    for (uint64_t from = 0; from < 60000; from += 1000) {
+    for (uint64_t from = 0; from < 180000; from += 1000) {
         for (uint32_t thread = 0; thread < 64; thread++) {
             char name[16];
             snprintf(name, sizeof(name), "trace.%u", thread);
@@ -646,7 +760,7 @@ Test(archive, reads_a_hundredth_for_one_second_of_one_thread)
     struct stat info;
     scopes_archive *a;
 
-    minute_write();
+    minutes_write();
     cr_assert_eq(stat(file(), &info), 0);
     a = archive_open();
     for (size_t i = 0; i < scopes_archive_blocks(a); i++) {

@@ -1,5 +1,6 @@
 # Ways, rounds and the views of collectives; included from tests/CMakeLists.txt.
 es_test(scopes/ways_test SOURCES support/mapping.c LINKS eventspace::scopes)
+es_test(scopes/match_test LINKS eventspace::scopes)
 es_test(scopes/rounds_test LINKS eventspace::scopes)
 es_test(scopes/rounds_run_test SOURCES support/process.c support/scratch.c
         LINKS eventspace::scopes TIMEOUT 600)

@@ -2,37 +2,27 @@
  * none of them. */
 #include "scopes/store.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "scopes/stack.h"
-#include "tests/support/check.h"
-
-static const char map_text[] =
-    "digraph sample {\n"
-    "  subgraph cluster_h0 {\n"
-    "    t0 [kind=thread, number=0];\n"
-    "    c0 [kind=collector, id=0, trace=\"trace.t0\"];\n"
-    "    p [kind=proxy];\n"
-    "  }\n"
-    "  subgraph cluster_h1 {\n"
-    "    c2 [kind=collector, id=2, trace=\"trace.h1\"];\n"
-    "    e [kind=element, type=\"u64\"];\n"
-    "  }\n"
-    "  t0 -> c0 [as=e, use=write];\n"
-    "  c0 -> p;\n  p -> c2;\n  c2 -> e;\n"
-    "}\n";
+#include "tests/scopes/lane_files.h"
 
 static paths_map *map;
 
 static void map_make(void)
 {
     check_status(
-        paths_map_parse(&map, map_text, strlen(map_text), "sample.dot"), 0);
+        paths_map_parse(&map, lane_map, strlen(lane_map), "sample.dot"), 0);
+    lanes_begin();
 }
 
 static void map_free(void)
 {
     paths_map_destroy(map);
+    scratch_remove();
 }
 
 TestSuite(store, .timeout = 120, .init = map_make, .fini = map_free);
@@ -157,7 +147,7 @@ Test(store, knows_where_collectors_stand)
     cr_assert_str_eq(map->hosts[scopes_store_series(store, 0)->host].name,
                      "h0");
     cr_assert_eq(scopes_store_series(store, 0)->count, 0);
-    cr_assert_eq(scopes_store_series(store, 1)->node, PATHS_NONE);
+    cr_assert_eq(scopes_store_series(store, 3)->node, PATHS_NONE);
     cr_assert_eq(scopes_store_series(store, UINT32_MAX)->count, 0);
     cr_assert_eq(scopes_store_series(store, UINT32_MAX)->host, PATHS_NONE);
     scopes_store_free(store);
@@ -167,7 +157,7 @@ Test(store, knows_where_collectors_stand)
 Test(store, counts_tuples_of_collectors_that_the_map_has_not)
 {
     eventspace_trace events[] = {
-        {.collector = 1}, {.collector = 2}, {.collector = UINT32_MAX}};
+        {.collector = 3}, {.collector = 2}, {.collector = UINT32_MAX}};
     scopes_ledger ledger = {.made = 10, .seen = 3, .missed = 7};
     scopes_store *store;
 
@@ -176,4 +166,144 @@ Test(store, counts_tuples_of_collectors_that_the_map_has_not)
     cr_assert_eq(scopes_store_series(store, 2)->count, 1);
     cr_assert_eq(store->ledger.missed, 7);
     scopes_store_free(store);
+}
+
+/* --- loading --- */
+
+static void meta_write(eventspace_state state)
+{
+    eventspace_meta meta = {.eventspace = "0.1.0",
+                            .host = "h0",
+                            .pid = (uint32_t)getpid(),
+                            .tick_source = "tsc",
+                            .tick_hz = 1e9,
+                            .state = state};
+    meta.start_wall_ns = UINT64_C(4000000000000000000); /* not a later one */
+    check_status(eventspace_meta_save(&meta, scratch_file("h0.meta")), 0);
+}
+
+static scopes_store *store_load(const scopes_wanted *wanted, bool at_rest)
+{
+    eventspace_run *run = lane_run();
+    scopes_source *source;
+    scopes_store *store;
+
+    check_status(scopes_source_open(&source, run), 0);
+    cr_assert_eq(scopes_source_at_rest(source), at_rest);
+    check_status(scopes_store_load(&store, source, wanted), 0);
+    /* The map is the run's. */
+    store->map = map;
+    scopes_source_close(source);
+    eventspace_run_close(run);
+    return store;
+}
+
+/* Each series is in order, and all that was seen is in one. */
+static uint64_t check_store(const scopes_store *store)
+{
+    uint64_t count = store->strange;
+
+    for (uint32_t i = 0; i < store->collectors; i++) {
+        const scopes_series *series = scopes_store_series(store, i);
+        for (size_t k = 0; k < series->count; k++) {
+            const eventspace_trace *event = &series->events[k];
+            eventspace_trace want = lane_tuple(event->sequence);
+            cr_assert_eq(memcmp(event, &want, sizeof(want)), 0);
+            cr_assert_eq(event->collector, i);
+            cr_assert(k == 0 || event[-1].start <= event->start);
+        }
+        count += series->count;
+    }
+    cr_assert_eq(count, store->ledger.seen);
+    return count;
+}
+
+static void check_loads(bool at_rest)
+{
+    static const bool mask[] = {false, true, false};
+    uint64_t from[] = {300000, 0};
+    scopes_wanted wanted = {.collectors = mask};
+    scopes_store *store = store_load(NULL, at_rest);
+    size_t ones = scopes_store_series(store, 1)->count;
+
+    cr_assert_eq(check_store(store), 65000);
+    cr_assert_eq(store->ledgers[0].seen, 65000);
+    cr_assert_eq(store->ledger.missed, 20000);
+    cr_assert_eq(store->ledger.made, 85000);
+    scopes_store_free(store);
+    store = store_load(&wanted, at_rest);
+    cr_assert_eq(check_store(store), ones);
+    cr_assert_eq(scopes_store_series(store, 0)->count, 0);
+    cr_assert_eq(store->ledger.beside, 65000 - ones);
+    scopes_store_free(store);
+    wanted = (scopes_wanted){.from_ticks = from};
+    store = store_load(&wanted, at_rest);
+    /* All that end at 300000 or later; see lane_tuple. */
+    cr_assert_eq(check_store(store), 60000 - 29000);
+    scopes_store_free(store);
+}
+
+static void lanes_fill(void)
+{
+    pastset_space *space = lane_space("h0.space");
+
+    check_status(
+        lane_write(lane_make(space, "trace.t0", PASTSET_GROW, 60000), 0, 60000),
+        0);
+    check_status(lane_write(lane_make(space, "trace.t1", PASTSET_DISCARD, 5000),
+                            0, 25000),
+                 0);
+    pastset_space_close(space);
+}
+
+Test(store, loads_a_run_that_is_over)
+{
+    lanes_fill();
+    meta_write(EVENTSPACE_FINISHED);
+    check_loads(true);
+}
+
+Test(store, loads_a_run_that_goes_on)
+{
+    lanes_fill();
+    meta_write(EVENTSPACE_RUNNING);
+    check_loads(false);
+}
+
+typedef struct writer {
+    pastset_element *lanes[2];
+    _Atomic bool stop;
+} writer;
+
+static void *write_on(void *argument)
+{
+    writer *w = argument;
+    for (uint64_t i = 0; !w->stop && i < 3000000; i++) {
+        check_status(lane_write(w->lanes[i % 2], i / 2, i / 2 + 1), 0);
+    }
+    return NULL;
+}
+
+/* What the meta file says need not be so: it may be a process of another
+ * machine that nobody here sees. */
+Test(store, is_exact_when_somebody_writes_to_a_run_that_seems_to_be_over)
+{
+    pastset_space *space = lane_space("h0.space");
+    writer w = {
+        .lanes = {lane_make(space, "trace.t0", PASTSET_GROW, 2000000),
+                  lane_make(space, "trace.t1", PASTSET_DISCARD, 10000)}};
+    pthread_t thread;
+
+    meta_write(EVENTSPACE_FINISHED);
+    cr_assert_eq(pthread_create(&thread, NULL, write_on, &w), 0);
+    for (int i = 0; i < 20; i++) {
+        scopes_store *store = store_load(NULL, true);
+        check_store(store);
+        cr_assert_eq(store->ledger.made,
+                     store->ledger.seen + store->ledger.missed);
+        scopes_store_free(store);
+    }
+    w.stop = true;
+    pthread_join(thread, NULL);
+    pastset_space_close(space);
 }
