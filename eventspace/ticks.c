@@ -257,7 +257,8 @@ int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb)
     simulated_offset_ns = offset_ns;
     simulated_rate_ppb = rate_ppb;
     simulated_offset = llround((double)offset_ns * hz / 1e9);
-    simulated_rate = (int64_t)(((__int128)rate_ppb << 64) / 1000000000);
+    simulated_rate =
+        (int64_t)((__int128)rate_ppb * ((__int128)1 << 64) / 1000000000);
     eventspace_ticks_counter = has_counter && !offset_ns && !rate_ppb;
     return 0;
 }

@@ -12,6 +12,7 @@
 #define STAMP_TICKS 2.02
 /* More than doubles lose on the way, in nanoseconds. */
 #define LOST_NS 0.5
+#define FAR_NS (INT64_MAX / 4)
 
 typedef struct host_clock {
     scopes_clock shown;
@@ -27,6 +28,17 @@ struct scopes_clocks {
     scopes__graph graph;
     double zero_ns; /* the first start of a host; a whole number */
 };
+
+/* Rounds down. What only damaged files have is cut to some hundred years. */
+static int64_t whole_ns(double ns)
+{
+    int64_t whole;
+
+    if (!(ns > -(double)FAR_NS && ns < (double)FAR_NS))
+        return ns < 0 ? -FAR_NS : FAR_NS;
+    whole = (int64_t)ns;
+    return whole - ((double)whole > ns);
+}
 
 /* --- counters --- */
 
@@ -226,7 +238,7 @@ static void host_place(scopes_clocks *clocks, const eventspace_run *run,
                        : 0;
     c->at_ticks = counter->base + (uint64_t)ticks;
     c->ns_per_tick = counter->ns_per_tick * counter->time.slope;
-    c->at_ns = (int64_t)floor(time - clocks->zero_ns);
+    c->at_ns = whole_ns(time - clocks->zero_ns);
     host->fraction = time - clocks->zero_ns - (double)c->at_ns;
     c->rate_ppm = (1e9 / c->ns_per_tick / meta->tick_hz - 1) * 1e6;
     /* By the two wall clocks, at that moment. The time is that since the
@@ -376,27 +388,26 @@ int64_t scopes_clocks_ns(const scopes_clocks *clocks, uint32_t host,
 {
     const host_clock *h;
     double ns;
-    int64_t whole;
 
     if (host >= clocks->host_count)
         return 0;
     h = &clocks->hosts[host];
-    ns = (double)(int64_t)(ticks - h->shown.at_ticks) * h->shown.ns_per_tick +
-         h->fraction + 0.5;
-    whole = (int64_t)ns;
-    return h->shown.at_ns + whole - ((double)whole > ns);
+    ns = (double)(int64_t)(ticks - h->shown.at_ticks) * h->shown.ns_per_tick;
+    return h->shown.at_ns + whole_ns(ns + h->fraction + 0.5);
 }
 
 uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
                              int64_t ns)
 {
     const scopes_clock *c = scopes_clocks_host(clocks, host);
+    int64_t since;
     double ticks;
 
-    if (!c || c->ns_per_tick <= 0)
+    if (!c || !(c->ns_per_tick > 0))
         return 0;
-    ticks = ((double)(ns - c->at_ns) - clocks->hosts[host].fraction) /
-            c->ns_per_tick;
+    if (__builtin_sub_overflow(ns, c->at_ns, &since))
+        return ns < 0 ? 0 : UINT64_MAX;
+    ticks = ((double)since - clocks->hosts[host].fraction) / c->ns_per_tick;
     if (ticks < 0 && -ticks > (double)c->at_ticks)
         return 0;
     return c->at_ticks + (uint64_t)(int64_t)llround(ticks);
@@ -443,6 +454,6 @@ void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t host,
     if (clocks->method == SCOPES_CLOCK_AVERAGE ||
         !certain_at_root(&clocks->graph, index, &from, &to))
         return;
-    *from_ns = (int64_t)floor(from - clocks->zero_ns - LOST_NS);
-    *to_ns = (int64_t)ceil(to - clocks->zero_ns + LOST_NS);
+    *from_ns = whole_ns(from - clocks->zero_ns - LOST_NS);
+    *to_ns = whole_ns(to - clocks->zero_ns + LOST_NS) + 1;
 }

@@ -26,22 +26,25 @@
 /* Nanoseconds: as exactly as it is sought how far bounds are to be drawn
  * apart. */
 #define FINE 0.01
+#define HALVINGS 64
 
 typedef struct cutter {
     const scopes__bounds *above, *below;
     double middle;            /* x */
     double length;            /* of all bounds, in x */
     double lowest, highest;   /* of `above`, the highest of `below` */
+    size_t room;              /* of each of these: */
     scopes__point *from, *to; /* polygons */
 } cutter;
 
-/* What is left of a convex polygon where a x + b y <= c. */
+/* What is left of a convex polygon where a x + b y <= c: a corner more at most.
+ * That is not relied on, since numbers from damaged files may be no numbers. */
 static size_t cut(const scopes__point *in, size_t count, scopes__point *out,
-                  double a, double b, double c)
+                  size_t room, double a, double b, double c)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && kept + 1 < room; i++) {
         scopes__point p = in[i], q = in[i + 1 < count ? i + 1 : 0];
         double p_beyond = a * p.x + b * p.y - c;
         double q_beyond = a * q.x + b * q.y - c;
@@ -64,7 +67,7 @@ static size_t cut_by(cutter *c, size_t count, const scopes__bounds *bounds,
 
     for (size_t i = 0; i < bounds->count && count; i++) {
         scopes__point *to = c->to;
-        count = cut(c->from, count, to, side,
+        count = cut(c->from, count, to, c->room, side,
                     side * (bounds->points[i].x - c->middle),
                     side * bounds->points[i].y + slack);
         c->to = c->from;
@@ -116,7 +119,7 @@ static double apart(cutter *c)
     double fits = fmax((c->highest - c->lowest) / 2, 0) + FINE;
     double fails = fmax(fits - SLOPE_MOST * c->length / 2 - 2 * FINE, 0);
 
-    while (fits - fails > FINE) {
+    for (int i = 0; i < HALVINGS && fits - fails > FINE; i++) {
         double half = fails + (fits - fails) / 2;
         if (polygon(c, half))
             fits = half;
@@ -146,7 +149,8 @@ static void line_find(cutter *c, scopes__corridor *out)
 
     if (count == 0)
         count = polygon(c, apart(c));
-    centre = centroid(c->from, count);
+    centre = count ? centroid(c->from, count)
+                   : (scopes__point){(c->lowest + c->highest) / 2, 0};
     out->line = (scopes__line){c->middle, centre.x, centre.y};
     out->margin =
         fmin(margin_of(&out->line, c->above), margin_of(&out->line, c->below));
@@ -181,6 +185,7 @@ int scopes__corridor_make(scopes__corridor *out, const scopes__bounds *above,
     size_t room = above->count + below->count + 5;
     cutter c = {.above = above,
                 .below = below,
+                .room = room,
                 .from = malloc(room * sizeof(scopes__point)),
                 .to = malloc(room * sizeof(scopes__point))};
 

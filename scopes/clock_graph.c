@@ -27,15 +27,25 @@ static int no_memory(void)
 
 /* --- edges --- */
 
+static bool joins(const scopes__graph *graph, uint32_t edge, uint32_t low,
+                  uint32_t high)
+{
+    return graph->edges[edge].low == low && graph->edges[edge].high == high;
+}
+
 scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
 {
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
     scopes__edge *edge;
 
-    for (uint32_t i = graph->edge_count; i-- > 0;) {
-        edge = &graph->edges[i];
-        if (edge->low == low && edge->high == high)
-            return edge;
+    /* Exchanges come hop by hop. */
+    if (graph->last < graph->edge_count && joins(graph, graph->last, low, high))
+        return &graph->edges[graph->last];
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        if (joins(graph, i, low, high)) {
+            graph->last = i;
+            return &graph->edges[i];
+        }
     }
     /* A power of two of them is full. */
     if ((graph->edge_count & (graph->edge_count - 1)) == 0) {
@@ -47,7 +57,8 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
         }
         graph->edges = edge;
     }
-    edge = &graph->edges[graph->edge_count++];
+    graph->last = graph->edge_count++;
+    edge = &graph->edges[graph->last];
     *edge = (scopes__edge){.low = low, .high = high};
     edge->above.above = true;
     return edge;

@@ -111,6 +111,7 @@ typedef struct scopes__graph {
     uint32_t counter_count;
     scopes__edge *edges;
     uint32_t edge_count;
+    uint32_t last;   /* edge that was found last */
     uint32_t *order; /* counters, parents before their children */
     uint32_t ordered;
     uint32_t *ways; /* by counter, from ways_at[i] to ways_at[i + 1]: edges */

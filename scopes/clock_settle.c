@@ -192,8 +192,10 @@ int scopes__graph_settle(scopes__graph *graph)
     }
     /* There is no such place: counters are no straight lines then, and those
      * of the tree are as good as any. */
-    for (uint32_t i = 0; any_violated(graph) && i < graph->counter_count; i++)
-        graph->counters[i].time = before[i];
+    if (any_violated(graph)) {
+        for (uint32_t i = 0; i < graph->counter_count; i++)
+            graph->counters[i].time = before[i];
+    }
     free(before);
     return 0;
 }

@@ -131,22 +131,25 @@ static void add_operation(scopes__making *m, scopes_thread *thread,
                           scopes__key key)
 {
     scopes_communication *view = m->view;
+    scopes_operation *op = &view->operations[view->operation_count];
     const scopes_series *series =
         scopes_store_series(m->store, m->collectors[key.source]);
     const eventspace_trace *event = &series->events[m->next[key.source]++];
     int64_t end_ns = scopes_clocks_ns(m->clocks, series->host, event->end);
 
-    view->operations[view->operation_count++] = (scopes_operation){
+    *op = (scopes_operation){
         .start_ns = key.first,
         .end_ns = end_ns < key.first ? key.first : end_ns,
         .thread = event->thread,
         .path = key.source,
-        .step = ++m->uses[key.source],
+        .step = scopes__step_next(thread->operations ? op[-1].step : 1,
+                                  &m->uses[key.source]),
         .sequence = event->sequence,
         .bytes = event->bytes,
         .verb = event->operation,
         .status = event->status,
     };
+    view->operation_count++;
     thread->operations++;
 }
 

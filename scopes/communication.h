@@ -13,11 +13,13 @@
  *                under way (operations that were started together overlap).
  * Computing      the gaps between, from the thread's first operation to its
  *                last. What it did before and after cannot be seen.
- * Step           counted from 1: the k-th operation of a thread on one of its
- *                paths belongs to step k. In a bulk-synchronous program, which
- *                uses each path once in each step, that is the step of the
- *                program. A gap belongs to the step of the operation before
- *                it.
+ * Step           counted from 1: an operation of a thread belongs to the step
+ *                after that of the last one on the same path, or to that of
+ *                the thread's operation before it, if that is later. In a
+ *                bulk-synchronous program, which uses each path once in each
+ *                step, that is the step of the program; what it uses at the
+ *                end only belongs to the last one. A gap belongs to the step
+ *                of the operation before it.
  *
  * Where tuples of a thread are missing, because they are lost or not of the
  * window that was asked for, steps are told from the operations' numbers, when

@@ -22,6 +22,14 @@ typedef struct scopes__making {
     bool any;               /* operation at all */
 } scopes__making;
 
+/* The step of an operation: the one after the last on its path, `*use`, but
+ * not before that of the thread's operation before it. */
+static inline uint32_t scopes__step_next(uint32_t before, uint32_t *use)
+{
+    *use = *use + 1 > before ? *use + 1 : before;
+    return *use;
+}
+
 /* Numbers the steps of a thread once more if operations are not there, and
  * sets `missing` and `steps_known`. Before, its operations have the steps that
  * they have if none is missing. */

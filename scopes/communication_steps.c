@@ -29,11 +29,14 @@ static uint64_t count_gone(const scopes__making *m, const scopes_thread *thread,
     return highest - thread->operations;
 }
 
+/* Goes on from step `step`. */
 static void count_steps(scopes_operation *operations, size_t count,
-                        uint32_t *uses)
+                        uint32_t step, uint32_t *uses)
 {
-    for (size_t i = 0; i < count; i++)
-        operations[i].step = ++uses[operations[i].path];
+    for (size_t i = 0; i < count; i++) {
+        step = scopes__step_next(step, &uses[operations[i].path]);
+        operations[i].step = step;
+    }
 }
 
 static void clear_uses(scopes__making *m, const scopes_operation *operations,
@@ -73,7 +76,8 @@ static size_t turn_steps(scopes_operation *operations, size_t count,
         op->step = (op->sequence - 1) / turn + 1;
         uses[op->path] = op->step;
     }
-    count_steps(operations + in_turn, count - in_turn, uses);
+    count_steps(operations + in_turn, count - in_turn,
+                in_turn ? operations[in_turn - 1].step : 1, uses);
     return in_turn;
 }
 
@@ -93,6 +97,6 @@ void scopes__number_steps(scopes__making *m, scopes_thread *thread)
     thread->steps_known = in_turn >= 3 * turn && in_turn > count / 4;
     if (!thread->steps_known) {
         clear_uses(m, operations, count);
-        count_steps(operations, count, m->uses);
+        count_steps(operations, count, 1, m->uses);
     }
 }

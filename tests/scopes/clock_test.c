@@ -421,6 +421,53 @@ Test(clock, that_does_not_run_at_a_constant_rate_is_not_certain)
     world_end(&w);
 }
 
+/* Whatever stands in them, there are some clocks in the end. */
+Test(clock, of_damaged_tuples_does_no_harm)
+{
+    static const double rates[] = {1e-300, 1, 1e9, 1e300};
+
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        scopes_clocks *clocks;
+        scopes_accuracy a;
+        eventspace_trace events[400];
+        world_begin(&w, seed, 5, 1e9);
+        shape_lay(RING, 0);
+        world_make(&w);
+        scopes_store_free(w.store);
+        for (uint32_t i = 0; i < 400; i++) {
+            double most = seed % 2 ? 0x1p64 : 0x1p40;
+            events[i] = (eventspace_trace){
+                .start = (uint64_t)(world_random(&w) * most),
+                .end = (uint64_t)(world_random(&w) * most),
+                .collector = i % 10,
+                .thread = i % 10 / 2,
+                .sequence = i / 10,
+            };
+        }
+        for (uint32_t h = 0; h < 5 && seed > 20; h++) {
+            eventspace_meta meta = eventspace_run_host_at(w.run, h)->meta;
+            meta.tick_hz = rates[(h + seed) % 4];
+            check_status(
+                eventspace_meta_save(&meta, scratch_file("h%u.meta", h)), 0);
+        }
+        check_status(eventspace_run_refresh(w.run), 0);
+        check_status(scopes_store_make(&w.store, eventspace_run_map(w.run),
+                                       events, 400, NULL),
+                     0);
+        clocks = clocks_make(SCOPES_CLOCK_HULL);
+        check_status(scopes_clocks_check(&a, clocks, w.store, w.ways), 0);
+        cr_assert_eq(a.operations, 200);
+        for (uint32_t h = 0; h < 5; h++) {
+            int64_t from, to;
+            scopes_clocks_certain(clocks, h, events[h].start, &from, &to);
+            (void)scopes_clocks_ticks(clocks, h, INT64_MIN);
+            (void)scopes_clocks_ticks(clocks, h, INT64_MAX);
+        }
+        scopes_clocks_free(clocks);
+        world_end(&w);
+    }
+}
+
 /* --- conversions --- */
 
 Test(clock, turns_times_into_ticks_and_back)

@@ -362,3 +362,21 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
     scopes_table_destroy(table);
     told_end(&t);
 }
+
+Test(critical_path, adds_up_also_where_tuples_are_missing)
+{
+    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+                     scratch_file("run"), "--", FIGURE3, "200", NULL));
+    for (unsigned seed = 0; seed < 20; seed++) {
+        told t;
+        scopes_table *table;
+        told_run(&t, scratch_file("run"));
+        told_lose(&t, 1 + 4 * seed, seed);
+        table = told_view(&t, "critical-path");
+        cr_expect_eq(whole_ns(table, "total_ns"), span_ns(&t), "seed %u", seed);
+        for (size_t row = 0; row < scopes_table_rows(table); row++)
+            cr_expect_gt(table_integer(table, row, "least_ns"), 0);
+        scopes_table_destroy(table);
+        told_end(&t);
+    }
+}

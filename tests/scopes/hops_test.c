@@ -278,6 +278,52 @@ Test(hops, of_figure_3_the_parts_of_every_round_sum_to_the_whole)
     told_end(&w.t);
 }
 
+/* The rows of one round and thread: are all of its parts there? */
+static size_t check_chain(const scopes_table *table, size_t row)
+{
+    int64_t round = table_integer(table, row, "round"), parts = 0;
+    const char *name = table_text(table, row, "thread");
+    int64_t whole = table_integer(table, row, "whole_ns");
+
+    for (; row < scopes_table_rows(table) &&
+           table_integer(table, row, "round") == round &&
+           strcmp(table_text(table, row, "thread"), name) == 0;
+         row++) {
+        if (strcmp(table_text(table, row, "direction"), "wait") != 0)
+            parts += table_integer(table, row, "part_ns");
+    }
+    cr_assert_eq(parts, whole, "round %ld of %s", (long)round, name);
+    return row;
+}
+
+Test(hops, parts_sum_to_the_whole_also_where_tuples_are_missing)
+{
+    size_t seen = 0;
+
+    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+                     scratch_file("run"), "--", FIGURE3, "200", NULL));
+    for (unsigned seed = 0; seed < 20; seed++) {
+        told t;
+        scopes_table *table;
+        double shares = 0;
+        told_run(&t, scratch_file("run"));
+        told_lose(&t, 1 + 4 * seed, seed);
+        table = told_view(&t, "hops");
+        for (size_t row = 0; row < scopes_table_rows(table); row++)
+            shares += table_real(table, row, "share");
+        cr_expect(scopes_table_rows(table) == 0 || fabs(shares - 1) < 1e-9,
+                  "seed %u: %g", seed, shares);
+        scopes_table_destroy(table);
+        t.subject.each = true;
+        table = told_view(&t, "hops");
+        for (size_t row = 0; row < scopes_table_rows(table); seen++)
+            row = check_chain(table, row);
+        scopes_table_destroy(table);
+        told_end(&t);
+    }
+    cr_expect_gt(seen, 200);
+}
+
 /* --- a delay on one hop of a random tree --- */
 
 #define ROUNDS 6

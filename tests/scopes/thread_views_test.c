@@ -266,13 +266,27 @@ static sums sum_up(const subject *s, uint32_t thread)
     return all;
 }
 
-/* The k-th operation of its path. */
+/* The step after that of the last operation on its path, and none before that
+ * of the operation before it. */
 static int64_t step_of(const subject *s, const eventspace_trace *event)
 {
-    int64_t step = 0;
-    for (size_t i = 0; i < s->count; i++)
-        step += s->events[i].collector == event->collector &&
-                s->events[i].sequence <= event->sequence;
+    const eventspace_trace *by_number[1024] = {NULL};
+    int64_t step = 1, on_path = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        const eventspace_trace *e = &s->events[i];
+        if (e->thread == event->thread && is_top(s, e))
+            by_number[e->sequence] = e;
+    }
+    /* How often paths were used, or what held them back. */
+    int64_t last[64] = {0};
+    for (uint32_t n = 1; n <= event->sequence; n++) {
+        if (!by_number[n])
+            continue;
+        on_path = last[by_number[n]->collector] + 1;
+        step = on_path > step ? on_path : step;
+        last[by_number[n]->collector] = step;
+    }
     return step;
 }
 

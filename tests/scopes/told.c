@@ -66,6 +66,31 @@ void told_made(told *t, const char *map_text, const eventspace_trace *events,
     told_rest(t);
 }
 
+void told_lose(told *t, unsigned percent, unsigned seed)
+{
+    const paths_map *map = eventspace_run_map(t->run);
+    eventspace_trace *left =
+        malloc((t->store->ledger.seen + 1) * sizeof(*left));
+    uint64_t state = seed;
+    size_t count = 0;
+
+    for (uint32_t id = 0; id < t->store->collectors; id++) {
+        const scopes_series *series = scopes_store_series(t->store, id);
+        for (size_t i = 0; i < series->count; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            if ((state >> 33) % 100 >= percent)
+                left[count++] = series->events[i];
+        }
+    }
+    cr_assert_lt(count, t->store->ledger.seen);
+    scopes_clocks_free(t->clocks);
+    scopes_ways_free(t->ways);
+    scopes_store_free(t->store);
+    check_status(scopes_store_make(&t->store, map, left, count, NULL), 0);
+    free(left);
+    told_rest(t);
+}
+
 void told_end(told *t)
 {
     scopes_clocks_free(t->clocks);

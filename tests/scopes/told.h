@@ -20,6 +20,8 @@ void told_run(told *t, const char *directory);
  * nanoseconds after the start of all hosts. Needs a scratch directory. */
 void told_made(told *t, const char *map_text, const eventspace_trace *events,
                size_t count);
+/* Takes so many in a hundred of its events away, whichever. */
+void told_lose(told *t, unsigned percent, unsigned seed);
 void told_end(told *t);
 
 scopes_table *told_view(told *t, const char *view);

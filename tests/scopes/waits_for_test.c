@@ -334,3 +334,21 @@ Test(waits_for, of_figure_3_it_tells_what_the_raw_tuples_say)
     scopes_table_destroy(table);
     told_end(&t);
 }
+
+/* Each operation waits for less than it takes, and only where it is seen. */
+Test(waits_for, is_no_longer_than_the_operation_where_tuples_are_missing)
+{
+    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+                     scratch_file("run"), "--", FIGURE3, "200", NULL));
+    for (unsigned seed = 0; seed < 20; seed++) {
+        told t;
+        scopes_table *table;
+        told_run(&t, scratch_file("run"));
+        told_lose(&t, 1 + 4 * seed, seed);
+        table = told_view(&t, "waits-for");
+        for (size_t row = 0; row < scopes_table_rows(table); row++)
+            cr_expect_leq(table_real(table, row, "share"), 1);
+        scopes_table_destroy(table);
+        told_end(&t);
+    }
+}
