@@ -35,7 +35,7 @@ double eventspace_ticks_hz(void);
 /* From now on ticks are raw + raw * rate_ppb / 10^9 + offset_ns, rounded down
  * to whole ticks, where raw are those of the real counter, and the offset is
  * turned into ticks by the rate of `hz`, which stays as it is: a machine whose
- * crystal is off does not know it. Stamps then cost some 5 ns more.
+ * crystal is off does not know it.
  * Call after init. Both 0: the real counter again.
  * Errors: PASTSET_EINVAL (beyond what may be). */
 int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb);

@@ -1,7 +1,7 @@
 /* archive_internal.h - between the files of archives: archive_block.c turns
  * blocks into bytes and back, archive_names.c numbers lanes, archive_walk.c
  * and archive_index.c find the blocks of a file, archive_read.c reads them,
- * archive_write.c writes them. */
+ * archive_create.c and archive_write.c write them. */
 #ifndef SCOPES_ARCHIVE_INTERNAL_H
 #define SCOPES_ARCHIVE_INTERNAL_H
 
@@ -181,5 +181,48 @@ int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
 /* How many tuples of the lane whoever wrote the archive missed, before `next`:
  * not those that stood in damaged blocks. */
 uint64_t scopes__archive_missed(const scopes_archive *archive, size_t lane);
+
+/* --- archive_write.c --- */
+
+/* A lane of an archive that is being written. */
+typedef struct archive_tail {
+    eventspace_trace *events; /* that are kept, without a gap */
+    uint32_t count, room;
+    uint64_t next;             /* after the last one kept */
+    uint64_t lost;             /* before those that are kept */
+    uint64_t written, refused; /* as end_lane was told */
+    bool told;                 /* so does the file */
+    uint64_t retry; /* index of an append that failed half way; UINT64_MAX */
+} archive_tail;
+
+struct scopes_archive_writer {
+    char *file, *host;
+    int fd;
+    uint64_t end; /* of the file */
+    archive_names names;
+    archive_tail *lanes;
+    uint32_t lane_room;
+    struct ZSTD_CCtx_s *packer;
+    unsigned char *raw;
+    unsigned char *block; /* head and content */
+    unsigned char *heads; /* of the blocks since the last index */
+    uint32_t head_count;
+    uint64_t heads_from; /* where the first of these is */
+    uint64_t index;      /* where the last index is; 0: there is none */
+    uint64_t tuples;     /* that are in the file */
+    uint64_t appended;   /* since it was opened, in the file or kept */
+    scopes_archive_cost before, noted;
+    bool cost_changed;
+};
+
+/* Fails with errno: PASTSET_ENOSPC when the disk is full, else PASTSET_EIO. */
+int scopes__archive_fail_errno(const scopes_archive_writer *writer,
+                               const char *what);
+/* Appends to the file, or leaves it as it was. */
+int scopes__archive_bytes_append(scopes_archive_writer *writer,
+                                 const unsigned char *bytes, size_t count);
+/* Finds or adds a lane. Errors: PASTSET_EINVAL (its name), PASTSET_ENOMEM. */
+int scopes__archive_tail_get(scopes_archive_writer *writer, const char *name,
+                             uint32_t *number);
 
 #endif

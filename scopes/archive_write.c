@@ -3,60 +3,23 @@
  * Tuples are kept by lane until they fill a block. A block is written by one
  * write at the end of the file, and cut off again when not all of it went
  * there, so that whoever reads meanwhile sees whole blocks, and at most one at
- * the end that is not. The file is locked for as long as it is written: two
- * writers would spoil it, and readers know by it whether what they see at the
- * end is still to come or was cut off. The kernel lets go of the lock when the
- * writer is killed. */
+ * the end that is not. */
 #include "scopes/archive_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "pastset/status.h"
 
-#define LEVEL 1       /* of zstd */
 #define FIRST_ROOM 64 /* tuples for which a lane has room at first */
-
-typedef struct lane {
-    eventspace_trace *events; /* that are kept, without a gap */
-    uint32_t count, room;
-    uint64_t next;             /* after the last one kept */
-    uint64_t lost;             /* before those that are kept */
-    uint64_t written, refused; /* as end_lane was told */
-    bool told;                 /* so does the file */
-    uint64_t retry; /* index of an append that failed half way; UINT64_MAX */
-} lane;
-
-struct scopes_archive_writer {
-    char *file, *host;
-    int fd;
-    uint64_t end; /* of the file */
-    archive_names names;
-    lane *lanes;
-    uint32_t lane_room;
-    ZSTD_CCtx *packer;
-    unsigned char *raw;
-    unsigned char *block; /* head and content */
-    unsigned char *heads; /* of the blocks since the last index */
-    uint32_t head_count;
-    uint64_t heads_from; /* where the first of these is */
-    uint64_t index;      /* where the last index is; 0: there is none */
-    uint64_t tuples;     /* that are in the file */
-    uint64_t appended;   /* since it was opened, in the file or kept */
-    scopes_archive_cost before, noted;
-    bool cost_changed;
-};
 
 /* --- the file --- */
 
-static int fail_errno(const scopes_archive_writer *w, const char *what)
+int scopes__archive_fail_errno(const scopes_archive_writer *w, const char *what)
 {
     int error = errno;
     bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
@@ -65,9 +28,8 @@ static int fail_errno(const scopes_archive_writer *w, const char *what)
                         w->file, what, strerror(error));
 }
 
-/* Appends, or leaves the file as it was. */
-static int bytes_append(scopes_archive_writer *w, const unsigned char *bytes,
-                        size_t count)
+int scopes__archive_bytes_append(scopes_archive_writer *w,
+                                 const unsigned char *bytes, size_t count)
 {
     size_t done = 0;
 
@@ -77,9 +39,9 @@ static int bytes_append(scopes_archive_writer *w, const unsigned char *bytes,
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            int err = fail_errno(w, "writing");
+            int err = scopes__archive_fail_errno(w, "writing");
             if (done > 0 && ftruncate(w->fd, (off_t)w->end) != 0)
-                err = fail_errno(w, "cutting off half a block");
+                err = scopes__archive_fail_errno(w, "cutting off half a block");
             return err;
         }
         done += (size_t)n;
@@ -94,7 +56,8 @@ static int head_append(scopes_archive_writer *w, archive_block *b)
     b->index = w->index;
     b->sum = (uint32_t)crc32(0, w->block + ARCHIVE_BLOCK_BYTES, b->packed);
     scopes__archive_block_put(w->block, b);
-    return bytes_append(w, w->block, ARCHIVE_BLOCK_BYTES + b->packed);
+    return scopes__archive_bytes_append(w, w->block,
+                                        ARCHIVE_BLOCK_BYTES + b->packed);
 }
 
 /* Compresses what becomes the content of the block. */
@@ -195,7 +158,7 @@ static int tuples_write(scopes_archive_writer *w, uint32_t number,
 
 static int kept_write(scopes_archive_writer *w, uint32_t number)
 {
-    lane *l = &w->lanes[number];
+    archive_tail *l = &w->lanes[number];
     int err = 0;
 
     if (l->count)
@@ -207,8 +170,8 @@ static int kept_write(scopes_archive_writer *w, uint32_t number)
 
 /* --- appending --- */
 
-static int lane_get(scopes_archive_writer *w, const char *name,
-                    uint32_t *number)
+int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
+                             uint32_t *number)
 {
     uint32_t before = w->names.count;
     int err;
@@ -220,7 +183,7 @@ static int lane_get(scopes_archive_writer *w, const char *name,
     if (err)
         return err;
     if (w->names.room > w->lane_room) {
-        lane *more = realloc(w->lanes, w->names.room * sizeof(*more));
+        archive_tail *more = realloc(w->lanes, w->names.room * sizeof(*more));
         if (!more)
             return pastset_fail(PASTSET_ENOMEM, "%s: no memory for lane %s",
                                 w->file, name);
@@ -228,11 +191,12 @@ static int lane_get(scopes_archive_writer *w, const char *name,
         w->lane_room = w->names.room;
     }
     if (*number == before)
-        w->lanes[*number] = (lane){.retry = UINT64_MAX, .told = true};
+        w->lanes[*number] = (archive_tail){.retry = UINT64_MAX, .told = true};
     return 0;
 }
 
-static int lane_grow(const scopes_archive_writer *w, lane *l, size_t wanted)
+static int lane_grow(const scopes_archive_writer *w, archive_tail *l,
+                     size_t wanted)
 {
     size_t room = l->room ? l->room : FIRST_ROOM;
     eventspace_trace *more;
@@ -258,7 +222,7 @@ static int tuples_take(scopes_archive_writer *w, uint32_t number,
                        const eventspace_trace *events, size_t count,
                        size_t *taken)
 {
-    lane *l = &w->lanes[number];
+    archive_tail *l = &w->lanes[number];
     size_t fits = SCOPES_ARCHIVE_BLOCK - l->count;
     int err;
 
@@ -281,7 +245,7 @@ static int tuples_take(scopes_archive_writer *w, uint32_t number,
 /* From here on the lane goes on at `index`. */
 static int gap_leave(scopes_archive_writer *w, uint32_t number, uint64_t index)
 {
-    lane *l = &w->lanes[number];
+    archive_tail *l = &w->lanes[number];
     int err = kept_write(w, number);
 
     if (err)
@@ -297,8 +261,8 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
 {
     uint64_t first = index;
     uint32_t number;
-    lane *l;
-    int err = lane_get(w, name, &number);
+    archive_tail *l;
+    int err = scopes__archive_tail_get(w, name, &number);
 
     if (err || count == 0)
         return err;
@@ -332,7 +296,7 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
 static int end_write(scopes_archive_writer *w, uint32_t number)
 {
     archive_block b = {.kind = ARCHIVE_END};
-    lane *l = &w->lanes[number];
+    archive_tail *l = &w->lanes[number];
     int err = kept_write(w, number);
 
     if (err || l->told)
@@ -350,8 +314,8 @@ int scopes_archive_end_lane(scopes_archive_writer *w, const char *name,
                             uint64_t written, uint64_t refused)
 {
     uint32_t number;
-    lane *l;
-    int err = lane_get(w, name, &number);
+    archive_tail *l;
+    int err = scopes__archive_tail_get(w, name, &number);
 
     if (err)
         return err;
@@ -380,7 +344,7 @@ void scopes_archive_count(const scopes_archive_writer *w,
     *out = (scopes_archive_ledger){
         .saved = w->tuples, .appended = w->appended, .bytes = w->end};
     for (uint32_t i = 0; i < w->names.count; i++) {
-        const lane *l = &w->lanes[i];
+        const archive_tail *l = &w->lanes[i];
         out->made += (l->written > l->next ? l->written : l->next) + l->refused;
     }
 }
@@ -417,191 +381,4 @@ uint64_t scopes_archive_next(const scopes_archive_writer *w, const char *name)
     uint32_t number = scopes__archive_name_find(&w->names, name);
 
     return number == UINT32_MAX ? 0 : w->lanes[number].next;
-}
-
-/* --- creating --- */
-
-static int file_lock(scopes_archive_writer *w)
-{
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-    if (fcntl(w->fd, F_OFD_SETLK, &lock) == 0)
-        return 0;
-    if (errno == EAGAIN || errno == EACCES)
-        return pastset_fail(PASTSET_EEXIST,
-                            "%s: somebody else is writing to it: one archiver "
-                            "at a time",
-                            w->file);
-    return fail_errno(w, "locking");
-}
-
-/* Makes the file under another name, and gives it its own when it is locked
- * and has its head: nobody sees one that has none, and takes it for one that
- * was cut off. */
-static int file_make(scopes_archive_writer *w, const char *draft)
-{
-    unsigned char head[ARCHIVE_HEAD_BYTES];
-    int err;
-
-    w->fd = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (w->fd < 0)
-        return fail_errno(w, "creating");
-    err = file_lock(w);
-    if (err)
-        return err;
-    scopes__archive_head_put(head, w->host);
-    if (ftruncate(w->fd, 0) != 0)
-        err = fail_errno(w, "creating");
-    if (!err)
-        err = bytes_append(w, head, sizeof(head));
-    if (!err && link(draft, w->file) != 0)
-        err = fail_errno(w, "creating");
-    unlink(draft);
-    return err;
-}
-
-static int file_open(scopes_archive_writer *w)
-{
-    char *draft;
-    int err;
-
-    w->fd = open(w->file, O_RDWR | O_CLOEXEC);
-    if (w->fd >= 0)
-        return file_lock(w);
-    if (errno != ENOENT)
-        return fail_errno(w, "opening");
-    if (asprintf(&draft, "%s.tmp", w->file) < 0)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", w->file);
-    err = file_make(w, draft);
-    free(draft);
-    return err;
-}
-
-/* Takes the lanes over from what is there. */
-static int lanes_resume(scopes_archive_writer *w, const scopes_archive *there)
-{
-    int err = 0;
-
-    w->before = scopes_archive_costs(there);
-    w->index = there->index;
-    for (size_t i = 0; i < scopes_archive_lanes(there) && !err; i++) {
-        const scopes_archive_lane *from = scopes_archive_lane_at(there, i);
-        uint32_t number;
-        err = lane_get(w, from->name, &number);
-        if (err)
-            break;
-        w->lanes[number].next = from->next;
-        w->lanes[number].lost = scopes__archive_missed(there, i);
-        w->lanes[number].written = from->written;
-        w->lanes[number].refused = from->refused;
-        w->tuples += from->tuples;
-    }
-    return err;
-}
-
-static int file_start(scopes_archive_writer *w, scopes_archive *there)
-{
-    unsigned char head[ARCHIVE_HEAD_BYTES];
-    const char *host = there ? scopes_archive_host(there) : "";
-
-    if (*host && strcmp(host, w->host) != 0)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "%s: is the archive of host %s, not of %s", w->file,
-                            host, w->host);
-    if (ftruncate(w->fd, (off_t)w->end) != 0)
-        return fail_errno(w, "cutting off its tail");
-    if (*host)
-        return 0;
-    /* A new one, or one whose head is damaged. */
-    scopes__archive_head_put(head, w->host);
-    if (w->end <= ARCHIVE_HEAD_BYTES) {
-        w->end = 0;
-        return bytes_append(w, head, sizeof(head));
-    }
-    if (pwrite(w->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
-        return fail_errno(w, "writing its head");
-    return 0;
-}
-
-static int file_resume(scopes_archive_writer *w)
-{
-    scopes_archive *there = NULL;
-    int err = scopes__archive_resume(&there, w->file, w->fd, &w->end);
-
-    if (!err)
-        err = lanes_resume(w, there);
-    if (!err)
-        err = file_start(w, there);
-    w->heads_from = w->end;
-    scopes_archive_free(there);
-    return err;
-}
-
-static int packer_make(scopes_archive_writer *w)
-{
-    w->packer = ZSTD_createCCtx();
-    w->raw = malloc(ARCHIVE_RAW_MOST);
-    w->block = malloc(ARCHIVE_BLOCK_BYTES + ARCHIVE_PACKED_MOST);
-    w->heads = malloc(ARCHIVE_INDEX_BYTES);
-    if (!w->packer || !w->raw || !w->block || !w->heads || !w->file || !w->host)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for an archive",
-                            w->file ? w->file : "?");
-    ZSTD_CCtx_setParameter(w->packer, ZSTD_c_compressionLevel, LEVEL);
-    return 0;
-}
-
-static void writer_free(scopes_archive_writer *w)
-{
-    for (uint32_t i = 0; i < w->names.count && i < w->lane_room; i++)
-        free(w->lanes[i].events);
-    free(w->lanes);
-    scopes__archive_names_free(&w->names);
-    ZSTD_freeCCtx(w->packer);
-    free(w->raw);
-    free(w->block);
-    free(w->heads);
-    if (w->fd >= 0)
-        close(w->fd);
-    free(w->file);
-    free(w->host);
-    free(w);
-}
-
-int scopes_archive_create(scopes_archive_writer **out, const char *file,
-                          const char *host)
-{
-    scopes_archive_writer *w = calloc(1, sizeof(*w));
-    int err;
-
-    if (!w)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
-    w->fd = -1;
-    w->file = strdup(file);
-    w->host = strdup(host);
-    err = packer_make(w);
-    if (!err && strlen(host) >= ARCHIVE_HOST_BYTES)
-        err = pastset_fail(PASTSET_EINVAL, "%s: the host's name is too long",
-                           file);
-    if (!err)
-        err = file_open(w);
-    if (!err)
-        err = file_resume(w);
-    if (err)
-        writer_free(w);
-    else
-        *out = w;
-    return err;
-}
-
-int scopes_archive_close(scopes_archive_writer *w)
-{
-    int err;
-
-    if (!w)
-        return 0;
-    /* A small block at the end, where readers look for the last index. */
-    w->cost_changed |= w->appended > 0;
-    err = scopes_archive_flush(w);
-    writer_free(w);
-    return err;
 }

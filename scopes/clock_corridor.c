@@ -7,9 +7,9 @@
  *
  * The line that is taken for the true one is the centroid of the polygon: the
  * mean of all lines that are possible. It depends on all bounds that bind, and
- * not just on those few between which there is least room: on runs of a second
- * its error was half that of the middle of the highest straight strip between
- * the bounds.
+ * not just on those few between which there is least room: of runs of a second
+ * and less its error was mostly the smaller one, compared with the middle of
+ * the highest straight strip between the bounds.
  *
  * When no line keeps within the bounds a counter has not run at a constant
  * rate. Then bounds are drawn apart until one does, by halving. */

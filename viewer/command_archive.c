@@ -182,8 +182,11 @@ static scopes_archiver *interrupted;
 
 static void on_interrupt(int number)
 {
+    int error = errno; /* of whatever was interrupted */
+
     (void)number;
     scopes_archiver_stop(interrupted);
+    errno = error;
 }
 
 /* The first one ends it well, the second one at once. */

@@ -1,5 +1,9 @@
-es_test(scopes/archive_test SOURCES support/scratch.c
-        LINKS eventspace::scopes PkgConfig::ZLIB)
+es_test(scopes/archive_test
+        SOURCES scopes/archive_file.c support/scratch.c
+        LINKS eventspace::scopes TIMEOUT 600)
+es_test(scopes/archive_damage_test
+        SOURCES scopes/archive_file.c support/scratch.c
+        LINKS eventspace::scopes PkgConfig::ZLIB TIMEOUT 600)
 es_test(scopes/archiver_test SOURCES support/scratch.c support/process.c
         LINKS eventspace::scopes TIMEOUT 1200)
 if(TARGET scopes_archiver_test)

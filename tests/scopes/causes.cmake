@@ -1,5 +1,5 @@
 # The views of what is waited for; included from tests/CMakeLists.txt.
-foreach(name hops critical_path waits_for)
+foreach(name hops critical_path waits_for remote_overhead)
   es_test(scopes/${name}_test
           SOURCES scopes/told.c scopes/fake_run.c support/process.c
                   support/scratch.c support/mapping.c

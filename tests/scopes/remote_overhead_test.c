@@ -1,0 +1,120 @@
+/* remote_overhead_test.c - what it costs to go to another host: of figure 3,
+ * EC9 less EC8, beside what their raw tuples say. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/scopes/told.h"
+#include "tests/support/check.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define FIGURE3 TEST_BINARY_DIR "/figure3"
+#define FIGURE3_MAP TEST_SOURCE_DIR "/../examples/figure3/figure3.dot"
+#define ROUNDS 200
+
+static told t;
+
+static void run_make(void)
+{
+    scratch_make();
+    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+                     scratch_file("run"), "--", FIGURE3, "200", NULL));
+    told_run(&t, scratch_file("run"));
+}
+
+static void run_remove(void)
+{
+    told_end(&t);
+    scratch_remove();
+}
+
+TestSuite(remote_overhead, .init = run_make, .fini = run_remove,
+          .timeout = 300);
+
+/* The length of an event, by the rate that its host believes in. */
+static int64_t length_ns(const char *host, const eventspace_trace *event)
+{
+    double hz = 0;
+
+    for (size_t i = 0; i < eventspace_run_host_count(t.run); i++) {
+        const eventspace_run_host *found = eventspace_run_host_at(t.run, i);
+        if (strcmp(found->name, host) == 0)
+            hz = found->meta.tick_hz;
+    }
+    return llround((double)(event->end - event->start) * 1e9 / hz);
+}
+
+/* Of one operation at EC9, found at EC8 by its name; -1 when it is not. */
+static int64_t overhead_of(const eventspace_trace *above)
+{
+    const scopes_series *below = scopes_store_series(t.store, 8);
+
+    for (size_t i = 0; i < below->count; i++) {
+        const eventspace_trace *event = &below->events[i];
+        if (event->thread == above->thread &&
+            event->sequence == above->sequence)
+            return length_ns("B", above) - length_ns("A", event);
+    }
+    return -1;
+}
+
+Test(remote_overhead, of_figure_3_is_ec9_less_ec8)
+{
+    const scopes_series *above = scopes_store_series(t.store, 9);
+    scopes_table *table = told_view(&t, "remote-overhead");
+    int64_t sum = 0, got;
+
+    cr_assert_eq(scopes_table_rows(table), 1);
+    cr_expect_str_eq(table_text(table, 0, "proxy"), "proxy");
+    cr_expect_str_eq(table_text(table, 0, "host"), "B");
+    cr_expect_str_eq(table_text(table, 0, "to_host"), "A");
+    cr_expect_str_eq(table_text(table, 0, "above"), "EC9");
+    cr_expect_str_eq(table_text(table, 0, "below"), "EC8");
+    cr_expect_eq(table_integer(table, 0, "count"), ROUNDS);
+    for (size_t i = 0; i < above->count; i++)
+        sum += overhead_of(&above->events[i]);
+    got = table_integer(table, 0, "total_ns");
+    /* The two hosts' rates are those of one counter, measured twice. */
+    cr_expect_lt(llabs(got - sum), 2 * ROUNDS + sum / 1000, "%ld, not %ld",
+                 (long)got, (long)sum);
+    scopes_table_destroy(table);
+}
+
+Test(remote_overhead, each_operation_has_the_difference_of_its_two_times)
+{
+    const scopes_series *above = scopes_store_series(t.store, 9);
+    scopes_table *table;
+
+    t.subject.each = true;
+    table = told_view(&t, "remote-overhead");
+    cr_assert_eq(scopes_table_rows(table), ROUNDS);
+    for (size_t row = 0; row < ROUNDS; row++) {
+        int64_t own = table_integer(table, row, "overhead_ns");
+        int64_t want = overhead_of(&above->events[row]);
+        cr_expect_eq(table_integer(table, row, "sequence"),
+                     above->events[row].sequence);
+        cr_expect_eq(own, table_integer(table, row, "above_ns") -
+                              table_integer(table, row, "below_ns"));
+        cr_expect_lt(llabs(own - want), 3 + want / 1000);
+    }
+    scopes_table_destroy(table);
+}
+
+Test(remote_overhead, can_be_asked_for_one_thread)
+{
+    const scopes_series *above = scopes_store_series(t.store, 9);
+    scopes_table *table;
+    int64_t count = 0;
+
+    t.subject.thread = 2;
+    table = told_view(&t, "remote-overhead");
+    for (size_t i = 0; i < above->count; i++)
+        count += above->events[i].thread == 2;
+    if (count)
+        cr_expect_eq(table_integer(table, 0, "count"), count);
+    else
+        cr_expect_eq(scopes_table_rows(table), 0);
+    scopes_table_destroy(table);
+}
