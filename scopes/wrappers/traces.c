@@ -13,12 +13,13 @@
  * What does not fit into a message is kept for the next one. */
 #include "scopes/gather_internal.h"
 
-#include <math.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* A host that did not say that it runs counts as ended when that has been so
  * for this long after the others ended. */
@@ -55,6 +56,7 @@ typedef struct traces {
     int64_t used_ns;  /* processor time of its thread until then */
     int64_t refreshed_ns;
     int64_t absent_ns; /* since when the others have ended; 0: they have not */
+    bool removed;      /* the run directory is no longer there */
     bool gives_map;
     char *map;
     size_t map_bytes, map_sent;
@@ -293,14 +295,19 @@ static bool lane_ends_put(traces *t, traces_host *h, gather_writer *w)
 
 /* --- a message --- */
 
-/* Looks at the files again, from time to time. */
+/* Looks at the files again, from time to time. Where they have been removed
+ * nobody will tell any more how a host ends. */
 static int refresh(traces *t)
 {
     int64_t now = pastset_now_ns();
+    char map[4096];
 
     if (now - t->refreshed_ns < (int64_t)t->pace.interval_ms * 500000)
         return 0;
     t->refreshed_ns = now;
+    snprintf(map, sizeof(map), "%s/pathmap.dot",
+             eventspace_run_directory(t->run));
+    t->removed = access(map, F_OK) != 0 && errno == ENOENT;
     return eventspace_run_refresh(t->run);
 }
 
@@ -322,8 +329,8 @@ static bool has_ended(traces *t, const traces_host *h)
 {
     const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
 
-    if (shown->has_meta)
-        return shown->meta.state != EVENTSPACE_RUNNING;
+    if (shown->has_meta || t->removed)
+        return t->removed || shown->meta.state != EVENTSPACE_RUNNING;
     if (!others_ended(t)) {
         t->absent_ns = 0;
         return false;

@@ -688,6 +688,25 @@ Test(gather, of_a_host_that_is_killed_all_is_gathered)
     process_free(&ring);
 }
 
+/* Then nobody would say any more how its hosts ended. */
+Test(gather, a_run_whose_directory_is_removed_has_ended_for_it)
+{
+    process scope;
+
+    ring_start("grow");
+    ring_reach(100);
+    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+                  scratch_file("mirror"), "--interval", "10ms", NULL);
+    mirror_reach("mirror", 200);
+    cr_assert_eq(rename(scratch_file("run"), scratch_file("elsewhere")), 0);
+    process_wait(&scope, SECONDS);
+    cr_expect_eq(scope.exit_code, 0, "%s", scope.output);
+    cr_expect_gt(said(scope.output).seen, 800);
+    ring_stop();
+    process_free(&scope);
+    process_free(&ring);
+}
+
 /* The process of a host of the tree, by its meta file. */
 static pid_t tree_pid(const char *host)
 {
