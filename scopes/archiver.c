@@ -185,12 +185,14 @@ void scopes_archiver_stop(scopes_archiver *a)
 /* --- the hosts --- */
 
 /* Whether all hosts that came up on this machine have ended, and at least one
- * did. */
+ * did; or the run directory is gone, so that nothing of them will be seen. */
 static bool hosts_ended(scopes_archiver *a)
 {
     size_t ended = 0;
 
     a->looked_ns = pastset_now_ns();
+    if (access(eventspace_run_directory(a->run), F_OK) != 0)
+        return true;
     (void)eventspace_run_refresh(a->run); /* what is wrong is the host's */
     for (size_t i = a->from; i < a->to; i++) {
         const eventspace_run_host *host = eventspace_run_host_at(a->run, i);

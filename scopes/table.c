@@ -39,26 +39,39 @@ void scopes_table_destroy(scopes_table *table)
     free(table);
 }
 
-static void add(scopes_table *table, scopes_cell cell)
+/* Room for so many cells; NULL when memory is out. */
+static scopes_cell *add(scopes_table *table, size_t count)
 {
+    scopes_cell *cells;
+
     if (!table || table->failed)
-        return;
-    if (table->count == table->room) {
-        size_t room = table->room ? 2 * table->room : 256;
+        return NULL;
+    if (table->count + count > table->room) {
+        size_t room = 2 * table->room + 256 + count;
         scopes_cell *more = realloc(table->cells, room * sizeof(*more));
         if (!more) {
             table->failed = true;
-            return;
+            return NULL;
         }
         table->cells = more;
         table->room = room;
     }
-    table->cells[table->count++] = cell;
+    cells = &table->cells[table->count];
+    table->count += count;
+    return cells;
+}
+
+scopes_cell *scopes_table_row(scopes_table *table)
+{
+    return add(table, table ? table->column_count : 0);
 }
 
 void scopes_table_text(scopes_table *table, const char *text)
 {
-    add(table, (scopes_cell){.text = text});
+    scopes_cell *cell = add(table, 1);
+
+    if (cell)
+        cell->text = text;
 }
 
 void scopes_table_copy(scopes_table *table, const char *text)
@@ -86,12 +99,18 @@ void scopes_table_copy(scopes_table *table, const char *text)
 
 void scopes_table_integer(scopes_table *table, int64_t number)
 {
-    add(table, (scopes_cell){.integer = number});
+    scopes_cell *cell = add(table, 1);
+
+    if (cell)
+        cell->integer = number;
 }
 
 void scopes_table_real(scopes_table *table, double number)
 {
-    add(table, (scopes_cell){.real = number});
+    scopes_cell *cell = add(table, 1);
+
+    if (cell)
+        cell->real = number;
 }
 
 int scopes_table_status(const scopes_table *table)

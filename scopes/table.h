@@ -33,8 +33,9 @@ typedef union scopes_cell {
     double real;     /* SHARE, REAL */
 } scopes_cell;
 
-#define SCOPES_BLANK INT64_MIN /* an integer that is not told; NaN for reals   \
-                                */
+#define SCOPES_BLANK                                                           \
+    INT64_MIN /* an integer that is not told; NaN for reals                    \
+               */
 
 typedef struct scopes_table scopes_table;
 
@@ -48,6 +49,10 @@ void scopes_table_text(scopes_table *table, const char *text);
 void scopes_table_copy(scopes_table *table, const char *text);
 void scopes_table_integer(scopes_table *table, int64_t number);
 void scopes_table_real(scopes_table *table, double number);
+
+/* A whole row at once, for tables of many: its cells are to be filled in
+ * before anything else is added. NULL when memory is out. */
+scopes_cell *scopes_table_row(scopes_table *table);
 
 /* 0, or PASTSET_ENOMEM. */
 int scopes_table_status(const scopes_table *table);

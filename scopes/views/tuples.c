@@ -10,19 +10,34 @@
 
 #include <string.h>
 
+enum {
+    ID,
+    COLLECTOR,
+    HOST,
+    THREAD,
+    SEQUENCE,
+    VERB,
+    BYTES,
+    STATUS,
+    START_TICKS,
+    END_TICKS,
+    START_NS,
+    END_NS,
+};
+
 static const scopes_column columns[] = {
-    {"id", "id", SCOPES_NUMBER},
-    {"collector", "collector", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
-    {"thread", "thread", SCOPES_TEXT},
-    {"sequence", "sequence", SCOPES_NUMBER},
-    {"verb", "verb", SCOPES_TEXT},
-    {"bytes", "bytes", SCOPES_COUNT},
-    {"status", "status", SCOPES_TEXT},
-    {"start_ticks", "start ticks", SCOPES_NUMBER},
-    {"end_ticks", "end ticks", SCOPES_NUMBER},
-    {"start_ns", "start ms", SCOPES_TIME_NS},
-    {"end_ns", "end ms", SCOPES_TIME_NS},
+    [ID] = {"id", "id", SCOPES_NUMBER},
+    [COLLECTOR] = {"collector", "collector", SCOPES_TEXT},
+    [HOST] = {"host", "host", SCOPES_TEXT},
+    [THREAD] = {"thread", "thread", SCOPES_TEXT},
+    [SEQUENCE] = {"sequence", "sequence", SCOPES_NUMBER},
+    [VERB] = {"verb", "verb", SCOPES_TEXT},
+    [BYTES] = {"bytes", "bytes", SCOPES_COUNT},
+    [STATUS] = {"status", "status", SCOPES_TEXT},
+    [START_TICKS] = {"start_ticks", "start ticks", SCOPES_NUMBER},
+    [END_TICKS] = {"end_ticks", "end ticks", SCOPES_NUMBER},
+    [START_NS] = {"start_ns", "start ms", SCOPES_TIME_NS},
+    [END_NS] = {"end_ns", "end ms", SCOPES_TIME_NS},
 };
 
 /* Follows the way from a collector down to the next one, or to its end. */
@@ -55,21 +70,24 @@ static void add_series(scopes_table *out, const scopes_subject *subject,
         const eventspace_trace *event = &series->events[i];
         if (subject->thread != PATHS_NONE && subject->thread != event->thread)
             continue;
-        scopes_table_integer(out, id);
-        scopes_table_text(out, name);
-        scopes_table_text(out, host);
-        scopes_table_text(out, scopes_ways_thread_name(ways, event->thread));
-        scopes_table_integer(out, event->sequence);
-        scopes_table_text(out, pastset_verb_name(event->operation));
-        scopes_table_integer(out, event->bytes);
-        scopes_table_text(
-            out, event->status ? pastset_status_name(-event->status) : "");
-        scopes_table_integer(out, (int64_t)event->start);
-        scopes_table_integer(out, (int64_t)event->end);
-        scopes_table_integer(
-            out, scopes_clocks_ns(subject->clocks, series->host, event->start));
-        scopes_table_integer(
-            out, scopes_clocks_ns(subject->clocks, series->host, event->end));
+        scopes_cell *row = scopes_table_row(out);
+        if (!row)
+            return;
+        row[ID].integer = id;
+        row[COLLECTOR].text = name;
+        row[HOST].text = host;
+        row[THREAD].text = scopes_ways_thread_name(ways, event->thread);
+        row[SEQUENCE].integer = event->sequence;
+        row[VERB].text = pastset_verb_name(event->operation);
+        row[BYTES].integer = event->bytes;
+        row[STATUS].text =
+            event->status ? pastset_status_name(-event->status) : "";
+        row[START_TICKS].integer = (int64_t)event->start;
+        row[END_TICKS].integer = (int64_t)event->end;
+        row[START_NS].integer =
+            scopes_clocks_ns(subject->clocks, series->host, event->start);
+        row[END_NS].integer =
+            scopes_clocks_ns(subject->clocks, series->host, event->end);
     }
 }
 

@@ -341,14 +341,35 @@ Test(archiver, can_save_one_host_only)
                      "h9", NULL));
 }
 
-/* --- a full disk --- */
-
 static bool has_archive(void *context)
 {
     (void)context;
     return access(run_file("h0.archive"), F_OK) == 0 &&
            access(run_file("h1.archive"), F_OK) == 0;
 }
+
+/* It would wait for the end of hosts of which nothing is heard any more. */
+Test(archiver, ends_when_the_run_directory_is_gone)
+{
+    const char *map = map_make("discard", SMALL);
+    char *elsewhere = strdup(scratch_file("elsewhere"));
+    process run, archiver;
+
+    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+                  GSUM, "run", "-n", FOR_EVER, NULL);
+    wait_until(are_there, NULL, "both hosts are there");
+    process_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
+    wait_until(has_archive, NULL, "the archives are there");
+    cr_assert_eq(rename(run_directory(), elsewhere), 0);
+    process_wait(&archiver, 60);
+    process_free(&archiver);
+    cr_assert_eq(kill(run.pid, SIGTERM), 0);
+    process_wait(&run, 60);
+    process_free(&run);
+    free(elsewhere);
+}
+
+/* --- a full disk --- */
 
 /* A limit on the size of files, for the launcher and none of its hosts. */
 Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
