@@ -113,6 +113,24 @@ void eventspace__problem_note(eventspace_run_host *host, const char *format,
              between, (int)(sizeof(host->problem) - 1), text);
 }
 
+static bool file_there(const eventspace_run_host *host, const char *directory,
+                       const char *suffix)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+
+    return eventspace_run_file(file, sizeof(file), directory, host->name,
+                               suffix) == 0 &&
+           access(file, F_OK) == 0;
+}
+
+/* The host ran elsewhere: what is here was gathered from there. Then it has no
+ * space, and its process cannot be looked for. */
+static bool is_mirror(const eventspace_run_host *host, const char *directory)
+{
+    return !file_there(host, directory, ".space") &&
+           file_there(host, directory, ".archive");
+}
+
 static void meta_look(eventspace_run_host *host, const char *directory)
 {
     char file[EVENTSPACE_PATH_BYTES];
@@ -128,7 +146,8 @@ static void meta_look(eventspace_run_host *host, const char *directory)
         eventspace__problem_note(host, "%s", pastset_error());
         return;
     }
-    if (meta.state == EVENTSPACE_RUNNING && !eventspace__process_there(&meta)) {
+    if (meta.state == EVENTSPACE_RUNNING && !is_mirror(host, directory) &&
+        !eventspace__process_there(&meta)) {
         eventspace_meta later; /* it may have said how it ended in between */
         if (eventspace_meta_load(&later, file) == 0)
             meta = later;
@@ -155,7 +174,7 @@ static void space_look(eventspace_run_host *host, pastset_space **space,
     }
     err =
         eventspace_run_file(file, sizeof(file), directory, host->name, suffix);
-    if (!err && optional && access(file, F_OK) != 0)
+    if (!err && optional && !file_there(host, directory, suffix))
         return;
     if (!err)
         err = pastset_space_open(space, file);
@@ -169,7 +188,8 @@ void eventspace__spaces_look(host_files *files, const char *directory)
 {
     eventspace_run_host *host = &files->shown;
 
-    space_look(host, &host->space, directory, ".space", false);
+    space_look(host, &host->space, directory, ".space",
+               is_mirror(host, directory));
     host->has_space = host->space != NULL;
     space_look(host, &files->drained, directory, ".drained", true);
 }

@@ -7,6 +7,9 @@
  *                      policy is `block`: tuples that were moved out of them
  *                      to make room (see drain.c), in elements of the same
  *                      names and with the same indexes
+ *   RUN/<host>.archive what a scope has saved (scopes/archive.h). A host that
+ *                      has this and no space is a mirror: it ran elsewhere, and
+ *                      its state is what its meta file says
  *
  * Trace elements. A collector names its trace element by the attribute
  * `trace`. Each thread that passes operations through the collectors of a

@@ -12,33 +12,22 @@
 #define STAMP_TICKS 2.02
 /* More than doubles lose on the way, in nanoseconds. */
 #define LOST_NS 0.5
-#define FAR_NS (INT64_MAX / 4)
 
 typedef struct host_clock {
-    scopes_clock shown;
+    scopes_clock *shown;
     uint32_t counter; /* PATHS_NONE: it never came up */
-    double fraction;  /* of shown.at_ns */
 } host_clock;
 
 struct scopes_clocks {
+    scopes_clock_list list; /* first: see clock.h */
     scopes_clock_method method;
     uint32_t reference;
     host_clock *hosts;
+    scopes_clock *shown; /* by host */
     uint32_t host_count;
     scopes__graph graph;
     double zero_ns; /* the first start of a host; a whole number */
 };
-
-/* Rounds down. What only damaged files have is cut to some hundred years. */
-static int64_t whole_ns(double ns)
-{
-    int64_t whole;
-
-    if (!(ns > -(double)FAR_NS && ns < (double)FAR_NS))
-        return ns < 0 ? -FAR_NS : FAR_NS;
-    whole = (int64_t)ns;
-    return whole - ((double)whole > ns);
-}
 
 /* --- counters --- */
 
@@ -226,7 +215,7 @@ static void host_place(scopes_clocks *clocks, const eventspace_run *run,
             : &clocks->graph.counters[counter->parent];
     int64_t ticks = llround(counter->time.at / counter->ns_per_tick);
     double time = time_at(counter, (double)ticks * counter->ns_per_tick);
-    scopes_clock *c = &host->shown;
+    scopes_clock *c = host->shown;
 
     c->how = counter->host == index ? counter->how : SCOPES_CLOCK_SHARED;
     c->parent = counter->host != index ? counter->host
@@ -238,8 +227,8 @@ static void host_place(scopes_clocks *clocks, const eventspace_run *run,
                        : 0;
     c->at_ticks = counter->base + (uint64_t)ticks;
     c->ns_per_tick = counter->ns_per_tick * counter->time.slope;
-    c->at_ns = whole_ns(time - clocks->zero_ns);
-    host->fraction = time - clocks->zero_ns - (double)c->at_ns;
+    c->at_ns = scopes__whole_ns(time - clocks->zero_ns);
+    c->fraction_ns = time - clocks->zero_ns - (double)c->at_ns;
     c->rate_ppm = (1e9 / c->ns_per_tick / meta->tick_hz - 1) * 1e6;
     /* By the two wall clocks, at that moment. The time is that since the
      * reference host's start, by its clock. */
@@ -251,7 +240,7 @@ static void host_place(scopes_clocks *clocks, const eventspace_run *run,
 
 static void certain_place(scopes_clocks *clocks, uint32_t index)
 {
-    scopes_clock *c = &clocks->hosts[index].shown;
+    scopes_clock *c = clocks->hosts[index].shown;
     int64_t from, to;
 
     scopes_clocks_certain(clocks, index, c->at_ticks, &from, &to);
@@ -279,7 +268,7 @@ static void hosts_place(scopes_clocks *clocks, const eventspace_run *run)
     clocks->zero_ns = floor(first);
     for (uint32_t i = 0; i < clocks->host_count; i++) {
         if (clocks->hosts[i].counter == PATHS_NONE) {
-            clocks->hosts[i].shown = (scopes_clock){
+            *clocks->hosts[i].shown = (scopes_clock){
                 .how = SCOPES_CLOCK_NONE,
                 .parent = PATHS_NONE,
                 .certain_ns = INFINITY,
@@ -301,9 +290,13 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     int err;
 
     clocks->hosts = calloc(clocks->host_count + 1u, sizeof(*clocks->hosts));
+    clocks->shown = calloc(clocks->host_count + 1u, sizeof(*clocks->shown));
     graph->counters = calloc(clocks->host_count + 1u, sizeof(*graph->counters));
-    if (!clocks->hosts || !graph->counters)
+    if (!clocks->hosts || !clocks->shown || !graph->counters)
         return pastset_fail(PASTSET_ENOMEM, "no memory for clocks");
+    clocks->list = (scopes_clock_list){clocks->shown, clocks->host_count};
+    for (uint32_t i = 0; i < clocks->host_count; i++)
+        clocks->hosts[i].shown = &clocks->shown[i];
     counters_make(clocks, run, reference);
     err = scopes__exchanges_each(store, ways, exchange_add, clocks);
     if (!err)
@@ -366,6 +359,7 @@ void scopes_clocks_free(scopes_clocks *clocks)
         return;
     scopes__graph_free(&clocks->graph);
     free(clocks->hosts);
+    free(clocks->shown);
     free(clocks);
 }
 
@@ -379,21 +373,7 @@ uint32_t scopes_clocks_reference(const scopes_clocks *clocks)
 const scopes_clock *scopes_clocks_host(const scopes_clocks *clocks,
                                        uint32_t host)
 {
-    return host < clocks->host_count ? &clocks->hosts[host].shown : NULL;
-}
-
-/* Adding a half and rounding down keeps the order of any two moments. */
-int64_t scopes_clocks_ns(const scopes_clocks *clocks, uint32_t host,
-                         uint64_t ticks)
-{
-    const host_clock *h;
-    double ns;
-
-    if (host >= clocks->host_count)
-        return 0;
-    h = &clocks->hosts[host];
-    ns = (double)(int64_t)(ticks - h->shown.at_ticks) * h->shown.ns_per_tick;
-    return h->shown.at_ns + whole_ns(ns + h->fraction + 0.5);
+    return host < clocks->host_count ? &clocks->shown[host] : NULL;
 }
 
 uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
@@ -407,7 +387,7 @@ uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
         return 0;
     if (__builtin_sub_overflow(ns, c->at_ns, &since))
         return ns < 0 ? 0 : UINT64_MAX;
-    ticks = ((double)since - clocks->hosts[host].fraction) / c->ns_per_tick;
+    ticks = ((double)since - c->fraction_ns) / c->ns_per_tick;
     if (ticks < 0 && -ticks > (double)c->at_ticks)
         return 0;
     return c->at_ticks + (uint64_t)(int64_t)llround(ticks);
@@ -454,6 +434,6 @@ void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t host,
     if (clocks->method == SCOPES_CLOCK_AVERAGE ||
         !certain_at_root(&clocks->graph, index, &from, &to))
         return;
-    *from_ns = whole_ns(from - clocks->zero_ns - LOST_NS);
-    *to_ns = whole_ns(to - clocks->zero_ns + LOST_NS) + 1;
+    *from_ns = scopes__whole_ns(from - clocks->zero_ns - LOST_NS);
+    *to_ns = scopes__whole_ns(to - clocks->zero_ns + LOST_NS) + 1;
 }

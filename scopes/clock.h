@@ -56,9 +56,10 @@ typedef struct scopes_clock {
     uint32_t parent;    /* host; PATHS_NONE */
     uint32_t depth;     /* hops from the reference host */
     uint64_t exchanges; /* with the parent, that were used */
-    /* time = at_ns + (ticks - at_ticks) * ns_per_tick */
+    /* time = at_ns + fraction_ns + (ticks - at_ticks) * ns_per_tick */
     uint64_t at_ticks;
     int64_t at_ns;
+    double fraction_ns;
     double ns_per_tick;
     /* Against the reference host, at at_ticks: how far this host's clock, read
      * with its nominal rate from its own start_tick/start_wall_ns, is ahead;
@@ -83,9 +84,40 @@ uint32_t scopes_clocks_reference(const scopes_clocks *clocks);
 const scopes_clock *scopes_clocks_host(const scopes_clocks *clocks,
                                        uint32_t host);
 
-/* The time of a host's ticks. */
-int64_t scopes_clocks_ns(const scopes_clocks *clocks, uint32_t host,
-                         uint64_t ticks);
+/* What scopes_clocks begins with, so that ticks become times inline: views do
+ * it twice for each event. */
+typedef struct scopes_clock_list {
+    const scopes_clock *clocks; /* by host */
+    uint32_t count;
+} scopes_clock_list;
+
+/* Rounds down. What only damaged files have is cut to some hundred years. */
+static inline int64_t scopes__whole_ns(double ns)
+{
+    const int64_t far_ns = INT64_MAX / 4;
+    int64_t whole;
+
+    if (!(ns > -(double)far_ns && ns < (double)far_ns))
+        return ns < 0 ? -far_ns : far_ns;
+    whole = (int64_t)ns;
+    return whole - ((double)whole > ns);
+}
+
+/* The time of a host's ticks; 0 when there is no such host. Adding a half and
+ * rounding down keeps the order of any two moments. */
+static inline int64_t scopes_clocks_ns(const scopes_clocks *clocks,
+                                       uint32_t host, uint64_t ticks)
+{
+    const scopes_clock_list *list =
+        (const scopes_clock_list *)(const void *)clocks;
+    const scopes_clock *c = &list->clocks[host];
+
+    if (host >= list->count)
+        return 0;
+    return c->at_ns + scopes__whole_ns((double)(int64_t)(ticks - c->at_ticks) *
+                                           c->ns_per_tick +
+                                       c->fraction_ns + 0.5);
+}
 /* The ticks of a host at a time; 0 when that was before its counter began. */
 uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
                              int64_t ns);

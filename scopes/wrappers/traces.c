@@ -35,7 +35,8 @@ typedef struct traces_rest {
 
 /* A host of the application. */
 typedef struct traces_host {
-    size_t host; /* of the run's map */
+    int64_t looked_ns; /* traces.refreshed_ns when its meta was last given */
+    size_t host;       /* of the run's map */
     scopes_feed *feed;
     unsigned char *meta; /* the file, as it was sent */
     size_t meta_bytes;
@@ -52,6 +53,7 @@ typedef struct traces {
     traces_host *hosts;
     size_t count, turn;
     size_t served;    /* hosts, since the last pause */
+    int64_t rest_ns;  /* until then there is nothing to give */
     int64_t asked_ns; /* when it last gave a message */
     int64_t used_ns;  /* processor time of its thread until then */
     int64_t refreshed_ns;
@@ -371,17 +373,16 @@ static int tuples_pull(traces_host *h, gather_writer *w, bool *empty)
 
 static int host_put(traces *t, traces_host *h, gather_writer *w)
 {
-    bool looked = t->refreshed_ns == 0, ended, empty;
-    int64_t before = t->refreshed_ns;
+    bool ended, empty;
     int err = refresh(t);
 
     if (err)
         return err;
-    looked = looked || t->refreshed_ns != before;
     /* Before the pull: what was written until then is all there is. */
     ended = has_ended(t, h);
-    if (looked || ended)
+    if (h->looked_ns != t->refreshed_ns || ended)
         meta_put(t, h, w);
+    h->looked_ns = t->refreshed_ns;
     err = tuples_pull(h, w, &empty);
     if (err || !ended || !empty) {
         if (!err && ended)
@@ -435,6 +436,18 @@ static int64_t clock_now_ns(clockid_t clock)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* While there was more, two reads were under way: the second one of them comes
+ * when there is nothing any more, and must not begin another turn. */
+static bool is_resting(const traces *t, gather_writer *w)
+{
+    int64_t left = t->rest_ns - pastset_now_ns();
+
+    if (t->served > 0 || left < 1000000)
+        return false;
+    w->head.pause_us = (uint32_t)(left / 1000);
+    return true;
+}
+
 /* When to come again: at once if there is more, unless this thread (with all
  * that it spends on sending) has had its share since the last time. */
 static void pause_fill(traces *t, gather_writer *w)
@@ -453,6 +466,7 @@ static void pause_fill(traces *t, gather_writer *w)
         pause = rest;
     t->asked_ns = now;
     t->used_ns = used;
+    t->rest_ns = now + pause;
     pause /= 1000;
     w->head.pause_us = pause > UINT32_MAX ? UINT32_MAX : (uint32_t)pause;
 }
@@ -464,6 +478,8 @@ static int message_make(traces *t, gather_writer *w)
 
     if (t->gives_map)
         return map_put(t, w);
+    if (is_resting(t, w))
+        return 0;
     h = host_next(t);
     if (h) {
         w->head.host = (uint32_t)h->host;
