@@ -21,6 +21,8 @@
 #include "pastset/status.h"
 
 #define PATH_BYTES 4096
+/* No counter is faster; with this ticks become times without overflow. */
+#define MOST_HZ 1e12
 
 /* Two hosts of one machine: what their counters and their wall clocks say of
  * the time between their starts differs by less than this. */
@@ -31,7 +33,7 @@ typedef enum field_kind {
     FIELD_TEXT,
     FIELD_U32,
     FIELD_U64,
-    FIELD_HZ,    /* f64, above zero */
+    FIELD_HZ,    /* f64, from 1 to 1e12 */
     FIELD_STATE, /* a text, one of state_names */
 } field_kind;
 
@@ -342,10 +344,10 @@ static int take_field(eventspace_meta *meta, const field *f,
         return err;
     case FIELD_HZ:
         if (value->type != MSGPACK_OBJECT_FLOAT64 ||
-            !isnormal(value->via.f64) || value->via.f64 < 0)
+            !(value->via.f64 >= 1 && value->via.f64 <= MOST_HZ))
             return pastset_fail(PASTSET_EFORMAT,
-                                "%s: \"%s\" is not a float64 above zero", file,
-                                f->key);
+                                "%s: \"%s\" is not a float64 from 1 to 1e12",
+                                file, f->key);
         meta->tick_hz = value->via.f64;
         return 0;
     case FIELD_STATE:

@@ -100,16 +100,27 @@ void gather__sums_clock(gather_sums *s, const eventspace_meta *meta)
     s->from_ticks = s->to_ticks = 0;
 }
 
+/* Ticks as nanoseconds. What only damaged tuples have is cut to some hundred
+ * years, which doubles and integers can both hold. */
+static int64_t ns_of(int64_t ticks, double hz)
+{
+    double ns = (double)ticks * 1e9 / hz, most = (double)(INT64_MAX / 2);
+
+    if (!(ns > -most && ns < most))
+        return ns < 0 ? -(INT64_MAX / 2) : INT64_MAX / 2;
+    return (int64_t)ns;
+}
+
 /* The window in which a tuple ended. Most end in that of the one before. */
 static uint64_t window_of(gather_sums *s, uint64_t ticks)
 {
-    double hz = s->meta.tick_hz, ns;
+    double hz = s->meta.tick_hz;
     uint64_t wall;
 
     if (ticks >= s->from_ticks && ticks < s->to_ticks)
         return s->window;
-    ns = (double)(int64_t)(ticks - s->meta.start_tick) * 1e9 / hz;
-    wall = s->meta.start_wall_ns + (uint64_t)(int64_t)ns;
+    wall = s->meta.start_wall_ns +
+           (uint64_t)ns_of((int64_t)(ticks - s->meta.start_tick), hz);
     s->window = wall / s->window_ns;
     s->from_ticks = ticks;
     s->to_ticks =
@@ -121,10 +132,12 @@ static uint64_t window_of(gather_sums *s, uint64_t ticks)
 int gather__sums_tuples(gather_sums *s, const void *events, uint32_t count)
 {
     const eventspace_trace *e = events;
-    double ns_each = 1e9 / s->meta.tick_hz;
+    double hz = s->meta.tick_hz;
 
     for (uint32_t i = 0; i < count; i++, e++) {
-        uint64_t ns = (uint64_t)((double)(e->end - e->start) * ns_each);
+        /* An end before its start counts as the start. */
+        int64_t ticks = (int64_t)(e->end - e->start);
+        uint64_t ns = ticks > 0 ? (uint64_t)ns_of(ticks, hz) : 0;
         scopes_statistic *sum = sum_of(s, e->collector, window_of(s, e->end));
         if (!sum)
             return PASTSET_ENOMEM;
