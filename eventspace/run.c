@@ -168,8 +168,7 @@ static void space_look(eventspace_run_host *host, pastset_space **space,
 
     if (*space) {
         if (pastset_space_refresh(*space) != 0)
-            eventspace__problem_note(host, "%s%s: %s", host->name, suffix,
-                                     pastset_error());
+            eventspace__problem_note(host, "%s", pastset_error());
         return;
     }
     err =
@@ -178,10 +177,12 @@ static void space_look(eventspace_run_host *host, pastset_space **space,
         return;
     if (!err)
         err = pastset_space_open(space, file);
-    if (err) {
+    if (err)
         *space = NULL;
+    else /* it tells of damaged elements */
+        err = pastset_space_refresh(*space);
+    if (err)
         eventspace__problem_note(host, "%s", pastset_error());
-    }
 }
 
 void eventspace__spaces_look(host_files *files, const char *directory)

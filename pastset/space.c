@@ -43,6 +43,10 @@ struct pastset_space {
     pastset_element **elements; /* guarded by lock, as all below */
     uint32_t known;             /* handles, in the order of the directory */
     uint32_t room;
+
+    /* Opened: entries of the directory that are not among the handles. */
+    uint32_t looked; /* entries that were looked at */
+    uint32_t *left_out, left_count, left_room;
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -259,6 +263,8 @@ int pastset_space_open(pastset_space **out, const char *path)
         err = space_map(space, header.max_bytes);
     if (!err)
         err = pastset_space_refresh(space);
+    if (err && space->header && err == PASTSET_EFORMAT)
+        err = 0; /* elements that are damaged: the others can be read */
     if (err)
         goto fail;
     *out = space;
@@ -307,6 +313,7 @@ void pastset_space_close(pastset_space *space)
     for (uint32_t i = 0; i < space->known; i++)
         pastset__element_free(space->elements[i]);
     free(space->elements);
+    free(space->left_out);
     if (space->base != MAP_FAILED)
         munmap(space->base, space->mapped_bytes);
     if (space->fd >= 0)
@@ -339,9 +346,93 @@ static uint64_t count_most(const pastset_space *space)
     return atomic_load(&space->file_bytes) / SPACE_PAGE;
 }
 
+/* How many elements the space has; `*wrong` when it claims more than it can
+ * have: then those that the directory begins with. */
+static uint32_t count_elements(const pastset_space *space, uint32_t claimed,
+                               bool *wrong)
+{
+    uint32_t count = space->looked;
+
+    *wrong = claimed > space->max_elements || claimed > count_most(space);
+    if (!*wrong)
+        return claimed;
+    while (count < space->max_elements && count < count_most(space) &&
+           directory(space)[count] != 0)
+        count++;
+    return count;
+}
+
+/* Entries that are new are left out at first. */
+static int entries_look(pastset_space *space, uint32_t count)
+{
+    for (; space->looked < count; space->looked++) {
+        if (space->left_count == space->left_room) {
+            uint32_t room = space->left_room ? space->left_room * 2 : 64;
+            uint32_t *grown =
+                realloc(space->left_out, room * sizeof(*space->left_out));
+            if (!grown)
+                return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
+            space->left_out = grown;
+            space->left_room = room;
+        }
+        space->left_out[space->left_count++] = space->looked;
+    }
+    return 0;
+}
+
+static int entry_take(pastset_space *space, uint32_t entry)
+{
+    pastset_element *element;
+    int err = pastset__element_attach(&element, space, directory(space)[entry]);
+
+    if (err)
+        return err;
+    err = handle_add(space, element);
+    if (err)
+        pastset__element_free(element);
+    return err;
+}
+
+/* Takes in those that were left out, as far as they are whole. A damaged one
+ * does not keep the others from being read, and is tried again the next time.
+ * Errors: PASTSET_EFORMAT (some are damaged), PASTSET_ENOMEM. */
+static int entries_take(pastset_space *space)
+{
+    uint32_t kept = 0, first = 0;
+    char why[400] = "", others[64] = "";
+
+    for (uint32_t i = 0; i < space->left_count; i++) {
+        uint32_t entry = space->left_out[i];
+        int err = entry_take(space, entry);
+        if (err == PASTSET_ENOMEM) {
+            memmove(space->left_out + kept, space->left_out + i,
+                    (space->left_count - i) * sizeof(*space->left_out));
+            space->left_count -= i - kept;
+            return err;
+        }
+        if (!err)
+            continue;
+        if (kept == 0) {
+            first = entry;
+            snprintf(why, sizeof(why), "%s", pastset_error());
+        }
+        space->left_out[kept++] = entry;
+    }
+    space->left_count = kept;
+    if (kept == 0)
+        return 0;
+    if (kept > 1)
+        snprintf(others, sizeof(others), "; %u more are damaged", kept - 1);
+    return pastset_fail(PASTSET_EFORMAT,
+                        "%s: element %u of %u: %s%s; what was in %s is lost",
+                        space->path, first, space->looked, why, others,
+                        kept > 1 ? "them" : "it");
+}
+
 int pastset_space_refresh(pastset_space *space)
 {
-    uint32_t count;
+    uint32_t claimed;
+    bool wrong = false;
     int err = 0;
 
     if (!space->read_only)
@@ -349,28 +440,20 @@ int pastset_space_refresh(pastset_space *space)
     pthread_mutex_lock(&space->lock);
     /* Acquire: pairs with the release in publish(); the headers of that many
      * elements are whole. */
-    count = atomic_load_explicit(&space->header->element_count,
-                                 memory_order_acquire);
+    claimed = atomic_load_explicit(&space->header->element_count,
+                                   memory_order_acquire);
     /* The file's size is looked at when there is something new; a tuple beyond
      * what is known of it is looked for then. So asking costs nothing. */
-    if (count != space->known || count == 0)
+    if (claimed != space->looked || claimed == 0 || space->left_count > 0)
         err = file_size_update(space);
-    if (!err && (count > space->max_elements || count > count_most(space)))
+    if (!err)
+        err = entries_look(space, count_elements(space, claimed, &wrong));
+    if (!err)
+        err = entries_take(space);
+    if (!err && wrong)
         err = pastset_fail(PASTSET_EFORMAT,
                            "%s is damaged: it claims %u elements", space->path,
-                           count);
-    while (!err && space->known < count) {
-        pastset_element *element;
-        err = pastset__element_attach(&element, space,
-                                      directory(space)[space->known]);
-        if (!err) {
-            err = handle_add(space, element);
-            if (err)
-                pastset__element_free(element);
-        }
-    }
-    if (err)
-        pastset_fail_while(err, "%s: element %u", space->path, space->known);
+                           claimed);
     pthread_mutex_unlock(&space->lock);
     return err;
 }

@@ -31,8 +31,9 @@ int pastset_space_create(pastset_space **out,
                          const pastset_space_options *options);
 
 /* Opens the file of a space for reading: elements can be read without
- * waiting, and nothing in the file is changed.
- * Errors: PASTSET_EIO, PASTSET_EFORMAT. */
+ * waiting, and nothing in the file is changed. Damaged elements are left out,
+ * which refresh tells.
+ * Errors: PASTSET_EIO, PASTSET_EFORMAT (no space, or a damaged header). */
 int pastset_space_open(pastset_space **out, const char *path);
 
 /* Ends the operations that are held in its elements with PASTSET_EDELETED,
@@ -41,7 +42,8 @@ int pastset_space_open(pastset_space **out, const char *path);
 void pastset_space_close(pastset_space *space);
 
 /* For a space that was opened: takes in the elements that its writer has
- * created since. Errors: PASTSET_EFORMAT, PASTSET_EIO. */
+ * created since. Errors: PASTSET_EFORMAT (some are damaged and left out, each
+ * time; all others are there), PASTSET_EIO, PASTSET_ENOMEM. */
 int pastset_space_refresh(pastset_space *space);
 
 /* The elements that were created and not deleted, in the order of creation.

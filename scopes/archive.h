@@ -45,7 +45,8 @@ int scopes_archive_create(scopes_archive_writer **out, const char *file,
  * flush. `index` is that of the first; when it is not the one after the last
  * tuple of this lane, those in between are lost, and counted in the archive.
  * Errors: PASTSET_EIO, PASTSET_ENOSPC (the disk is full: no half of a block is
- * in the file then, and the same call may be tried again),
+ * in the file then, and the same call may be tried again, also with a part of
+ * its tuples that begins later),
  * PASTSET_ENOMEM, PASTSET_EINVAL (an index that is there already). */
 int scopes_archive_append(scopes_archive_writer *writer, const char *lane,
                           uint64_t index, const eventspace_trace *events,

@@ -259,7 +259,7 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
                           uint64_t index, const eventspace_trace *events,
                           size_t count)
 {
-    uint64_t first = index;
+    uint64_t first = index, after = index + count;
     uint32_t number;
     archive_tail *l;
     int err = scopes__archive_tail_get(w, name, &number);
@@ -267,7 +267,9 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
     if (err || count == 0)
         return err;
     l = &w->lanes[number];
-    if (l->retry == index && l->next > index) {
+    /* What failed comes again, or what is still there of it: the oldest tuples
+     * may be gone by then. */
+    if (l->retry <= index && l->next > index) {
         size_t known = l->next - index < count ? l->next - index : count;
         index += known;
         events += known;
@@ -289,7 +291,7 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
         events += taken;
         count -= taken;
     }
-    l->retry = err ? first : UINT64_MAX;
+    l->retry = err || after < l->next ? first : UINT64_MAX;
     return err;
 }
 

@@ -203,6 +203,21 @@ static bool hosts_ended(scopes_archiver *a)
     return ended > 0;
 }
 
+const char *scopes_archiver_unread(const scopes_archiver *a)
+{
+    for (size_t i = a->from; i < a->to; i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(a->run, i);
+        char file[4096];
+        if (!host->space && host->has_meta &&
+            eventspace_run_file(file, sizeof(file),
+                                eventspace_run_directory(a->run), host->name,
+                                ".space") == 0 &&
+            access(file, F_OK) == 0)
+            return host->problem;
+    }
+    return NULL;
+}
+
 /* --- writing --- */
 
 static int batch_save(const scopes_batch *batch, void *context)

@@ -51,6 +51,9 @@ void scopes_archiver_stop(scopes_archiver *archiver);
  * of all that its hosts had made when it ended. While it runs, from any
  * thread: as of the last flush. */
 void scopes_archiver_ledger(scopes_archiver *archiver, scopes_ledger *out);
+/* After run: what is wrong with the files of a host that ended and could not
+ * be read; NULL when each could. */
+const char *scopes_archiver_unread(const scopes_archiver *archiver);
 /* The same rules. `bytes` are those of the files. */
 void scopes_archiver_cost(scopes_archiver *archiver, scopes_feed_cost *out);
 

@@ -103,6 +103,16 @@ static inline int64_t scopes__whole_ns(double ns)
     return whole - ((double)whole > ns);
 }
 
+/* Of times that damaged files made absurd, the sum is the greatest there is. */
+static inline int64_t scopes__sum_ns(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    if (__builtin_add_overflow(a, b, &sum))
+        return a < 0 ? INT64_MIN + 1 : INT64_MAX;
+    return sum;
+}
+
 /* The time of a host's ticks; 0 when there is no such host. Adding a half and
  * rounding down keeps the order of any two moments. */
 static inline int64_t scopes_clocks_ns(const scopes_clocks *clocks,
@@ -110,10 +120,11 @@ static inline int64_t scopes_clocks_ns(const scopes_clocks *clocks,
 {
     const scopes_clock_list *list =
         (const scopes_clock_list *)(const void *)clocks;
-    const scopes_clock *c = &list->clocks[host];
+    const scopes_clock *c;
 
     if (host >= list->count)
         return 0;
+    c = &list->clocks[host];
     return c->at_ns + scopes__whole_ns((double)(int64_t)(ticks - c->at_ticks) *
                                            c->ns_per_tick +
                                        c->fraction_ns + 0.5);

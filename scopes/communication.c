@@ -219,7 +219,7 @@ static void count_operation(scopes_communication *view, scopes_thread *thread,
         row->end_ns = op->end_ns;
     path->operations++;
     path->bytes += op->bytes;
-    path->total_ns += lasted_ns;
+    path->total_ns = scopes__sum_ns(path->total_ns, lasted_ns);
     if (lasted_ns > path->longest_ns)
         path->longest_ns = lasted_ns;
     if (lasted_ns > longest->end_ns - longest->start_ns)

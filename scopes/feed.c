@@ -305,9 +305,10 @@ static int lanes_pull(scopes_feed *feed, uint64_t *room, scopes_each *each,
         if (feed->pace.lag && end - lane->next > feed->pace.lag)
             lane->next = end - feed->pace.lag;
         err = lane_pull(feed, lane, end, room, each, context);
+        /* One that cannot be given does not keep others from their turn. */
+        feed->turn = (at + 1) % feed->count;
         if (err)
             return err;
-        feed->turn = (at + 1) % feed->count;
         feed->more |= lane->next < end;
     }
     return 0;

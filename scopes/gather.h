@@ -4,8 +4,8 @@
  *
  *     scope.A: traces ─┐
  *     scope.B: traces ─┴► gather.A ─► gathered.A ─┐
- *     scope.C: traces ─┐                          ├► thread scope, on host
- * scope scope.D: traces ─┴► gather.C ─► gathered.C ─┘
+ *     scope.C: traces ─┐                          ├► thread scope, host scope
+ *     scope.D: traces ─┴► gather.C ─► gathered.C ─┘
  *
  * Its leaves stand on the machines of the application's hosts and read their
  * space files (feed.h), so that all they cost the application is memory
@@ -51,6 +51,12 @@ typedef struct scopes_gather_options {
  * PASTSET_ENOMEM. */
 int scopes_gather_map(paths_map **out, const paths_map *app,
                       const scopes_gather_options *options);
+
+/* Whether the run has what the options ask for: a filter lets through nothing
+ * where they do not. `app` NULL: only what can be said without its map.
+ * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
+int scopes_gather_check(const scopes_gather_options *options,
+                        const paths_map *app);
 
 /* --- records --- */
 
@@ -125,6 +131,9 @@ int scopes_gather_thread(paths_thread *self, void *gatherer);
 
 typedef struct scopes_mirror scopes_mirror;
 
+/* Whether a mirror can be made there; makes the directory.
+ * Errors: PASTSET_EIO, PASTSET_EEXIST (there is a run in it). */
+int scopes_mirror_place(const char *directory);
 /* Makes DIRECTORY with pathmap.dot, and for each host HOST.archive and
  * HOST.meta, kept up to date. A mirror of what was filtered is that of a run
  * of which only those tuples were made. `app` NULL: the map comes as records.

@@ -68,7 +68,7 @@ static int map_take(scopes_mirror *m, const paths_map *app)
     return err ? err : paths_map_save(m->map, name);
 }
 
-static int directory_make(const char *directory)
+int scopes_mirror_place(const char *directory)
 {
     struct stat is;
     char name[4096];
@@ -76,6 +76,9 @@ static int directory_make(const char *directory)
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return pastset_fail(pastset_status_from_errno(errno), "%s: %s",
                             directory, strerror(errno));
+    if (stat(directory, &is) == 0 && !S_ISDIR(is.st_mode))
+        return pastset_fail(PASTSET_EEXIST, "%s: it is no directory",
+                            directory);
     snprintf(name, sizeof(name), "%s/pathmap.dot", directory);
     if (stat(name, &is) == 0)
         return pastset_fail(PASTSET_EEXIST,
@@ -95,7 +98,7 @@ int scopes_mirror_create(scopes_mirror **out, const char *directory,
         return no_memory();
     if (directory) {
         m->directory = strdup(directory);
-        err = m->directory ? directory_make(directory) : no_memory();
+        err = m->directory ? scopes_mirror_place(directory) : no_memory();
     }
     if (!err && app)
         err = map_take(m, app);

@@ -205,7 +205,8 @@ static int find_latest(uint64_t *latest, const scopes_look *look, size_t host,
     int err = 0;
 
     for (*latest = 0; *latest == 0 && !err; back *= 2) {
-        w->from_ticks[host] = end > back ? end - back : 0;
+        /* Twice the largest number is 0. */
+        w->from_ticks[host] = back > 0 && end > back ? end - back : 0;
         err = scopes_source_each(look->source, host, &wanted, take_end, latest,
                                  NULL);
         if (w->from_ticks[host] == 0)

@@ -75,7 +75,7 @@ void scopes__sample_row(scopes_table *table, scopes__sample *sample)
     }
     for (size_t i = 0; i < n; i++) {
         int64_t value = sample->values[i];
-        total += value;
+        total = scopes__sum_ns(total, value);
         least = value < least ? value : least;
         most = value > most ? value : most;
     }

@@ -266,6 +266,15 @@ static bool is_archived(walk *w)
     return block_next(w, &block) && block.index < w->end;
 }
 
+/* The lane does not have what the walk has come to. */
+static bool is_gap(const walk *w)
+{
+    eventspace_lane_counts counts;
+
+    eventspace_lane_count(&w->lane, &counts);
+    return w->index >= counts.drained && w->index < counts.first;
+}
+
 /* Gives what the lane itself has up to `stop`. Ends early where the archive
  * has more. */
 static int lane_give(walk *w, uint64_t stop)
@@ -274,8 +283,11 @@ static int lane_give(walk *w, uint64_t stop)
         w->index = stop;
         return 0;
     }
-    if (w->from > 0)
+    if (w->from > 0) {
+        if (is_gap(w) && is_archived(w))
+            return 0;
         window_find(w, stop);
+    }
     while (w->index < stop) {
         uint64_t at = w->index;
         size_t count;

@@ -35,7 +35,7 @@ bool scopes__thread_is_of(const scopes_subject *subject, uint32_t thread)
 
 double scopes__share(int64_t communicating_ns, int64_t computing_ns)
 {
-    int64_t all_ns = communicating_ns + computing_ns;
+    int64_t all_ns = scopes__sum_ns(communicating_ns, computing_ns);
 
     return all_ns > 0 ? (double)communicating_ns / (double)all_ns : 0;
 }

@@ -3,8 +3,9 @@
  * Below a thread each node has one way down, so that all of them form a forest
  * whose roots are elements. Everything here is found by walking down that
  * forest, and a meeting's inputs by walking up from it, once over each edge.
- * Maps may come from files that nobody has checked: a way that leads in a
- * circle, and ids that are given twice or far too high, are refused. */
+ * Maps may come from files that nobody has checked: ways that lead in a circle
+ * or part, ids that are given twice or far too high, and collectors that stand
+ * on no host are refused. */
 #include "scopes/ways_internal.h"
 
 #include <stdio.h>
@@ -101,6 +102,19 @@ static int circles_refuse(maker *m)
     return err;
 }
 
+/* Where ways part and meet again, going up from a meeting would take twice as
+ * long with each such pair of edges. */
+static int partings_refuse(const paths_map *map, const paths_map_node *node)
+{
+    if (node->kind == PATHS_THREAD ||
+        node->out_count <= (node->kind == PATHS_WRAPPER))
+        return 0;
+    return pastset_fail(PASTSET_EMAP, "%s:%u: %s: %u edges leave it, of %s",
+                        map->file, node->line, node->name, node->out_count,
+                        node->kind == PATHS_WRAPPER ? "which a path has one"
+                                                    : "an element");
+}
+
 static int collector_note(maker *m, uint32_t index)
 {
     const paths_map *map = m->map;
@@ -110,6 +124,10 @@ static int collector_note(maker *m, uint32_t index)
 
     if (err)
         return err;
+    if (node->host >= map->host_count)
+        return pastset_fail(PASTSET_EMAP,
+                            "%s:%u: %s: a collector that is on no host",
+                            map->file, node->line, node->name);
     if (id >= map->node_count || m->ways->nodes[id] != PATHS_NONE)
         return pastset_fail(PASTSET_EMAP,
                             "%s:%u: %s: a collector needs an id of its own, "
@@ -149,6 +167,9 @@ static int nodes_note(maker *m)
     int err = circles_refuse(m);
 
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
+        err = partings_refuse(map, &map->nodes[i]);
+        if (err)
+            break;
         if (map->nodes[i].kind == PATHS_THREAD)
             err = thread_note(m, i);
         else if (is_collector(&map->nodes[i]))

@@ -92,6 +92,7 @@ static bool thread_wait(command_archiving *a, int64_t ns)
 int command_archiving_end(command_archiving *a)
 {
     static const char *clear = "\r\033[K"; /* the line is written over */
+    const char *unread;
 
     if (a->running && a->until != SCOPES_ARCHIVER_STOP && isatty(2)) {
         while (!thread_wait(a, PROGRESS_NS)) {
@@ -104,6 +105,11 @@ int command_archiving_end(command_archiving *a)
     }
     if (a->running)
         progress_tell(a, "\n");
+    unread = a->running ? scopes_archiver_unread(a->archiver) : NULL;
+    if (unread) {
+        a->failed = true;
+        fprintf(stderr, "eventspace: archive: %s\n", unread);
+    }
     a->running = false;
     scopes_archiver_destroy(a->archiver);
     a->archiver = NULL;

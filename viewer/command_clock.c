@@ -174,7 +174,8 @@ static int print_json(const look *l, const clock_arguments *a,
     const paths_map *map = eventspace_run_map(l->run);
     uint32_t reference = scopes_clocks_reference(l->clocks[a->method]);
     const scopes_ledger *ledger = &l->store->ledger;
-    json_t *name = viewer_json_text(map->hosts[reference].name);
+    json_t *name = viewer_json_text(
+        reference < map->host_count ? map->hosts[reference].name : "");
     int err;
     if (!name)
         return pastset_fail(PASTSET_ENOMEM, "no memory to print");
@@ -319,7 +320,8 @@ static int window_make(look *l, uint64_t last_ns, size_t host)
 {
     const eventspace_run_host *h = eventspace_run_host_at(l->run, host);
     scopes_wanted all = {0};
-    uint64_t end = h->meta.end_tick, span;
+    uint64_t end = h->meta.end_tick;
+    double span;
     int err = 0;
     l->from[host] = 0;
     l->to[host] = UINT64_MAX;
@@ -329,9 +331,9 @@ static int window_make(look *l, uint64_t last_ns, size_t host)
         end = ticks_now(&h->meta);
     else if (!end)
         err = scopes_source_each(l->source, host, &all, last_of, &end, NULL);
-    span = (uint64_t)((double)last_ns * h->meta.tick_hz / 1e9);
-    if (span < end)
-        l->from[host] = end - span;
+    span = (double)last_ns * h->meta.tick_hz / 1e9;
+    if (span < (double)end)
+        l->from[host] = end - (uint64_t)span;
     return err;
 }
 

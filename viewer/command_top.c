@@ -265,7 +265,8 @@ static int end_screen(watcher *w, int err)
 static int top_run(const top_arguments *a, viewer_mirror *m)
 {
     viewer_top_options options = {.window_ns = a->window_ns,
-                                  .mirror = a->connect != NULL};
+                                  .mirror = a->connect != NULL,
+                                  .name = a->connect};
     const char *plain = getenv("NO_COLOR");
     watcher w = {.arguments = a, .mirror = m, .sort = a->sort};
     sigset_t open;
@@ -338,6 +339,8 @@ static void check_arguments(const top_arguments *a, struct argp_state *state)
         argp_error(state, "the run directory is missing");
     if (a->run && a->connect)
         argp_error(state, "either RUN or --connect");
+    if (a->connect && !a->key)
+        argp_error(state, "--key is missing; make one by `eventspace key`");
     if (a->key && !a->connect)
         argp_error(state, "--key is for --connect");
 }
@@ -356,7 +359,10 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
     case 's':
         a->sort = viewer_top_sort_find(text);
         if (a->sort == VIEWER_TOP_SORTS)
-            argp_error(state, "'%s' is nothing to sort by", text);
+            argp_error(state,
+                       "'%s' is none of share, rate, bytes, silent, longest, "
+                       "number",
+                       text);
         return 0;
     case 'b':
         a->batch = command_number(text, 0, UINT32_MAX, state);

@@ -257,12 +257,27 @@ static void warn_of_hosts(const eventspace_run *run)
                 bad, count);
 }
 
+/* What could not be read is in no view, and no count of it may be known. */
+static void warn_of_damage(const eventspace_run *run)
+{
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        bool starts = host->has_meta && !host->has_space &&
+                      host->meta.state == EVENTSPACE_RUNNING;
+        bool came = host->has_meta || host->has_space;
+        if (came && !starts && host->problem[0])
+            fprintf(stderr, "eventspace: host %s: %s\n", host->name,
+                    host->problem);
+    }
+}
+
 /* A view without rows is no error, but a person should know why. */
 static void warn(const scopes_look *look)
 {
     bool any = false;
 
     warn_of_hosts(look->run);
+    warn_of_damage(look->run);
     for (uint32_t i = 0; i < look->ways->collectors && !any; i++)
         any = look->ways->nodes[i] != PATHS_NONE;
     if (!any)

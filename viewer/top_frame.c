@@ -302,7 +302,8 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
                           viewer_top_sort sort)
 {
     *out = (viewer_top_frame){
-        .run = eventspace_run_directory(top->run),
+        .run = top->options.name ? top->options.name
+                                 : eventspace_run_directory(top->run),
         .map = top->map->name ? top->map->name : "",
         .state = top->over ? "over" : "running",
         .collective_count = top->root_count,

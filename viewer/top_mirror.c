@@ -13,7 +13,10 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define PATIENCE 200 /* of 10 ms */
 
 static void run_scope(const viewer_mirror *m, const char *address,
                       const char *key)
@@ -70,6 +73,7 @@ bool viewer_mirror_ended(viewer_mirror *m)
 /* What the scope said last. */
 static int tell_failure(const viewer_mirror *m)
 {
+    static const char *said = "eventspace: ";
     char line[512], last[512] = "it ended without a word";
     FILE *log = fopen(m->log, "re");
 
@@ -80,7 +84,9 @@ static int tell_failure(const viewer_mirror *m)
     }
     if (log)
         fclose(log);
-    return pastset_fail(PASTSET_EIO, "the scope: %s", last);
+    return pastset_fail(
+        PASTSET_EIO, "the scope: %s",
+        strncmp(last, said, strlen(said)) == 0 ? last + strlen(said) : last);
 }
 
 int viewer_mirror_status(const viewer_mirror *m)
@@ -108,11 +114,25 @@ static int remove_one(const char *file, const struct stat *what, int kind,
     return remove(file);
 }
 
+/* The scope writes out what it has, unless the other side does not answer. */
+static void scope_end(pid_t pid)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+
+    kill(pid, SIGTERM);
+    for (int i = 0; i < PATIENCE; i++) {
+        if (waitpid(pid, NULL, WNOHANG) != 0)
+            return;
+        nanosleep(&pause, NULL);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 void viewer_mirror_end(viewer_mirror *m)
 {
     if (m->pid > 0) {
-        kill(m->pid, SIGTERM);
-        waitpid(m->pid, NULL, 0);
+        scope_end(m->pid);
         m->pid = 0;
     }
     if (*m->directory)

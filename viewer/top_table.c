@@ -157,10 +157,10 @@ static void print_cost(const viewer_top_frame *frame, FILE *file)
 
     for (size_t i = 0; i < frame->host_count; i++)
         collectors += frame->hosts[i].collectors;
-    fprintf(file, "watching: %.1f%% of a processor, %.1f MB/s gathered",
+    fprintf(file, "watching: %.1f%% of a processor, %.1f MB/s",
             w->processor * 100, w->bytes_per_s / 1e6);
     if (isfinite(collectors))
-        fprintf(file, "; collectors: %.2f%% of a processor (%.0f ns an event)",
+        fprintf(file, "; collectors: %.2f%%, %.0f ns an event",
                 collectors * 100, w->event_cost_ns);
     if (frame->strange)
         fprintf(file, "; %" PRIu64 " events are not of this map",

@@ -74,14 +74,15 @@ static void add_thread(scopes_table *out, const scopes_subject *subject,
                        const scopes_communication *view, uint32_t number)
 {
     const scopes_thread *thread = &view->threads[number];
+    bool any = thread->operations > 0;
 
     scopes_table_integer(out, number);
     scopes_table_text(out, thread->name);
     scopes_table_text(out, scopes_ways_host_name(subject->ways, thread->host));
     scopes_table_integer(out, (int64_t)thread->operations);
     scopes_table_integer(out, (int64_t)thread->steps);
-    scopes_table_integer(out, thread->start_ns);
-    scopes_table_integer(out, thread->end_ns);
+    scopes_table_integer(out, any ? thread->start_ns : SCOPES_BLANK);
+    scopes_table_integer(out, any ? thread->end_ns : SCOPES_BLANK);
     scopes_table_integer(out, thread->communicating_ns);
     scopes_table_integer(out, thread->computing_ns);
     scopes_table_real(

@@ -25,6 +25,9 @@
 #include "scopes/chain_internal.h"
 
 #define SECOND INT64_C(1000000000)
+/* More seconds than runs have, but fewer than damaged tuples may tell of: what
+ * goes on beyond them is counted in one. */
+#define SECONDS_MOST 2000000
 
 static const scopes_column columns[] = {
     {"kind", "kind", SCOPES_TEXT}, {"thread", "thread", SCOPES_TEXT},
@@ -55,7 +58,8 @@ typedef struct critical {
     scopes__sample *samples; /* by place */
     int64_t *times;          /* by place: in all, or in this second */
     int64_t all_ns;
-    int64_t second; /* `each`: the one that is being summed up */
+    int64_t second;   /* `each`: the one that is being summed up */
+    uint64_t seconds; /* begun */
     bool begun;
     sum *sums; /* of the seconds that are done, the latest first */
     size_t sum_count, sum_room;
@@ -200,6 +204,10 @@ static int add_to_seconds(uint32_t place, int64_t from_ns, int64_t to_ns,
     while (to_ns > from_ns && !err) {
         int64_t second = second_of(to_ns - 1);
         int64_t cut_ns = second * SECOND > from_ns ? second * SECOND : from_ns;
+        if (!c->begun || second != c->second)
+            c->seconds++;
+        if (c->seconds > SECONDS_MOST)
+            cut_ns = from_ns;
         if (c->begun && second != c->second)
             err = collect(c);
         c->begun = true;

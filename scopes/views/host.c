@@ -55,8 +55,10 @@ static void add_thread(sums *host, const scopes_thread *thread)
         host->busiest_share = share;
     }
     host->operations += (int64_t)thread->operations;
-    host->communicating_ns += thread->communicating_ns;
-    host->computing_ns += thread->computing_ns;
+    host->communicating_ns =
+        scopes__sum_ns(host->communicating_ns, thread->communicating_ns);
+    host->computing_ns =
+        scopes__sum_ns(host->computing_ns, thread->computing_ns);
 }
 
 static void add_host(scopes_table *out, const char *name, const sums *host)

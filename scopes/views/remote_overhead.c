@@ -13,7 +13,6 @@
  * went down. */
 #include "scopes/view_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 static const scopes_column columns[] = {
@@ -47,7 +46,10 @@ static int64_t length_ns(const crossing *c, const scopes_series *series,
     const scopes_clock *clock =
         scopes_clocks_host(c->subject->clocks, series->host);
 
-    return llround((double)(event->end - event->start) * clock->ns_per_tick);
+    /* An end before the start, of a damaged tuple, makes it less than 0. */
+    return scopes__whole_ns((double)(int64_t)(event->end - event->start) *
+                                clock->ns_per_tick +
+                            0.5);
 }
 
 static int add(crossing *c, const eventspace_trace *upper,

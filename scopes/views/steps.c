@@ -92,8 +92,9 @@ static void add_step(scopes_table *out, const scopes_subject *subject,
         last = !last || step->end_ns > last->end_ns ? step : last;
         threads++;
         operations += step->operations;
-        communicating_ns += step->communicating_ns;
-        computing_ns += step->computing_ns;
+        communicating_ns =
+            scopes__sum_ns(communicating_ns, step->communicating_ns);
+        computing_ns = scopes__sum_ns(computing_ns, step->computing_ns);
     }
     if (!first)
         return;

@@ -246,8 +246,9 @@ static double time_on(const waits *w, uint32_t position)
     uint64_t ticks = 0;
 
     for (size_t i = 0; i < series->count; i++) {
-        if (series->events[i].thread == top->thread)
-            ticks += series->events[i].end - series->events[i].start;
+        const eventspace_trace *event = &series->events[i];
+        if (event->thread == top->thread && event->end > event->start)
+            ticks += event->end - event->start;
     }
     return series->count
                ? (double)ticks *

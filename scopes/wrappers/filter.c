@@ -121,6 +121,59 @@ static int verb_word(filter *f, const char *word, const paths_map *app)
     return pastset_fail(PASTSET_EMAP, "\"%s\" is no verb", word);
 }
 
+static bool map_has(const paths_map *app, const char *type, const char *key,
+                    const char *text)
+{
+    for (uint32_t i = 0; i < app->node_count; i++) {
+        const char *has = paths_node_get(&app->nodes[i], key);
+        if (strcmp(app->nodes[i].type, type) == 0 && has &&
+            strtoull(has, NULL, 10) == strtoull(text, NULL, 10))
+            return true;
+    }
+    return false;
+}
+
+static int collector_check(filter *f, const char *word, const paths_map *app)
+{
+    uint64_t number;
+    int err;
+
+    f->collectors.count = 0;
+    err = collector_word(f, word, app);
+    if (err || !app)
+        return err;
+    if (is_number(word, &number) ? map_has(app, "collector", "id", word)
+                                 : f->collectors.count > 0)
+        return 0;
+    return pastset_fail(PASTSET_EINVAL, "the run has no collector \"%s\"",
+                        word);
+}
+
+static int thread_check(filter *f, const char *word, const paths_map *app)
+{
+    int err = thread_word(f, word, app);
+
+    if (!err && app && !map_has(app, "thread", "number", word))
+        err = pastset_fail(PASTSET_EINVAL, "the run has no thread %s", word);
+    return err;
+}
+
+int scopes_gather_check(const scopes_gather_options *o, const paths_map *app)
+{
+    filter f = {0};
+    int err = 0;
+
+    if (o->collectors)
+        err = words_each(&f, o->collectors, app, collector_check);
+    if (!err && o->threads)
+        err = words_each(&f, o->threads, app, thread_check);
+    if (!err && o->verbs)
+        err = words_each(&f, o->verbs, app, verb_word);
+    free(f.collectors.has);
+    free(f.threads.has);
+    return err;
+}
+
 /* The map of the run, for names of collectors. NULL: it cannot be read, which
  * the leaf itself will tell. */
 static paths_map *app_map(paths_stage *stage)

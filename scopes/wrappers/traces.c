@@ -271,6 +271,22 @@ static int map_put(traces *t, gather_writer *w)
     return 0;
 }
 
+/* That a host ended, and there is nothing of it to gather from. */
+static void unread_put(traces *t, traces_host *h, gather_writer *w)
+{
+    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+    gather_part part = {.kind = SCOPES_RECORD_PROBLEM};
+    char text[1024];
+
+    if (shown->space || !shown->has_meta || t->removed)
+        return;
+    snprintf(text, sizeof(text), "host %s cannot be gathered: %s", shown->name,
+             *shown->problem ? shown->problem
+                             : "it has no space file, only an archive");
+    part.bytes = (uint32_t)strlen(text);
+    gather__add(w, &part, "", text);
+}
+
 /* How much each lane has had. False: there is more to tell than fits. */
 static bool lane_ends_put(traces *t, traces_host *h, gather_writer *w)
 {
@@ -390,6 +406,7 @@ static int host_put(traces *t, traces_host *h, gather_writer *w)
         head_fill(h, w);
         return err;
     }
+    unread_put(t, h, w);
     h->over = lane_ends_put(t, h, w);
     w->head.flags |= h->over ? GATHER_ENDED : GATHER_MORE;
     head_fill(h, w);

@@ -206,7 +206,8 @@ Test(space, closing_leaves_its_elements_in_the_file, .timeout = 120)
     unlink(path);
 }
 
-Test(space, a_new_file_of_that_name_leaves_readers_of_the_old_one, .timeout = 120)
+Test(space, a_new_file_of_that_name_leaves_readers_of_the_old_one,
+     .timeout = 120)
 {
     const char *path = space_path("anew");
     pastset_space *old = space_make(path), *reader, *anew;
@@ -504,6 +505,57 @@ Test(space, a_file_cut_anywhere_is_refused_or_read_as_far_as_it_goes,
     fclose(file);
     for (size_t cut = 0; cut < length; cut += cut < 12200 ? 61 : 1)
         damage(path, bytes, cut, 40, 41);
+    unlink(path);
+}
+
+static void put_bytes(const char *path, const void *bytes, size_t count,
+                      off_t at)
+{
+    int fd = open(path, O_RDWR);
+    cr_assert_eq(pwrite(fd, bytes, count, at), (ssize_t)count);
+    close(fd);
+}
+
+Test(space, a_damaged_element_does_not_hide_the_others, .timeout = 120)
+{
+    const char *path = space_path("one_bad");
+    pastset_space *space = space_make(path), *reader;
+    uint64_t bad = 12345, good;
+    uint32_t many = 0x80000003;
+    for (int i = 0; i < 3; i++) {
+        char name[] = {(char)('a' + i), 0};
+        put(element_make(space, name, "u64", PASTSET_GROW, 10, false),
+            (uint64_t)i);
+    }
+    pastset_space_close(space);
+    {
+        int fd = open(path, O_RDONLY);
+        cr_assert_eq(pread(fd, &good, 8, 4096 + 8), 8);
+        close(fd);
+    }
+    put_bytes(path, &bad, 8, 4096 + 8);
+    reader = open_at(path);
+    cr_assert_eq(pastset_space_count(reader), 2);
+    cr_assert_eq(get(pastset_space_find(reader, "a"), 0), 0);
+    cr_assert_null(pastset_space_find(reader, "b"));
+    cr_assert_eq(get(pastset_space_find(reader, "c"), 0), 2);
+    for (int i = 0; i < 2; i++) {
+        check_status(pastset_space_refresh(reader), PASTSET_EFORMAT);
+        check_error("element 1 of 3: damaged");
+    }
+    /* It is looked at again each time. */
+    put_bytes(path, &good, 8, 4096 + 8);
+    check_status(pastset_space_refresh(reader), 0);
+    cr_assert_eq(pastset_space_count(reader), 3);
+    cr_assert_eq(get(pastset_space_find(reader, "b"), 0), 1);
+    pastset_space_close(reader);
+
+    put_bytes(path, &many, 4, 40); /* the number of elements */
+    reader = open_at(path);
+    cr_assert_eq(pastset_space_count(reader), 3);
+    check_status(pastset_space_refresh(reader), PASTSET_EFORMAT);
+    check_error("claims 2147483651 elements");
+    pastset_space_close(reader);
     unlink(path);
 }
 

@@ -335,3 +335,55 @@ Test(archive_damage, keeps_whole_blocks_on_a_full_disk_and_goes_on_later)
     cr_assert_eq(lane_check(a, "a", 1), next + 2 * BLOCK);
     scopes_archive_free(a);
 }
+
+/* What follows a full disk: the tuples come again, in other pieces, and the
+ * oldest of them are gone by then. */
+static int on_disk_with_room_again(void)
+{
+    struct rlimit full = {400000, RLIM_INFINITY};
+    struct rlimit room = {RLIM_INFINITY, RLIM_INFINITY};
+    eventspace_trace *events = events_make(0, 40 * BLOCK, 1);
+    scopes_archive_writer *w;
+    uint64_t next;
+
+    signal(SIGXFSZ, SIG_IGN);
+    if (scopes_archive_create(&w, file(), "h0") ||
+        setrlimit(RLIMIT_FSIZE, &full))
+        return 1;
+    if (scopes_archive_append(w, "a", 0, events, 40 * BLOCK) != PASTSET_ENOSPC)
+        return 2;
+    next = scopes_archive_next(w, "a");
+    if (next < 1000 || setrlimit(RLIMIT_FSIZE, &room))
+        return 3;
+    if (scopes_archive_append(w, "a", 100, events + 100, 50) != 0 ||
+        scopes_archive_next(w, "a") != next)
+        return 4;
+    if (scopes_archive_append(w, "a", 150, events + 150, next + 350) != 0 ||
+        scopes_archive_next(w, "a") != next + 500)
+        return 5;
+    /* After that, what is there is there. */
+    if (scopes_archive_append(w, "a", 150, events + 150, 50) != PASTSET_EINVAL)
+        return 6;
+    if (scopes_archive_close(w) != 0)
+        return 7;
+    free(events);
+    return 0;
+}
+
+Test(archive_damage, goes_on_when_a_full_disk_has_room_with_what_is_left)
+{
+    scopes_archive *a;
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(on_disk_with_room_again());
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d",
+              WEXITSTATUS(status));
+    a = archive_open();
+    cr_assert_str_eq(scopes_archive_problem(a), "");
+    cr_assert_eq(lane_check(a, "a", 1), scopes_archive_lane_at(a, 0)->next);
+    cr_assert_eq(scopes_archive_lane_at(a, 0)->next % BLOCK, 500);
+    scopes_archive_free(a);
+}

@@ -265,6 +265,33 @@ Test(feed, gives_a_batch_again_that_was_not_taken)
     pastset_space_close(space);
 }
 
+/* Takes nothing of the first lane. */
+static int take_others(const scopes_batch *batch, void *context)
+{
+    return strcmp(batch->lane, "trace.t0") == 0 ? 77 : take(batch, context);
+}
+
+Test(feed, gives_other_lanes_though_one_is_not_taken)
+{
+    pastset_space *space = lane_space("h0.space");
+    pastset_element *refused = lane_make(space, "trace.t0", PASTSET_GROW, 100);
+    pastset_element *taken = lane_make(space, "trace.t1", PASTSET_GROW, 100);
+    eventspace_run *run = lane_run();
+    scopes_feed *feed = feed_of(run, SIZE_MAX, NULL);
+    came c = {.text = ""};
+
+    check_status(lane_write(refused, 0, 5), 0);
+    check_status(lane_write(taken, 0, 3), 0);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(scopes_feed_pull(feed, take_others, &c, NULL), 77);
+    cr_assert_str_eq(c.text, "trace.t1 0+3; ");
+    check_ledger(feed, SIZE_MAX, 8, 3, 0, 5);
+    check_pull(feed, "trace.t0 0+5; ", false);
+    scopes_feed_destroy(feed);
+    eventspace_run_close(run);
+    pastset_space_close(space);
+}
+
 static int work(const scopes_batch *batch, void *context)
 {
     volatile uint64_t *sum = context;

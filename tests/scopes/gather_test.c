@@ -239,6 +239,46 @@ Test(gather, does_not_write_over_a_run)
     free(output);
 }
 
+/* One line, and no host of the tree was started for it. */
+static void check_refuses(const char *option, const char *value,
+                          const char *text)
+{
+    char *output =
+        process_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                    "--out", scratch_file("mirror"), option, value, NULL);
+
+    check_says(output, text);
+    cr_expect_null(strstr(output, "host scope"), "it said: %s", output);
+    cr_expect_neq(access(scratch_file("mirror"), F_OK), 0);
+    free(output);
+}
+
+Test(gather, a_filter_for_what_the_run_does_not_have_is_refused)
+{
+    figure3_run(MAP, "10");
+    check_refuses("--verbs", "write look", "\"look\" is no verb");
+    check_refuses("--collectors", "1 nobody*", "no collector \"nobody*\"");
+    check_refuses("--collectors", "77", "no collector \"77\"");
+    check_refuses("--threads", "77", "no thread 77");
+}
+
+Test(gather, a_host_whose_files_cannot_be_read_is_named)
+{
+    char *output;
+
+    figure3_run(MAP, "10");
+    cr_assert_eq(truncate(scratch_file("run/B.space"), 100), 0);
+    output = process_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                         "--out", scratch_file("mirror"), NULL);
+    check_says(output, "host B cannot be gathered");
+    check_says(output, "B.space");
+    free(output);
+    output = process_run(1, SECONDS, EVENTSPACE, "archive", scratch_file("run"),
+                         NULL);
+    check_says(output, "B.space");
+    free(output);
+}
+
 Test(gather, a_mirror_gives_the_views_of_the_run)
 {
     figure3_run(MAP, "500");

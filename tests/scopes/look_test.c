@@ -169,3 +169,23 @@ Test(look, a_second_look_is_aligned_too)
     check_clocks(look);
     scopes_look_free(look);
 }
+
+Test(look, looks_for_the_end_of_a_host_that_says_nonsense_of_it)
+{
+    scopes_look_options options = everything;
+    eventspace_meta meta;
+    char file[4096];
+    scopes_look *look;
+
+    snprintf(file, sizeof(file), "%s", scratch_file("run/B.meta"));
+    check_status(eventspace_meta_load(&meta, file), 0);
+    meta.end_tick = UINT64_MAX;
+    check_status(eventspace_meta_save(&meta, file), 0);
+    cr_assert_eq(remove(scratch_file("run/B.space")), 0);
+    eventspace_run_close(run);
+    check_status(eventspace_run_open(&run, scratch_file("run")), 0);
+    options.last_ns = 1000000000;
+    check_status(scopes_look_take(&look, run, &options), 0);
+    cr_assert_gt(look->store->ledger.seen, 0);
+    scopes_look_free(look);
+}

@@ -402,6 +402,29 @@ Test(source, looks_at_the_archive_again_before_it_counts_a_loss)
     free(t);
 }
 
+Test(source, looks_at_it_again_for_a_window_behind_what_was_archived)
+{
+    there *t = nothing();
+    scopes_archive_writer *writer = archive_begin();
+    uint64_t from[] = {580000, 0}, to[] = {UINT64_MAX, UINT64_MAX};
+    eventspace_run *run;
+    scopes_source *source;
+
+    archive_add(writer, "trace.t0", 0, 5000);
+    check_status(scopes_archive_flush(writer), 0);
+    run = lane_run();
+    check_status(scopes_source_open(&source, run), 0);
+    archive_add(writer, "trace.t0", 5000, 52000);
+    check_status(scopes_archive_flush(writer), 0);
+    discards_make(t, 10000); /* from 50000 on */
+    there_is(t, 0, 52000);
+    check_walk(source, t, &(scopes_wanted){.from_ticks = from, .to_ticks = to});
+    scopes_source_close(source);
+    eventspace_run_close(run);
+    check_status(scopes_archive_close(writer), 0);
+    free(t);
+}
+
 Test(source, takes_in_archives_and_spaces_that_come_later)
 {
     there *t = nothing();

@@ -418,3 +418,44 @@ Test(ways, of_threads_without_numbers_of_their_own_are_refused)
     check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
     check_error("numbered");
 }
+
+/* Else going up from s would take twice as long with each of them. */
+Test(ways, that_part_are_refused)
+{
+    char text[8192];
+    int at = snprintf(text, sizeof(text),
+                      "digraph c { subgraph cluster_a {"
+                      " t0 [kind=thread, number=0]; s [kind=sum];"
+                      " x [kind=element, type=i64];");
+
+    for (int i = 0; i <= 60; i++)
+        at += snprintf(text + at, sizeof(text) - (size_t)at,
+                       " d%d [kind=delay];", i);
+    at += snprintf(text + at, sizeof(text) - (size_t)at,
+                   " } t0 -> d0; d60 -> s; s -> x;");
+    for (int i = 0; i < 120; i++)
+        at += snprintf(text + at, sizeof(text) - (size_t)at, " d%d -> d%d;",
+                       i / 2, i / 2 + 1);
+    snprintf(text + at, sizeof(text) - (size_t)at, " }");
+    parse(text);
+    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_error("2 edges leave it");
+}
+
+Test(ways, that_go_on_behind_an_element_are_refused)
+{
+    parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
+          " s [kind=sum]; x [kind=element, type=i64];"
+          " y [kind=element, type=i64]; } t0 -> x; x -> s; s -> y; }");
+    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_error("1 edges leave it");
+}
+
+Test(ways, with_a_collector_on_no_host_are_refused)
+{
+    parse("digraph c { c0 [kind=collector, id=0]; subgraph cluster_a {"
+          " t0 [kind=thread, number=0]; x [kind=element, type=i64]; }"
+          " t0 -> c0; c0 -> x; }");
+    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_error("on no host");
+}

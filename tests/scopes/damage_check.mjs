@@ -1,0 +1,168 @@
+/* damage_check.mjs - damaged spaces of a real run.
+ *
+ *     node damage_check.mjs EVENTSPACE GSUM
+ *
+ * Runs gsum on four hosts and damages the space of one of them in many ways.
+ * Whatever it is, `info` and `view` say so in a clear text, and show all other
+ * hosts as before, and the other trace elements of the damaged one. */
+import {spawnSync, execFileSync} from 'node:child_process';
+import {closeSync, copyFileSync, mkdtempSync, openSync, readSync,
+  rmSync, statSync, truncateSync, writeFileSync, writeSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import assert from 'node:assert/strict';
+
+const PAGE = 4096;
+const COUNT_AT = 40; /* of the number of elements, in the space's header */
+const [command, gsum] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'eventspace-damage-'));
+const run = join(folder, 'run');
+const file = join(run, 'h1.space');
+const whole = join(folder, 'whole.space');
+
+/* --- a run --- */
+
+function makeRun() {
+  const at = (name) => join(folder, name);
+  const call = (program, ...args) =>
+    execFileSync(program, args, {encoding: 'utf8'});
+  writeFileSync(at('app.dot'), call(gsum, 'mapping', '--threads', '8'));
+  call(command, 'map', 'generate', '-a', at('app.dot'), '-n', '4', '-o',
+    at('plain.dot'));
+  call(command, 'map', 'instrument', at('plain.dot'), '--collectors', 'all',
+    '-o', at('map.dot'));
+  call(command, 'run', at('map.dot'), '--out', run, '--', gsum, 'run', '-n',
+    '1000');
+  copyFileSync(file, whole);
+}
+
+/* --- what is said of it --- */
+
+function call(what, ...args) {
+  const done = spawnSync(command, [...args, '--format', 'json'],
+    {encoding: 'utf8', timeout: 120000, maxBuffer: 1 << 28});
+  assert.equal(done.status, 0, `${what}: eventspace ${args.join(' ')}: ` +
+    `${done.status} ${done.signal} ${done.stderr}`);
+  return {said: JSON.parse(done.stdout), warned: done.stderr};
+}
+
+function look(what) {
+  const info = call(what, 'info', run);
+  const view = call(what, 'view', run, 'communication');
+  return {hosts: new Map(info.said.hosts.map((host) => [host.host, host])),
+    threads: view.said.rows, warned: view.warned};
+}
+
+/* Facts of the threads of other hosts are those of before. */
+function checkOthers(what, before, after) {
+  for (const [name, host] of before.hosts) {
+    if (name === 'h1') continue;
+    assert.deepEqual(after.hosts.get(name), host, `${what}: ${name}`);
+  }
+  const others = (seen) => seen.threads.filter((row) => row.host !== 'h1')
+    .map(({thread, host, operations}) => ({thread, host, operations}));
+  assert.ok(others(before).length >= 6, what);
+  assert.deepEqual(others(after), others(before), what);
+}
+
+function check(what, before, {says, traces, events}) {
+  const after = look(what);
+  const host = after.hosts.get('h1');
+  checkOthers(what, before, after);
+  assert.match(host.problem, says, what);
+  assert.match(host.problem, /h1\.space/, what);
+  assert.ok(after.warned.includes('host h1: '), `${what}: ${after.warned}`);
+  assert.match(after.warned, says, what);
+  assert.equal(host.traces, traces, what);
+  assert.ok(events(host.events_present), `${what}: ${host.events_present}`);
+}
+
+/* --- damage --- */
+
+function withFile(act) {
+  const open = openSync(file, 'r+');
+  try { act(open); } finally { closeSync(open); }
+}
+
+function offsetOf(element) {
+  const bytes = Buffer.alloc(8);
+  withFile((open) => readSync(open, bytes, 0, 8, PAGE + 8 * element));
+  return Number(bytes.readBigUInt64LE());
+}
+
+function flip(at, mask) {
+  const byte = Buffer.alloc(1);
+  withFile((open) => {
+    readSync(open, byte, 0, 1, at);
+    byte[0] ^= mask;
+    writeSync(open, byte, 0, 1, at);
+  });
+}
+
+const zero = (from, count) =>
+  withFile((open) => writeSync(open, Buffer.alloc(count), 0, count, from));
+
+function checkKinds(before) {
+  const {traces, events_present: events} = before.hosts.get('h1');
+  const size = statSync(file).size;
+  const none = {traces: 0, events: (n) => n === 0};
+  const some = (left) =>
+    ({traces: left, events: (n) => n > 0 && n < events});
+  const behind = offsetOf(2);
+  const kinds = [
+    ['cut before its third element', () => truncateSync(file, behind),
+      {says: /element 2 of \d+: damaged.* lost/, ...some(2)}],
+    ['zero from its third element on', () => zero(behind, size - behind),
+      {says: /element 2 of \d+: damaged.* lost/, ...some(2)}],
+    ['cut within its header', () => truncateSync(file, 20),
+      {says: /too short to be a space file/, ...none}],
+    ['empty', () => truncateSync(file, 0), {says: /too short/, ...none}],
+    ['zero', () => zero(0, size), {says: /is not a space file/, ...none}],
+    ['a bit of its directory', () => flip(PAGE + 8, 1),
+      {says: /element 1 of \d+: damaged.* lost/, ...some(traces - 1)}],
+    ['a bit of the number of its elements', () => flip(COUNT_AT + 3, 128),
+      {says: /damaged: it claims \d+ elements/, traces,
+        events: (n) => n === events}],
+  ];
+  assert.ok(traces >= 3);
+  for (const [what, act, wanted] of kinds) {
+    copyFileSync(whole, file);
+    act();
+    check(what, before, wanted);
+  }
+}
+
+/* Any bits: what comes of h1 is unknown, but others do not suffer, and
+ * nothing crashes or takes for ever. */
+function checkAnyBits(before) {
+  let state = 20260101;
+  const random = (below) => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return Math.floor(state / 2 ** 32 * below);
+  };
+  for (let round = 0; round < 30; round++) {
+    copyFileSync(whole, file);
+    const {traces} = before.hosts.get('h1');
+    for (let i = 0; i < 8; i++) {
+      const begin = round % 3 === 0 ? 0 :
+        offsetOf(random(traces)) || PAGE;
+      const span = [80, 700, 60000][round % 3];
+      const size = statSync(file).size;
+      flip(Math.min(begin % size + random(span), size - 1), 1 << random(8));
+    }
+    const what = `bits, round ${round}`;
+    checkOthers(what, before, look(what));
+  }
+}
+
+try {
+  makeRun();
+  const before = look('whole');
+  assert.equal(before.warned, '');
+  checkKinds(before);
+  checkAnyBits(before);
+  copyFileSync(whole, file);
+  assert.deepEqual(look('whole again'), before);
+} finally {
+  rmSync(folder, {recursive: true, force: true});
+}

@@ -1,0 +1,283 @@
+/* command_scope_tree.c - trees of `eventspace scope`.
+ *
+ * The tree's hosts are processes of this same program, `eventspace scope
+ * --as-host`, started by the launcher; the first one is the root. For --serve
+ * and --connect there is one process on each side, and no launcher. */
+#include "viewer/command_scope.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "eventspace/eventspace.h"
+#include "eventspace/launch.h"
+#include "scopes/register.h"
+
+/* --- a host of the tree --- */
+
+static int app_map(paths_map **out, const char *run)
+{
+    char file[PATH_MAX];
+    int err = eventspace_run_file(file, sizeof(file), run, "pathmap", ".dot");
+
+    if (err)
+        return err;
+    if (access(run, F_OK) != 0)
+        return pastset_fail(PASTSET_ENOENT, "%s: %s", run, strerror(errno));
+    if (access(file, F_OK) != 0 && errno != EACCES)
+        return pastset_fail(PASTSET_ENOENT,
+                            "%s: not a run directory, as it has no pathmap.dot",
+                            run);
+    return paths_map_read(out, file);
+}
+
+static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
+                      paths_map **maps)
+{
+    bool first;
+    int err = app_map(&maps[0], eventspace_directory(es));
+
+    if (err)
+        return err;
+    gatherer->map = maps[0];
+    first = strcmp(getenv("EVENTSPACE_HOST"), maps[0]->hosts[0].name) == 0;
+    if (first) {
+        err = app_map(&maps[1], s->run);
+        if (!err)
+            err = command_scope_begin(s, maps[1]);
+        /* When all are told to end, it writes what the others have sent. */
+        signal(SIGTERM, SIG_IGN);
+        signal(SIGINT, SIG_IGN);
+    } else {
+        gatherer->consumer = NULL;
+    }
+    return err ? err
+               : eventspace_program(es, "*", scopes_gather_thread, gatherer);
+}
+
+int command_scope_host(scope *s)
+{
+    scopes_consumer consumer = {.record = command_scope_record,
+                                .turn = command_scope_turn,
+                                .context = s};
+    scopes_gatherer gatherer = {.consumer = &consumer};
+    paths_map *maps[2] = {NULL, NULL};
+    eventspace *es = NULL;
+    int err = scopes_register();
+    int code;
+
+    if (!err)
+        err = eventspace_start(&es);
+    if (!err)
+        err = host_start(s, es, &gatherer, maps);
+    code = eventspace_finish(es, err);
+    if (s->mirror && command_scope_end(s, 0))
+        code = command_fail();
+    for (int i = 0; i < 2; i++)
+        if (maps[i])
+            paths_map_destroy(maps[i]);
+    return code;
+}
+
+/* --- the launcher --- */
+
+/* Empties and removes the directory of the tree itself. */
+static void directory_remove(const char *directory)
+{
+    DIR *dir = opendir(directory);
+    char file[PATH_MAX];
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.' &&
+            snprintf(file, sizeof(file), "%s/%s", directory, entry->d_name) <
+                PATH_MAX)
+            unlink(file);
+    if (dir)
+        closedir(dir);
+    rmdir(directory);
+}
+
+/* Calls this program as a host of the tree. */
+static int launch(const scope *s, const char *map_file, const char *directory)
+{
+    char self[PATH_MAX], print[16], window[32];
+    const char *const formats[] = {"table", "csv", "json"};
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    /* The hosts' own lines get names in front. The lowest descriptors are
+     * what the launcher gives to them. */
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD, 64);
+    int code = COMMAND_FAILED, n = 0;
+    const char *argv[16];
+    eventspace_launch_options plan = {.map_file = map_file,
+                                      .directory = directory};
+
+    if (length < 0 || fd < 0) {
+        pastset_fail(PASTSET_EIO, "this program's own file: %s",
+                     strerror(errno));
+        return command_fail();
+    }
+    self[length] = 0;
+    snprintf(print, sizeof(print), "%d", fd);
+    snprintf(window, sizeof(window), "%lluns",
+             (unsigned long long)s->gather.window_ns);
+    const char *const always[] = {self,          "scope",   "--as-host",
+                                  s->gather.run, "--print", print};
+    for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
+        argv[n++] = always[i];
+    if (s->out) {
+        argv[n++] = "--out";
+        argv[n++] = s->out;
+    }
+    if (s->statistics) {
+        argv[n++] = "--statistics";
+        argv[n++] = window;
+        argv[n++] = "--format";
+        argv[n++] = formats[s->format];
+    }
+    argv[n] = NULL;
+    plan.argv = (char *const *)(uintptr_t)argv;
+    if (eventspace_launch(&plan, &code))
+        code = command_fail();
+    close(fd);
+    return code;
+}
+
+static int launch_tree(const scope *s, const paths_map *map)
+{
+    const char *base = getenv("TMPDIR");
+    char directory[PATH_MAX], file[PATH_MAX + 16];
+    int code;
+
+    snprintf(directory, sizeof(directory), "%s/eventspace-scope.XXXXXX",
+             base && *base ? base : "/tmp");
+    if (!mkdtemp(directory)) {
+        pastset_fail(PASTSET_EIO, "%s: %s", directory, strerror(errno));
+        return command_fail();
+    }
+    snprintf(file, sizeof(file), "%s.dot", directory);
+    if (paths_map_save(map, file))
+        code = command_fail();
+    else
+        code = launch(s, file, directory);
+    unlink(file);
+    directory_remove(directory);
+    return code;
+}
+
+/* What is wrong is better said here than by each host of the tree. */
+static int run_look(const scope *s, char *run, paths_map **app)
+{
+    int err = app_map(app, s->run);
+
+    if (!err && !realpath(s->run, run))
+        err = pastset_fail(PASTSET_ENOENT, "%s: %s", s->run, strerror(errno));
+    return err ? err : scopes_gather_check(&s->gather, *app);
+}
+
+int command_scope_tree(scope *s)
+{
+    char run[PATH_MAX];
+    paths_map *app = NULL, *map = NULL;
+    int err = scopes_register();
+    int code;
+
+    if (!err)
+        err = run_look(s, run, &app);
+    s->gather.run = run;
+    if (!err && s->out && !s->map)
+        err = scopes_mirror_place(s->out);
+    if (!err)
+        err = scopes_gather_map(&map, app, &s->gather);
+    if (err)
+        code = command_fail();
+    else if (s->map)
+        code = command_end_output(command_write_map(map, NULL));
+    else
+        code = launch_tree(s, map);
+    if (app)
+        paths_map_destroy(app);
+    if (map)
+        paths_map_destroy(map);
+    return code;
+}
+
+/* --- over the network --- */
+
+int command_scope_serve(scope *s)
+{
+    uint8_t key[PATHS_KEY_BYTES];
+    char run[PATH_MAX];
+    paths_map *app = NULL;
+    int err = run_look(s, run, &app);
+
+    if (app)
+        paths_map_destroy(app);
+    if (!err)
+        err = eventspace_key_load(key, s->key_file);
+    s->gather.run = run;
+    while (!err) {
+        err = scopes_gather_serve(&s->gather, s->listen, key);
+        if (s->once)
+            break;
+        /* One that fails has to do with the other side. */
+        if (err == PASTSET_EHOST || err == PASTSET_EAPP ||
+            err == PASTSET_ECANCELED || err == PASTSET_ETIMEDOUT) {
+            command_fail();
+            err = 0;
+        }
+    }
+    explicit_bzero(key, sizeof(key));
+    return err ? command_fail() : COMMAND_OK;
+}
+
+static atomic_bool stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    atomic_store(&stopped, true);
+}
+
+/* The first signal ends it well, the second one at once: the other side may
+ * not answer any more. Before there is a map nothing would be lost. */
+static int connect_record(const scopes_record *r, void *context)
+{
+    struct sigaction action = {.sa_handler = stop,
+                               .sa_flags = (int)SA_RESETHAND};
+    scope *s = context;
+    bool before = scopes_mirror_map(s->mirror) != NULL;
+    int err = command_scope_record(r, s);
+
+    if (!before && scopes_mirror_map(s->mirror)) {
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+    }
+    return err;
+}
+
+int command_scope_connect(scope *s)
+{
+    scopes_consumer consumer = {.record = connect_record,
+                                .turn = command_scope_turn,
+                                .context = s,
+                                .stop = &stopped};
+    uint8_t key[PATHS_KEY_BYTES];
+    int err = eventspace_key_load(key, s->key_file);
+
+    if (!err)
+        err = scopes_gather_check(&s->gather, NULL);
+    if (!err)
+        err = command_scope_begin(s, NULL);
+    if (!err)
+        err = scopes_gather_connect(&s->gather, s->connect, key, &consumer);
+    err = command_scope_end(s, err);
+    explicit_bzero(key, sizeof(key));
+    return err ? command_fail() : COMMAND_OK;
+}
