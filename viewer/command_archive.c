@@ -89,7 +89,8 @@ static bool thread_wait(command_archiving *a, int64_t ns)
     return pthread_timedjoin_np(a->thread, NULL, &until) != ETIMEDOUT;
 }
 
-int command_archiving_end(command_archiving *a)
+/* Waits until the archiver's thread is done, and tells what came of it. */
+static void thread_end(command_archiving *a)
 {
     static const char *clear = "\r\033[K"; /* the line is written over */
     const char *unread;
@@ -111,6 +112,11 @@ int command_archiving_end(command_archiving *a)
         fprintf(stderr, "eventspace: archive: %s\n", unread);
     }
     a->running = false;
+}
+
+int command_archiving_end(command_archiving *a)
+{
+    thread_end(a);
     scopes_archiver_destroy(a->archiver);
     a->archiver = NULL;
     return a->failed ? COMMAND_FAILED : COMMAND_OK;
@@ -229,7 +235,6 @@ int command_archive(int argc, char **argv)
         NULL,
         NULL};
     command_archiving archiving = {.until = SCOPES_ARCHIVER_END};
-    int code;
 
     if (argp_parse(&argp, argc, argv, 0, NULL, &archiving))
         return COMMAND_USAGE;
@@ -238,7 +243,7 @@ int command_archive(int argc, char **argv)
         return COMMAND_FAILED;
     }
     interrupts_catch(archiving.archiver);
-    code = command_archiving_end(&archiving);
-    interrupts_leave();
-    return code;
+    thread_end(&archiving);
+    interrupts_leave(); /* before what they would stop is no more */
+    return command_archiving_end(&archiving);
 }

@@ -5,7 +5,7 @@
 #include "viewer/command.h"
 
 #include "pastset/status.h"
-#include "scopes/communication.h"
+#include "viewer/counts.h"
 #include "viewer/facts.h"
 
 #include <inttypes.h>
@@ -26,6 +26,7 @@ typedef struct info {
     eventspace_run *run;
     const paths_map *map;
     viewer_facts facts;
+    viewer_counts counts; /* `ways` NULL: not counted (yet) */
     double event_cost_ns; /* 0: not measured (yet) */
     bool notes_below;     /* texts of hosts stand below the list, not in it */
 } info;
@@ -96,23 +97,30 @@ static const char *host_name(const paths_map *map, uint32_t host)
     return host < map->host_count ? map->hosts[host].name : "";
 }
 
+/* Counted once for all lists. */
+static int count_all(info *i)
+{
+    int err = 0;
+
+    if (!i->counts.ways)
+        err = viewer_counts_take(&i->counts, i->run);
+    return err;
+}
+
 static int list_threads(info *i, scopes_table *table)
 {
-    scopes_communication *view;
-    int err = scopes_communication_read(&view, i->run);
-    if (err)
-        return err;
-    for (uint32_t k = 0; k < view->thread_count; k++) {
-        const scopes_thread *thread = &view->threads[k];
+    int err = count_all(i);
+    const scopes_ways *ways = i->counts.ways;
+    for (uint32_t k = 0; !err && k < ways->thread_count; k++) {
+        const paths_map_node *thread = &i->map->nodes[ways->threads[k]];
         scopes_table_integer(table, k);
         scopes_table_text(table, thread->name);
         scopes_table_text(table, host_name(i->map, thread->host));
-        scopes_table_integer(table, i->map->nodes[thread->node].out_count);
-        scopes_table_integer(table, (int64_t)thread->operations);
-        scopes_table_integer(table, (int64_t)thread->missing);
+        scopes_table_integer(table, thread->out_count);
+        scopes_table_integer(table, (int64_t)i->counts.threads[k].operations);
+        scopes_table_integer(table, (int64_t)i->counts.threads[k].missing);
     }
-    scopes_communication_destroy(view);
-    return 0;
+    return err;
 }
 
 /* --- elements --- */
@@ -189,31 +197,9 @@ static const scopes_column collector_columns[] = {
     {"failed", "failed", SCOPES_COUNT},
 };
 
-typedef struct collected {
-    uint64_t events;
-    uint64_t bytes;  /* of the tuples that passed */
-    uint64_t failed; /* with a status other than 0 */
-} collected;
-
-typedef struct counting {
-    collected *collectors;
-    uint32_t count;
-} counting;
-
-/* Ids that the map does not have are of no collector: a damaged file. */
-static int count_event(const eventspace_trace *event, void *context)
-{
-    counting *c = context;
-    if (event->collector >= c->count)
-        return 0;
-    c->collectors[event->collector].events++;
-    c->collectors[event->collector].bytes += event->bytes;
-    c->collectors[event->collector].failed += event->status != 0;
-    return 0;
-}
-
 static void add_collector(scopes_table *table, const paths_map *map,
-                          uint32_t id, uint32_t index, const collected *c)
+                          uint32_t id, uint32_t index,
+                          const viewer_collector_counts *c)
 {
     const paths_map_node *node = &map->nodes[index];
     const char *trace = paths_node_get(node, "trace");
@@ -228,19 +214,12 @@ static void add_collector(scopes_table *table, const paths_map *map,
 
 static int list_collectors(info *i, scopes_table *table)
 {
-    counting c = {.count = eventspace_run_collectors(i->run)};
-    c.collectors = calloc((size_t)c.count + 1, sizeof(*c.collectors));
-    int err = 0;
-    if (!c.collectors)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to count events");
-    for (size_t k = 0; k < i->facts.host_count && !err; k++)
-        err = eventspace_run_each(i->run, k, count_event, &c);
-    for (uint32_t id = 0; id < c.count && !err; id++) {
-        uint32_t node = eventspace_run_collector(i->run, id);
+    int err = count_all(i);
+    for (uint32_t id = 0; !err && id < i->counts.ways->collectors; id++) {
+        uint32_t node = i->counts.ways->nodes[id];
         if (node != PATHS_NONE)
-            add_collector(table, i->map, id, node, &c.collectors[id]);
+            add_collector(table, i->map, id, node, &i->counts.collectors[id]);
     }
-    free(c.collectors);
     return err;
 }
 
@@ -492,6 +471,7 @@ int command_info(int argc, char **argv)
         i.event_cost_ns = viewer_event_cost_ns();
     if (!err)
         err = print_info(&i, a.list, a.format);
+    viewer_counts_drop(&i.counts);
     viewer_facts_drop(&i.facts);
     eventspace_run_close(i.run);
     return command_end_output(err);
