@@ -185,6 +185,9 @@ static scopes_step *step_row(scopes_communication *view, scopes_thread *thread,
 {
     scopes_step *rows = &view->steps[thread->step];
     size_t low = 0, high = thread->steps;
+    /* Nearly always it is the last one, or one after it. */
+    if (high > 0 && rows[high - 1].step == step)
+        return &rows[high - 1];
     if (high > 0 && rows[high - 1].step < step)
         low = high;
     while (low < high) {
