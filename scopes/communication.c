@@ -149,6 +149,10 @@ static void add_operation(scopes__making *m, scopes_thread *thread,
         .verb = event->operation,
         .status = event->status,
     };
+    if (event->sequence > m->highest)
+        m->highest = event->sequence;
+    if (event->sequence < m->lowest)
+        m->lowest = event->sequence;
     view->operation_count++;
     thread->operations++;
 }
@@ -161,6 +165,8 @@ static int merge(scopes__making *m, scopes_thread *thread, uint32_t path,
     int err = 0;
 
     thread->operation = m->view->operation_count;
+    m->lowest = UINT32_MAX;
+    m->highest = 0;
     for (; path < end && !err; path++) {
         if (next_key(m, path, &key))
             err = scopes__heap_add(&m->heap, key);

@@ -19,7 +19,8 @@ typedef struct scopes__making {
     uint32_t *slots, *uses; /* by path; `uses` is zero between threads */
     scopes__heap heap;      /* of the paths of a thread, by their next start */
     size_t *next;           /* by path: its place in its series */
-    bool any;               /* operation at all */
+    uint32_t lowest, highest; /* sequence of the thread's operations */
+    bool any;                 /* operation at all */
 } scopes__making;
 
 /* The step of an operation: the one after the last on its path, `*use`, but

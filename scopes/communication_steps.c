@@ -12,15 +12,10 @@
 static uint64_t count_gone(const scopes__making *m, const scopes_thread *thread,
                            uint64_t *missing)
 {
-    const scopes_operation *op = &m->view->operations[thread->operation];
-    uint32_t highest = 0, lowest = UINT32_MAX;
+    uint32_t highest = m->highest, lowest = m->lowest;
     uint64_t before;
 
     *missing = 0;
-    for (size_t i = 0; i < thread->operations; i++, op++) {
-        highest = op->sequence > highest ? op->sequence : highest;
-        lowest = op->sequence < lowest ? op->sequence : lowest;
-    }
     if (!thread->all_collected || highest < thread->operations)
         return 0;
     before = m->whole || lowest == 0 ? 0 : lowest - 1;

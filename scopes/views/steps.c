@@ -11,8 +11,11 @@
  * step. With `of`, threads that have a way through that element or wrapper.
  *
  * The rows of a thread's steps are in order, so all threads' are merged. */
-#include "scopes/heap_internal.h"
 #include "scopes/threads_internal.h"
+
+#include <stdlib.h>
+
+#include "pastset/status.h"
 
 static const scopes_column columns[] = {
     {"step", "step", SCOPES_NUMBER},
@@ -45,6 +48,14 @@ typedef struct parts {
     const scopes_step **steps;
     size_t count;
 } parts;
+
+/* The threads that have steps left. Mostly all of them are at the same step,
+ * so the least of their numbers is looked for among all. */
+typedef struct turns {
+    const scopes_step **at, **end; /* its next step; behind its last one */
+    uint32_t *numbers;             /* of the next steps */
+    uint32_t count;
+} turns;
 
 static bool is_asked(const scopes_subject *subject, const scopes_step *step)
 {
@@ -111,64 +122,77 @@ static void add_step(scopes_table *out, const scopes_subject *subject,
 }
 
 /* Begins with all threads that have steps and a way of those asked for. */
-static int begin(scopes__heap *heap, const scopes_subject *subject,
-                 const scopes_communication *view)
+static void begin(turns *t, const scopes_subject *subject,
+                  const scopes_communication *view)
 {
     scopes_subject all = *subject;
-    int err = 0;
 
     all.thread = PATHS_NONE;
-    for (uint32_t i = 0; i < view->thread_count && !err; i++) {
+    for (uint32_t i = 0; i < view->thread_count; i++) {
         const scopes_thread *thread = &view->threads[i];
         if (thread->steps == 0 || !scopes__thread_is_of(&all, i))
             continue;
-        err = scopes__heap_add(
-            heap, (scopes__key){view->steps[thread->step].step, i, i});
+        t->at[t->count] = &view->steps[thread->step];
+        t->end[t->count] = t->at[t->count] + thread->steps;
+        t->numbers[t->count] = t->at[t->count]->step;
+        t->count++;
     }
-    return err;
 }
 
-/* Takes the parts of the least step out of the heap. */
-static void take_step(scopes__heap *heap, const scopes_communication *view,
-                      size_t *next, parts *p)
+/* Takes the parts of the least step. */
+static void take_step(turns *t, parts *p)
 {
-    int64_t number = heap->keys[0].first;
+    uint32_t least = UINT32_MAX, left = 0;
 
+    for (uint32_t i = 0; i < t->count; i++)
+        least = t->numbers[i] < least ? t->numbers[i] : least;
     p->count = 0;
-    while (heap->count > 0 && heap->keys[0].first == number) {
-        uint32_t i = heap->keys[0].source;
-        const scopes_thread *thread = &view->threads[i];
-        const scopes_step *step = &view->steps[thread->step + next[i]];
-        p->steps[p->count++] = step;
-        if (++next[i] < thread->steps)
-            scopes__heap_replace(heap, (scopes__key){step[1].step, i, i});
-        else
-            scopes__heap_drop(heap);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const scopes_step *at = t->at[i];
+        if (t->numbers[i] == least)
+            p->steps[p->count++] = at++;
+        if (at == t->end[i])
+            continue;
+        t->at[left] = at;
+        t->end[left] = t->end[i];
+        t->numbers[left++] = at->step;
     }
+    t->count = left;
+}
+
+static int turns_make(turns *t, parts *p, const scopes_communication *view)
+{
+    size_t count = (size_t)view->thread_count + 1;
+
+    t->at = calloc(count, sizeof(*t->at));
+    t->end = calloc(count, sizeof(*t->end));
+    t->numbers = calloc(count, sizeof(*t->numbers));
+    p->steps = calloc(count, sizeof(*p->steps));
+    if (t->at && t->end && t->numbers && p->steps)
+        return 0;
+    return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
 }
 
 static int add_steps(scopes_table *out, const scopes_subject *subject,
                      const scopes_communication *view)
 {
-    scopes__heap heap = {0};
+    turns t = {0};
     parts p = {0};
-    size_t *next = calloc(view->thread_count + 1, sizeof(*next));
-    int err;
+    int err = turns_make(&t, &p, view);
 
-    p.steps = calloc(view->thread_count + 1, sizeof(*p.steps));
-    err = next && p.steps
-              ? begin(&heap, subject, view)
-              : pastset_fail(PASTSET_ENOMEM, "no memory for the view");
-    while (!err && heap.count > 0) {
-        take_step(&heap, view, next, &p);
+    if (!err)
+        begin(&t, subject, view);
+    while (!err && t.count > 0) {
+        take_step(&t, &p);
         if (subject->each)
             add_parts(out, subject, view, &p);
         else
             add_step(out, subject, view, &p);
     }
-    scopes__heap_free(&heap);
+    free(t.at);
+    free(t.end);
+    free(t.numbers);
     free(p.steps);
-    free(next);
     return err;
 }
 
