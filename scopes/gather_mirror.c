@@ -40,7 +40,7 @@ struct scopes_mirror {
     char *map_text; /* pieces of it */
     size_t map_bytes;
     char problem[1024];
-    int64_t flushed_ns;
+    int64_t begun_ns, flushed_ns;
 };
 
 static int no_memory(void)
@@ -96,6 +96,7 @@ int scopes_mirror_create(scopes_mirror **out, const char *directory,
     *out = NULL;
     if (!m)
         return no_memory();
+    m->begun_ns = pastset_now_ns();
     if (directory) {
         m->directory = strdup(directory);
         err = m->directory ? scopes_mirror_place(directory) : no_memory();
@@ -316,6 +317,16 @@ int scopes_mirror_record(const scopes_record *record, void *context)
     return err ? err : host_record(m, record);
 }
 
+/* What gathering has cost on the host's machine: its leaf's processor time. */
+static void cost_note(const scopes_mirror *m, const mirror_host *h)
+{
+    scopes_archive_cost cost = {.processor_ns = h->processor_ns,
+                                .elapsed_ns =
+                                    (uint64_t)(pastset_now_ns() - m->begun_ns)};
+
+    scopes_archive_note(h->archive, &cost);
+}
+
 int scopes_mirror_turn(void *context)
 {
     scopes_mirror *m = context;
@@ -326,8 +337,10 @@ int scopes_mirror_turn(void *context)
         return 0;
     m->flushed_ns = now;
     for (uint32_t i = 0; i < m->host_count && !err; i++)
-        if (m->hosts[i].archive)
+        if (m->hosts[i].archive) {
+            cost_note(m, &m->hosts[i]);
             err = scopes_archive_flush(m->hosts[i].archive);
+        }
     return err;
 }
 
@@ -338,7 +351,10 @@ int scopes_mirror_close(scopes_mirror *m)
     if (!m)
         return 0;
     for (uint32_t i = 0; i < m->host_count; i++) {
-        int r = scopes_archive_close(m->hosts[i].archive);
+        int r;
+        if (m->hosts[i].archive)
+            cost_note(m, &m->hosts[i]);
+        r = scopes_archive_close(m->hosts[i].archive);
         err = err ? err : r;
         free(m->hosts[i].lanes);
     }
