@@ -275,7 +275,7 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
         events += known;
         count -= known;
     }
-    if (index < l->next || index > UINT64_MAX - count)
+    if (count > 0 && (index < l->next || index > UINT64_MAX - count))
         return pastset_fail(PASTSET_EINVAL,
                             "%s: tuple %llu of lane %s is there already",
                             w->file, (unsigned long long)index, name);
