@@ -38,13 +38,14 @@ typedef struct program {
     const char *name;
     const char *mapping; /* arguments of `mapping` */
     int hosts;
-    const char *run; /* arguments of a run */
+    const char *trace; /* tuples of a trace element: those of some pulls */
+    const char *run;   /* arguments of a run */
 } program;
 
 static const program programs[] = {
     /* On one host: over two, by chance alone, it takes a fifth more or less. */
-    {"gsum", "--threads 8 --rounds 200000", 1, ""},
-    {"windtunnel", "--threads 8", 2, "run --steps 12000"},
+    {"gsum", "--threads 8 --rounds 200000", 1, "128k", ""},
+    {"windtunnel", "--threads 8", 2, "16k", "run --steps 12000"},
 };
 
 /* In memory that is shared with the child that pulls. */
@@ -203,8 +204,8 @@ static void maps_make(const program *p)
           "-o %s/bare.dot",
           bin, place, p->hosts, place);
     shell("%s/eventspace map instrument --trace-policy discard "
-          "--trace-size 128k --prefault %s/bare.dot -o %s/all.dot",
-          bin, place, place);
+          "--trace-size %s --prefault %s/bare.dot -o %s/all.dot",
+          bin, p->trace, place, place);
 }
 
 /* Seconds from the start of the launcher to its end. */
