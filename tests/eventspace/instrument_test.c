@@ -58,7 +58,8 @@ Test(instrument, puts_collectors_below_threads, .timeout = 120)
     paths_map_destroy(some);
 }
 
-Test(instrument, names_collectors_below_a_join_by_the_stage_above, .timeout = 120)
+Test(instrument, names_collectors_below_a_join_by_the_stage_above,
+     .timeout = 120)
 {
     paths_map *map = map_parse(JOIN);
     paths_map *all = instrument(map, EVENTSPACE_ALL_COLLECTORS);
@@ -74,7 +75,8 @@ Test(instrument, names_collectors_below_a_join_by_the_stage_above, .timeout = 12
     paths_map_destroy(all);
 }
 
-Test(instrument, leaves_the_attributes_on_the_edge_of_the_thread, .timeout = 120)
+Test(instrument, leaves_the_attributes_on_the_edge_of_the_thread,
+     .timeout = 120)
 {
     paths_map *map = map_parse(JOIN);
     paths_map *all = instrument(map, EVENTSPACE_ALL_COLLECTORS);

@@ -295,7 +295,8 @@ static void *no_room(pastset_request *request, size_t bytes)
     return bytes > 3 ? NULL : request->tuple;
 }
 
-Test(element, asks_the_request_for_room_when_the_length_is_known, .timeout = 120)
+Test(element, asks_the_request_for_room_when_the_length_is_known,
+     .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e =
@@ -430,7 +431,8 @@ Test(element, matches_whole_tuples_of_bytes, .timeout = 120)
     pastset_space_close(space);
 }
 
-Test(element, takes_the_oldest_that_matches_and_leaves_the_others, .timeout = 120)
+Test(element, takes_the_oldest_that_matches_and_leaves_the_others,
+     .timeout = 120)
 {
     pastset_space *space = space_make(NULL);
     pastset_element *e = rows(space, false);

@@ -427,7 +427,8 @@ Test(waiting, what_is_cancelled_is_not_completed, .timeout = 120)
     }
 }
 
-Test(waiting, a_writer_that_gives_up_lets_the_next_one_go_in_turn, .timeout = 120)
+Test(waiting, a_writer_that_gives_up_lets_the_next_one_go_in_turn,
+     .timeout = 120)
 {
     pastset_element *e = numbers(PASTSET_BLOCK, 1, true);
     held a, b;

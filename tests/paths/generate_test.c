@@ -308,7 +308,8 @@ Test(trees, stand_with_their_element, .timeout = 120)
     paths_map_destroy(map);
 }
 
-Test(trees, keep_the_order_of_threads_that_are_spread_in_a_cycle, .timeout = 120)
+Test(trees, keep_the_order_of_threads_that_are_spread_in_a_cycle,
+     .timeout = 120)
 {
     paths_map *map =
         tree(together(5, "sum", ""),
