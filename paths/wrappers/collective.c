@@ -241,19 +241,30 @@ static void text_set(operation *o, const char *text)
     o->text = strdup(text);
 }
 
+/* For this round, or already for the one after it. */
+static bool has_come(const contribution *in, uint32_t round)
+{
+    uint32_t its = atomic_load(&in->round);
+
+    return its == round || its == round + 1;
+}
+
 /* The round fails, and `o`, which came by `own` (NULL: it is not of the round),
  * takes the error down. Under the lock. False: too late, the round is on its
  * way, or it fails already. */
 static bool fail(collective *c, operation *o, const contribution *own)
 {
-    uint32_t missing = 0;
+    /* Before the state is looked at: a round that is being released has a new
+     * state already and its gate not open yet, or opens it any moment. Then
+     * all have come for this round, or even for the next. */
+    uint32_t round = paths_gate_value(&c->gate) + 1, missing = 0;
 
     if (c->failing || c->closed || !slow_set(c))
         return false;
     for (uint32_t i = 0; i < c->count; i++)
-        missing += !is_present(c, &c->inputs[i]) && &c->inputs[i] != own;
-    if (own && is_present(c, own) && missing == 0) {
-        /* The last one is about to be counted; he finds the lock. */
+        missing += &c->inputs[i] != own && !has_come(&c->inputs[i], round);
+    if (missing == 0 && (!own || has_come(own, round))) {
+        /* Or the last one is about to be counted; he finds the lock. */
         if (!c->late)
             atomic_fetch_and(&c->state, ~STATE_SLOW);
         return false;
