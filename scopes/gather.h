@@ -155,8 +155,6 @@ void scopes_mirror_ledger(const scopes_mirror *mirror, size_t host,
 bool scopes_mirror_ended(const scopes_mirror *mirror, size_t host);
 /* What could not be gathered; "" when nothing. */
 const char *scopes_mirror_problem(const scopes_mirror *mirror);
-/* Processor time of the leaves. */
-uint64_t scopes_mirror_cost_ns(const scopes_mirror *mirror);
 /* NULL until it has come. */
 const paths_map *scopes_mirror_map(const scopes_mirror *mirror);
 

@@ -402,15 +402,6 @@ const char *scopes_mirror_problem(const scopes_mirror *m)
     return m->problem;
 }
 
-uint64_t scopes_mirror_cost_ns(const scopes_mirror *m)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < m->host_count; i++)
-        sum += m->hosts[i].processor_ns;
-    return sum;
-}
-
 const paths_map *scopes_mirror_map(const scopes_mirror *m)
 {
     return m->map;

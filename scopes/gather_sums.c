@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "eventspace/ticks.h"
+#include "scopes/clock.h"
 
 void gather__sums_init(gather_sums *s, uint64_t window_ns)
 {
@@ -100,15 +101,9 @@ void gather__sums_clock(gather_sums *s, const eventspace_meta *meta)
     s->from_ticks = s->to_ticks = 0;
 }
 
-/* Ticks as nanoseconds. What only damaged tuples have is cut to some hundred
- * years, which doubles and integers can both hold. */
 static int64_t ns_of(int64_t ticks, double hz)
 {
-    double ns = (double)ticks * 1e9 / hz, most = (double)(INT64_MAX / 2);
-
-    if (!(ns > -most && ns < most))
-        return ns < 0 ? -(INT64_MAX / 2) : INT64_MAX / 2;
-    return (int64_t)ns;
+    return scopes__whole_ns((double)ticks * 1e9 / hz);
 }
 
 /* The window in which a tuple ended. Most end in that of the one before. */
