@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(layers pastset paths eventspace scopes viewer)
+set(layers pastset paths eventspace scopes predict measure viewer)
 foreach(layer IN LISTS layers)
   list(APPEND layer_targets es_${layer})
   # command.h belongs to the program.
@@ -23,7 +23,9 @@ install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(pages eventspace eventspace-map eventspace-run eventspace-info
           eventspace-view eventspace-report eventspace-key
-          eventspace-top eventspace-clock eventspace-archive eventspace-scope)
+          eventspace-top eventspace-clock eventspace-archive eventspace-scope
+          eventspace-profile eventspace-netbench eventspace-predict
+          eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 

@@ -37,6 +37,12 @@ int command_top(int argc, char **argv);
 int command_clock(int argc, char **argv);
 int command_archive(int argc, char **argv);
 int command_scope(int argc, char **argv);
+int command_profile(int argc, char **argv);
+int command_netbench(int argc, char **argv);
+int command_predict(int argc, char **argv);
+int command_choose(int argc, char **argv);
+int command_load(int argc, char **argv);
+int command_experiment(int argc, char **argv);
 
 /* Tells pastset_error() on standard error; gives COMMAND_FAILED. */
 int command_fail(void);

@@ -16,6 +16,15 @@ static const command commands[] = {
     {"archive", "save the events of a run while it goes on", command_archive},
     {"scope", "gather the events of a run over its hosts", command_scope},
     {"report", "write a page that shows a run", command_report},
+    {"profile", "measure how a program uses processors and links",
+     command_profile},
+    {"predict", "how long it will take where these are shared",
+     command_predict},
+    {"choose", "which hosts of a cluster will run it fastest", command_choose},
+    {"load", "measure how loaded hosts and links are", command_load},
+    {"netbench", "measure latency and bandwidth of a link", command_netbench},
+    {"experiment", "compare predictions with runs under load",
+     command_experiment},
     {NULL, NULL, NULL},
 };
 

@@ -1,0 +1,55 @@
+/* link.h - L and B of a link, as a program sees them (papers 000, 3.2; 001, 2).
+ *
+ * Messages of many sizes go there and back over TCP; half the time of a round
+ * trip, the median of several, is fitted by L + size/B (least squares of the
+ * relative error, so that small messages count). The processor time that both
+ * ends take for it gives `busy`.
+ *
+ * Threads: one thread per call. */
+#ifndef MEASURE_LINK_H
+#define MEASURE_LINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MEASURE_LINK_SIZES 32
+
+typedef struct measure_link_size {
+    uint64_t bytes;
+    double median_s, least_s; /* one way */
+    double fitted_s;
+    uint32_t rounds;
+} measure_link_size;
+
+typedef struct measure_link {
+    double latency_s; /* L */
+    double bandwidth; /* B, bytes per second */
+    double busy;      /* share of the time in which the processor was busy */
+    double residual;  /* root mean square of (median - fitted)/fitted */
+    measure_link_size sizes[MEASURE_LINK_SIZES];
+    size_t size_count;
+} measure_link;
+
+typedef struct measure_link_options {
+    uint64_t least, most; /* sizes; 0: 1 byte, 1 MiB */
+    double seconds_s;     /* about so long in all; 0: 2 */
+    int processor;        /* pin this end there; -1: not */
+    double patience_s;    /* for connecting; 0: 5 */
+} measure_link_options;
+
+/* The end that answers: listens at "ADDRESS:PORT" (":0": any), tells the
+ * address that it got, and serves `clients` measurements (0: for ever), one
+ * after another. What a stranger sends is refused. Errors: PASTSET_EIO,
+ * PASTSET_EINVAL. */
+int measure_link_serve(const char *address, uint32_t clients, int processor,
+                       void (*listening)(void *context, const char *address),
+                       void *context);
+/* The end that measures. Errors: PASTSET_EHOST: nobody is there, or it is not
+ * `netbench --serve`; PASTSET_EIO; PASTSET_EINVAL. */
+int measure_link_run(measure_link *out, const char *address,
+                     const measure_link_options *options);
+/* Only the fit, of sizes[].median_s. Errors: PASTSET_EINVAL (fewer than two
+ * sizes, or times that make no link). */
+int measure_link_fit(measure_link *link);
+
+#endif

@@ -1,0 +1,79 @@
+/* packets.h - the messages of programs, from the packets between them.
+ *
+ * Papers 000 (3.1) and 001 (2): traffic is watched as tcpdump does, and what
+ * the application sent is put together again.
+ *
+ * A TCP stream is followed in both directions by its sequence numbers:
+ * retransmissions are dropped, packets out of order wait for those before.
+ * A message is what went in one direction
+ *   - until data went in the other direction, or
+ *   - up to the end of one of the sender's calls, which the kernel marks (PSH),
+ *     if the packet is not a full one, or
+ *   - until a pause that is long for the stream.
+ *
+ * Threads:   one thread per capture.
+ * Ownership: open gives, free takes back. */
+#ifndef MEASURE_PACKETS_H
+#define MEASURE_PACKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct measure_end {
+    char address[46]; /* as text */
+    uint16_t port;
+} measure_end;
+
+typedef struct measure_stream {
+    measure_end a, b; /* a: who connected, or who was seen first */
+    uint64_t gaps;    /* bytes that were not seen */
+} measure_stream;
+
+typedef struct measure_packet_message {
+    int64_t from_ns, to_ns; /* first and last packet; wall clock (REALTIME) */
+    uint64_t bytes;
+    uint32_t stream;
+    uint32_t packets;
+    bool back; /* from b to a */
+} measure_packet_message;
+
+typedef struct measure_packets {
+    measure_stream *streams;
+    size_t stream_count;
+    measure_packet_message *messages; /* by from_ns */
+    size_t message_count;
+    uint64_t packets, dropped; /* taken; missed, as the kernel counted */
+    uint64_t not_tcp;          /* of the interface, passed over */
+} measure_packets;
+
+typedef struct measure_capture measure_capture;
+
+/* Begins to capture on an interface ("lo") of this network namespace. `filter`
+ * is an expression of pcap-filter(7), NULL: "tcp".
+ * Errors: PASTSET_ENOTSUP: no right to (the text says which: CAP_NET_RAW, and
+ * what works without); PASTSET_ENOENT: no such interface; PASTSET_EINVAL. */
+int measure_capture_open(measure_capture **out, const char *interface,
+                         const char *filter);
+/* A file that tcpdump wrote. Errors: PASTSET_EIO, PASTSET_EFORMAT. */
+int measure_capture_read(measure_capture **out, const char *file,
+                         const char *filter);
+/* Readable when packets are there; -1 for files. */
+int measure_capture_fd(const measure_capture *capture);
+/* Takes what is there without waiting. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+int measure_capture_step(measure_capture *capture);
+/* Ends it and gives what was found; the capture owns it. */
+int measure_capture_end(measure_capture *capture, const measure_packets **out);
+void measure_capture_free(measure_capture *capture);
+
+/* One link-layer frame, for tests and the fuzz target: `link` is a
+ * pcap-linktype (DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_RAW, DLT_NULL).
+ * `length` is what it was on the wire, `count` what is there. */
+typedef struct measure_tcp measure_tcp;
+measure_tcp *measure_tcp_create(void);
+int measure_tcp_frame(measure_tcp *tcp, int link, int64_t at_ns,
+                      const uint8_t *bytes, size_t count, size_t length);
+int measure_tcp_end(measure_tcp *tcp, const measure_packets **out);
+void measure_tcp_free(measure_tcp *tcp);
+
+#endif

@@ -1,0 +1,40 @@
+/* testbed.h - hosts on one machine, with links of a known rate between them.
+ *
+ * Each host is a network namespace; between each two of them there is a veth
+ * pair, so that every link is of its own. A link's rate is limited with
+ * `tc tbf` at both ends; a packet is one of 1500 bytes on it, as on Ethernet
+ * (segmentation offload is off), so that the rate holds for short messages too.
+ * Made with ip(8) and tc(8) of iproute2; needs CAP_NET_ADMIN and CAP_SYS_ADMIN.
+ *
+ * Host i of the testbed NAME is the namespace `NAME-i`, with the address
+ * 10.77.NAME's number.i+1; it is named by the attribute `netns` of a host in
+ * a path map (docs/map.md).
+ *
+ * Threads:   one thread per testbed.
+ * Ownership: make gives, remove takes back. What a killed process left behind
+ *            is removed by the next one of that name. */
+#ifndef MEASURE_TESTBED_H
+#define MEASURE_TESTBED_H
+
+#include <stdint.h>
+
+typedef struct measure_testbed measure_testbed;
+
+/* Errors: PASTSET_ENOTSUP: no right to, or no ip or tc (the text says which,
+ * and what to do without); PASTSET_EIO. */
+int measure_testbed_make(measure_testbed **out, const char *name,
+                         uint32_t hosts);
+void measure_testbed_remove(measure_testbed *testbed);
+
+uint32_t measure_testbed_hosts(const measure_testbed *testbed);
+const char *measure_testbed_namespace(const measure_testbed *testbed,
+                                      uint32_t host);
+const char *measure_testbed_address(const measure_testbed *testbed,
+                                    uint32_t host);
+
+/* Limits the link between two hosts, both ways; bytes per second. 0: not
+ * limited. */
+int measure_testbed_limit(measure_testbed *testbed, uint32_t a, uint32_t b,
+                          double bandwidth);
+
+#endif

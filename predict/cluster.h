@@ -1,0 +1,63 @@
+/* cluster.h - machines and how they are connected: a DOT graph.
+ *
+ * It is the cluster mapping of path maps (docs/map.md) with present conditions
+ * in it. Hosts are nodes, or nodes of subgraphs `cluster_*`; edges are links,
+ * both ways unless there is one for the other way. A node with kind=switch is
+ * none of the hosts, but links lead over it.
+ *
+ *   host   load=0.5  law=fair  speed=1  processors=2  place=NAME (hosts of one
+ *          place share its processors; default: each host has its own)
+ *   edge   bandwidth="100mbit"  latency="150us"
+ *
+ * Between two hosts a message takes the route of least latency, then of fewest
+ * links; its L is the sum, its B the least on that way. (Different streams on
+ * one link are taken not to share it: 001, section 5.)
+ *
+ * Threads:   may be read by any.
+ * Ownership: read gives, free takes back. */
+#ifndef PREDICT_CLUSTER_H
+#define PREDICT_CLUSTER_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "predict/law.h"
+#include "predict/models.h"
+
+typedef struct predict_host {
+    char *name;
+    double load;
+    double speed;
+    predict_law law;
+    uint32_t place; /* index: hosts of the same one share processors */
+} predict_host;
+
+typedef struct predict_cluster {
+    predict_host *hosts;
+    uint32_t host_count;
+    uint32_t *processors; /* by place */
+    uint32_t place_count;
+    predict_wire *wires; /* host_count x host_count, from row to column;
+                            bandwidth 0: there is no way */
+} predict_cluster;
+
+/* Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_EFORMAT: "file:line" or the name
+ * of the host or link, and what is wrong with it. `-` is standard input. */
+int predict_cluster_read(predict_cluster **out, const char *file);
+void predict_cluster_free(predict_cluster *cluster);
+uint32_t predict_cluster_find(const predict_cluster *cluster,
+                              const char *host); /* PREDICT_NONE */
+
+/* What was measured and is to be written into a cluster file. */
+typedef struct predict_cluster_change {
+    const char *host, *to; /* `to` is NULL for a host, else a link host--to */
+    const char *key, *value;
+} predict_cluster_change;
+
+/* Writes the file anew with these attributes; hosts and links that are not in
+ * it yet are added, all else stays (comments do not). `file` need not exist.
+ * Errors: PASTSET_EIO, PASTSET_EFORMAT, PASTSET_ENOMEM. */
+int predict_cluster_update(const char *file,
+                           const predict_cluster_change *changes, size_t count);
+
+#endif

@@ -1,0 +1,12 @@
+/* command_choose.c - `eventspace choose`. */
+#include "viewer/command.h"
+
+#include "pastset/status.h"
+
+int command_choose(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    pastset_fail(PASTSET_ENOTSUP, "not built yet");
+    return command_fail();
+}
