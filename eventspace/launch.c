@@ -63,7 +63,7 @@ static int hosts_choose(launch *l)
         const char *host = map->hosts[i].name;
         if (only && strcmp(host, only) != 0)
             continue;
-        l->hosts[l->host_count++] = (launch_host){host, -1};
+        l->hosts[l->host_count++] = (launch_host){host, -1, &map->hosts[i]};
         err = eventspace_run_file(name, sizeof(name), l->options->directory,
                                   host, ".drained");
     }
@@ -120,9 +120,14 @@ static int sockets_open(launch *l)
         uint32_t index = paths_map_find_host(l->map, l->hosts[i].name);
         paths_map_host *host = &l->map->hosts[index];
         char actual[PATHS_ADDRESS_TEXT];
-        int err = paths_address_listen(
-            &l->hosts[i].listen_fd,
-            paths_attributes_get(&host->attributes, "address"), actual);
+        launch_place place;
+        int err = eventspace__place_enter(&place, host);
+        if (!err) {
+            err = paths_address_listen(
+                &l->hosts[i].listen_fd,
+                paths_attributes_get(&host->attributes, "address"), actual);
+            eventspace__place_leave(&place);
+        }
         if (err)
             return pastset_fail_while(err, "%s:%u: host %s",
                                       l->options->map_file, host->line,

@@ -3,6 +3,7 @@
 #ifndef EVENTSPACE_LAUNCH_INTERNAL_H
 #define EVENTSPACE_LAUNCH_INTERNAL_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,12 +25,30 @@ int eventspace__directory_prepare(const char *directory, const paths_map *map,
 /* Writes RUN/pathmap.dot in one step. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
 int eventspace__directory_map(const char *directory, const paths_map *map);
 
+/* --- place.c --- */
+
+/* What is to be gone back to. */
+typedef struct launch_place {
+    int back; /* descriptor of a network namespace; -1: none */
+    bool bound;
+    cpu_set_t set;
+} launch_place;
+
+/* Until `leave`, the calling thread is in the network namespace (attribute
+ * `netns`) and on the processors (`affinity`) of the host, and so is what it
+ * starts and opens. After an error it is where it was.
+ * Errors: PASTSET_ENOENT: no such namespace; PASTSET_ENOTSUP: no right to enter
+ * it; PASTSET_EINVAL: no such processor. */
+int eventspace__place_enter(launch_place *place, const paths_map_host *host);
+void eventspace__place_leave(launch_place *place);
+
 /* --- process.c --- */
 
 /* A host to be started. */
 typedef struct launch_host {
     const char *name;
     int listen_fd; /* stays the caller's */
+    const paths_map_host *host;
 } launch_host;
 
 typedef struct launch_plan {

@@ -377,7 +377,7 @@ static int stream_open(stream *s, process *from, FILE *to, int *child_fd)
     return err;
 }
 
-static int spawn(process *p, int listen_fd, const int fds[3])
+static int spawn(process *p, const launch_host *host, const int fds[3])
 {
     const launch_plan *plan = p->all->plan;
     char text[2 * EVENTSPACE_PATH_BYTES + 512];
@@ -385,7 +385,8 @@ static int spawn(process *p, int listen_fd, const int fds[3])
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = fds[0]},
         {.flags = UV_INHERIT_FD, .data.fd = fds[1]},
-        [CHILD_LISTEN_FD] = {.flags = UV_INHERIT_FD, .data.fd = listen_fd},
+        [CHILD_LISTEN_FD] = {.flags = UV_INHERIT_FD,
+                             .data.fd = host->listen_fd},
         [CHILD_KEY_FD] = {.flags = UV_INHERIT_FD, .data.fd = fds[2]},
     };
     uv_process_options_t options = {
@@ -395,13 +396,22 @@ static int spawn(process *p, int listen_fd, const int fds[3])
         .stdio = files,
         .stdio_count = CHILD_FDS,
     };
+    launch_place place;
     int err;
 
     options.env = environment_make(p->all, p->name, text, sizeof(text));
     if (!options.env)
         return UV_ENOMEM;
     p->handle.data = p;
-    err = uv_spawn(&p->all->loop, &p->handle, &options);
+    /* It was well when the sockets were opened. */
+    err = eventspace__place_enter(&place, host->host) ? UV_EPERM : 0;
+    if (!err) {
+        err = uv_spawn(&p->all->loop, &p->handle, &options);
+        eventspace__place_leave(&place);
+    } else {
+        free(options.env);
+        return err;
+    }
     free(options.env);
     if (err)
         uv_close((uv_handle_t *)&p->handle, NULL);
@@ -425,7 +435,7 @@ static int process_start(processes *all, size_t index)
     if (!err)
         err = key_pipe_open(&fds[2], all->plan->key);
     if (!err)
-        err = spawn(p, host->listen_fd, fds);
+        err = spawn(p, host, fds);
     for (int i = 0; i < 3; i++) {
         if (fds[i] >= 0)
             close(fds[i]);

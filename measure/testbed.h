@@ -6,9 +6,9 @@
  * (segmentation offload is off), so that the rate holds for short messages too.
  * Made with ip(8) and tc(8) of iproute2; needs CAP_NET_ADMIN and CAP_SYS_ADMIN.
  *
- * Host i of the testbed NAME is the namespace `NAME-i`, with the address
- * 10.77.NAME's number.i+1; it is named by the attribute `netns` of a host in
- * a path map (docs/map.md).
+ * Host i of the testbed NAME is the namespace `NAME-i`, which the attribute
+ * `netns` of a host in a path map names (docs/map.md), with an address
+ * 10.x.y.i+1, x and y being of the name.
  *
  * Threads:   one thread per testbed.
  * Ownership: make gives, remove takes back. What a killed process left behind

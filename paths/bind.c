@@ -274,12 +274,13 @@ static void machine_of(const paths_map_host *host, char *out, size_t room)
 }
 
 /* Are there more threads on this machine than it has processors for? Hosts of
- * one address are on one machine. */
+ * one address are on one machine. If there is one processor, the network loop
+ * needs it too. */
 static bool is_crowded(const paths_host *host)
 {
     const paths_map *map = host->map;
     char here[NI_MAXHOST], there[NI_MAXHOST];
-    uint32_t threads = 0;
+    uint32_t threads = 0, processors;
     cpu_set_t set;
 
     machine_of(&map->hosts[host->self], here, sizeof(here));
@@ -292,7 +293,8 @@ static bool is_crowded(const paths_host *host)
     }
     if (sched_getaffinity(0, sizeof(set), &set) != 0)
         return true;
-    return threads > (uint32_t)CPU_COUNT(&set);
+    processors = (uint32_t)CPU_COUNT(&set);
+    return threads > processors || (processors == 1 && map->host_count > 1);
 }
 
 /* Stages, and how they follow each other. */

@@ -9,6 +9,8 @@
 
 typedef paths__generator generator;
 
+#define CONDITIONS 4 /* attributes of a machine before those */
+
 static int set(paths_attributes *attributes, const char *key, const char *value)
 {
     return paths_attributes_set(attributes, key, value);
@@ -44,6 +46,20 @@ static int count_hosts(generator *g)
     return err;
 }
 
+/* "a, b and c". */
+static const char *listed(char *out, size_t room, const char *const *words)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; words[i] && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%s",
+                                 i == 0         ? ""
+                                 : words[i + 1] ? ", "
+                                                : " and ",
+                                 words[i]);
+    return out;
+}
+
 /* A misspelt attribute would otherwise be without effect, and nobody would
  * find out. `known` ends with NULL. */
 static int check_attributes(const paths_map *map, unsigned line,
@@ -51,6 +67,8 @@ static int check_attributes(const paths_map *map, unsigned line,
                             const paths_attributes *attributes,
                             const char *const *known)
 {
+    char text[120];
+
     for (size_t i = 0; i < attributes->count; i++) {
         const char *key = attributes->items[i].key;
         const char *const *k = known;
@@ -59,20 +77,25 @@ static int check_attributes(const paths_map *map, unsigned line,
             k++;
         if (!*k && !paths__attribute_draws(key))
             return paths__fail_at(map, line, name,
-                                  "has an unknown attribute, %s: there are %s "
-                                  "%s%s%s",
-                                  key, known[0], known[1],
-                                  known[2] ? " and " : "",
-                                  known[2] ? known[2] : "");
+                                  "has an unknown attribute, %s: there are %s",
+                                  key, listed(text, sizeof(text), known));
     }
     return 0;
 }
 
-/* A host of the map is a node of the cluster mapping, with its attributes. */
+static bool is_switch(const paths_map_node *node)
+{
+    return strcmp(node->type, "switch") == 0;
+}
+
+/* A host of the map is a node of the cluster mapping, with its attributes, but
+ * for those that say how fast and how loaded it is at present (predict/). */
 static int copy_host(generator *g, const paths_map *cluster,
                      const paths_map_node *node)
 {
-    static const char *const known[] = {"address", "polling", NULL};
+    static const char *const known[] = {
+        "address", "polling", "affinity",   "netns", "load",
+        "law",     "speed",   "processors", "place", NULL};
     paths_attributes *attributes;
     int err = check_attributes(cluster, node->line, node->name,
                                &node->attributes, known);
@@ -83,6 +106,8 @@ static int copy_host(generator *g, const paths_map *cluster,
         return err;
     attributes = &g->map->hosts[g->map->host_count - 1].attributes;
     err = paths_attributes_copy(attributes, &node->attributes);
+    for (const char *const *key = known + CONDITIONS; *key && !err; key++)
+        err = set(attributes, *key, NULL);
     if (!err && node->host != PATHS_NONE)
         err = set(attributes, "cluster", cluster->hosts[node->host].name);
     return err;
@@ -101,13 +126,23 @@ int paths__generate_hosts(generator *g)
         return paths__fail_at(cluster, 0, "",
                               "there is no host in it: write "
                               "one node for each");
-    for (uint32_t i = 0; i < cluster->node_count && !err; i++)
-        err = copy_host(g, cluster, &cluster->nodes[i]);
+    for (uint32_t i = 0; i < cluster->node_count && !err; i++) {
+        if (!is_switch(&cluster->nodes[i]))
+            err = copy_host(g, cluster, &cluster->nodes[i]);
+    }
     for (uint32_t i = 0; i < cluster->edge_count && !err; i++)
         err = check_attributes(cluster, cluster->edges[i].line,
                                cluster->nodes[cluster->edges[i].from].name,
                                &cluster->edges[i].attributes, known);
     return err;
+}
+
+const paths_map_node *paths__generate_machine(const generator *g, uint32_t host)
+{
+    const paths_map *cluster = g->options->cluster;
+
+    return &cluster
+                ->nodes[paths_map_find_node(cluster, g->map->hosts[host].name)];
 }
 
 /* The link between two hosts if it is to be simulated. An edge of the cluster
@@ -116,10 +151,9 @@ static const paths_map_edge *link_between(const generator *g, uint32_t from,
                                           uint32_t to)
 {
     const paths_map *cluster = g->options->cluster;
-    const paths_map_node *node;
+    const paths_map_node *node = paths__generate_machine(g, from);
 
-    /* The hosts of the map are the nodes of the cluster mapping. */
-    node = &cluster->nodes[from];
+    to = (uint32_t)(paths__generate_machine(g, to) - cluster->nodes);
     for (uint32_t i = 0; i < node->out_count; i++) {
         if (cluster->edges[node->out[i]].to == to)
             return &cluster->edges[node->out[i]];

@@ -27,6 +27,10 @@ int paths__generate_node(paths__generator *g, uint32_t host, const char *kind,
 
 int paths__generate_hosts(paths__generator *g);
 
+/* A host's node of the cluster mapping, which there must be. */
+const paths_map_node *paths__generate_machine(const paths__generator *g,
+                                              uint32_t host);
+
 /* The link between two hosts if it is to be simulated, else NULL. */
 const paths_map_edge *paths__generate_link(const paths__generator *g,
                                            uint32_t from, uint32_t to);

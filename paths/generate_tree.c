@@ -199,8 +199,11 @@ static uint32_t place_cluster(const tree *t, uint32_t host)
 {
     const paths_map *cluster = t->g->options->cluster;
 
-    if (cluster && cluster->nodes[host].host != PATHS_NONE)
-        return cluster->nodes[host].host;
+    uint32_t place =
+        cluster ? paths__generate_machine(t->g, host)->host : PATHS_NONE;
+
+    if (place != PATHS_NONE)
+        return place;
     return clusters(t) + host;
 }
 
@@ -208,7 +211,8 @@ static uint32_t place_cluster(const tree *t, uint32_t host)
 static char *name_cluster(const tree *t, uint32_t host)
 {
     const paths_map *cluster = t->g->options->cluster;
-    const char *part = cluster->hosts[cluster->nodes[host].host].name;
+    const char *part =
+        cluster->hosts[paths__generate_machine(t->g, host)->host].name;
     char *name;
 
     if (paths_map_find_host(t->g->map, part) == PATHS_NONE)

@@ -12,6 +12,7 @@
 #include "paths/address.h"
 #include "paths/generate.h"
 #include "paths/map_internal.h"
+#include "paths/processors.h"
 #include "paths/wrapper.h"
 #include "pastset/element.h"
 #include "pastset/status.h"
@@ -197,6 +198,10 @@ static void check_counter(checker *c, const paths_map_host *host,
 
 static void check_host(checker *c, const paths_map_host *host)
 {
+    const char *affinity = paths_attributes_get(&host->attributes, "affinity");
+    const char *name = paths_attributes_get(&host->attributes, "netns");
+    cpu_set_t set;
+
     if (!is_file_name(host->name))
         complain(c, host->line, host->name,
                  "a host's files are named after it: use 1 to %d letters, "
@@ -206,6 +211,11 @@ static void check_host(checker *c, const paths_map_host *host)
                   COUNTER_OFFSET_NS_MAX, "one hour");
     check_counter(c, host, "counter_rate", paths_parse_ppm,
                   COUNTER_RATE_PPB_MAX, "1000ppm");
+    if (affinity && *affinity && paths_processors_parse(&set, affinity))
+        complain(c, host->line, host->name, "affinity: %s", pastset_error());
+    if (name && (strchr(name, '/') || name[0] == '.'))
+        complain(c, host->line, host->name,
+                 "netns=\"%s\" is not a name of ip-netns(8)", name);
 }
 
 static void check_hosts(checker *c)

@@ -597,7 +597,10 @@ void *paths__thread_run(void *argument)
 {
     paths_thread *self = argument;
     paths_host *host = self->host;
+    char name[16]; /* what the kernel keeps, for ps, gdb and perf */
 
+    snprintf(name, sizeof(name), "%s", self->node->name);
+    pthread_setname_np(pthread_self(), name);
     paths__current_set(&self->executor);
     self->status = self->program(self, self->argument);
     if (self->status == 0 && self->under_way)

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -265,6 +266,50 @@ Test(launch, passes_no_other_files_on)
     check_has(last.out, "h0| 0\nh0| 1\nh0| 2\nh0| 3\nh0| 4\nh0| 5\n");
     check_has(last.out, "h1| 0\nh1| 1\nh1| 2\nh1| 3\nh1| 4\nh1| 5\n");
     check_lacks(last.out, "| 6\n");
+}
+
+Test(launch, binds_a_host_to_its_processors)
+{
+    cpu_set_t before, after;
+
+    sched_getaffinity(0, sizeof(before), &before);
+    map_make("affinity=0", "", "u64");
+    launch_plainly("grep Cpus_allowed_list /proc/self/status");
+    check_launched(0);
+    check_has(last.out, "h0| Cpus_allowed_list:\t0\n");
+    sched_getaffinity(0, sizeof(after), &after);
+    if (CPU_COUNT(&before) > 1)
+        check_lacks(last.out, "h1| Cpus_allowed_list:\t0\n");
+    map_make("", "affinity=1023", "u64");
+    launch_plainly("true");
+    check_refused(PASTSET_EINVAL, "no such processor");
+    map_make("", "affinity=\"0-\"", "u64");
+    launch_plainly("true");
+    check_refused(PASTSET_EMAP, "affinity");
+}
+
+Test(launch, runs_a_host_in_its_network_namespace)
+{
+    char name[32], add[64], both[64], here[48] = "";
+
+    snprintf(name, sizeof(name), "es-launch-%d", (int)getpid());
+    snprintf(add, sizeof(add), "ip netns add %s 2>/dev/null", name);
+    if (system(add) != 0)
+        cr_skip_test("network namespaces cannot be made here");
+    snprintf(both, sizeof(both), "netns=\"%s\"", name);
+    map_make(both, "", "u64");
+    launch_plainly("readlink /proc/self/ns/net");
+    snprintf(add, sizeof(add), "ip netns del %s", name);
+    cr_expect_eq(system(add), 0);
+    check_launched(0);
+    here[readlink("/proc/self/ns/net", here, sizeof(here) - 1)] = 0;
+    snprintf(both, sizeof(both), "h0| %s\n", here);
+    check_lacks(last.out, both);
+    snprintf(both, sizeof(both), "h1| %s\n", here);
+    check_has(last.out, both);
+    map_make("netns=nowhere", "", "u64");
+    launch_plainly("true");
+    check_refused(PASTSET_ENOENT, "ip netns add");
 }
 
 Test(launch, allows_as_many_files_as_it_may)

@@ -1,0 +1,11 @@
+/* processors.h - a set of processors as text: the `affinity` attribute of a
+ * host, "0", "0-3", "0,2-3". Threads: any. */
+#ifndef PATHS_PROCESSORS_H
+#define PATHS_PROCESSORS_H
+
+#include <sched.h>
+
+/* Errors: PASTSET_EINVAL with a text that says how one is written. */
+int paths_processors_parse(cpu_set_t *out, const char *text);
+
+#endif
