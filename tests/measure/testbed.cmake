@@ -1,0 +1,1 @@
+es_test(measure/testbed_test LINKS eventspace::measure)
