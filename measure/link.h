@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #define MEASURE_LINK_SIZES 32
+#define MEASURE_LINK_PORT 4004 /* where an address has none */
 
 typedef struct measure_link_size {
     uint64_t bytes;
@@ -24,23 +25,25 @@ typedef struct measure_link_size {
 typedef struct measure_link {
     double latency_s; /* L */
     double bandwidth; /* B, bytes per second */
-    double busy;      /* share of the time in which the processor was busy */
+    double busy;      /* share of the time in which a processor was busy with
+                         it: the mean of both ends */
     double residual;  /* root mean square of (median - fitted)/fitted */
     measure_link_size sizes[MEASURE_LINK_SIZES];
     size_t size_count;
 } measure_link;
 
 typedef struct measure_link_options {
-    uint64_t least, most; /* sizes; 0: 1 byte, 1 MiB */
-    double seconds_s;     /* about so long in all; 0: 2 */
+    uint64_t least, most; /* sizes, up to 16 MiB; 0: 1 byte, 1 MiB */
+    double seconds_s;     /* about so long in all; 0: 2. What does not fit in is
+                             left out, the largest sizes first */
     int processor;        /* pin this end there; -1: not */
-    double patience_s;    /* for connecting; 0: 5 */
+    double patience_s;    /* for connecting, and for silence; 0: 5 */
 } measure_link_options;
 
-/* The end that answers: listens at "ADDRESS:PORT" (":0": any), tells the
- * address that it got, and serves `clients` measurements (0: for ever), one
- * after another. What a stranger sends is refused. Errors: PASTSET_EIO,
- * PASTSET_EINVAL. */
+/* The end that answers: listens at "ADDRESS:PORT" (paths/address.h; without a
+ * port, any), tells the address that it got, and serves `clients` measurements
+ * (0: for ever), one after another. Strangers, and clients that are silent for
+ * 10 s, are sent away and not counted. Errors: PASTSET_EIO, PASTSET_EINVAL. */
 int measure_link_serve(const char *address, uint32_t clients, int processor,
                        void (*listening)(void *context, const char *address),
                        void *context);
@@ -48,8 +51,18 @@ int measure_link_serve(const char *address, uint32_t clients, int processor,
  * `netbench --serve`; PASTSET_EIO; PASTSET_EINVAL. */
 int measure_link_run(measure_link *out, const char *address,
                      const measure_link_options *options);
+/* Both ends on this machine, over loopback, on two processors if there are;
+ * `processor` is where this end is. Errors: those of the two above. */
+int measure_link_here(measure_link *out, const measure_link_options *options);
 /* Only the fit, of sizes[].median_s. Errors: PASTSET_EINVAL (fewer than two
  * sizes, or times that make no link). */
 int measure_link_fit(measure_link *link);
+
+/* As a cluster file has them (predict/cluster.h): "151.2us", "94.12mbit". Each
+ * fits into 32 bytes; gives `buffer`. */
+const char *measure_link_latency_text(double latency_s, char *buffer,
+                                      size_t bytes);
+const char *measure_link_bandwidth_text(double bandwidth, char *buffer,
+                                        size_t bytes);
 
 #endif

@@ -12,16 +12,27 @@
 /* Processes that compete for a processor. */
 typedef struct measure_competitors measure_competitors;
 
-/* `count` processes that are always busy, bound to the processor (-1: any), in
- * the session and scheduling group of the caller; they end with us whatever
- * happens (PR_SET_PDEATHSIG). Errors: PASTSET_EINVAL: no such processor;
- * PASTSET_EIO. */
+/* `count` processes that are always busy, bound to the processor (-1: where the
+ * caller may run).
+ *
+ * They are in the caller's session. Linux with autogroup (see
+ * /proc/sys/kernel/sched_autogroup_enabled) shares a processor first between
+ * sessions, then within them: a program of four threads gets four fifths of it
+ * against a competitor of its own session, and half against one of another.
+ * The models count processes, which is right within a session; so start the
+ * program from the same session too.
+ *
+ * They end with us whatever happens: with the thread that started them
+ * (PR_SET_PDEATHSIG), which therefore must live as long as they are wanted.
+ * They are bound and compete when this comes back.
+ * Errors: PASTSET_EINVAL: no such processor; PASTSET_EIO, PASTSET_ENOMEM. */
 int measure_competitors_start(measure_competitors **out, int processor,
                               uint32_t count);
-void measure_competitors_stop(measure_competitors *competitors);
+void measure_competitors_stop(measure_competitors *competitors); /* or NULL */
 
 /* A number of processes that need not be whole: the last of them is busy for
- * that share of its time. */
+ * that share of its time, when it is alone. Against a busy program on a fair
+ * scheduler it then costs just that share of the program's time. */
 int measure_competitors_start_share(measure_competitors **out, int processor,
                                     double load);
 

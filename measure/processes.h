@@ -20,6 +20,9 @@
 /* In which a thread had a processor; CLOCK_MONOTONIC. */
 typedef struct measure_run {
     int64_t from_ns, to_ns;
+    int64_t before_ns; /* the length of all runs before it, together */
+    bool ready; /* it went on being ready: until its next run it waited for
+                   nothing but a processor */
 } measure_run;
 
 typedef struct measure_thread {
@@ -31,6 +34,8 @@ typedef struct measure_thread {
     uint64_t switches;        /* went to sleep */
     measure_run *runs;        /* exact, or as wide as a probe tells */
     size_t run_count;
+    measure_run *seen; /* found running or ready, by probing alone */
+    size_t seen_count;
     char name[16];
 } measure_thread;
 
@@ -65,6 +70,7 @@ typedef struct measure_watch measure_watch;
 typedef struct measure_watch_options {
     int64_t interval_ns; /* 0: 20 ms */
     bool no_switches;    /* do not ask for records of switches */
+    bool no_sockets;     /* measure_watch_owner will not be asked */
 } measure_watch_options;
 
 /* Starts argv[0] (found by PATH) as a child and begins to watch. Children that

@@ -33,7 +33,7 @@ struct measure_testbed {
     uint32_t hosts;
     uint32_t number; /* second and third byte of addresses */
     char namespaces[HOSTS_MAX][NAME_BYTES + 8];
-    char addresses[HOSTS_MAX][16];
+    char addresses[HOSTS_MAX][24];
 };
 
 /* Runs a command of words between blanks. What it says is our error text. */
@@ -96,7 +96,7 @@ static int run(const char *format, ...)
     size_t count = 0;
     va_list arguments;
     pid_t pid;
-    int fd, err;
+    int fd = -1, err;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);

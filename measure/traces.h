@@ -37,6 +37,16 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
                        int64_t start_ns, measure_cpu_between *cpu,
                        void *context);
 
+/* Sets L and B of a link (its index) of such a profile. Until then its steps
+ * hold all the time that messages took, which the replay lets arrive at once.
+ * From now on it lets them take L + size/B: so much is taken out of the steps,
+ * and where there was less, out of those of the messages that follow, so that
+ * a replay under the same conditions takes as long as before. (A profile whose
+ * L and B were set without this takes too long in a replay.)
+ * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
+int measure_traces_rewire(predict_profile *profile, uint32_t link,
+                          double latency_s, double bandwidth);
+
 /* One message over a hop between hosts, as collectors saw it: for comparing
  * with packets. Wall clock (REALTIME), aligned. */
 typedef struct measure_hop_message {

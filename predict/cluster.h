@@ -9,9 +9,14 @@
  *          place share its processors; default: each host has its own)
  *   edge   bandwidth="100mbit"  latency="150us"
  *
- * Between two hosts a message takes the route of least latency, then of fewest
- * links; its L is the sum, its B the least on that way. (Different streams on
- * one link are taken not to share it: 001, section 5.)
+ * Without them a host has load 0, law fair, speed 1 and one processor; a link
+ * needs both of its. Other attributes are left to others.
+ *
+ * A message goes over the link between the two hosts, if there is one, else
+ * over switches (hosts do not forward), on the route of least latency, then of
+ * fewest links, then of most bandwidth; its L is the sum, its B the least on
+ * that way. (Different streams on one link are taken not to share it: 001,
+ * section 5.)
  *
  * Threads:   may be read by any.
  * Ownership: read gives, free takes back. */
@@ -41,8 +46,9 @@ typedef struct predict_cluster {
                             bandwidth 0: there is no way */
 } predict_cluster;
 
-/* Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_EFORMAT: "file:line" or the name
- * of the host or link, and what is wrong with it. `-` is standard input. */
+/* Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_EFORMAT: "file:line: ", the name
+ * of the host or link, and what is wrong with it. At most 2000 hosts. `-` is
+ * standard input. */
 int predict_cluster_read(predict_cluster **out, const char *file);
 void predict_cluster_free(predict_cluster *cluster);
 uint32_t predict_cluster_find(const predict_cluster *cluster,
@@ -55,8 +61,9 @@ typedef struct predict_cluster_change {
 } predict_cluster_change;
 
 /* Writes the file anew with these attributes; hosts and links that are not in
- * it yet are added, all else stays (comments do not). `file` need not exist.
- * Errors: PASTSET_EIO, PASTSET_EFORMAT, PASTSET_ENOMEM. */
+ * it yet are added, all else stays (comments do not). A link that is only in it
+ * for the other direction stands for both, and is changed. `file` need not
+ * exist. Errors: PASTSET_EIO, PASTSET_EFORMAT, PASTSET_ENOMEM. */
 int predict_cluster_update(const char *file,
                            const predict_cluster_change *changes, size_t count);
 

@@ -37,7 +37,8 @@ int predict_node_by_phases(double *out, double busy_phase_s,
                            double idle_phase_s, double load, predict_law law);
 
 /* The same by totals (001, 3.2: "2 * cpubusy"). By `credit` it is
- * max(busy + idle, (load + 1) * busy)/(busy + idle). */
+ * max(busy + idle, (load + 1) * busy)/(busy + idle). Totals do not tell how
+ * often a `bounded` credit was had; here it counts once. */
 int predict_node_by_totals(double *out, double busy_s, double idle_s,
                            double load, predict_law law);
 
@@ -63,8 +64,10 @@ int predict_link_added_each(double *out, predict_wire old, predict_wire changed,
                             const uint64_t *sizes, size_t count);
 
 /* One link and one node together: 000, 3.3. First the link: the time it adds
- * is communication, `busy` of it (0 to 1) processor time; then the node, with
- * the busy time and utilisation that this gives. Gives seconds. */
+ * is communication, and `busy` (0 to 1) of all communication is processor time
+ * (the papers': 1); then the node, with the busy time and utilisation that this
+ * gives, in so many phases (they matter to `bounded` laws only). Gives
+ * seconds. */
 int predict_node_and_link(double *out, predict_times dedicated, double added_s,
                           double busy, double load, predict_law law,
                           double phases);
@@ -96,6 +99,10 @@ int predict_comm_ratio(double *out, const predict_wire *old,
  * then nodes:
  *   above  (k+1)*comp + (k+1)^2*r*(comm + idle)
  *   below  max((k+1)*(comp + comm), comp + r*comm + idle)
+ *
+ * For r < 1 idle time may stay or shrink with communication:
+ *   above  (k+1)*comp + (k+1)^2*(r*comm + idle)
+ *   below  max((k+1)*(comp + r*comm), comp + r*(comm + idle))
  */
 int predict_nodes_and_links(predict_bounds *out, predict_times dedicated,
                             double load, double r);

@@ -11,7 +11,16 @@
  *
  * Every model that fits is worked out; `best` is the one to go by, which is
  * named before anything is measured: the replay where there is one, else the
- * papers' model with the law of the host.
+ * papers' model with the law of the host. Where the law of a host is not the
+ * papers' (`credit`), their answer is worked out too.
+ *
+ * Nodes with several processors (a place of p, on which the node keeps t busy
+ * on average): a load of k counts for the models as max(1, (t + k)/p) - 1, as
+ * long as the others that are there have processors enough.
+ *
+ * Several, but not all: the lower bound is the largest that one of them alone
+ * gives, the upper one that of all nodes with the largest load, or of all links
+ * with the largest r of any node's own messages.
  *
  * Threads: any. */
 #ifndef PREDICT_PREDICT_H
@@ -49,9 +58,22 @@ typedef struct predict_answers {
     size_t best; /* index */
 } predict_answers;
 
-/* The replay's answer is the measured time times its time under the scenario
- * by its time without: what it does not know of is taken to grow as the rest.
- * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
+/* All answers. The replay's is the measured time times its time under the
+ * scenario by its time without: what it does not know of is taken to grow as
+ * the rest. Errors: PASTSET_EINVAL (also: a link is to change that was not
+ * measured), PASTSET_ENOMEM. */
 int predict_answer_all(predict_answers *out, const predict_scenario *scenario);
+
+/* What the models need of a profile, added up once: for who asks often. It
+ * borrows the profile, whose links must not be changed meanwhile. */
+typedef struct predict_facts predict_facts;
+int predict_facts_create(predict_facts **out, const predict_profile *profile);
+void predict_facts_free(predict_facts *facts);
+
+/* What predict_answer_all would call the best if there were no actors. Its time
+ * grows with nodes * (nodes + links), not with messages or phases. Errors: as
+ * above. */
+int predict_answer_fast(predict_bounds *out, const predict_facts *facts,
+                        const predict_scenario *scenario);
 
 #endif

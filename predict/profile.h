@@ -173,9 +173,10 @@ predict_sums predict_profile_sums(const predict_profile *profile,
 
 /* --- files --- */
 
-/* One file holds a profile: msgpack, whose long parts are compressed with
- * zstd, with a checksum. It is written beside and renamed, so that a file of
- * that name is whole. Errors: PASTSET_EIO, PASTSET_ENOSPC, PASTSET_ENOMEM. */
+/* One file holds a profile: msgpack, compressed with zstd, with a checksum
+ * (profile_internal.h). It is checked, written beside and renamed, so that a
+ * file of that name is whole. Errors: PASTSET_EINVAL, PASTSET_EIO,
+ * PASTSET_ENOSPC, PASTSET_ENOMEM. */
 int predict_profile_save(const predict_profile *profile, const char *file);
 /* Reads and checks. Errors: PASTSET_EIO, PASTSET_ENOMEM; PASTSET_EFORMAT: it is
  * no profile, is damaged or of another version, which the text tells. */

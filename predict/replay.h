@@ -6,13 +6,20 @@
  *
  *   Processors  The actors of a place that compute share its processors with
  *               each other and with the load, fairly: each goes on at the rate
- *               min(1, processors/(actors + load)) times the node's speed. An
- *               actor that has slept is served before others first, for
- *               min(slept/load, credit) by the law of its node (law.h).
+ *               min(1, processors/(actors + load)) times the node's speed. The
+ *               load of a place is the sum of its nodes' loads.
+ *   Credit      Where there is a load, an actor that has slept is served before
+ *               others first, for min(slept/load, credit) by the law of its
+ *               node (law.h). Several of those share among themselves. It has
+ *               slept since it last computed; one that begins with a RECEIVE
+ *               serves (profile.h), and has slept since the last of those of
+ *               its node was done, as they are one thread.
  *   Links       Each direction carries one message after another, each for
  *               size/B; it arrives L after that. (A message between nodes of a
  *               link that was not measured, or of one node, arrives at once.)
- *   Actors      go through their steps in order.
+ *   Actors      go through their steps in order. What the processor does for
+ *               a message is in their COMPUTE steps; predict_link.busy is not
+ *               looked at.
  *
  * The cost is O(log n) per step, n being the actors that are under way.
  *
@@ -43,7 +50,9 @@ typedef struct predict_replay {
     predict_replay_link *links; /* as in the profile */
 } predict_replay;
 
-/* Errors: PASTSET_ENOMEM; PASTSET_EINVAL: the profile has no actors. */
+/* The profile must be one that predict_profile_check accepts.
+ * Errors: PASTSET_ENOMEM; PASTSET_EINVAL: the profile has no actors, or a node
+ * or a link has conditions that make no sense, which the text names. */
 int predict_replay_run(predict_replay **out, const predict_scenario *scenario);
 void predict_replay_free(predict_replay *replay);
 

@@ -3,6 +3,8 @@
  * from there on two positions move through them. */
 #include "scopes/cause_internal.h"
 
+#include "scopes/cause.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +43,7 @@ typedef struct place {
     visits by[ROLES];
     bool holds_writes;
     bool discards;
+    bool all; /* also of those that were not held, if it goes in turn */
     uint64_t capacity;
 } place;
 
@@ -258,12 +261,12 @@ static void in_turn(scopes__causes *causes, const place *p)
     const visits *writes = &p->by[WRITES], *takes = &p->by[TAKES];
 
     for (size_t j = 0; j < takes->count; j++) {
-        if (came_later(&writes->items[j], &takes->items[j]))
+        if (p->all || came_later(&writes->items[j], &takes->items[j]))
             note(causes, &takes->items[j], &writes->items[j]);
     }
     for (size_t j = p->capacity; j < writes->count && p->holds_writes; j++) {
         const visit *take = &takes->items[j - p->capacity];
-        if (came_later(take, &writes->items[j]))
+        if (p->all || came_later(take, &writes->items[j]))
             note(causes, &writes->items[j], take);
     }
 }
@@ -328,8 +331,9 @@ done:
     return err;
 }
 
-int scopes__causes_make(scopes__causes **out, const scopes_ways *ways,
-                        const scopes_store *store, const scopes_clocks *clocks)
+static int make(scopes__causes **out, const scopes_ways *ways,
+                const scopes_store *store, const scopes_clocks *clocks,
+                bool all)
 {
     scopes__causes *causes = calloc(1, sizeof(*causes));
     int err = 0;
@@ -346,6 +350,7 @@ int scopes__causes_make(scopes__causes **out, const scopes_ways *ways,
                    .store = store,
                    .clocks = clocks,
                    .element = &ways->map->nodes[n],
+                   .all = all,
                    .lowest = &ways->lowest[n]};
         if (p.element->kind == PATHS_ELEMENT && p.lowest->count)
             err = add_element(causes, &p);
@@ -358,6 +363,12 @@ int scopes__causes_make(scopes__causes **out, const scopes_ways *ways,
     return 0;
 }
 
+int scopes__causes_make(scopes__causes **out, const scopes_ways *ways,
+                        const scopes_store *store, const scopes_clocks *clocks)
+{
+    return make(out, ways, store, clocks, false);
+}
+
 void scopes__causes_free(scopes__causes *causes)
 {
     if (!causes)
@@ -366,4 +377,42 @@ void scopes__causes_free(scopes__causes *causes)
         free(causes->of[i]);
     free(causes->of);
     free(causes);
+}
+
+/* --- for others --- */
+
+struct scopes_causes {
+    scopes__causes *causes;
+};
+
+int scopes_causes_make(scopes_causes **out, const scopes_ways *ways,
+                       const scopes_store *store, const scopes_clocks *clocks)
+{
+    scopes_causes *made = calloc(1, sizeof(*made));
+    int err =
+        made ? make(&made->causes, ways, store, clocks, true) : no_memory();
+
+    *out = NULL;
+    if (err) {
+        free(made);
+        return err;
+    }
+    *out = made;
+    return 0;
+}
+
+void scopes_causes_free(scopes_causes *causes)
+{
+    if (!causes)
+        return;
+    scopes__causes_free(causes->causes);
+    free(causes);
+}
+
+scopes_cause scopes_causes_of(const scopes_causes *causes, uint32_t collector,
+                              uint32_t event)
+{
+    scopes__cause found = scopes__cause_of(causes->causes, collector, event);
+
+    return (scopes_cause){found.collector, found.event};
 }

@@ -77,7 +77,7 @@ static const struct {
     {"remote", bench_remote},       {"collective", bench_collective},
     {"observe", bench_observe},     {"scope", bench_scope},
     {"view", bench_view},           {"archive", bench_archive},
-    {"watch", bench_watch},
+    {"watch", bench_watch},         {"replay", bench_replay},
 };
 
 int main(int argc, char **argv)

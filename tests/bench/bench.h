@@ -61,5 +61,6 @@ void bench_scope_remote(void);
 void bench_view(void);
 void bench_archive(void);
 void bench_watch(void);
+void bench_replay(void);
 
 #endif

@@ -1,0 +1,186 @@
+/* experiment_predict.c - the profile of an experiment, and what it lets expect
+ * of each case. */
+#include "measure/experiment_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pastset/status.h"
+
+/* --- the profile --- */
+
+static int bind_us(const experiment_setup *s, cpu_set_t *before)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (size_t i = 0; i < s->processor_count; i++)
+        CPU_SET(s->processors[i], &set);
+    if (sched_getaffinity(0, sizeof(*before), before) != 0 ||
+        sched_setaffinity(0, sizeof(set), &set) != 0)
+        return pastset_fail(PASTSET_EIO, "processors: %s", strerror(errno));
+    return 0;
+}
+
+static int measure(experiment_setup *s, char **argv, const char *run,
+                   int output)
+{
+    measure_experiment *e = s->result;
+    measure_profile_options options = {
+        .argv = argv, .output = output, .run_directory = run};
+    cpu_set_t before;
+    /* Programs that have no map are bound as a whole, by what they inherit. */
+    int err = run ? 0 : bind_us(s, &before);
+    if (err)
+        return err;
+    if (run)
+        options.no_packets = true;
+    err = measure_profile(&e->profile, &e->notes, &options);
+    if (!run)
+        sched_setaffinity(0, sizeof(before), &before);
+    if (!err && e->notes.exit_code != 0)
+        err = pastset_fail(PASTSET_EAPP,
+                           "the program failed with exit code %d; run it "
+                           "alone to see why",
+                           e->notes.exit_code);
+    return err;
+}
+
+static int profile_now(experiment_setup *s)
+{
+    char map[EXPERIMENT_PATH] = "", run[EXPERIMENT_PATH];
+    char **argv;
+    int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int err = output < 0
+                  ? pastset_fail(PASTSET_EIO, "/dev/null: %s", strerror(errno))
+                  : 0;
+    snprintf(run, sizeof(run), "%s/profiled", s->folder);
+    if (!err && s->options->map)
+        err = experiment__map_write(s, "profiled", NULL, true, map);
+    argv = experiment__arguments(s, map, run);
+    if (!err && !argv)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
+    if (!err)
+        err = measure(s, argv, s->options->map ? run : NULL, output);
+    free(argv);
+    if (output >= 0)
+        close(output);
+    return err;
+}
+
+/* Nodes of programs that have no map are known only now. */
+static int take_nodes(experiment_setup *s)
+{
+    const predict_profile *p = s->result->profile;
+    int err = 0;
+    for (size_t i = 0; i < p->node_count && !err; i++)
+        err = experiment__setup_add_node(s, p->nodes[i].name,
+                                         p->places[p->nodes[i].place].name);
+    return err ? err : experiment__parse_cases(s);
+}
+
+static void set_links(experiment_setup *s)
+{
+    predict_profile *p = s->result->profile;
+    const measure_wire *quiet = experiment__wire(s, s->options->quiet);
+    for (size_t i = 0; quiet && i < p->link_count; i++) {
+        p->links[i].latency_s = quiet->link.latency_s;
+        p->links[i].bandwidth = quiet->link.bandwidth;
+        p->links[i].busy = quiet->link.busy;
+    }
+}
+
+int experiment__profile(experiment_setup *s)
+{
+    const char *file = s->options->profile;
+    bool there = file && access(file, F_OK) == 0;
+    int err;
+    experiment__tell(s, "profiling", 0, 1);
+    err = there ? predict_profile_load(&s->result->profile, file)
+                : profile_now(s);
+    if (err)
+        return pastset_fail_while(err, "the profile");
+    if (experiment__stopped(s))
+        return pastset_fail(PASTSET_ECANCELED, "interrupted");
+    if (!s->options->map)
+        err = take_nodes(s);
+    if (!err)
+        set_links(s);
+    if (!err && file && !there)
+        err = predict_profile_save(s->result->profile, file);
+    return err;
+}
+
+/* --- predictions --- */
+
+static int scenario_add(predict_scenario *scenario, const experiment_setup *s,
+                        const experiment_condition *c)
+{
+    const measure_wire *wire;
+    char text[512];
+    if (!c->link)
+        return predict_scenario_node(scenario, c->text);
+    wire = experiment__wire(s, c->bandwidth);
+    if (!wire || !(wire->link.bandwidth >= 1))
+        return pastset_fail(PASTSET_EINVAL, "%s: the link was not measured",
+                            c->text);
+    snprintf(text, sizeof(text), "%s=%.0fB,%.0fns", c->name,
+             wire->link.bandwidth, wire->link.latency_s * 1e9);
+    return predict_scenario_link(scenario, text);
+}
+
+static int predict_case(measure_case *out, const experiment_setup *s,
+                        const experiment_conditions *conditions)
+{
+    predict_scenario *scenario = NULL;
+    int err =
+        predict_scenario_create(&scenario, s->result->profile, s->options->law);
+    for (size_t i = 0; !err && conditions && i < conditions->count; i++)
+        err = scenario_add(scenario, s, &conditions->items[i]);
+    if (!err)
+        err = predict_answer_all(&out->answers, scenario);
+    predict_scenario_free(scenario);
+    out->predicted = !err;
+    return err ? pastset_fail_while(err, "predicting \"%s\"", out->text) : 0;
+}
+
+int experiment__predict(experiment_setup *s)
+{
+    measure_experiment *e = s->result;
+    int err = predict_case(&e->cases[0], s, NULL);
+    for (size_t i = 1; i < e->case_count && !err; i++) {
+        experiment__tell(s, "predicting", (uint32_t)i, (uint32_t)e->case_count);
+        err = predict_case(&e->cases[i], s, &s->conditions[i - 1]);
+    }
+    return err;
+}
+
+double measure_experiment_scaled(const measure_experiment *experiment,
+                                 double predicted_s)
+{
+    const measure_case *dedicated = &experiment->cases[0];
+    if (!dedicated->predicted || !(dedicated->answers.dedicated_s > 0))
+        return NAN;
+    return predicted_s * dedicated->median_s / dedicated->answers.dedicated_s;
+}
+
+double measure_experiment_error(const measure_experiment *experiment,
+                                const measure_case *of,
+                                const predict_answer *answer)
+{
+    double lower = measure_experiment_scaled(experiment, answer->lower_s);
+    double upper = measure_experiment_scaled(experiment, answer->upper_s);
+    if (isnan(lower) || isnan(upper) || isnan(of->median_s))
+        return NAN;
+    if (of->median_s < lower)
+        return (lower - of->median_s) / of->median_s;
+    if (of->median_s > upper)
+        return (upper - of->median_s) / of->median_s;
+    return 0;
+}

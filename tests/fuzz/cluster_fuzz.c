@@ -1,0 +1,58 @@
+/* cluster_fuzz.c - whatever is read as a cluster has hosts, places and ways
+ * that make sense. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/cluster_internal.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void must(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "does not hold: %s\n", what);
+    abort();
+}
+
+static void check_host(const predict_cluster *cluster, uint32_t host)
+{
+    const predict_host *h = &cluster->hosts[host];
+
+    must(h->load >= 0 && isfinite(h->load), "a load is a number from 0");
+    must(h->speed > 0 && isfinite(h->speed), "a speed is above 0");
+    must(h->law.credit_s >= 0, "a law has a credit");
+    must(h->place < cluster->place_count, "a host has a place");
+    must(cluster->processors[h->place] > 0, "a place has processors");
+    must(predict_cluster_find(cluster, h->name) == host,
+         "a host is found by its name");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    predict_cluster *cluster;
+    /* A copy of that length, so that reading behind its end is found. */
+    char *text = malloc(bytes ? bytes : 1);
+    int err;
+
+    memcpy(text, data, bytes);
+    err = predict__cluster_parse(&cluster, text, bytes, "fuzz.dot");
+    free(text);
+    if (err)
+        return 0;
+    must(cluster->host_count > 0, "there is a host");
+    for (uint32_t i = 0; i < cluster->host_count; i++)
+        check_host(cluster, i);
+    for (size_t i = 0; i < (size_t)cluster->host_count * cluster->host_count;
+         i++) {
+        const predict_wire *w = &cluster->wires[i];
+        must(w->bandwidth >= 0 && isfinite(w->bandwidth), "B is a number");
+        must(w->latency_s >= 0 && isfinite(w->latency_s), "L is a number");
+        must(w->bandwidth > 0 || w->latency_s == 0, "no way has no latency");
+    }
+    predict_cluster_free(cluster);
+    return 0;
+}

@@ -1,0 +1,52 @@
+/* profile_fuzz.c - any bytes as a profile: as a file, and, as no fuzzer finds
+ * its way through a checksum, as what is in one (when the first byte is 0). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "pastset/status.h"
+#include "predict/profile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define HEAD 12
+
+static void look(const uint8_t *data, size_t size)
+{
+    predict_profile *profile = NULL;
+    int err = predict_profile_parse(&profile, data, size);
+    if (err && (err != PASTSET_EFORMAT || !pastset_error()[0] || profile))
+        abort();
+    if (err)
+        return;
+    if (predict_profile_check(profile) != 0)
+        abort();
+    for (uint32_t i = 0; i < profile->node_count && i < 100; i++) {
+        predict_sums s = predict_profile_sums(profile, i);
+        if (!(s.comp_s >= 0 && s.comm_s >= 0 && s.idle_s >= 0))
+            abort();
+    }
+    predict_profile_free(profile);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t room = HEAD + ZSTD_compressBound(size);
+    uint8_t *file;
+    size_t made;
+    if (size == 0 || data[0] != 0) {
+        look(data, size);
+        return 0;
+    }
+    file = malloc(room);
+    if (!file)
+        abort();
+    memcpy(file, "ESprofil\1\0\0\0", HEAD);
+    made = ZSTD_compress(file + HEAD, room - HEAD, data + 1, size - 1, 1);
+    if (ZSTD_isError(made))
+        abort();
+    look(file, HEAD + made);
+    free(file);
+    return 0;
+}

@@ -1,0 +1,12 @@
+# Messages from packets.
+es_test(measure/packets_test SOURCES measure/frames.c
+        LINKS eventspace::measure PkgConfig::PCAP)
+es_test(measure/packet_frames_test SOURCES measure/frames.c
+        LINKS eventspace::measure PkgConfig::PCAP)
+# Against the trace tuples of real runs.
+es_test(measure/messages_test
+        SOURCES measure/hop_messages.c support/process.c support/scratch.c
+        LINKS eventspace::measure TIMEOUT 900)
+if(TARGET measure_messages_test)
+  add_dependencies(measure_messages_test eventspace_cli cg is lu mg)
+endif()

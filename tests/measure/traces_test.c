@@ -1,0 +1,402 @@
+/* traces_test.c - messages and steps of real runs.
+ *
+ * What is to come out is known beforehand: the messages from the tuples beside
+ * the proxies, times from the rounds of gsum, which go over a link there and
+ * back once each. Times of the machine are in the profile, and compared with
+ * what a replay makes of the same profile: nothing depends on how fast the
+ * machine is. */
+#include "measure/traces.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "predict/replay.h"
+#include "scopes/look.h"
+#include "tests/support/check.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define ROUNDS 200
+
+static eventspace_run *run;
+static predict_profile *profile;
+
+static void clean(void)
+{
+    predict_profile_free(profile);
+    eventspace_run_close(run);
+    scratch_remove();
+}
+
+TestSuite(traces, .timeout = 600, .init = scratch_make, .fini = clean);
+
+/* --- runs --- */
+
+static void run_make(const char *name, const char *threads, const char *hosts,
+                     const char *collectors, const char *shape)
+{
+    char binary[1024], *mapping;
+    const char *file;
+
+    snprintf(binary, sizeof(binary), "%s/%s", TEST_BINARY_DIR, name);
+    mapping = shape ? process_run(0, 60, binary, "mapping", "--threads",
+                                  threads, "--shape", shape, NULL)
+                    : process_run(0, 60, binary, "mapping", "--threads",
+                                  threads, NULL);
+    file = scratch_write("application.dot", mapping);
+    free(mapping);
+    free(process_run(0, 60, EVENTSPACE, "map", "generate", "--application",
+                     file, "--hosts", hosts, "-o", scratch_file("bare.dot"),
+                     NULL));
+    free(process_run(0, 60, EVENTSPACE, "map", "instrument",
+                     scratch_file("bare.dot"), "--collectors", collectors, "-o",
+                     scratch_file("map.dot"), NULL));
+    free(process_run(0, 300, EVENTSPACE, "run", scratch_file("map.dot"),
+                     "--out", scratch_file("run"), "--replace", "--", binary,
+                     "run", NULL));
+    check_status(eventspace_run_open(&run, scratch_file("run")), 0);
+}
+
+static int64_t run_start(void)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        uint64_t ns = eventspace_run_host_at(run, i)->meta.start_wall_ns;
+        first = ns < first ? ns : first;
+    }
+    return (int64_t)first;
+}
+
+static void profile_make(measure_cpu_between *cpu, void *context)
+{
+    predict_profile_free(profile);
+    profile = predict_profile_create("test");
+    cr_assert_not_null(profile);
+    check_status(measure_traces_add(profile, run, run_start(), cpu, context),
+                 0);
+    check_status(predict_profile_check(profile), 0);
+}
+
+/* --- replays --- */
+
+typedef struct condition {
+    double latency_s, bandwidth; /* of all links; 0: as they are */
+    double load;                 /* of all nodes */
+} condition;
+
+static double replay(condition c)
+{
+    predict_scenario *scenario;
+    predict_replay *result;
+    double wall_s;
+
+    check_status(predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR),
+                 0);
+    for (size_t i = 0; i < profile->link_count && c.bandwidth > 0; i++)
+        scenario->wires[i] = (predict_wire){c.latency_s, c.bandwidth};
+    for (size_t i = 0; i < profile->node_count; i++)
+        scenario->loads[i] = c.load;
+    check_status(predict_replay_run(&result, scenario), 0);
+    cr_assert_eq(result->stuck, 0);
+    wall_s = result->wall_s;
+    predict_replay_free(result);
+    predict_scenario_free(scenario);
+    return wall_s;
+}
+
+static double wall_s(void)
+{
+    return (double)profile->wall_ns * 1e-9;
+}
+
+/* The computing of the actors that are threads: those that come first. */
+static int64_t computing_ns(size_t from, size_t to, uint32_t node)
+{
+    int64_t ns = 0;
+
+    for (size_t i = from; i < to; i++) {
+        const predict_actor *a = &profile->actors[i];
+        for (size_t s = a->step; s < a->step + a->steps; s++) {
+            if (a->node == node && profile->steps[s].kind == PREDICT_COMPUTE)
+                ns += profile->steps[s].ns;
+        }
+    }
+    return ns;
+}
+
+/* --- what the tuples say --- */
+
+typedef struct counted {
+    size_t operations; /* over proxies */
+    uint64_t bytes;    /* brought by them, if they write only, or read only */
+} counted;
+
+/* Operations at collectors that stand right above a proxy. */
+static counted count_remote(void)
+{
+    scopes_look_options all = SCOPES_LOOK_ALL;
+    scopes_look *look;
+    counted c = {0};
+
+    check_status(scopes_look_take(&look, run, &all), 0);
+    for (uint32_t i = 0; i < look->ways->map->edge_count; i++) {
+        const paths_map_edge *edge = &look->ways->map->edges[i];
+        const paths_map_node *to = &look->ways->map->nodes[edge->to];
+        for (uint32_t id = 0; id < look->ways->collectors; id++) {
+            const scopes_series *series = scopes_store_series(look->store, id);
+            if (look->ways->nodes[id] != edge->from ||
+                strcmp(to->type, "proxy") != 0)
+                continue;
+            c.operations += series->count;
+            for (size_t e = 0; e < series->count; e++)
+                c.bytes += series->events[e].bytes;
+        }
+    }
+    scopes_look_free(look);
+    return c;
+}
+
+static size_t messages_over_links(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < profile->message_count; i++)
+        count += profile->messages[i].from != profile->messages[i].to;
+    return count;
+}
+
+/* `differ`: the share by which the replay may differ from the run. Operations
+ * one after the other come out as they were, but for clocks; where several are
+ * under way at once it is not known when their thread looked. */
+static void check_run(const char *name, const char *threads, const char *hosts,
+                      const char *shape, double differ)
+{
+    counted tuples;
+    measure_hop_message *messages;
+    size_t count;
+    double alone_s;
+
+    run_make(name, threads, hosts, "all", shape);
+    profile_make(NULL, NULL);
+    tuples = count_remote();
+    cr_assert_gt(tuples.operations, 0);
+    cr_expect_eq(messages_over_links(), 2 * tuples.operations);
+    check_status(measure_traces_messages(&messages, &count, run), 0);
+    cr_expect_eq(count, 2 * tuples.operations);
+    for (size_t i = 1; i < count; i++)
+        cr_assert_leq(messages[i - 1].at_ns, messages[i].at_ns);
+    free(messages);
+    cr_expect_str_eq(profile->source, "traces");
+    alone_s = replay((condition){0});
+    cr_expect(fabs(alone_s - wall_s()) < differ * wall_s(),
+              "%s: %g s in the replay, %g s in the run", name, alone_s,
+              wall_s());
+    cr_expect_geq(replay((condition){.load = 1}), alone_s);
+}
+
+Test(traces, of_a_flat_tree_are_replayed)
+{
+    check_run("gsum", "7", "3", "flat", 0.1);
+}
+
+Test(traces, of_a_hierarchical_tree_are_replayed)
+{
+    check_run("gsum", "7", "3", "hierarchical", 0.1);
+}
+
+Test(traces, of_a_binomial_tree_are_replayed)
+{
+    check_run("gsum", "7", "3", "binomial", 0.1);
+}
+
+Test(traces, of_a_pipeline_are_replayed)
+{
+    check_run("lu", "4", "2", NULL, 0.1);
+}
+
+Test(traces, of_several_operations_at_once_are_replayed)
+{
+    check_run("is", "4", "2", NULL, 0.5);
+}
+
+Test(traces, of_gathers_are_replayed)
+{
+    check_run("cg", "3", "3", NULL, 0.1);
+}
+
+/* --- by hand --- */
+
+/* Each round of two hosts is one message there and one back, one after the
+ * other; all else took no longer than the run. */
+Test(traces, a_slow_link_costs_each_round_there_and_back)
+{
+    const double latency_s = 1e-3, bandwidth = 1e6;
+    double alone_s, slow_s, more_s;
+
+    run_make("gsum", "2", "2", "all", NULL);
+    profile_make(NULL, NULL);
+    cr_assert_eq(profile->link_count, 1);
+    cr_assert_eq(messages_over_links(), 2 * ROUNDS);
+    alone_s = replay((condition){0});
+    slow_s =
+        replay((condition){.latency_s = latency_s, .bandwidth = bandwidth});
+    /* Header and a double, there and back: 56 bytes each. */
+    more_s = ROUNDS * 2 * (latency_s + 56 / bandwidth);
+    cr_expect_leq(slow_s, alone_s + more_s + 1e-6);
+    cr_expect_geq(slow_s, more_s);
+}
+
+Test(traces, sizes_are_those_of_frames)
+{
+    measure_hop_message *messages;
+    size_t count;
+
+    run_make("gsum", "2", "2", "all", NULL);
+    check_status(measure_traces_messages(&messages, &count, run), 0);
+    cr_assert_eq(count, 2 * ROUNDS);
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(messages[i].bytes, 48 + 8);
+        cr_assert_eq(messages[i].reply, (int)i % 2);
+        cr_assert_eq(messages[i].thread, 1);
+        cr_assert_eq(messages[i].from, i % 2 ? 0 : 1);
+        cr_assert_eq(messages[i].to, i % 2 ? 1 : 0);
+        cr_assert_eq(messages[i].sequence, i / 2 + 1);
+    }
+    free(messages);
+}
+
+/* cg gathers 1400 doubles, each of two threads brings half: what comes back is
+ * the whole, which no tuple tells. */
+Test(traces, a_gather_brings_back_more_than_was_brought)
+{
+    measure_hop_message *messages;
+    size_t count, gathers = 0;
+
+    run_make("cg", "2", "2", "all", NULL);
+    check_status(measure_traces_messages(&messages, &count, run), 0);
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        uint64_t brought = messages[i].bytes - 48;
+        cr_assert(!messages[i].reply && messages[i + 1].reply);
+        cr_assert_eq(messages[i].sequence, messages[i + 1].sequence);
+        if (brought > 1000) {
+            cr_assert_eq(messages[i + 1].bytes, 48 + 2 * brought);
+            gathers++;
+        } else {
+            cr_assert_eq(messages[i + 1].bytes, 48 + brought);
+        }
+    }
+    cr_assert_gt(gathers, 0);
+    free(messages);
+}
+
+/* --- the link --- */
+
+Test(traces, a_link_that_is_set_takes_its_time_out_of_the_steps)
+{
+    double alone_s, after_s;
+
+    run_make("gsum", "2", "2", "all", NULL);
+    profile_make(NULL, NULL);
+    alone_s = replay((condition){0});
+    /* Less than any message takes. */
+    check_status(measure_traces_rewire(profile, 0, 1e-7, 1e9), 0);
+    cr_assert_float_eq(profile->links[0].latency_s, 1e-7, 1e-15);
+    cr_assert_float_eq(profile->links[0].bandwidth, 1e9, 1);
+    after_s = replay((condition){0});
+    cr_expect(fabs(after_s - alone_s) < 2e-6, "%.9f and %.9f", alone_s,
+              after_s);
+    /* And once more, from there. */
+    check_status(measure_traces_rewire(profile, 0, 2e-7, 1e9), 0);
+    cr_expect(fabs(replay((condition){0}) - alone_s) < 2e-6);
+}
+
+Test(traces, a_link_without_bandwidth_is_refused)
+{
+    run_make("gsum", "2", "2", "all", NULL);
+    profile_make(NULL, NULL);
+    check_status(measure_traces_rewire(profile, 0, 1e-6, 0), PASTSET_EINVAL);
+    check_error("bandwidth");
+    check_status(measure_traces_rewire(profile, 0, NAN, 1), PASTSET_EINVAL);
+    check_status(measure_traces_rewire(profile, 1, 1e-6, 1), PASTSET_EINVAL);
+}
+
+/* --- processor time --- */
+
+typedef struct shares {
+    int64_t thread, loop; /* percent of all time */
+    int64_t asked_from_ns, asked_to_ns;
+} shares;
+
+static int64_t share_of(void *context, uint32_t host, uint32_t thread,
+                        int64_t from_ns, int64_t to_ns)
+{
+    shares *s = context;
+
+    cr_assert_lt(host, 2);
+    cr_assert(thread < 2 || thread == PATHS_NONE);
+    cr_assert_leq(from_ns, to_ns);
+    if (thread == PATHS_NONE) {
+        s->asked_from_ns = from_ns;
+        s->asked_to_ns = to_ns;
+    }
+    return (to_ns - from_ns) * (thread == PATHS_NONE ? s->loop : s->thread) /
+           100;
+}
+
+/* No thread has a processor: what is left is between collectors of a host. */
+Test(traces, a_thread_computes_as_long_as_it_had_a_processor)
+{
+    shares none = {0}, whole = {.thread = 100};
+    int64_t all_ns;
+
+    run_make("gsum", "2", "2", "all", NULL);
+    profile_make(share_of, &whole);
+    /* Thread 1 is in no collective of its own host: all is gaps and hops. */
+    all_ns = computing_ns(1, 2, profile->actors[1].node);
+    cr_expect_gt(all_ns, profile->wall_ns / 2);
+    profile_make(share_of, &none);
+    cr_expect_lt(computing_ns(1, 2, profile->actors[1].node), all_ns / 10);
+    cr_expect(fabs(replay((condition){0}) - wall_s()) < 0.01 * wall_s());
+}
+
+/* The loop's processor time is divided among the requests that it served. */
+Test(traces, the_loops_time_is_that_of_its_requests)
+{
+    shares none = {0}, some = {.loop = 10};
+    uint32_t node;
+    int64_t without_ns, with_ns, asked_ns;
+
+    run_make("gsum", "2", "2", "all", NULL);
+    profile_make(share_of, &none);
+    node = profile->actors[0].node;
+    without_ns = computing_ns(2, profile->actor_count, node);
+    profile_make(share_of, &some);
+    with_ns = computing_ns(2, profile->actor_count, node);
+    asked_ns = some.asked_to_ns - some.asked_from_ns;
+    cr_assert_gt(asked_ns, 0);
+    /* Rounded down for each of them. */
+    cr_expect_leq(with_ns - without_ns, asked_ns / 10);
+    cr_expect_geq(with_ns - without_ns, asked_ns / 10 - ROUNDS);
+}
+
+/* --- what does not tell --- */
+
+Test(traces, without_collectors_at_proxies_say_how_to_instrument)
+{
+    run_make("gsum", "2", "2", "threads", NULL);
+    profile = predict_profile_create("test");
+    check_status(measure_traces_add(profile, run, run_start(), NULL, NULL),
+                 PASTSET_ENOENT);
+    check_error("--collectors all");
+    cr_assert_eq(profile->message_count, 0);
+}
+
+Test(traces, are_not_added_to_other_messages)
+{
+    run_make("gsum", "2", "2", "all", NULL);
+    profile_make(NULL, NULL);
+    check_status(measure_traces_add(profile, run, run_start(), NULL, NULL),
+                 PASTSET_EINVAL);
+}

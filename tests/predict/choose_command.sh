@@ -1,0 +1,92 @@
+#!/bin/sh
+# choose_command.sh - eventspace choose from outside.
+#
+#     choose_command.sh EVENTSPACE CHOOSE_FILES
+set -u
+eventspace=$(realpath "$1")
+files=$(realpath "$2")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+"$files" . || exit 1
+
+cat >now.dot <<'END'
+digraph now {
+    a [load=3]; b [load=1]; c; d;
+    x [kind=switch];
+    a -> x [latency="50us", bandwidth="100mbit"];
+    b -> x [latency="50us", bandwidth="100mbit"];
+    c -> x [latency="50us", bandwidth="100mbit"];
+    d -> x [latency="50us", bandwidth="100mbit"];
+}
+END
+
+# gives NAME CODE COMMAND...: its exit code; what it says is in out and err.
+gives() {
+    name=$1 wanted=$2
+    shift 2
+    "$@" >out 2>err
+    code=$?
+    if [ $code -eq "$wanted" ]; then
+        echo "ok      $name"
+    else
+        echo "FAILED  $name: exit code $code, not $wanted"
+        cat out err
+        failures=$((failures + 1))
+    fi
+}
+
+says() { # TEXT FILE
+    grep -q -e "$1" "$2" && return
+    echo "FAILED  no \"$1\" in:"
+    cat "$2"
+    failures=$((failures + 1))
+}
+
+choose="$eventspace choose ring.profile --cluster now.dot"
+gives "a link that was not measured" 1 $choose
+says "link h0-h1" err
+gives "the table" 0 $choose --wire '*=100mbit,100us' -n 2
+says "all 12 placements were tried" out
+says "By the replay" out
+gives "CSV" 0 $choose --wire '*=100mbit,100us' --format csv --best 3
+says "^rank,time_s,factor,lower_s,upper_s,h0,h1" out
+says "^1,.*,c,d" out
+[ "$(wc -l <out)" -eq 4 ] || says "four lines" out
+gives "JSON" 0 $choose --wire '*=100mbit,100us' --format json
+says '"tried": 12' out
+gives "another number of nodes" 1 $choose -n 3
+says "run on 2 nodes" err
+gives "no such file" 1 "$eventspace" choose ring.profile --cluster none.dot
+says "none.dot" err
+gives "no profile" 1 "$eventspace" choose now.dot --cluster now.dot
+says "now.dot" err
+gives "no cluster" 2 "$eventspace" choose ring.profile
+says "cluster FILE is missing" err
+echo 'digraph { a [load=x]; }' >wrong.dot
+gives "a load that is none" 1 "$eventspace" choose ring.profile \
+    --cluster wrong.dot --wire '*=100mbit,100us'
+says "wrong.dot:1: a: load" err
+echo 'digraph { a; }' >small.dot
+gives "too few hosts" 1 "$eventspace" choose ring.profile \
+    --cluster small.dot --wire '*=100mbit,100us'
+says "only 1 hosts" err
+
+# The best placement, for generating a map.
+cat >application.dot <<'END'
+digraph { t0 [kind=thread]; t1 [kind=thread]; e [kind=element, type=i32];
+    t0 -> e [use=write]; t1 -> e [use=read]; }
+END
+gives "a map" 0 "$eventspace" map generate --application application.dot \
+    --hosts 2 -o map.dot
+gives "its placement" 0 $choose --wire '*=100mbit,100us' --map map.dot \
+    -o placement.dot
+says "t0 -> c" placement.dot
+says "t1 -> d" placement.dot
+gives "the map as it was chosen" 0 "$eventspace" map generate \
+    --application application.dot --cluster now.dot \
+    --placement placement.dot -o chosen.dot
+gives "a correct map" 0 "$eventspace" map check chosen.dot
+
+[ $failures -eq 0 ]

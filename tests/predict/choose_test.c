@@ -1,0 +1,465 @@
+/* choose_test.c - choosing hosts: what is chosen is what trying everything
+ * would find. */
+#include "predict/choose.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict/choose_internal.h"
+#include "predict/cluster_internal.h"
+#include "predict/predict.h"
+#include "tests/predict/ring.h"
+#include "tests/support/check.h"
+
+static predict_cluster *read_text(const char *text)
+{
+    predict_cluster *cluster;
+
+    check_status(
+        predict__cluster_parse(&cluster, text, strlen(text), "now.dot"), 0);
+    return cluster;
+}
+
+static unsigned random_next(unsigned *state, unsigned below)
+{
+    *state = *state * 1103515245u + 12345u;
+    return (*state >> 16) % below;
+}
+
+/* Hosts with loads, laws and speeds, a link between each two, and, if `shared`,
+ * two places. */
+static predict_cluster *random_cluster(unsigned seed, unsigned hosts,
+                                       bool shared)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+    unsigned state = seed;
+    predict_cluster *cluster;
+
+    fprintf(file, "digraph {\n");
+    for (unsigned i = 0; i < hosts; i++) {
+        fprintf(file, "h%u [load=%g, law=%s, speed=%g", i,
+                random_next(&state, 5) / 2.0,
+                random_next(&state, 2) ? "fair" : "credit",
+                0.5 + random_next(&state, 4) / 4.0);
+        fprintf(file, shared ? ", place=p%u];\n" : "];\n", i % 2);
+    }
+    for (unsigned i = 0; i < hosts; i++) {
+        for (unsigned j = 0; j < hosts; j++) {
+            if (i != j)
+                fprintf(file,
+                        "h%u -> h%u [latency=\"%uus\", bandwidth=\"%umbit\"];"
+                        "\n",
+                        i, j, 50 + random_next(&state, 1000),
+                        1 + random_next(&state, 100));
+        }
+    }
+    fprintf(file, "}\n");
+    fclose(file);
+    cluster = read_text(text);
+    free(text);
+    return cluster;
+}
+
+static const ring small = {.nodes = 3,
+                           .rounds = 20,
+                           .busy_ns = {3000000, 1000000, 500000},
+                           .bytes = {20000, 1000, 5000}};
+
+static predict_profile *small_profile(bool actors)
+{
+    ring r = small;
+
+    r.actors = actors;
+    return ring_profile(&r);
+}
+
+/* --- against trying everything --- */
+
+typedef struct tried {
+    double best_s, worst_s;
+    uint32_t best[3];
+    unsigned count;
+} tried;
+
+static double replayed(const predict_scenario *s)
+{
+    predict_replay *r;
+    double seconds;
+
+    check_status(predict_replay_run(&r, s), 0);
+    seconds = r->wall_s;
+    predict_replay_free(r);
+    return seconds;
+}
+
+static double time_of(const predict_scenario *s, double dedicated_s)
+{
+    predict_answers a;
+
+    if (s->profile->actor_count)
+        return (double)s->profile->wall_ns / 1e9 * replayed(s) / dedicated_s;
+    check_status(predict_answer_all(&a, s), 0);
+    return a.all[a.best].upper_s;
+}
+
+static tried try_all(const predict_profile *p, const predict_cluster *c)
+{
+    tried t = {INFINITY, 0, {0}, 0};
+    predict_scenario *s;
+    double dedicated_s = 0;
+
+    check_status(predict_scenario_create(&s, p, PREDICT_LAW_FAIR), 0);
+    if (p->actor_count)
+        dedicated_s = replayed(s);
+    predict_scenario_free(s);
+    for (uint32_t i = 0; i < c->host_count * c->host_count * c->host_count;
+         i++) {
+        uint32_t h[3] = {i % c->host_count, i / c->host_count % c->host_count,
+                         i / c->host_count / c->host_count};
+        double seconds;
+        if (h[0] == h[1] || h[0] == h[2] || h[1] == h[2])
+            continue;
+        check_status(predict_placement_scenario(&s, p, c, h), 0);
+        seconds = time_of(s, dedicated_s);
+        predict_scenario_free(s);
+        t.count++;
+        t.worst_s = fmax(t.worst_s, seconds);
+        if (seconds < t.best_s) {
+            t.best_s = seconds;
+            memcpy(t.best, h, sizeof(h));
+        }
+    }
+    return t;
+}
+
+static void check_best(bool actors, bool shared, const char *model)
+{
+    predict_profile *p = small_profile(actors);
+    predict_choose_options all = {.most = 1000};
+    unsigned different = 0;
+
+    for (unsigned seed = 1; seed <= 10; seed++) {
+        predict_cluster *c = random_cluster(seed, 5, shared);
+        tried want = try_all(p, c);
+        predict_choice *got;
+        check_status(predict_choose(&got, p, c, &all), 0);
+        cr_assert_str_eq(got->model, model);
+        cr_assert_str_eq(got->how, "all 60 placements were tried");
+        cr_assert_eq(got->tried, want.count);
+        cr_assert_eq(got->all, 60);
+        cr_assert_float_eq(got->placements[0].time_s, want.best_s, 1e-9);
+        cr_assert_float_eq(got->worst_s, want.worst_s, 1e-9);
+        cr_assert_arr_eq(got->placements[0].hosts, want.best,
+                         sizeof(want.best));
+        different += want.worst_s > 1.5 * want.best_s;
+        predict_choice_free(got);
+        predict_cluster_free(c);
+    }
+    cr_assert_gt(different, 5, "the clusters leave nothing to choose");
+    predict_profile_free(p);
+}
+
+Test(choose, finds_by_replay_what_trying_everything_finds, .timeout = 300)
+{
+    check_best(true, false, "replay");
+}
+
+Test(choose, finds_it_where_hosts_share_processors, .timeout = 300)
+{
+    check_best(true, true, "replay");
+}
+
+Test(choose, finds_by_bounds_what_trying_everything_finds, .timeout = 300)
+{
+    check_best(false, false, "bounds");
+}
+
+Test(choose, gives_different_placements_best_first, .timeout = 120)
+{
+    predict_profile *p = small_profile(true);
+    predict_cluster *c = random_cluster(7, 5, false);
+    predict_choose_options options = {.most = 1000, .keep = 25};
+    predict_choice *got;
+
+    check_status(predict_choose(&got, p, c, &options), 0);
+    cr_assert_eq(got->count, 25);
+    for (uint32_t i = 1; i < got->count; i++) {
+        const predict_placement *a = &got->placements[i - 1];
+        const predict_placement *b = &got->placements[i];
+        cr_assert_leq(a->time_s, b->time_s);
+        cr_assert(memcmp(a->hosts, b->hosts, 3 * sizeof(uint32_t)) != 0);
+        cr_assert_leq(b->lower_s, b->upper_s);
+    }
+    predict_choice_free(got);
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+/* --- search --- */
+
+Test(choose, a_search_finds_the_best_of_all_estimates, .timeout = 300)
+{
+    predict_profile *p = small_profile(false);
+
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        predict_cluster *c = random_cluster(seed, 9, seed % 2);
+        predict__rater rater;
+        predict__pool all, found;
+        predict__search s = {.rater = &rater, .pool = &all, .seed = seed};
+        check_status(predict__rater_init(&rater, p, c), 0);
+        check_status(predict__pool_init(&all, 3, 4), 0);
+        check_status(predict__pool_init(&found, 3, 4), 0);
+        check_status(predict__search_all(&s), 0);
+        cr_assert_eq(s.estimated, 9 * 8 * 7);
+        s.pool = &found;
+        s.until_s = predict__now() + 200;
+        check_status(predict__search_run(&s), 0);
+        cr_assert_float_eq(found.items[0].time_s, all.items[0].time_s, 1e-12);
+        predict__pool_fini(&all);
+        predict__pool_fini(&found);
+        predict__rater_fini(&rater);
+        predict_cluster_free(c);
+    }
+    predict_profile_free(p);
+}
+
+/* 500 hosts at 20 switches, which are slowly connected, all loaded, but for
+ * four: three of them at one switch, and one at the next. */
+static predict_cluster *planted(void)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+    unsigned state = 5;
+    predict_cluster *cluster;
+
+    fprintf(file, "digraph {\n");
+    for (unsigned i = 0; i < 20; i++)
+        fprintf(file,
+                "x%u [kind=switch]; x%u -> top [latency=\"300us\","
+                " bandwidth=\"20mbit\"];\n",
+                i, i);
+    fprintf(file, "top [kind=switch];\n");
+    for (unsigned i = 0; i < 500; i++) {
+        bool idle = i == 260 || i == 267 || i == 271 || i == 280;
+        fprintf(file,
+                "h%u [load=%g]; h%u -> x%u [latency=\"50us\","
+                " bandwidth=\"100mbit\"];\n",
+                i, idle ? 0 : 0.5 + random_next(&state, 6) / 2.0, i, i / 25);
+    }
+    fprintf(file, "}\n");
+    fclose(file);
+    cluster = read_text(text);
+    free(text);
+    return cluster;
+}
+
+static void check_planted(bool actors)
+{
+    static const char *const want[] = {"h260", "h267", "h271"};
+    ring r = {.nodes = 3, /* whose nodes all matter */
+              .rounds = 20,
+              .busy_ns = {3000000, 3000000, 3000000},
+              .bytes = {20000, 20000, 20000},
+              .actors = actors};
+    predict_profile *p = ring_profile(&r);
+    predict_cluster *c = planted();
+    predict_choose_options options = {.seconds_s = 200};
+    predict_choice *got;
+    unsigned there = 0;
+
+    check_status(predict_choose(&got, p, c, &options), 0);
+    cr_assert_float_eq(got->all, 500.0 * 499 * 498, 1);
+    check_says(got->how, "greedy placing and local search");
+    for (unsigned i = 0; i < 3; i++) {
+        const char *name = c->hosts[got->placements[0].hosts[i]].name;
+        for (unsigned j = 0; j < 3; j++)
+            there += strcmp(name, want[j]) == 0;
+    }
+    cr_assert_eq(there, 3, "%s, %s, %s",
+                 c->hosts[got->placements[0].hosts[0]].name,
+                 c->hosts[got->placements[0].hosts[1]].name,
+                 c->hosts[got->placements[0].hosts[2]].name);
+    predict_choice_free(got);
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+Test(choose, finds_the_idle_hosts_among_500_by_replay, .timeout = 600)
+{
+    check_planted(true);
+}
+
+Test(choose, finds_the_idle_hosts_among_500_by_bounds, .timeout = 600)
+{
+    check_planted(false);
+}
+
+/* --- scenarios --- */
+
+Test(choose, the_load_of_a_place_is_that_of_all_its_hosts, .timeout = 120)
+{
+    predict_profile *p = small_profile(false);
+    predict_cluster *c =
+        read_text("digraph { a [place=m, load=1]; b [place=m, processors=2]; c;"
+                  " d [load=3, place=m];"
+                  " a -> b [latency=\"1us\", bandwidth=\"1mbit\"];"
+                  " a -> c [latency=\"1us\", bandwidth=\"1mbit\"];"
+                  " b -> c [latency=\"1us\", bandwidth=\"1mbit\"]; }");
+    predict_scenario *s;
+
+    check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 2, 1}),
+                 0);
+    cr_assert_eq(s->places[0], s->places[2]);
+    cr_assert_neq(s->places[0], s->places[1]);
+    cr_assert_float_eq(s->loads[0] + s->loads[2], 3, 1e-12);
+    cr_assert_eq(s->loads[1], 0);
+    cr_assert_eq(s->processors[s->places[0]], 2);
+    cr_assert_eq(s->processors[s->places[1]], 1);
+    predict_scenario_free(s);
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+Test(choose, a_link_with_two_rates_takes_as_long_as_its_messages_would,
+     .timeout = 120)
+{
+    ring r = {.nodes = 2,
+              .rounds = 10,
+              .busy_ns = {1000000, 1000000},
+              .bytes = {9000, 1000}};
+    predict_profile *p = ring_profile(&r);
+    predict_cluster *c =
+        read_text("digraph { a -> b [latency=\"2ms\", bandwidth=\"80kbit\"];"
+                  " b -> a [latency=\"4ms\", bandwidth=\"8kbit\"]; }");
+    double want = 10 * (2e-3 + 9000 / 1e4) + 10 * (4e-3 + 1000 / 1e3);
+    double got = 0;
+    predict_scenario *s;
+
+    check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1}), 0);
+    for (size_t i = 0; i < p->message_count; i++)
+        got += s->wires[0].latency_s +
+               (double)p->messages[i].bytes / s->wires[0].bandwidth;
+    cr_assert_float_eq(got, want, 1e-9, "%g, not %g", got, want);
+    cr_assert_float_eq(s->old[0].bandwidth, 12.5e6, 1e-6);
+    predict_scenario_free(s);
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+Test(choose, a_scenario_needs_hosts_that_are_there_and_connected,
+     .timeout = 120)
+{
+    predict_profile *p = small_profile(false);
+    predict_cluster *c = read_text("digraph { a; b; c; }");
+    predict_scenario *s;
+
+    check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1, 3}),
+                 PASTSET_EINVAL);
+    check_error("node n2");
+    check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1, 0}),
+                 PASTSET_EINVAL);
+    check_error("nodes n0 and n2 are both placed on host a");
+    check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1, 2}),
+                 PASTSET_ENOENT);
+    check_error("no way between hosts a and b");
+    cr_assert_null(s);
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+/* --- what is refused --- */
+
+Test(choose, needs_a_host_for_each_node, .timeout = 120)
+{
+    predict_profile *p = small_profile(true);
+    predict_cluster *c = random_cluster(1, 2, false);
+    predict_choice *got;
+
+    check_status(predict_choose(&got, p, c, NULL), PASTSET_EINVAL);
+    check_error("has 3 nodes, and the cluster only 2 hosts");
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+Test(choose, needs_ways_between_hosts, .timeout = 120)
+{
+    predict_profile *p = small_profile(true);
+    predict_cluster *c = read_text("digraph { a; b; c; d; }");
+    predict_choice *got;
+
+    check_status(predict_choose(&got, p, c, NULL), PASTSET_ENOENT);
+    check_error("no placement was found");
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+Test(choose, leaves_hosts_out_that_cannot_be_reached, .timeout = 120)
+{
+    predict_profile *p = small_profile(true);
+    predict_cluster *c =
+        read_text("digraph { alone; a [load=9]; b [load=9]; c [load=9]; lonely;"
+                  " x [kind=switch];"
+                  " a -> x [latency=\"1us\", bandwidth=\"1mbit\"];"
+                  " b -> x [latency=\"1us\", bandwidth=\"1mbit\"];"
+                  " c -> x [latency=\"1us\", bandwidth=\"1mbit\"]; }");
+    predict_choice *got;
+
+    check_status(predict_choose(&got, p, c, NULL), 0);
+    cr_assert_eq(got->tried, 6, "3 hosts have 6 orders");
+    for (uint32_t i = 0; i < 3; i++)
+        cr_assert(got->placements[0].hosts[i] >= 1 &&
+                  got->placements[0].hosts[i] <= 3);
+    predict_choice_free(got);
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+Test(choose, needs_to_know_what_links_were, .timeout = 120)
+{
+    predict_profile *p = small_profile(true);
+    predict_cluster *c = random_cluster(1, 4, false);
+    predict_choice *got;
+
+    p->links[1].bandwidth = NAN;
+    check_status(predict_choose(&got, p, c, NULL), PASTSET_EINVAL);
+    check_error("link n0-n2");
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}
+
+/* --- telling how far it is --- */
+
+static void count_progress(void *context, uint64_t done, uint64_t all)
+{
+    unsigned *calls = context;
+
+    cr_assert_leq(done, all);
+    cr_assert_eq(done, ++*calls);
+}
+
+Test(choose, tells_how_far_it_is, .timeout = 120)
+{
+    predict_profile *p = small_profile(true);
+    predict_cluster *c = random_cluster(1, 5, false);
+    unsigned calls = 0;
+    predict_choose_options options = {
+        .most = 60, .progress = count_progress, .context = &calls};
+    predict_choice *got;
+
+    check_status(predict_choose(&got, p, c, &options), 0);
+    cr_assert_eq(calls, 60);
+    predict_choice_free(got);
+    options.most = 1;
+    calls = 0;
+    check_status(predict_choose(&got, p, c, &options), 0);
+    cr_assert_eq(calls, 60);
+    check_says(got->how, "all 60 placements were estimated");
+    predict_choice_free(got);
+    predict_cluster_free(c);
+    predict_profile_free(p);
+}

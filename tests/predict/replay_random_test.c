@@ -1,0 +1,90 @@
+/* replay_random_test.c - replays of random profiles, against a replay that is
+ * as simple as can be (replay_slow.c). */
+#include <math.h>
+#include <string.h>
+
+#include "predict/replay.h"
+#include "tests/predict/made.h"
+#include "tests/predict/replay_slow.h"
+#include "tests/support/check.h"
+
+static predict_profile *profile;
+static predict_scenario *scenario;
+static predict_replay *replay;
+
+static void forget(void)
+{
+    predict_replay_free(replay);
+    predict_scenario_free(scenario);
+    predict_profile_free(profile);
+    replay = NULL;
+    scenario = NULL;
+    profile = NULL;
+}
+
+TestSuite(replay_random, .timeout = 300, .fini = forget);
+
+static void near(double got, double want, const char *what)
+{
+    cr_assert_float_eq(got, want, 1e-9 + 1e-9 * fabs(want),
+                       "%s: %.12g, not %.12g", what, got, want);
+}
+
+#define check_near(got, want) near(got, want, #got)
+
+static void run(void)
+{
+    predict_replay_free(replay);
+    check_status(predict_replay_run(&replay, scenario), 0);
+}
+
+static void compare(const slow_replay *slow)
+{
+    cr_assert_eq(replay->stuck, slow->stuck);
+    check_near(replay->wall_s, slow->wall_s);
+    for (size_t i = 0; i < profile->node_count; i++) {
+        check_near(replay->nodes[i].end_s, slow->end_s[i]);
+        check_near(replay->nodes[i].computing_s, slow->computing_s[i]);
+        check_near(replay->nodes[i].shared_s, slow->shared_s[i]);
+    }
+    for (size_t i = 0; i < profile->link_count; i++)
+        check_near(replay->links[i].queued_s, slow->queued_s[i]);
+}
+
+Test(replay_random, is_what_a_simple_simulation_says)
+{
+    uint64_t seed = 20250;
+
+    for (int i = 0; i < 3000; i++) {
+        slow_replay slow;
+        profile = made_random_profile(&seed);
+        scenario = made_random_scenario(profile, &seed);
+        run();
+        slow = slow_replay_run(scenario);
+        compare(&slow);
+        slow_replay_free(&slow);
+        forget();
+    }
+}
+
+Test(replay_random, gives_the_same_figures_each_time)
+{
+    uint64_t seed = 3;
+
+    for (int i = 0; i < 50; i++) {
+        predict_replay *once;
+        profile = made_random_profile(&seed);
+        scenario = made_random_scenario(profile, &seed);
+        run();
+        once = replay;
+        replay = NULL;
+        run();
+        cr_assert_eq(replay->wall_s, once->wall_s);
+        cr_assert_eq(replay->events, once->events);
+        cr_assert_eq(memcmp(replay->nodes, once->nodes,
+                            profile->node_count * sizeof(*once->nodes)),
+                     0);
+        predict_replay_free(once);
+        forget();
+    }
+}

@@ -1,0 +1,66 @@
+/* testbed.c - a testbed (measure/testbed.h) for scripts: makes it, tells its
+ * hosts, obeys standard input, and removes it when that ends.
+ *
+ *     testbed NAME HOSTS
+ *
+ *   tells      host I NAMESPACE ADDRESS    one line each, then "ready"
+ *   obeys      limit A B BYTES_PER_SECOND  0: not limited
+ *              load PROCESSOR COUNT        processes that compete there, in
+ *                                          place of those before
+ *   answers    ok, or error and why */
+#include "measure/load.h"
+#include "measure/testbed.h"
+#include "pastset/status.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static measure_competitors *competitors;
+
+static int obey(measure_testbed *testbed, const char *line)
+{
+    unsigned a, b;
+    double rate;
+
+    if (sscanf(line, "limit %u %u %lf", &a, &b, &rate) == 3)
+        return measure_testbed_limit(testbed, a, b, rate);
+    if (sscanf(line, "load %u %u", &a, &b) == 2) {
+        measure_competitors_stop(competitors);
+        competitors = NULL;
+        return b ? measure_competitors_start(&competitors, (int)a, b) : 0;
+    }
+    return pastset_fail(PASTSET_EINVAL, "what is \"%s\"?", line);
+}
+
+int main(int argc, char **argv)
+{
+    measure_testbed *testbed;
+    char line[200];
+
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s NAME HOSTS\n", argv[0]);
+        return 2;
+    }
+    /* Interrupted from the terminal, the script ends, and then our input. */
+    signal(SIGINT, SIG_IGN);
+    if (measure_testbed_make(&testbed, argv[1], (uint32_t)atoi(argv[2]))) {
+        fprintf(stderr, "%s\n", pastset_error());
+        return 1;
+    }
+    for (uint32_t i = 0; i < measure_testbed_hosts(testbed); i++)
+        printf("host %u %s %s\n", i, measure_testbed_namespace(testbed, i),
+               measure_testbed_address(testbed, i));
+    puts("ready");
+    fflush(stdout);
+    while (fgets(line, sizeof(line), stdin)) {
+        if (obey(testbed, line))
+            printf("error %s\n", pastset_error());
+        else
+            puts("ok");
+        fflush(stdout);
+    }
+    measure_competitors_stop(competitors);
+    measure_testbed_remove(testbed);
+    return 0;
+}
