@@ -77,6 +77,8 @@ typedef struct side {
     int64_t last_ns;   /* when the one before it began */
     bool doubtful;     /* may have ended with its last packet */
     bool pushed;       /* its last packet was marked */
+    bool likely;       /* and was not full: it goes on only if a full one
+                          follows */
     uint32_t unmarked; /* longest packet that was not marked */
     double spacing_ns; /* mean time between packets of a message */
 } side;

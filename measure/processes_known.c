@@ -150,7 +150,7 @@ size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,
     return i;
 }
 
-void measure__end_process(measure_watch *w, size_t process, int64_t at_ns)
+void measure__end_process(measure_watch *w, size_t process)
 {
     measure__process *p = &w->processes[process];
     if (p->gone)
@@ -159,7 +159,7 @@ void measure__end_process(measure_watch *w, size_t process, int64_t at_ns)
     measure__drop(w, &p->stat_fd);
     for (size_t i = 0; i < w->result.thread_count; i++)
         if (w->threads[i].process == process)
-            measure__end_thread(w, i, at_ns);
+            measure__end_thread(w, i);
 }
 
 /* --- threads --- */
@@ -190,15 +190,14 @@ size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,
     return i;
 }
 
-void measure__end_thread(measure_watch *w, size_t thread, int64_t at_ns)
+void measure__end_thread(measure_watch *w, size_t thread)
 {
     measure__thread *t = &w->threads[thread];
     if (t->gone)
         return;
     t->gone = true;
     w->processes[t->process].threads--;
-    if (at_ns > w->result.threads[thread].end_ns)
-        w->result.threads[thread].end_ns = at_ns;
+    w->result.threads[thread].end_ns = measure__now(CLOCK_MONOTONIC);
     measure__drop(w, &t->stat_fd);
     measure__drop(w, &t->times_fd);
     measure__drop(w, &t->children_fd);
@@ -309,7 +308,8 @@ static void told_ended(void *context, pid_t pid, pid_t tid, int64_t at_ns)
     measure_thread *t = &w->result.threads[i];
     if (t->run_count && t->runs[t->run_count - 1].to_ns == at_ns)
         t->switches--; /* it has ended, not gone to sleep */
-    measure__end_thread(w, i, at_ns);
+    measure__end_thread(w, i);
+    t->end_ns = at_ns;
 }
 
 const measure_switches_told measure__told = {told_ran, told_began, told_named,

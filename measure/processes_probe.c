@@ -141,16 +141,16 @@ static void look_at_times(measure_watch *w, size_t i)
 
 /* It has ended, but its parent has not asked for it yet; if it never does, it
  * comes to us when that ends. */
-static void bury(measure_watch *w, size_t process, pid_t parent, int64_t now)
+static void bury(measure_watch *w, size_t process, pid_t parent)
 {
     size_t main = measure__find_thread(w, w->result.processes[process].pid);
     if (main != MEASURE__NONE && !w->threads[main].gone)
         look_at_times(w, main);
     for (size_t i = 0; i < w->result.thread_count; i++)
         if (w->threads[i].process == process)
-            measure__end_thread(w, i, now);
+            measure__end_thread(w, i);
     if (parent == w->self && reap(w, process))
-        measure__end_process(w, process, now);
+        measure__end_process(w, process);
 }
 
 static void look_at_process(measure_watch *w, size_t i, int64_t now)
@@ -162,14 +162,15 @@ static void look_at_process(measure_watch *w, size_t i, int64_t now)
     if (measure__read(w, &p->stat_fd, text, sizeof(text), "/proc/%d/stat",
                       pid) <= 0 ||
         !parse_stat(&line, text)) {
-        measure__end_process(w, i, now);
+        measure__end_process(w, i);
         return;
     }
-    w->result.processes[i].parent = line.parent;
+    if (line.parent > 0) /* 0: it goes just now */
+        w->result.processes[i].parent = line.parent;
     p->stat_ns = line.cpu_ns;
     p->last_ns = now;
     if ((line.state == 'Z' || line.state == 'X') && line.threads <= 1) {
-        bury(w, i, line.parent, now);
+        bury(w, i, line.parent);
         return;
     }
     if (line.threads != (long)p->threads)
@@ -252,7 +253,7 @@ static void look_at_thread(measure_watch *w, size_t i, int64_t now)
     if (measure__read(w, &w->threads[i].stat_fd, text, sizeof(text),
                       "/proc/%d/task/%d/stat", t->pid, t->tid) <= 0 ||
         !parse_stat(&line, text) || line.state == 'Z' || line.state == 'X') {
-        measure__end_thread(w, i, now);
+        measure__end_thread(w, i);
         return;
     }
     look_at_times(w, i);

@@ -119,6 +119,8 @@ void measure__sum(measure_watch *w)
 {
     w->result.exact = w->switches != NULL;
     if (w->switches)
+        measure_switches_read(w->switches, &measure__told, w);
+    if (w->switches)
         w->result.lost = measure_switches_lost(w->switches);
     for (size_t i = 0; i < w->result.thread_count; i++)
         if (w->switches)

@@ -228,16 +228,18 @@ int measure__make_nodes(measure__making *m)
         m->options->idle_share > 0 ? m->options->idle_share : IDLE_SHARE;
     double all = 0;
     size_t best = 0;
+    bool run = false; /* one of ours: its hosts are the nodes */
     int err = 0;
     for (size_t i = 0; i < m->group_count; i++) {
         all += (double)m->groups[i].cpu_ns;
+        run |= m->groups[i].wanted;
         if (m->groups[i].cpu_ns > m->groups[best].cpu_ns)
             best = i;
     }
     for (size_t i = 0; i < m->group_count && !err; i++) {
         const measure__group *g = &m->groups[i];
-        if (g->wanted || g->messages || i == best ||
-            (double)g->cpu_ns >= share * all)
+        bool busy = i == best || (double)g->cpu_ns >= share * all;
+        if (g->wanted || (!run && (g->messages || busy)))
             err = add_node(m, (uint32_t)i);
     }
     return err;

@@ -5,12 +5,17 @@
  *
  *   - The last packet of each call is marked (PSH), and is as long as what was
  *     left. That ends a message.
- *   - Within a long call, packets are marked too: when half of the other end's
- *     window has been sent since the last mark, when the memory for sending is
- *     used up, when a packet has as many pieces of memory as it may. All these
- *     packets are full: a multiple of the segment size, or about 64 KiB where
- *     the network card (or the loopback) cuts them. So a full packet that is
- *     marked may be an end, or not.
+ *   - Within a long call, full packets are marked too, when half of the other
+ *     end's window has been sent since the last mark, or memory for sending is
+ *     used up: a multiple of the segment size, or about 64 KiB where the
+ *     network card (or the loopback) cuts them. So a full packet that is marked
+ *     may be an end, or not.
+ *   - So may one that just fills the window of the other end: the rest waits.
+ *   - What is given to the network card in one piece for many packets is always
+ *     marked at its end (Linux 5.5 and later). A call that has gone on for a
+ *     while sends what there is when an acknowledgement comes, and that need
+ *     not be full. So after many bytes the mark behind a full packet that has
+ *     none tells nothing, if a full packet follows.
  *   - A packet that is not marked is no end, however long it is: mostly the
  *     window of the other end was too small for more. Only programs that
  *     cork their streams (sendfile behind a header) end so.
@@ -30,7 +35,11 @@
 #define NEARLY_64K (15u * 4096u)
 /* A shorter one is not full, whatever else. RFC 9293: what each end takes. */
 #define SEGMENT_LEAST 536u
-#define PAUSE_LEAST_NS 1000000.0
+/* Linux looks for acknowledgements within a call after 16 pieces, of about 64
+ * KiB each. */
+#define LONG_CALL (512u << 10)
+/* A sender that waits for room is woken, and has to get a processor first. */
+#define PAUSE_LEAST_NS 20e6
 #define PAUSE_SPACINGS 20.0
 
 static bool multiple(uint32_t bytes, uint32_t unit)
@@ -61,11 +70,9 @@ static bool full(const flow *f, unsigned s, const waiting *part)
 }
 
 /* Has the sender filled the other end's window? Then it has to wait. */
-static bool window_filled(const side *from, uint32_t least)
+static bool window_filled(const side *from)
 {
-    int32_t open = (int32_t)(from->window_end - from->next);
-
-    return from->window_known && open < (int32_t)least;
+    return from->window_known && (int32_t)(from->window_end - from->next) <= 0;
 }
 
 /* Has the other end all that side `from` sent before these bytes? */
@@ -110,24 +117,53 @@ int measure__message_close(measure_tcp *tcp, flow *f, unsigned s)
     return 0;
 }
 
-/* The end of the last packet: what does it tell? */
+/* A marked packet that is not full, in a long call: may the call go on? */
+static bool mark_misleads(const flow *f, unsigned s, const waiting *part,
+                          bool behind_full)
+{
+    uint32_t told = f->sides[!s].mss;
+    bool many =
+        told > part->option_bytes && part->payload > told - part->option_bytes;
+
+    return f->sides[s].open.bytes > LONG_CALL && (many || behind_full);
+}
+
+/* The end of the last packet: is it that of the message? If that is not sure,
+ * it is `doubtful`. */
 static bool judge(flow *f, unsigned s, const waiting *part, bool seen)
 {
     side *from = &f->sides[s];
     bool is_full = seen && full(f, s, part);
+    bool behind_full = from->open.packets > 1 && !from->doubtful;
 
     from->pushed = part->flags & PACKET_PSH;
-    if (!seen) {
-        from->doubtful = true; /* its mark was not seen either */
+    from->likely = false;
+    from->doubtful = true;
+    if (!seen) /* its mark was not seen either */
         return false;
+    if (from->pushed) {
+        if (is_full || window_filled(from))
+            return false;
+        from->likely = mark_misleads(f, s, part, behind_full);
+        return !from->likely;
     }
-    if (from->pushed && !is_full)
-        return true;
-    if (!from->pushed && part->payload > from->unmarked)
+    if (part->payload > from->unmarked)
         from->unmarked = part->payload;
-    from->doubtful =
-        from->pushed || (!is_full && !window_filled(from, SEGMENT_LEAST));
+    from->doubtful = !is_full && !window_filled(from);
     return false;
+}
+
+/* Does the message that is under way end before this packet? */
+static bool ends_before(const flow *f, unsigned s, const waiting *part,
+                        uint32_t fresh, bool seen)
+{
+    const side *from = &f->sides[s];
+
+    if (!from->open.bytes || !from->doubtful || !from->pushed)
+        return false;
+    if (from->likely && seen && !full(f, s, part))
+        return true;
+    return arrived(from, fresh) && paused(from, part->at_ns);
 }
 
 /* Mean time between packets of one message, the last few weighing most. */
@@ -159,8 +195,7 @@ int measure__message_add(measure_tcp *tcp, flow *f, unsigned s,
 
     if (!fresh)
         return 0;
-    if (from->open.bytes && from->doubtful && from->pushed &&
-        arrived(from, fresh) && paused(from, part->at_ns))
+    if (ends_before(f, s, part, fresh, seen))
         err = measure__message_close(tcp, f, s);
     if (!err && !from->open.bytes && other->open.bytes && other->doubtful &&
         arrived(other, 0))

@@ -81,6 +81,7 @@ int measure_traces_rewire(predict_profile *profile, uint32_t link,
     predict_link *l;
     predict_step **sleeps;
     direction ways[2];
+    bool from_traces;
 
     if (link >= profile->link_count)
         return pastset_fail(PASTSET_EINVAL, "there is no link %u", link);
@@ -94,10 +95,11 @@ int measure_traces_rewire(predict_profile *profile, uint32_t link,
         return pastset_fail(PASTSET_ENOMEM, "no memory for %zu messages",
                             profile->message_count);
     l = &profile->links[link];
+    from_traces = profile->source && strcmp(profile->source, "traces") == 0;
     ways[0] = (direction){.old = wire_of(l->latency_s, l->bandwidth),
                           .changed = wire_of(latency_s, bandwidth)};
     ways[1] = ways[0];
-    for (size_t i = 0; i < profile->message_count; i++) {
+    for (size_t i = 0; from_traces && i < profile->message_count; i++) {
         const predict_message *m = &profile->messages[i];
         direction *d = &ways[m->from == l->a ? 0 : 1];
         if ((m->from == l->a && m->to == l->b) ||

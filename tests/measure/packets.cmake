@@ -10,3 +10,7 @@ es_test(measure/messages_test
 if(TARGET measure_messages_test)
   add_dependencies(measure_messages_test eventspace_cli cg is lu mg)
 endif()
+es_test(measure/capture_test
+        SOURCES measure/frames.c support/process.c support/scratch.c
+        LINKS eventspace::measure PkgConfig::PCAP)
+es_fuzz(packets LINKS eventspace::measure PkgConfig::PCAP)

@@ -532,3 +532,40 @@ Test(packets, nothing_can_be_added_to_what_has_ended)
                  PASTSET_EINVAL);
     talk_end(&t);
 }
+
+Test(packets, a_marked_packet_that_fills_the_window_may_go_on)
+{
+    talk t;
+
+    talk_begin(&t);
+    t.window[B] = 3000;
+    talk_connect(&t, 100, 5000);
+    talk_send(&t, A, 1460, 0);
+    talk_send(&t, A, 1540, PSH);
+    talk_acknowledge(&t, B);
+    talk_send(&t, A, 50, PSH);
+    check_shape(&t, "a3050");
+    talk_end(&t);
+}
+
+/* 600 KiB in, a mark behind a full packet without one tells nothing: full
+ * packets that follow belong to it, and the answer, or a packet that is not
+ * full, ends it. */
+Test(packets, marks_of_a_long_call_tell_nothing_behind_full_packets)
+{
+    talk t;
+
+    talk_begin(&t);
+    talk_connect(&t, 100, 5000);
+    for (int i = 0; i < 10; i++) {
+        talk_send(&t, A, 61440, 0);
+        talk_acknowledge(&t, B);
+    }
+    talk_send(&t, A, 2000, PSH);
+    talk_acknowledge(&t, B);
+    talk_send(&t, A, 61440, 0);
+    talk_send(&t, A, 1500, PSH);
+    talk_send(&t, A, 1000, PSH);
+    check_shape(&t, "a679340 a1000");
+    talk_end(&t);
+}

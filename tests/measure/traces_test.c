@@ -312,6 +312,64 @@ Test(traces, a_link_that_is_set_takes_its_time_out_of_the_steps)
     cr_expect(fabs(replay((condition){0}) - alone_s) < 2e-6);
 }
 
+/* Two messages of 100 bytes, which took 10 and 100 us after their sending. */
+static void two_messages(const char *source)
+{
+    const int64_t sleeps_ns[] = {10000, 100000};
+
+    profile = predict_profile_create("by hand");
+    cr_assert_eq(predict_profile_add_place(profile, "0", 2), 0);
+    cr_assert_eq(predict_profile_add_node(profile, "a", 0), 0);
+    cr_assert_eq(predict_profile_add_node(profile, "b", 0), 1);
+    cr_assert_eq(predict_profile_add_link(profile, 0, 1), 0);
+    free(profile->source);
+    profile->source = strdup(source);
+    for (uint32_t i = 0; i < 2; i++)
+        cr_assert_eq(predict_profile_add_message(
+                         profile, (predict_message){.at_ns = 1000000 * i,
+                                                    .bytes = 100,
+                                                    .from = 0,
+                                                    .to = 1}),
+                     i);
+    cr_assert_eq(predict_profile_add_actor(profile, 1, 0), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        predict_profile_add_step(profile,
+                                 (predict_step){PREDICT_RECEIVE, i, 0});
+        predict_profile_add_step(
+            profile, (predict_step){PREDICT_SLEEP, PREDICT_NONE, sleeps_ns[i]});
+    }
+}
+
+/* L is 30 us, a message 20 us long: the first one has 40 us too little, which
+ * the second one gives. */
+Test(traces, what_a_message_has_too_little_the_next_one_gives)
+{
+    two_messages("traces");
+    check_status(measure_traces_rewire(profile, 0, 30e-6, 5e6), 0);
+    cr_expect_eq(profile->steps[1].ns, 0);
+    cr_expect_eq(profile->steps[3].ns, 100000 - 50000 - 40000);
+}
+
+/* A message is 2 ms long, and the second one has to wait for 1 ms of them. */
+Test(traces, what_messages_wait_for_one_another_is_taken_out)
+{
+    two_messages("traces");
+    profile->steps[1].ns = 5000000;
+    profile->steps[3].ns = 5000000;
+    check_status(measure_traces_rewire(profile, 0, 0, 5e4), 0);
+    cr_expect_eq(profile->steps[1].ns, 5000000 - 2000000);
+    cr_expect_eq(profile->steps[3].ns, 5000000 - 2000000 - 1000000);
+}
+
+Test(traces, steps_of_other_sources_stay_when_a_link_is_set)
+{
+    two_messages("packets");
+    check_status(measure_traces_rewire(profile, 0, 30e-6, 5e6), 0);
+    cr_expect_eq(profile->steps[1].ns, 10000);
+    cr_expect_eq(profile->steps[3].ns, 100000);
+    cr_expect_float_eq(profile->links[0].latency_s, 30e-6, 1e-12);
+}
+
 Test(traces, a_link_without_bandwidth_is_refused)
 {
     run_make("gsum", "2", "2", "all", NULL);
@@ -345,19 +403,54 @@ static int64_t share_of(void *context, uint32_t host, uint32_t thread,
            100;
 }
 
-/* No thread has a processor: what is left is between collectors of a host. */
+/* Of thread 1 of gsum: when it began its first operation, and the time between
+ * its operations, and in them. */
+static void look_at_thread(int64_t *first_ns, int64_t *between_ns,
+                           int64_t *within_ns)
+{
+    scopes_look_options all = SCOPES_LOOK_ALL;
+    scopes_look *look;
+    const scopes_series *series;
+
+    *between_ns = *within_ns = 0;
+    check_status(scopes_look_take(&look, run, &all), 0);
+    cr_assert_eq(look->ways->top_count, 2);
+    cr_assert_eq(look->ways->tops[1].thread, 1);
+    series = scopes_store_series(look->store, look->ways->tops[1].collector);
+    cr_assert_eq(series->count, ROUNDS);
+    *first_ns =
+        scopes_clocks_ns(look->clocks, series->host, series->events[0].start);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        int64_t start_ns = scopes_clocks_ns(look->clocks, series->host,
+                                            series->events[i].start);
+        int64_t end_ns =
+            scopes_clocks_ns(look->clocks, series->host, series->events[i].end);
+        *within_ns += end_ns - start_ns;
+        if (i > 0)
+            *between_ns +=
+                start_ns - scopes_clocks_ns(look->clocks, series->host,
+                                            series->events[i - 1].end);
+    }
+    scopes_look_free(look);
+}
+
+/* Its path begins with the collector above the proxy, so that nothing is left
+ * of its operations without a processor. */
 Test(traces, a_thread_computes_as_long_as_it_had_a_processor)
 {
     shares none = {0}, whole = {.thread = 100};
-    int64_t all_ns;
+    int64_t all_ns, first_ns, between_ns, within_ns, before_ns;
 
     run_make("gsum", "2", "2", "all", NULL);
+    look_at_thread(&first_ns, &between_ns, &within_ns);
     profile_make(share_of, &whole);
-    /* Thread 1 is in no collective of its own host: all is gaps and hops. */
     all_ns = computing_ns(1, 2, profile->actors[1].node);
-    cr_expect_gt(all_ns, profile->wall_ns / 2);
+    before_ns =
+        profile->wall_ns - profile->actors[1].start_ns - between_ns - within_ns;
+    cr_expect_geq(all_ns, between_ns + before_ns);
+    cr_expect_leq(all_ns, between_ns + within_ns + before_ns);
     profile_make(share_of, &none);
-    cr_expect_lt(computing_ns(1, 2, profile->actors[1].node), all_ns / 10);
+    cr_expect_eq(computing_ns(1, 2, profile->actors[1].node), 0);
     cr_expect(fabs(replay((condition){0}) - wall_s()) < 0.01 * wall_s());
 }
 

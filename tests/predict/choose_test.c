@@ -227,6 +227,29 @@ Test(choose, a_search_finds_the_best_of_all_estimates, .timeout = 300)
     predict_profile_free(p);
 }
 
+Test(choose, rating_the_best_estimates_finds_what_rating_all_finds,
+     .timeout = 300)
+{
+    predict_profile *p = small_profile(true);
+
+    for (unsigned seed = 1; seed <= 10; seed++) {
+        predict_cluster *c = random_cluster(seed, 12, seed % 2);
+        predict_choose_options options = {.most = 2000, .seconds_s = 200};
+        predict_choice *all, *some;
+        check_status(predict_choose(&all, p, c, &options), 0);
+        options.most = 1;
+        check_status(predict_choose(&some, p, c, &options), 0);
+        cr_assert_eq(all->tried, 12 * 11 * 10);
+        cr_assert_lt(some->tried, 600);
+        cr_assert_float_eq(some->placements[0].time_s,
+                           all->placements[0].time_s, 1e-9);
+        predict_choice_free(all);
+        predict_choice_free(some);
+        predict_cluster_free(c);
+    }
+    predict_profile_free(p);
+}
+
 /* 500 hosts at 20 switches, which are slowly connected, all loaded, but for
  * four: three of them at one switch, and one at the next. */
 static predict_cluster *planted(void)

@@ -14,5 +14,10 @@ if(suites)
   add_test(NAME predict/command
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/predict/predict_command_test.sh
                    $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:table1_print>)
-  set_tests_properties(predict/command PROPERTIES TIMEOUT 300)
+  find_program(NODE NAMES node nodejs REQUIRED)
+  add_test(NAME predict/figures
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/predict/figures_test.sh
+                   $<TARGET_FILE:table1_print> ${NODE}
+                   ${PROJECT_SOURCE_DIR}/docs/figures)
+  set_tests_properties(predict/command predict/figures PROPERTIES TIMEOUT 300)
 endif()

@@ -1,0 +1,279 @@
+/* profile_test.c - profiles of real programs, ours and others'. */
+#include "measure/profile.h"
+#include "tests/support/check.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+TestSuite(profile, .timeout = 240, .init = scratch_make,
+          .fini = scratch_remove);
+
+/* What execvp() wants, and does not change. */
+#define ARGV(list) ((char **)(uintptr_t)(list))
+
+static int silence(void)
+{
+    return open("/dev/null", O_WRONLY | O_CLOEXEC);
+}
+
+static predict_profile *measure(measure_profile_notes *notes,
+                                measure_profile_options options)
+{
+    predict_profile *profile;
+    options.output = silence();
+    check_status(measure_profile(&profile, notes, &options), 0);
+    close(options.output);
+    check_status(predict_profile_check(profile), 0);
+    return profile;
+}
+
+static predict_profile *measure_script(measure_profile_notes *notes,
+                                       const char *script)
+{
+    const char *argv[] = {"sh", scratch_write("script", script), NULL};
+    return measure(notes, (measure_profile_options){.argv = ARGV(argv)});
+}
+
+static bool noted(const measure_profile_notes *notes, const char *part)
+{
+    for (size_t i = 0; i < notes->text_count; i++)
+        if (strstr(notes->texts[i], part))
+            return true;
+    return false;
+}
+
+static void need_packets(const measure_profile_notes *notes)
+{
+    if (noted(notes, "CAP_NET_RAW"))
+        cr_skip_test("no right to capture packets");
+}
+
+static void need(const char *program)
+{
+    char command[128];
+    snprintf(command, sizeof(command), "command -v %s >/dev/null", program);
+    if (system(command) != 0)
+        cr_skip_test("%s is not installed", program);
+}
+
+static const predict_node *node(const predict_profile *profile,
+                                const char *name)
+{
+    uint32_t found = predict_profile_find_node(profile, name);
+    cr_assert_neq(found, PREDICT_NONE, "there is no node %s", name);
+    return &profile->nodes[found];
+}
+
+Test(profile, of_one_process_has_its_phases)
+{
+    const char *argv[] = {BUSY_IDLE, "one", "1", "20", "10", "15", NULL};
+    measure_profile_notes notes;
+    predict_profile *p =
+        measure(&notes, (measure_profile_options){.argv = ARGV(argv),
+                                                  .no_packets = true});
+    const predict_node *n = node(p, "busy_idle");
+    unsigned phases = 0;
+    cr_assert_eq(p->node_count, 1);
+    cr_assert_gt(n->kernel_ns, 199000000);
+    cr_assert_lt(n->kernel_ns, 210000000);
+    cr_assert_gt(p->wall_ns, 500000000);
+    cr_assert_str_eq(p->source, "none");
+    for (size_t i = 0; i < n->phase_count; i++)
+        phases += n->phases[i].busy_ns >= 5000000;
+    if (p->exact_phases)
+        cr_assert_eq(phases, 20, "%u phases", phases);
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, of_two_that_talk_has_each_message)
+{
+    const char *argv[] = {BUSY_IDLE, "talk", "200", "2", NULL};
+    measure_profile_notes notes;
+    predict_profile *p =
+        measure(&notes, (measure_profile_options){.argv = ARGV(argv),
+                                                  .interval_ns = 5000000});
+    need_packets(&notes);
+    uint32_t asks = predict_profile_find_node(p, "busy_idle");
+    cr_assert_eq(p->node_count, 2);
+    cr_assert_eq(p->link_count, 1);
+    cr_assert(isnan(p->links[0].latency_s));
+    cr_assert_eq(p->message_count, 400, "%zu messages", p->message_count);
+    for (size_t i = 0; i < p->message_count; i++) {
+        cr_expect_eq(p->messages[i].from == asks, i % 2 == 0);
+        cr_expect_eq(p->messages[i].bytes, i % 2 ? 5000 : 100);
+    }
+    measure_profile_set_link(p, "busy_idle", "busy_idle-2", 1e-3, 1e6, 0.5);
+    cr_assert_eq(p->links[0].bandwidth, 1e6);
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, of_a_command_that_fails_is_there_all_the_same)
+{
+    const char *argv[] = {BUSY_IDLE, "fail", "3", NULL};
+    measure_profile_notes notes;
+    predict_profile *p =
+        measure(&notes, (measure_profile_options){.argv = ARGV(argv),
+                                                  .no_packets = true});
+    cr_assert_eq(notes.exit_code, 3);
+    cr_assert(noted(&notes, "exit code is 3"));
+    cr_assert_eq(p->node_count, 1);
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, of_nothing_is_refused)
+{
+    const char *argv[] = {"/nowhere/program", NULL};
+    measure_profile_options options = {.argv = ARGV(argv), .no_packets = true};
+    measure_profile_notes notes;
+    predict_profile *p;
+    check_status(measure_profile(&p, &notes, &options), PASTSET_ENOENT);
+    measure_profile_notes_clear(&notes);
+    options.argv = NULL;
+    check_status(measure_profile(&p, &notes, &options), PASTSET_EINVAL);
+    cr_assert_null(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, without_the_packets_asked_for_keeps_the_rest)
+{
+    const char *argv[] = {"true", NULL};
+    measure_profile_notes notes;
+    predict_profile *p =
+        measure(&notes, (measure_profile_options){.argv = ARGV(argv),
+                                                  .packets_file = "/dev/null"});
+    cr_assert(notes.incomplete);
+    cr_assert(noted(&notes, "/dev/null"));
+    cr_assert_eq(p->node_count, 1);
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, without_a_run_directory_keeps_the_rest)
+{
+    const char *argv[] = {"true", NULL};
+    measure_profile_notes notes;
+    predict_profile *p = measure(
+        &notes, (measure_profile_options){.argv = ARGV(argv),
+                                          .run_directory = "/nowhere/run"});
+    cr_assert(notes.incomplete);
+    cr_assert(noted(&notes, "/nowhere/run"));
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+/* --- ours --- */
+
+Test(profile, of_a_run_of_ours_has_its_hosts_and_exact_messages)
+{
+    char make[1024];
+    snprintf(make, sizeof(make),
+             "cd %s && %s/gsum mapping --threads 2 | %s/eventspace map "
+             "generate --application - --hosts 2 | %s/eventspace map "
+             "instrument - --collectors all -o map.dot",
+             scratch_file("."), TEST_BINARY_DIR, TEST_BINARY_DIR,
+             TEST_BINARY_DIR);
+    free(process_run(0, 60, "sh", "-c", make, NULL));
+    const char *map = scratch_file("map.dot"), *out = scratch_file("RUN");
+    const char *argv[] = {
+        TEST_BINARY_DIR "/eventspace", "run", map, "--out", out, "--",
+        TEST_BINARY_DIR "/gsum",       "run", NULL};
+    measure_profile_notes notes;
+    predict_profile *p =
+        measure(&notes, (measure_profile_options){.argv = ARGV(argv)});
+    cr_assert_eq(notes.exit_code, 0);
+    cr_assert_eq(p->node_count, 2);
+    cr_assert_gt(node(p, "h0")->kernel_ns, 0);
+    cr_assert_gt(node(p, "h1")->kernel_ns, 0);
+    cr_assert_str_eq(p->source, "traces");
+    cr_assert_eq(p->link_count, 1);
+    cr_assert_gt(p->message_count, 0);
+    cr_assert_gt(p->actor_count, 2);
+    cr_assert_not(noted(&notes, "were not found among"));
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+/* --- others' --- */
+
+static void check_plausible(const predict_profile *p, const char *name)
+{
+    const predict_node *n = node(p, name);
+    cr_expect_gt(n->kernel_ns, 0);
+    cr_expect_gt(n->threads, 0);
+    cr_expect_gt(n->phase_count, 0);
+    cr_expect_leq(n->end_ns, p->wall_ns);
+}
+
+Test(profile, of_redis_has_a_request_and_a_reply_for_each_operation)
+{
+    need("redis-server");
+    need("redis-benchmark");
+    measure_profile_notes notes;
+    predict_profile *p = measure_script(
+        &notes, "redis-server --port 17391 --save '' >/dev/null &\n"
+                "while ! redis-cli -p 17391 ping >/dev/null 2>&1; do\n"
+                "sleep 0.05; done\n"
+                "redis-benchmark -p 17391 -n 10000 -c 4 -t set -q\n"
+                "redis-cli -p 17391 shutdown nosave\nwait\n");
+    need_packets(&notes);
+    cr_assert_eq(notes.exit_code, 0);
+    check_plausible(p, "redis-server");
+    check_plausible(p, "redis-benchmark");
+    uint64_t requests = 0, replies = 0;
+    uint32_t server = predict_profile_find_node(p, "redis-server");
+    uint32_t client = predict_profile_find_node(p, "redis-benchmark");
+    for (size_t i = 0; i < p->message_count; i++) {
+        const predict_message *m = &p->messages[i];
+        requests += m->from == client && m->to == server;
+        replies += m->from == server && m->to == client;
+    }
+    cr_assert_geq(requests, 9900);
+    cr_assert_leq(requests, 10100);
+    cr_assert_geq(replies, 9900);
+    cr_assert_leq(replies, 10100);
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, of_iperf_has_the_bytes_that_it_tells)
+{
+    need("iperf3");
+    measure_profile_notes notes;
+    predict_profile *p = measure_script(
+        &notes, "iperf3 -s -p 17392 -1 >/dev/null &\n"
+                "until iperf3 2>/dev/null -c 127.0.0.1 -p 17392 -n 20M -b 200M; do\n"
+                "sleep 0.1; done\nwait\n");
+    need_packets(&notes);
+    uint64_t bytes = 0;
+    check_plausible(p, "iperf3");
+    for (size_t i = 0; i < p->message_count; i++)
+        bytes += p->messages[i].bytes;
+    cr_assert_geq(bytes, 20u << 20);
+    cr_assert_leq(bytes, 24u << 20);
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, of_an_mpi_program_has_its_ranks)
+{
+    need("mpirun");
+    measure_profile_notes notes;
+    predict_profile *p = measure_script(
+        &notes, "mpirun --allow-run-as-root --oversubscribe -np 2 " BUSY_IDLE
+                " one 1 10 10 5\n");
+    cr_assert_eq(notes.exit_code, 0);
+    check_plausible(p, "rank0");
+    check_plausible(p, "rank1");
+    cr_expect_gt(node(p, "rank0")->kernel_ns, 99000000);
+    predict_profile_free(p);
+    measure_profile_notes_clear(&notes);
+}
