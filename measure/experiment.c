@@ -114,11 +114,15 @@ static int go(experiment_setup *s)
 {
     int err = experiment__setup_begin(s);
     if (!err)
+        err = experiment__make_quiet(s);
+    if (!err)
+        err = experiment__profile(s);
+    if (!err)
         err = experiment__wires_measure(s);
     if (!err)
         err = experiment__make_quiet(s);
     if (!err)
-        err = experiment__profile(s);
+        err = experiment__links_set(s);
     if (!err)
         err = experiment__predict(s);
     return err ? err : run_rounds(s);

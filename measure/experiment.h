@@ -16,7 +16,8 @@
  *                  needs a testbed (measure/testbed.h) or simulated links
  *
  * L and B of links, quiet and limited, are measured between the hosts of the
- * testbed by measure/link.h; the predictions go by these.
+ * testbed by measure/link.h, and fitted to the sizes of messages that the
+ * program sends; the predictions go by these.
  *
  * Programs of ours run with a path map: its hosts are the nodes, each is bound
  * to one processor and, on a testbed, put into a namespace. Other programs are
@@ -76,8 +77,10 @@ typedef struct measure_case {
 
 /* What a link of the testbed is that is limited to `limit`. */
 typedef struct measure_wire {
-    double limit; /* bytes per second; 0: not limited */
-    measure_link link;
+    double limit;        /* bytes per second; 0: not limited */
+    measure_link link;   /* as measured, over all sizes */
+    predict_wire fitted; /* L and B at the sizes that the program sends; the
+                            predictions go by these */
 } measure_wire;
 
 typedef struct measure_experiment {

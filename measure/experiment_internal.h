@@ -65,8 +65,11 @@ int experiment__parse_cases(experiment_setup *s);
 
 /* --- links: experiment_links.c --- */
 
-/* L and B of all rates that are asked for. */
+/* L and B of all rates that are asked for, over the sizes of the profile's
+ * messages, to which they are fitted. */
 int experiment__wires_measure(experiment_setup *s);
+predict_wire experiment__wire_fit(const measure_link *link,
+                                  const predict_profile *profile);
 const measure_wire *experiment__wire(const experiment_setup *s, double limit);
 
 /* --- conditions made true: experiment_apply.c --- */
@@ -99,6 +102,8 @@ void experiment__tell(const experiment_setup *s, const char *what,
 /* --- profile and predictions: experiment_predict.c --- */
 
 int experiment__profile(experiment_setup *s);
+/* L and B of the quiet links become those of the profile. */
+int experiment__links_set(experiment_setup *s);
 int experiment__predict(experiment_setup *s);
 
 #endif

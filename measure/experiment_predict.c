@@ -85,17 +85,6 @@ static int take_nodes(experiment_setup *s)
     return err ? err : experiment__parse_cases(s);
 }
 
-static void set_links(experiment_setup *s)
-{
-    predict_profile *p = s->result->profile;
-    const measure_wire *quiet = experiment__wire(s, s->options->quiet);
-    for (size_t i = 0; quiet && i < p->link_count; i++) {
-        p->links[i].latency_s = quiet->link.latency_s;
-        p->links[i].bandwidth = quiet->link.bandwidth;
-        p->links[i].busy = quiet->link.busy;
-    }
-}
-
 int experiment__profile(experiment_setup *s)
 {
     const char *file = s->options->profile;
@@ -104,20 +93,50 @@ int experiment__profile(experiment_setup *s)
     experiment__tell(s, "profiling", 0, 1);
     err = there ? predict_profile_load(&s->result->profile, file)
                 : profile_now(s);
-    if (err)
-        return pastset_fail_while(err, "the profile");
-    if (experiment__stopped(s))
+    if (!err && experiment__stopped(s))
         return pastset_fail(PASTSET_ECANCELED, "interrupted");
-    if (!s->options->map)
-        err = take_nodes(s);
-    if (!err)
-        set_links(s);
     if (!err && file && !there)
         err = predict_profile_save(s->result->profile, file);
-    return err;
+    if (err)
+        return pastset_fail_while(err, "the profile");
+    return s->options->map ? 0 : take_nodes(s);
+}
+
+int experiment__links_set(experiment_setup *s)
+{
+    predict_profile *p = s->result->profile;
+    const measure_wire *quiet = experiment__wire(s, s->options->quiet);
+    for (size_t i = 0; quiet && i < p->link_count; i++) {
+        p->links[i].latency_s = quiet->fitted.latency_s;
+        p->links[i].bandwidth = quiet->fitted.bandwidth;
+        p->links[i].busy = quiet->link.busy;
+    }
+    return quiet && s->options->profile
+               ? predict_profile_save(p, s->options->profile)
+               : 0;
 }
 
 /* --- predictions --- */
+
+/* `*` is all nodes that get competitors; the profile may have more: who starts
+ * the hosts of a run is a node as well, if it is busy enough. */
+static int add_load(predict_scenario *scenario, const experiment_setup *s,
+                    const experiment_condition *c)
+{
+    const char *rest = c->text + strlen(c->name);
+    int err = 0;
+    if (c->a != PREDICT_NONE)
+        return predict_scenario_node(scenario, c->text);
+    for (size_t i = 0; i < s->node_count && !err; i++) {
+        const char *name = s->nodes[i].name;
+        char text[1024];
+        if (predict_profile_find_node(s->result->profile, name) == PREDICT_NONE)
+            continue;
+        snprintf(text, sizeof(text), "%s%s", name, rest);
+        err = predict_scenario_node(scenario, text);
+    }
+    return err;
+}
 
 static int scenario_add(predict_scenario *scenario, const experiment_setup *s,
                         const experiment_condition *c)
@@ -125,13 +144,13 @@ static int scenario_add(predict_scenario *scenario, const experiment_setup *s,
     const measure_wire *wire;
     char text[512];
     if (!c->link)
-        return predict_scenario_node(scenario, c->text);
+        return add_load(scenario, s, c);
     wire = experiment__wire(s, c->bandwidth);
-    if (!wire || !(wire->link.bandwidth >= 1))
+    if (!wire || !(wire->fitted.bandwidth >= 1))
         return pastset_fail(PASTSET_EINVAL, "%s: the link was not measured",
                             c->text);
     snprintf(text, sizeof(text), "%s=%.0fB,%.0fns", c->name,
-             wire->link.bandwidth, wire->link.latency_s * 1e9);
+             wire->fitted.bandwidth, wire->fitted.latency_s * 1e9);
     return predict_scenario_link(scenario, text);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "eventspace/register.h"
 #include "pastset/status.h"
 #include "paths/map.h"
 
@@ -186,6 +187,8 @@ int experiment__setup_begin(experiment_setup *s)
         err = pastset_fail(PASTSET_EINVAL,
                            "links can be limited for programs with a path map "
                            "only");
+    if (!err)
+        err = eventspace_register();
     if (!err)
         err = cases_make(s);
     if (!err)

@@ -5,11 +5,14 @@
  *
  * A TCP stream is followed in both directions by its sequence numbers:
  * retransmissions are dropped, packets out of order wait for those before.
- * A message is what went in one direction
- *   - until data went in the other direction, or
- *   - up to the end of one of the sender's calls, which the kernel marks (PSH),
- *     if the packet is not a full one, or
- *   - until a pause that is long for the stream.
+ * A message is what went in one direction up to the end of one of the sender's
+ * calls, which the kernel marks (PSH). Marks on full packets, and some others,
+ * may stand within a call as well; then it has ended if the other end begins
+ * to send, or after a pause that is long for the stream. tcp_messages.c tells
+ * more, and docs/prediction.md how often this is right.
+ *
+ * What was written in one piece after another without waiting, the kernel may
+ * put together on a slow link: such messages are found as one.
  *
  * Threads:   one thread per capture.
  * Ownership: open gives, free takes back. */
@@ -27,7 +30,7 @@ typedef struct measure_end {
 
 typedef struct measure_stream {
     measure_end a, b; /* a: who connected, or who was seen first */
-    uint64_t gaps;    /* bytes that were not seen */
+    uint64_t gaps;    /* bytes that were not seen; they count in messages */
 } measure_stream;
 
 typedef struct measure_packet_message {
@@ -60,9 +63,12 @@ int measure_capture_read(measure_capture **out, const char *file,
                          const char *filter);
 /* Readable when packets are there; -1 for files. */
 int measure_capture_fd(const measure_capture *capture);
-/* Takes what is there without waiting. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+/* Takes what is there without waiting; to be called some times a second, lest
+ * the kernel has to drop packets. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
 int measure_capture_step(measure_capture *capture);
-/* Ends it and gives what was found; the capture owns it. */
+/* Ends it and gives what was found; the capture owns it. What came until now is
+ * taken before, which may need a twentieth of a second. Also after an error
+ * `out` gets what was found until then, if there is memory. */
 int measure_capture_end(measure_capture *capture, const measure_packets **out);
 void measure_capture_free(measure_capture *capture);
 

@@ -2,7 +2,8 @@
  * tell each other.
  *
  *   packet_parse.c   one frame: its link, IP and TCP headers
- *   tcp.c            streams: which bytes are new, in which order
+ *   tcp.c            streams: which packets belong together
+ *   tcp_bytes.c      which bytes are new, in which order
  *   tcp_messages.c   which of them were sent in one piece
  *   packets.c        where frames come from (libpcap) */
 #ifndef MEASURE_PACKETS_INTERNAL_H
@@ -52,7 +53,7 @@ typedef struct waiting {
 
 /* What one end of a stream sends. */
 typedef struct side {
-    /* tcp.c */
+    /* tcp_bytes.c */
     bool begun, ended, first_known;
     bool guessed; /* `next` is of a packet without bytes: it was one less if
                      that asked only whether somebody is there */
@@ -110,6 +111,20 @@ void *measure__grow(void *items, size_t *room, size_t count, size_t bytes);
 
 /* What the kernel counted. */
 void measure__set_dropped(measure_tcp *tcp, uint64_t dropped);
+
+/* --- tcp_bytes.c; errors: PASTSET_ENOMEM --- */
+
+#define WINDOW_MOST (1 << 30) /* RFC 7323: no window is larger */
+
+/* What a packet of side `s` brings. */
+int measure__take_bytes(measure_tcp *tcp, flow *f, unsigned s, const packet *p);
+/* The other end has what `s` sent up to there, whether it was seen or not. */
+int measure__acknowledge(measure_tcp *tcp, flow *f, unsigned s,
+                         const packet *p);
+/* What the packet tells of what its sender takes; side `s` sends to it. */
+void measure__learn_window(flow *f, unsigned s, const packet *p);
+/* Does not wait any longer for what is before the first that waits. */
+int measure__give_up(measure_tcp *tcp, flow *f, unsigned s);
 
 /* --- tcp_messages.c --- */
 

@@ -171,15 +171,19 @@ static scopes_table *link_table(const measure_experiment *e)
 {
     static const scopes_column columns[] = {
         {"limit_mbit_s", "limit Mbit/s", SCOPES_REAL},
-        {"latency_ns", "L ms", SCOPES_TIME_NS},
+        {"fitted_latency_ns", "L ms", SCOPES_TIME_NS},
+        {"fitted_bandwidth_mbit_s", "B Mbit/s", SCOPES_REAL},
+        {"latency_ns", "all sizes: L ms", SCOPES_TIME_NS},
         {"bandwidth_mbit_s", "B Mbit/s", SCOPES_REAL},
         {"busy", "busy", SCOPES_SHARE},
         {"residual", "residual", SCOPES_SHARE},
     };
-    scopes_table *table = scopes_table_create(columns, 5);
+    scopes_table *table = scopes_table_create(columns, 7);
     for (size_t i = 0; i < e->wire_count; i++) {
         const measure_wire *w = &e->wires[i];
         scopes_table_real(table, w->limit > 0 ? w->limit * 8 / 1e6 : NAN);
+        scopes_table_integer(table, llround(w->fitted.latency_s * 1e9));
+        scopes_table_real(table, w->fitted.bandwidth * 8 / 1e6);
         scopes_table_integer(table, llround(w->link.latency_s * 1e9));
         scopes_table_real(table, w->link.bandwidth * 8 / 1e6);
         scopes_table_real(table, w->link.busy);

@@ -2,6 +2,7 @@
 #include "tests/measure/frames.h"
 
 #include <pcap/dlt.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/support/check.h"
@@ -256,6 +257,30 @@ const measure_packets *talk_result(talk *t)
 
     check_status(measure_tcp_end(t->tcp, &found), 0);
     return found;
+}
+
+/* "a100 b20": who sent how much, in order, of all streams. */
+static const char *shape(const measure_packets *found)
+{
+    static char text[4096];
+    size_t used = 0;
+
+    text[0] = 0;
+    for (size_t i = 0; i < found->message_count && used < sizeof(text) - 40;
+         i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, "%s%c%llu",
+                             i ? " " : "", found->messages[i].back ? 'b' : 'a',
+                             (unsigned long long)found->messages[i].bytes);
+    return text;
+}
+
+void talk_check(talk *t, const char *want)
+{
+    const measure_packets *found = talk_result(t);
+
+    cr_assert_str_eq(shape(found), want, "found \"%s\", not \"%s\"",
+                     shape(found), want);
 }
 
 void talk_end(talk *t)

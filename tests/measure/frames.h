@@ -69,6 +69,9 @@ void talk_miss(talk *t, unsigned from, uint32_t bytes);
 
 /* Ends the capture; borrowed until talk_end. */
 const measure_packets *talk_result(talk *t);
+/* Ends it too; the messages have to be these: "a100 b20" if a sent 100 bytes
+ * and b then 20, of all streams by time. */
+void talk_check(talk *t, const char *want);
 void talk_end(talk *t);
 
 #endif

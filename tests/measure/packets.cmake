@@ -1,8 +1,8 @@
 # Messages from packets.
-es_test(measure/packets_test SOURCES measure/frames.c
-        LINKS eventspace::measure PkgConfig::PCAP)
-es_test(measure/packet_frames_test SOURCES measure/frames.c
-        LINKS eventspace::measure PkgConfig::PCAP)
+foreach(name packets packet_streams packet_frames)
+  es_test(measure/${name}_test SOURCES measure/frames.c
+          LINKS eventspace::measure PkgConfig::PCAP)
+endforeach()
 # Against the trace tuples of real runs.
 es_test(measure/messages_test
         SOURCES measure/hop_messages.c support/process.c support/scratch.c

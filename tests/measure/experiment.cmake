@@ -1,0 +1,3 @@
+# Experiments; included from tests/CMakeLists.txt.
+es_test(measure/experiment_test SOURCES support/scratch.c
+        LINKS eventspace::measure m TIMEOUT 600)

@@ -1,0 +1,338 @@
+/* experiment_test.c - experiments: their conditions, their maps, the line that
+ * is put through the times of a link, and what is kept when a run fails. */
+#include "measure/experiment.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "eventspace/register.h"
+#include "measure/experiment_internal.h"
+#include "measure/load_internal.h"
+#include "paths/map.h"
+#include "tests/support/check.h"
+#include "tests/support/scratch.h"
+
+TestSuite(experiment, .init = scratch_make, .fini = scratch_remove,
+          .timeout = 240);
+
+/* --- conditions --- */
+
+static const char *const names[] = {"h0", "a-b", "b-h0", "a"};
+
+static int parse(experiment_conditions *out, const char *text)
+{
+    return experiment__conditions_parse(out, text, names, 4);
+}
+
+Test(experiment, conditions_tell_nodes_from_links)
+{
+    experiment_conditions c;
+    check_status(parse(&c, " h0=load:1.5,law:credit  *=10mbit a-b=load:2"), 0);
+    cr_assert_eq(c.count, 3);
+    cr_assert(experiment__is_node(&c.items[0], 0));
+    cr_assert(!experiment__is_node(&c.items[0], 1));
+    cr_assert_float_eq(c.items[0].load, 1.5, 1e-12);
+    cr_assert(experiment__is_link(&c.items[1], 2, 0));
+    cr_assert(!experiment__is_node(&c.items[1], 0));
+    cr_assert_float_eq(c.items[1].bandwidth, 1.25e6, 1e-6);
+    cr_assert(experiment__is_node(&c.items[2], 1));
+    experiment__conditions_clear(&c);
+    check_status(parse(&c, "a-b-h0=8kbit"), 0); /* a and b-h0, or a-b and h0 */
+    cr_assert(c.items[0].link);
+    cr_assert_neq(c.items[0].a, c.items[0].b);
+    experiment__conditions_clear(&c);
+    check_status(parse(&c, "h0-a-b=8kbit"), 0);
+    cr_assert(experiment__is_link(&c.items[0], 1, 0));
+    experiment__conditions_clear(&c);
+}
+
+Test(experiment, conditions_that_cannot_be_made_are_refused)
+{
+    static const struct {
+        const char *text;
+        int status;
+        const char *says;
+    } wrong[] = {
+        {"", PASTSET_EINVAL, "no condition"},
+        {"h0", PASTSET_EINVAL, "write n0=load:1"},
+        {"=load:1", PASTSET_EINVAL, "write n0=load:1"},
+        {"h0=", PASTSET_EINVAL, "h0="},
+        {"h9=load:1", PASTSET_ENOENT, "no node \"h9\"; the nodes are: h0, a-b"},
+        {"h0-h9=10mbit", PASTSET_ENOENT, "no link \"h0-h9\""},
+        {"h0-h0=10mbit", PASTSET_ENOENT, "no link \"h0-h0\""},
+        {"h0=load:-1", PASTSET_EINVAL, "no number"},
+        {"h0=load:x", PASTSET_EINVAL, "no number"},
+        {"h0=load:inf", PASTSET_EINVAL, "no number"},
+        {"h0=speed:2", PASTSET_EINVAL, "how fast"},
+        {"*=10mbit,400us", PASTSET_EINVAL, "\"400us\" is neither"},
+        {"*=-10mbit", PASTSET_EINVAL, "-10mbit"},
+        {"*=10mbit,load:1", PASTSET_EINVAL, "either of a node"},
+        {"h0=load:1,law:none", PASTSET_EINVAL, "none"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        experiment_conditions c;
+        check_status(parse(&c, wrong[i].text), wrong[i].status);
+        check_error(wrong[i].says);
+        cr_assert_eq(c.count, 0);
+    }
+}
+
+/* --- links --- */
+
+/* As behind a token bucket: 1,600 bytes for nothing, then 1 MB/s. */
+static double bucket_s(double bytes)
+{
+    return 20e-6 + (bytes > 1600 ? (bytes - 1600) / 1e6 : 0);
+}
+
+static measure_link bucket(void)
+{
+    measure_link link = {.latency_s = 1, .bandwidth = 1};
+    for (uint64_t size = 1; size <= 65536; size *= 2)
+        link.sizes[link.size_count++] = (measure_link_size){
+            .bytes = size, .median_s = bucket_s((double)size), .rounds = 9};
+    return link;
+}
+
+static predict_profile *sends(const uint64_t *sizes, size_t count)
+{
+    predict_profile *p = predict_profile_create("");
+    predict_profile_add_place(p, "0", 1);
+    predict_profile_add_node(p, "n0", 0);
+    predict_profile_add_node(p, "n1", 0);
+    for (size_t i = 0; i < count; i++) {
+        predict_profile_add_message(p, (predict_message){0, sizes[i], 0, 1});
+        predict_profile_add_message(p, (predict_message){0, 999999, 1, 1});
+    }
+    return p;
+}
+
+static void check_sum(const uint64_t *sizes, size_t count)
+{
+    measure_link link = bucket();
+    predict_profile *p = sends(sizes, count);
+    predict_wire w = experiment__wire_fit(&link, p);
+    double sum = 0, want = 0;
+    cr_assert(w.latency_s >= 0 && w.bandwidth > 0);
+    for (size_t i = 0; i < count; i++) {
+        sum += w.latency_s + (double)sizes[i] / w.bandwidth;
+        want += bucket_s((double)sizes[i]);
+    }
+    cr_assert_float_eq(sum, want, 1e-9 + 1e-9 * want, "%g, not %g", sum, want);
+    predict_profile_free(p);
+}
+
+Test(experiment, a_links_line_has_the_sum_of_what_was_measured)
+{
+    check_sum((uint64_t[]){4096, 4096, 4096}, 3);
+    check_sum((uint64_t[]){16}, 1);
+    check_sum((uint64_t[]){4096, 65536, 8192, 16384, 32768}, 5);
+    check_sum((uint64_t[]){1, 2, 512, 1024, 8, 65536}, 6);
+    check_sum((uint64_t[]){1, 1024, 131072, 262144}, 4);
+}
+
+Test(experiment, a_link_that_is_a_line_is_found_again)
+{
+    measure_link link = {0};
+    uint64_t sizes[] = {100, 5000, 300, 60000, 4096};
+    predict_profile *p = sends(sizes, 5);
+    predict_wire w;
+    for (uint64_t size = 1; size <= 65536; size *= 2)
+        link.sizes[link.size_count++] = (measure_link_size){
+            .bytes = size, .median_s = 400e-6 + (double)size / 8.75e6};
+    w = experiment__wire_fit(&link, p);
+    cr_assert_float_eq(w.latency_s, 400e-6, 1e-10);
+    cr_assert_float_eq(w.bandwidth, 8.75e6, 1);
+    predict_profile_free(p);
+}
+
+/* --- maps --- */
+
+static const char *const map_text =
+    "digraph two {\n"
+    "  subgraph cluster_h0 { t0 [kind=thread, number=0];\n"
+    "    p [kind=proxy]; }\n"
+    "  subgraph cluster_h1 { e [kind=element, type=\"u64\"]; }\n"
+    "  t0 -> p [as=e, use=write];\n"
+    "  p -> e;\n"
+    "}\n";
+
+Test(experiment, links_are_simulated_by_delays_before_proxies)
+{
+    static measure_experiment result;
+    const char *cases[] = {"h0-h1=1mbit", "h1-h0=2mbit h0=load:1"};
+    static char program[] = "true";
+    char *argv[] = {program, NULL};
+    measure_experiment_options o = {.argv = argv,
+                                    .eventspace = "eventspace",
+                                    .links = MEASURE_LINKS_DELAYS,
+                                    .quiet = 1e6,
+                                    .cases = cases,
+                                    .case_count = 2};
+    const char *const rates[] = {"8000000bit", "1000000bit", "2000000bit"};
+    experiment_setup *s = calloc(1, sizeof(*s));
+    check_status(eventspace_register(), 0);
+    o.map = scratch_write("two.dot", map_text);
+    s->options = &o;
+    s->result = &result;
+    check_status(experiment__setup_begin(s), 0);
+    for (int i = 0; i < 3; i++) {
+        char file[EXPERIMENT_PATH];
+        paths_map *map = NULL;
+        uint32_t delay, nodes[8];
+        check_status(experiment__map_write(s, "a",
+                                           i ? &s->conditions[i - 1] : NULL,
+                                           i == 1, file),
+                     0);
+        check_status(paths_map_read(&map, file), 0);
+        check_status(paths_map_check(map, &(paths_complaints){0}), 0);
+        delay = paths_map_find_node(map, "p.experiment");
+        cr_assert_neq(delay, PATHS_NONE);
+        cr_assert_str_eq(map->nodes[delay].type, "delay");
+        cr_assert_str_eq(
+            paths_attributes_get(&map->nodes[delay].attributes, "bandwidth"),
+            rates[i]);
+        /* delay, p, e; and, with collectors, one on each edge. */
+        cr_assert_eq(paths_map_walk(map, 0, nodes, 8), i == 1 ? 6 : 3);
+        cr_assert_not_null(
+            paths_attributes_get(&map->hosts[0].attributes, "affinity"));
+        paths_map_destroy(map);
+    }
+    experiment__setup_end(s);
+    for (size_t i = 0; i < result.case_count; i++) {
+        free(result.cases[i].text);
+        free(result.cases[i].times_s);
+    }
+    free(result.cases);
+    free(s);
+}
+
+/* --- runs --- */
+
+static int experiment(measure_experiment **out, const char *script,
+                      const char *condition)
+{
+    static char sh[] = "sh", option[] = "-c";
+    char *copy = strdup(script), *argv[] = {sh, option, copy, NULL};
+    uint32_t processor = (uint32_t)measure__processor_first();
+    int err;
+    measure_experiment_options o = {.argv = argv,
+                                    .cases = &condition,
+                                    .case_count = condition != NULL,
+                                    .runs = 3,
+                                    .processors = &processor,
+                                    .processor_count = 1,
+                                    .eventspace = "/nowhere"};
+    err = measure_experiment_run(out, &o);
+    free(copy);
+    return err;
+}
+
+/* Enough of work for a node, whatever the machine. */
+#define WORK "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; "
+
+Test(experiment, each_scenario_is_measured_and_predicted)
+{
+    measure_experiment *e = NULL;
+    check_status(experiment(&e, WORK, "*=load:1"), 0);
+    cr_assert_eq(e->case_count, 2);
+    cr_assert_str_eq(e->cases[0].text, "dedicated");
+    for (int i = 0; i < 2; i++) {
+        measure_case *c = &e->cases[i];
+        cr_assert_eq(c->runs, 3);
+        cr_assert(c->least_s > 0 && c->least_s <= c->median_s &&
+                  c->median_s <= c->most_s);
+        cr_assert(c->predicted);
+        for (int k = 0; k < 3; k++)
+            cr_assert(c->times_s[k] >= c->least_s &&
+                      c->times_s[k] <= c->most_s);
+    }
+    cr_assert_gt(e->cases[1].answers.all[0].upper_s,
+                 e->cases[0].answers.all[0].upper_s);
+    /* What is predicted for the dedicated case is what it took, scaled. */
+    cr_assert_float_eq(
+        measure_experiment_scaled(e, e->cases[0].answers.dedicated_s),
+        e->cases[0].median_s, 1e-9);
+    measure_experiment_free(e);
+}
+
+Test(experiment, what_was_measured_before_a_run_fails_is_kept)
+{
+    measure_experiment *e = NULL;
+    const char *count = scratch_write("count", "");
+    char *script;
+    cr_assert(asprintf(&script,
+                       WORK "echo >>%s; [ $(wc -l <%s) -lt 4 ] || "
+                            "{ echo it broke >&2; exit 7; }",
+                       count, count) > 0);
+    check_status(experiment(&e, script, NULL), PASTSET_EAPP);
+    check_error("\"dedicated\", run 3");
+    check_error("exit code 7: it broke");
+    cr_assert_not_null(e);
+    cr_assert_eq(e->cases[0].runs, 2);
+    cr_assert(e->cases[0].median_s > 0);
+    measure_experiment_free(e);
+    free(script);
+}
+
+Test(experiment, a_program_that_fails_at_once_is_told)
+{
+    measure_experiment *e = NULL;
+    check_status(experiment(&e, "exit 3", NULL), PASTSET_EAPP);
+    check_error("exit code 3");
+    measure_experiment_free(e);
+}
+
+Test(experiment, links_need_a_testbed_or_delays)
+{
+    measure_experiment *e = NULL;
+    static char program[] = "true";
+    char *argv[] = {program, NULL};
+    const char *cases[] = {"h0-h1=10mbit"};
+    measure_experiment_options o = {
+        .argv = argv, .cases = cases, .case_count = 1};
+    o.map = scratch_write("two.dot", map_text);
+    check_status(measure_experiment_run(&e, &o), PASTSET_EINVAL);
+    check_error("--delay");
+    cr_assert_null(e);
+    cases[0] = "h7=load:1";
+    check_status(measure_experiment_run(&e, &o), PASTSET_ENOENT);
+    check_error("the nodes are: h0, h1");
+    o.processors = (uint32_t[]){1000};
+    o.processor_count = 1;
+    check_status(measure_experiment_run(&e, &o), PASTSET_EINVAL);
+    check_error("processor 1000");
+}
+
+Test(experiment, it_ends_when_it_is_asked_to)
+{
+    static volatile sig_atomic_t stop = 1;
+    measure_experiment *e = NULL;
+    static char program[] = "true";
+    char *argv[] = {program, NULL};
+    measure_experiment_options o = {.argv = argv, .stop = &stop};
+    check_status(measure_experiment_run(&e, &o), PASTSET_ECANCELED);
+    measure_experiment_free(e);
+}
+
+Test(experiment, errors_are_0_within_bounds)
+{
+    measure_case c[2] = {{.median_s = 10, .predicted = true},
+                         {.median_s = 20, .predicted = true}};
+    measure_experiment e = {.cases = c, .case_count = 2};
+    predict_answer a = {.lower_s = 15, .upper_s = 25};
+    c[0].answers.dedicated_s = 10;
+    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), 0, 1e-12);
+    c[1].median_s = 50;
+    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), -0.5, 1e-12);
+    c[1].median_s = 10;
+    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), 0.5, 1e-12);
+    c[0].answers.dedicated_s = 5; /* the profiled run was twice as fast */
+    c[1].median_s = 60;
+    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), -1.0 / 6,
+                       1e-12);
+    c[1].median_s = NAN;
+    cr_assert(isnan(measure_experiment_error(&e, &c[1], &a)));
+}

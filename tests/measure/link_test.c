@@ -1,0 +1,266 @@
+/* link_test.c - the fit of a link, and both ends over a real socket. */
+#include "tests/support/check.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/link.h"
+#include "paths/map.h"
+
+static measure_link made(double latency_s, double bandwidth, double noise)
+{
+    measure_link link = {.size_count = 21};
+    uint32_t random = 7;
+    for (size_t i = 0; i < link.size_count; i++) {
+        double off;
+        random = random * 1664525u + 1013904223u;
+        off = noise * (2.0 * (random >> 8) / 16777216.0 - 1);
+        link.sizes[i].bytes = (uint64_t)1 << i;
+        link.sizes[i].median_s =
+            (latency_s + (double)link.sizes[i].bytes / bandwidth) * (1 + off);
+    }
+    return link;
+}
+
+static void check_near(double got, double want, double share)
+{
+    cr_assert(fabs(got - want) <= share * want, "%g is not %g within %g %%",
+              got, want, share * 100);
+}
+
+/* The testbed of papers 000 and 001: 400 us and 70 Mbit/s. */
+Test(link_fit, finds_the_link_that_the_times_were_made_of, .timeout = 120)
+{
+    static const double latencies[] = {400e-6, 20e-6, 0.1};
+    static const double bandwidths[] = {70e6 / 8, 1e10, 12e3};
+    for (int i = 0; i < 3; i++) {
+        measure_link link = made(latencies[i], bandwidths[i], 0);
+        check_status(measure_link_fit(&link), 0);
+        check_near(link.latency_s, latencies[i], 1e-6);
+        check_near(link.bandwidth, bandwidths[i], 1e-6);
+        cr_assert_lt(link.residual, 1e-6);
+    }
+}
+
+Test(link_fit, finds_it_under_scatter, .timeout = 120)
+{
+    measure_link link = made(400e-6, 70e6 / 8, 0.05);
+    check_status(measure_link_fit(&link), 0);
+    check_near(link.latency_s, 400e-6, 0.03);
+    check_near(link.bandwidth, 70e6 / 8, 0.03);
+    cr_assert(link.residual > 0.01 && link.residual < 0.05, "residual %g",
+              link.residual);
+}
+
+/* The sum of which the fit must be the least, computed the plain way. */
+static double squares(const measure_link *link, double latency, double band)
+{
+    double sum = 0;
+    for (size_t i = 0; i < link->size_count; i++) {
+        double t = link->sizes[i].median_s;
+        double off = (latency + (double)link->sizes[i].bytes / band - t) / t;
+        sum += off * off;
+    }
+    return sum;
+}
+
+Test(link_fit, cannot_be_bettered_by_going_any_way, .timeout = 120)
+{
+    measure_link link = made(35e-6, 3e9, 0.2);
+    double least;
+    check_status(measure_link_fit(&link), 0);
+    least = squares(&link, link.latency_s, link.bandwidth);
+    for (int l = -1; l <= 1; l++)
+        for (int b = -1; b <= 1; b++)
+            if (l || b)
+                cr_assert_gt(squares(&link, link.latency_s * (1 + l * 1e-3),
+                                     link.bandwidth * (1 + b * 1e-3)),
+                             least);
+}
+
+Test(link_fit, tells_each_sizes_time_and_the_root_of_their_mean_square,
+     .timeout = 120)
+{
+    measure_link link = made(35e-6, 3e9, 0.1);
+    double sum = 0;
+    check_status(measure_link_fit(&link), 0);
+    for (size_t i = 0; i < link.size_count; i++) {
+        const measure_link_size *s = &link.sizes[i];
+        double fitted = link.latency_s + (double)s->bytes / link.bandwidth;
+        check_near(s->fitted_s, fitted, 1e-9);
+        sum += pow((s->median_s - fitted) / fitted, 2);
+    }
+    check_near(link.residual, sqrt(sum / (double)link.size_count), 1e-9);
+}
+
+Test(link_fit, has_no_latency_below_zero, .timeout = 120)
+{
+    measure_link link = made(1e-9, 1e6, 0);
+    for (size_t i = 0; i < link.size_count; i++)
+        link.sizes[i].median_s = pow((double)link.sizes[i].bytes, 1.2) / 1e6;
+    check_status(measure_link_fit(&link), 0);
+    cr_assert_geq(link.latency_s, 0);
+    cr_assert_gt(link.bandwidth, 0);
+}
+
+Test(link_fit, refuses_times_that_make_no_link, .timeout = 120)
+{
+    measure_link link = made(400e-6, 1e6, 0);
+    link.size_count = 1;
+    check_status(measure_link_fit(&link), PASTSET_EINVAL);
+    check_error("two sizes");
+
+    link = made(400e-6, 1e6, 0);
+    for (size_t i = 0; i < link.size_count; i++)
+        link.sizes[i].bytes = 4096;
+    check_status(measure_link_fit(&link), PASTSET_EINVAL);
+    check_error("one size");
+
+    link = made(400e-6, 1e6, 0);
+    for (size_t i = 0; i < link.size_count; i++)
+        link.sizes[i].median_s = 1e-3 / (double)(i + 1);
+    check_status(measure_link_fit(&link), PASTSET_EINVAL);
+    check_error("larger messages take no longer");
+
+    link = made(400e-6, 1e6, 0);
+    link.sizes[3].median_s = NAN;
+    check_status(measure_link_fit(&link), PASTSET_EINVAL);
+}
+
+/* --- texts --- */
+
+Test(link_text, is_what_a_map_reads, .timeout = 120)
+{
+    static const double numbers[] = {1.5e-9, 151.23e-6, 9.9999e-3, 0.99999,
+                                     2,      31.8e-6,   1e-3};
+    char text[32];
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        uint64_t ns, rate;
+        measure_link_latency_text(numbers[i], text, sizeof(text));
+        cr_assert_eq(paths_parse_duration(text, &ns), 0, "%s", text);
+        cr_assert(fabs((double)ns - numbers[i] * 1e9) <=
+                      1 + numbers[i] * 1e9 * 1e-3,
+                  "%s", text);
+        measure_link_bandwidth_text(numbers[i] * 1e9, text, sizeof(text));
+        cr_assert_eq(paths_parse_rate(text, &rate), 0, "%s", text);
+        cr_assert(fabs((double)rate - numbers[i] * 1e9) <=
+                      1 + numbers[i] * 1e9 * 1e-3,
+                  "%s", text);
+    }
+    cr_assert_str_eq(measure_link_latency_text(151e-6, text, 32), "151.0us");
+    cr_assert_str_eq(measure_link_bandwidth_text(94.12e6 / 8, text, 32),
+                     "94.12mbit");
+}
+
+/* --- both ends --- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+typedef struct server {
+    pthread_t thread;
+    int pipe[2];
+    char address[64];
+    int result;
+} server;
+
+static void tell(void *context, const char *address)
+{
+    server *s = context;
+    cr_assert_gt(write(s->pipe[1], address, strlen(address) + 1), 0);
+}
+
+static void *serve(void *context)
+{
+    server *s = context;
+    s->result = measure_link_serve("127.0.0.1", 1, -1, tell, s);
+    return NULL;
+}
+
+static void server_start(server *s)
+{
+    cr_assert_eq(pipe(s->pipe), 0);
+    cr_assert_eq(pthread_create(&s->thread, NULL, serve, s), 0);
+    cr_assert_gt(read(s->pipe[0], s->address, sizeof(s->address)), 0);
+}
+
+static void check_whole(const measure_link *link, double wall_s)
+{
+    double sum = 0;
+    /* All nine, or those for which a busy machine left time. */
+    cr_assert(link->size_count >= 2 && link->size_count <= 9, "%zu sizes",
+              link->size_count);
+    for (size_t i = 0; i < link->size_count; i++) {
+        const measure_link_size *s = &link->sizes[i];
+        cr_assert_eq(s->bytes, i < 8 ? (uint64_t)512 << i : 100000);
+        cr_assert_geq(s->rounds, 1);
+        cr_assert(s->least_s > 0 && s->least_s <= s->median_s);
+        sum += 2 * s->least_s * s->rounds;
+    }
+    /* Times are one way: there and back they were in the time of the call. */
+    cr_assert_leq(sum, wall_s);
+    cr_assert(link->busy > 0 && link->busy <= 1, "busy %g", link->busy);
+}
+
+Test(link, is_measured_over_a_real_socket, .timeout = 120)
+{
+    measure_link_options options = {.least = 512,
+                                    .most = 100000,
+                                    .seconds_s = 0.5,
+                                    .processor = -1,
+                                    .patience_s = 30};
+    measure_link link;
+    server s;
+    double start;
+    int err;
+    server_start(&s);
+    start = now();
+    err = measure_link_run(&link, s.address, &options);
+    /* On a busy machine larger messages may happen to be the faster ones. */
+    if (err != PASTSET_EINVAL)
+        check_status(err, 0);
+    check_whole(&link, now() - start);
+    if (!err)
+        cr_assert(link.bandwidth > 0 && link.latency_s >= 0);
+    pthread_join(s.thread, NULL);
+    check_status(s.result, 0);
+}
+
+Test(link, is_measured_with_both_ends_here, .timeout = 120)
+{
+    measure_link_options options = {
+        .seconds_s = 0.5, .processor = -1, .patience_s = 30};
+    measure_link link;
+    int err = measure_link_here(&link, &options);
+    if (err != PASTSET_EINVAL) /* as above */
+        check_status(err, 0);
+    cr_assert_geq(link.size_count, 2);
+    cr_assert_eq(link.sizes[0].bytes, 1);
+    cr_assert_gt(link.sizes[0].least_s, 0);
+}
+
+Test(link, refuses_options_that_make_no_sense, .timeout = 120)
+{
+    measure_link link;
+    measure_link_options o = {.least = 10, .most = 10, .processor = -1};
+    check_status(measure_link_here(&link, &o), PASTSET_EINVAL);
+    o = (measure_link_options){.most = 1u << 30, .processor = -1};
+    check_status(measure_link_here(&link, &o), PASTSET_EINVAL);
+    o = (measure_link_options){.seconds_s = -1, .processor = -1};
+    check_status(measure_link_here(&link, &o), PASTSET_EINVAL);
+    o = (measure_link_options){.seconds_s = NAN, .processor = -1};
+    check_status(measure_link_here(&link, &o), PASTSET_EINVAL);
+    o = (measure_link_options){.processor = 1000000};
+    check_status(measure_link_here(&link, &o), PASTSET_EINVAL);
+    check_error("processor 1000000");
+    check_status(measure_link_run(&link, "nowhere:x", NULL), PASTSET_EINVAL);
+    check_status(measure_link_serve("nowhere:x", 1, -1, NULL, NULL),
+                 PASTSET_EINVAL);
+}

@@ -1,0 +1,225 @@
+/* load_command_test.c - eventspace netbench and eventspace load, as commands.
+ */
+#include "tests/support/check.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "predict/cluster.h"
+#include "tests/measure/slow_peer.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+
+TestSuite(load_command, .init = scratch_make, .fini = scratch_remove,
+          .timeout = 300);
+TestSuite(netbench_command, .init = scratch_make, .fini = scratch_remove,
+          .timeout = 300);
+
+/* The part of an output that is JSON. */
+static json_t *json_of(const char *output)
+{
+    const char *at = strchr(output, '{');
+    json_t *json;
+    cr_assert_not_null(at, "no JSON in \"%s\"", output);
+    json = json_loads(at, JSON_DISABLE_EOF_CHECK, NULL);
+    cr_assert_not_null(json, "no JSON in \"%s\"", output);
+    return json;
+}
+
+Test(netbench_command, measures_this_machine_by_itself)
+{
+    process p;
+    process_start(&p, EVENTSPACE, "netbench", "--seconds", "0.5", "--format",
+                  "json", NULL);
+    process_wait(&p, 60);
+    /* On a busy machine larger messages may happen to be the faster ones. */
+    if (p.exit_code == 1) {
+        check_says(p.output, "larger messages take no longer");
+    } else {
+        json_t *json = json_of(p.output);
+        cr_assert_eq(p.exit_code, 0);
+        cr_assert(json_is_null(json_object_get(json, "address")));
+        cr_assert_gt(json_array_size(json_object_get(json, "sizes")), 1);
+        json_decref(json);
+    }
+    process_free(&p);
+}
+
+/* What it prints is what the slow peer does, each way half of it. */
+Test(netbench_command, tells_latency_and_bandwidth_of_a_slow_link)
+{
+    char *output;
+    json_t *json;
+    double latency, bandwidth;
+    peer p;
+    peer_start(&p, answer_slowly);
+    output = process_run(0, 100, EVENTSPACE, "netbench", p.address, "--sizes",
+                         "1..2k", "--seconds", "1", "--format", "json", NULL);
+    json = json_of(output);
+    latency = json_number_value(json_object_get(json, "latency_ns")) / 1e9;
+    bandwidth = json_number_value(json_object_get(json, "bandwidth_bytes_s"));
+    cr_assert(bandwidth > 0.2 * 2 / SLOW_PEER_BYTE_S &&
+                  bandwidth < 5 * 2 / SLOW_PEER_BYTE_S,
+              "B %g", bandwidth);
+    cr_assert(latency > 0 && latency < 10 * SLOW_PEER_S, "L %g", latency);
+    cr_assert_str_eq(json_string_value(json_object_get(json, "address")),
+                     p.address);
+    json_decref(json);
+    free(output);
+    peer_end(&p);
+}
+
+Test(netbench_command, says_what_to_start_where_nobody_is)
+{
+    char *output =
+        process_run(1, 60, EVENTSPACE, "netbench", "127.0.0.1:1", NULL);
+    check_says(output, "start `eventspace netbench --serve");
+    free(output);
+}
+
+Test(netbench_command, refuses_wrong_usage)
+{
+    static const char *const wrong[][2] = {
+        {"--sizes", "9..3"}, {"--sizes", "x"},    {"--seconds", "-1"},
+        {"--pin", "x"},      {"--format", "xml"}, {"--clients", "1"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        free(process_run(2, 60, EVENTSPACE, "netbench", wrong[i][0],
+                         wrong[i][1], NULL));
+    free(process_run(2, 60, EVENTSPACE, "netbench", "a", "b", NULL));
+    free(process_run(2, 60, EVENTSPACE, "netbench", "--serve", "--seconds", "1",
+                     NULL));
+}
+
+/* Both ends as commands: the server says where it is, and ends when it has
+ * served. */
+Test(netbench_command, serves_until_it_has_served)
+{
+    FILE *server =
+        popen(EVENTSPACE " netbench --serve 127.0.0.1 --clients 1", "r");
+    char address[64];
+    process p;
+    cr_assert_not_null(server);
+    cr_assert_eq(fscanf(server, "listening at %63[^;];", address), 1);
+    process_start(&p, EVENTSPACE, "netbench", address, "--seconds", "0.3",
+                  "--format", "csv", NULL);
+    process_wait(&p, 60);
+    if (p.exit_code == 0)
+        check_says(p.output, "bytes,rounds,median_ns");
+    else
+        check_says(p.output, "larger messages take no longer");
+    process_free(&p);
+    cr_assert_eq(pclose(server), 0);
+}
+
+Test(load_command, writes_host_and_link_into_the_cluster_file)
+{
+    const char *file = scratch_write(
+        "cluster.dot", "digraph { a [speed=2]; a -> c [latency=\"1ms\", "
+                       "bandwidth=\"1gbit\"]; }\n");
+    char *link, *output;
+    predict_cluster *cluster;
+    json_t *json;
+    peer p;
+    peer_start(&p, answer_slowly);
+    cr_assert_gt(asprintf(&link, "%s=b", p.address), 0);
+    output = process_run(0, 100, EVENTSPACE, "load", "--seconds", "0.2",
+                         "--host", "a", "--cluster", file, "--link", link,
+                         "--format", "json", NULL);
+    json = json_of(output);
+    cr_assert_eq(json_array_size(json_object_get(json, "hosts")), 1);
+    cr_assert_eq(json_array_size(json_object_get(json, "links")), 1);
+    check_status(predict_cluster_read(&cluster, file), 0);
+    cr_assert_eq(cluster->host_count, 3);
+    uint32_t a = predict_cluster_find(cluster, "a"),
+             b = predict_cluster_find(cluster, "b"),
+             c = predict_cluster_find(cluster, "c");
+    cr_assert_float_eq(
+        cluster->hosts[a].load,
+        json_number_value(json_object_get(
+            json_array_get(json_object_get(json, "hosts"), 0), "load")),
+        0.006);
+    cr_assert_eq(cluster->hosts[a].speed, 2);
+    cr_assert_gt(cluster->wires[a * 3 + b].bandwidth, 0);
+    cr_assert_float_eq(cluster->wires[a * 3 + c].bandwidth, 125e6, 1);
+    predict_cluster_free(cluster);
+    json_decref(json);
+    free(output);
+    free(link);
+    peer_end(&p);
+}
+
+Test(load_command, keeps_what_was_measured_when_a_link_is_not_there)
+{
+    const char *file = scratch_file("cluster.dot");
+    predict_cluster *cluster;
+    char *output =
+        process_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2", "--host",
+                    "a", "--cluster", file, "--link", "127.0.0.1:1=b", NULL);
+    check_says(output, "nobody listens at 127.0.0.1:1");
+    free(output);
+    check_status(predict_cluster_read(&cluster, file), 0);
+    cr_assert_eq(cluster->host_count, 1);
+    predict_cluster_free(cluster);
+}
+
+/* Asks through a script that stands for ssh: c is not there. */
+Test(load_command, asks_the_hosts_of_the_file_and_goes_on_without_one)
+{
+    const char *file =
+        scratch_write("cluster.dot", "digraph { a; b; c; a -> b "
+                                     "[latency=\"1ms\", bandwidth=\"1gbit\"]; "
+                                     "a -> c [latency=\"1ms\", "
+                                     "bandwidth=\"1gbit\"]; }\n");
+    const char *script = scratch_write(
+        "ask", "shift_=$1; shift; shift\n"
+               "test $shift_ = c && { echo c is dead >&2; exit 1; }\n"
+               "exec " EVENTSPACE " \"$@\"\n");
+    char *ask, *output;
+    predict_cluster *cluster;
+    cr_assert_gt(asprintf(&ask, "sh %s {host}", script), 0);
+    output = process_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2",
+                         "--cluster", file, "--remote", ask, NULL);
+    check_says(output, "host c: it failed");
+    check_says(output, "1 of 3 hosts could not be asked");
+    check_status(predict_cluster_read(&cluster, file), 0);
+    cr_assert_eq(cluster->host_count, 3);
+    predict_cluster_free(cluster);
+    free(output);
+    output = file_read(file, NULL);
+    check_says(output, "processors");
+    free(output);
+    free(ask);
+}
+
+Test(load_command, gives_no_name_to_a_shell_that_is_more_than_a_name)
+{
+    const char *bad = scratch_file("bad");
+    char *text, *output;
+    cr_assert_gt(asprintf(&text, "digraph { \"a; touch %s\"; }\n", bad), 0);
+    const char *file = scratch_write("cluster.dot", text);
+    output = process_run(1, 60, EVENTSPACE, "load", "--seconds", "0.1",
+                         "--cluster", file, "--remote", "true {host};", NULL);
+    cr_assert_neq(access(bad, F_OK), 0);
+    free(output);
+    free(text);
+}
+
+Test(load_command, refuses_wrong_usage)
+{
+    static const char *const wrong[][2] = {
+        {"--link", "x"},     {"--link", "1.2.3.4="},
+        {"--seconds", "0"},  {"--remote", "ssh {host}"},
+        {"--format", "xml"}, {"--processor", "-1"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        free(process_run(2, 60, EVENTSPACE, "load", wrong[i][0], wrong[i][1],
+                         NULL));
+    free(process_run(2, 60, EVENTSPACE, "load", "--cluster", "x", "--remote",
+                     "ssh", NULL));
+    free(process_run(2, 60, EVENTSPACE, "load", "x", NULL));
+}

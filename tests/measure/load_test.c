@@ -1,0 +1,396 @@
+/* load_test.c - competitors, the load that they make, and the law. */
+#include "tests/support/check.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/load.h"
+#include "measure/load_changes.h"
+#include "measure/load_internal.h"
+#include "tests/support/process.h"
+#include "tests/support/scratch.h"
+
+enum { CHILDREN = 16 };
+
+typedef struct child {
+    pid_t pid, parent, session;
+    char state;
+    unsigned long user; /* ticks */
+} child;
+
+static bool child_read(child *c, const char *pid)
+{
+    char name[64], text[1024];
+    size_t got;
+    FILE *file;
+    snprintf(name, sizeof(name), "/proc/%.20s/stat", pid);
+    file = fopen(name, "r");
+    if (!file)
+        return false;
+    got = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[got] = 0;
+    c->pid = atoi(pid);
+    return got && strrchr(text, ')') &&
+           sscanf(strrchr(text, ')') + 2,
+                  "%c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lu", &c->state,
+                  &c->parent, &c->session, &c->user) == 4;
+}
+
+static size_t children_of(pid_t parent, child children[CHILDREN])
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    size_t count = 0;
+    while ((entry = readdir(proc)))
+        if (isdigit((unsigned char)entry->d_name[0]) && count < CHILDREN &&
+            child_read(&children[count], entry->d_name) &&
+            children[count].parent == parent)
+            count++;
+    closedir(proc);
+    return count;
+}
+
+/* A processor that we may use: the last one. */
+static int some_processor(void)
+{
+    cpu_set_t set;
+    int last = -1;
+    cr_assert_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &set))
+            last = i;
+    return last;
+}
+
+/* --- competitors --- */
+
+static void check_competes(const child *c, int processor)
+{
+    char pid[32];
+    cpu_set_t set;
+    child later = *c;
+    cr_assert_eq(sched_getaffinity(c->pid, sizeof(set), &set), 0);
+    cr_assert_eq(CPU_COUNT(&set), 1);
+    cr_assert(CPU_ISSET(processor, &set));
+    cr_assert_eq(c->session, getsid(0));
+    snprintf(pid, sizeof(pid), "%d", c->pid);
+    while (later.user < 2) { /* or the test's timeout */
+        struct timespec t = {0, 5000000};
+        nanosleep(&t, NULL);
+        cr_assert(child_read(&later, pid));
+    }
+    cr_assert_eq(later.state, 'R');
+}
+
+Test(competitors, are_busy_on_their_processor_in_our_session, .timeout = 120)
+{
+    child children[CHILDREN];
+    measure_competitors *c;
+    int processor = some_processor();
+    check_status(measure_competitors_start(&c, processor, 2), 0);
+    cr_assert_eq(children_of(getpid(), children), 2);
+    check_competes(&children[0], processor);
+    check_competes(&children[1], processor);
+    measure_competitors_stop(c);
+    cr_assert_eq(children_of(getpid(), children), 0);
+}
+
+Test(competitors, are_none_when_none_are_wanted, .timeout = 120)
+{
+    child children[CHILDREN];
+    measure_competitors *c;
+    check_status(measure_competitors_start(&c, -1, 0), 0);
+    cr_assert_eq(children_of(getpid(), children), 0);
+    measure_competitors_stop(c);
+    measure_competitors_stop(NULL);
+}
+
+Test(competitors, that_make_no_sense_are_refused_and_leave_nobody,
+     .timeout = 120)
+{
+    static const double loads[] = {-1, 1e9, NAN, INFINITY};
+    child children[CHILDREN];
+    measure_competitors *c;
+    for (int i = 0; i < 4; i++)
+        check_status(measure_competitors_start_share(&c, -1, loads[i]),
+                     PASTSET_EINVAL);
+    check_status(measure_competitors_start(&c, 100000, 1), PASTSET_EINVAL);
+    check_error("processor 100000");
+    check_status(measure_competitors_start(&c, CPU_SETSIZE - 1, 3),
+                 PASTSET_EINVAL);
+    cr_assert_eq(children_of(getpid(), children), 0);
+}
+
+static double used_seconds(pid_t pid)
+{
+    struct timespec t;
+    clockid_t clock;
+    cr_assert_eq(clock_getcpuclockid(pid, &clock), 0);
+    cr_assert_eq(clock_gettime(clock, &t), 0);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* How much a child used of the time in which it was looked at. A machine that
+ * is busy with other things makes it less, never more, hence one bound. */
+Test(competitors, of_a_share_use_no_more_than_that, .timeout = 120)
+{
+    child children[CHILDREN];
+    measure_competitors *c;
+    double start, used;
+    struct timespec t = {1, 0};
+    check_status(measure_competitors_start_share(&c, some_processor(), 0.3), 0);
+    cr_assert_eq(children_of(getpid(), children), 1);
+    start = seconds();
+    used = used_seconds(children[0].pid);
+    nanosleep(&t, NULL);
+    used = used_seconds(children[0].pid) - used;
+    cr_assert(used > 0 && used < 0.45 * (seconds() - start), "used %g s", used);
+    measure_competitors_stop(c);
+
+    check_status(measure_competitors_start_share(&c, some_processor(), 2.3), 0);
+    cr_assert_eq(children_of(getpid(), children), 3);
+    measure_competitors_stop(c);
+}
+
+/* Starts two, tells their pids, and waits to be killed. */
+static void be_parent(int to)
+{
+    child children[CHILDREN];
+    measure_competitors *c;
+    pid_t pids[2];
+    if (measure_competitors_start(&c, -1, 2) ||
+        children_of(getpid(), children) != 2)
+        _exit(1);
+    pids[0] = children[0].pid;
+    pids[1] = children[1].pid;
+    if (write(to, pids, sizeof(pids)) != sizeof(pids))
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+Test(competitors, die_with_a_parent_that_is_killed, .timeout = 120)
+{
+    int ends[2], status;
+    pid_t parent, pids[2];
+    /* So that they become ours to wait for when their parent is dead. */
+    cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    cr_assert_eq(pipe(ends), 0);
+    parent = fork();
+    if (parent == 0)
+        be_parent(ends[1]);
+    close(ends[1]);
+    cr_assert_eq(read(ends[0], pids, sizeof(pids)), (ssize_t)sizeof(pids));
+    cr_assert_eq(kill(parent, SIGKILL), 0);
+    cr_assert_eq(waitpid(parent, &status, 0), parent);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(waitpid(pids[i], &status, 0), pids[i]);
+        cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+}
+
+/* --- the load --- */
+
+Test(load, sees_a_competitor, .timeout = 120)
+{
+    measure_competitors *c;
+    measure_load load;
+    int processor = some_processor();
+    check_status(measure_competitors_start(&c, processor, 2), 0);
+    check_status(measure_load_now(&load, processor, 1), 0);
+    measure_competitors_stop(c);
+    cr_assert_geq(load.running, 1.5);
+    cr_assert(load.busy > 0.5 && load.busy <= 1, "busy %g", load.busy);
+    cr_assert_eq(load.processors, 1);
+    cr_assert_geq(load.average, 0);
+}
+
+Test(load, of_all_processors_has_what_one_has, .timeout = 120)
+{
+    measure_competitors *c;
+    measure_load load;
+    check_status(measure_competitors_start(&c, some_processor(), 1), 0);
+    check_status(measure_load_now(&load, -1, 0.5), 0);
+    measure_competitors_stop(c);
+    cr_assert_geq(load.running, 0.75);
+    cr_assert_geq(load.processors, 1);
+}
+
+Test(load, of_nothing_is_refused, .timeout = 120)
+{
+    measure_load load;
+    check_status(measure_load_now(&load, 100000, 0.1), PASTSET_EINVAL);
+    check_error("100000");
+    check_status(measure_load_now(&load, -1, 0), PASTSET_EINVAL);
+    check_status(measure_load_now(&load, -1, NAN), PASTSET_EINVAL);
+}
+
+/* --- the law --- */
+
+/* Measured by measure_law on a quiet machine with Linux 6.18. */
+static const predict_law_sample linux_618[] = {
+    {0.002, 0.002, 1, 1.878e-3}, {0.002, 0.02, 1, 1.740e-3},
+    {0.002, 0.1, 1, 2.771e-3},   {0.01, 0.002, 1, 10.467e-3},
+    {0.01, 0.02, 1, 9.698e-3},   {0.01, 0.1, 1, 10.141e-3},
+    {0.05, 0.002, 1, 47.667e-3}, {0.05, 0.02, 1, 50.241e-3},
+    {0.05, 0.1, 1, 52.537e-3},   {0.15, 0.002, 1, 148.760e-3},
+    {0.15, 0.02, 1, 152.223e-3}, {0.15, 0.1, 1, 147.776e-3},
+    {0.002, 0.002, 2, 3.974e-3}, {0.002, 0.02, 2, 4.402e-3},
+    {0.002, 0.1, 2, 2.784e-3},   {0.01, 0.002, 2, 20.633e-3},
+    {0.01, 0.02, 2, 20.008e-3},  {0.01, 0.1, 2, 21.427e-3},
+    {0.05, 0.002, 2, 97.241e-3}, {0.05, 0.02, 2, 98.792e-3},
+    {0.05, 0.1, 2, 100.619e-3},  {0.15, 0.002, 2, 297.400e-3},
+    {0.15, 0.02, 2, 308.435e-3}, {0.15, 0.1, 2, 301.744e-3},
+};
+enum { SAMPLES = sizeof(linux_618) / sizeof(*linux_618) };
+
+Test(law, of_linux_6_18_is_fair, .timeout = 120)
+{
+    predict_law law = PREDICT_LAW_CREDIT;
+    double error;
+    check_status(predict_law_fit(&law, &error, linux_618, SAMPLES), 0);
+    cr_assert_eq(law.credit_s, 0);
+    cr_assert(error > 0.01 && error < 0.2, "error %g", error);
+}
+
+/* The phases of measure_law tell the laws apart: each is found again in what
+ * it would make of them, with the scatter of the real measurement. */
+Test(law, is_told_apart_by_these_phases, .timeout = 120)
+{
+    static const double credits[] = {0, 0.006, INFINITY};
+    for (int k = 0; k < 3; k++) {
+        predict_law_sample made[SAMPLES];
+        predict_law law;
+        for (int i = 0; i < SAMPLES; i++) {
+            const predict_law_sample *s = &linux_618[i];
+            double all = s->load * s->busy_s, scatter = s->extra_s - all;
+            made[i] = *s;
+            made[i].extra_s =
+                fmax(0, all - fmin(s->idle_s, s->load * credits[k])) +
+                0.2 * scatter;
+        }
+        check_status(predict_law_fit(&law, NULL, made, SAMPLES), 0);
+        if (isfinite(credits[k]))
+            cr_assert(fabs(law.credit_s - credits[k]) < 0.002, "%g, not %g",
+                      law.credit_s, credits[k]);
+        else
+            cr_assert_geq(law.credit_s, 0.02);
+    }
+}
+
+/* Twice as long as alone, whatever it was alone. */
+Test(law, takes_what_is_longer_than_alone, .timeout = 120)
+{
+    measure__phases alone = {0.01, 0.02, 0.0305, 0.0304, 1};
+    measure__phases with = {0.01, 0.02, 0.0504, 0.05, 2};
+    predict_law_sample s = measure__phases_sample(&alone, &with, 1);
+    cr_assert_float_eq(s.extra_s, 0.02, 1e-12);
+    cr_assert_float_eq(s.busy_s, 0.01, 1e-12);
+    cr_assert_float_eq(s.idle_s, 0.02, 1e-12);
+    cr_assert_eq(s.load, 1);
+}
+
+/* Processor time and the clock bound it from below, however busy the machine
+ * is. */
+Test(law, phases_take_no_less_than_they_should, .timeout = 120)
+{
+    measure__phases p = {.busy_s = 0.005, .idle_s = 0.01};
+    check_status(measure__phases_run(&p, 10), 0);
+    cr_assert_geq(p.pair_s, 0.015);
+    cr_assert_geq(p.middle_s, 0.015);
+    cr_assert_geq(p.slow, 0.999);
+}
+
+Test(law, is_not_told_on_a_processor_that_is_loaded, .timeout = 120)
+{
+    measure_law_options options = {.processor = some_processor(),
+                                   .seconds_s = 1};
+    predict_law_sample *samples = (void *)1;
+    measure_competitors *c;
+    predict_law law;
+    size_t count;
+    cpu_set_t before, after;
+    sched_getaffinity(0, sizeof(before), &before);
+    check_status(measure_competitors_start(&c, options.processor, 2), 0);
+    check_status(measure_law(&law, NULL, &samples, &count, &options),
+                 PASTSET_EAGAIN);
+    check_error("loaded already");
+    cr_assert_null(samples);
+    measure_competitors_stop(c);
+    sched_getaffinity(0, sizeof(after), &after);
+    cr_assert(CPU_EQUAL(&before, &after), "the affinity is not what it was");
+}
+
+Test(law, needs_a_processor_and_some_time, .timeout = 120)
+{
+    measure_law_options options = {.processor = 100000};
+    predict_law law;
+    check_status(measure_law(&law, NULL, NULL, NULL, &options), PASTSET_EINVAL);
+    options = (measure_law_options){.processor = -1, .seconds_s = -3};
+    check_status(measure_law(&law, NULL, NULL, NULL, &options), PASTSET_EINVAL);
+}
+
+/* --- into a cluster file --- */
+
+Test(load, stands_in_the_cluster_file, .init = scratch_make,
+     .fini = scratch_remove, .timeout = 120)
+{
+    const char *file = scratch_file("cluster.dot");
+    measure_changes list = {0};
+    predict_cluster *cluster;
+    char names[40][8];
+    measure_link link = {.latency_s = 151e-6, .bandwidth = 94.12e6 / 8};
+    predict_law law = PREDICT_LAW_CREDIT;
+    for (int i = 0; i < 40; i++) {
+        measure_load load = {.running = i * 0.25, .processors = 4};
+        snprintf(names[i], sizeof(names[i]), "n%d", i);
+        check_status(
+            measure_changes_host(&list, names[i], &load, i == 7 ? &law : NULL),
+            0);
+    }
+    check_status(measure_changes_link(&list, "n0", "n1", &link), 0);
+    check_status(measure_changes_write(&list, file), 0);
+    measure_changes_clear(&list);
+
+    check_status(predict_cluster_read(&cluster, file), 0);
+    cr_assert_eq(cluster->host_count, 40);
+    for (int i = 0; i < 40; i++) {
+        uint32_t at = predict_cluster_find(cluster, names[i]);
+        cr_assert_lt(at, 40);
+        cr_assert_float_eq(cluster->hosts[at].load, i * 0.25, 1e-9);
+        cr_assert_eq(cluster->processors[cluster->hosts[at].place], 4);
+        cr_assert_eq(isinf(cluster->hosts[at].law.credit_s) != 0, i == 7);
+    }
+    const predict_wire *wire =
+        &cluster->wires[predict_cluster_find(cluster, "n0") * 40 +
+                        predict_cluster_find(cluster, "n1")];
+    cr_assert_float_eq(wire->latency_s, 151e-6, 1e-9);
+    cr_assert_float_eq(wire->bandwidth, 94.12e6 / 8, 1e3);
+    predict_cluster_free(cluster);
+}
+
+Test(load, that_was_not_measured_makes_no_file, .init = scratch_make,
+     .fini = scratch_remove, .timeout = 120)
+{
+    const char *file = scratch_file("cluster.dot");
+    measure_changes list = {0};
+    check_status(measure_changes_write(&list, file), 0);
+    cr_assert_neq(access(file, F_OK), 0);
+}

@@ -1,0 +1,127 @@
+// models.mjs - predictions against real runs, as in paper 000's section 4 and
+// paper 001's: eight programs, five kinds of sharing.
+//
+//     node models.mjs BIN FOLDER [RUNS [PROGRAM ...]]
+//
+// BIN has the programs, FOLDER gets what `eventspace experiment` says of each
+// (JSON) and its profile; the summary, one JSON object per line and kind of
+// sharing, goes to standard output. Needs a quiet machine of two processors,
+// and root for the links.
+import {execFileSync, spawnSync} from 'node:child_process';
+import {mkdirSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+const [bin, folder, runs = '5', ...only] = process.argv.slice(2);
+const eventspace = join(bin, 'eventspace');
+
+// Some seconds each, alone, on two hosts.
+const programs = {
+  ep: ['--size', 'A'],
+  is: ['--size', 'W', '--rounds', '4'],
+  cg: ['--size', 'W'],
+  mg: ['--size', 'W', '--rounds', '40'],
+  lu: ['--size', 'W', '--rounds', '100'],
+  adi: ['--size', 'W', '--rounds', '400'],
+  sor: ['--size', 'W'],
+  windtunnel: ['--width', '1024', '--height', '512'],
+};
+const arguments_ = {windtunnel: ['--steps', '1500']};
+
+// The papers' own errors, mean and maximum, where they tell them: 000, 4.
+const kinds = [
+  {name: 'one node', hosts: 2, case: 'h0=load:1', papers: [2.3, 7.8]},
+  {name: 'all nodes', hosts: 2, case: '*=load:1'},
+  {name: 'one link', hosts: 4, testbed: true, case: 'h0-h1=10mbit',
+   papers: [2.0, 7.4]},
+  {name: 'all links', hosts: 4, testbed: true, case: '*=10mbit'},
+  {name: 'node and link', hosts: 2, testbed: true,
+   case: 'h0=load:1 h0-h1=10mbit', papers: [5.7, 11.8]},
+];
+
+function map(program, hosts) {
+  const application = execFileSync(
+    join(bin, program),
+    ['mapping', '--threads', String(hosts), ...programs[program]]);
+  const file = join(folder, `${program}.${hosts}.dot`);
+  writeFileSync(file, execFileSync(
+    eventspace,
+    ['map', 'generate', '--application', '-', '--hosts', String(hosts)],
+    {input: application}));
+  return file;
+}
+
+function experiment(program, hosts, testbed) {
+  const name = `${program}.${hosts}${testbed ? '.testbed' : ''}`;
+  const of = kinds.filter(k => k.hosts === hosts && !k.testbed === !testbed);
+  const done = spawnSync(eventspace, [
+    'experiment', '--format', 'json', '--runs', runs,
+    '--profile', join(folder, `${name}.profile`),
+    ...(testbed ? ['--testbed=esval', '--quiet', '100mbit'] : []),
+    ...of.flatMap(k => ['--scenario', k.case]),
+    map(program, hosts), '--', join(bin, program), 'run', '--out', folder,
+    ...(arguments_[program] ?? []),
+  ], {stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26});
+  writeFileSync(join(folder, `${name}.json`), done.stdout);
+  if (done.status !== 0)
+    throw new Error(`eventspace experiment of ${name} failed`);
+  const rows = JSON.parse(done.stdout);
+  return of.map(k => ({
+    kind: k.name, program,
+    rows: rows.filter(row => row.scenario === k.case),
+  }));
+}
+
+// The model that was named before, and the papers' (law `credit`; where a kind
+// has several, by phases, the one that 000 and 001 print first).
+function errors(rows) {
+  const best = rows.find(row => row.best === '*');
+  const papers = rows.find(row => row.model !== 'replay' &&
+                                  row.law === 'credit') ??
+                 rows.find(row => row.model !== 'replay' && row.law === '') ??
+                 rows.find(row => row.model !== 'replay');
+  return {best, papers, replay: rows.find(row => row.model === 'replay')};
+}
+
+const percent = rows => {
+  const all = rows.map(row => Math.abs(row.error) * 100);
+  return {
+    mean: +(all.reduce((a, b) => a + b, 0) / all.length).toFixed(2),
+    max: +Math.max(...all).toFixed(2),
+  };
+};
+
+mkdirSync(folder, {recursive: true});
+const chosen = only.length ? only : Object.keys(programs);
+const results = [];
+for (const program of chosen)
+  for (const [hosts, testbed] of [[2, false], [4, true], [2, true]]) {
+    try {
+      results.push(...experiment(program, hosts, testbed));
+    } catch (error) {
+      process.stderr.write(`${error.message}\n`);
+      process.exitCode = 1;
+    }
+  }
+
+for (const {kind, program, rows} of results) {
+  const {best, papers, replay} = errors(rows);
+  process.stdout.write(JSON.stringify({
+    kind, program, measured_s: best.measured_s, slowdown: best.slowdown,
+    best: best.model, best_error: best.error,
+    papers: papers?.model, papers_lower_s: papers?.lower_s,
+    papers_upper_s: papers?.upper_s, papers_error: papers?.error,
+    replay_s: replay?.lower_s, replay_error: replay?.error,
+  }) + '\n');
+}
+for (const kind of kinds) {
+  const of = results.filter(r => r.kind === kind.name)
+    .map(r => errors(r.rows));
+  if (of.length)
+    process.stdout.write(JSON.stringify({
+      name: `validation.${kind.name.replaceAll(' ', '_')}`, unit: '%',
+      best: percent(of.map(e => e.best)),
+      replay: percent(of.map(e => e.replay).filter(Boolean)),
+      papers_model: percent(of.map(e => e.papers).filter(Boolean)),
+      papers_report: kind.papers ?? null, programs: of.length,
+    }) + '\n');
+}
