@@ -1,9 +1,9 @@
 /* link.h - L and B of a link, as a program sees them (papers 000, 3.2; 001, 2).
  *
  * Messages of many sizes go there and back over TCP; half the time of a round
- * trip, the median of several, is fitted by L + size/B (least squares of the
- * relative error, so that small messages count). The processor time that both
- * ends take for it gives `busy`.
+ * trip, the median of several, is fitted by L + size/B (least squares, weighted
+ * so that it is the relative error that counts: small messages as much as large
+ * ones). The processor time that both ends take for it gives `busy`.
  *
  * Threads: one thread per call. */
 #ifndef MEASURE_LINK_H

@@ -1,36 +1,112 @@
 /* link_fit.c - L and B of the times of messages.
  *
- * Least squares of the relative error: sum of ((L + size*b - t)/t)^2 with
- * b = 1/B, which are two linear equations. The absolute error would have L from
- * the largest messages, whose scatter is more than all of L. */
+ * Times scatter in proportion to themselves, so each is weighted by the square
+ * of one over its time; without, L would come from the largest messages, whose
+ * scatter is more than all of L. The time by the fit is taken for the weight
+ * and not the measured one: a time that happened to be short would weigh more
+ * than one that was long, and where a link is no straight line (a token bucket
+ * lets the first packets through at once) B would come out far too high. So the
+ * fit is repeated with its own times as weights until it stays: the solution of
+ *
+ *   sum (t - f)/f^2 = 0    sum size*(t - f)/f^2 = 0    f = L + size/B
+ *
+ * which is right on average whatever the scatter. */
 #include "measure/link.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "pastset/status.h"
 
-/* Sums of 1/t^2, size/t^2, size^2/t^2, 1/t, size/t. */
-typedef struct sums {
-    double one, size, square, t, size_t_;
-} sums;
+enum { TURNS = 500 };
 
-static int sums_make(sums *s, const measure_link *link)
+typedef struct line {
+    double latency, per_byte;
+} line;
+
+static double line_at(line l, const measure_link_size *s)
 {
-    *s = (sums){0};
+    return l.latency + l.per_byte * (double)s->bytes;
+}
+
+static int check_sizes(const measure_link *link)
+{
+    uint64_t first = link->sizes[0].bytes;
+    bool differ = false;
+    if (link->size_count < 2 || link->size_count > MEASURE_LINK_SIZES)
+        return pastset_fail(PASTSET_EINVAL,
+                            "messages of at least two sizes are needed to tell "
+                            "latency from bandwidth");
     for (size_t i = 0; i < link->size_count; i++) {
-        double t = link->sizes[i].median_s, m = (double)link->sizes[i].bytes;
-        if (!(t > 0) || !isfinite(t))
+        const measure_link_size *s = &link->sizes[i];
+        if (s->bytes == 0 || !(s->median_s > 0) || !isfinite(s->median_s))
             return pastset_fail(PASTSET_EINVAL,
                                 "a message of %.0f bytes takes %g s: not a "
                                 "time that a link can have",
-                                m, t);
-        s->one += 1 / (t * t);
-        s->size += m / (t * t);
-        s->square += m * m / (t * t);
-        s->t += 1 / t;
-        s->size_t_ += m / t;
+                                (double)s->bytes, s->median_s);
+        differ |= s->bytes != first;
     }
-    return 0;
+    return differ ? 0
+                  : pastset_fail(PASTSET_EINVAL,
+                                 "messages of one size do not tell latency "
+                                 "from bandwidth");
+}
+
+/* All of the time is the bytes': the solution for L = 0. */
+static line through_zero(const measure_link *link)
+{
+    line l = {0, 0};
+    for (size_t i = 0; i < link->size_count; i++)
+        l.per_byte += link->sizes[i].median_s / (double)link->sizes[i].bytes /
+                      (double)link->size_count;
+    return l;
+}
+
+/* All sizes take one time. */
+static line level(const measure_link *link)
+{
+    line l = {0, 0};
+    for (size_t i = 0; i < link->size_count; i++)
+        l.latency += link->sizes[i].median_s / (double)link->size_count;
+    return l;
+}
+
+/* Least squares with weights 1/f^2 of the line `now`. Neither L nor 1/B can be
+ * below zero. */
+static line next_line(const measure_link *link, line now)
+{
+    double one = 0, size = 0, square = 0, t = 0, size_t_ = 0, det;
+    line l;
+    for (size_t i = 0; i < link->size_count; i++) {
+        const measure_link_size *s = &link->sizes[i];
+        double f = line_at(now, s), w = 1 / (f * f), m = (double)s->bytes;
+        one += w;
+        size += w * m;
+        square += w * m * m;
+        t += w * s->median_s;
+        size_t_ += w * m * s->median_s;
+    }
+    det = one * square - size * size;
+    l = (line){(t * square - size_t_ * size) / det,
+               (one * size_t_ - size * t) / det};
+    if (!(l.latency >= 0))
+        return through_zero(link);
+    return l.per_byte >= 0 ? l : level(link);
+}
+
+/* By halves of the way, for it could go to and fro. */
+static line fit(const measure_link *link)
+{
+    line l = through_zero(link);
+    for (int i = 0; i < TURNS; i++) {
+        line next = next_line(link, l), before = l;
+        l.latency = (l.latency + next.latency) / 2;
+        l.per_byte = (l.per_byte + next.per_byte) / 2;
+        if (fabs(l.latency - before.latency) <= 1e-12 * l.latency &&
+            fabs(l.per_byte - before.per_byte) <= 1e-12 * l.per_byte)
+            break;
+    }
+    return l;
 }
 
 static void residuals(measure_link *link)
@@ -46,36 +122,22 @@ static void residuals(measure_link *link)
     link->residual = sqrt(sum / (double)link->size_count);
 }
 
+/* A line that rises by less than a millionth over all sizes is level. */
 int measure_link_fit(measure_link *link)
 {
-    double det, latency, per_byte;
-    sums s;
-    int err;
-    if (link->size_count < 2 || link->size_count > MEASURE_LINK_SIZES)
-        return pastset_fail(PASTSET_EINVAL,
-                            "messages of at least two sizes are needed to tell "
-                            "latency from bandwidth");
-    err = sums_make(&s, link);
+    line l;
+    int err = check_sizes(link);
     if (err)
         return err;
-    det = s.one * s.square - s.size * s.size;
-    /* By Cauchy and Schwarz this is 0 only where all sizes are one. */
-    if (!(det > 1e-12 * s.one * s.square))
-        return pastset_fail(PASTSET_EINVAL,
-                            "messages of one size do not tell latency from "
-                            "bandwidth");
-    latency = (s.t * s.square - s.size_t_ * s.size) / det;
-    per_byte = (s.one * s.size_t_ - s.size * s.t) / det;
-    if (latency < 0) { /* too little to be seen beside the rest */
-        latency = 0;
-        per_byte = s.size_t_ / s.square;
-    }
-    if (!(per_byte > 0) || !isfinite(per_byte) || !isfinite(latency))
+    l = fit(link);
+    if (!isfinite(l.latency) || !isfinite(l.per_byte) ||
+        l.per_byte * (double)link->sizes[link->size_count - 1].bytes <=
+            1e-6 * l.latency)
         return pastset_fail(PASTSET_EINVAL,
                             "larger messages take no longer than small ones: "
                             "measure larger sizes, or for longer");
-    link->latency_s = latency;
-    link->bandwidth = 1 / per_byte;
+    link->latency_s = l.latency < 1e-12 ? 0 : l.latency;
+    link->bandwidth = 1 / l.per_byte;
     residuals(link);
     return 0;
 }

@@ -105,8 +105,8 @@ struct measure_tcp {
     bool over;
 };
 
-/* `count` more things of `bytes` each than there is room for. NULL: no memory,
- * and `items` stays. */
+/* Room for one more than `count` things of `bytes` each. NULL: no memory, and
+ * `items` stays. */
 void *measure__grow(void *items, size_t *room, size_t count, size_t bytes);
 
 /* What the kernel counted. */

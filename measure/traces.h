@@ -37,17 +37,6 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
                        int64_t start_ns, measure_cpu_between *cpu,
                        void *context);
 
-/* Sets L and B of a link (its index). Of profiles whose source is not "traces"
- * that is all. Steps from traces hold all the time that messages took, as long
- * as L and B are not known and the replay lets messages arrive at once. From
- * now on it lets them take L + size/B: so much is taken out of the steps, and
- * where there was less, out of those of the messages that follow, so that a
- * replay under the same conditions takes as long as before. (Where L and B are
- * set without this, messages take their time twice in a replay.)
- * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
-int measure_traces_rewire(predict_profile *profile, uint32_t link,
-                          double latency_s, double bandwidth);
-
 /* One message over a hop between hosts, as collectors saw it: for comparing
  * with packets. Wall clock (REALTIME), aligned. */
 typedef struct measure_hop_message {

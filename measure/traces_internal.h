@@ -153,6 +153,11 @@ int traces__receive(traces *t, size_t message);
 int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
                     int64_t from_ns, int64_t to_ns);
 
+/* What others had of its processors, if they are too many for them; at most
+ * `most_ns`. */
+int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
+                           int64_t from_ns, int64_t to_ns, int64_t most_ns);
+
 /* The lowest event of the operation on this host. */
 traces_spot traces__bottom(const traces *t, uint32_t lane, uint32_t event);
 /* All that the operation does from this collector on, for the actor that was

@@ -5,7 +5,7 @@
  * message, the time between the collectors on both sides; after it was
  * released, the time until it came up. As far as a processor was needed for
  * that it is COMPUTE, the rest is SLEEP, which stands right behind the RECEIVE
- * (measure_traces_rewire looks for it there). */
+ * (predict_profile_set_wire looks for it there). */
 #include "measure/traces_internal.h"
 
 #include <stdlib.h>
@@ -103,6 +103,20 @@ int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
     return ns < to_ns - from_ns ? ns : to_ns - from_ns;
 }
 
+int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
+                           int64_t from_ns, int64_t to_ns, int64_t most_ns)
+{
+    const traces_host *h = &t->hosts[host];
+    int64_t ns = 0;
+
+    for (uint32_t i = 0; i < h->runner_count && ns < most_ns; i++) {
+        const traces_runner *r = &h->runners[i];
+        if (r->host != host || r->thread != thread)
+            ns += traces__cpu(t, r->host, r->thread, from_ns, to_ns);
+    }
+    return ns < most_ns ? ns : most_ns;
+}
+
 /* --- where it goes --- */
 
 traces_spot traces__bottom(const traces *t, uint32_t lane, uint32_t event)
@@ -139,6 +153,29 @@ static int64_t least(int64_t a, int64_t b)
     return less > 0 ? less : 0;
 }
 
+/* What is computed for a message takes longer while others use the processor,
+ * by as much as they do. The replay finds that by itself, so it is no part of
+ * what the message waits. */
+static void leave_sharing(traces *t, traces_spot at, const traces_hop *times)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+    uint32_t below = l->below[at.event], far = t->lanes[l->lower].host;
+    traces_message *request = &t->messages[message_of(t, at, 0)];
+    traces_message *reply = request + 1;
+    int64_t end_ns = traces__end(t, l->lower, below), ns;
+
+    ns = traces__others_cpu(
+        t, far, PATHS_NONE, traces__start(t, at.lane, at.event),
+        traces__start(t, l->lower, below), request->service_ns);
+    request->wait_ns = least(request->wait_ns, request->wait_ns - ns);
+    ns = traces__others_cpu(t, far, PATHS_NONE, end_ns,
+                            traces__end(t, at.lane, at.event),
+                            reply->service_ns);
+    ns += traces__others_cpu(t, l->host, l->events[at.event].thread, end_ns,
+                             traces__end(t, at.lane, at.event), times->after);
+    reply->wait_ns = least(reply->wait_ns, reply->wait_ns - ns);
+}
+
 traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
 {
     const traces_lane *l = &t->lanes[at.lane];
@@ -159,6 +196,8 @@ traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
         (uint32_t)least((int64_t)service - request->service_ns, back);
     times.after = least(cpu_ns - times.before, back - reply->service_ns);
     reply->wait_ns = back - reply->service_ns - times.after;
+    if (t->cpu)
+        leave_sharing(t, at, &times);
     return times;
 }
 

@@ -108,21 +108,6 @@ static int collect(timeline *line)
 
 /* --- between operations --- */
 
-/* What others had of its processors, if they are too many for them. */
-static int64_t others_cpu(const timeline *line, int64_t from_ns, int64_t to_ns,
-                          int64_t enough_ns)
-{
-    const traces_host *host = &line->t->hosts[line->host];
-    int64_t ns = 0;
-
-    for (uint32_t i = 0; i < host->runner_count && ns < enough_ns; i++) {
-        const traces_runner *r = &host->runners[i];
-        if (r->host != line->host || r->thread != line->thread)
-            ns += traces__cpu(line->t, r->host, r->thread, from_ns, to_ns);
-    }
-    return ns;
-}
-
 /* Up to a moment. While operations are under way it sleeps only for them. */
 static int go_on(timeline *line, int64_t to_ns)
 {
@@ -140,8 +125,9 @@ static int go_on(timeline *line, int64_t to_ns)
     if (err || line->open_count)
         return err;
     rest_ns = all_ns - cpu_ns;
-    return traces__sleep(t,
-                         rest_ns - others_cpu(line, from_ns, to_ns, rest_ns));
+    return traces__sleep(t, rest_ns - traces__others_cpu(t, line->host,
+                                                         line->thread, from_ns,
+                                                         to_ns, rest_ns));
 }
 
 /* --- operations --- */

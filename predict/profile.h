@@ -136,6 +136,17 @@ int64_t predict_profile_add_actor(predict_profile *profile, uint32_t node,
                                   int64_t start_ns);
 int64_t predict_profile_add_step(predict_profile *profile, predict_step step);
 
+/* Sets L and B of a link (its index). Of profiles whose source is not "traces"
+ * that is all. Steps from traces hold all the time that messages took, as long
+ * as L and B are not known and the replay lets messages arrive at once. From
+ * now on it lets them take L + size/B: so much is taken out of the steps, and
+ * where there was less, out of those of the messages that follow, so that a
+ * replay under the same conditions takes as long as before. (Where L and B are
+ * set without this, messages take their time twice in a replay.)
+ * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
+int predict_profile_set_wire(predict_profile *profile, uint32_t link,
+                             double latency_s, double bandwidth);
+
 /* Looks whether all indexes are in range, times are not negative, messages are
  * in order and each has one SEND and at most one RECEIVE.
  * Errors: PASTSET_EINVAL, which names what is wrong. */

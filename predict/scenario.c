@@ -312,6 +312,20 @@ int predict_scenario_link(predict_scenario *scenario, const char *text)
     return 0;
 }
 
+/* What is not told stays as it was. */
+static int set_wire(predict_profile *profile, uint32_t link, predict_wire told)
+{
+    predict_link *l = &profile->links[link];
+    double latency_s = isnan(told.latency_s) ? l->latency_s : told.latency_s;
+    double bandwidth = isnan(told.bandwidth) ? l->bandwidth : told.bandwidth;
+
+    if (!isnan(latency_s) && !isnan(bandwidth))
+        return predict_profile_set_wire(profile, link, latency_s, bandwidth);
+    l->latency_s = latency_s;
+    l->bandwidth = bandwidth;
+    return 0;
+}
+
 int predict_wire_set(predict_profile *profile, const char *text)
 {
     link_condition told;
@@ -321,10 +335,9 @@ int predict_wire_set(predict_profile *profile, const char *text)
         return err;
     for (size_t i = from; i < to; i++) {
         predict_link *link = &profile->links[i];
-        if (!isnan(told.wire.latency_s))
-            link->latency_s = told.wire.latency_s;
-        if (!isnan(told.wire.bandwidth))
-            link->bandwidth = told.wire.bandwidth;
+        err = set_wire(profile, (uint32_t)i, told.wire);
+        if (err)
+            return err;
         if (!isnan(told.busy))
             link->busy = told.busy;
     }

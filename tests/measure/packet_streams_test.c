@@ -190,6 +190,20 @@ Test(packet_streams, the_end_that_connected_is_a)
     talk_end(&t);
 }
 
+Test(packet_streams, ends_of_ipv6_are_told_as_text)
+{
+    talk t;
+
+    talk_begin(&t);
+    t.ipv6 = true;
+    talk_connect(&t, 100, 5000);
+    talk_send(&t, B, 10, PSH);
+    talk_check(&t, "b10");
+    cr_assert_str_eq(talk_result(&t)->streams[0].a.address, "fd00::1");
+    cr_assert_str_eq(talk_result(&t)->streams[0].b.address, "fd00::2");
+    talk_end(&t);
+}
+
 Test(packet_streams,
      a_stream_of_which_only_the_answer_to_syn_was_seen_knows_who_is_a)
 {

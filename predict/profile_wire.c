@@ -1,11 +1,11 @@
-/* traces_wire.c - L and B for a link whose messages came from traces.
+/* profile_wire.c - L and B for a link of a profile.
  *
  * Steps from traces hold all the time that a message took, in the SLEEP behind
  * its RECEIVE. When L and B of its link are set, the replay lets it take
  * L + size/B, and longer where messages wait for one another; so this is taken
  * out of the SLEEP. Messages are followed through the link for that, by the
  * times at which they were sent. */
-#include "measure/traces.h"
+#include "predict/profile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,8 +75,8 @@ static void take_out(direction *d, predict_step *sleep, double ns)
     sleep->ns = rest_ns < 0 ? 0 : llround(rest_ns);
 }
 
-int measure_traces_rewire(predict_profile *profile, uint32_t link,
-                          double latency_s, double bandwidth)
+int predict_profile_set_wire(predict_profile *profile, uint32_t link,
+                             double latency_s, double bandwidth)
 {
     predict_link *l;
     predict_step **sleeps;
