@@ -106,14 +106,16 @@ int experiment__links_set(experiment_setup *s)
 {
     predict_profile *p = s->result->profile;
     const measure_wire *quiet = experiment__wire(s, s->options->quiet);
-    for (size_t i = 0; quiet && i < p->link_count; i++) {
-        p->links[i].latency_s = quiet->fitted.latency_s;
-        p->links[i].bandwidth = quiet->fitted.bandwidth;
+    int err = 0;
+    /* What the profile's steps hold of it already is taken out of them. */
+    for (uint32_t i = 0; quiet && i < p->link_count && !err; i++) {
+        err = predict_profile_set_wire(p, i, quiet->fitted.latency_s,
+                                       quiet->fitted.bandwidth);
         p->links[i].busy = quiet->link.busy;
     }
-    return quiet && s->options->profile
-               ? predict_profile_save(p, s->options->profile)
-               : 0;
+    if (err || !quiet || !s->options->profile)
+        return err;
+    return predict_profile_save(p, s->options->profile);
 }
 
 /* --- predictions --- */

@@ -19,6 +19,10 @@ enum { BUSY = 4, IDLE = 3, LOADS = 2, CELLS = BUSY * IDLE };
 /* Alone, phases may be so much longer than the processor time they take. */
 #define SLOW_MOST 1.1
 
+/* What no law explains, as a share of what a program loses. On a quiet machine
+ * it is a tenth, most of it of the shortest phases. */
+#define ERROR_MOST 0.5
+
 typedef struct probe {
     const measure_law_options *options;
     int processor;
@@ -146,6 +150,23 @@ static int samples_copy(predict_law_sample **samples, size_t *count,
     return 0;
 }
 
+static int fit(predict_law *out, double *error, const probe *p)
+{
+    double off;
+    int err = predict_law_fit(out, &off, p->samples, p->count);
+    if (err)
+        return err;
+    if (error)
+        *error = off;
+    if (off <= ERROR_MOST)
+        return 0;
+    return pastset_fail(PASTSET_EAGAIN,
+                        "no law explains what was measured on processor %d "
+                        "(the best is off by %.0f %%): others ran there in "
+                        "between; try again when it is quiet",
+                        p->processor, off * 100);
+}
+
 int measure_law(predict_law *out, double *error, predict_law_sample **samples,
                 size_t *count, const measure_law_options *options)
 {
@@ -167,6 +188,6 @@ int measure_law(predict_law *out, double *error, predict_law_sample **samples,
     err = probe_run(&p, seconds_s);
     measure__unbind(0, &before);
     if (!err)
-        err = predict_law_fit(out, error, p.samples, p.count);
+        err = fit(out, error, &p);
     return err ? err : samples_copy(samples, count, &p);
 }

@@ -23,6 +23,7 @@ typedef struct measure__thread {
     int stat_fd, times_fd, children_fd; /* -1: not open */
     size_t process;
     bool gone;
+    int64_t times_ns; /* when its times were last read; 0: never */
     size_t run_room, seen_room;
 } measure__thread;
 

@@ -219,12 +219,15 @@ void measure__add_run(measure_watch *w, size_t thread, int64_t from_ns,
                       int64_t to_ns, bool ready)
 {
     measure_thread *t = &w->result.threads[thread];
-    measure_run *run =
-        next_run(w, &t->runs, &t->run_count, &w->threads[thread].run_room);
+    measure_run *run;
+    if (from_ns < w->result.start_ns) /* not yet the command */
+        from_ns = w->result.start_ns;
+    if (from_ns >= to_ns)
+        return;
+    run = next_run(w, &t->runs, &t->run_count, &w->threads[thread].run_room);
     if (!run)
         return;
     *run = (measure_run){.from_ns = from_ns, .to_ns = to_ns, .ready = ready};
-    t->switches += !ready;
     if (to_ns > t->end_ns)
         t->end_ns = to_ns;
     if (from_ns < t->start_ns)
@@ -248,16 +251,15 @@ void measure__add_seen(measure_watch *w, size_t thread, int64_t from_ns,
 
 /* --- what the kernel's records tell --- */
 
-/* Rings are read one after the other: what one tells of a thread may be older
- * than what another has told, even of its end. Numbers are given again to other
- * threads, but not to one that began before the owner had ended. */
+/* The thread that had the number then. Numbers are given again, but not to one
+ * that began before its owner had ended. MEASURE__NONE: none of ours. */
 static size_t thread_then(measure_watch *w, pid_t pid, pid_t tid, int64_t at_ns)
 {
     size_t i = measure__find_thread(w, tid);
     if (i != MEASURE__NONE && w->result.threads[i].pid == pid &&
         (!w->threads[i].gone || at_ns <= w->result.threads[i].end_ns))
         return i;
-    return measure__add_thread(w, pid, tid, at_ns);
+    return MEASURE__NONE;
 }
 
 static void told_ran(void *context, pid_t pid, pid_t tid, int64_t from_ns,
@@ -269,17 +271,26 @@ static void told_ran(void *context, pid_t pid, pid_t tid, int64_t from_ns,
         measure__add_run(w, i, from_ns, to_ns, ready);
 }
 
+static bool is_ours(const measure_watch *w, pid_t pid)
+{
+    size_t i = measure__find_process(w, pid);
+    return i != MEASURE__NONE && !w->processes[i].gone;
+}
+
 static void told_began(void *context, pid_t pid, pid_t tid, pid_t parent,
                        int64_t at_ns)
 {
     measure_watch *w = context;
     size_t i = thread_then(w, pid, tid, at_ns);
-    if (i == MEASURE__NONE)
-        return;
-    if (at_ns < w->result.threads[i].start_ns)
+    if (i == MEASURE__NONE) {
+        if (!is_ours(w, pid == tid ? parent : pid))
+            return;
+        if (pid == tid)
+            measure__add_process(w, pid, parent, at_ns);
+        i = measure__add_thread(w, pid, tid, at_ns);
+    }
+    if (i != MEASURE__NONE && at_ns < w->result.threads[i].start_ns)
         w->result.threads[i].start_ns = at_ns;
-    if (pid == tid && !w->result.processes[w->threads[i].process].parent)
-        inherit(w, w->threads[i].process, parent);
 }
 
 static void told_named(void *context, pid_t pid, pid_t tid, const char *name,
@@ -302,14 +313,11 @@ static void told_named(void *context, pid_t pid, pid_t tid, const char *name,
 static void told_ended(void *context, pid_t pid, pid_t tid, int64_t at_ns)
 {
     measure_watch *w = context;
-    size_t i = measure__find_thread(w, tid);
-    if (i == MEASURE__NONE || w->result.threads[i].pid != pid)
+    size_t i = thread_then(w, pid, tid, at_ns);
+    if (i == MEASURE__NONE)
         return;
-    measure_thread *t = &w->result.threads[i];
-    if (t->run_count && t->runs[t->run_count - 1].to_ns == at_ns)
-        t->switches--; /* it has ended, not gone to sleep */
     measure__end_thread(w, i);
-    t->end_ns = at_ns;
+    w->result.threads[i].end_ns = at_ns;
 }
 
 const measure_switches_told measure__told = {told_ran, told_began, told_named,

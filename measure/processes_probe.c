@@ -136,6 +136,7 @@ static void look_at_times(measure_watch *w, size_t i)
         sscanf(text, "%lld %lld", &cpu, &waited) == 2) {
         t->cpu_ns = cpu;
         t->waited_ns = waited;
+        w->threads[i].times_ns = measure__now(CLOCK_MONOTONIC);
     }
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define COST_SHARE 100
+#define TRIES 8 /* probes in which a new socket may come to be connected */
 
 /* --- ends --- */
 
@@ -136,7 +137,7 @@ static bool waits(const measure_watch *w, pid_t pid)
 {
     for (size_t i = w->socket_count; i-- > 0;)
         if (w->sockets[i].pid == pid && !w->sockets[i].known &&
-            w->sockets[i].tries < 3)
+            w->sockets[i].tries < TRIES)
             return true;
     return false;
 }
@@ -145,7 +146,7 @@ static void count_try(measure_watch *w, pid_t pid)
 {
     for (size_t i = w->socket_count; i-- > 0;)
         if (w->sockets[i].pid == pid && !w->sockets[i].known &&
-            w->sockets[i].tries < 3)
+            w->sockets[i].tries < TRIES)
             w->sockets[i].tries++;
 }
 

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SWITCH_MOST_NS 20000
+
 /* --- threads --- */
 
 static int by_start(const void *a, const void *b)
@@ -20,7 +22,27 @@ static int by_start(const void *a, const void *b)
     return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-static void order_runs(measure_thread *t)
+/* The kernel counts a thread's time from when it was chosen; the record is
+ * written some microseconds later, when the switch is done. What the account
+ * has more than the records is given to the beginnings of runs. */
+static void begin_earlier(measure_thread *t, int64_t sum)
+{
+    int64_t each = t->run_count ? (t->cpu_ns - sum) / (int64_t)t->run_count : 0;
+    int64_t free_from = t->start_ns;
+    if (each > SWITCH_MOST_NS)
+        each = SWITCH_MOST_NS;
+    for (size_t i = 0; i < t->run_count && each > 0; i++) {
+        int64_t room = t->runs[i].from_ns - free_from;
+        if (room > 0)
+            t->runs[i].from_ns -= room < each ? room : each;
+        free_from = t->runs[i].to_ns;
+    }
+}
+
+/* The account as it was last read, and the runs after that. (Runs are a little
+ * longer than the account where the host of a virtual machine took its part.)
+ */
+static void order_runs(measure_thread *t, int64_t times_ns)
 {
     int64_t sum = 0, waited = 0;
     bool ordered = true;
@@ -29,13 +51,22 @@ static void order_runs(measure_thread *t)
     if (!ordered)
         qsort(t->runs, t->run_count, sizeof(*t->runs), by_start);
     for (size_t i = 0; i < t->run_count; i++) {
+        const measure_run *run = &t->runs[i];
+        int64_t from = run->from_ns > times_ns ? run->from_ns : times_ns;
+        sum += run->to_ns - run->from_ns;
+        if (run->to_ns > from)
+            t->cpu_ns += run->to_ns - from;
+    }
+    begin_earlier(t, sum);
+    sum = 0;
+    t->switches = 0;
+    for (size_t i = 0; i < t->run_count; i++) {
         t->runs[i].before_ns = sum;
         sum += t->runs[i].to_ns - t->runs[i].from_ns;
+        t->switches += i > 0 && !t->runs[i - 1].ready; /* the last is its end */
         if (i > 0 && t->runs[i - 1].ready)
             waited += t->runs[i].from_ns - t->runs[i - 1].to_ns;
     }
-    if (sum > t->cpu_ns)
-        t->cpu_ns = sum;
     if (waited > t->waited_ns)
         t->waited_ns = waited;
 }
@@ -124,7 +155,7 @@ void measure__sum(measure_watch *w)
         w->result.lost = measure_switches_lost(w->switches);
     for (size_t i = 0; i < w->result.thread_count; i++)
         if (w->switches)
-            order_runs(&w->result.threads[i]);
+            order_runs(&w->result.threads[i], w->threads[i].times_ns);
         else if (!runs_by_probes(&w->result.threads[i]))
             w->memory = true;
     own_accounts(w);

@@ -224,21 +224,3 @@ int measure_profile(predict_profile **out, measure_profile_notes *notes,
         *out = m.profile;
     return err;
 }
-
-void measure_profile_set_link(predict_profile *profile, const char *a,
-                              const char *b, double latency_s, double bandwidth,
-                              double busy)
-{
-    uint32_t x = a ? predict_profile_find_node(profile, a) : PREDICT_NONE;
-    uint32_t y = b ? predict_profile_find_node(profile, b) : PREDICT_NONE;
-    for (size_t i = 0; i < profile->link_count; i++) {
-        predict_link *link = &profile->links[i];
-        bool between =
-            (link->a == x && link->b == y) || (link->a == y && link->b == x);
-        if ((a || b) && !between)
-            continue;
-        link->latency_s = latency_s;
-        link->bandwidth = bandwidth;
-        link->busy = busy;
-    }
-}

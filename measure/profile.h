@@ -53,9 +53,4 @@ int measure_profile(predict_profile **out, measure_profile_notes *notes,
                     const measure_profile_options *options);
 void measure_profile_notes_clear(measure_profile_notes *notes);
 
-/* Sets L, B and `busy` of the link between two nodes; of all (both NULL). */
-void measure_profile_set_link(predict_profile *profile, const char *a,
-                              const char *b, double latency_s, double bandwidth,
-                              double busy);
-
 #endif

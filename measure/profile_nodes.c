@@ -43,7 +43,8 @@ int measure__make_groups(measure__making *m)
         const measure_process *p = &m->seen->processes[i];
         m->groups[group_of(m, p->label)].cpu_ns += p->cpu_ns;
     }
-    qsort(m->groups, m->group_count, sizeof(*m->groups), by_label);
+    if (m->group_count > 1)
+        qsort(m->groups, m->group_count, sizeof(*m->groups), by_label);
     for (size_t i = 0; i < count; i++)
         m->group_of[i] = group_of(m, m->seen->processes[i].label);
     return 0;
@@ -82,7 +83,8 @@ static int by_start(const void *a, const void *b)
 static void unite(spans *s)
 {
     size_t kept = 0;
-    qsort(s->items, s->count, sizeof(*s->items), by_start);
+    if (s->count > 1)
+        qsort(s->items, s->count, sizeof(*s->items), by_start);
     for (size_t i = 0; i < s->count; i++) {
         predict_phase *last = kept ? &s->items[kept - 1] : NULL;
         int64_t end = s->items[i].start_ns + s->items[i].busy_ns;

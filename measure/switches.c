@@ -6,9 +6,10 @@
  *
  *   u32 pid, tid   u64 time   u32 cpu, res
  *
- * of the thread that it is about (of a switch) or that caused it. A megabyte
- * for each processor holds half a second of 30,000 switches a second; who may
- * not lock so much memory gets less. */
+ * of the thread that it is about (of a switch) or that caused it. Four
+ * megabytes for each processor hold two seconds of 30,000 switches a second, so
+ * that nothing is lost when we are not let in for a while; who may not lock so
+ * much memory gets less. */
 #include "measure/switches.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RING_BYTES ((size_t)1 << 20)
+#define RING_BYTES ((size_t)4 << 20)
 #define RECORD_MOST 4096
 
 typedef struct ring {
@@ -34,10 +35,22 @@ typedef struct ring {
     int64_t since_ns;
 } ring;
 
+/* A thread began, got a name, or ended. */
+typedef struct change {
+    int64_t at_ns;
+    uint32_t type; /* PERF_RECORD_ */
+    pid_t pid, tid, parent;
+    char name[16];
+    bool exec;
+} change;
+
 struct measure_switches {
+    change *changes; /* of all rings, since the last reading */
+    size_t change_count, change_room;
     ring *rings;
     size_t ring_count;
     uint64_t lost;
+    bool wide;
 };
 
 /* The end of each record. */
@@ -49,16 +62,17 @@ typedef struct identity {
 
 static int open_counter(pid_t pid, int processor)
 {
+    bool wide = pid < 0;
     struct perf_event_attr attr = {
         .size = sizeof(attr),
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_DUMMY,
         .sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
-        .disabled = 1,
-        .inherit = 1,
+        .disabled = !wide,
+        .inherit = !wide,
         .exclude_kernel = 1,
         .exclude_hv = 1,
-        .enable_on_exec = 1,
+        .enable_on_exec = !wide,
         .task = 1,
         .comm = 1,
         .comm_exec = 1,
@@ -131,20 +145,37 @@ static int open_rings(measure_switches *s, pid_t pid, size_t processors)
     return 0;
 }
 
-measure_switches *measure_switches_open(pid_t pid, char *why, size_t room)
+static measure_switches *open_way(pid_t pid, int *err)
 {
     long processors = sysconf(_SC_NPROCESSORS_CONF);
     measure_switches *s = calloc(1, sizeof(*s));
-    int err = -ENOMEM;
+    *err = -ENOMEM;
     if (s && processors > 0)
         s->rings = calloc((size_t)processors, sizeof(*s->rings));
     if (s && s->rings)
-        err = open_rings(s, pid, (size_t)processors);
-    if (!err)
+        *err = open_rings(s, pid, (size_t)processors);
+    if (!*err) {
+        s->wide = pid < 0;
         return s;
-    say_why(-err, why, room);
+    }
     measure_switches_close(s);
     return NULL;
+}
+
+measure_switches *measure_switches_open(pid_t pid, char *why, size_t room)
+{
+    int err;
+    measure_switches *s = open_way(-1, &err);
+    if (!s)
+        s = open_way(pid, &err);
+    if (!s)
+        say_why(-err, why, room);
+    return s;
+}
+
+bool measure_switches_wide(const measure_switches *s)
+{
+    return s->wide;
 }
 
 void measure_switches_close(measure_switches *s)
@@ -157,6 +188,7 @@ void measure_switches_close(measure_switches *s)
             munmap(r->page, (size_t)(r->data - (uint8_t *)r->page) + r->bytes);
         close(r->fd);
     }
+    free(s->changes);
     free(s->rings);
     free(s);
 }
@@ -170,6 +202,8 @@ uint64_t measure_switches_lost(const measure_switches *s)
 
 typedef struct reader {
     measure_switches *switches;
+    int64_t until_ns;
+    bool runs; /* the second pass */
     ring *ring;
     const measure_switches_told *told;
     void *context;
@@ -200,26 +234,47 @@ static void take_switch(const reader *r, uint16_t misc, const identity *who)
               misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
 }
 
-/* u32 pid, tid, text. It has a processor; at the exec that begins the record
- * there was no switch that said so. */
+static void add_change(const reader *r, change fresh)
+{
+    measure_switches *s = r->switches;
+    if (s->change_count == s->change_room) {
+        size_t room = s->change_room ? s->change_room * 2 : 64;
+        void *grown = realloc(s->changes, room * sizeof(*s->changes));
+        if (!grown) {
+            s->lost++;
+            return;
+        }
+        s->changes = grown;
+        s->change_room = room;
+    }
+    s->changes[s->change_count++] = fresh;
+}
+
+/* u32 pid, tid, text. It has a processor; at the exec that begins inherited
+ * records there was no switch that said so. */
 static void take_name(const reader *r, uint16_t misc, const uint8_t *body,
                       size_t bytes, const identity *who)
 {
     uint32_t ids[2];
-    char name[16] = "";
-    bool exec = misc & PERF_RECORD_MISC_COMM_EXEC;
+    change c = {.at_ns = (int64_t)who->time,
+                .type = PERF_RECORD_COMM,
+                .exec = misc & PERF_RECORD_MISC_COMM_EXEC};
     if (bytes <= sizeof(ids))
         return;
     memcpy(ids, body, sizeof(ids));
-    snprintf(name, sizeof(name), "%.*s", (int)(bytes - sizeof(ids)),
-             (const char *)body + sizeof(ids));
-    if (exec && r->ring->tid != (pid_t)ids[1])
+    if (r->runs && c.exec && r->ring->tid != (pid_t)ids[1])
         enter(r, who);
-    r->told->named(r->context, (pid_t)ids[0], (pid_t)ids[1], name, exec,
-                   (int64_t)who->time);
+    if (r->runs)
+        return;
+    c.pid = (pid_t)ids[0];
+    c.tid = (pid_t)ids[1];
+    snprintf(c.name, sizeof(c.name), "%.*s", (int)(bytes - sizeof(ids)),
+             (const char *)body + sizeof(ids));
+    add_change(r, c);
 }
 
-/* u32 pid, ppid, tid, ptid; u64 time. */
+/* u32 pid, ppid, tid, ptid; u64 time. What is recorded after its end, if
+ * anything, does not name it any more. */
 static void take_task(const reader *r, uint32_t type, const uint8_t *body,
                       size_t bytes)
 {
@@ -229,14 +284,37 @@ static void take_task(const reader *r, uint32_t type, const uint8_t *body,
         return;
     memcpy(ids, body, sizeof(ids));
     memcpy(&time, body + sizeof(ids), sizeof(time));
-    if (type == PERF_RECORD_FORK) {
-        r->told->began(r->context, (pid_t)ids[0], (pid_t)ids[2], (pid_t)ids[1],
-                       (int64_t)time);
-        return;
-    }
-    if (r->ring->tid == (pid_t)ids[2])
+    if (!r->runs)
+        add_change(r, (change){.at_ns = (int64_t)time,
+                               .type = type,
+                               .pid = (pid_t)ids[0],
+                               .parent = (pid_t)ids[1],
+                               .tid = (pid_t)ids[2]});
+    else if (type == PERF_RECORD_EXIT && r->ring->tid == (pid_t)ids[2])
         leave(r, (int64_t)time, false);
-    r->told->ended(r->context, (pid_t)ids[0], (pid_t)ids[2], (int64_t)time);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+static void tell_changes(measure_switches *s, const measure_switches_told *told,
+                         void *context)
+{
+    if (s->change_count > 1)
+        qsort(s->changes, s->change_count, sizeof(*s->changes), by_time);
+    for (size_t i = 0; i < s->change_count; i++) {
+        const change *c = &s->changes[i];
+        if (c->type == PERF_RECORD_FORK)
+            told->began(context, c->pid, c->tid, c->parent, c->at_ns);
+        else if (c->type == PERF_RECORD_COMM)
+            told->named(context, c->pid, c->tid, c->name, c->exec, c->at_ns);
+        else
+            told->ended(context, c->pid, c->tid, c->at_ns);
+    }
+    s->change_count = 0;
 }
 
 /* What the processor did in between is not known, so that nothing is made of
@@ -251,7 +329,8 @@ static void take_lost(const reader *r, const uint8_t *body, size_t bytes)
     r->ring->tid = 0;
 }
 
-static void take(const reader *r, const uint8_t *record, size_t size)
+/* False: it is of after the moment up to which is read. */
+static bool take(const reader *r, const uint8_t *record, size_t size)
 {
     struct perf_event_header header;
     const uint8_t *body = record + sizeof(header);
@@ -262,9 +341,13 @@ static void take(const reader *r, const uint8_t *record, size_t size)
         bytes -= sizeof(who);
         memcpy(&who, body + bytes, sizeof(who));
     }
+    if ((int64_t)who.time > r->until_ns)
+        return false;
     switch (header.type) {
     case PERF_RECORD_SWITCH:
-        take_switch(r, header.misc, &who);
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+        if (r->runs)
+            take_switch(r, header.misc, &who);
         break;
     case PERF_RECORD_COMM:
         take_name(r, header.misc, body, bytes, &who);
@@ -274,11 +357,13 @@ static void take(const reader *r, const uint8_t *record, size_t size)
         take_task(r, header.type, body, bytes);
         break;
     case PERF_RECORD_LOST:
-        take_lost(r, body, bytes);
+        if (r->runs)
+            take_lost(r, body, bytes);
         break;
     default:
         break;
     }
+    return true;
 }
 
 static void copy_out(const ring *r, uint64_t at, uint8_t *out, size_t bytes)
@@ -300,23 +385,41 @@ static void read_ring(const reader *r)
     while (tail < head) {
         struct perf_event_header header;
         copy_out(r->ring, tail, (uint8_t *)&header, sizeof(header));
-        if (header.size < sizeof(header) || header.size > head - tail)
+        if (header.size < sizeof(header) || header.size > head - tail) {
+            tail = head; /* cannot be */
             break;
+        }
         if (header.size <= sizeof(record)) {
             copy_out(r->ring, tail, record, header.size);
-            take(r, record, header.size);
+            if (!take(r, record, header.size))
+                break;
         }
         tail += header.size;
     }
     /* Release: the kernel writes there only after we have read. */
-    __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+    if (r->runs)
+        __atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
+/* Who began on one processor may have run on another: all rings are read up to
+ * the same moment, first for who there is, by time, and then for who ran. */
 void measure_switches_read(measure_switches *s,
                            const measure_switches_told *told, void *context)
 {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    reader r = {.switches = s,
+                .until_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
+                .told = told,
+                .context = context};
     for (size_t i = 0; i < s->ring_count; i++) {
-        reader r = {s, &s->rings[i], told, context};
+        r.ring = &s->rings[i];
+        read_ring(&r);
+    }
+    tell_changes(s, told, context);
+    r.runs = true;
+    for (size_t i = 0; i < s->ring_count; i++) {
+        r.ring = &s->rings[i];
         read_ring(&r);
     }
 }

@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* --- dispatching --- */
 
@@ -92,9 +95,34 @@ uint64_t command_number(const char *text, uint64_t least, uint64_t most,
     return number * unit;
 }
 
+/* A socket cannot be opened by a name, and there are programs that give their
+ * children one as standard input; so it is copied into memory that has one. */
+static const char *socket_input(void)
+{
+    static char name[32];
+    char buffer[65536];
+    int fd = memfd_create("standard input", MFD_CLOEXEC);
+    ssize_t got;
+
+    if (fd < 0)
+        return "/dev/stdin";
+    while ((got = read(STDIN_FILENO, buffer, sizeof(buffer))) > 0) {
+        if (write(fd, buffer, (size_t)got) != got)
+            break;
+    }
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+    return name;
+}
+
 const char *command_input(const char *file)
 {
-    return strcmp(file, "-") == 0 ? "/dev/stdin" : file;
+    struct stat status;
+
+    if (strcmp(file, "-") != 0)
+        return file;
+    if (fstat(STDIN_FILENO, &status) == 0 && S_ISSOCK(status.st_mode))
+        return socket_input();
+    return "/dev/stdin";
 }
 
 /* --- maps --- */

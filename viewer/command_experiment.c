@@ -258,7 +258,8 @@ static int run(experiment_arguments *a)
         fputs("\r\033[K", stderr);
     if (e) {
         tell_notes(e);
-        failed = print(e, a);
+        if (e->cases[0].predicted)
+            failed = print(e, a);
     }
     measure_experiment_free(e);
     if (!err)

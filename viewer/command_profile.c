@@ -75,7 +75,7 @@ static void read_wire(profile_arguments *a, const char *text,
 {
     const char *comma = strchr(text, ',');
     char time[64] = "";
-    uint64_t ns, rate;
+    uint64_t ns = 0, rate = 0;
     if (!comma || (size_t)(comma - text) >= sizeof(time))
         argp_error(state, "--wire %s: expected TIME,RATE, such as 400us,70mbit",
                    text);
@@ -283,6 +283,18 @@ static void tell(const measure_profile_notes *notes)
         fprintf(stderr, "eventspace: %s\n", notes->texts[i]);
 }
 
+static int set_wires(predict_profile *profile, const profile_arguments *a)
+{
+    int err = 0;
+    for (uint32_t i = 0; i < profile->link_count && !err; i++) {
+        profile->links[i].busy = a->busy;
+        if (!isnan(a->latency_s))
+            err = predict_profile_set_wire(profile, i, a->latency_s,
+                                           a->bandwidth);
+    }
+    return err;
+}
+
 static int measure(profile_arguments *a)
 {
     predict_profile *profile;
@@ -299,8 +311,8 @@ static int measure(profile_arguments *a)
         return code;
     }
     tell(&notes);
-    measure_profile_set_link(profile, NULL, NULL, a->latency_s, a->bandwidth,
-                             a->busy);
+    if (set_wires(profile, a))
+        code = command_fail();
     if (a->out && predict_profile_save(profile, a->out))
         code = command_fail();
     if (print(profile, a) != COMMAND_OK)

@@ -39,6 +39,8 @@ static watched watch(const measure_watch_options *options, char **argv)
 {
     watched w = {0};
     int output = memfd_create("output", MFD_CLOEXEC);
+    /* Several write; the position of a memfd is not locked. */
+    cr_assert_eq(fcntl(output, F_SETFL, O_APPEND), 0);
     check_status(measure_watch_start(&w.watch, argv, output, options), 0);
     while (measure_watch_step(w.watch, -1)) {
     }
@@ -210,8 +212,8 @@ Test(processes, the_label_is_from_the_environment)
 {
     const char *argv[] = {"sh", "-c",
                           "EVENTSPACE_HOST=left " BUSY_IDLE
-                          " one 1 5 10 5; OMPI_COMM_WORLD_RANK=3 " BUSY_IDLE
-                          " forks 1 5 10 5; " BUSY_IDLE " one 1 5 10 5; exit 0",
+                          " one 1 60 5 5; OMPI_COMM_WORLD_RANK=3 " BUSY_IDLE
+                          " forks 1 60 5 5; " BUSY_IDLE " one 1 60 5 5; exit 0",
                           NULL};
     for (int switches = 0; switches < 2; switches++) {
         measure_watch_options options = {.no_switches = !switches};
@@ -223,9 +225,9 @@ Test(processes, the_label_is_from_the_environment)
             rank += strcmp(label, "rank3") == 0;
             plain += strcmp(label, "busy_idle") == 0;
         }
-        cr_expect_eq(left, 1);
-        cr_expect_eq(rank, 2);
-        cr_expect_eq(plain, 1);
+        cr_expect_eq(left, 1, "%u", left);
+        cr_expect_eq(rank, 2, "%u", rank);
+        cr_expect_eq(plain, 1, "%u", plain);
         done(&w);
     }
 }

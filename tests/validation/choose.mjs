@@ -98,8 +98,7 @@ function map(pair, instrumented) {
 }
 
 const command = file => ['run', file, '--out', join(folder, 'run'),
-                         '--replace', '--', join(bin, PROGRAM), 'run', '--out',
-                         folder];
+                         '--replace', '--', join(bin, PROGRAM), 'run'];
 
 function time(file) {
   const from = process.hrtime.bigint();
@@ -132,7 +131,7 @@ async function setting(profile, number) {
   hosts.forEach((host, i) => load(cluster, host, hosts.slice(i + 1)));
   await order(`load ${loaded * (PROCESSORS - 1)} ${load_}`);
   hosts.forEach(host => load(cluster, host, []));
-  const predicted = JSON.parse(call(eventspace, [
+  const {placements: predicted} = JSON.parse(call(eventspace, [
     'choose', profile, '--cluster', cluster, '--best', '1000',
     '--format', 'json']));
   // Of both orders of a pair, the one that is predicted to be faster.
@@ -141,7 +140,7 @@ async function setting(profile, number) {
     const pair = [row.h0, row.h1];
     const key = [...pair].sort().join('-');
     if (!best.has(key))
-      best.set(key, {pair, predicted_s: row.time_s ?? row.predicted_s,
+      best.set(key, {pair, predicted_s: row.time_s,
                      times: []});
   }
   const placements = [...best.values()];

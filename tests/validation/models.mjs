@@ -58,7 +58,7 @@ function experiment(program, hosts, testbed) {
     '--profile', join(folder, `${name}.profile`),
     ...(testbed ? ['--testbed=esval', '--quiet', '100mbit'] : []),
     ...of.flatMap(k => ['--scenario', k.case]),
-    map(program, hosts), '--', join(bin, program), 'run', '--out', folder,
+    map(program, hosts), '--', join(bin, program), 'run',
     ...(arguments_[program] ?? []),
   ], {stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26});
   writeFileSync(join(folder, `${name}.json`), done.stdout);
