@@ -109,8 +109,10 @@ int experiment__links_set(experiment_setup *s)
     int err = 0;
     /* What the profile's steps hold of it already is taken out of them. */
     for (uint32_t i = 0; quiet && i < p->link_count && !err; i++) {
-        err = predict_profile_set_wire(p, i, quiet->fitted.latency_s,
-                                       quiet->fitted.bandwidth);
+        err = predict_profile_set_wire(
+            p, i, quiet->fitted.latency_s, quiet->fitted.bandwidth,
+            (predict_flow){quiet->link.rate, quiet->link.burst,
+                           quiet->link.alone_s});
         p->links[i].busy = quiet->link.busy;
     }
     if (err || !quiet || !s->options->profile)
@@ -153,6 +155,10 @@ static int scenario_add(predict_scenario *scenario, const experiment_setup *s,
                             c->text);
     snprintf(text, sizeof(text), "%s=%.0fB,%.0fns", c->name,
              wire->fitted.bandwidth, wire->fitted.latency_s * 1e9);
+    if (wire->link.rate > 0)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text),
+                 ",rate:%.0fB,burst:%.0f,alone:%.0fns", wire->link.rate,
+                 wire->link.burst, wire->link.alone_s * 1e9);
     return predict_scenario_link(scenario, text);
 }
 

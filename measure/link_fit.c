@@ -122,6 +122,30 @@ static void residuals(measure_link *link)
     link->residual = sqrt(sum / (double)link->size_count);
 }
 
+/* By the largest sizes: for them it does not count what goes through at once. A
+ * link that is none of a shaper carries as much as B tells, or more, when its
+ * caches help; then there is nothing to tell. */
+static void flow(measure_link *link)
+{
+    const measure_link_size *last = &link->sizes[link->size_count - 1];
+    const measure_link_size *before = last - 1;
+    double more_s = last->median_s - before->median_s;
+
+    link->rate = link->burst = 0;
+    link->alone_s = link->sizes[0].median_s;
+    if (!(more_s > 0) || last->bytes <= before->bytes)
+        return;
+    link->rate = (double)(last->bytes - before->bytes) / more_s;
+    if (link->rate >= link->bandwidth) {
+        link->rate = 0;
+        return;
+    }
+    link->burst =
+        (double)last->bytes - link->rate * (last->median_s - link->alone_s);
+    if (!(link->burst > 0))
+        link->burst = 0;
+}
+
 /* A line that rises by less than a millionth over all sizes is level. */
 int measure_link_fit(measure_link *link)
 {
@@ -139,5 +163,6 @@ int measure_link_fit(measure_link *link)
     link->latency_s = l.latency < 1e-12 ? 0 : l.latency;
     link->bandwidth = 1 / l.per_byte;
     residuals(link);
+    flow(link);
     return 0;
 }

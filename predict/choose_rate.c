@@ -11,7 +11,7 @@
 
 #include "pastset/status.h"
 #include "predict/choose_internal.h"
-#include "predict/predict.h"
+#include "predict/predict_internal.h"
 
 #define NO_WAY_S 1e9   /* of the estimate, for each way that is missing */
 #define TIE_BREAK 1e-3 /* of the mean over nodes */
@@ -326,7 +326,7 @@ static int rate_by_replay(predict__rater *r, const predict_scenario *scenario,
     if (err)
         return err;
     bounds = bounds_of(r, placement->hosts);
-    placement->time_s = r->wall_s * seconds / r->replay_s;
+    placement->time_s = predict__replay_time(r->wall_s, r->replay_s, seconds);
     placement->lower_s = bounds.lower_s;
     placement->upper_s = bounds.upper_s;
     return 0;

@@ -58,9 +58,10 @@ typedef struct predict_answers {
     size_t best; /* index */
 } predict_answers;
 
-/* All answers. The replay's is the measured time times its time under the
- * scenario by its time without: what it does not know of is taken to grow as
- * the rest. Errors: PASTSET_EINVAL (also: a link is to change that was not
+/* All answers. The replay's is the measured time and what its time under the
+ * scenario is longer than its time without: what it does not know of, or sees
+ * too long, is taken to stay as it is. (If it is shorter, in proportion.)
+ * Errors: PASTSET_EINVAL (also: a link is to change that was not
  * measured), PASTSET_ENOMEM. */
 int predict_answer_all(predict_answers *out, const predict_scenario *scenario);
 

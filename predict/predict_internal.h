@@ -74,4 +74,7 @@ int predict__replay(predict_answer *out, const predict__asked *asked);
 void predict__term(predict_answer *answer, const char *what, const char *a,
                    const char *b, double added_s);
 
+/* See predict_answer_all. */
+double predict__replay_time(double wall_s, double base_s, double run_s);
+
 #endif

@@ -31,6 +31,12 @@ static int dedicated(predict_scenario **out, const predict__asked *asked,
     return 0;
 }
 
+double predict__replay_time(double wall_s, double base_s, double run_s)
+{
+    return run_s >= base_s ? wall_s + (run_s - base_s)
+                           : wall_s * run_s / base_s;
+}
+
 static int replay_wall(double *out_s, const predict_scenario *scenario)
 {
     predict_replay *replay;
@@ -60,20 +66,19 @@ static uint32_t condition_count(const predict__asked *asked)
 /* Runs `alone`, which has one condition; its term is counted in `sum_s`. */
 static int alone_term(predict_answer *answer, const char *what, const char *a,
                       const char *b, const predict_scenario *alone,
-                      double scale, double base_s, double *sum_s)
+                      double base_s, double *sum_s)
 {
     double wall_s = 0;
     int err = replay_wall(&wall_s, alone);
     if (err)
         return err;
-    *sum_s += (wall_s - base_s) * scale;
-    predict__term(answer, what, a, b, (wall_s - base_s) * scale);
+    *sum_s += wall_s - base_s;
+    predict__term(answer, what, a, b, wall_s - base_s);
     return 0;
 }
 
 static int alone_nodes(predict_answer *answer, const predict__asked *asked,
-                       predict_scenario *alone, double scale, double base_s,
-                       double *sum_s)
+                       predict_scenario *alone, double base_s, double *sum_s)
 {
     const predict_scenario *s = asked->scenario;
     int err = 0;
@@ -83,10 +88,10 @@ static int alone_nodes(predict_answer *answer, const predict__asked *asked,
         alone->loads[i] = s->loads[i];
         alone->laws[i] = s->laws[i];
         alone->speeds[i] = s->speeds[i];
-        err = alone_term(
-            answer,
-            s->loads[i] > 0 ? "competing processes" : "speed of the processor",
-            s->profile->nodes[i].name, NULL, alone, scale, base_s, sum_s);
+        err = alone_term(answer,
+                         s->loads[i] > 0 ? "competing processes"
+                                         : "speed of the processor",
+                         s->profile->nodes[i].name, NULL, alone, base_s, sum_s);
         alone->loads[i] = 0;
         alone->speeds[i] = 1;
     }
@@ -94,8 +99,7 @@ static int alone_nodes(predict_answer *answer, const predict__asked *asked,
 }
 
 static int alone_links(predict_answer *answer, const predict__asked *asked,
-                       predict_scenario *alone, double scale, double base_s,
-                       double *sum_s)
+                       predict_scenario *alone, double base_s, double *sum_s)
 {
     const predict_scenario *s = asked->scenario;
     const predict_profile *profile = s->profile;
@@ -104,26 +108,27 @@ static int alone_links(predict_answer *answer, const predict__asked *asked,
         if (!predict__link_changed(s, i))
             continue;
         alone->wires[i] = s->wires[i];
-        err =
-            alone_term(answer, "link", profile->nodes[profile->links[i].a].name,
-                       profile->nodes[profile->links[i].b].name, alone, scale,
-                       base_s, sum_s);
+        alone->flows[i] = s->flows[i];
+        err = alone_term(
+            answer, "link", profile->nodes[profile->links[i].a].name,
+            profile->nodes[profile->links[i].b].name, alone, base_s, sum_s);
         alone->wires[i] = s->old[i];
+        alone->flows[i] = profile->links[i].flow;
     }
     return err;
 }
 
 static int terms_alone(predict_answer *answer, const predict__asked *asked,
-                       double base_s, double scale)
+                       double base_s)
 {
     predict_scenario *alone;
     double sum_s = 0, rest_s;
     int err = dedicated(&alone, asked, asked->scenario);
     if (err)
         return err;
-    err = alone_nodes(answer, asked, alone, scale, base_s, &sum_s);
+    err = alone_nodes(answer, asked, alone, base_s, &sum_s);
     if (!err)
-        err = alone_links(answer, asked, alone, scale, base_s, &sum_s);
+        err = alone_links(answer, asked, alone, base_s, &sum_s);
     predict_scenario_free(alone);
     rest_s = answer->upper_s - asked->facts->wall_s - sum_s;
     if (!err && fabs(rest_s) > 1e-9 * answer->upper_s)
@@ -134,22 +139,20 @@ static int terms_alone(predict_answer *answer, const predict__asked *asked,
 /* --- what was counted --- */
 
 static void terms_counted(predict_answer *answer, const predict_profile *p,
-                          const predict_replay *base, const predict_replay *run,
-                          double scale)
+                          const predict_replay *base, const predict_replay *run)
 {
     for (size_t i = 0; i < p->node_count; i++)
-        predict__term(
-            answer, "competing processes, in all", p->nodes[i].name, NULL,
-            scale * (run->nodes[i].shared_s - base->nodes[i].shared_s));
+        predict__term(answer, "competing processes, in all", p->nodes[i].name,
+                      NULL, run->nodes[i].shared_s - base->nodes[i].shared_s);
     for (size_t i = 0; i < p->link_count; i++) {
         const char *a = p->nodes[p->links[i].a].name;
         const char *b = p->nodes[p->links[i].b].name;
         const predict_replay_link *before = &base->links[i];
         const predict_replay_link *now = &run->links[i];
         predict__term(answer, "messages, in all", a, b,
-                      scale * (now->carrying_s - before->carrying_s));
+                      now->carrying_s - before->carrying_s);
         predict__term(answer, "messages behind others, in all", a, b,
-                      scale * (now->queued_s - before->queued_s));
+                      now->queued_s - before->queued_s);
     }
 }
 
@@ -159,17 +162,16 @@ static int compare(predict_answer *out, const predict__asked *asked,
                    const predict_replay *base, const predict_replay *run)
 {
     const predict_profile *profile = asked->facts->profile;
-    double scale;
     if (!(base->wall_s > 0))
         return pastset_fail(PASTSET_EINVAL,
                             "the actors of the profile take no time, so that "
                             "there is nothing to replay");
-    scale = asked->facts->wall_s / base->wall_s;
-    out->lower_s = out->upper_s = scale * run->wall_s;
+    out->lower_s = out->upper_s =
+        predict__replay_time(asked->facts->wall_s, base->wall_s, run->wall_s);
     if (condition_count(asked) <= ALONE_CONDITIONS &&
         profile->step_count < ALONE_STEPS)
-        return terms_alone(out, asked, base->wall_s, scale);
-    terms_counted(out, profile, base, run, scale);
+        return terms_alone(out, asked, base->wall_s);
+    terms_counted(out, profile, base, run);
     return 0;
 }
 

@@ -177,7 +177,8 @@ int64_t predict_profile_add_link(predict_profile *profile, uint32_t a,
         return err;
     memmove(&profile->links[at + 1], &profile->links[at],
             (profile->link_count - at) * sizeof(*profile->links));
-    profile->links[at] = (predict_link){low, high, NAN, NAN, 0};
+    profile->links[at] =
+        (predict_link){.a = low, .b = high, .latency_s = NAN, .bandwidth = NAN};
     profile->link_count++;
     return (int64_t)at;
 }

@@ -54,6 +54,15 @@ typedef struct predict_node {
     size_t phase_count;
 } predict_node;
 
+/* How a link really carries messages, where that is known apart from L and B: a
+ * shaper lets a burst through at once after a rest, so that no L + size/B is
+ * right for all sizes. All 0: not known, L and B are taken. */
+typedef struct predict_flow {
+    double rate;      /* what it carries for long, bytes per second */
+    double burst;     /* bytes */
+    double latency_s; /* of a message that is no longer than the burst */
+} predict_flow;
+
 /* Between two nodes, in both directions. */
 typedef struct predict_link {
     uint32_t a, b;    /* nodes, a < b */
@@ -62,6 +71,7 @@ typedef struct predict_link {
     double busy;      /* the share of `L + size/B` in which the processor is
                          busy: 1 where it polls or copies for as long as the
                          message takes (the papers'), 0 where it sleeps */
+    predict_flow flow;
 } predict_link;
 
 typedef struct predict_message {
@@ -136,16 +146,17 @@ int64_t predict_profile_add_actor(predict_profile *profile, uint32_t node,
                                   int64_t start_ns);
 int64_t predict_profile_add_step(predict_profile *profile, predict_step step);
 
-/* Sets L and B of a link (its index). Of profiles whose source is not "traces"
- * that is all. Steps from traces hold all the time that messages took, as long
- * as L and B are not known and the replay lets messages arrive at once. From
- * now on it lets them take L + size/B: so much is taken out of the steps, and
- * where there was less, out of those of the messages that follow, so that a
+/* Sets L, B and flow of a link (its index). Of profiles whose source is not
+ * "traces" that is all. Steps from traces hold all the time that messages took,
+ * as long as L and B are not known and the replay lets messages arrive at once.
+ * From now on it lets them take L + size/B: so much is taken out of the steps,
+ * and where there was less, out of those of the messages that follow, so that a
  * replay under the same conditions takes as long as before. (Where L and B are
  * set without this, messages take their time twice in a replay.)
  * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
 int predict_profile_set_wire(predict_profile *profile, uint32_t link,
-                             double latency_s, double bandwidth);
+                             double latency_s, double bandwidth,
+                             predict_flow flow);
 
 /* Looks whether all indexes are in range, times are not negative, messages are
  * in order and each has one SEND and at most one RECEIVE.

@@ -98,7 +98,10 @@ static bool link_is_sound(const predict_link *link)
 {
     return !(link->latency_s < 0) && !isinf(link->latency_s) &&
            !(link->bandwidth <= 0) && !isinf(link->bandwidth) &&
-           link->busy >= 0 && link->busy <= 1;
+           link->busy >= 0 && link->busy <= 1 && link->flow.rate >= 0 &&
+           link->flow.burst >= 0 && link->flow.latency_s >= 0 &&
+           isfinite(link->flow.latency_s) && isfinite(link->flow.rate) &&
+           isfinite(link->flow.burst);
 }
 
 static int check_links(const predict_profile *profile)

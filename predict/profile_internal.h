@@ -72,7 +72,7 @@ typedef struct predict__scalar {
 } predict__scalar;
 
 #define PREDICT__SCALARS 6
-#define PREDICT__COLUMNS 29
+#define PREDICT__COLUMNS 32
 
 extern const predict__scalar predict__scalars[PREDICT__SCALARS];
 extern const predict__column predict__columns[PREDICT__COLUMNS];

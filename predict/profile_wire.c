@@ -5,7 +5,7 @@
  * L + size/B, and longer where messages wait for one another; so this is taken
  * out of the SLEEP. Messages are followed through the link for that, by the
  * times at which they were sent. */
-#include "predict/profile.h"
+#include "predict/flow_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,11 +13,11 @@
 
 #include "pastset/status.h"
 
-/* One direction of a link, with certain L and B. */
+/* One direction of a link, with certain L, B and flow. */
 typedef struct wire {
     bool known;
-    double latency_s, bandwidth;
-    double free_ns; /* from when on it can carry another one */
+    predict__flow flow;
+    double until;
 } wire;
 
 typedef struct direction {
@@ -25,23 +25,19 @@ typedef struct direction {
     double owed_ns; /* that could not be taken out yet */
 } direction;
 
-static wire wire_of(double latency_s, double bandwidth)
+static wire wire_of(double latency_s, double bandwidth, predict_flow flow)
 {
     return (wire){.known = isfinite(latency_s) && bandwidth > 0,
-                  .latency_s = latency_s,
-                  .bandwidth = bandwidth};
+                  .flow = predict__flow_make(latency_s, bandwidth, flow),
+                  .until = -INFINITY};
 }
 
 static double arrival_ns(wire *w, const predict_message *m)
 {
-    double at_ns = (double)m->at_ns;
-
     if (!w->known)
-        return at_ns;
-    if (w->free_ns > at_ns)
-        at_ns = w->free_ns;
-    w->free_ns = at_ns + (double)m->bytes / w->bandwidth * 1e9;
-    return w->free_ns + w->latency_s * 1e9;
+        return (double)m->at_ns;
+    return predict__flow_arrival(&w->flow, &w->until, (double)m->at_ns,
+                                 (double)m->bytes, NULL);
 }
 
 /* By message: the SLEEP behind its RECEIVE; NULL where there is none. */
@@ -76,7 +72,8 @@ static void take_out(direction *d, predict_step *sleep, double ns)
 }
 
 int predict_profile_set_wire(predict_profile *profile, uint32_t link,
-                             double latency_s, double bandwidth)
+                             double latency_s, double bandwidth,
+                             predict_flow flow)
 {
     predict_link *l;
     predict_step **sleeps;
@@ -96,8 +93,8 @@ int predict_profile_set_wire(predict_profile *profile, uint32_t link,
                             profile->message_count);
     l = &profile->links[link];
     from_traces = profile->source && strcmp(profile->source, "traces") == 0;
-    ways[0] = (direction){.old = wire_of(l->latency_s, l->bandwidth),
-                          .changed = wire_of(latency_s, bandwidth)};
+    ways[0] = (direction){.old = wire_of(l->latency_s, l->bandwidth, l->flow),
+                          .changed = wire_of(latency_s, bandwidth, flow)};
     ways[1] = ways[0];
     for (size_t i = 0; from_traces && i < profile->message_count; i++) {
         const predict_message *m = &profile->messages[i];
@@ -110,5 +107,6 @@ int predict_profile_set_wire(predict_profile *profile, uint32_t link,
     free(sleeps);
     l->latency_s = latency_s;
     l->bandwidth = bandwidth;
+    l->flow = flow;
     return 0;
 }

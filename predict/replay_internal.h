@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "predict/flow_internal.h"
 #include "predict/replay.h"
 
 /* --- heaps --- */
@@ -88,9 +89,8 @@ static inline uint32_t replay__processors_next(const replay_processors *all)
 /* --- links --- */
 
 typedef struct replay_link {
-    double latency;          /* ns */
-    double per_byte;         /* ns */
-    double free_at[2];       /* when the last message has left; [0] is a to b */
+    predict__flow flow;
+    double until[2];         /* when all messages are carried; [0] is a to b */
     double carrying, queued; /* ns */
     uint64_t messages;
     uint32_t a;

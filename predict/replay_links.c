@@ -1,10 +1,12 @@
 /* replay_links.c - messages under way: each direction of a link is a queue.
  *
- * A message leaves when those before it have left, takes size/B for that, and
- * has come L later. So it is known when it is sent when it will have come, and
- * the queue needs no more memory than the moment at which it will be empty. */
+ * When a message is sent it is known when it will have come (flow_internal.h),
+ * so the queue needs no more memory than the moment until which the link is
+ * taken. */
 #include "pastset/status.h"
 #include "predict/replay_internal.h"
+
+#include <math.h>
 
 static int refuse(const predict_scenario *scenario, size_t link,
                   const char *what, double value)
@@ -28,8 +30,9 @@ int replay__links_init(replay_link *links, const predict_scenario *scenario)
                           wire.bandwidth);
         /* NaN: not measured, and taken to cost nothing. */
         links[i] = (replay_link){
-            .latency = isnan(wire.latency_s) ? 0 : wire.latency_s * 1e9,
-            .per_byte = isnan(wire.bandwidth) ? 0 : 1e9 / wire.bandwidth,
+            .flow = predict__flow_make(wire.latency_s, wire.bandwidth,
+                                       scenario->flows[i]),
+            .until = {-INFINITY, -INFINITY},
             .a = scenario->profile->links[i].a,
         };
     }
@@ -41,7 +44,7 @@ double replay__links_send(replay_link *links, const predict_profile *profile,
 {
     uint32_t index;
     replay_link *link;
-    double *free_at, start, leaving;
+    double arrival, waited;
 
     if (message->from == message->to)
         return now;
@@ -49,12 +52,11 @@ double replay__links_send(replay_link *links, const predict_profile *profile,
     if (index == PREDICT_NONE)
         return now;
     link = &links[index];
-    free_at = &link->free_at[message->from != link->a];
-    start = *free_at > now ? *free_at : now;
-    leaving = (double)message->bytes * link->per_byte;
-    *free_at = start + leaving;
+    arrival = predict__flow_arrival(&link->flow,
+                                    &link->until[message->from != link->a], now,
+                                    (double)message->bytes, &waited);
     link->messages++;
-    link->carrying += leaving + link->latency;
-    link->queued += start - now;
-    return start + leaving + link->latency;
+    link->carrying += arrival - now - waited;
+    link->queued += waited;
+    return arrival;
 }

@@ -256,6 +256,7 @@ int predict_scenario_node(predict_scenario *scenario, const char *text)
 
 typedef struct link_condition {
     predict_wire wire; /* NaN: not told */
+    predict_flow flow; /* 0: not told */
     double busy;
 } link_condition;
 
@@ -270,6 +271,15 @@ static int parse_link_part(link_condition *out, const char *part, bool busy)
                                value);
         return err;
     }
+    value = value_of(part, "rate");
+    if (value)
+        return predict_bandwidth_parse(&out->flow.rate, value);
+    value = value_of(part, "burst");
+    if (value)
+        return parse_real(&out->flow.burst, value, "burst");
+    value = value_of(part, "alone");
+    if (value)
+        return predict_time_parse(&out->flow.latency_s, value);
     if (!predict_time_parse(&out->wire.latency_s, part))
         return 0;
     if (!paths_parse_rate(part, &(uint64_t){0}))
@@ -287,7 +297,7 @@ static int parse_link(link_condition *told, size_t *from, size_t *to,
 {
     condition c;
     int err = condition_begin(&c, text, "n0-n1=10mbit,400us or *=10mbit");
-    *told = (link_condition){{NAN, NAN}, NAN};
+    *told = (link_condition){{NAN, NAN}, {0, 0, 0}, NAN};
     if (!err)
         err = find_links(profile, c.name, from, to);
     for (char *part; !err && (part = condition_next(&c));)
@@ -308,19 +318,25 @@ int predict_scenario_link(predict_scenario *scenario, const char *text)
             scenario->wires[i].latency_s = told.wire.latency_s;
         if (!isnan(told.wire.bandwidth))
             scenario->wires[i].bandwidth = told.wire.bandwidth;
+        if (!isnan(told.wire.bandwidth) || told.flow.rate > 0)
+            scenario->flows[i] = told.flow;
     }
     return 0;
 }
 
 /* What is not told stays as it was. */
-static int set_wire(predict_profile *profile, uint32_t link, predict_wire told)
+static int set_wire(predict_profile *profile, uint32_t link,
+                    const link_condition *told)
 {
     predict_link *l = &profile->links[link];
-    double latency_s = isnan(told.latency_s) ? l->latency_s : told.latency_s;
-    double bandwidth = isnan(told.bandwidth) ? l->bandwidth : told.bandwidth;
+    double latency_s =
+        isnan(told->wire.latency_s) ? l->latency_s : told->wire.latency_s;
+    double bandwidth =
+        isnan(told->wire.bandwidth) ? l->bandwidth : told->wire.bandwidth;
 
     if (!isnan(latency_s) && !isnan(bandwidth))
-        return predict_profile_set_wire(profile, link, latency_s, bandwidth);
+        return predict_profile_set_wire(profile, link, latency_s, bandwidth,
+                                        told->flow);
     l->latency_s = latency_s;
     l->bandwidth = bandwidth;
     return 0;
@@ -335,7 +351,7 @@ int predict_wire_set(predict_profile *profile, const char *text)
         return err;
     for (size_t i = from; i < to; i++) {
         predict_link *link = &profile->links[i];
-        err = set_wire(profile, (uint32_t)i, told.wire);
+        err = set_wire(profile, (uint32_t)i, &told);
         if (err)
             return err;
         if (!isnan(told.busy))
@@ -353,10 +369,11 @@ static int allocate(predict_scenario *s, size_t nodes, size_t links)
     s->speeds = calloc(nodes + 1, sizeof(*s->speeds));
     s->old = calloc(links + 1, sizeof(*s->old));
     s->wires = calloc(links + 1, sizeof(*s->wires));
+    s->flows = calloc(links + 1, sizeof(*s->flows));
     s->places = calloc(nodes + 1, sizeof(*s->places));
     s->processors = calloc(nodes + 1, sizeof(*s->processors));
-    if (s->loads && s->laws && s->speeds && s->old && s->wires && s->places &&
-        s->processors)
+    if (s->loads && s->laws && s->speeds && s->old && s->wires && s->flows &&
+        s->places && s->processors)
         return 0;
     return pastset_fail(PASTSET_ENOMEM, "no memory for a scenario");
 }
@@ -400,6 +417,7 @@ int predict_scenario_create(predict_scenario **out,
         const predict_link *link = &profile->links[i];
         s->old[i] = (predict_wire){link->latency_s, link->bandwidth};
         s->wires[i] = s->old[i];
+        s->flows[i] = link->flow;
     }
     fill_places(s);
     *out = s;
@@ -415,6 +433,7 @@ void predict_scenario_free(predict_scenario *s)
     free(s->speeds);
     free(s->old);
     free(s->wires);
+    free(s->flows);
     free(s->places);
     free(s->processors);
     free(s);

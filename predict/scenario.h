@@ -8,6 +8,8 @@
  *   n0-n1=10mbit,400us     the link between n0 and n1 has B and L; either may
  *                          be left out (as it was)
  *   *=10mbit               all links
+ *   n0-n1=13mbit,9us,rate:9.6mbit,burst:1600,alone:20us
+ *                          its flow (profile.h) as well, for the replay
  *
  * n1-n0 is n0-n1. A link between two nodes that send each other nothing may be
  * named, and makes no difference (`unused` counts such).
@@ -31,6 +33,7 @@ typedef struct predict_scenario {
     double *speeds;      /* by node: how fast its processor is, 1 as measured */
     predict_wire *old;   /* by link of the profile: as measured */
     predict_wire *wires; /* by link: as it will be */
+    predict_flow *flows; /* by link: the same, for the replay */
     uint32_t *places; /* by node: those of the same number share processors */
     uint32_t *processors; /* by place number (at most as many as nodes) */
     uint32_t unused; /* conditions of links that the profile does not use */

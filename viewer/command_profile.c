@@ -289,8 +289,9 @@ static int set_wires(predict_profile *profile, const profile_arguments *a)
     for (uint32_t i = 0; i < profile->link_count && !err; i++) {
         profile->links[i].busy = a->busy;
         if (!isnan(a->latency_s))
-            err = predict_profile_set_wire(profile, i, a->latency_s,
-                                           a->bandwidth);
+            err =
+                predict_profile_set_wire(profile, i, a->latency_s, a->bandwidth,
+                                         (predict_flow){0, 0, 0});
     }
     return err;
 }

