@@ -96,12 +96,20 @@ static double replayed(const predict_scenario *s)
     return seconds;
 }
 
+/* What a replay takes longer is added; if it is shorter, in proportion. */
+static double added(double wall_s, double replay_s, double dedicated_s)
+{
+    return replay_s > dedicated_s ? wall_s + replay_s - dedicated_s
+                                  : wall_s / dedicated_s * replay_s;
+}
+
 static double time_of(const predict_scenario *s, double dedicated_s)
 {
     predict_answers a;
 
     if (s->profile->actor_count)
-        return (double)s->profile->wall_ns / 1e9 * replayed(s) / dedicated_s;
+        return added((double)s->profile->wall_ns / 1e9, replayed(s),
+                     dedicated_s);
     check_status(predict_answer_all(&a, s), 0);
     return a.all[a.best].upper_s;
 }

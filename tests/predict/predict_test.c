@@ -408,7 +408,7 @@ Test(predict, the_replay_is_the_answer_where_there_are_actors)
     predict_profile_free(rounds);
 }
 
-Test(predict, the_replay_is_scaled_to_the_measured_time)
+Test(predict, what_the_replay_adds_is_added_to_the_measured_time)
 {
     predict_profile *rounds = rounds_make();
     predict_scenario *asked;
@@ -416,7 +416,13 @@ Test(predict, the_replay_is_scaled_to_the_measured_time)
     check_status(predict_scenario_create(&asked, rounds, PREDICT_LAW_FAIR), 0);
     check_status(predict_scenario_node(asked, "n1=load:1"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
-    cr_expect(near(answers.all[answers.best].upper_s, 2 * (16.2 + 6)));
+    cr_expect(near(answers.all[answers.best].upper_s, 2 * 16.2 + 6));
+    predict_scenario_free(asked);
+    check_status(predict_scenario_create(&asked, rounds, PREDICT_LAW_FAIR), 0);
+    check_status(predict_scenario_node(asked, "*=speed:2"), 0);
+    check_status(predict_answer_all(&answers, asked), 0);
+    cr_expect(answers.all[answers.best].upper_s > 0);
+    cr_expect(answers.all[answers.best].upper_s < 2 * 16.2);
     predict_scenario_free(asked);
     predict_profile_free(rounds);
 }
