@@ -137,7 +137,7 @@ static int take_host(reader *r, const paths_map_node *node)
 
     host->name = strdup(node->name);
     host->speed = 1;
-    host->law = PREDICT_LAW_FAIR;
+    host->law = PREDICT_LAW_DEFAULT;
     host->place =
         find_place(r, paths_attributes_get(&node->attributes, "place"));
     if (!host->name)

@@ -37,10 +37,20 @@ double predict_law_extra(predict_law law, double busy_s, double idle_s,
 
 /* --- as text --- */
 
+/* What stands behind the name of a law: "bounded:TIME". */
+static bool parse_time(double *out_s, const char *text, const char *name)
+{
+    uint64_t ns;
+    if (strncmp(text, name, strlen(name)) != 0 ||
+        paths_parse_duration(text + strlen(name), &ns))
+        return false;
+    *out_s = (double)ns / 1e9;
+    return true;
+}
+
 int predict_law_parse(predict_law *out, const char *text)
 {
-    static const char bounded[] = "bounded:";
-    uint64_t ns;
+    double time_s;
     if (strcmp(text, "credit") == 0) {
         *out = PREDICT_LAW_CREDIT;
         return 0;
@@ -49,35 +59,53 @@ int predict_law_parse(predict_law *out, const char *text)
         *out = PREDICT_LAW_FAIR;
         return 0;
     }
-    if (strncmp(text, bounded, sizeof(bounded) - 1) != 0 ||
-        paths_parse_duration(text + sizeof(bounded) - 1, &ns))
-        return pastset_fail(PASTSET_EINVAL,
-                            "\"%.60s\" is no law of a scheduler: write credit, "
-                            "fair, or bounded:TIME such as bounded:6ms",
-                            text);
-    out->credit_s = (double)ns / 1e9;
-    return 0;
+    if (strcmp(text, "eevdf") == 0) {
+        *out = PREDICT_LAW_EEVDF;
+        return 0;
+    }
+    if (parse_time(&time_s, text, "eevdf:") && time_s > 0) {
+        *out = (predict_law){.slice_s = time_s};
+        return 0;
+    }
+    if (parse_time(&time_s, text, "bounded:")) {
+        *out = (predict_law){.credit_s = time_s};
+        return 0;
+    }
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no law of a scheduler: write credit, "
+                        "fair, eevdf, bounded:TIME such as bounded:6ms, or "
+                        "eevdf:TIME with the slice",
+                        text);
 }
 
 /* In milliseconds, without zeros at the end: the same law when it is read. */
-const char *predict_law_text(predict_law law, char *buffer, size_t bytes)
+static void time_text(const char *name, double time_s, char *buffer,
+                      size_t bytes)
 {
-    int64_t ns;
-    size_t used;
+    int64_t ns = llround(fmin(time_s, 1e6) * 1e9);
     char text[64];
-    if (law.credit_s == 0 || isinf(law.credit_s)) {
-        snprintf(buffer, bytes, "%s", law.credit_s == 0 ? "fair" : "credit");
-        return buffer;
-    }
-    ns = llround(fmin(law.credit_s, 1e6) * 1e9);
-    used =
-        (size_t)snprintf(text, sizeof(text), "bounded:%" PRId64 ".%06" PRId64,
+    size_t used =
+        (size_t)snprintf(text, sizeof(text), "%s:%" PRId64 ".%06" PRId64, name,
                          ns / 1000000, ns % 1000000);
     while (text[used - 1] == '0')
         text[--used] = '\0';
     if (text[used - 1] == '.')
         text[used - 1] = '\0';
     snprintf(buffer, bytes, "%sms", text);
+}
+
+const char *predict_law_text(predict_law law, char *buffer, size_t bytes)
+{
+    if (law.slice_s == PREDICT_LAW_EEVDF.slice_s)
+        snprintf(buffer, bytes, "eevdf");
+    else if (law.slice_s > 0)
+        time_text("eevdf", law.slice_s, buffer, bytes);
+    else if (law.credit_s == 0)
+        snprintf(buffer, bytes, "fair");
+    else if (isinf(law.credit_s))
+        snprintf(buffer, bytes, "credit");
+    else
+        time_text("bounded", law.credit_s, buffer, bytes);
     return buffer;
 }
 
@@ -171,7 +199,7 @@ static predict_law choose(point *points, size_t count, double *sum)
     if (as_good(fair, least, count))
         return PREDICT_LAW_FAIR;
     *sum = least;
-    return (predict_law){credit_s};
+    return (predict_law){.credit_s = credit_s};
 }
 
 int predict_law_fit(predict_law *out, double *error,

@@ -17,6 +17,11 @@
  *   fair     none: who sleeps loses what it did not use. Linux from 6.6 on
  *            (EEVDF), by measurement: see docs/prediction.md.
  *   bounded  anything in between, as Linux before that.
+ *   eevdf    as fair, over long times and in all formulas; but the replay
+ *            follows what Linux does at each wake-up (replay_eevdf.h). A
+ *            thread that waits for others between short phases loses more than
+ *            by `fair`: it waits for slices to end. `slice` is the base slice
+ *            of the machine.
  *
  * Threads: any. */
 #ifndef PREDICT_LAW_H
@@ -26,17 +31,25 @@
 
 typedef struct predict_law {
     double credit_s; /* 0: fair; INFINITY: credit */
+    double slice_s;  /* of eevdf, whose credit is 0; else 0 */
 } predict_law;
 
-#define PREDICT_LAW_CREDIT ((predict_law){INFINITY})
-#define PREDICT_LAW_FAIR ((predict_law){0.0})
+#define PREDICT_LAW_CREDIT ((predict_law){.credit_s = INFINITY})
+#define PREDICT_LAW_FAIR ((predict_law){.credit_s = 0})
+/* A machine of 8 processors or more. Linux has 0.7 ms (0.75 ms up to 6.14)
+ * times 1 + floor(log2(processors)), and no more than four times that. */
+#define PREDICT_LAW_EEVDF ((predict_law){.slice_s = 2.8e-3})
+
+/* Where nothing is known: today's Linux. */
+#define PREDICT_LAW_DEFAULT PREDICT_LAW_EEVDF
 
 /* Seconds that a phase takes longer. All arguments >= 0; `load` need not be a
  * whole number (a load average). NaN when they make no sense. */
 double predict_law_extra(predict_law law, double busy_s, double idle_s,
                          double load);
 
-/* "credit", "fair", or a time: "bounded:6ms". The text of any law fits into 32
+/* "credit", "fair", or a time: "bounded:6ms"; "eevdf" or
+ * "eevdf:2.8ms", with the slice. The text of any law fits into 32
  * bytes. Errors: PASTSET_EINVAL. */
 int predict_law_parse(predict_law *out, const char *text);
 const char *predict_law_text(predict_law law, char *buffer, size_t bytes);

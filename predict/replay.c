@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
+#include "predict/replay_eevdf.h"
 #include "predict/replay_internal.h"
 
 typedef struct actor_state {
@@ -48,22 +49,14 @@ typedef struct replay_state {
     replay_link *links;
     node_state *nodes;
     actor_state *actors;
-    double *came; /* by message */
+    uint32_t *threads; /* by actor */
+    double *came;      /* by message */
     size_t ended;
     double wall;
     uint64_t events;
 } replay_state;
 
 /* --- steps --- */
-
-/* Threads that serve the requests of others are told by their first step: each
- * request is an actor of its own. Such a thread has slept since the last of
- * the requests that its node served. */
-static bool serves(const replay_state *r, const predict_actor *actor)
-{
-    return actor->steps > 0 &&
-           r->profile->steps[actor->step].kind == PREDICT_RECEIVE;
-}
 
 /* Brings the sum of a node's computing times up to now. */
 static void count_present(node_state *node, double now)
@@ -80,7 +73,7 @@ static double credit_of(const replay_state *r, uint32_t index,
 
     if (node->place->load <= 0)
         return 0;
-    if (serves(r, &r->profile->actors[index]))
+    if (replay__serves(r->profile, &r->profile->actors[index]))
         rested = node->serving ? r->now : node->served;
     credit = fmin((r->now - rested) / node->place->load, node->credit);
     return fmax(credit, left);
@@ -90,16 +83,19 @@ static int compute(replay_state *r, uint32_t index, double ns, double left)
 {
     const predict_actor *actor = &r->profile->actors[index];
     node_state *node = &r->nodes[actor->node];
-    double credit = credit_of(r, index, node, left);
+    double need = ns * node->slowness, credit = credit_of(r, index, node, left);
     uint32_t place = r->scenario->places[actor->node];
     int err;
 
     count_present(node, r->now);
     node->computing++;
-    node->serving += serves(r, actor);
-    node->need += ns * node->slowness;
-    err = replay__place_begin(node->place, r->now, index, ns * node->slowness,
-                              credit);
+    node->serving += replay__serves(r->profile, actor);
+    node->need += need;
+    if (node->place->eevdf)
+        err = replay__eevdf_begin(node->place->eevdf, r->now, r->threads[index],
+                                  index, need);
+    else
+        err = replay__place_begin(node->place, r->now, index, need, credit);
     replay__processors_settle(&r->processors, place);
     return err;
 }
@@ -112,7 +108,7 @@ static void computed(replay_state *r, uint32_t index)
     count_present(node, r->now);
     node->computing--;
     r->actors[index].rested = r->now;
-    if (serves(r, actor)) {
+    if (replay__serves(r->profile, actor)) {
         node->serving--;
         node->served = r->now;
     }
@@ -232,7 +228,7 @@ static int start(replay_state *r)
     for (size_t i = 0; i < r->profile->actor_count && !err; i++) {
         const predict_actor *actor = &r->profile->actors[i];
         r->actors[i].rested = (double)actor->start_ns;
-        if (serves(r, actor))
+        if (replay__serves(r->profile, actor))
             err = go_on(r, (uint32_t)i, 0);
         else
             err = replay__heap_push(&r->moments, (double)actor->start_ns, 0,
@@ -256,10 +252,12 @@ static int check_node(const predict_scenario *scenario, size_t i)
         return pastset_fail(PASTSET_EINVAL,
                             "node %s: %g is no speed: it must be more than 0",
                             name, speed);
-    if (!(scenario->laws[i].credit_s >= 0))
+    if (!(scenario->laws[i].credit_s >= 0) || !(scenario->laws[i].slice_s >= 0))
         return pastset_fail(PASTSET_EINVAL,
-                            "node %s: its law has a credit of %g s", name,
-                            scenario->laws[i].credit_s);
+                            "node %s: its law has a credit of %g s and "
+                            "a slice of %g s",
+                            name, scenario->laws[i].credit_s,
+                            scenario->laws[i].slice_s);
     if (scenario->places[i] >= scenario->profile->node_count ||
         scenario->processors[scenario->places[i]] == 0)
         return pastset_fail(PASTSET_EINVAL,
@@ -312,7 +310,11 @@ static int prepare(replay_state *r)
     for (size_t i = 0; i < p->message_count; i++)
         r->came[i] = NOT_SENT;
     err = replay__links_init(r->links, r->scenario);
-    return err ? err : set_nodes(r);
+    if (!err)
+        err = set_nodes(r);
+    if (!err)
+        err = replay__threads_init(&r->threads, &r->processors, r->scenario);
+    return err;
 }
 
 static void release(replay_state *r)
@@ -322,6 +324,7 @@ static void release(replay_state *r)
     free(r->nodes);
     free(r->links);
     free(r->actors);
+    free(r->threads);
     free(r->came);
 }
 

@@ -2,6 +2,8 @@
  *
  *   replay.c             actors and their steps, what happens next
  *   replay_processors.c  places: who computes, how fast, who is done next
+ *   replay_eevdf.c       a loaded processor by the rules of Linux
+ *   replay_threads.c     which places that are, and their threads
  *   replay_links.c       messages under way
  *   replay_heap.c        what waits for a moment
  *
@@ -50,6 +52,8 @@ void replay__heap_release(replay_heap *heap);
 typedef struct replay_place {
     double processors;
     double load;
+    struct replay_eevdf
+        *eevdf;        /* shares it instead (replay_eevdf.h), or NULL */
     replay_heap fair;  /* actors who compute, by `fair_served` at their end */
     replay_heap first; /* those who are served before others */
     double fair_served, first_served; /* what each of them got so far, ns */
@@ -85,6 +89,24 @@ static inline uint32_t replay__processors_next(const replay_processors *all)
 {
     return all->winners[1];
 }
+
+/* --- threads --- */
+
+/* Threads that serve the requests of others are told by their first step: each
+ * request is an actor of its own. Such a thread has slept since the last of
+ * the requests that its node served. */
+static inline bool replay__serves(const predict_profile *profile,
+                                  const predict_actor *actor)
+{
+    return actor->steps > 0 &&
+           profile->steps[actor->step].kind == PREDICT_RECEIVE;
+}
+
+/* Gives the places that are shared by the rules of eevdf what they need, and
+ * the number of each actor's thread at its place, to be released with free.
+ * Errors: PASTSET_ENOMEM. */
+int replay__threads_init(uint32_t **threads, replay_processors *all,
+                         const predict_scenario *scenario);
 
 /* --- links --- */
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
+#include "predict/replay_eevdf.h"
 #include "predict/replay_internal.h"
 
 int replay__processors_init(replay_processors *all, uint32_t places)
@@ -42,6 +43,7 @@ void replay__processors_fini(replay_processors *all)
     for (uint32_t i = 0; all->places && i < all->leaves; i++) {
         replay__heap_release(&all->places[i].fair);
         replay__heap_release(&all->places[i].first);
+        replay__eevdf_free(all->places[i].eevdf);
     }
     free(all->places);
     free(all->winners);
@@ -93,6 +95,10 @@ uint32_t replay__place_end(replay_place *place, double *credit, int *err)
 {
     replay_entry entry;
 
+    if (place->eevdf) {
+        *credit = 0;
+        return replay__eevdf_end(place->eevdf);
+    }
     advance(place, place->next);
     if (!place->first_is_next) {
         entry = replay__heap_pop(&place->fair);
@@ -124,17 +130,26 @@ static void rates(replay_place *place)
         place->fair_rate = all <= left ? 1 : left / all;
 }
 
-void replay__processors_settle(replay_processors *all, uint32_t index)
+/* When something is due at a place, and what. */
+static void foresee(replay_place *place)
 {
-    replay_place *place = &all->places[index];
     double first, fair;
 
+    if (place->eevdf) {
+        place->next = replay__eevdf_next(place->eevdf);
+        return;
+    }
     rates(place);
     first =
         due(&place->first, place->first_served, place->first_rate, place->now);
     fair = due(&place->fair, place->fair_served, place->fair_rate, place->now);
     place->first_is_next = first <= fair;
     place->next = place->first_is_next ? first : fair;
+}
+
+void replay__processors_settle(replay_processors *all, uint32_t index)
+{
+    foresee(&all->places[index]);
     for (uint32_t i = (all->leaves + index) / 2; i > 0; i /= 2) {
         uint32_t left = all->winners[2 * i], right = all->winners[2 * i + 1];
         all->winners[i] =

@@ -426,7 +426,7 @@ int command_experiment(int argc, char **argv)
         NULL,
         NULL};
     experiment_arguments a = {.table = "answers",
-                              .options = {.law = PREDICT_LAW_FAIR}};
+                              .options = {.law = PREDICT_LAW_DEFAULT}};
     int code;
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a))
         return COMMAND_USAGE;

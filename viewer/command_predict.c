@@ -281,7 +281,7 @@ int command_predict(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    predict_arguments a = {.law = PREDICT_LAW_FAIR};
+    predict_arguments a = {.law = PREDICT_LAW_DEFAULT};
     int err;
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;

@@ -29,7 +29,7 @@ Test(law, fair_gives_nothing_back, .timeout = 120)
 
 Test(law, bounded_gives_back_its_bound_at_most, .timeout = 120)
 {
-    predict_law law = {0.01};
+    predict_law law = {.credit_s = 0.01};
     cr_expect(near(predict_law_extra(law, 0.3, 0.05, 1), 0.29));
     cr_expect(near(predict_law_extra(law, 0.3, 0.004, 1), 0.296));
     cr_expect(near(predict_law_extra(law, 0.3, 0.05, 2), 0.58));
@@ -47,7 +47,7 @@ Test(law, nonsense_gives_no_number, .timeout = 120)
     cr_expect(isnan(predict_law_extra(PREDICT_LAW_FAIR, -1, 1, 1)));
     cr_expect(isnan(predict_law_extra(PREDICT_LAW_FAIR, 1, NAN, 1)));
     cr_expect(isnan(predict_law_extra(PREDICT_LAW_FAIR, 1, 1, INFINITY)));
-    cr_expect(isnan(predict_law_extra((predict_law){-1}, 1, 1, 1)));
+    cr_expect(isnan(predict_law_extra((predict_law){.credit_s = -1}, 1, 1, 1)));
 }
 
 /* --- as text --- */
@@ -58,8 +58,9 @@ Test(law, texts_are_read_as_they_are_written, .timeout = 120)
                                      0.123456789, 12.5,     3600,  2e-6};
     for (size_t i = 0; i < sizeof(credits) / sizeof(*credits); i++) {
         char text[32];
-        predict_law law = {-1};
-        predict_law_text((predict_law){credits[i]}, text, sizeof(text));
+        predict_law law = {.credit_s = -1};
+        predict_law_text((predict_law){.credit_s = credits[i]}, text,
+                         sizeof(text));
         check_status(predict_law_parse(&law, text), 0);
         cr_expect(law.credit_s == credits[i] ||
                       fabs(law.credit_s - credits[i]) < 1e-12,
@@ -72,8 +73,9 @@ Test(law, names_are_those_of_the_documentation, .timeout = 120)
     char text[32];
     cr_expect_str_eq(predict_law_text(PREDICT_LAW_FAIR, text, 32), "fair");
     cr_expect_str_eq(predict_law_text(PREDICT_LAW_CREDIT, text, 32), "credit");
-    cr_expect_str_eq(predict_law_text((predict_law){0.006}, text, 32),
-                     "bounded:6ms");
+    cr_expect_str_eq(
+        predict_law_text((predict_law){.credit_s = 0.006}, text, 32),
+        "bounded:6ms");
 }
 
 Test(law, other_texts_are_refused, .timeout = 120)
@@ -118,7 +120,7 @@ Test(law, the_fit_finds_the_credit_that_made_the_samples, .timeout = 120)
     for (size_t i = 0; i < 5; i++) {
         predict_law law;
         double error = -1;
-        make(samples, (predict_law){credits[i]}, 0, 1);
+        make(samples, (predict_law){.credit_s = credits[i]}, 0, 1);
         check_status(predict_law_fit(&law, &error, samples, SAMPLES), 0);
         cr_expect(fabs(law.credit_s - credits[i]) < 1e-9, "%g, not %g",
                   law.credit_s, credits[i]);
@@ -162,7 +164,7 @@ static double tried(const predict_law_sample *samples, size_t count)
 {
     double best = 0, least = INFINITY;
     for (int i = 0; i <= 100000; i++) {
-        predict_law law = {i * 1e-6};
+        predict_law law = {.credit_s = i * 1e-6};
         double sum = 0;
         for (size_t j = 0; j < count; j++) {
             const predict_law_sample *s = &samples[j];
@@ -184,7 +186,7 @@ Test(law, the_fit_is_the_least_squares, .timeout = 120)
     predict_law_sample samples[SAMPLES];
     for (unsigned seed = 0; seed < 5; seed++) {
         predict_law law;
-        make(samples, (predict_law){0.004}, 0.2, seed);
+        make(samples, (predict_law){.credit_s = 0.004}, 0.2, seed);
         check_status(predict_law_fit(&law, NULL, samples, SAMPLES), 0);
         cr_expect(fabs(law.credit_s - tried(samples, SAMPLES)) < 2e-6,
                   "%g, by trying %g", law.credit_s, tried(samples, SAMPLES));
@@ -195,7 +197,7 @@ Test(law, samples_that_do_not_tell_are_passed_over, .timeout = 120)
 {
     predict_law_sample samples[SAMPLES + 3];
     predict_law law;
-    make(samples, (predict_law){0.003}, 0, 1);
+    make(samples, (predict_law){.credit_s = 0.003}, 0, 1);
     samples[SAMPLES] = (predict_law_sample){0.1, 0.1, 0, 0.05};
     samples[SAMPLES + 1] = (predict_law_sample){0, 0.1, 1, 0.05};
     samples[SAMPLES + 2] = (predict_law_sample){0.1, 0, 1, 5};

@@ -231,7 +231,7 @@ static predict_law some_law(uint64_t *seed)
     case 1:
         return PREDICT_LAW_CREDIT;
     default:
-        return (predict_law){0.001 * made_random(seed)};
+        return (predict_law){.credit_s = 0.001 * made_random(seed)};
     }
 }
 

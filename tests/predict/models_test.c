@@ -28,7 +28,7 @@ static predict_law some_law(void)
     case 1:
         return PREDICT_LAW_FAIR;
     default:
-        return (predict_law){some(0.1)};
+        return (predict_law){.credit_s = some(0.1)};
     }
 }
 
@@ -294,7 +294,9 @@ Test(models, numbers_that_make_no_sense_are_refused_by_name, .timeout = 120)
     refused(predict_node_by_phases(&out, 1, NAN, 1, fair), "idle phase");
     refused(predict_node_by_phases(&out, 0, 0, 1, fair), "busy phase");
     refused(predict_node_by_phases(&out, 1, 1, -1, fair), "load");
-    refused(predict_node_by_phases(&out, 1, 1, 1, (predict_law){NAN}), "law");
+    refused(
+        predict_node_by_phases(&out, 1, 1, 1, (predict_law){.credit_s = NAN}),
+        "law");
     refused(predict_node_by_totals(&out, INFINITY, 1, 1, fair), "busy time");
     refused(predict_node_by_totals(&out, 1, -2, 1, fair), "idle time");
     refused(predict_node_by_sequence(&out, &span, 1, 1, fair), "idle phase");

@@ -14,18 +14,23 @@ import {join} from 'node:path';
 const [bin, folder, runs = '5', ...only] = process.argv.slice(2);
 const eventspace = join(bin, 'eventspace');
 
-// Some seconds each, alone, on two hosts.
+// A second or two each, alone: `nodes` where processors are shared, `links` where
+// links are, which makes them several times as long.
+const size = (letter, rounds) =>
+  ['--size', letter, ...(rounds ? ['--rounds', String(rounds)] : [])];
 const programs = {
-  ep: ['--size', 'A'],
-  is: ['--size', 'W', '--rounds', '4'],
-  cg: ['--size', 'W'],
-  mg: ['--size', 'W', '--rounds', '40'],
-  lu: ['--size', 'W', '--rounds', '100'],
-  adi: ['--size', 'W', '--rounds', '400'],
-  sor: ['--size', 'W'],
-  windtunnel: ['--width', '1024', '--height', '512'],
+  ep: {nodes: size('A'), links: size('A')},
+  is: {nodes: size('A', 15), links: size('S', 60)},
+  cg: {nodes: size('A', 10), links: size('S', 6)},
+  mg: {nodes: size('A', 8), links: size('W', 6)},
+  lu: {nodes: size('A', 100), links: size('W', 30)},
+  adi: {nodes: size('A', 150), links: size('W', 30)},
+  sor: {nodes: size('A', 600), links: size('W', 300)},
+  windtunnel: {nodes: ['--width', '2048', '--height', '1024'],
+               links: ['--width', '1024', '--height', '512']},
 };
-const arguments_ = {windtunnel: ['--steps', '1500']};
+const arguments_ = {windtunnel: {nodes: ['--steps', '2500'],
+                                 links: ['--steps', '1200']}};
 
 // The papers' own errors, mean and maximum, where they tell them: 000, 4.
 const kinds = [
@@ -38,11 +43,11 @@ const kinds = [
    case: 'h0=load:1 h0-h1=10mbit', papers: [5.7, 11.8]},
 ];
 
-function map(program, hosts) {
+function map(program, hosts, what) {
   const application = execFileSync(
     join(bin, program),
-    ['mapping', '--threads', String(hosts), ...programs[program]]);
-  const file = join(folder, `${program}.${hosts}.dot`);
+    ['mapping', '--threads', String(hosts), ...programs[program][what]]);
+  const file = join(folder, `${program}.${hosts}.${what}.dot`);
   writeFileSync(file, execFileSync(
     eventspace,
     ['map', 'generate', '--application', '-', '--hosts', String(hosts)],
@@ -51,6 +56,7 @@ function map(program, hosts) {
 }
 
 function experiment(program, hosts, testbed) {
+  const what = testbed ? 'links' : 'nodes';
   const name = `${program}.${hosts}${testbed ? '.testbed' : ''}`;
   const of = kinds.filter(k => k.hosts === hosts && !k.testbed === !testbed);
   const done = spawnSync(eventspace, [
@@ -58,8 +64,8 @@ function experiment(program, hosts, testbed) {
     '--profile', join(folder, `${name}.profile`),
     ...(testbed ? ['--testbed=esval', '--quiet', '100mbit'] : []),
     ...of.flatMap(k => ['--scenario', k.case]),
-    map(program, hosts), '--', join(bin, program), 'run',
-    ...(arguments_[program] ?? []),
+    map(program, hosts, what), '--', join(bin, program), 'run',
+    ...(arguments_[program]?.[what] ?? []),
   ], {stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26});
   writeFileSync(join(folder, `${name}.json`), done.stdout);
   if (done.status !== 0)

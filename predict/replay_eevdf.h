@@ -1,0 +1,37 @@
+/* replay_eevdf.h - a processor of the replay as Linux shares it from 6.6 on:
+ * "earliest eligible virtual deadline first".
+ *
+ * It is for places with one processor and a load. What a thread gets over long
+ * times is what the fluid of replay_processors.c gives it; but one that wakes
+ * up waits, or does not, as it would there: see replay_eevdf.c.
+ *
+ * Threads that compute are numbered from 0. Several actors of one thread are
+ * served one after another, in the order in which they begin. Times are in
+ * nanoseconds and never go back.
+ *
+ * Threads:   one at a time.
+ * Ownership: create gives, free takes back. */
+#ifndef PREDICT_REPLAY_EEVDF_H
+#define PREDICT_REPLAY_EEVDF_H
+
+#include <stdint.h>
+
+typedef struct replay_eevdf replay_eevdf;
+
+/* `load` processes that are always busy; of a broken number the last one has
+ * less weight. Errors: PASTSET_ENOMEM. */
+int replay__eevdf_create(replay_eevdf **out, double slice, double load,
+                         uint32_t threads);
+/* NULL is allowed. */
+void replay__eevdf_free(replay_eevdf *q);
+
+/* An actor of a thread needs the processor for `need` from `now` on, which must
+ * not be later than replay__eevdf_next. Errors: PASTSET_ENOMEM. */
+int replay__eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
+                        uint32_t actor, double need);
+/* When something is due; INFINITY: while nobody begins, nothing. */
+double replay__eevdf_next(const replay_eevdf *q);
+/* What was due: gives the actor who is done, or PREDICT_NONE. */
+uint32_t replay__eevdf_end(replay_eevdf *q);
+
+#endif

@@ -1,0 +1,280 @@
+/* replay_eevdf_test.c - replays of loaded processors by the rules of Linux. */
+#include <math.h>
+
+#include "predict/replay.h"
+#include "tests/predict/made.h"
+#include "tests/support/check.h"
+
+#define MS 1000000 /* ns */
+#define US 1000
+/* Of the load and of a thread: who has a processor gives it back at a tick. */
+#define TICK_S 0.004
+
+static predict_profile *profile;
+static predict_scenario *scenario;
+static predict_replay *replay;
+
+static void forget(void)
+{
+    predict_replay_free(replay);
+    predict_scenario_free(scenario);
+    predict_profile_free(profile);
+    replay = NULL;
+    scenario = NULL;
+    profile = NULL;
+}
+
+TestSuite(replay_eevdf, .timeout = 120, .fini = forget);
+
+/* How long the profile takes with a load on all nodes. */
+static double wall(predict_law law, double load)
+{
+    predict_replay_free(replay);
+    predict_scenario_free(scenario);
+    replay = NULL;
+    scenario = NULL;
+    check_status(predict_profile_check(profile), 0);
+    check_status(predict_scenario_create(&scenario, profile, law), 0);
+    for (size_t i = 0; i < profile->node_count; i++)
+        scenario->loads[i] = load;
+    check_status(predict_replay_run(&replay, scenario), 0);
+    return replay->wall_s;
+}
+
+static void near(double got, double want, double most)
+{
+    cr_assert_float_eq(got, want, most, "%.12g, not %.12g", got, want);
+}
+
+/* The load runs from 0 on, and is first due at 4 ms. The thread, behind by then
+ * as it waited, is served at once twice, runs ahead, and pays for it. */
+Test(replay_eevdf, who_was_kept_waiting_is_served_at_once_later)
+{
+    static const int64_t steps_us[] = {1000, 1500, 1000, 1000, 2500, 500, 1000};
+    static const double ends_ms[] = {5, 7.5, 11, 17};
+
+    profile = made_profile(1);
+    made_actor(profile, 0, 1 * MS);
+    for (size_t i = 0; i < 4; i++) {
+        if (i > 0)
+            made_sleep(profile, steps_us[2 * i - 1] * US);
+        made_compute(profile, steps_us[2 * i] * US);
+        near(wall(PREDICT_LAW_EEVDF, 1), ends_ms[i] / 1e3, 1e-12);
+    }
+}
+
+/* Whoever is chosen stays until the tick after its slice of 6 ms: the load
+ * until 8 ms, the thread until 16, the load until 24. */
+Test(replay_eevdf, who_runs_stays_for_its_slice)
+{
+    profile = made_profile(1);
+    made_actor(profile, 0, 1 * MS);
+    made_compute(profile, 10 * MS);
+    near(wall((predict_law){.slice_s = 0.006}, 1), 0.026, 1e-12);
+}
+
+/* At 2 ms the load has had its 1.4 ms, but not 2.8. */
+Test(replay_eevdf, who_wakes_up_after_the_slice_of_the_load_runs_at_once)
+{
+    profile = made_profile(1);
+    made_actor(profile, 0, 2 * MS);
+    made_compute(profile, 1 * MS);
+    near(wall((predict_law){.slice_s = 0.0014}, 1), 0.003, 1e-12);
+    near(wall((predict_law){.slice_s = 0.0028}, 1), 0.005, 1e-12);
+}
+
+Test(replay_eevdf, without_a_load_it_is_as_measured)
+{
+    uint64_t seed = 1;
+
+    for (int i = 0; i < 200; i++) {
+        double fair;
+        profile = made_random_profile(&seed);
+        fair = wall(PREDICT_LAW_FAIR, 0);
+        near(wall(PREDICT_LAW_EEVDF, 0), fair, 0);
+        forget();
+    }
+}
+
+Test(replay_eevdf, a_long_phase_is_shared_as_by_fair)
+{
+    static const double loads[] = {0.5, 1, 1.5, 2, 3};
+
+    profile = made_profile(1);
+    made_actor(profile, 0, 0);
+    made_compute(profile, 1000 * (int64_t)MS);
+    for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++)
+        near(wall(PREDICT_LAW_EEVDF, loads[i]), 1 + loads[i],
+             (2 + 2 * loads[i]) * TICK_S);
+}
+
+Test(replay_eevdf, threads_and_load_get_the_same_over_long_times)
+{
+    profile = made_profile(1);
+    for (int i = 0; i < 3; i++) {
+        made_actor(profile, 0, i * MS);
+        made_compute(profile, 1000 * (int64_t)MS);
+    }
+    near(wall(PREDICT_LAW_EEVDF, 2), 5, 6 * TICK_S);
+    near(replay->nodes[0].computing_s, 3, 1e-9);
+    near(replay->nodes[0].shared_s, 12, 3 * 6 * TICK_S);
+}
+
+/* Phases and pauses that keep in step with nothing. */
+Test(replay_eevdf, a_thread_of_short_phases_loses_what_fair_takes)
+{
+    static const int64_t busy_us[] = {130, 1510, 3070, 9010};
+
+    for (size_t k = 0; k < sizeof(busy_us) / sizeof(*busy_us); k++) {
+        double fair;
+        uint64_t seed = 7;
+        profile = made_profile(1);
+        made_actor(profile, 0, 0);
+        for (int i = 0; i < 2000; i++) {
+            made_compute(profile, busy_us[k] * US);
+            made_sleep(profile, (int64_t)(made_random(&seed) * 10 * MS) + 1);
+        }
+        fair = wall(PREDICT_LAW_FAIR, 1) - wall(PREDICT_LAW_FAIR, 0);
+        near(wall(PREDICT_LAW_EEVDF, 1) - wall(PREDICT_LAW_FAIR, 0), fair,
+             0.03 * fair + 2 * TICK_S);
+        forget();
+    }
+}
+
+/* Node 1 asks every 3.1 ms for 20 us of node 0, which has a thread that is
+ * always busy. The one who serves is behind, so it need not wait: 200 waits
+ * would be 400 ms. */
+Test(replay_eevdf, who_serves_short_requests_is_not_kept_waiting)
+{
+    double alone;
+
+    profile = made_profile(2);
+    made_actor(profile, 0, 0);
+    made_compute(profile, 100 * MS);
+    made_actor(profile, 1, 0);
+    for (int i = 0; i < 200; i++) {
+        made_sleep(profile, 3100 * US);
+        made_send(profile, made_message(profile, 1, 0, 48));
+        made_receive(profile, made_message(profile, 0, 1, 48));
+    }
+    for (uint32_t i = 0; i < 200; i++) {
+        made_actor(profile, 0, 0);
+        made_receive(profile, 2 * i);
+        made_compute(profile, 20 * US);
+        made_send(profile, 2 * i + 1);
+    }
+    alone = 200 * (3100 + 20) / 1e6;
+    near(wall(PREDICT_LAW_EEVDF, 1), alone, 4 * TICK_S);
+}
+
+/* Two nodes that wait for one another in turns: each wakes up all the time. */
+Test(replay_eevdf, nodes_in_turns_lose_no_less_than_by_fair)
+{
+    double fair;
+
+    profile = made_profile(2);
+    for (uint32_t i = 0; i < 1000; i++)
+        made_message(profile, i % 2, 1 - i % 2, 48);
+    for (uint32_t node = 0; node < 2; node++) {
+        made_actor(profile, node, 0);
+        made_compute(profile, 10 * US);
+        for (uint32_t i = 0; i < 1000; i++) {
+            if (i % 2 != node) {
+                made_receive(profile, i);
+                continue;
+            }
+            made_compute(profile, 310 * US);
+            made_send(profile, i);
+        }
+    }
+    fair = wall(PREDICT_LAW_FAIR, 1);
+    near(fair, 2 * wall(PREDICT_LAW_FAIR, 0), 1e-3);
+    cr_assert_geq(wall(PREDICT_LAW_EEVDF, 1), 0.97 * fair);
+}
+
+static void check_same(const predict_replay *a, const predict_replay *b)
+{
+    near(a->wall_s, b->wall_s, 0);
+    cr_assert_eq(a->events, b->events);
+    for (size_t i = 0; i < profile->node_count; i++) {
+        near(a->nodes[i].end_s, b->nodes[i].end_s, 0);
+        near(a->nodes[i].shared_s, b->nodes[i].shared_s, 0);
+    }
+}
+
+Test(replay_eevdf, gives_the_same_figures_each_time_and_loses_nobody)
+{
+    uint64_t seed = 99;
+
+    for (int i = 0; i < 300; i++) {
+        predict_replay *first;
+        uint64_t stuck;
+        double need = 0;
+        profile = made_random_profile(&seed);
+        wall(PREDICT_LAW_FAIR, 1);
+        stuck = replay->stuck;
+        for (size_t k = 0; k < profile->node_count; k++)
+            need += replay->nodes[k].computing_s;
+        wall(PREDICT_LAW_EEVDF, 1);
+        cr_assert_eq(replay->stuck, stuck);
+        for (size_t k = 0; k < profile->node_count; k++)
+            need -= replay->nodes[k].computing_s;
+        near(need, 0, 1e-9);
+        first = replay;
+        replay = NULL;
+        wall(PREDICT_LAW_EEVDF, 1);
+        check_same(first, replay);
+        predict_replay_free(first);
+        forget();
+    }
+}
+
+Test(replay_eevdf, several_processors_and_other_laws_are_a_fluid)
+{
+    double fair;
+
+    profile = made_profile(2);
+    for (uint32_t i = 0; i < 2; i++) {
+        made_actor(profile, i, 0);
+        made_compute(profile, 7 * MS);
+    }
+    fair = wall(PREDICT_LAW_FAIR, 100);
+    near(wall(PREDICT_LAW_EEVDF, 100), fair, 1e-12);
+    profile->places[0].processors = profile->places[1].processors = 2;
+    fair = wall(PREDICT_LAW_FAIR, 3);
+    near(wall(PREDICT_LAW_EEVDF, 3), fair, 1e-12);
+}
+
+Test(replay_eevdf, the_law_has_a_name_and_a_slice)
+{
+    static const char *const wrong[] = {"eevdf:", "eevdf:0ms", "eevdf:3",
+                                        "eevdf:-3ms", "Eevdf"};
+    predict_law law;
+    char text[32];
+
+    check_status(predict_law_parse(&law, "eevdf"), 0);
+    near(law.slice_s, 0.0028, 0);
+    cr_expect_str_eq(predict_law_text(law, text, sizeof(text)), "eevdf");
+    check_status(predict_law_parse(&law, "eevdf:1.4ms"), 0);
+    near(law.slice_s, 0.0014, 1e-12);
+    near(law.credit_s, 0, 0);
+    cr_expect_str_eq(predict_law_text(law, text, sizeof(text)), "eevdf:1.4ms");
+    near(predict_law_extra(law, 0.5, 7, 2), 1, 1e-12);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        check_status(predict_law_parse(&law, wrong[i]), PASTSET_EINVAL);
+    check_status(predict_law_parse(&law, "fair"), 0);
+    near(law.slice_s, 0, 0);
+}
+
+Test(replay_eevdf, a_slice_that_makes_no_sense_is_refused)
+{
+    profile = made_profile(1);
+    made_actor(profile, 0, 0);
+    made_compute(profile, MS);
+    wall(PREDICT_LAW_FAIR, 1);
+    predict_replay_free(replay);
+    replay = NULL;
+    scenario->laws[0].slice_s = NAN;
+    check_status(predict_replay_run(&replay, scenario), PASTSET_EINVAL);
+    check_error("n0");
+}
