@@ -8,8 +8,12 @@
 #include "measure/load.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/utsname.h>
 
 #include "measure/load_internal.h"
 #include "pastset/status.h"
@@ -167,6 +171,17 @@ static int fit(predict_law *out, double *error, const probe *p)
                         p->processor, off * 100);
 }
 
+/* Phases of one thread do not tell `eevdf` from `fair`; the kernel does. */
+static bool has_eevdf(void)
+{
+    struct utsname name;
+    int major = 0, minor = 0;
+
+    return uname(&name) == 0 && strcmp(name.sysname, "Linux") == 0 &&
+           sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+           (major > 6 || (major == 6 && minor >= 6));
+}
+
 int measure_law(predict_law *out, double *error, predict_law_sample **samples,
                 size_t *count, const measure_law_options *options)
 {
@@ -189,5 +204,7 @@ int measure_law(predict_law *out, double *error, predict_law_sample **samples,
     measure__unbind(0, &before);
     if (!err)
         err = fit(out, error, &p);
+    if (!err && out->credit_s == 0 && has_eevdf())
+        *out = PREDICT_LAW_EEVDF;
     return err ? err : samples_copy(samples, count, &p);
 }

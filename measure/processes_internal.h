@@ -13,7 +13,7 @@
 #define MEASURE_PROCESSES_INTERNAL_H
 
 #include "measure/processes.h"
-#include "measure/switches.h"
+#include "measure/switches_internal.h"
 
 #include <time.h>
 

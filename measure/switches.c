@@ -10,7 +10,7 @@
  * megabytes for each processor hold two seconds of 30,000 switches a second, so
  * that nothing is lost when we are not let in for a while; who may not lock so
  * much memory gets less. */
-#include "measure/switches.h"
+#include "measure/switches_internal.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

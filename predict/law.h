@@ -18,10 +18,9 @@
  *            (EEVDF), by measurement: see docs/prediction.md.
  *   bounded  anything in between, as Linux before that.
  *   eevdf    as fair, over long times and in all formulas; but the replay
- *            follows what Linux does at each wake-up (replay_eevdf.h). A
- *            thread that waits for others between short phases loses more than
- *            by `fair`: it waits for slices to end. `slice` is the base slice
- *            of the machine.
+ *            follows what Linux does at each wake-up (replay_eevdf_internal.h).
+ * A thread that waits for others between short phases loses more than by
+ * `fair`: it waits for slices to end. `slice` is the base slice of the machine.
  *
  * Threads: any. */
 #ifndef PREDICT_LAW_H

@@ -17,7 +17,7 @@
 typedef struct wire {
     bool known;
     predict__flow flow;
-    double until;
+    predict__taken taken;
 } wire;
 
 typedef struct direction {
@@ -29,14 +29,14 @@ static wire wire_of(double latency_s, double bandwidth, predict_flow flow)
 {
     return (wire){.known = isfinite(latency_s) && bandwidth > 0,
                   .flow = predict__flow_make(latency_s, bandwidth, flow),
-                  .until = -INFINITY};
+                  .taken = {-INFINITY, -INFINITY}};
 }
 
 static double arrival_ns(wire *w, const predict_message *m)
 {
     if (!w->known)
         return (double)m->at_ns;
-    return predict__flow_arrival(&w->flow, &w->until, (double)m->at_ns,
+    return predict__flow_arrival(&w->flow, &w->taken, (double)m->at_ns,
                                  (double)m->bytes, NULL);
 }
 

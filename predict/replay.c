@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
-#include "predict/replay_eevdf.h"
+#include "predict/replay_eevdf_internal.h"
 #include "predict/replay_internal.h"
 
 typedef struct actor_state {

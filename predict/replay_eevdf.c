@@ -31,7 +31,7 @@
  *
  * While no thread is ready nothing is due: ticks are made up for when one
  * begins. V is worked out by a pass over all who are ready; those are few. */
-#include "predict/replay_eevdf.h"
+#include "predict/replay_eevdf_internal.h"
 
 #include <stdlib.h>
 

@@ -53,9 +53,9 @@ typedef struct replay_place {
     double processors;
     double load;
     struct replay_eevdf
-        *eevdf;        /* shares it instead (replay_eevdf.h), or NULL */
-    replay_heap fair;  /* actors who compute, by `fair_served` at their end */
-    replay_heap first; /* those who are served before others */
+        *eevdf;       /* shares it instead (replay_eevdf_internal.h), or NULL */
+    replay_heap fair; /* actors who compute, by `fair_served` at their end */
+    replay_heap first;                /* those who are served before others */
     double fair_served, first_served; /* what each of them got so far, ns */
     double fair_rate, first_rate;     /* and gets per nanosecond */
     double now;                       /* when `served` was as it stands here */
@@ -112,7 +112,7 @@ int replay__threads_init(uint32_t **threads, replay_processors *all,
 
 typedef struct replay_link {
     predict__flow flow;
-    double until[2];         /* when all messages are carried; [0] is a to b */
+    predict__taken taken[2]; /* [0] is a to b */
     double carrying, queued; /* ns */
     uint64_t messages;
     uint32_t a;

@@ -32,7 +32,7 @@ int replay__links_init(replay_link *links, const predict_scenario *scenario)
         links[i] = (replay_link){
             .flow = predict__flow_make(wire.latency_s, wire.bandwidth,
                                        scenario->flows[i]),
-            .until = {-INFINITY, -INFINITY},
+            .taken = {{-INFINITY, -INFINITY}, {-INFINITY, -INFINITY}},
             .a = scenario->profile->links[i].a,
         };
     }
@@ -53,7 +53,7 @@ double replay__links_send(replay_link *links, const predict_profile *profile,
         return now;
     link = &links[index];
     arrival = predict__flow_arrival(&link->flow,
-                                    &link->until[message->from != link->a], now,
+                                    &link->taken[message->from != link->a], now,
                                     (double)message->bytes, &waited);
     link->messages++;
     link->carrying += arrival - now - waited;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
-#include "predict/replay_eevdf.h"
+#include "predict/replay_eevdf_internal.h"
 #include "predict/replay_internal.h"
 
 int replay__processors_init(replay_processors *all, uint32_t places)

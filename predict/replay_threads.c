@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
-#include "predict/replay_eevdf.h"
+#include "predict/replay_eevdf_internal.h"
 #include "predict/replay_internal.h"
 
 /* A place with more load is shared as a fluid: each process of the load is

@@ -45,8 +45,8 @@ static const struct argp_option experiment_options[] = {
      "limited)",
      0},
     {"law", KEY_LAW, "LAW", 0,
-     "How the scheduler shares a processor: fair (default), credit, "
-     "bounded:TIME; `eventspace load --law` finds out",
+     "How the scheduler shares a processor: eevdf (default), fair, "
+     "credit, bounded:TIME; `eventspace load --law` finds out",
      0},
     {"profile", KEY_PROFILE, "FILE", 0,
      "Use this profile; if it is not there, it is measured and written", 0},

@@ -33,8 +33,10 @@ static const struct argp_option predict_options[] = {
      "What a link will be: n0-n1=10mbit,400us, *=10mbit; may be given several "
      "times",
      0},
-    {"law", KEY_LAW, "credit|fair|bounded:TIME", 0,
-     "How the schedulers of the nodes share a processor (default fair)", 0},
+    {"law", KEY_LAW, "LAW", 0,
+     "How the schedulers of the nodes share a processor: eevdf "
+     "(default), fair, credit, bounded:TIME",
+     0},
     {"wire", KEY_WIRE, "CONDITION", 0,
      "What a link was when the profile was taken, where that was not measured: "
      "*=100mbit,150us, also with busy:0.3, the share of a message's time in "

@@ -1,5 +1,5 @@
-/* replay_eevdf.h - a processor of the replay as Linux shares it from 6.6 on:
- * "earliest eligible virtual deadline first".
+/* replay_eevdf_internal.h - a processor of the replay as Linux shares it
+ * from 6.6 on: "earliest eligible virtual deadline first".
  *
  * It is for places with one processor and a load. What a thread gets over long
  * times is what the fluid of replay_processors.c gives it; but one that wakes
@@ -11,8 +11,8 @@
  *
  * Threads:   one at a time.
  * Ownership: create gives, free takes back. */
-#ifndef PREDICT_REPLAY_EEVDF_H
-#define PREDICT_REPLAY_EEVDF_H
+#ifndef PREDICT_REPLAY_EEVDF_INTERNAL_H
+#define PREDICT_REPLAY_EEVDF_INTERNAL_H
 
 #include <stdint.h>
 

@@ -1,4 +1,5 @@
-/* switches.h - the kernel's record of each switch of a command's threads.
+/* switches_internal.h - the kernel's record of each switch of a command's
+ * threads.
  *
  * perf_event_open(2): a counter that counts nothing writes a record at each
  * switch, and one when a thread begins, ends or takes another name. There are
@@ -20,8 +21,8 @@
  *
  * Threads:   one thread.
  * Ownership: open gives, close takes back. */
-#ifndef MEASURE_SWITCHES_H
-#define MEASURE_SWITCHES_H
+#ifndef MEASURE_SWITCHES_INTERNAL_H
+#define MEASURE_SWITCHES_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
