@@ -12,10 +12,10 @@ import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
 import {join} from 'node:path';
 
-const [bin, testbed, folder, settings = '10', runs = '3', seed = '1'] =
+const [bin, testbed, folder, settings = '10', runs = '2', seed = '1'] =
   process.argv.slice(2);
 const eventspace = join(bin, 'eventspace');
-const PROGRAM = 'cg', SIZE = ['--size', 'W', '--rounds', '4'];
+const PROGRAM = 'adi', SIZE = ['--size', 'W', '--rounds', '15'];
 const HOSTS = 6, PROCESSORS = 2;
 
 // Numbers that are the same every time (mulberry32).
@@ -122,7 +122,7 @@ async function limit(rates) {
 }
 
 async function setting(profile, number) {
-  const rates = pairs.map(() => 3 * 40 ** random());  // 3 to 120 Mbit/s
+  const rates = pairs.map(() => 5 * 20 ** random()); // 5 to 100 Mbit/s
   const loaded = Math.floor(random() * PROCESSORS);
   const load_ = 1 + Math.floor(random() * 2);
   await limit(rates);
