@@ -42,8 +42,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s NAME HOSTS\n", argv[0]);
         return 2;
     }
-    /* Interrupted from the terminal, the script ends, and then our input. */
+    /* When it is interrupted the script ends, and then our input. */
     signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
     if (measure_testbed_make(&testbed, argv[1], (uint32_t)atoi(argv[2]))) {
         fprintf(stderr, "%s\n", pastset_error());
         return 1;
