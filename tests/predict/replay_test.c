@@ -331,6 +331,51 @@ Test(replay, lets_messages_of_one_direction_wait_for_each_other)
     check_near(replay->links[0].carrying_s, 3 * 0.005 + 0.002);
 }
 
+/* A rate of 1 MB/s with a burst of 1,600 bytes; 66 bytes of headers each. */
+Test(replay, lets_a_burst_through_a_link_whose_flow_is_known)
+{
+    profile = made_profile(2);
+    made_link(profile, 0, 1, 0.5, 1e3); /* not gone by */
+    made_actor(profile, 0, 0);
+    made_send(profile, made_message(profile, 0, 1, 1000));
+    made_receive(profile, made_message(profile, 1, 0, 100));
+    made_sleep(profile, 100 * MS);
+    made_send(profile, made_message(profile, 0, 1, 9934));
+    made_actor(profile, 1, 0);
+    made_receive(profile, 0);
+    made_send(profile, 1);
+    made_receive(profile, 2);
+    as_measured();
+    scenario->flows[0] = (predict_flow){1e6, 1600, 0.001};
+    run();
+    /* The short ones go through at once; the long one takes 10,000 - 1,600
+     * bytes, as the link has rested. */
+    check_near(replay->wall_s, 0.001 + 0.001 + 0.1 + 0.0084 + 0.001);
+    check_near(replay->links[0].queued_s, 0);
+}
+
+Test(replay, lets_short_messages_of_a_known_flow_wait_for_two_packets_only)
+{
+    profile = made_profile(2);
+    made_link(profile, 0, 1, 0, 1e6);
+    made_actor(profile, 0, 0);
+    made_send(profile, made_message(profile, 0, 1, 99934));
+    made_send(profile, made_message(profile, 0, 1, 434));
+    made_send(profile, made_message(profile, 0, 1, 434));
+    for (uint32_t i = 1; i < 3; i++) {
+        made_actor(profile, 1, 0);
+        made_receive(profile, i);
+    }
+    made_actor(profile, 1, 0);
+    made_receive(profile, 0);
+    as_measured();
+    scenario->flows[0] = (predict_flow){1e6, 0, 0};
+    run();
+    /* 2 * (1,448 + 66) bytes of the long one, then 500 bytes each. */
+    check_near(replay->wall_s, 0.1);
+    check_near(replay->links[0].queued_s, 0.003028 + 0.003528);
+}
+
 Test(replay, brings_messages_at_once_where_there_is_no_measured_link)
 {
     profile = made_profile(2);

@@ -99,6 +99,22 @@ Test(scenario, a_link_gets_bandwidth_and_latency_in_any_order)
     cr_expect_eq(scenario->wires[0].latency_s, 1);
 }
 
+Test(scenario, a_link_gets_its_flow_and_loses_it_with_another_bandwidth)
+{
+    check_status(predict_scenario_link(scenario,
+                                       "n0-n1=13mbit,9us,rate:8mbit,burst:1600,"
+                                       "alone:20us"),
+                 0);
+    cr_expect_eq(scenario->flows[0].rate, 1e6);
+    cr_expect_eq(scenario->flows[0].burst, 1600);
+    cr_expect_eq(scenario->flows[0].latency_s, 2e-5);
+    cr_expect_eq(scenario->flows[1].rate, 0);
+    check_status(predict_scenario_link(scenario, "n0-n1=8mbit"), 0);
+    cr_expect_eq(scenario->flows[0].rate, 0);
+    check_status(predict_scenario_link(scenario, "n0-n1=8mbit,burst:x"),
+                 PASTSET_EINVAL);
+}
+
 Test(scenario, a_star_is_all_links)
 {
     check_status(predict_scenario_link(scenario, "*=8mbit"), 0);
