@@ -1,7 +1,9 @@
 # L and B of links, the load of hosts, and their commands; included from
 # tests/CMakeLists.txt.
-es_test(measure/link_test LINKS eventspace::measure m TIMEOUT 600)
-es_test(measure/link_peers_test SOURCES measure/slow_peer.c
+es_test(measure/link_test SOURCES measure/link_server.c
+        LINKS eventspace::measure m TIMEOUT 600)
+es_test(measure/link_peers_test
+        SOURCES measure/slow_peer.c measure/link_server.c
         LINKS eventspace::measure m TIMEOUT 600)
 es_test(measure/load_test SOURCES support/scratch.c support/process.c
         LINKS eventspace::measure m TIMEOUT 600)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "measure/link.h"
+#include "tests/measure/link_server.h"
 #include "tests/measure/slow_peer.h"
 
 /* --- strangers that are measured --- */
@@ -141,33 +142,6 @@ Test(link_client, leaves_out_sizes_that_take_too_long, .timeout = 120)
 }
 
 /* --- strangers that measure --- */
-
-typedef struct server {
-    pthread_t thread;
-    int pipe[2];
-    char address[PATHS_ADDRESS_TEXT];
-    int result;
-} server;
-
-static void tell(void *context, const char *address)
-{
-    server *s = context;
-    cr_assert_gt(write(s->pipe[1], address, strlen(address) + 1), 0);
-}
-
-static void *serve(void *context)
-{
-    server *s = context;
-    s->result = measure_link_serve("127.0.0.1", 1, -1, tell, s);
-    return NULL;
-}
-
-static void server_start(server *s)
-{
-    cr_assert_eq(pipe(s->pipe), 0);
-    cr_assert_eq(pthread_create(&s->thread, NULL, serve, s), 0);
-    cr_assert_gt(read(s->pipe[0], s->address, sizeof(s->address)), 0);
-}
 
 static int connect_to(const server *s)
 {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "measure/link.h"
+#include "tests/measure/link_server.h"
 #include "paths/map.h"
 
 static measure_link made(double latency_s, double bandwidth, double noise)
@@ -169,33 +170,6 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-typedef struct server {
-    pthread_t thread;
-    int pipe[2];
-    char address[64];
-    int result;
-} server;
-
-static void tell(void *context, const char *address)
-{
-    server *s = context;
-    cr_assert_gt(write(s->pipe[1], address, strlen(address) + 1), 0);
-}
-
-static void *serve(void *context)
-{
-    server *s = context;
-    s->result = measure_link_serve("127.0.0.1", 1, -1, tell, s);
-    return NULL;
-}
-
-static void server_start(server *s)
-{
-    cr_assert_eq(pipe(s->pipe), 0);
-    cr_assert_eq(pthread_create(&s->thread, NULL, serve, s), 0);
-    cr_assert_gt(read(s->pipe[0], s->address, sizeof(s->address)), 0);
 }
 
 static void check_whole(const measure_link *link, double wall_s)

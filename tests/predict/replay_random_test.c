@@ -3,40 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "predict/replay.h"
 #include "tests/predict/made.h"
 #include "tests/predict/replay_slow.h"
-#include "tests/support/check.h"
-
-static predict_profile *profile;
-static predict_scenario *scenario;
-static predict_replay *replay;
-
-static void forget(void)
-{
-    predict_replay_free(replay);
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
-    replay = NULL;
-    scenario = NULL;
-    profile = NULL;
-}
+#include "tests/predict/replay_case.h"
 
 TestSuite(replay_random, .timeout = 300, .fini = forget);
-
-static void near(double got, double want, const char *what)
-{
-    cr_assert_float_eq(got, want, 1e-9 + 1e-9 * fabs(want),
-                       "%s: %.12g, not %.12g", what, got, want);
-}
-
-#define check_near(got, want) near(got, want, #got)
-
-static void run(void)
-{
-    predict_replay_free(replay);
-    check_status(predict_replay_run(&replay, scenario), 0);
-}
 
 static void compare(const slow_replay *slow)
 {

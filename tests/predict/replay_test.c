@@ -2,47 +2,18 @@
  * hand. Random ones are in replay_random_test.c. */
 #include <math.h>
 
-#include "predict/replay.h"
 #include "tests/predict/made.h"
-#include "tests/support/check.h"
+#include "tests/predict/replay_case.h"
 
 #define MS 1000000 /* ns */
 
-static predict_profile *profile;
-static predict_scenario *scenario;
-static predict_replay *replay;
-
-static void forget(void)
-{
-    predict_replay_free(replay);
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
-    replay = NULL;
-    scenario = NULL;
-    profile = NULL;
-}
-
 TestSuite(replay, .timeout = 120, .fini = forget);
-
-static void near(double got, double want, const char *what)
-{
-    cr_assert_float_eq(got, want, 1e-9 + 1e-9 * fabs(want),
-                       "%s: %.12g, not %.12g", what, got, want);
-}
-
-#define check_near(got, want) near(got, want, #got)
 
 static void as_measured(void)
 {
     check_status(predict_profile_check(profile), 0);
     check_status(predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR),
                  0);
-}
-
-static void run(void)
-{
-    predict_replay_free(replay);
-    check_status(predict_replay_run(&replay, scenario), 0);
 }
 
 /* A profile of one node, one processor, and these actors who only compute. */
