@@ -261,10 +261,16 @@ static bool fail(collective *c, operation *o, const contribution *own)
 
     if (c->failing || c->closed || !slow_set(c))
         return false;
-    for (uint32_t i = 0; i < c->count; i++)
-        missing += &c->inputs[i] != own && !has_come(&c->inputs[i], round);
-    if (missing == 0 && (!own || has_come(own, round))) {
+    /* One look at each: who comes after it finds the lock, and is late. */
+    for (uint32_t i = 0; i < c->count; i++) {
+        contribution *in = &c->inputs[i];
+        in->member = has_come(in, round);
+        missing += !in->member;
+    }
+    if (missing == 0) {
         /* Or the last one is about to be counted; he finds the lock. */
+        for (uint32_t i = 0; i < c->count; i++)
+            c->inputs[i].member = false;
         if (!c->late)
             atomic_fetch_and(&c->state, ~STATE_SLOW);
         return false;
@@ -274,17 +280,15 @@ static bool fail(collective *c, operation *o, const contribution *own)
     c->swapped = false;
     for (uint32_t i = 0; i < c->count; i++) {
         contribution *in = &c->inputs[i];
-        if (is_present(c, in)) {
-            in->member = true;
-        } else if (in != own) {
-            c->late += in->owes == 0;
-            in->owes += in->owes < UINT16_MAX;
-        }
+        if (in->member || in == own)
+            continue;
+        c->late += in->owes == 0;
+        in->owes += in->owes < UINT16_MAX;
     }
     return true;
 }
 
-/* Names those who have not come. Under the lock. */
+/* Names those who had not come when the round failed. Under the lock. */
 static void missing(const collective *c, char *out, size_t room)
 {
     const paths_map *map = c->stage->host->map;
@@ -295,7 +299,7 @@ static void missing(const collective *c, char *out, size_t room)
     for (uint32_t i = 0; i < c->count; i++) {
         char name[200];
         int length;
-        if (is_present(c, &c->inputs[i]))
+        if (c->inputs[i].member)
             continue;
         paths__collective_name(map, c->stage->node, i, name, sizeof(name));
         length = used + 300 < room ? snprintf(out + used, room - used, "%s%s",
@@ -699,14 +703,17 @@ void paths__collectives_gone(paths_host *host, uint32_t gone, const char *why)
     }
 }
 
+/* From the far end up: who is released here may end in turn, and is not to be
+ * told of there before. */
 void paths__collective_left(paths_stage *stage, const char *why)
 {
-    for (; stage; stage = stage->next) {
-        if (stage->joins)
-            close_for(stage->state, PASTSET_ECANCELED, why);
-        else if (stage->type == &paths__proxy_type)
-            paths__serve_left(stage, why);
-    }
+    if (!stage)
+        return;
+    paths__collective_left(stage->next, why);
+    if (stage->joins)
+        close_for(stage->state, PASTSET_ECANCELED, why);
+    else if (stage->type == &paths__proxy_type)
+        paths__serve_left(stage, why);
 }
 
 /* --- making --- */

@@ -15,7 +15,7 @@ if(suites)
   add_test(NAME scopes/experiments_check
            COMMAND ${NODE}
                    ${CMAKE_CURRENT_SOURCE_DIR}/scopes/experiments_check.mjs
-                   ${CMAKE_BINARY_DIR}/bin)
+                   ${CMAKE_BINARY_DIR}/bin $<TARGET_FILE:raw_tuples>)
   set_tests_properties(scopes/figure3_check scopes/experiments_check
                        PROPERTIES TIMEOUT 900)
 endif()
