@@ -9,10 +9,10 @@
 
 static int make_steps(traces *t, int64_t wall_ns)
 {
-    int err;
+    int err = traces__serve_prepare(t);
 
-    traces__serve_prepare(t);
-    err = traces__threads_all(t, wall_ns);
+    if (!err)
+        err = traces__threads_all(t, wall_ns);
     return err ? err : traces__serve_all(t);
 }
 

@@ -3,6 +3,7 @@
  *     traces.c          from a run to a profile; messages for themselves
  *     traces_open.c     a run: what follows what, and who needs whom
  *     traces_steps.c    the steps of an operation, from collector to collector
+ *     traces_loops.c    what network loops computed for which request
  *     traces_serve.c    what is done for others: requests, rounds
  *     traces_threads.c  a thread, from operation to operation
  *     traces_write.c    into the profile
@@ -54,9 +55,10 @@ typedef struct traces_message {
     int64_t at_ns;
     int64_t wait_ns; /* it takes longer than is told otherwise */
     uint64_t bytes;
-    uint32_t from, to;   /* hosts */
-    uint32_t next;       /* another one that is sent by the same event */
-    uint32_t service_ns; /* of the loop of the host that serves it */
+    uint32_t from, to;  /* hosts */
+    uint32_t next;      /* another one that is sent by the same event */
+    int64_t loop_ns;    /* what the loop that serves it computed for it; */
+    int64_t service_ns; /* of that, before the far host went on */
     bool sent;
 } traces_message;
 
@@ -74,10 +76,7 @@ typedef struct traces_runner {
 typedef struct traces_host {
     bool known; /* it came up */
     int64_t start_ns;
-    int64_t from_ns, to_ns; /* it served others */
-    uint64_t served;
-    uint32_t service_ns; /* processor time of its loop, for each request */
-    uint32_t node;       /* of the profile */
+    uint32_t node;                /* of the profile */
     const traces_runner *runners; /* of its place, if these are more than it
                                      has processors; else NULL */
     uint32_t runner_count;
@@ -178,10 +177,15 @@ traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns);
 /* Needs those whom it needs at an element, and releases others. */
 int traces__at_element(traces *t, traces_spot at);
 
+/* --- traces_loops.c --- */
+
+/* Fills in `loop_ns` of the messages of all requests and replies. */
+int traces__loops(traces *t);
+
 /* --- traces_serve.c --- */
 
 /* What serving takes; before any steps are made. */
-void traces__serve_prepare(traces *t);
+int traces__serve_prepare(traces *t);
 int traces__serve_all(traces *t);
 
 /* --- traces_threads.c --- */

@@ -6,30 +6,6 @@
  * conditions that may be another one than in the run that was recorded. */
 #include "measure/traces_internal.h"
 
-/* --- the loop's processor time --- */
-
-/* Its time between the first request and the last, evenly: what it did before
- * is not for anybody. */
-static void note_served(traces *t, const traces_lane *l)
-{
-    const traces_lane *lower = &t->lanes[l->lower];
-    traces_host *host = &t->hosts[lower->host];
-
-    for (uint32_t e = 0; e < l->count; e++) {
-        uint32_t below = l->below[e];
-        int64_t from_ns, to_ns;
-        if (below == TRACES_NONE)
-            continue;
-        from_ns = traces__start(t, l->lower, below);
-        to_ns = traces__end(t, l->lower, below);
-        if (!host->served || from_ns < host->from_ns)
-            host->from_ns = from_ns;
-        if (!host->served || to_ns > host->to_ns)
-            host->to_ns = to_ns;
-        host->served++;
-    }
-}
-
 static void divide_all(traces *t, uint32_t id)
 {
     for (uint32_t e = 0; e < t->lanes[id].count; e++) {
@@ -38,27 +14,15 @@ static void divide_all(traces *t, uint32_t id)
     }
 }
 
-void traces__serve_prepare(traces *t)
+int traces__serve_prepare(traces *t)
 {
-    uint32_t hosts = t->ways->map->host_count;
+    int err = traces__loops(t);
 
-    for (uint32_t id = 0; id < t->ways->collectors; id++) {
-        if (t->lanes[id].kind == TRACES_REMOTE)
-            note_served(t, &t->lanes[id]);
-    }
-    for (uint32_t i = 0; i < hosts; i++) {
-        traces_host *host = &t->hosts[i];
-        int64_t ns;
-        if (!host->served)
-            continue;
-        ns = traces__cpu(t, i, PATHS_NONE, host->from_ns, host->to_ns) /
-             (int64_t)host->served;
-        host->service_ns = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
-    }
-    for (uint32_t id = 0; id < t->ways->collectors; id++) {
+    for (uint32_t id = 0; id < t->ways->collectors && !err; id++) {
         if (t->lanes[id].kind == TRACES_REMOTE)
             divide_all(t, id);
     }
+    return err;
 }
 
 /* --- requests --- */
@@ -88,8 +52,8 @@ static int serve(traces *t, const traces_lane *l, uint32_t event)
                            traces__reply_bytes(t, lane, event), far, l->host);
     if (err)
         return err;
-    return traces__compute(t, (int64_t)t->hosts[far].service_ns -
-                                  there->service_ns - back->service_ns);
+    return traces__compute(t, there->loop_ns - there->service_ns +
+                                  back->loop_ns - back->service_ns);
 }
 
 static int serve_lane(traces *t, uint32_t id)

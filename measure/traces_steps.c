@@ -180,7 +180,6 @@ traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
 {
     const traces_lane *l = &t->lanes[at.lane];
     uint32_t below = l->below[at.event];
-    uint32_t service = t->hosts[t->lanes[l->lower].host].service_ns;
     traces_message *request = &t->messages[message_of(t, at, 0)];
     traces_message *reply = request + 1;
     int64_t there =
@@ -190,10 +189,9 @@ traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
     traces_hop times;
 
     times.before = least(cpu_ns / 2, there);
-    request->service_ns = (uint32_t)least(service / 2, there - times.before);
+    request->service_ns = least(request->loop_ns, there - times.before);
     request->wait_ns = there - times.before - request->service_ns;
-    reply->service_ns =
-        (uint32_t)least((int64_t)service - request->service_ns, back);
+    reply->service_ns = least(reply->loop_ns, back);
     times.after = least(cpu_ns - times.before, back - reply->service_ns);
     reply->wait_ns = back - reply->service_ns - times.after;
     if (t->cpu)

@@ -69,7 +69,7 @@ static int replay_dedicated(predict__rater *r)
 
     if (r->profile->actor_count == 0)
         return 0;
-    err = predict_scenario_create(&scenario, r->profile, PREDICT_LAW_FAIR);
+    err = predict_scenario_create(&scenario, r->profile, PREDICT_LAW_DEFAULT);
     if (err)
         return err;
     err = replay(scenario, &r->replay_s);

@@ -14,7 +14,8 @@
 #define ALONE_CONDITIONS 8
 #define ALONE_STEPS 200000
 
-/* As it was measured, but with the places of the scenario or (NULL) its own. */
+/* As it was measured, by the laws of the scenario, with its places or (NULL)
+ * those of the profile. */
 static int dedicated(predict_scenario **out, const predict__asked *asked,
                      const predict_scenario *places)
 {
@@ -24,6 +25,8 @@ static int dedicated(predict_scenario **out, const predict__asked *asked,
         return err;
     for (size_t i = 0; i < profile->link_count; i++)
         (*out)->old[i] = (*out)->wires[i] = asked->scenario->old[i];
+    for (size_t i = 0; i < profile->node_count; i++)
+        (*out)->laws[i] = asked->scenario->laws[i];
     for (size_t i = 0; i < profile->node_count && places; i++) {
         (*out)->places[i] = places->places[i];
         (*out)->processors[i] = places->processors[i];

@@ -14,9 +14,10 @@
  *               slept since it last computed; one that begins with a RECEIVE
  *               serves (profile.h), and has slept since the last of those of
  *               its node was done, as they are one thread.
- *   Slices      A place of one processor with a load, all of whose nodes have
- * the law eevdf, is shared as Linux does it instead (replay_eevdf_internal.h):
- *               one after another, and who wakes up may have to wait.
+ *   Slices      A place of one processor, all of whose nodes have the law
+ *               eevdf, is shared as Linux does it instead, with or without a
+ *               load: one after another, and who wakes up may have to wait
+ *               (replay_eevdf_internal.h).
  *   Links       Each direction carries one message after another, each for
  *               size/B; it arrives L after that. (A message between nodes of a
  *               link that was not measured, or of one node, arrives at once.)

@@ -97,9 +97,12 @@ static void renew(const replay_eevdf *q, entity *e)
 static void run_on(replay_eevdf *q, double now)
 {
     double passed = now - q->now;
-    entity *e = &q->entities[q->running];
+    entity *e;
 
     q->now = now;
+    if (q->running == PREDICT_NONE)
+        return;
+    e = &q->entities[q->running];
     e->v += passed / e->weight;
     e->need -= passed;
 }
@@ -107,9 +110,13 @@ static void run_on(replay_eevdf *q, double now)
 /* Whether who runs has had its slice, so that others should be looked at. */
 static bool has_had_its_slice(replay_eevdf *q)
 {
-    entity *e = &q->entities[q->running];
-    bool had = e->v >= e->deadline;
+    entity *e;
+    bool had;
 
+    if (q->running == PREDICT_NONE)
+        return true;
+    e = &q->entities[q->running];
+    had = e->v >= e->deadline;
     if (had)
         renew(q, e);
     return q->queued > 1 && (had || e->v >= e->parity);
@@ -176,7 +183,7 @@ static void switch_over(replay_eevdf *q)
 {
     uint32_t next = choose(q);
 
-    if (next != q->running)
+    if (next != q->running && next != PREDICT_NONE)
         q->entities[next].parity = q->entities[next].deadline;
     q->running = next;
 }
@@ -191,10 +198,11 @@ static void tick(replay_eevdf *q)
         switch_over(q);
 }
 
-/* The load alone, since the last thread blocked. */
+/* The load alone, or nobody, since the last thread blocked. */
 static void make_up(replay_eevdf *q, double now)
 {
-    double ticks = floor((now - q->next_tick) / TICK_NS) - MOST_TICKS;
+    double ticks = floor((now - q->next_tick) / TICK_NS) -
+                   (q->queued > 0 ? MOST_TICKS : 0);
 
     if (ticks > 0) {
         q->next_tick += ticks * TICK_NS;

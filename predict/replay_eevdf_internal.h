@@ -1,9 +1,12 @@
 /* replay_eevdf_internal.h - a processor of the replay as Linux shares it
  * from 6.6 on: "earliest eligible virtual deadline first".
  *
- * It is for places with one processor and a load. What a thread gets over long
- * times is what the fluid of replay_processors.c gives it; but one that wakes
- * up waits, or does not, as it would there: see replay_eevdf.c.
+ * It is for places with one processor. What a thread gets over long times is
+ * what the fluid of replay_processors.c gives it; but one that wakes up waits,
+ * or does not, as it would there: see replay_eevdf.c. Without a load too: of
+ * two who wake each other one is done with its message before the other begins,
+ * not both at the same late time, so that messages leave in the order in which
+ * they did.
  *
  * Threads that compute are numbered from 0. Several actors of one thread are
  * served one after another, in the order in which they begin. Times are in
@@ -18,8 +21,8 @@
 
 typedef struct replay_eevdf replay_eevdf;
 
-/* `load` processes that are always busy; of a broken number the last one has
- * less weight. Errors: PASTSET_ENOMEM. */
+/* `load` processes that are always busy (or 0); of a broken number the last one
+ * has less weight. Errors: PASTSET_ENOMEM. */
 int replay__eevdf_create(replay_eevdf **out, double slice, double load,
                          uint32_t threads);
 /* NULL is allowed. */

@@ -2,7 +2,7 @@
  *
  *   replay.c             actors and their steps, what happens next
  *   replay_processors.c  places: who computes, how fast, who is done next
- *   replay_eevdf.c       a loaded processor by the rules of Linux
+ *   replay_eevdf.c       one processor by the rules of Linux
  *   replay_threads.c     which places that are, and their threads
  *   replay_links.c       messages under way
  *   replay_heap.c        what waits for a moment

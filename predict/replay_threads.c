@@ -54,8 +54,7 @@ static int add_places(replay_processors *all, const predict_scenario *s,
     for (uint32_t i = 0; i < s->profile->node_count && !err; i++) {
         replay_place *place = &all->places[i];
         double slice = slice_of(s, i);
-        if (slice > 0 && place->processors == 1 && place->load > 0 &&
-            place->load <= MOST_LOAD)
+        if (slice > 0 && place->processors == 1 && place->load <= MOST_LOAD)
             err = replay__eevdf_create(&place->eevdf, slice, place->load,
                                        count[i]);
     }

@@ -83,15 +83,25 @@ Test(replay_eevdf, who_wakes_up_after_the_slice_of_the_load_runs_at_once)
     near(wall((predict_law){.slice_s = 0.0028}, 1), 0.005, 1e-12);
 }
 
-Test(replay_eevdf, without_a_load_it_is_as_measured)
+/* The second one wakes up after 1 ms. It waits until the first one is done, or
+ * for the tick after its slice; as a fluid both would go on, and the first one
+ * be late. */
+Test(replay_eevdf, without_a_load_one_is_done_before_the_next_begins)
 {
-    uint64_t seed = 1;
+    static const struct {
+        int64_t first_ms, second_ms;
+        double done_ms, fluid_ms;
+    } cases[] = {{2, 1, 2, 3}, {3, 2, 3, 5}, {10, 1, 11, 11}};
 
-    for (int i = 0; i < 200; i++) {
-        double fair;
-        profile = made_random_profile(&seed);
-        fair = wall(PREDICT_LAW_FAIR, 0);
-        near(wall(PREDICT_LAW_EEVDF, 0), fair, 0);
+    for (int i = 0; i < 3; i++) {
+        profile = made_profile(1);
+        made_actor(profile, 0, 0);
+        made_compute(profile, cases[i].first_ms * MS);
+        made_sleep(profile, 20 * MS);
+        made_actor(profile, 0, 1 * MS);
+        made_compute(profile, cases[i].second_ms * MS);
+        near(wall(PREDICT_LAW_EEVDF, 0), (cases[i].done_ms + 20) / 1e3, 1e-12);
+        near(wall(PREDICT_LAW_FAIR, 0), (cases[i].fluid_ms + 20) / 1e3, 1e-12);
         forget();
     }
 }
@@ -208,21 +218,22 @@ Test(replay_eevdf, gives_the_same_figures_each_time_and_loses_nobody)
 
     for (int i = 0; i < 300; i++) {
         predict_replay *first;
+        double load = i % 3;
         uint64_t stuck;
         double need = 0;
         profile = made_random_profile(&seed);
-        wall(PREDICT_LAW_FAIR, 1);
+        wall(PREDICT_LAW_FAIR, load);
         stuck = replay->stuck;
         for (size_t k = 0; k < profile->node_count; k++)
             need += replay->nodes[k].computing_s;
-        wall(PREDICT_LAW_EEVDF, 1);
+        wall(PREDICT_LAW_EEVDF, load);
         cr_assert_eq(replay->stuck, stuck);
         for (size_t k = 0; k < profile->node_count; k++)
             need -= replay->nodes[k].computing_s;
         near(need, 0, 1e-9);
         first = replay;
         replay = NULL;
-        wall(PREDICT_LAW_EEVDF, 1);
+        wall(PREDICT_LAW_EEVDF, load);
         check_same(first, replay);
         predict_replay_free(first);
         forget();
