@@ -7,7 +7,7 @@
  *      another order, so that what changes on the machine meanwhile changes
  *      all of them.
  *
- * A case is conditions as in predict/scenario.h, with blanks between them:
+ * A case is conditions as in predict/condition.h, with blanks between them:
  *
  *   n0=load:1      competing processes on the processor of node n0, or of all
  *                  (`*`). `law:LAW` may stand behind; it changes the

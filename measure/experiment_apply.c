@@ -12,13 +12,15 @@
 
 /* --- competitors --- */
 
-/* The last condition that names a node counts, as in predictions. */
+/* The last load that is told for a node counts, as in predictions. */
 static double load_of(const experiment_conditions *conditions, uint32_t node)
 {
     double load = 0;
-    for (size_t i = 0; i < conditions->count; i++)
-        if (experiment__is_node(&conditions->items[i], node))
-            load = conditions->items[i].load;
+    for (size_t i = 0; i < conditions->count; i++) {
+        const predict_condition *c = &conditions->items[i].is;
+        if ((c->told & PREDICT_LOAD) && predict_condition_of_node(c, node))
+            load = c->load;
+    }
     return load;
 }
 
@@ -62,8 +64,8 @@ static int set_links(experiment_setup *s,
         for (uint32_t k = i + 1; k < s->node_count && !err; k++) {
             double rate = -1;
             for (size_t c = 0; c < conditions->count; c++)
-                if (experiment__is_link(&conditions->items[c], i, k))
-                    rate = conditions->items[c].bandwidth;
+                if (predict_condition_of_link(&conditions->items[c].is, i, k))
+                    rate = conditions->items[c].is.wire.bandwidth;
             if (rate >= 0)
                 err = measure_testbed_limit(s->testbed, i, k,
                                             quiet ? s->options->quiet : rate);

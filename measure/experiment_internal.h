@@ -11,12 +11,8 @@
 /* --- conditions: experiment_conditions.c --- */
 
 typedef struct experiment_condition {
-    char *text;       /* as it was given */
-    char *name;       /* before the `=` */
-    bool link;        /* else a node */
-    uint32_t a, b;    /* index of nodes; PREDICT_NONE: all */
-    double load;      /* of nodes */
-    double bandwidth; /* of links, bytes per second */
+    char *text; /* as it was given */
+    predict_condition is;
 } experiment_condition;
 
 typedef struct experiment_conditions {
@@ -28,9 +24,6 @@ typedef struct experiment_conditions {
 int experiment__conditions_parse(experiment_conditions *out, const char *text,
                                  const char *const *names, size_t count);
 void experiment__conditions_clear(experiment_conditions *conditions);
-/* Whether it is about this node, or this link. */
-bool experiment__is_node(const experiment_condition *c, uint32_t node);
-bool experiment__is_link(const experiment_condition *c, uint32_t a, uint32_t b);
 
 /* --- the set-up: experiment_setup.c --- */
 

@@ -220,8 +220,8 @@ static int find_wires(experiment_setup *s)
     for (size_t i = 0; i < s->options->case_count; i++) {
         const experiment_conditions *c = &s->conditions[i];
         for (size_t k = 0; k < c->count && !err; k++)
-            if (c->items[k].link)
-                err = add_wire(s, c->items[k].bandwidth);
+            if (c->items[k].is.told == PREDICT_BANDWIDTH)
+                err = add_wire(s, c->items[k].is.wire.bandwidth);
     }
     return err;
 }
@@ -294,7 +294,9 @@ int experiment__wires_measure(experiment_setup *s)
 {
     measure_experiment *e = s->result;
     int err = find_wires(s);
-    if (s->node_count < 2)
+    /* Where nobody sends, and nothing is limited, nobody asks for them. */
+    if (s->node_count < 2 || (s->options->links == MEASURE_LINKS_AS_THEY_ARE &&
+                              !e->profile->link_count))
         return err;
     for (size_t i = 0; i < e->wire_count && !err; i++) {
         experiment__tell(s, "measuring links", (uint32_t)i,

@@ -34,8 +34,8 @@ static double rate_of(const experiment_setup *s,
 {
     double rate = s->options->quiet;
     for (size_t i = 0; conditions && i < conditions->count; i++)
-        if (experiment__is_link(&conditions->items[i], a, b))
-            rate = conditions->items[i].bandwidth;
+        if (predict_condition_of_link(&conditions->items[i].is, a, b))
+            rate = conditions->items[i].is.wire.bandwidth;
     return rate;
 }
 

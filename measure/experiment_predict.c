@@ -102,6 +102,12 @@ int experiment__profile(experiment_setup *s)
     return s->options->map ? 0 : take_nodes(s);
 }
 
+static predict_flow flow_of(const measure_wire *wire)
+{
+    return (predict_flow){wire->link.rate, wire->link.burst,
+                          wire->link.alone_s};
+}
+
 int experiment__links_set(experiment_setup *s)
 {
     predict_profile *p = s->result->profile;
@@ -109,10 +115,8 @@ int experiment__links_set(experiment_setup *s)
     int err = 0;
     /* What the profile's steps hold of it already is taken out of them. */
     for (uint32_t i = 0; quiet && i < p->link_count && !err; i++) {
-        err = predict_profile_set_wire(
-            p, i, quiet->fitted.latency_s, quiet->fitted.bandwidth,
-            (predict_flow){quiet->link.rate, quiet->link.burst,
-                           quiet->link.alone_s});
+        err = predict_profile_set_wire(p, i, quiet->fitted.latency_s,
+                                       quiet->fitted.bandwidth, flow_of(quiet));
         p->links[i].busy = quiet->link.busy;
     }
     if (err || !quiet || !s->options->profile)
@@ -122,44 +126,55 @@ int experiment__links_set(experiment_setup *s)
 
 /* --- predictions --- */
 
+/* The profile's index of a node of ours. */
+static uint32_t in_profile(const experiment_setup *s, uint32_t node)
+{
+    return predict_profile_find_node(s->result->profile, s->nodes[node].name);
+}
+
+/* What the link is when it has this limit. */
+static int fill_link(predict_condition *link, const experiment_setup *s)
+{
+    const measure_wire *wire = experiment__wire(s, link->wire.bandwidth);
+    if (!wire || !(wire->fitted.bandwidth >= 1))
+        return pastset_fail(PASTSET_EINVAL, "the link was not measured");
+    link->told |= PREDICT_LATENCY;
+    link->wire = wire->fitted;
+    link->flow = flow_of(wire);
+    return 0;
+}
+
 /* `*` is all nodes that get competitors; the profile may have more: who starts
  * the hosts of a run is a node as well, if it is busy enough. */
-static int add_load(predict_scenario *scenario, const experiment_setup *s,
-                    const experiment_condition *c)
+static void add_to_all(predict_scenario *scenario, const experiment_setup *s,
+                       predict_condition is)
 {
-    const char *rest = c->text + strlen(c->name);
-    int err = 0;
-    if (c->a != PREDICT_NONE)
-        return predict_scenario_node(scenario, c->text);
-    for (size_t i = 0; i < s->node_count && !err; i++) {
-        const char *name = s->nodes[i].name;
-        char text[1024];
-        if (predict_profile_find_node(s->result->profile, name) == PREDICT_NONE)
-            continue;
-        snprintf(text, sizeof(text), "%s%s", name, rest);
-        err = predict_scenario_node(scenario, text);
+    is.all = false;
+    for (uint32_t i = 0; i < s->node_count; i++) {
+        is.a = in_profile(s, i);
+        predict_scenario_apply(scenario, &is);
     }
-    return err;
 }
 
 static int scenario_add(predict_scenario *scenario, const experiment_setup *s,
                         const experiment_condition *c)
 {
-    const measure_wire *wire;
-    char text[512];
-    if (!c->link)
-        return add_load(scenario, s, c);
-    wire = experiment__wire(s, c->bandwidth);
-    if (!wire || !(wire->fitted.bandwidth >= 1))
-        return pastset_fail(PASTSET_EINVAL, "%s: the link was not measured",
-                            c->text);
-    snprintf(text, sizeof(text), "%s=%.0fB,%.0fns", c->name,
-             wire->fitted.bandwidth, wire->fitted.latency_s * 1e9);
-    if (wire->link.rate > 0)
-        snprintf(text + strlen(text), sizeof(text) - strlen(text),
-                 ",rate:%.0fB,burst:%.0f,alone:%.0fns", wire->link.rate,
-                 wire->link.burst, wire->link.alone_s * 1e9);
-    return predict_scenario_link(scenario, text);
+    predict_condition is = c->is;
+    bool nodes = is.told & PREDICT_OF_NODES;
+    int err = nodes ? 0 : fill_link(&is, s);
+    if (!is.all) {
+        is.a = in_profile(s, is.a);
+        is.b = in_profile(s, is.b);
+        if (!err && (is.a == PREDICT_NONE || is.b == PREDICT_NONE))
+            err = pastset_fail(PASTSET_ENOENT, "the profile has no such node");
+    }
+    if (err)
+        return pastset_fail_while(err, "%s", c->text);
+    if (is.all && nodes)
+        add_to_all(scenario, s, is);
+    else
+        predict_scenario_apply(scenario, &is);
+    return 0;
 }
 
 static int predict_case(measure_case *out, const experiment_setup *s,

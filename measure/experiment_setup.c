@@ -129,7 +129,8 @@ static int hosts_find(experiment_setup *s)
 static int check_case(const experiment_setup *s, const experiment_conditions *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->items[i].link && s->options->links == MEASURE_LINKS_AS_THEY_ARE)
+        if (c->items[i].is.told == PREDICT_BANDWIDTH &&
+            s->options->links == MEASURE_LINKS_AS_THEY_ARE)
             return pastset_fail(PASTSET_EINVAL,
                                 "%s: to limit a link there must be a testbed "
                                 "(--testbed, which takes rights of root) or "

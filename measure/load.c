@@ -145,11 +145,66 @@ static double read_average(void)
                                                                 : NAN;
 }
 
-static uint32_t count_processors(void)
+/* --- which processors --- */
+
+#define BOOT_DIGITS 12 /* enough to tell machines apart */
+
+/* "0-3,6"; cut where there is no room, so that the length tells what it would
+ * need. */
+static size_t tell_set(char *text, size_t room, const cpu_set_t *set)
 {
+    size_t used = 0;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        int from = i;
+        size_t left = used < room ? room - used : 0;
+        if (!CPU_ISSET(i, set))
+            continue;
+        while (i + 1 < CPU_SETSIZE && CPU_ISSET(i + 1, set))
+            i++;
+        used += (size_t)snprintf(left ? text + used : NULL, left,
+                                 from < i ? "%s%d-%d" : "%s%d", used ? "," : "",
+                                 from, i);
+    }
+    return used;
+}
+
+/* FNV-1a. */
+static uint64_t hash_set(const cpu_set_t *set)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        hash = (hash ^ (uint64_t)(CPU_ISSET(i, set) != 0)) * 1099511628211u;
+    return hash;
+}
+
+void measure__place_name(char *out, const char *boot, const cpu_set_t *set)
+{
+    char digits[BOOT_DIGITS + 1] = "", text[MEASURE_PLACE_BYTES - 20];
+    size_t count = 0;
+    out[0] = 0;
+    for (; *boot && count < BOOT_DIGITS; boot++)
+        if (isxdigit((unsigned char)*boot))
+            digits[count++] = *boot;
+    if (count < BOOT_DIGITS || !CPU_COUNT(set))
+        return;
+    if (tell_set(text, sizeof(text), set) >= sizeof(text))
+        snprintf(text, sizeof(text), "h%016" PRIx64, hash_set(set));
+    snprintf(out, MEASURE_PLACE_BYTES, MEASURE_PLACE_BEGINS "%s-%s", digits,
+             text);
+}
+
+static void read_processors(measure_load *out, int processor)
+{
+    char boot[64];
     cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) ? 1
-                                                   : (uint32_t)CPU_COUNT(&set);
+    CPU_ZERO(&set);
+    out->processors = 1;
+    if (processor >= 0 && processor < CPU_SETSIZE)
+        CPU_SET(processor, &set);
+    else if (processor < 0 && sched_getaffinity(0, sizeof(set), &set) == 0)
+        out->processors = (uint32_t)CPU_COUNT(&set);
+    slurp(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+    measure__place_name(out->place, boot, &set);
 }
 
 /* --- all of it --- */
@@ -188,7 +243,8 @@ int measure_load_now(measure_load *out, int processor, double seconds_s)
     ticks before, after;
     double all;
     int err;
-    *out = (measure_load){.processors = processor < 0 ? count_processors() : 1};
+    *out = (measure_load){0};
+    read_processors(out, processor);
     if (!(seconds_s > 0 && seconds_s <= 86400))
         return pastset_fail(PASTSET_EINVAL,
                             "the time is a number of seconds above 0");

@@ -36,6 +36,9 @@ void measure_competitors_stop(measure_competitors *competitors); /* or NULL */
 int measure_competitors_start_share(measure_competitors **out, int processor,
                                     double load);
 
+#define MEASURE_PLACE_BYTES 64
+#define MEASURE_PLACE_BEGINS "boot-" /* the names of places, all of them */
+
 /* Processes that compete for the processors of a mask, on average over
  * `seconds_s`: those running or ready that are none of ours, by looking at
  * /proc each 10 ms, and how busy each processor is by /proc/stat. */
@@ -45,6 +48,8 @@ typedef struct measure_load {
     double average; /* the kernel's load average of one minute */
     double busy;    /* share of the processors' time that was used */
     uint32_t processors;
+    char place[MEASURE_PLACE_BYTES]; /* which processors of which machine these
+                                        are; "": the kernel does not tell */
 } measure_load;
 int measure_load_now(measure_load *out, int processor, double seconds_s);
 

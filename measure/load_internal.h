@@ -18,6 +18,12 @@ void measure__unbind(pid_t pid, const cpu_set_t *before);
 int measure__processor_first(void);
 int measure__processor_after(int other);
 
+/* A name for processors of a machine: the same in all of its network namespaces
+ * and containers, until it boots again. `boot` is the kernel's boot id; `out`
+ * is of MEASURE_PLACE_BYTES and gets "boot-5a01c7d2e34b-0-3,6", or "" if `boot`
+ * is no such id. Sets that are too long to be told are told by a hash. */
+void measure__place_name(char *out, const char *boot, const cpu_set_t *set);
+
 /* To be called first in a child: signals as at the start of a program, and
  * dead when the thread that forked it is. Non-zero: the parent is dead. */
 int measure__child_begin(pid_t parent);

@@ -61,6 +61,10 @@ void predict_choice_free(predict_choice *choice);
  *   wires    of a link of the profile: those of the ways between its hosts. If
  *            the two directions differ, L is their mean by messages and B that
  *            by bytes, so that the time of all messages is right.
+ *   flows    those of the same ways, for the replay, and likewise in the middle
+ *            if the two directions differ. What is measured of the profile's
+ *            links does not count there. (The bounds, and the estimates of a
+ *            search, know L and B only.)
  *
  * Errors: PASTSET_ENOENT: a link of the profile with messages whose hosts have
  * no way in the cluster; PASTSET_EINVAL: no such host, or one twice;

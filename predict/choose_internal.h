@@ -20,6 +20,11 @@ predict_wire predict__placed_wire(const predict_cluster *cluster,
                                   const predict__traffic *traffic, uint32_t a,
                                   uint32_t b);
 
+/* Its flow there; rate 0: not known. */
+predict_flow predict__placed_flow(const predict_cluster *cluster,
+                                  const predict__traffic *traffic, uint32_t a,
+                                  uint32_t b);
+
 /* Of a place: the largest load of its hosts. */
 double predict__place_load(const predict_cluster *cluster, uint32_t place);
 

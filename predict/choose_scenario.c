@@ -51,6 +51,43 @@ predict_wire predict__placed_wire(const predict_cluster *cluster,
     return to;
 }
 
+/* The flow of a way; of one that has none, if that is wanted for comparing, the
+ * one which comes nearest to L + size/B. */
+static predict_flow flow_of(const predict_cluster *cluster, uint32_t from,
+                            uint32_t to)
+{
+    size_t at = (size_t)from * cluster->host_count + to;
+    predict_wire wire = cluster->wires[at];
+
+    if (cluster->flows[at].rate > 0)
+        return cluster->flows[at];
+    return (predict_flow){wire.bandwidth, 0, wire.latency_s};
+}
+
+predict_flow predict__placed_flow(const predict_cluster *cluster,
+                                  const predict__traffic *traffic, uint32_t a,
+                                  uint32_t b)
+{
+    size_t hosts = cluster->host_count;
+    predict_flow to, back;
+    double burst_s;
+
+    if (!cluster->flows || (cluster->flows[a * hosts + b].rate == 0 &&
+                            cluster->flows[b * hosts + a].rate == 0))
+        return (predict_flow){0, 0, 0};
+    to = flow_of(cluster, a, b);
+    back = flow_of(cluster, b, a);
+    if (to.rate == back.rate && to.burst == back.burst &&
+        to.latency_s == back.latency_s)
+        return to;
+    burst_s =
+        mean(traffic->messages, to.burst / to.rate, back.burst / back.rate);
+    to.rate = 1 / mean(traffic->bytes, 1 / to.rate, 1 / back.rate);
+    to.burst = burst_s * to.rate;
+    to.latency_s = mean(traffic->messages, to.latency_s, back.latency_s);
+    return to;
+}
+
 double predict__place_load(const predict_cluster *cluster, uint32_t place)
 {
     double load = 0;
@@ -126,9 +163,13 @@ static int set_links(predict_scenario *s, const predict_cluster *cluster,
         const predict_link *link = &s->profile->links[i];
         predict_wire wire = predict__placed_wire(
             cluster, &traffic[i], hosts[link->a], hosts[link->b]);
-        if (wire.bandwidth > 0)
+        if (wire.bandwidth > 0) {
             s->wires[i] = wire;
-        else if (traffic[i].messages[0] + traffic[i].messages[1] > 0)
+            s->flows[i] = predict__placed_flow(cluster, &traffic[i],
+                                               hosts[link->a], hosts[link->b]);
+            continue;
+        }
+        if (traffic[i].messages[0] + traffic[i].messages[1] > 0)
             return pastset_fail(PASTSET_ENOENT,
                                 "nodes %s and %s send each other messages, and "
                                 "there is no way between hosts %s and %s",

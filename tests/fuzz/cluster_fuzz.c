@@ -31,6 +31,16 @@ static void check_host(const predict_cluster *cluster, uint32_t host)
          "a host is found by its name");
 }
 
+static void check_flow(const predict_flow *f, const predict_wire *w)
+{
+    must(f->rate >= 0 && isfinite(f->rate), "a rate is a number from 0");
+    must(f->burst >= 0 && isfinite(f->burst), "a burst is a number from 0");
+    must(f->latency_s >= 0 && isfinite(f->latency_s), "alone is a number");
+    must(f->rate > 0 || (f->burst == 0 && f->latency_s == 0),
+         "no rate has no burst");
+    must(w->bandwidth > 0 || f->rate == 0, "no way has no flow");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     predict_cluster *cluster;
@@ -52,6 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         must(w->bandwidth >= 0 && isfinite(w->bandwidth), "B is a number");
         must(w->latency_s >= 0 && isfinite(w->latency_s), "L is a number");
         must(w->bandwidth > 0 || w->latency_s == 0, "no way has no latency");
+        if (cluster->flows)
+            check_flow(&cluster->flows[i], w);
     }
     predict_cluster_free(cluster);
     return 0;

@@ -1,3 +1,3 @@
 # Experiments; included from tests/CMakeLists.txt.
-es_test(measure/experiment_test SOURCES support/scratch.c
+es_test(measure/experiment_test SOURCES support/scratch.c predict/made.c
         LINKS eventspace::measure m TIMEOUT 600)

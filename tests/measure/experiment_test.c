@@ -11,6 +11,7 @@
 #include "measure/experiment_internal.h"
 #include "measure/load_internal.h"
 #include "paths/map.h"
+#include "tests/predict/made.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 
@@ -31,20 +32,18 @@ Test(experiment, conditions_tell_nodes_from_links)
     experiment_conditions c;
     check_status(parse(&c, " h0=load:1.5,law:credit  *=10mbit a-b=load:2"), 0);
     cr_assert_eq(c.count, 3);
-    cr_assert(experiment__is_node(&c.items[0], 0));
-    cr_assert(!experiment__is_node(&c.items[0], 1));
-    cr_assert_float_eq(c.items[0].load, 1.5, 1e-12);
-    cr_assert(experiment__is_link(&c.items[1], 2, 0));
-    cr_assert(!experiment__is_node(&c.items[1], 0));
-    cr_assert_float_eq(c.items[1].bandwidth, 1.25e6, 1e-6);
-    cr_assert(experiment__is_node(&c.items[2], 1));
+    cr_assert_str_eq(c.items[0].text, "h0=load:1.5,law:credit");
+    cr_assert(predict_condition_of_node(&c.items[0].is, 0));
+    cr_assert(!predict_condition_of_node(&c.items[0].is, 1));
+    cr_assert_eq(c.items[0].is.load, 1.5);
+    cr_assert(predict_condition_of_link(&c.items[1].is, 2, 0));
+    cr_assert(!predict_condition_of_node(&c.items[1].is, 0));
+    cr_assert_eq(c.items[1].is.wire.bandwidth, 1.25e6);
+    cr_assert(predict_condition_of_node(&c.items[2].is, 1));
     experiment__conditions_clear(&c);
-    check_status(parse(&c, "a-b-h0=8kbit"), 0); /* a and b-h0, or a-b and h0 */
-    cr_assert(c.items[0].link);
-    cr_assert_neq(c.items[0].a, c.items[0].b);
-    experiment__conditions_clear(&c);
-    check_status(parse(&c, "h0-a-b=8kbit"), 0);
-    cr_assert(experiment__is_link(&c.items[0], 1, 0));
+    check_status(parse(&c, "h0-a-b=8kbit\th0=load:1000\n"), 0);
+    cr_assert_eq(c.count, 2);
+    cr_assert(predict_condition_of_link(&c.items[0].is, 1, 0));
     experiment__conditions_clear(&c);
 }
 
@@ -56,17 +55,24 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
         const char *says;
     } wrong[] = {
         {"", PASTSET_EINVAL, "no condition"},
-        {"h0", PASTSET_EINVAL, "write n0=load:1"},
-        {"=load:1", PASTSET_EINVAL, "write n0=load:1"},
+        {"h0", PASTSET_EINVAL, "write it as n0=load:1"},
+        {"=load:1", PASTSET_EINVAL, "write it as n0=load:1"},
         {"h0=", PASTSET_EINVAL, "h0="},
         {"h9=load:1", PASTSET_ENOENT, "no node \"h9\"; the nodes are: h0, a-b"},
         {"h0-h9=10mbit", PASTSET_ENOENT, "no link \"h0-h9\""},
-        {"h0-h0=10mbit", PASTSET_ENOENT, "no link \"h0-h0\""},
+        {"h0-h0=10mbit", PASTSET_EINVAL, "\"h0-h0\" leads from a node to"},
+        /* a and b-h0, or a-b and h0 */
+        {"a-b-h0=8kbit", PASTSET_EINVAL, "can be read as 2 links"},
         {"h0=load:-1", PASTSET_EINVAL, "no number"},
         {"h0=load:x", PASTSET_EINVAL, "no number"},
         {"h0=load:inf", PASTSET_EINVAL, "no number"},
         {"h0=speed:2", PASTSET_EINVAL, "how fast"},
-        {"*=10mbit,400us", PASTSET_EINVAL, "\"400us\" is neither"},
+        {"h0=load:1000.5", PASTSET_EINVAL, "h0=load:1000.5: the load 1000.5"},
+        {"*=load:2 h0=law:fair,speed:2", PASTSET_EINVAL, "how fast"},
+        {"*=10mbit,400us", PASTSET_EINVAL, "limit a rate"},
+        {"*=400us", PASTSET_EINVAL, "anything else of a link"},
+        {"*=10mbit,burst:0", PASTSET_EINVAL, "anything else of a link"},
+        {"*=10mbit,busy:0", PASTSET_EINVAL, "anything else of a link"},
         {"*=-10mbit", PASTSET_EINVAL, "-10mbit"},
         {"*=10mbit,load:1", PASTSET_EINVAL, "either of a node"},
         {"h0=load:1,law:none", PASTSET_EINVAL, "none"},
@@ -148,6 +154,37 @@ Test(experiment, a_link_that_is_a_line_is_found_again)
     predict_profile_free(p);
 }
 
+static void count_calls(void *context, const char *what, uint32_t done,
+                        uint32_t all)
+{
+    (void)what;
+    (void)done;
+    (void)all;
+    ++*(int *)context;
+}
+
+/* As of a script that starts programs: they are nodes, and send nothing. */
+Test(experiment, links_are_not_measured_where_nothing_is_sent)
+{
+    int calls = 0;
+    uint32_t processor = (uint32_t)measure__processor_first();
+    experiment_node nodes[2] = {{NULL, NULL}};
+    measure_experiment e = {.profile = made_profile(2)};
+    measure_experiment_options o = {.progress = count_calls, .context = &calls};
+    experiment_setup *s = calloc(1, sizeof(*s));
+    s->options = &o;
+    s->result = &e;
+    s->nodes = nodes;
+    s->node_count = 2;
+    s->processors = &processor;
+    s->processor_count = 1;
+    check_status(experiment__wires_measure(s), 0);
+    cr_assert_eq(calls, 0);
+    free(e.wires);
+    predict_profile_free(e.profile);
+    free(s);
+}
+
 /* --- maps --- */
 
 static const char *const map_text =
@@ -206,6 +243,98 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
         free(result.cases[i].times_s);
     }
     free(result.cases);
+    free(s);
+}
+
+/* --- predictions --- */
+
+/* Three nodes; n0 sends to n1, and n1 to n2. */
+static predict_profile *line(void)
+{
+    predict_profile *p = made_profile(3);
+    uint32_t first, second;
+    made_link(p, 0, 1, 1e-3, 1e6);
+    made_link(p, 1, 2, 1e-3, 1e6);
+    first = made_message(p, 0, 1, 100000);
+    second = made_message(p, 1, 2, 200000);
+    made_actor(p, 0, 0);
+    made_compute(p, 1000000000);
+    made_send(p, first);
+    made_actor(p, 1, 0);
+    made_receive(p, first);
+    made_compute(p, 2000000000);
+    made_send(p, second);
+    made_actor(p, 2, 0);
+    made_receive(p, second);
+    made_compute(p, 3000000000);
+    p->wall_ns = 6302000000;
+    return p;
+}
+
+/* What the same is with texts; L and B are those of `quarter` below. */
+static double told_s(const predict_profile *profile, const char *node,
+                     const char *other, const char *link)
+{
+    predict_scenario *s = NULL;
+    predict_answers answers;
+    check_status(predict_scenario_create(&s, profile, PREDICT_LAW_FAIR), 0);
+    check_status(predict_scenario_node(s, node), 0);
+    if (other)
+        check_status(predict_scenario_node(s, other), 0);
+    if (link)
+        check_status(predict_scenario_link(s, link), 0);
+    check_status(predict_answer_all(&answers, s), 0);
+    predict_scenario_free(s);
+    return answers.all[answers.best].upper_s;
+}
+
+static double best_s(const measure_case *c)
+{
+    return c->answers.all[c->answers.best].upper_s;
+}
+
+/* The hosts are in another order than the nodes of the profile, which has one
+ * more; "x" was idle. */
+Test(experiment, predictions_find_nodes_by_their_names)
+{
+    const char *texts[] = {"n2=load:1,law:credit n1-n2=2mbit", "*=load:2",
+                           "x=load:1"};
+    char first[] = "n2", second[] = "n1", idle[] = "x";
+    experiment_node nodes[] = {
+        {.name = first}, {.name = second}, {.name = idle}};
+    measure_wire quarter = {.limit = 250e3, .fitted = {2e-3, 240e3}};
+    measure_case cases[4] = {{.text = NULL}};
+    experiment_conditions conditions[3] = {{NULL, 0}};
+    measure_experiment e = {.cases = cases,
+                            .case_count = 3,
+                            .wires = &quarter,
+                            .wire_count = 1,
+                            .profile = line()};
+    measure_experiment_options o = {.links = MEASURE_LINKS_DELAYS,
+                                    .cases = texts,
+                                    .case_count = 3,
+                                    .law = PREDICT_LAW_FAIR};
+    experiment_setup *s = calloc(1, sizeof(*s));
+    s->options = &o;
+    s->result = &e;
+    s->nodes = nodes;
+    s->node_count = 3;
+    s->conditions = conditions;
+    check_status(experiment__parse_cases(s), 0);
+    check_status(experiment__predict(s), 0);
+    cr_assert_eq(best_s(&cases[1]), told_s(e.profile, "n2=load:1,law:credit",
+                                           NULL, "n1-n2=240kB,2ms"));
+    cr_assert_eq(best_s(&cases[2]),
+                 told_s(e.profile, "n1=load:2", "n2=load:2", NULL));
+    cr_assert_gt(best_s(&cases[1]), best_s(&cases[0]) + 0.5);
+    cr_assert_lt(best_s(&cases[2]), told_s(e.profile, "*=load:2", NULL, NULL));
+    e.case_count = 4;
+    cases[3].text = idle;
+    check_status(experiment__predict(s), PASTSET_ENOENT);
+    check_error("x=load:1: the profile has no such node");
+    for (int i = 0; i < 3; i++)
+        experiment__conditions_clear(&conditions[i]);
+    predict_profile_free(e.profile);
     free(s);
 }
 

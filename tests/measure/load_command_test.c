@@ -116,6 +116,24 @@ Test(netbench_command, serves_until_it_has_served)
     cr_assert_eq(pclose(server), 0);
 }
 
+/* Whether the link has a flow of its own depends on the times; then it is in
+ * the file as it was printed. */
+static void check_flow(const predict_cluster *cluster, uint32_t way,
+                       const json_t *link)
+{
+    const json_t *rate = json_object_get(link, "rate_mbit");
+    double alone_s = json_number_value(json_object_get(link, "alone_ns")) / 1e9;
+    double bytes_s = json_number_value(rate) * 1e6 / 8;
+    cr_assert_gt(alone_s, 0);
+    if (!json_is_number(rate) || bytes_s < 2) {
+        cr_assert(!cluster->flows || cluster->flows[way].rate <= 2);
+        return;
+    }
+    cr_assert_not_null(cluster->flows);
+    cr_assert_float_eq(cluster->flows[way].rate, bytes_s, 1 + 1e-3 * bytes_s);
+    cr_assert_float_eq(cluster->flows[way].latency_s, alone_s, 1e-3 * alone_s);
+}
+
 Test(load_command, writes_host_and_link_into_the_cluster_file)
 {
     const char *file = scratch_write(
@@ -146,6 +164,8 @@ Test(load_command, writes_host_and_link_into_the_cluster_file)
     cr_assert_eq(cluster->hosts[a].speed, 2);
     cr_assert_gt(cluster->wires[a * 3 + b].bandwidth, 0);
     cr_assert_float_eq(cluster->wires[a * 3 + c].bandwidth, 125e6, 1);
+    check_flow(cluster, a * 3 + b,
+               json_array_get(json_object_get(json, "links"), 0));
     predict_cluster_free(cluster);
     json_decref(json);
     free(output);
@@ -167,7 +187,8 @@ Test(load_command, keeps_what_was_measured_when_a_link_is_not_there)
     predict_cluster_free(cluster);
 }
 
-/* Asks through a script that stands for ssh: c is not there. */
+/* Asks through a script that stands for ssh: c is not there. The others are
+ * this machine, so that they share its processors. */
 Test(load_command, asks_the_hosts_of_the_file_and_goes_on_without_one)
 {
     const char *file =
@@ -188,6 +209,11 @@ Test(load_command, asks_the_hosts_of_the_file_and_goes_on_without_one)
     check_says(output, "1 of 3 hosts could not be asked");
     check_status(predict_cluster_read(&cluster, file), 0);
     cr_assert_eq(cluster->host_count, 3);
+    if (access("/proc/sys/kernel/random/boot_id", R_OK) == 0) {
+        cr_assert_eq(cluster->hosts[predict_cluster_find(cluster, "a")].place,
+                     cluster->hosts[predict_cluster_find(cluster, "b")].place);
+        cr_assert_eq(cluster->place_count, 2);
+    }
     predict_cluster_free(cluster);
     free(output);
     output = file_read(file, NULL);

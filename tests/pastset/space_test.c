@@ -299,24 +299,24 @@ static void kill_and_look(const char *name, bool one_writer,
     munmap(shared, 4096);
 }
 
-Test(space, all_that_one_writer_published_is_there_after_a_kill, .timeout = 60)
+Test(space, all_that_one_writer_published_is_there_after_a_kill, .timeout = 300)
 {
     kill_and_look("kill1", true, PASTSET_DISCARD);
 }
 
 Test(space, all_that_was_written_under_a_lock_is_there_after_a_kill,
-     .timeout = 60)
+     .timeout = 300)
 {
     kill_and_look("kill2", false, PASTSET_DISCARD);
 }
 
-Test(space, a_growing_element_is_there_after_a_kill, .timeout = 60)
+Test(space, a_growing_element_is_there_after_a_kill, .timeout = 300)
 {
     kill_and_look("kill3", true, PASTSET_GROW);
     kill_and_look("kill4", false, PASTSET_GROW);
 }
 
-Test(space, the_ledger_is_exact_after_a_kill_while_consuming, .timeout = 60)
+Test(space, the_ledger_is_exact_after_a_kill_while_consuming, .timeout = 300)
 {
     kill_and_look("kill5", false, PASTSET_BLOCK);
     kill_and_look("kill6", true, PASTSET_BLOCK);
@@ -359,7 +359,7 @@ static void check_live(bool one_writer, pastset_policy policy)
     munmap(shared, 4096);
 }
 
-Test(space, another_process_reads_along, .timeout = 60)
+Test(space, another_process_reads_along, .timeout = 300)
 {
     check_live(true, PASTSET_DISCARD);
     check_live(false, PASTSET_DISCARD);
@@ -470,7 +470,7 @@ static void damage(const char *path, const char *bytes, size_t length,
     close(fd);
 }
 
-Test(space, no_damaged_byte_of_a_header_makes_it_crash, .timeout = 60)
+Test(space, no_damaged_byte_of_a_header_makes_it_crash, .timeout = 300)
 {
     static const char *const names[] = {"one_writer", "holes", "variable"};
     for (int i = 0; i < 3; i++) {
@@ -491,7 +491,7 @@ Test(space, no_damaged_byte_of_a_header_makes_it_crash, .timeout = 60)
 }
 
 Test(space, a_file_cut_anywhere_is_refused_or_read_as_far_as_it_goes,
-     .timeout = 60)
+     .timeout = 300)
 {
     static char bytes[65536];
     const char *path = space_path("cut");

@@ -315,7 +315,7 @@ static void check_workers(bool one_writer)
     pastset_space_close(e->space);
 }
 
-Test(waiting, each_tuple_is_given_to_exactly_one_worker, .timeout = 60)
+Test(waiting, each_tuple_is_given_to_exactly_one_worker, .timeout = 300)
 {
     check_workers(false);
     check_workers(true);
@@ -549,7 +549,7 @@ static void many_on_one(pastset_element *e, held *h, bool forward)
     cr_assert_eq(e->held, 0);
 }
 
-Test(waiting, ten_thousand_reads_are_held_by_one_element, .timeout = 60)
+Test(waiting, ten_thousand_reads_are_held_by_one_element, .timeout = 300)
 {
     held *h = calloc(MANY, sizeof(*h));
     for (int one = 0; one < 2; one++) {
@@ -564,7 +564,7 @@ Test(waiting, ten_thousand_reads_are_held_by_one_element, .timeout = 60)
     cr_assert_leq(sizeof(pastset_request), 128);
 }
 
-Test(waiting, ten_thousand_writers_and_observers_go_in_order, .timeout = 60)
+Test(waiting, ten_thousand_writers_and_observers_go_in_order, .timeout = 300)
 {
     held *h = calloc(MANY, sizeof(*h));
     for (int one = 0; one < 2; one++) {
@@ -591,7 +591,7 @@ Test(waiting, ten_thousand_writers_and_observers_go_in_order, .timeout = 60)
     free(h);
 }
 
-Test(waiting, ten_thousand_elements_hold_one_each, .timeout = 60)
+Test(waiting, ten_thousand_elements_hold_one_each, .timeout = 300)
 {
     pastset_space *space = space_make(NULL);
     pastset_element **e = calloc(MANY, sizeof(*e));
@@ -672,14 +672,14 @@ static int play(bool follow)
     return result != NULL;
 }
 
-Test(waiting, no_wake_is_lost_between_one_writer_and_its_reader, .timeout = 60)
+Test(waiting, no_wake_is_lost_between_one_writer_and_its_reader, .timeout = 300)
 {
     cr_assert_eq(play(true), 0);
     cr_assert_eq(play(false), 0);
 }
 
 Test(waiting, nor_in_a_process_that_was_forked_after_the_first_use,
-     .timeout = 60)
+     .timeout = 300)
 {
     int status;
     pid_t child;

@@ -18,7 +18,9 @@
 #include "tests/support/hosts.h"
 #include "tests/support/process.h"
 
-#define PATIENCE_S 7 /* hosts give a stranger 5 s */
+/* Hosts give a stranger 5 s; how long they need for it on a busy machine is
+ * not known. Who never closes is found out all the same. */
+#define PATIENCE_S 60
 
 /* Two hosts whose threads play ping-pong until the test says stop. */
 static const char *const map =
@@ -76,7 +78,7 @@ static hosts run;
 static void rounds_pass(void)
 {
     int from = atomic_load(&shared->rounds);
-    int64_t until = pastset_now_ns() + (int64_t)patience(10) * 1000000000;
+    int64_t until = pastset_now_ns() + (int64_t)patience(120) * 1000000000;
 
     while (atomic_load(&shared->rounds) < from + 20) {
         cr_assert_lt(pastset_now_ns(), until, "the run does not go on");
@@ -98,7 +100,7 @@ static void end(void)
 {
     rounds_pass();
     atomic_store(&shared->stop, true);
-    hosts_end_well(&run, 20);
+    hosts_end_well(&run, 60);
     hosts_free(&run);
 }
 

@@ -1,6 +1,10 @@
 # Clusters, and choosing hosts of them; included from tests/CMakeLists.txt.
 es_test(predict/cluster_test SOURCES support/scratch.c
         LINKS eventspace::predict m)
+es_test(predict/cluster_flow_test SOURCES predict/ring.c support/scratch.c
+        LINKS eventspace::predict m)
+es_test(measure/load_changes_test SOURCES support/scratch.c
+        LINKS eventspace::measure m)
 es_test(predict/choose_test SOURCES predict/ring.c
         LINKS eventspace::predict m TIMEOUT 600)
 es_fuzz(cluster LINKS eventspace::predict m)

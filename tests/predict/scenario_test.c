@@ -76,6 +76,17 @@ Test(scenario, a_node_gets_load_law_and_speed)
     cr_expect_eq(scenario->loads[1], 1.5, "what was told before stays");
 }
 
+Test(scenario, a_law_is_replaced_as_a_whole)
+{
+    check_status(predict_scenario_node(scenario, "*=law:eevdf:2ms"), 0);
+    cr_expect_eq(scenario->laws[2].slice_s, 2e-3);
+    check_status(predict_scenario_node(scenario, "n0=law:fair"), 0);
+    check_status(predict_scenario_node(scenario, "n1=law:credit"), 0);
+    cr_expect_eq(scenario->laws[0].slice_s, 0);
+    cr_expect_eq(scenario->laws[1].slice_s, 0);
+    cr_expect_eq(scenario->laws[2].slice_s, 2e-3);
+}
+
 Test(scenario, a_star_is_all_nodes)
 {
     check_status(predict_scenario_node(scenario, "*=load:2"), 0);
@@ -211,4 +222,23 @@ Test(scenario, a_wire_is_set_in_the_profile)
     }
     check_status(predict_wire_set(profile, "*=busy:1.5"), PASTSET_EINVAL);
     check_error("busy share");
+}
+
+Test(scenario, what_a_wire_does_not_tell_stays)
+{
+    predict_link *link = &profile->links[0];
+    check_status(predict_wire_set(profile, "n0-n1=13mbit,9us,rate:8mbit,"
+                                           "burst:1600,alone:20us"),
+                 0);
+    check_status(predict_wire_set(profile, "n0-n1=busy:0.5"), 0);
+    cr_expect_eq(link->busy, 0.5);
+    cr_expect_eq(link->bandwidth, 13e6 / 8);
+    cr_expect_eq(link->latency_s, 9e-6);
+    cr_expect_eq(link->flow.rate, 1e6);
+    check_status(predict_wire_set(profile, "n0-n1=8mbit"), 0);
+    cr_expect_eq(link->bandwidth, 1e6);
+    cr_expect_eq(link->latency_s, 9e-6);
+    cr_expect_eq(link->busy, 0.5);
+    cr_expect_eq(link->flow.rate, 0, "another bandwidth is another flow");
+    cr_expect(isnan(profile->links[1].bandwidth));
 }

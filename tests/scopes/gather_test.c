@@ -741,7 +741,7 @@ Test(gather, a_run_whose_directory_is_removed_has_ended_for_it)
     cr_assert_eq(rename(scratch_file("run"), scratch_file("elsewhere")), 0);
     process_wait(&scope, SECONDS);
     cr_expect_eq(scope.exit_code, 0, "%s", scope.output);
-    cr_expect_gt(said(scope.output).seen, 800);
+    cr_expect_geq(said(scope.output).seen, 4 * 200);
     ring_stop();
     process_free(&scope);
     process_free(&ring);
@@ -806,15 +806,16 @@ Test(gather, a_leaf_that_is_killed_takes_only_its_own_host_with_it)
 
 /* --- over the network --- */
 
-/* One at which nobody listens. */
+/* One at which nobody listens, nor comes to: that of this process alone in
+ * 127.0.0.0/8. */
 static const char *address_free(void)
 {
-    static char actual[PATHS_ADDRESS_TEXT];
-    int fd;
+    static char address[PATHS_ADDRESS_TEXT];
+    unsigned pid = (unsigned)getpid();
 
-    check_status(paths_address_listen(&fd, NULL, actual), 0);
-    close(fd);
-    return actual;
+    snprintf(address, sizeof(address), "127.%u.%u.%u:7001",
+             128 + (pid >> 16 & 63), pid >> 8 & 255, pid & 255);
+    return address;
 }
 
 Test(gather, a_server_gives_a_run_to_those_who_know_the_key)

@@ -24,7 +24,8 @@ typedef struct process {
 void process_start(process *p, const char *program, ...)
     __attribute__((sentinel));
 /* Waits until it has ended. It is killed, and the test fails, when that takes
- * longer than patience(seconds). */
+ * longer than patience(seconds), and than a minute: what is quick when it is
+ * alone need not be so on a busy machine. */
 void process_wait(process *p, unsigned seconds);
 void process_free(process *p);
 

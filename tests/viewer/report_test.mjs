@@ -15,7 +15,7 @@ import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import assert from 'node:assert/strict';
 
-const DEADLINE_MS = 30000;
+const DEADLINE_MS = 120000;
 const [command, makeRun, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-report-'));
 

@@ -209,8 +209,9 @@ static void check_threads(json_t *frame)
         cr_expect_str_eq(text_of(row, "host"), i < 2 ? "A" : "B");
         cr_expect_str_eq(text_of(row, "last"), i < 3 ? "total" : "news");
         cr_expect_geq(number_of(row, "silent_ns"), 0);
-        cr_expect_lt(fabs((double)number_of(row, "longest_ns") - longest), 1000,
-                     "%s: %lld ns, not %.0f", name,
+        /* Each host has measured the rate of the counter for itself. */
+        cr_expect_lt(fabs((double)number_of(row, "longest_ns") - longest),
+                     1000 + 1e-5 * longest, "%s: %lld ns, not %.0f", name,
                      (long long)number_of(row, "longest_ns"), longest);
         cr_expect_gt(real_of(row, "operations_per_s"), 0);
         cr_expect_gt(real_of(row, "communicating"), 0);
@@ -312,15 +313,16 @@ Test(top, prints_frames_until_the_run_is_over)
     process_free(&top);
 }
 
-/* One at which nobody listens. */
+/* One at which nobody listens, nor comes to: that of this process alone in
+ * 127.0.0.0/8. */
 static const char *address_free(void)
 {
-    static char actual[PATHS_ADDRESS_TEXT];
-    int fd;
+    static char address[PATHS_ADDRESS_TEXT];
+    unsigned pid = (unsigned)getpid();
 
-    check_status(paths_address_listen(&fd, NULL, actual), 0);
-    close(fd);
-    return actual;
+    snprintf(address, sizeof(address), "127.%u.%u.%u:7001",
+             128 + (pid >> 16 & 63), pid >> 8 & 255, pid & 255);
+    return address;
 }
 
 /* The last one of several objects. */
