@@ -234,23 +234,37 @@ static void by_time(scopes__causes *causes, const visits *held,
     }
 }
 
+static size_t less(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Writes that needed the room that a take made, of which there is an event. */
+static size_t writes_for_room(const place *p)
+{
+    return p->holds_writes
+               ? less(p->by[WRITES].count, p->by[TAKES].count + p->capacity)
+               : 0;
+}
+
 /* Could tuples have come out in the order in which they went in? A read ends
  * after its write began, and a write that needs the room that a read makes
- * ends after that read began. */
+ * ends after that read began. Where processes were killed the last operation of
+ * each thread may have left no event. */
 static bool goes_in_turn(const place *p)
 {
     const visits *writes = &p->by[WRITES], *takes = &p->by[TAKES];
+    size_t cut = p->lowest->count;
 
-    if (p->discards || takes->count > writes->count)
+    if (p->discards || takes->count > writes->count + cut ||
+        (p->holds_writes && writes->count > takes->count + p->capacity + cut))
         return false;
-    for (size_t j = 0; j < takes->count; j++) {
+    for (size_t j = 0; j < less(takes->count, writes->count); j++) {
         if (takes->items[j].end_ns < writes->items[j].start_ns)
             return false;
     }
-    for (size_t j = p->capacity; j < writes->count && p->holds_writes; j++) {
-        size_t take = j - p->capacity;
-        if (take >= takes->count ||
-            writes->items[j].end_ns < takes->items[take].start_ns)
+    for (size_t j = p->capacity; j < writes_for_room(p); j++) {
+        if (writes->items[j].end_ns < takes->items[j - p->capacity].start_ns)
             return false;
     }
     return true;
@@ -260,11 +274,11 @@ static void in_turn(scopes__causes *causes, const place *p)
 {
     const visits *writes = &p->by[WRITES], *takes = &p->by[TAKES];
 
-    for (size_t j = 0; j < takes->count; j++) {
+    for (size_t j = 0; j < less(takes->count, writes->count); j++) {
         if (p->all || came_later(&writes->items[j], &takes->items[j]))
             note(causes, &takes->items[j], &writes->items[j]);
     }
-    for (size_t j = p->capacity; j < writes->count && p->holds_writes; j++) {
+    for (size_t j = p->capacity; j < writes_for_room(p); j++) {
         const visit *take = &takes->items[j - p->capacity];
         if (p->all || came_later(take, &writes->items[j]))
             note(causes, &writes->items[j], take);

@@ -140,8 +140,8 @@ Test(figure3, below_a_partial_sum_one_operation_goes_on_for_all)
 }
 
 /* Its start does not tell that exactly: a thread may lose its processor
- * between the stamp and its arrival. Here that is one round in hundreds; if any
- * of the two went on, it would be every second one. */
+ * between the stamp and its arrival. If any of the two went on, it would be
+ * another one in every second round. */
 Test(figure3, the_one_that_came_last_goes_on)
 {
     int others = 0;

@@ -233,8 +233,7 @@ static double median_error(const subject *s, const scopes_clocks *clocks)
 }
 
 /* How small the error is depends on the machine and what else it does, and is
- * told, also how much smaller than that of the average: here it is 50 to 1000
- * times. */
+ * told; that it is far smaller than that of the average does not. */
 static void check_run(const char *what, const char *hosts)
 {
     subject s;
@@ -253,8 +252,8 @@ static void check_run(const char *what, const char *hosts)
     printf("clock: %s on %s hosts: median error per hop %.0f ns (wanted: 2000 "
            "at most); average %.0f ns\n",
            what, hosts, hull, average);
-    cr_assert_lt(hull, average, "%s on %s hosts: %g and %g ns", what, hosts,
-                 hull, average);
+    cr_assert_leq(10 * hull, average, "%s on %s hosts: %g and %g ns", what,
+                  hosts, hull, average);
     subject_free(&s);
 }
 

@@ -113,6 +113,28 @@ Test(waits_for, a_write_into_a_full_element_waits_for_the_one_who_takes)
     told_end(&t);
 }
 
+/* The write that the last read took was done, but the process was killed before
+ * there was an event of it. The second read, in the midst of which something is
+ * written, found what was there before. */
+Test(waits_for, what_was_cut_off_at_the_end_changes_nothing_before_it)
+{
+    static const eventspace_trace events[] = {
+        AT(1000, 5010, 2, 1, O), AT(5000, 5020, 0, 1, W),
+        AT(6000, 6100, 0, 2, W), AT(6150, 6250, 2, 2, O),
+        AT(6200, 6300, 1, 1, W), AT(7000, 7100, 2, 3, O),
+        AT(8000, 8100, 2, 4, O),
+    };
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, events, SIZE(events));
+    table = told_view(&t, "waits-for");
+    cr_assert_eq(scopes_table_rows(table), 1);
+    check_row(table, "r", "a", 1, 4000);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
 /* The first write is not there, so numbers do not tell; the time does. */
 Test(waits_for, where_tuples_are_missing_the_last_write_within_a_read_tells)
 {
