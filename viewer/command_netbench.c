@@ -64,6 +64,18 @@ static scopes_table *sizes_table(const measure_link *link)
     return table;
 }
 
+/* As conditions have it (predict/scenario.h). */
+static void print_flow(const measure_link *link)
+{
+    char rate[32], alone[32];
+    if (link->rate <= 0)
+        return;
+    printf("flow         rate:%s,burst:%.0f,alone:%s\n",
+           measure_link_bandwidth_text(link->rate, rate, sizeof(rate)),
+           round(link->burst),
+           measure_link_latency_text(link->alone_s, alone, sizeof(alone)));
+}
+
 static void print_summary(const measure_link *link)
 {
     char latency[32], bandwidth[32];
@@ -74,16 +86,18 @@ static void print_summary(const measure_link *link)
            measure_link_bandwidth_text(link->bandwidth, bandwidth,
                                        sizeof(bandwidth)),
            link->bandwidth / 1e6, link->residual * 100, link->busy * 100);
+    print_flow(link);
 }
 
 static int print_json(const measure_link *link, const char *address,
                       const scopes_table *sizes)
 {
     json_t *summary = json_pack(
-        "{s:o, s:f, s:f, s:f, s:f}", "address",
+        "{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "address",
         address ? viewer_json_text(address) : json_null(), "latency_ns",
         link->latency_s * 1e9, "bandwidth_bytes_s", link->bandwidth, "busy",
-        link->busy, "residual", link->residual);
+        link->busy, "residual", link->residual, "rate_bytes_s", link->rate,
+        "burst_bytes", link->burst, "alone_ns", link->alone_s * 1e9);
     char *text = summary ? json_dumps(summary, JSON_REAL_PRECISION(9)) : NULL;
     int err;
     json_decref(summary);
