@@ -8,7 +8,10 @@
  * so many times; and writes a line, "cpu NANOSECONDS", of its own processor
  * time, when it ends. `fail N` ends with that exit code, `wait` waits for a
  * signal. `talk COUNT BUSY_MS` forks one that answers: COUNT times it is busy,
- * sends 100 bytes over TCP and gets 5000 back. */
+ * sends 100 bytes over TCP and gets 5000 back.
+ *
+ * $BUSY_IDLE_WATCHER, if set, is the process that watches: nobody ends before
+ * that has had time to look, however busy the machine is. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -45,6 +48,36 @@ static void *work(void *unused)
     return NULL;
 }
 
+/* How often the watcher has gone to sleep; -1: nobody can tell. */
+static long naps_of(const char *watcher)
+{
+    char name[64], line[128];
+    long naps = -1;
+    FILE *file;
+    snprintf(name, sizeof(name), "/proc/%s/status", watcher);
+    file = fopen(name, "r");
+    while (file && fgets(line, sizeof(line), file))
+        sscanf(line, "voluntary_ctxt_switches: %ld", &naps);
+    if (file)
+        fclose(file);
+    return naps;
+}
+
+/* Between two of its naps the watcher looks, or takes packets, which come every
+ * 10 ms; it looks every 20 ms. So that of NAPS many are with a look. */
+#define NAPS 30
+
+static void wait_for_watcher(void)
+{
+    const char *watcher = getenv("BUSY_IDLE_WATCHER");
+    struct timespec while_ = {0, 5000000};
+    long first = watcher ? naps_of(watcher) : -1, now = first;
+    while (now >= 0 && now < first + NAPS) {
+        nanosleep(&while_, NULL);
+        now = naps_of(watcher);
+    }
+}
+
 static void say(void)
 {
     char line[64];
@@ -70,6 +103,7 @@ static void with_forks(int count, int orphans)
             if (orphans && fork() != 0)
                 _exit(0);
             work(NULL);
+            wait_for_watcher();
             say();
             _exit(0);
         }
@@ -98,6 +132,7 @@ static void answer(int listener, int count)
         whole(fd, 100, 1);
         whole(fd, 5000, 0);
     }
+    wait_for_watcher();
     _exit(0);
 }
 
@@ -123,6 +158,7 @@ static int talk(int count)
         whole(fd, 100, 0);
         whole(fd, 5000, 1);
     }
+    wait_for_watcher();
     wait(NULL);
     return 0;
 }
@@ -160,6 +196,7 @@ int main(int argc, char **argv)
         work(NULL);
     else
         with_forks(count, strcmp(mode, "orphans") == 0);
+    wait_for_watcher();
     say();
     return 0;
 }

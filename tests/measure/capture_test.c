@@ -11,12 +11,18 @@
 #include <unistd.h>
 
 #include "tests/measure/frames.h"
+#include "tests/measure/own_network.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
 
-TestSuite(capture, .timeout = 120, .init = scratch_make,
-          .fini = scratch_remove);
+static void begin(void)
+{
+    own_network();
+    scratch_make();
+}
+
+TestSuite(capture, .timeout = 120, .init = begin, .fini = scratch_remove);
 
 /* --- files --- */
 

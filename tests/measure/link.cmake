@@ -9,7 +9,7 @@ es_test(measure/load_test SOURCES support/scratch.c support/process.c
         LINKS eventspace::measure m TIMEOUT 600)
 es_test(measure/load_command_test
         SOURCES measure/slow_peer.c support/scratch.c support/process.c
-        LINKS eventspace::predict PkgConfig::JANSSON m TIMEOUT 600)
+        LINKS eventspace::measure PkgConfig::JANSSON m TIMEOUT 600)
 if(TARGET measure_load_command_test)
   add_dependencies(measure_load_command_test eventspace_cli)
 endif()

@@ -19,6 +19,7 @@
 
 #include "measure/packets.h"
 #include "tests/measure/hop_messages.h"
+#include "tests/measure/own_network.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
@@ -27,8 +28,13 @@
 #define ROUNDS_OF_IS "100"
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 
-TestSuite(messages, .timeout = 600, .init = scratch_make,
-          .fini = scratch_remove);
+static void begin(void)
+{
+    own_network();
+    scratch_make();
+}
+
+TestSuite(messages, .timeout = 600, .init = begin, .fini = scratch_remove);
 
 /* --- the run --- */
 

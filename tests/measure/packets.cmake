@@ -5,12 +5,14 @@ foreach(name packets packet_streams packet_frames)
 endforeach()
 # Against the trace tuples of real runs.
 es_test(measure/messages_test
-        SOURCES measure/hop_messages.c support/process.c support/scratch.c
+        SOURCES measure/hop_messages.c measure/own_network.c
+                support/process.c support/scratch.c
         LINKS eventspace::measure TIMEOUT 900)
 if(TARGET measure_messages_test)
   add_dependencies(measure_messages_test eventspace_cli cg is lu mg)
 endif()
 es_test(measure/capture_test
-        SOURCES measure/frames.c support/process.c support/scratch.c
+        SOURCES measure/frames.c measure/own_network.c support/process.c
+                support/scratch.c
         LINKS eventspace::measure PkgConfig::PCAP)
 es_fuzz(packets LINKS eventspace::measure PkgConfig::PCAP)

@@ -12,6 +12,14 @@
 
 TestSuite(processes, .timeout = 120);
 
+/* busy_idle does not end before this process had time to look at it. */
+static void be_watcher(void)
+{
+    char pid[16];
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    cr_assert_eq(setenv("BUSY_IDLE_WATCHER", pid, 1), 0);
+}
+
 /* What execvp() wants, and does not change. */
 #define ARGV(list) ((char **)(uintptr_t)(list))
 
@@ -132,17 +140,32 @@ static unsigned phases_of(const measure_thread *t, int64_t least_ns)
     return phases;
 }
 
-static watched watch_exact(const char *mode, const char *count)
+#define TRIES 5
+
+/* With records of all switches. On a machine that switches so often that they
+ * do not fit between two looks, some are lost, and that is told: once more. */
+static watched watch_all_switches(char **argv)
 {
-    const char *argv[] = {BUSY_IDLE, mode, count, PHASES, BUSY, IDLE, NULL};
-    watched w = watch(NULL, ARGV(argv));
-    if (!w.seen->exact) {
+    watched w = watch(NULL, argv);
+    for (int i = 1; i < TRIES && w.seen->exact && w.seen->lost; i++) {
+        done(&w);
+        w = watch(NULL, argv);
+    }
+    if (!w.seen->exact || w.seen->lost) {
         char why[200];
-        snprintf(why, sizeof(why), "no records of switches: %s", w.seen->why);
+        snprintf(why, sizeof(why), "no records of switches: %s",
+                 w.seen->exact ? "the kernel lost some, each time"
+                               : w.seen->why);
         done(&w);
         cr_skip_test("%s", why);
     }
     return w;
+}
+
+static watched watch_exact(const char *mode, const char *count)
+{
+    const char *argv[] = {BUSY_IDLE, mode, count, PHASES, BUSY, IDLE, NULL};
+    return watch_all_switches(ARGV(argv));
 }
 
 Test(processes, each_phase_of_each_thread_is_found)
@@ -159,7 +182,6 @@ Test(processes, each_phase_of_each_thread_is_found)
         cr_expect_geq(t->switches, 20);
     }
     cr_assert_eq(doers, 3);
-    cr_assert_eq(w.seen->lost, 0);
     done(&w);
 }
 
@@ -179,11 +201,7 @@ Test(processes, those_that_live_shortly_are_known_too)
                           "for i in 1 2 3 4 5 6 7 8 9 10; do "
                           "/bin/true; done; exit 0",
                           NULL};
-    watched w = watch(NULL, ARGV(argv));
-    if (!w.seen->exact) {
-        done(&w);
-        cr_skip_test("no records of switches");
-    }
+    watched w = watch_all_switches(ARGV(argv));
     unsigned named = 0;
     for (size_t i = 0; i < w.seen->process_count; i++)
         named += strcmp(w.seen->processes[i].name, "true") == 0;
@@ -215,6 +233,7 @@ Test(processes, the_label_is_from_the_environment)
                           " one 1 60 5 5; OMPI_COMM_WORLD_RANK=3 " BUSY_IDLE
                           " forks 1 60 5 5; " BUSY_IDLE " one 1 60 5 5; exit 0",
                           NULL};
+    be_watcher();
     for (int switches = 0; switches < 2; switches++) {
         measure_watch_options options = {.no_switches = !switches};
         watched w = watch(&options, ARGV(argv));

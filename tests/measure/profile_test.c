@@ -1,5 +1,6 @@
 /* profile_test.c - profiles of real programs, ours and others'. */
 #include "measure/profile.h"
+#include "tests/measure/own_network.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
@@ -9,10 +10,20 @@
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-TestSuite(profile, .timeout = 240, .init = scratch_make,
-          .fini = scratch_remove);
+/* busy_idle does not end before this process had time to look at it. */
+static void begin(void)
+{
+    char pid[16];
+    snprintf(pid, sizeof(pid), "%d", (int)getpid());
+    cr_assert_eq(setenv("BUSY_IDLE_WATCHER", pid, 1), 0);
+    own_network();
+    scratch_make();
+}
+
+TestSuite(profile, .timeout = 240, .init = begin, .fini = scratch_remove);
 
 /* What execvp() wants, and does not change. */
 #define ARGV(list) ((char **)(uintptr_t)(list))
@@ -26,7 +37,8 @@ static predict_profile *measure(measure_profile_notes *notes,
                                 measure_profile_options options)
 {
     predict_profile *profile;
-    options.output = silence();
+    if (!options.output)
+        options.output = silence();
     check_status(measure_profile(&profile, notes, &options), 0);
     close(options.output);
     check_status(predict_profile_check(profile), 0);
@@ -70,24 +82,42 @@ static const predict_node *node(const predict_profile *profile,
     return &profile->nodes[found];
 }
 
+/* What busy_idle wrote of its processor time. */
+static int64_t own_clock_ns(int fd)
+{
+    char text[64] = "";
+    cr_assert_gt(pread(fd, text, sizeof(text) - 1, 0), 4);
+    close(fd);
+    check_says(text, "cpu ");
+    return strtoll(text + 4, NULL, 10);
+}
+
 Test(profile, of_one_process_has_its_phases)
 {
     const char *argv[] = {BUSY_IDLE, "one", "1", "20", "10", "15", NULL};
     measure_profile_notes notes;
-    predict_profile *p =
-        measure(&notes, (measure_profile_options){.argv = ARGV(argv),
-                                                  .no_packets = true});
+    int output = memfd_create("output", MFD_CLOEXEC);
+    int said = dup(output); /* measure() closes the other one */
+    predict_profile *p = measure(
+        &notes, (measure_profile_options){
+                    .argv = ARGV(argv), .output = output, .no_packets = true});
     const predict_node *n = node(p, "busy_idle");
+    int64_t own_ns = own_clock_ns(said);
     unsigned phases = 0;
     cr_assert_eq(p->node_count, 1);
-    cr_assert_gt(n->kernel_ns, 199000000);
-    cr_assert_lt(n->kernel_ns, 210000000);
+    /* By its own clock, which is read just before it ends. */
+    cr_assert_geq(own_ns, 200000000);
+    cr_assert_gt(n->kernel_ns, 0.98 * (double)own_ns);
+    cr_assert_lt(n->kernel_ns, 1.02 * (double)own_ns + 3e6);
     cr_assert_gt(p->wall_ns, 500000000);
     cr_assert_str_eq(p->source, "none");
     for (size_t i = 0; i < n->phase_count; i++)
-        phases += n->phases[i].busy_ns >= 5000000;
-    if (p->exact_phases)
-        cr_assert_eq(phases, 20, "%u phases", phases);
+        phases += n->phases[i].busy_ns >= 9500000;
+    /* Each is there, whole and by itself. There may be more: to be ready is to
+     * be busy, and on a busy machine it is ready for long when it begins. Where
+     * the kernel lost records, phases are missing, and that is told. */
+    if (p->exact_phases && !noted(&notes, "records of switches"))
+        cr_assert_geq(phases, 20, "%u phases", phases);
     predict_profile_free(p);
     measure_profile_notes_clear(&notes);
 }
@@ -246,25 +276,46 @@ Test(profile, of_redis_has_a_request_and_a_reply_for_each_operation)
     measure_profile_notes_clear(&notes);
 }
 
+/* Of iperf3's JSON: the bytes of a sum. */
+static uint64_t told(const char *json, const char *sum)
+{
+    const char *at = strstr(json, sum);
+    at = at ? strstr(at, "\"bytes\":") : NULL;
+    cr_assert_not_null(at, "no %s in %s", sum, json);
+    return strtoull(at + strlen("\"bytes\":"), NULL, 10);
+}
+
+/* Its server closes the connection as soon as the client says that it is done:
+ * what the client has then given to its kernel and the kernel has not sent is
+ * never sent. So it is more than what the server has got, and no more than what
+ * the client has given away; and what they agree upon, a few KiB. */
 Test(profile, of_iperf_has_the_bytes_that_it_tells)
 {
     need("iperf3");
     measure_profile_notes notes;
-    predict_profile *p = measure_script(
-        &notes,
-        "iperf3 -s -p 17392 -1 >/dev/null &\n"
-        "until iperf3 2>/dev/null -c 127.0.0.1 -p 17392 -n 20M -b 200M; do\n"
-        "sleep 0.1; done\nwait\n");
+    const char *json = scratch_file("told");
+    char script[1024], *text;
+    snprintf(script, sizeof(script),
+             "iperf3 -s -p 17392 -1 >/dev/null &\n"
+             "until iperf3 -J -c 127.0.0.1 -p 17392 -n 20M -b 50M >%s &&\n"
+             "! grep -q '\"error\"' %s; do\n"
+             "sleep 0.1; done\nwait\n",
+             json, json); /* with -J it gives 0 when it fails, too */
+    predict_profile *p = measure_script(&notes, script);
     need_packets(&notes);
     uint64_t bytes = 0;
     check_plausible(p, "iperf3");
     for (size_t i = 0; i < p->message_count; i++)
         bytes += p->messages[i].bytes;
-    if (p->lost_packets)
-        cr_skip_test("the capture missed packets: too little processor time");
-    cr_assert_geq(bytes, 18u << 20, "%llu bytes; %s", (unsigned long long)bytes,
-                  notes.text_count ? notes.texts[0] : "no notes");
-    cr_assert_leq(bytes, 24u << 20);
+    if (p->lost_packets || noted(&notes, "are left out"))
+        cr_skip_test("it was not all seen: too little processor time");
+    text = file_read(json, NULL);
+    cr_assert_geq(bytes, told(text, "\"sum_received\""), "%llu bytes; %s; %s",
+                  (unsigned long long)bytes,
+                  notes.text_count ? notes.texts[0] : "no notes", text);
+    cr_assert_leq(bytes, told(text, "\"sum_sent\"") + (64u << 10));
+    cr_assert_geq(told(text, "\"sum_sent\""), 20u << 20);
+    free(text);
     predict_profile_free(p);
     measure_profile_notes_clear(&notes);
 }

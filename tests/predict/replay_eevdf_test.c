@@ -1,28 +1,11 @@
 /* replay_eevdf_test.c - replays of loaded processors by the rules of Linux. */
-#include <math.h>
-
-#include "predict/replay.h"
 #include "tests/predict/made.h"
-#include "tests/support/check.h"
+#include "tests/predict/replay_case.h"
 
 #define MS 1000000 /* ns */
 #define US 1000
 /* Of the load and of a thread: who has a processor gives it back at a tick. */
 #define TICK_S 0.004
-
-static predict_profile *profile;
-static predict_scenario *scenario;
-static predict_replay *replay;
-
-static void forget(void)
-{
-    predict_replay_free(replay);
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
-    replay = NULL;
-    scenario = NULL;
-    profile = NULL;
-}
 
 TestSuite(replay_eevdf, .timeout = 120, .fini = forget);
 
@@ -37,11 +20,11 @@ static double wall(predict_law law, double load)
     check_status(predict_scenario_create(&scenario, profile, law), 0);
     for (size_t i = 0; i < profile->node_count; i++)
         scenario->loads[i] = load;
-    check_status(predict_replay_run(&replay, scenario), 0);
+    run();
     return replay->wall_s;
 }
 
-static void near(double got, double want, double most)
+static void within(double got, double want, double most)
 {
     cr_assert_float_eq(got, want, most, "%.12g, not %.12g", got, want);
 }
@@ -59,7 +42,7 @@ Test(replay_eevdf, who_was_kept_waiting_is_served_at_once_later)
         if (i > 0)
             made_sleep(profile, steps_us[2 * i - 1] * US);
         made_compute(profile, steps_us[2 * i] * US);
-        near(wall(PREDICT_LAW_EEVDF, 1), ends_ms[i] / 1e3, 1e-12);
+        within(wall(PREDICT_LAW_EEVDF, 1), ends_ms[i] / 1e3, 1e-12);
     }
 }
 
@@ -70,7 +53,7 @@ Test(replay_eevdf, who_runs_stays_for_its_slice)
     profile = made_profile(1);
     made_actor(profile, 0, 1 * MS);
     made_compute(profile, 10 * MS);
-    near(wall((predict_law){.slice_s = 0.006}, 1), 0.026, 1e-12);
+    within(wall((predict_law){.slice_s = 0.006}, 1), 0.026, 1e-12);
 }
 
 /* At 2 ms the load has had its 1.4 ms, but not 2.8. */
@@ -79,8 +62,8 @@ Test(replay_eevdf, who_wakes_up_after_the_slice_of_the_load_runs_at_once)
     profile = made_profile(1);
     made_actor(profile, 0, 2 * MS);
     made_compute(profile, 1 * MS);
-    near(wall((predict_law){.slice_s = 0.0014}, 1), 0.003, 1e-12);
-    near(wall((predict_law){.slice_s = 0.0028}, 1), 0.005, 1e-12);
+    within(wall((predict_law){.slice_s = 0.0014}, 1), 0.003, 1e-12);
+    within(wall((predict_law){.slice_s = 0.0028}, 1), 0.005, 1e-12);
 }
 
 /* The second one wakes up after 1 ms. It waits until the first one is done, or
@@ -100,8 +83,10 @@ Test(replay_eevdf, without_a_load_one_is_done_before_the_next_begins)
         made_sleep(profile, 20 * MS);
         made_actor(profile, 0, 1 * MS);
         made_compute(profile, cases[i].second_ms * MS);
-        near(wall(PREDICT_LAW_EEVDF, 0), (cases[i].done_ms + 20) / 1e3, 1e-12);
-        near(wall(PREDICT_LAW_FAIR, 0), (cases[i].fluid_ms + 20) / 1e3, 1e-12);
+        within(wall(PREDICT_LAW_EEVDF, 0), (cases[i].done_ms + 20) / 1e3,
+               1e-12);
+        within(wall(PREDICT_LAW_FAIR, 0), (cases[i].fluid_ms + 20) / 1e3,
+               1e-12);
         forget();
     }
 }
@@ -114,8 +99,8 @@ Test(replay_eevdf, a_long_phase_is_shared_as_by_fair)
     made_actor(profile, 0, 0);
     made_compute(profile, 1000 * (int64_t)MS);
     for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++)
-        near(wall(PREDICT_LAW_EEVDF, loads[i]), 1 + loads[i],
-             (2 + 2 * loads[i]) * TICK_S);
+        within(wall(PREDICT_LAW_EEVDF, loads[i]), 1 + loads[i],
+               (2 + 2 * loads[i]) * TICK_S);
 }
 
 Test(replay_eevdf, threads_and_load_get_the_same_over_long_times)
@@ -125,9 +110,9 @@ Test(replay_eevdf, threads_and_load_get_the_same_over_long_times)
         made_actor(profile, 0, i * MS);
         made_compute(profile, 1000 * (int64_t)MS);
     }
-    near(wall(PREDICT_LAW_EEVDF, 2), 5, 6 * TICK_S);
-    near(replay->nodes[0].computing_s, 3, 1e-9);
-    near(replay->nodes[0].shared_s, 12, 3 * 6 * TICK_S);
+    within(wall(PREDICT_LAW_EEVDF, 2), 5, 6 * TICK_S);
+    check_near(replay->nodes[0].computing_s, 3);
+    within(replay->nodes[0].shared_s, 12, 3 * 6 * TICK_S);
 }
 
 /* Phases and pauses that keep in step with nothing. */
@@ -145,8 +130,8 @@ Test(replay_eevdf, a_thread_of_short_phases_loses_what_fair_takes)
             made_sleep(profile, (int64_t)(made_random(&seed) * 10 * MS) + 1);
         }
         fair = wall(PREDICT_LAW_FAIR, 1) - wall(PREDICT_LAW_FAIR, 0);
-        near(wall(PREDICT_LAW_EEVDF, 1) - wall(PREDICT_LAW_FAIR, 0), fair,
-             0.03 * fair + 2 * TICK_S);
+        within(wall(PREDICT_LAW_EEVDF, 1) - wall(PREDICT_LAW_FAIR, 0), fair,
+               0.03 * fair + 2 * TICK_S);
         forget();
     }
 }
@@ -174,7 +159,7 @@ Test(replay_eevdf, who_serves_short_requests_is_not_kept_waiting)
         made_send(profile, 2 * i + 1);
     }
     alone = 200 * (3100 + 20) / 1e6;
-    near(wall(PREDICT_LAW_EEVDF, 1), alone, 4 * TICK_S);
+    within(wall(PREDICT_LAW_EEVDF, 1), alone, 4 * TICK_S);
 }
 
 /* Two nodes that wait for one another in turns: each wakes up all the time. */
@@ -198,17 +183,17 @@ Test(replay_eevdf, nodes_in_turns_lose_no_less_than_by_fair)
         }
     }
     fair = wall(PREDICT_LAW_FAIR, 1);
-    near(fair, 2 * wall(PREDICT_LAW_FAIR, 0), 1e-3);
+    within(fair, 2 * wall(PREDICT_LAW_FAIR, 0), 1e-3);
     cr_assert_geq(wall(PREDICT_LAW_EEVDF, 1), 0.97 * fair);
 }
 
 static void check_same(const predict_replay *a, const predict_replay *b)
 {
-    near(a->wall_s, b->wall_s, 0);
+    within(a->wall_s, b->wall_s, 0);
     cr_assert_eq(a->events, b->events);
     for (size_t i = 0; i < profile->node_count; i++) {
-        near(a->nodes[i].end_s, b->nodes[i].end_s, 0);
-        near(a->nodes[i].shared_s, b->nodes[i].shared_s, 0);
+        within(a->nodes[i].end_s, b->nodes[i].end_s, 0);
+        within(a->nodes[i].shared_s, b->nodes[i].shared_s, 0);
     }
 }
 
@@ -230,7 +215,7 @@ Test(replay_eevdf, gives_the_same_figures_each_time_and_loses_nobody)
         cr_assert_eq(replay->stuck, stuck);
         for (size_t k = 0; k < profile->node_count; k++)
             need -= replay->nodes[k].computing_s;
-        near(need, 0, 1e-9);
+        check_near(need, 0);
         first = replay;
         replay = NULL;
         wall(PREDICT_LAW_EEVDF, load);
@@ -250,10 +235,10 @@ Test(replay_eevdf, several_processors_and_other_laws_are_a_fluid)
         made_compute(profile, 7 * MS);
     }
     fair = wall(PREDICT_LAW_FAIR, 100);
-    near(wall(PREDICT_LAW_EEVDF, 100), fair, 1e-12);
+    within(wall(PREDICT_LAW_EEVDF, 100), fair, 1e-12);
     profile->places[0].processors = profile->places[1].processors = 2;
     fair = wall(PREDICT_LAW_FAIR, 3);
-    near(wall(PREDICT_LAW_EEVDF, 3), fair, 1e-12);
+    within(wall(PREDICT_LAW_EEVDF, 3), fair, 1e-12);
 }
 
 Test(replay_eevdf, the_law_has_a_name_and_a_slice)
@@ -264,17 +249,17 @@ Test(replay_eevdf, the_law_has_a_name_and_a_slice)
     char text[32];
 
     check_status(predict_law_parse(&law, "eevdf"), 0);
-    near(law.slice_s, 0.0028, 0);
+    within(law.slice_s, 0.0028, 0);
     cr_expect_str_eq(predict_law_text(law, text, sizeof(text)), "eevdf");
     check_status(predict_law_parse(&law, "eevdf:1.4ms"), 0);
-    near(law.slice_s, 0.0014, 1e-12);
-    near(law.credit_s, 0, 0);
+    within(law.slice_s, 0.0014, 1e-12);
+    within(law.credit_s, 0, 0);
     cr_expect_str_eq(predict_law_text(law, text, sizeof(text)), "eevdf:1.4ms");
-    near(predict_law_extra(law, 0.5, 7, 2), 1, 1e-12);
+    within(predict_law_extra(law, 0.5, 7, 2), 1, 1e-12);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         check_status(predict_law_parse(&law, wrong[i]), PASTSET_EINVAL);
     check_status(predict_law_parse(&law, "fair"), 0);
-    near(law.slice_s, 0, 0);
+    within(law.slice_s, 0, 0);
 }
 
 Test(replay_eevdf, a_slice_that_makes_no_sense_is_refused)
