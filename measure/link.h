@@ -27,7 +27,7 @@ typedef struct measure_link {
     double bandwidth; /* B, bytes per second */
     double busy;      /* share of the time in which a processor was busy with
                          it: the mean of both ends */
-    double rate;      /* what it carries for long, bytes per second: by the two
+    double rate;      /* what it carries for long, bytes per second: by the
                          largest sizes; 0: not less than B */
     double burst;     /* bytes that it lets through at once after a rest */
     double alone_s;   /* time of the smallest message */

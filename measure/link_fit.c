@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "pastset/status.h"
 
@@ -122,28 +123,75 @@ static void residuals(measure_link *link)
     link->residual = sqrt(sum / (double)link->size_count);
 }
 
-/* By the largest sizes: for them it does not count what goes through at once. A
- * link that is none of a shaper carries as much as B tells, or more, when its
+static int by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof(*numbers), by_number);
+    return (numbers[(count - 1) / 2] + numbers[count / 2]) / 2;
+}
+
+/* Seconds per byte by the largest sizes, for which it does not count what goes
+ * through at once: the median over all pairs of them, since of each there are
+ * a few messages only. 0: there are no two of them. */
+static double slope(const measure_link *link)
+{
+    enum { LARGEST = 4 };
+    double slopes[LARGEST * (LARGEST - 1) / 2];
+    size_t from = link->size_count > LARGEST ? link->size_count - LARGEST : 0;
+    size_t count = 0;
+    for (size_t i = from; i < link->size_count; i++) {
+        for (size_t k = from; k < i; k++) {
+            const measure_link_size *a = &link->sizes[k], *b = &link->sizes[i];
+            if (b->bytes > a->bytes)
+                slopes[count++] =
+                    (b->median_s - a->median_s) / (double)(b->bytes - a->bytes);
+        }
+    }
+    return count ? median(slopes, count) : 0;
+}
+
+/* What a size tells of the burst: all of it went through at once, or as much as
+ * it came sooner than by the rate alone. */
+static double burst_by(const measure_link *link, const measure_link_size *s)
+{
+    return (double)s->bytes - link->rate * (s->median_s - link->alone_s);
+}
+
+/* By the first sizes that are longer than it: an error of the rate counts least
+ * there, in proportion to the size. Not by those that take less than the
+ * scatter of the time that is the same for all. */
+static double burst(const measure_link *link)
+{
+    enum { FIRST = 3 };
+    double found[FIRST];
+    size_t count = 0;
+    for (size_t i = 0; i < link->size_count && count < FIRST; i++) {
+        double bytes = burst_by(link, &link->sizes[i]);
+        if ((double)link->sizes[i].bytes < link->rate * link->alone_s)
+            continue;
+        if (count > 0 || bytes < (double)link->sizes[i].bytes / 2)
+            found[count++] = bytes;
+    }
+    return count ? fmax(0, median(found, count)) : 0;
+}
+
+/* A link that is none of a shaper carries as much as B tells, or more, when its
  * caches help; then there is nothing to tell. */
 static void flow(measure_link *link)
 {
-    const measure_link_size *last = &link->sizes[link->size_count - 1];
-    const measure_link_size *before = last - 1;
-    double more_s = last->median_s - before->median_s;
+    double per_byte = slope(link);
 
     link->rate = link->burst = 0;
     link->alone_s = link->sizes[0].median_s;
-    if (!(more_s > 0) || last->bytes <= before->bytes)
+    if (!(per_byte > 0) || 1 / per_byte >= link->bandwidth)
         return;
-    link->rate = (double)(last->bytes - before->bytes) / more_s;
-    if (link->rate >= link->bandwidth) {
-        link->rate = 0;
-        return;
-    }
-    link->burst =
-        (double)last->bytes - link->rate * (last->median_s - link->alone_s);
-    if (!(link->burst > 0))
-        link->burst = 0;
+    link->rate = 1 / per_byte;
+    link->burst = burst(link);
 }
 
 /* A line that rises by less than a millionth over all sizes is level. */

@@ -12,7 +12,7 @@
  *          replays: what it carries for long, the bytes that it lets through
  *          at once, the time of a small message
  *
- * Without them a host has load 0, law fair, speed 1 and one processor; a link
+ * Without them a host has load 0, law eevdf, speed 1 and one processor; a link
  * needs bandwidth and latency. A link with a rate has a burst of 0 and takes
  * `latency` for alone, unless it says other; without one its flow is not known.
  * Other attributes are left to others.

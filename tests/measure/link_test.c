@@ -26,6 +26,19 @@ static measure_link made(double latency_s, double bandwidth, double noise)
     return link;
 }
 
+/* A token bucket: what is beyond the burst waits for the rate. */
+static measure_link shaped(double rate, double burst, double alone_s,
+                           double noise)
+{
+    measure_link link = made(0, 1, noise); /* of a second per byte */
+    for (size_t i = 0; i < link.size_count; i++) {
+        measure_link_size *s = &link.sizes[i];
+        double bytes = (double)s->bytes, off = s->median_s / bytes;
+        s->median_s = (alone_s + fmax(0, bytes - burst) / rate) * off;
+    }
+    return link;
+}
+
 static void check_near(double got, double want, double share)
 {
     cr_assert(fabs(got - want) <= share * want, "%g is not %g within %g %%",
@@ -87,6 +100,23 @@ Test(link_fit, is_not_far_off_where_a_bucket_lets_some_through, .timeout = 120)
     check_status(measure_link_fit(&link), 0);
     cr_assert(link.bandwidth > 12.5e6 && link.bandwidth < 1.5 * 12.5e6, "B %g",
               link.bandwidth);
+}
+
+Test(link_fit, finds_rate_and_burst_of_a_bucket, .timeout = 120)
+{
+    static const double bursts[] = {0, 1600, 20e3};
+    static const double noises[] = {0, 0.03};
+    for (int i = 0; i < 6; i++) {
+        double burst = bursts[i % 3], noise = noises[i / 3];
+        measure_link link = shaped(10e6 / 8, burst, 25e-6, noise);
+        check_status(measure_link_fit(&link), 0);
+        if (burst == 0 && link.rate == 0)
+            continue; /* B is all that there is to tell */
+        check_near(link.rate, 10e6 / 8, 1e-6 + noise);
+        cr_assert_float_eq(link.burst, burst, 1e-3 + noise * (4 * burst + 3000),
+                           "%g bytes, not %g", link.burst, burst);
+        cr_assert_float_eq(link.alone_s, 25e-6, 25e-6 * noise + 1e-6);
+    }
 }
 
 Test(link_fit, tells_each_sizes_time_and_the_root_of_their_mean_square,

@@ -15,7 +15,7 @@ import {join} from 'node:path';
 const [bin, testbed, folder, settings = '10', runs = '2', seed = '1'] =
   process.argv.slice(2);
 const eventspace = join(bin, 'eventspace');
-const PROGRAM = 'adi', SIZE = ['--size', 'W', '--rounds', '40'];
+const PROGRAM = 'adi', SIZE = ['--size', 'W', '--rounds', '30'];
 const HOSTS = 6, PROCESSORS = 2;
 
 // Numbers that are the same every time (mulberry32).
