@@ -19,7 +19,7 @@
 
 #include "pastset/status.h"
 
-enum { TURNS = 500 };
+enum { TURNS = 500, PACKET = 1500 };
 
 typedef struct line {
     double latency, per_byte;
@@ -163,8 +163,8 @@ static double burst_by(const measure_link *link, const measure_link_size *s)
 }
 
 /* By the first sizes that are longer than it: an error of the rate counts least
- * there, in proportion to the size. Not by those that take less than the
- * scatter of the time that is the same for all. */
+ * there, in proportion to the size. Not by those of one packet, which a burst
+ * is never less than, and whose time scatters as that of the smallest does. */
 static double burst(const measure_link *link)
 {
     enum { FIRST = 3 };
@@ -172,7 +172,7 @@ static double burst(const measure_link *link)
     size_t count = 0;
     for (size_t i = 0; i < link->size_count && count < FIRST; i++) {
         double bytes = burst_by(link, &link->sizes[i]);
-        if ((double)link->sizes[i].bytes < link->rate * link->alone_s)
+        if (link->sizes[i].bytes <= PACKET)
             continue;
         if (count > 0 || bytes < (double)link->sizes[i].bytes / 2)
             found[count++] = bytes;
