@@ -153,19 +153,30 @@ static void measure(const char *name, const predict_scenario *scenario)
                        "one pass over the profile");
 }
 
+/* Each law shares processors in another way; `quiet` is what all predictions
+ * are compared with. */
 void bench_replay(void)
 {
+    const struct {
+        const char *name;
+        predict_law law;
+        double load;
+    } cases[] = {
+        {"replay.million", PREDICT_LAW_FAIR, 1},
+        {"replay.million_credit", PREDICT_LAW_CREDIT, 1},
+        {"replay.million_eevdf", PREDICT_LAW_EEVDF, 1},
+        {"replay.million_quiet", PREDICT_LAW_EEVDF, 0},
+    };
     predict_profile *profile = million();
-    predict_scenario *scenario;
 
-    bench_check(predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR),
-                "a scenario");
-    for (uint32_t i = 0; i < NODES; i++)
-        scenario->loads[i] = 1;
-    measure("replay.million", scenario);
-    for (uint32_t i = 0; i < NODES; i++)
-        scenario->laws[i] = PREDICT_LAW_CREDIT;
-    measure("replay.million_credit", scenario);
-    predict_scenario_free(scenario);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        predict_scenario *scenario;
+        bench_check(predict_scenario_create(&scenario, profile, cases[i].law),
+                    "a scenario");
+        for (uint32_t n = 0; n < NODES; n++)
+            scenario->loads[n] = cases[i].load;
+        measure(cases[i].name, scenario);
+        predict_scenario_free(scenario);
+    }
     predict_profile_free(profile);
 }
