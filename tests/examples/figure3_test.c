@@ -140,8 +140,7 @@ Test(figure3, below_a_partial_sum_one_operation_goes_on_for_all)
 }
 
 /* Its start does not tell that exactly: a thread may lose its processor
- * between the stamp and its arrival. If any of the two went on, it would be
- * another one in every second round. */
+ * between the stamp and its arrival. */
 Test(figure3, the_one_that_came_last_goes_on)
 {
     int others = 0;
@@ -151,8 +150,8 @@ Test(figure3, the_one_that_came_last_goes_on)
         const eventspace_trace *late = one->start > other->start ? one : other;
         others += carrier(&ec[10][r], one, other) != late;
     }
-    cr_assert_lt(others, ROUNDS / 4, "in %d of %d rounds another one", others,
-                 ROUNDS);
+    cr_assert_leq(others, ROUNDS / 100, "in %d of %d rounds another one",
+                  others, ROUNDS);
 }
 
 /* --- their times --- */

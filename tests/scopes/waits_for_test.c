@@ -52,6 +52,22 @@ static void check_row(const scopes_table *table, const char *who,
                  (long)table_integer(table, row, "total_ns"));
 }
 
+/* Of these events there is one wait, and nothing else. */
+static void check_only(const eventspace_trace *events, size_t count,
+                       const char *who, const char *whom, int64_t times,
+                       int64_t total_ns)
+{
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, events, count);
+    table = told_view(&t, "waits-for");
+    cr_assert_eq(scopes_table_rows(table), 1);
+    check_row(table, who, whom, times, total_ns);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
 Test(waits_for, a_read_waits_for_the_one_who_writes)
 {
     static const eventspace_trace events[] = {
@@ -102,15 +118,8 @@ Test(waits_for, a_write_into_a_full_element_waits_for_the_one_who_takes)
         AT(7000, 7100, 2, 1, O), AT(8000, 8100, 2, 2, O),
         AT(9000, 9100, 2, 3, O),
     };
-    told t;
-    scopes_table *table;
 
-    told_made(&t, pipe_map, events, SIZE(events));
-    table = told_view(&t, "waits-for");
-    cr_assert_eq(scopes_table_rows(table), 1);
-    check_row(table, "a", "r", 1, 4000);
-    scopes_table_destroy(table);
-    told_end(&t);
+    check_only(events, SIZE(events), "a", "r", 1, 4000);
 }
 
 /* The write that the last read took was done, but the process was killed before
@@ -124,15 +133,8 @@ Test(waits_for, what_was_cut_off_at_the_end_changes_nothing_before_it)
         AT(6200, 6300, 1, 1, W), AT(7000, 7100, 2, 3, O),
         AT(8000, 8100, 2, 4, O),
     };
-    told t;
-    scopes_table *table;
 
-    told_made(&t, pipe_map, events, SIZE(events));
-    table = told_view(&t, "waits-for");
-    cr_assert_eq(scopes_table_rows(table), 1);
-    check_row(table, "r", "a", 1, 4000);
-    scopes_table_destroy(table);
-    told_end(&t);
+    check_only(events, SIZE(events), "r", "a", 1, 4000);
 }
 
 /* The first write is not there, so numbers do not tell; the time does. */
@@ -144,15 +146,8 @@ Test(waits_for, where_tuples_are_missing_the_last_write_within_a_read_tells)
         AT(4000, 4020, 1, 1, W),
         AT(5000, 5020, 0, 2, W),
     };
-    told t;
-    scopes_table *table;
 
-    told_made(&t, pipe_map, events, SIZE(events));
-    table = told_view(&t, "waits-for");
-    cr_assert_eq(scopes_table_rows(table), 1);
-    check_row(table, "r", "a", 1, 3000);
-    scopes_table_destroy(table);
-    told_end(&t);
+    check_only(events, SIZE(events), "r", "a", 1, 3000);
 }
 
 Test(waits_for, a_failed_operation_releases_nobody)
@@ -162,16 +157,9 @@ Test(waits_for, a_failed_operation_releases_nobody)
         AT(2000, 2100, 1, 1, W),
         AT(5000, 5020, 0, 1, W),
     };
-    told t;
-    scopes_table *table;
 
     events[1].status = 7;
-    told_made(&t, pipe_map, events, SIZE(events));
-    table = told_view(&t, "waits-for");
-    cr_assert_eq(scopes_table_rows(table), 1);
-    check_row(table, "r", "a", 1, 4000);
-    scopes_table_destroy(table);
-    told_end(&t);
+    check_only(events, SIZE(events), "r", "a", 1, 4000);
 }
 
 Test(waits_for, a_read_that_takes_nothing_waits_for_a_write_within_it)
