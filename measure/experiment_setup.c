@@ -92,6 +92,18 @@ static int processors_find(experiment_setup *s)
     return 0;
 }
 
+/* Who has no rights for it is told what takes none. */
+static int testbed_make(experiment_setup *s, const char *name)
+{
+    char why[1000];
+    int err = measure_testbed_make(&s->testbed, name, (uint32_t)s->node_count);
+    if (err != PASTSET_ENOTSUP)
+        return err;
+    snprintf(why, sizeof(why), "%s", pastset_error());
+    return pastset_fail(err, "%s; simulated links (--delay) take no rights",
+                        why);
+}
+
 int experiment__setup_add_node(experiment_setup *s, const char *name,
                                const char *processors)
 {
@@ -203,9 +215,7 @@ int experiment__setup_begin(experiment_setup *s)
     if (!err && o->map)
         err = experiment__parse_cases(s);
     if (!err && o->links == MEASURE_LINKS_TESTBED)
-        err =
-            measure_testbed_make(&s->testbed, o->testbed ? o->testbed : TESTBED,
-                                 (uint32_t)s->node_count);
+        err = testbed_make(s, o->testbed ? o->testbed : TESTBED);
     return err;
 }
 

@@ -4,7 +4,11 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "eventspace/register.h"
@@ -435,6 +439,38 @@ Test(experiment, links_need_a_testbed_or_delays)
     o.processor_count = 1;
     check_status(measure_experiment_run(&e, &o), PASTSET_EINVAL);
     check_error("processor 1000");
+}
+
+/* By somebody without rights, in a process of his own. */
+Test(experiment, who_may_not_make_a_testbed_is_told_what_he_may)
+{
+    measure_experiment *e = NULL;
+    static char program[] = "true";
+    char *argv[] = {program, NULL};
+    const char *cases[] = {"h0-h1=10mbit"};
+    measure_experiment_options o = {.argv = argv,
+                                    .cases = cases,
+                                    .case_count = 1,
+                                    .links = MEASURE_LINKS_TESTBED,
+                                    .testbed = "esnobody"};
+    int fd = open(scratch_write("two.dot", map_text), O_RDONLY), status;
+    char map[32];
+    pid_t child;
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(fchmod(fd, 0644), 0);
+    snprintf(map, sizeof(map), "/dev/fd/%d", fd); /* he may not look there */
+    o.map = map;
+    child = fork();
+    if (child == 0) {
+        if (getuid() == 0 && setuid(65534) != 0)
+            _exit(2);
+        if (measure_experiment_run(&e, &o) != PASTSET_ENOTSUP)
+            _exit(3);
+        _exit(strstr(pastset_error(), "--delay") ? 0 : 4);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert_eq(WEXITSTATUS(status), 0);
+    close(fd);
 }
 
 Test(experiment, it_ends_when_it_is_asked_to)
