@@ -1,14 +1,19 @@
-# es_test(FOLDER/NAME [SOURCES ...] [LINKS ...] [TIMEOUT seconds]): a Criterion
-# suite, tests/FOLDER/NAME.c. Under ThreadSanitizer Criterion cannot start, so
-# there are none then.
+# es_test(FOLDER/NAME [SOURCES ...] [LINKS ...] [TIMEOUT seconds] [JOBS tests]):
+# a Criterion suite, tests/FOLDER/NAME.c. JOBS: how many of its tests at once, if
+# they do little but wait; else as many as there are processors. Under
+# ThreadSanitizer Criterion cannot start, so there are none then.
 function(es_test path)
-  cmake_parse_arguments(ES "" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ES "" "TIMEOUT;JOBS" "SOURCES;LINKS" ${ARGN})
   if(EVENTSPACE_SANITIZE STREQUAL "thread" OR EVENTSPACE_FUZZ)
     return()
   endif()
   es_test_program(${path} "${ES_SOURCES}" "${ES_LINKS}" "${ES_TIMEOUT}")
   string(REPLACE "/" "_" target ${path})
   target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)
+  if(ES_JOBS)
+    set_tests_properties(${path} PROPERTIES ENVIRONMENT
+                                            CRITERION_JOBS=${ES_JOBS})
+  endif()
 endfunction()
 
 # es_stress(FOLDER/NAME ...): a program with a main() of its own; it is what

@@ -16,6 +16,7 @@
 #include "eventspace/ticks.h"
 #include "eventspace/register.h"
 #include "eventspace/trace.h"
+#include "pastset/schedule.h"
 
 #define DEFAULT_CAPACITY 262144u
 
@@ -215,6 +216,7 @@ write_slowly(trace_element *trace, trace_lane *lane,
     if (pastset_write(lane->element, event, sizeof(*event), PASTSET_NOWAIT,
                       NULL) != PASTSET_EAGAIN)
         return; /* written; or refused at its limit, and counted there */
+    PASTSET_POINT("collector.full");
     eventspace__drain_wake();
     pastset_write(lane->element, event, sizeof(*event), PASTSET_FOREVER, NULL);
 }

@@ -5,13 +5,14 @@
  * name in RUN/<host>.drained, a space file that grows, and then truncates the
  * lane, which lets waiting collectors go on. A tuple is in the file before it
  * leaves the lane, so that a kill loses none; what is in both has the same
- * index in both. */
+ * index in both. The model is drain.pml. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "eventspace/collector_internal.h"
 #include "eventspace/trace.h"
+#include "pastset/schedule.h"
 #include "pastset/waiter.h"
 
 #define DRAINED_CAPACITY (1ull << 28) /* tuples of one lane: 9 GiB */
@@ -107,6 +108,7 @@ static void lane_empty(pastset_element *from)
         if (!err)
             err = pastset_write(lane->to, &event, bytes, PASTSET_NOWAIT, NULL);
     }
+    PASTSET_POINT("drain.truncates");
     if (err == PASTSET_EAGAIN) {
         pastset_element_truncate(from, lane->cursor.next);
         return;
@@ -138,6 +140,7 @@ static void *drain_run(void *argument)
     (void)argument;
     while (!atomic_load(&drain.stop)) {
         pastset_waiter_rearm(&drain.waiter);
+        PASTSET_POINT("drain.rearmed");
         eventspace__traces_each(drain.host, trace_empty, NULL);
         pastset_waiter_wait(&drain.waiter, pastset_now_ns() + PAUSE_NS);
     }

@@ -2,6 +2,7 @@
 #include "eventspace/eventspace.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "eventspace/meta.h"
 #include "eventspace/register.h"
 #include "eventspace/ticks.h"
+#include "eventspace/ticks_internal.h"
 #include "paths/host.h"
 
 #ifndef EVENTSPACE_VERSION
@@ -111,6 +113,7 @@ static int counter_begin(const paths_map *map, const char *name)
 static int meta_begin(eventspace *es, const char *host)
 {
     eventspace_meta *meta = &es->meta;
+    uint32_t self = paths_map_find_host(es->map, host);
 
     snprintf(meta->eventspace, sizeof(meta->eventspace), "%s",
              EVENTSPACE_VERSION);
@@ -121,8 +124,7 @@ static int meta_begin(eventspace *es, const char *host)
     meta->tick_hz = eventspace_ticks_hz();
     for (uint32_t i = 0; i < es->map->node_count; i++) {
         const paths_map_node *node = &es->map->nodes[i];
-        meta->threads += node->kind == PATHS_THREAD &&
-                         strcmp(es->map->hosts[node->host].name, host) == 0;
+        meta->threads += node->kind == PATHS_THREAD && node->host == self;
     }
     start_note(meta);
     eventspace_ticks_name(meta->counter, sizeof(meta->counter));
@@ -131,6 +133,11 @@ static int meta_begin(eventspace *es, const char *host)
     meta->state = EVENTSPACE_RUNNING;
     es->has_meta = true;
     return eventspace_meta_save(meta, es->meta_file);
+}
+
+static uint64_t stamp(void)
+{
+    return eventspace_ticks();
 }
 
 static int start(eventspace *es, const char *directory, const char *name)
@@ -144,6 +151,8 @@ static int start(eventspace *es, const char *directory, const char *name)
         .space_file = space_file,
         .listen_fd = fd_from("EVENTSPACE_LISTEN_FD"),
         .key = key,
+        .launcher_fd = fd_from("EVENTSPACE_LAUNCHER_FD"),
+        .ticks = stamp,
     };
     int err = 0;
 
@@ -191,10 +200,24 @@ static void lost_add(trace_element *trace, void *context)
     *lost += atomic_load(&trace->lost);
 }
 
+/* Adds one more thing to be said of the host. */
+static void __attribute__((format(printf, 2, 3)))
+meta_note(eventspace_meta *meta, const char *format, ...)
+{
+    size_t used = strlen(meta->text);
+    char text[200];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    snprintf(meta->text + used, sizeof(meta->text) - used, "%s%s",
+             used ? "; " : "", text);
+}
+
 static void meta_end(eventspace *es, int status)
 {
     uint64_t lost = 0;
-    size_t used;
 
     if (!es->has_meta)
         return;
@@ -204,11 +227,14 @@ static void meta_end(eventspace *es, int status)
         snprintf(es->meta.text, sizeof(es->meta.text), "%s", pastset_error());
     if (es->host)
         eventspace__traces_each(es->host, lost_add, &lost);
-    used = strlen(es->meta.text);
     if (lost)
-        snprintf(es->meta.text + used, sizeof(es->meta.text) - used,
-                 "%s%llu events lost: their trace element could not be made",
-                 used ? "; " : "", (unsigned long long)lost);
+        meta_note(&es->meta,
+                  "%llu events lost: their trace element could not be made",
+                  (unsigned long long)lost);
+    if (eventspace__ticks_rejected())
+        meta_note(&es->meta, "the kernel has rejected the time stamp counter "
+                             "during the run: the times are uncertain; the "
+                             "next run will do without it");
     if (eventspace_meta_save(&es->meta, es->meta_file) != 0)
         fprintf(stderr, "error: %s\n", pastset_error());
 }

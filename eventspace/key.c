@@ -1,11 +1,13 @@
 /* key.c - the key of a run, in a file for hosts that are started separately:
- * 64 hex digits and a newline. */
+ * 64 hex digits and a newline. Only its owner may have access to it: a key
+ * that others can read proves nothing. */
 #include "eventspace/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "eventspace/launch_internal.h"
@@ -49,22 +51,40 @@ int eventspace_key_create(const char *file)
     return err;
 }
 
+/* Looked at when it is open, so that it is the file that is read. */
+static int check_owner_only(int fd, const char *file)
+{
+    struct stat status;
+
+    if (fstat(fd, &status) != 0)
+        return fail_file(file);
+    if (status.st_mode & (S_IRWXG | S_IRWXO))
+        return pastset_fail(PASTSET_EAUTH,
+                            "%s: others than its owner have access to this "
+                            "key (mode %04o): `chmod 600 %s`, or make a new "
+                            "one if they may have read it",
+                            file, (unsigned)status.st_mode & 07777, file);
+    return 0;
+}
+
 int eventspace_key_load(uint8_t key[EVENTSPACE_KEY_BYTES], const char *file)
 {
     char text[HEX_DIGITS + 2]; /* a newline, and what must not be there */
     size_t used = 0, key_bytes = 0;
-    ssize_t got;
-    int err = 0;
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    ssize_t got = 1;
+    int err;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO? */
 
     if (fd < 0)
         return fail_file(file);
-    do {
+    err = check_owner_only(fd, file);
+    while (!err && got > 0 && used < sizeof(text)) {
         got = read(fd, text + used, sizeof(text) - used);
-        used += got > 0 ? (size_t)got : 0;
-    } while (got > 0 && used < sizeof(text));
-    if (got < 0)
-        err = fail_file(file);
+        if (got < 0)
+            err = fail_file(file);
+        else
+            used += (size_t)got;
+    }
     close(fd);
     if (!err && used > 0 && text[used - 1] == '\n')
         used--;

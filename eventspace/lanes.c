@@ -6,7 +6,7 @@
  * removes it from the lane, so that after a kill a batch may be in both, and
  * none is in neither: a walk takes each index from the lane when it is there,
  * and else from the drained element. It is looked for there after it was
- * missed here, as it was drained before it left.
+ * missed here, as it was drained before it left. The model is drain.pml.
  *
  * Tuples are read many at a time, since a call for each would cost several
  * times what copying it does. */

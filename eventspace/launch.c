@@ -180,6 +180,7 @@ static void directory_undo(const launch *l)
 static int start(launch *l, int *exit_code)
 {
     launch_plan plan = {
+        .map = l->map,
         .hosts = l->hosts,
         .host_count = l->host_count,
         .argv = l->options->argv,

@@ -8,6 +8,7 @@
  *   EVENTSPACE_HOST       the host's name
  *   EVENTSPACE_LISTEN_FD  the listening socket
  *   EVENTSPACE_KEY_FD     a pipe from which the run's 32 byte key is read
+ *   EVENTSPACE_LAUNCHER_FD  a socket to the launcher (paths/host.h)
  *
  * and an empty standard input. Lines that a host prints come out on the same
  * stream of the launcher, each with "name| " in front. When a host fails the
@@ -16,7 +17,10 @@
  * it is the first the others go on as far as they can. SIGINT, SIGTERM and
  * SIGHUP, unless they are ignored, end all of them beginning with SIGTERM; the
  * second one kills them. A host that did not live to say how it ended gets that
- * said in its meta file.
+ * said in its meta file, and if it ended before it had joined the others, the
+ * launcher tells them, here and on other machines; for those that are not there
+ * yet it waits for up to a minute after the host's start. Processes are killed
+ * when the launcher dies.
  *
  * While hosts run, the launcher handles these signals and ignores SIGPIPE. It
  * raises its limit of open files, which the hosts inherit, as far as it may.
@@ -54,13 +58,15 @@ typedef struct eventspace_launch_options {
  * Errors (nothing was started): PASTSET_EIO, PASTSET_EMAP (with the map's
  * first complaint: call paths_map_check to show them all), PASTSET_EEXIST,
  * PASTSET_EINVAL, PASTSET_ENOENT (no such host, no such program),
- * PASTSET_EFORMAT (the key file), PASTSET_ELIMIT, PASTSET_ENOMEM. */
+ * PASTSET_EFORMAT, PASTSET_EAUTH (the key file), PASTSET_ELIMIT,
+ * PASTSET_ENOMEM. */
 int eventspace_launch(const eventspace_launch_options *options, int *exit_code);
 
 /* Writes a new random key to a file that only its owner may read.
  * Errors: PASTSET_EIO, PASTSET_EEXIST. */
 int eventspace_key_create(const char *file);
-/* Errors: PASTSET_EIO, PASTSET_EFORMAT. */
+/* Errors: PASTSET_EIO, PASTSET_EFORMAT, PASTSET_EAUTH (others than its owner
+ * have access to the file). */
 int eventspace_key_load(uint8_t key[32], const char *file);
 
 #endif

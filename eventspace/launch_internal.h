@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sys/types.h>
+#include <uv.h>
+
+#include "paths/host.h"
 #include "paths/map.h"
 
 #define EVENTSPACE_KEY_BYTES 32
@@ -52,9 +56,10 @@ typedef struct launch_host {
 } launch_host;
 
 typedef struct launch_plan {
+    const paths_map *map;  /* with the addresses that are used */
     const char *directory; /* as an absolute path */
     const launch_host *hosts;
-    size_t host_count;
+    size_t host_count; /* fewer than in the map: others are started elsewhere */
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
     uint32_t grace_ms;
@@ -67,5 +72,56 @@ typedef struct launch_plan {
  * Errors, when not even the first one could be started: PASTSET_ENOENT (no
  * such program), PASTSET_EIO, PASTSET_ENOMEM, PASTSET_ELIMIT. */
 int eventspace__processes_run(const launch_plan *plan, int *exit_code);
+
+/* --- spawn.c --- */
+
+/* The files of a process, behind its input, output and errors. */
+enum { LAUNCH_LISTEN_FD = 3, LAUNCH_KEY_FD, LAUNCH_LINE_FD, LAUNCH_FDS };
+
+/* Starts the program as this host; SIGCHLD must not be ignored. Returns 0 or a
+ * negative errno. */
+int eventspace__spawn(const launch_plan *plan, const launch_host *host,
+                      int output_fd, int errors_fd, int line_fd, pid_t *pid);
+
+/* --- notice.c --- */
+
+/* What the launcher alone knows of a process. All of it on the loop's
+ * thread. */
+typedef struct launch_notice {
+    const launch_plan *plan;
+    const launch_host *host;
+    uint32_t self; /* in the map */
+    uv_loop_t *loop;
+    uint64_t since_ms; /* loop time of its start */
+    int line_fd;
+    uv_poll_t line;
+    bool open;
+    bool *came; /* by host of the map: has it joined */
+    uv_work_t work;
+    paths_stand_in *stand_in; /* speaks; NULL: not, or no longer */
+    void (*over)(void *context);
+    void *context;
+} launch_notice;
+
+typedef enum launch_end {
+    LAUNCH_DIED,
+    LAUNCH_FAILED,
+    LAUNCH_ENDED_WELL
+} launch_end;
+
+/* Opens the line to a process, and stores the process's end of it. Returns 0
+ * or a negative errno. */
+int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
+                            const launch_host *host, uv_loop_t *loop,
+                            int *child_fd);
+void eventspace__notice_close(launch_notice *n);
+/* It has ended: is there anybody who cannot know? */
+bool eventspace__notice_is_due(launch_notice *n);
+/* Begins to tell them; calls `over` when that is done.
+ * Errors: PASTSET_ENOMEM, PASTSET_ELIMIT, PASTSET_EIO. */
+int eventspace__notice_send(launch_notice *n, launch_end end, const char *how);
+/* Nobody is left to be told: it is over soon. */
+void eventspace__notice_cancel(launch_notice *n);
+void eventspace__notice_fini(launch_notice *n);
 
 #endif

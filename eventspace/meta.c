@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "eventspace/ticks.h"
 #include "pastset/status.h"
@@ -459,4 +460,18 @@ int64_t eventspace_meta_wall_error_ns(const eventspace_meta *meta)
                           "%" SCNd64, &ns) != 1)
         return 0;
     return ns;
+}
+
+uint64_t eventspace_meta_now(const eventspace_meta *meta)
+{
+    struct timespec now;
+    double passed_ns;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    passed_ns = (double)((int64_t)now.tv_sec * 1000000000 + now.tv_nsec +
+                         eventspace_meta_wall_error_ns(meta) -
+                         (int64_t)meta->start_wall_ns);
+    if (!(passed_ns > 0))
+        return meta->start_tick;
+    return meta->start_tick + (uint64_t)(passed_ns * meta->tick_hz / 1e9);
 }

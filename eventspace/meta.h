@@ -10,7 +10,8 @@
  *   tick_hz      f64  ticks a second
  *   start_tick   u    \  taken together when the host started
  *   start_wall_ns u   /  (nanoseconds since 1970)
- *   end_tick     u    0 while it runs
+ *   end_tick     u    0 while it runs; 0 too when it and its launcher were
+ *                     killed, so that nobody was left to write it
  *   threads      u    of this host
  *   state        str  "running", "finished", "failed", "killed"
  *   text         str  why it failed, or the signal that killed it
@@ -68,6 +69,9 @@ int eventspace_meta_decode(eventspace_meta *out, const void *data,
  * machines begin at 0 when each is switched on. */
 bool eventspace_meta_same_counter(const eventspace_meta *a,
                                   const eventspace_meta *b);
+
+/* The ticks of a host of this machine now, as far as its wall clock tells. */
+uint64_t eventspace_meta_now(const eventspace_meta *meta);
 
 /* How far a host's wall clock is known to be ahead, as a test has it (the
  * `counter_offset` of the map); 0 for all others. */

@@ -14,6 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -25,9 +28,8 @@
 #define LINE_BYTES 16384      /* longer lines are broken */
 #define LEFT_BYTES (1u << 20) /* most that a pipe holds */
 #define TERM_MS 1000
-
-/* The files of a child. */
-enum { CHILD_LISTEN_FD = 3, CHILD_KEY_FD = 4, CHILD_FDS };
+#define STOP_MS 200  /* one that cannot be stopped is not waited for */
+#define WAIT_MS 2000 /* before it is said what is waited for */
 
 typedef enum stage { RUNNING, GRACE, TERM, KILL } stage;
 
@@ -44,9 +46,12 @@ typedef struct stream {
 } stream;
 
 struct process {
-    uv_process_t handle;
+    uv_poll_t ended; /* its pidfd */
+    int pidfd;
+    pid_t pid;
     struct processes *all;
     const char *name;
+    launch_notice notice;
     bool running;
     int sent_signal; /* by the launcher; 0: none */
     stream streams[2];
@@ -63,6 +68,7 @@ typedef struct processes {
     process *items;
     size_t started; /* of the items */
     size_t running;
+    size_t telling; /* notices that are under way */
     stage stage;
     char why[160]; /* the processes are ended: "host h2 failed" */
     bool failed;
@@ -154,16 +160,48 @@ static void stream_finish(stream *s)
 
 /* --- ending --- */
 
-static void signal_all(processes *all, int number)
+static void signal_each(processes *all, int number)
 {
     for (size_t i = 0; i < all->started; i++) {
         process *p = &all->items[i];
-        if (p->running && uv_process_kill(&p->handle, number) == 0)
-            p->sent_signal = number;
+        if (p->running)
+            kill(p->pid, number);
     }
 }
 
+static bool are_stopped(const processes *all)
+{
+    for (size_t i = 0; i < all->started; i++) {
+        const process *p = &all->items[i];
+        siginfo_t info = {.si_pid = 0};
+        if (p->running &&
+            waitid(P_PID, (id_t)p->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) ==
+                0 &&
+            info.si_pid == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Stopped first, so that none is left to see how another one dies: what its
+ * threads were in is what people want to know of a run that they end. */
+static void signal_all(processes *all, int number)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (size_t i = 0; i < all->started; i++) {
+        if (all->items[i].running)
+            all->items[i].sent_signal = number;
+    }
+    signal_each(all, SIGSTOP);
+    for (int i = 0; i < STOP_MS && !are_stopped(all); i++)
+        nanosleep(&pause, NULL);
+    signal_each(all, number);
+    signal_each(all, SIGCONT);
+}
+
 static void on_timer(uv_timer_t *timer);
+static void end_look(processes *all);
 
 /* Goes on to a stage; never back to one. */
 static void stage_enter(processes *all, stage to)
@@ -197,14 +235,48 @@ static void on_signal(uv_signal_t *handle, int number)
         snprintf(all->why, sizeof(all->why), "the launcher got signal %d (%s)",
                  number, strsignal(number));
     stage_enter(all, all->stage < TERM ? TERM : KILL);
+    end_look(all);
 }
 
-/* All have ended: without a handle that waits, the loop comes to its end. */
+/* Without a handle that waits, the loop comes to its end. */
 static void loop_let_go(processes *all)
 {
     uv_close((uv_handle_t *)&all->timer, NULL);
     for (size_t i = 0; i < CAUGHT; i++)
         uv_close((uv_handle_t *)&all->signals[i], NULL);
+    for (size_t i = 0; i < all->started; i++)
+        eventspace__notice_close(&all->items[i].notice);
+}
+
+static void notices_cancel(processes *all)
+{
+    for (size_t i = 0; i < all->started; i++)
+        eventspace__notice_cancel(&all->items[i].notice);
+}
+
+static void on_wait(uv_timer_t *timer)
+{
+    processes *all = timer->data;
+    fprintf(stderr,
+            "host %s: waiting for the other hosts, to tell them that it has "
+            "ended\n",
+            all->items[0].name);
+}
+
+/* Have all ended, and do all know that have to? Without hosts elsewhere nobody
+ * is left who would have to. */
+static void end_look(processes *all)
+{
+    if (all->running > 0)
+        return;
+    uv_timer_stop(&all->timer);
+    if (all->telling == 0)
+        loop_let_go(all);
+    else if (all->plan->host_count == all->plan->map->host_count ||
+             all->stage >= TERM)
+        notices_cancel(all);
+    else
+        uv_timer_start(&all->timer, on_wait, WAIT_MS, 0);
 }
 
 static void host_failed(processes *all, const char *name, const char *how)
@@ -242,22 +314,63 @@ static bool meta_finish(const process *p, eventspace_state state,
         meta.state != EVENTSPACE_RUNNING)
         return false;
     meta.state = state;
+    meta.end_tick = eventspace_meta_now(&meta);
     snprintf(meta.text, sizeof(meta.text), "%s", how);
     if (eventspace_meta_save(&meta, file) != 0)
         fprintf(stderr, "host %s: %s\n", p->name, pastset_error());
     return true;
 }
 
-static void on_exit_of(uv_process_t *handle, int64_t code, int number)
+/* What it said itself of how it failed. */
+static bool meta_says(const process *p, char *text, size_t room)
 {
-    process *p = handle->data;
+    char file[EVENTSPACE_PATH_BYTES];
+    eventspace_meta meta;
+
+    if (eventspace_run_file(file, sizeof(file), p->all->plan->directory,
+                            p->name, ".meta") != 0 ||
+        eventspace_meta_load(&meta, file) != 0 ||
+        meta.state != EVENTSPACE_FAILED || !meta.text[0])
+        return false;
+    snprintf(text, room, "%s", meta.text);
+    return true;
+}
+
+static void on_told(void *context)
+{
+    processes *all = context;
+    all->telling--;
+    end_look(all);
+}
+
+/* Those who wait for it cannot see that it has ended before it joined them. If
+ * the first host has ended, it is that which they have to be told. */
+static void others_tell(process *p, launch_end end, const char *how)
+{
     processes *all = p->all;
-    char how[300], line[320];
+    bool first = p->notice.self == 0;
+
+    if (all->stage >= TERM || !eventspace__notice_is_due(&p->notice))
+        return;
+    if (first)
+        notices_cancel(all);
+    else if (all->items[0].notice.self == 0 && !all->items[0].running)
+        return;
+    p->notice.over = on_told;
+    p->notice.context = all;
+    if (eventspace__notice_send(&p->notice, end, how) == 0)
+        all->telling++;
+    else
+        fprintf(stderr, "host %s: the others cannot be told: %s\n", p->name,
+                pastset_error());
+}
+
+static void has_ended(process *p, int code, int number)
+{
+    processes *all = p->all;
+    char how[300], line[320], said[1024];
     bool cut_short;
 
-    p->running = false;
-    all->running--;
-    uv_close((uv_handle_t *)handle, NULL);
     stream_finish(&p->streams[0]);
     stream_finish(&p->streams[1]);
     if (number) {
@@ -270,88 +383,48 @@ static void on_exit_of(uv_process_t *handle, int64_t code, int number)
         cut_short = meta_finish(p, EVENTSPACE_KILLED, how);
     } else {
         snprintf(how, sizeof(how), "exit code %d, before its run was finished",
-                 (int)code);
+                 code);
         cut_short = meta_finish(p, EVENTSPACE_FAILED, how);
-        snprintf(line, sizeof(line), "exit code %d%s", (int)code,
+        snprintf(line, sizeof(line), "exit code %d%s", code,
                  cut_short ? ", before its run was finished" : "");
     }
+    if (number)
+        others_tell(p, LAUNCH_DIED, line);
+    else if (code && !cut_short && meta_says(p, said, sizeof(said)))
+        others_tell(p, LAUNCH_FAILED, said);
+    else
+        others_tell(p, code ? LAUNCH_FAILED : LAUNCH_ENDED_WELL, line);
     if (number && p != all->items && all->stage == RUNNING)
         host_died(all, p->name, line);
     else if (number || code || cut_short)
         host_failed(all, p->name, line);
-    if (all->running == 0)
-        loop_let_go(all);
+}
+
+static void pidfd_closed(uv_handle_t *handle)
+{
+    process *p = handle->data;
+    close(p->pidfd);
+}
+
+static void on_ended(uv_poll_t *handle, int status, int events)
+{
+    process *p = handle->data;
+    int how = 0;
+    pid_t got = waitpid(p->pid, &how, WNOHANG);
+
+    (void)status;
+    (void)events;
+    if (got == 0 || (got < 0 && errno == EINTR))
+        return;
+    p->running = false;
+    p->all->running--;
+    uv_close((uv_handle_t *)handle, pidfd_closed);
+    has_ended(p, WIFEXITED(how) ? WEXITSTATUS(how) : 0,
+              WIFSIGNALED(how) ? WTERMSIG(how) : 0);
+    end_look(p->all);
 }
 
 /* --- starting --- */
-
-static bool is_ours(const char *variable)
-{
-    static const char *const names[] = {
-        "EVENTSPACE_RUN=", "EVENTSPACE_HOST=", "EVENTSPACE_LISTEN_FD=",
-        "EVENTSPACE_KEY_FD="};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The environment of a host: ours, and what is said in launch.h. The four
- * strings stand in `text`; the array is to be freed. */
-static char **environment_make(const processes *all, const char *host,
-                               char *text, size_t room)
-{
-    size_t count = 0, used = 0;
-    char **environment;
-
-    while (environ[count])
-        count++;
-    environment = calloc(count + 5, sizeof(environment[0]));
-    if (!environment)
-        return NULL;
-    for (char **from = environ; *from; from++) {
-        if (!is_ours(*from))
-            environment[used++] = *from;
-    }
-    for (int i = 0; i < 4; i++) {
-        int length = 0;
-        environment[used++] = text;
-        if (i == 0)
-            length =
-                snprintf(text, room, "EVENTSPACE_RUN=%s", all->plan->directory);
-        else if (i == 1)
-            length = snprintf(text, room, "EVENTSPACE_HOST=%s", host);
-        else if (i == 2)
-            length = snprintf(text, room, "EVENTSPACE_LISTEN_FD=%d",
-                              CHILD_LISTEN_FD);
-        else
-            length = snprintf(text, room, "EVENTSPACE_KEY_FD=%d", CHILD_KEY_FD);
-        text += length + 1;
-        room -= (size_t)length + 1;
-    }
-    return environment;
-}
-
-/* A pipe with the key in it, whose writing end is closed: it holds more than
- * that, so nobody needs to wait. */
-static int key_pipe_open(int *fd, const uint8_t *key)
-{
-    uv_file ends[2];
-    int err = uv_pipe(ends, 0, 0);
-
-    *fd = -1;
-    if (err)
-        return err;
-    if (write(ends[1], key, EVENTSPACE_KEY_BYTES) != EVENTSPACE_KEY_BYTES)
-        err = UV_EIO;
-    close(ends[1]);
-    if (err)
-        close(ends[0]);
-    else
-        *fd = ends[0];
-    return err;
-}
 
 /* Opens the pipe of a stream, and stores its writing end. A pipe rather than
  * libuv's pair of sockets, so that programs may open /dev/stdout. */
@@ -377,68 +450,53 @@ static int stream_open(stream *s, process *from, FILE *to, int *child_fd)
     return err;
 }
 
-static int spawn(process *p, const launch_host *host, const int fds[3])
+/* Watches for its end. */
+static int watch(process *p)
 {
-    const launch_plan *plan = p->all->plan;
-    char text[2 * EVENTSPACE_PATH_BYTES + 512];
-    uv_stdio_container_t files[CHILD_FDS] = {
-        {.flags = UV_IGNORE},
-        {.flags = UV_INHERIT_FD, .data.fd = fds[0]},
-        {.flags = UV_INHERIT_FD, .data.fd = fds[1]},
-        [CHILD_LISTEN_FD] = {.flags = UV_INHERIT_FD,
-                             .data.fd = host->listen_fd},
-        [CHILD_KEY_FD] = {.flags = UV_INHERIT_FD, .data.fd = fds[2]},
-    };
-    uv_process_options_t options = {
-        .exit_cb = on_exit_of,
-        .file = plan->argv[0],
-        .args = (char **)(uintptr_t)plan->argv, /* libuv does not change it */
-        .stdio = files,
-        .stdio_count = CHILD_FDS,
-    };
-    launch_place place;
     int err;
 
-    options.env = environment_make(p->all, p->name, text, sizeof(text));
-    if (!options.env)
-        return UV_ENOMEM;
-    p->handle.data = p;
-    /* It was well when the sockets were opened. */
-    err = eventspace__place_enter(&place, host->host) ? UV_EPERM : 0;
-    if (!err) {
-        err = uv_spawn(&p->all->loop, &p->handle, &options);
-        eventspace__place_leave(&place);
-    } else {
-        free(options.env);
+    p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+    if (p->pidfd < 0)
+        return -errno;
+    err = uv_poll_init(&p->all->loop, &p->ended, p->pidfd);
+    if (err) {
+        close(p->pidfd);
         return err;
     }
-    free(options.env);
-    if (err)
-        uv_close((uv_handle_t *)&p->handle, NULL);
-    return err;
+    p->ended.data = p;
+    return uv_poll_start(&p->ended, UV_READABLE, on_ended);
 }
 
-/* Starts one process. Returns an error of libuv. */
+/* Starts one process. Returns 0 or a negative errno. */
 static int process_start(processes *all, size_t index)
 {
     const launch_host *host = &all->plan->hosts[index];
     process *p = &all->items[index];
-    int fds[3] = {-1, -1, -1}; /* of the child: output, errors, key */
+    int fds[3] = {-1, -1, -1}; /* of the child: output, errors, line */
     int err;
 
     p->all = all;
     p->name = host->name;
     all->started++;
-    err = stream_open(&p->streams[0], p, stdout, &fds[0]);
+    err = eventspace__notice_open(&p->notice, all->plan, host, &all->loop,
+                                  &fds[2]);
+    if (!err)
+        err = stream_open(&p->streams[0], p, stdout, &fds[0]);
     if (!err)
         err = stream_open(&p->streams[1], p, stderr, &fds[1]);
     if (!err)
-        err = key_pipe_open(&fds[2], all->plan->key);
-    if (!err)
-        err = spawn(p, host, fds);
+        err =
+            eventspace__spawn(all->plan, host, fds[0], fds[1], fds[2], &p->pid);
     for (int i = 0; i < 3; i++) {
         if (fds[i] >= 0)
             close(fds[i]);
+    }
+    if (!err) {
+        err = watch(p);
+        if (err) { /* it cannot be had without */
+            kill(p->pid, SIGKILL);
+            waitpid(p->pid, NULL, 0);
+        }
     }
     if (err) {
         stream_close(&p->streams[0]);
@@ -469,6 +527,7 @@ static int start_all(processes *all)
         if (i == 0)
             return pastset_fail(pastset_status_from_errno(-err), "%s", how);
         host_failed(all, plan->hosts[i].name, how);
+        others_tell(&all->items[i], LAUNCH_FAILED, how);
         break;
     }
     return 0;
@@ -498,6 +557,7 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
 {
     processes all = {.plan = plan};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    struct sigaction child = {.sa_handler = SIG_DFL}, child_before;
     int err;
 
     all.items = calloc(plan->host_count, sizeof(all.items[0]));
@@ -508,6 +568,8 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
     if (!err) {
         /* Whoever reads our output may go away; the run goes on. */
         sigaction(SIGPIPE, &ignore, &before);
+        /* Were it ignored, nobody would be told how processes ended. */
+        sigaction(SIGCHLD, &child, &child_before);
         err = start_all(&all);
         if (err)
             loop_let_go(&all);
@@ -515,9 +577,12 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
             plan->started(plan->context);
         uv_run(&all.loop, UV_RUN_DEFAULT);
         uv_loop_close(&all.loop);
+        sigaction(SIGCHLD, &child_before, NULL);
         sigaction(SIGPIPE, &before, NULL);
     }
     *exit_code = err || all.failed ? 1 : 0;
+    for (size_t i = 0; i < all.started; i++)
+        eventspace__notice_fini(&all.items[i].notice);
     free(all.items);
     return err;
 }

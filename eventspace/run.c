@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "eventspace/run_internal.h"
+#include "paths/executor.h"
 #include "pastset/space.h"
 #include "pastset/status.h"
 
@@ -405,4 +406,31 @@ int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,
     clock = run->hosts[host].clock;
     return (int64_t)(clock->start_wall_ns - run->reference->start_wall_ns +
                      (uint64_t)llround(ticks_apart_ns(clock, ticks)));
+}
+
+/* Of a damaged file the notes may say anything. */
+static uint64_t last_sign(const eventspace_run_host *host)
+{
+    uint64_t last = host->meta.start_tick;
+    uint64_t latest = eventspace_meta_now(&host->meta);
+    paths_executor_note note;
+    int err = 0;
+
+    for (uint32_t i = 0; host->space && err != PASTSET_ENOENT; i++) {
+        err = paths_executor_read(host->space, i, &note);
+        if (!err && note.at > last && note.at <= latest)
+            last = note.at;
+    }
+    return last;
+}
+
+uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host)
+{
+    const eventspace_run_host *h = eventspace_run_host_at(run, host);
+
+    if (!h || !h->has_meta)
+        return 0;
+    if (h->meta.state == EVENTSPACE_RUNNING)
+        return eventspace_meta_now(&h->meta);
+    return h->meta.end_tick ? h->meta.end_tick : last_sign(h);
 }

@@ -148,6 +148,11 @@ void eventspace_run_note(eventspace_run *run, size_t host, const char *format,
 int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,
                                uint64_t ticks);
 
+/* The ticks of a host now, or, if it runs no more, when it ended. If nobody was
+ * left to write that down, the last sign of life of its executors: its network
+ * loop gives one twice a second. 0 for a host without meta. */
+uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host);
+
 /* The name of a host's file: directory/host + suffix (".space").
  * Errors: PASTSET_EINVAL when the host's name cannot be that of a file, or
  * the whole has no room. */

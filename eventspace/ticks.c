@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eventspace/ticks_internal.h"
 #include "pastset/status.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -124,11 +125,13 @@ static double measure_hz(void)
 #define LEAF_POWER 0x80000007
 #define POWER_INVARIANT_TSC (1u << 8)
 
-/* Whether the processor has a counter that can be used. */
+/* Does the processor have a counter of one rate, and does the kernel, which
+ * compares those of its cores, believe in it? */
 static bool counter_usable(void)
 {
     unsigned a, b, c, d;
-    return __get_cpuid(LEAF_POWER, &a, &b, &c, &d) && (d & POWER_INVARIANT_TSC);
+    return __get_cpuid(LEAF_POWER, &a, &b, &c, &d) &&
+           (d & POWER_INVARIANT_TSC) && eventspace__ticks_believed_now();
 }
 
 /* The rate that the processor states, or 0. */

@@ -1,8 +1,9 @@
 /* ticks.h - the host's own counter: cheap stamps, never rewritten.
  *
  * x86-64: the time stamp counter, when the processor says that it runs at a
- * constant rate in all states; aarch64: cntvct_el0; elsewhere, or when the
- * counter cannot be trusted, CLOCK_MONOTONIC_RAW in nanoseconds.
+ * constant rate in all states and the kernel has not rejected it (see
+ * ticks_trust.c); aarch64: cntvct_el0; elsewhere, or when the counter cannot
+ * be trusted, CLOCK_MONOTONIC_RAW in nanoseconds.
  *
  * A counter can be simulated, for tests of what aligns clocks: it then runs at
  * another rate and has another offset than that of the machine, whose hosts

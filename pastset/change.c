@@ -5,9 +5,10 @@
  * A tuple that is taken from the middle leaves a hole: its slot is marked, and
  * First passes it later without counting it again. */
 #include "pastset/element_internal.h"
+#include "pastset/schedule.h"
 
 /* Publishes First and the counts; the former copy stays as it was until the
- * next change. */
+ * next change. The model is ledger.pml. */
 static void ledger_store(element_header *header, const ledger_values *values)
 {
     uint64_t version =
@@ -18,9 +19,12 @@ static void ledger_store(element_header *header, const ledger_values *values)
      * reader of this copy that sees it change sees the version that left it. */
     pastset__fence(memory_order_release);
     atomic_store_explicit(&to->first, values->first, memory_order_relaxed);
+    atomic_store_explicit(&header->holes[version % 2], values->hole,
+                          memory_order_relaxed);
     for (int i = 0; i < GONE_REASONS; i++)
         atomic_store_explicit(&to->gone[i], values->gone[i],
                               memory_order_relaxed);
+    PASTSET_POINT("change.ledger");
     /* Release: pairs with the acquire in first_of(). Whoever sees a slot
      * filled anew sees this first. */
     atomic_store_explicit(&header->version, version, memory_order_release);
@@ -29,7 +33,7 @@ static void ledger_store(element_header *header, const ledger_values *values)
 static bool is_taken(const pastset_element *element, uint64_t index)
 {
     slot_header *header = (slot_header *)(void *)slot_at(element, index);
-    return element->slot_header_bytes &&
+    return !element->one_writer &&
            atomic_load_explicit(&header->taken, memory_order_relaxed);
 }
 
@@ -47,7 +51,7 @@ static void first_move(pastset_element *element, uint64_t first, int reason)
         values.gone[GONE_DROPPED] += implied - at;
         at = implied;
     }
-    if (element->slot_header_bytes) {
+    if (!element->one_writer) {
         for (; at < first; at++)
             values.gone[reason] += !is_taken(element, at);
         while (at < last && is_taken(element, at))
@@ -105,8 +109,8 @@ static int make_room(pastset_element *element)
     case PASTSET_BLOCK:
         return present < element->delta ? 0 : PASTSET_EAGAIN;
     case PASTSET_DISCARD:
-        /* Without slot headers the count that append() raises does it. */
-        if (element->slot_header_bytes && present >= element->capacity)
+        /* Of one writer the count that append() raises does it. */
+        if (!element->one_writer && present >= element->capacity)
             first_move(element, next - element->capacity + 1, GONE_DROPPED);
         return 0;
     default:
@@ -124,18 +128,12 @@ int pastset__append(pastset_element *element, pastset_request *request)
         return err;
     /* Release: pairs with the acquire fence in still_there(). */
     pastset__fence(memory_order_release);
-    if (element->slot_header_bytes) {
-        slot_header *header = (slot_header *)(void *)slot;
-        atomic_store_explicit(&header->bytes, (uint32_t)request->bytes,
-                              memory_order_relaxed);
-        atomic_store_explicit(&header->taken, 0, memory_order_relaxed);
-    }
-    slot_copy(slot + element->slot_header_bytes, request->tuple,
-              request->bytes);
+    slot_fill(element, slot, request);
     request->index = appender->next;
     slot += appender->stride_bytes;
     appender->at = slot == appender->end ? appender->begin : slot;
     appender->next++;
+    PASTSET_POINT("change.publish");
     /* Release: pairs with the acquire in last_of(). */
     atomic_store_explicit(appender->last, appender->next, memory_order_release);
     return 0;
@@ -143,23 +141,26 @@ int pastset__append(pastset_element *element, pastset_request *request)
 
 /* --- consuming --- */
 
-/* Counts one consumed tuple that is not the oldest, and marks it. */
+/* Counts one consumed tuple that is not the oldest, and then marks it: after a
+ * kill in between, `hole` stands for the mark. */
 static void take_hole(pastset_element *element, uint64_t index)
 {
     slot_header *slot = (slot_header *)(void *)slot_at(element, index);
     ledger_values values;
     uint64_t last;
 
-    atomic_store_explicit(&slot->taken, 1, memory_order_relaxed);
     pastset__ledger_load(element->header, &values, &last);
     values.gone[GONE_CONSUMED]++;
+    values.hole = index + 1;
     ledger_store(element->header, &values);
+    PASTSET_POINT("change.hole");
+    atomic_store_explicit(&slot->taken, 1, memory_order_relaxed);
 }
 
 /* Where slots cannot be marked only the oldest is ever consumed. Those between
  * it and First were discarded by the writer; what that discards from here on
  * follows from its count again. */
-static void consume_bare(pastset_element *element, uint64_t index)
+static void consume_oldest(pastset_element *element, uint64_t index)
 {
     ledger_values values;
     uint64_t last;
@@ -186,8 +187,8 @@ int pastset__consume(pastset_element *element, pastset_request *request,
     } while (err == PASTSET_EEXPIRED);
     if (err)
         return err;
-    if (!element->slot_header_bytes)
-        consume_bare(element, *from);
+    if (element->one_writer)
+        consume_oldest(element, *from);
     else if (*from == first_of(element->header))
         first_move(element, *from + 1, GONE_CONSUMED);
     else

@@ -83,13 +83,24 @@ static int options_check(const pastset_element_options *options)
     return 0;
 }
 
+/* Are its slots the tuples and nothing else? */
+static bool is_bare(const pastset_type *type, bool one_writer)
+{
+    return one_writer && !type->variable;
+}
+
 /* From slot to slot: the bare tuple where one writer writes tuples of one
  * length. */
 static uint32_t stride_of(const pastset_type *type, bool one_writer)
 {
-    if (one_writer)
+    if (is_bare(type, one_writer))
         return type->max_bytes;
     return (uint32_t)round_up(sizeof(slot_header) + type->max_bytes, 8);
+}
+
+static uint32_t slot_header_of(const pastset_type *type, bool one_writer)
+{
+    return is_bare(type, one_writer) ? 0 : sizeof(slot_header);
 }
 
 /* Writes the fixed part of the header. */
@@ -104,7 +115,7 @@ static void header_fill(element_header *header, uint64_t offset,
     header->one_writer = one_writer;
     header->capacity = options->capacity;
     header->slots = options->capacity + 1;
-    header->slot_header_bytes = one_writer ? 0 : sizeof(slot_header);
+    header->slot_header_bytes = slot_header_of(type, one_writer);
     header->stride_bytes = stride_of(type, one_writer);
     header->data_offset = offset + header_bytes();
     atomic_store_explicit(&header->state, ELEMENT_LIVE, memory_order_relaxed);
@@ -166,8 +177,7 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
     err = pastset__space_admit(space, options->name);
     if (err)
         return err;
-    one_writer =
-        options->one_writer && !options->type->variable && pastset_fence_init();
+    one_writer = options->one_writer && pastset_fence_init();
     stride = stride_of(options->type, one_writer);
     if (options->capacity >= SLOT_BYTES_MOST / stride)
         return pastset_fail(
@@ -197,12 +207,12 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
 static int layout_check(pastset_space *space, const element_header *header,
                         const pastset_type *type)
 {
-    bool bare = header->one_writer != 0;
+    bool one_writer = header->one_writer != 0;
     uint64_t used = pastset_space_used_bytes(space);
 
-    if (header->policy > PASTSET_GROW || (bare && type->variable) ||
-        header->slot_header_bytes != (bare ? 0 : sizeof(slot_header)) ||
-        header->stride_bytes != stride_of(type, bare) ||
+    if (header->policy > PASTSET_GROW ||
+        header->slot_header_bytes != slot_header_of(type, one_writer) ||
+        header->stride_bytes != stride_of(type, one_writer) ||
         header->data_offset % 8)
         return pastset_fail(PASTSET_EFORMAT,
                             "damaged: its layout contradicts its type");
@@ -363,6 +373,7 @@ void pastset__ledger_load(const element_header *header, ledger_values *out,
         version = atomic_load_explicit(&header->version, memory_order_acquire);
         const element_ledger *from = &header->ledgers[version % 2];
         out->first = atomic_load_explicit(&from->first, memory_order_relaxed);
+        out->hole = 0; /* marked by now, or none of the caller's business */
         for (int i = 0; i < GONE_REASONS; i++)
             out->gone[i] =
                 atomic_load_explicit(&from->gone[i], memory_order_relaxed);
@@ -397,11 +408,13 @@ void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
 
 void pastset_element_expect(pastset_element *element)
 {
-    pastset_line_expect(&element->lock);
     pastset_line_expect(&element->appender);
+    pastset_line_expect(&element->header->last);
+    if (element->one_writer)
+        return; /* that is all it writes, but for the slot */
+    pastset_line_expect(&element->lock);
     pastset_line_expect(&element->held);
     pastset_line_expect(&element->header->version);
     pastset_line_expect(&element->header->ledgers[0]);
     pastset_line_expect(&element->header->ledgers[1]);
-    pastset_line_expect(&element->header->last);
 }

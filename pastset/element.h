@@ -37,8 +37,8 @@ typedef struct pastset_element_options {
     const pastset_type *type;
     pastset_policy policy;
     uint64_t capacity; /* tuples it can hold at most; GROW: its limit */
-    bool one_writer;   /* writes never overlap: no lock on their way, when
-                        * tuples have one length; no take with a pattern then */
+    bool one_writer;   /* writes never overlap: no lock on their way; no take
+                        * with a pattern then */
     bool prefault;     /* touch the memory now rather than at the writes */
 } pastset_element_options;
 

@@ -18,7 +18,11 @@
  * First and the counts of what is gone change together, under the lock. They
  * are kept twice, and `version` says which copy holds: the other one is filled
  * in, and one store makes it the valid one. So the ledger is exact for another
- * process that looks at any moment, and after a kill at any moment. */
+ * process that looks at any moment, and after a kill at any moment. A tuple
+ * that is taken from the middle is taken by that store: its slot is marked
+ * afterwards, and until then the ledger says which it is. Models:
+ * element.pml (tuples), ledger.pml (what is kept twice), fence.pml (readers
+ * that begin to wait). */
 #ifndef PASTSET_ELEMENT_INTERNAL_H
 #define PASTSET_ELEMENT_INTERNAL_H
 
@@ -62,6 +66,7 @@ typedef struct element_ledger {
 /* The same, taken out. */
 typedef struct ledger_values {
     uint64_t first;
+    uint64_t hole; /* to be stored with it; see element_header.holes */
     uint64_t gone[GONE_REASONS];
 } ledger_values;
 
@@ -84,6 +89,8 @@ typedef struct element_header {
 
     /* The consumers' lines; written under the lock. */
     _Alignas(64) _Atomic uint64_t version; /* ledgers[version % 2] holds */
+    _Atomic uint64_t holes[2]; /* with each: index + 1 of the tuple that this
+                                  change took from the middle; 0: none */
     _Alignas(64) element_ledger ledgers[2];
 
     /* The readers' line. */
@@ -92,7 +99,8 @@ typedef struct element_header {
 
 typedef struct slot_header {
     _Atomic uint32_t bytes; /* of the tuple */
-    _Atomic uint32_t taken; /* consumed by take; First has not passed it */
+    _Atomic uint32_t taken; /* consumed by take; First has not passed it. Not
+                               used where there is one writer */
 } slot_header;
 
 typedef struct request_queue {
@@ -245,6 +253,21 @@ static inline void slot_copy(void *to, const void *from, size_t bytes)
     if (bytes) /* a tuple without bytes may have no place either */
         memcpy(to, from, bytes);
 #endif
+}
+
+/* Puts a tuple into the slot where the next one goes; seen when it counts. */
+static inline void slot_fill(const pastset_element *element,
+                             unsigned char *slot,
+                             const pastset_request *request)
+{
+    if (element->slot_header_bytes) {
+        slot_header *header = (slot_header *)(void *)slot;
+        atomic_store_explicit(&header->bytes, (uint32_t)request->bytes,
+                              memory_order_relaxed);
+        atomic_store_explicit(&header->taken, 0, memory_order_relaxed);
+    }
+    slot_copy(slot + element->slot_header_bytes, request->tuple,
+              request->bytes);
 }
 
 static inline bool slot_equal(const void *slot, const void *values,

@@ -6,7 +6,8 @@
  * the rare one has the kernel do it for both (membarrier), which takes
  * microseconds, and the frequent one only keeps the compiler from reordering.
  *
- * Where the kernel cannot do that both sides have a fence. */
+ * Where the kernel cannot do that both sides have a fence. A model of such a
+ * pair is fence.pml. */
 #ifndef PASTSET_FENCE_H
 #define PASTSET_FENCE_H
 

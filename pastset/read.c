@@ -5,6 +5,8 @@
  * the slot anew, and the copy is whole. The same code reads elements of this
  * process and those of a file.
  *
+ * The model of it is element.pml.
+ *
  * Many tuples are copied in the same way: a block of slots, then one look at
  * the counters, which says how many of the block's first tuples may have been
  * overwritten meanwhile. Those are thrown away. So a block is short enough that
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 
 #include "pastset/element_internal.h"
+#include "pastset/schedule.h"
 
 static uint64_t last_of(const pastset_element *element)
 {
@@ -43,6 +46,21 @@ static bool in_file(const pastset_element *element, const unsigned char *slot)
                                    element->stride_bytes);
 }
 
+/* In a file, was the tuple just taken by who was killed before he could mark
+ * its slot? In this process the mark is there before anybody looks. */
+static bool is_hole(const pastset_element *element, uint64_t index)
+{
+    const element_header *header = element->header;
+
+    /* Acquire: pairs with the release in ledger_store(). */
+    return element->read_only &&
+           atomic_load_explicit(
+               &header->holes[atomic_load_explicit(&header->version,
+                                                   memory_order_acquire) %
+                              2],
+               memory_order_relaxed) == index + 1;
+}
+
 /* The slot of an index, its tuple's length and whether it was taken. */
 static int slot_look(pastset_element *element, uint64_t index,
                      unsigned char **tuple, uint32_t *bytes, bool *taken)
@@ -60,7 +78,9 @@ static int slot_look(pastset_element *element, uint64_t index,
                             element->header->name, (unsigned long long)index);
     if (!header)
         return 0;
-    *taken = atomic_load_explicit(&header->taken, memory_order_relaxed);
+    *taken = !element->one_writer &&
+             (is_hole(element, index) ||
+              atomic_load_explicit(&header->taken, memory_order_relaxed));
     if (!element->type.variable)
         return 0;
     *bytes = atomic_load_explicit(&header->bytes, memory_order_relaxed);
@@ -87,6 +107,17 @@ static int expired(pastset_element *element, uint64_t index)
         (unsigned long long)first_given_last(element, last_of(element)));
 }
 
+/* By `room`: the tuple is larger than was told, or there is no memory. */
+static int refused(const pastset_element *element,
+                   const pastset_request *request, uint32_t bytes)
+{
+    bool fits = bytes <= request->bytes;
+
+    return pastset_fail(fits ? PASTSET_ENOMEM : PASTSET_EROOM,
+                        "element \"%s\": no %s for its tuple of %u bytes",
+                        element->header->name, fits ? "memory" : "room", bytes);
+}
+
 int pastset__copy_out(pastset_element *element, uint64_t index,
                       pastset_request *request)
 {
@@ -105,10 +136,7 @@ int pastset__copy_out(pastset_element *element, uint64_t index,
         if (!to && !still_there(element, index))
             return PASTSET_EEXPIRED;
         if (!to)
-            return pastset_fail(PASTSET_EROOM,
-                                "element \"%s\": no room for its tuple of %u "
-                                "bytes",
-                                element->header->name, bytes);
+            return refused(element, request, bytes);
     } else if (request->bytes < bytes) {
         if (!still_there(element, index))
             return PASTSET_EEXPIRED;
@@ -117,7 +145,9 @@ int pastset__copy_out(pastset_element *element, uint64_t index,
                             "%zu",
                             element->header->name, bytes, request->bytes);
     }
+    PASTSET_POINT("read.copy");
     slot_copy(to, tuple, bytes);
+    PASTSET_POINT("read.check");
     if (!still_there(element, index))
         return PASTSET_EEXPIRED;
     request->bytes = bytes;
@@ -309,6 +339,7 @@ static int block_copy(pastset_element *element, pastset_cursor *cursor,
     if (there == 0)
         return pass_over(element, cursor, index, last);
     slot_copy(to, slot_at(element, index), there * stride);
+    PASTSET_POINT("read.check_block");
     /* Acquire: as in still_there(). */
     pastset__fence(memory_order_acquire);
     first =

@@ -14,6 +14,7 @@
 
 #include "pastset/element_internal.h"
 #include "pastset/fence.h"
+#include "pastset/schedule.h"
 
 const char *pastset_verb_name(unsigned verb)
 {
@@ -126,6 +127,7 @@ void pastset__announce(request_queue *completed)
 
     for (pastset_request *r = completed->head; r; r = next) {
         next = r->next; /* `done` may free it */
+        PASTSET_POINT("request.announce");
         r->done(r);
     }
 }
@@ -232,16 +234,20 @@ void pastset__settle(pastset_element *element, request_queue *completed)
 }
 
 /* A request of a one-writer element was put in a queue, and the writer takes
- * no lock: make it see that before its next tuple, and see its last one. */
+ * no lock: make it see that before its next tuple, and see its last one. The
+ * model is fence.pml. */
 static void meet_writer(pastset_element *element, request_queue *completed)
 {
     if (atomic_load_explicit(&element->appender.free_until,
                              memory_order_relaxed) != 0) {
+        PASTSET_POINT("request.meet");
         pastset__element_set_free(element);
+        PASTSET_POINT("request.fence");
         /* Stands for the fence that append_end leaves out: after this, either
          * the writer's count is visible here, or free_until == 0 is visible
          * to it. It stays 0 for as long as requests are held. */
         pastset_fence_rarely();
+        PASTSET_POINT("request.look");
     }
     pastset__settle(element, completed);
 }
@@ -279,6 +285,7 @@ static int try_or_hold(pastset_element *element, pastset_request *request,
     else
         err = attempt(element, request);
     if (err == PASTSET_EAGAIN && !request->nowait) {
+        PASTSET_POINT("request.hold");
         hold(element, request, last);
         if (element->one_writer)
             meet_writer(element, completed);
@@ -324,7 +331,7 @@ static int check(const pastset_element *element, const pastset_request *request)
                             "waiting",
                             element->header->name);
     if (request->pattern && request->verb == PASTSET_TAKE &&
-        !element->slot_header_bytes)
+        element->one_writer)
         return pastset_fail(PASTSET_ENOTSUP,
                             "element \"%s\" has one writer: take with a "
                             "pattern needs slots that can be marked",
@@ -339,12 +346,12 @@ static int submit_unlocked(pastset_element *element, pastset_request *request)
     unsigned char *slot;
 
     if (request->verb == PASTSET_WRITE) {
-        if (!element->one_writer || element->type.variable)
+        if (!element->one_writer)
             return PASTSET_EAGAIN;
         slot = pastset_append_begin(&element->appender);
         if (!slot)
             return PASTSET_EAGAIN;
-        slot_copy(slot, request->tuple, request->bytes);
+        slot_fill(element, slot, request);
         request->index = element->appender.next;
         pastset_append_end(&element->appender);
         return 0;
@@ -384,6 +391,7 @@ bool pastset_cancel(pastset_request *request)
     pastset_element *element = request->element;
     bool held;
 
+    PASTSET_POINT("request.cancel");
     pthread_mutex_lock(&element->lock);
     held = request->queue != QUEUE_NONE;
     if (held) {

@@ -158,10 +158,11 @@ int pastset_space_create(pastset_space **out,
     if (err)
         return err;
     if (options->path) {
-        /* A new file, not the old one emptied: somebody may be reading it. */
+        /* A new file, not the old one emptied: somebody may be reading it.
+         * What is in it is the application's, so it is for its owner only. */
         unlink(options->path);
         space->fd =
-            open(options->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+            open(options->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (space->fd < 0) {
             int error = errno;
             err = pastset_fail(pastset_status_from_errno(error),
@@ -252,6 +253,12 @@ int pastset_space_open(pastset_space **out, const char *path)
     if (err)
         goto fail;
     got = pread(space->fd, &header, sizeof(header), 0);
+    if (got < 0) {
+        int error = errno;
+        err = pastset_fail(pastset_status_from_errno(error),
+                           "cannot read %s: %s", path, strerror(error));
+        goto fail;
+    }
     if (got != (ssize_t)sizeof(header)) {
         err = pastset_fail(PASTSET_EFORMAT,
                            "%s is too short to be a space file", path);

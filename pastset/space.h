@@ -19,9 +19,10 @@ typedef struct pastset_space pastset_space;
 typedef struct pastset_element pastset_element;
 
 typedef struct pastset_space_options {
-    const char *path;   /* the file; one of that name is replaced, and whoever
-                         * reads it keeps it. NULL: anonymous memory */
-    uint64_t max_bytes; /* address space to reserve; 0: 64 GiB */
+    const char *path;      /* the file, for its owner only (mode 0600); one of
+                            * that name is replaced, and whoever reads it keeps
+                            * it. NULL: anonymous memory */
+    uint64_t max_bytes;    /* address space to reserve; 0: 64 GiB */
     uint32_t max_elements; /* 0: 65,536 */
 } pastset_space_options;
 

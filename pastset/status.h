@@ -36,7 +36,8 @@
     X(-19, EAUTH, "the peer does not know the key of this run")                \
     X(-20, EPROTO, "the peer broke the protocol")                              \
     X(-21, ELIMIT, "a limit of this host was reached")                         \
-    X(-22, EAPP, "a thread of the application failed")
+    X(-22, EAPP, "a thread of the application failed")                         \
+    X(-23, EPERM, "the path map does not allow it")
 
 enum pastset_status {
     PASTSET_OK = 0,

@@ -1,4 +1,4 @@
-/* waiter.c - a futex with three states. */
+/* waiter.c - a futex with three states; its model is waiter.pml. */
 #include "pastset/waiter.h"
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "pastset/schedule.h"
 
 enum { IDLE, SLEEPING, WOKEN };
 
@@ -29,6 +31,7 @@ bool pastset_waiter_wait(pastset_waiter *waiter, int64_t deadline_ns)
                              .tv_nsec = deadline_ns % 1000000000};
     uint32_t state = IDLE;
 
+    PASTSET_POINT("waiter.wait");
     /* Acquire: pairs with the exchange in wake(); what was done before the
      * wake is visible after the wait. */
     if (!atomic_compare_exchange_strong_explicit(&waiter->state, &state,
@@ -36,6 +39,7 @@ bool pastset_waiter_wait(pastset_waiter *waiter, int64_t deadline_ns)
                                                  memory_order_acquire) &&
         state == WOKEN)
         return true;
+    PASTSET_POINT("waiter.sleep");
     for (;;) {
         /* Bitset, since only it takes an absolute time. */
         long r =
@@ -51,6 +55,7 @@ bool pastset_waiter_wait(pastset_waiter *waiter, int64_t deadline_ns)
 
 void pastset_waiter_wake(pastset_waiter *waiter)
 {
+    PASTSET_POINT("waiter.wake");
     /* Release: pairs with the loads in wait(). */
     if (atomic_exchange_explicit(&waiter->state, WOKEN, memory_order_release) ==
         SLEEPING)

@@ -1,11 +1,11 @@
 /* bind.c - makes the stages, elements and threads of one host from its map. */
 #include <netdb.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "paths/address.h"
 #include "paths/host_internal.h"
+#include "paths/processors.h"
 #include "paths/wrappers/builtin_internal.h"
 
 int paths__element_type_of(const paths_map *map, uint32_t node,
@@ -35,7 +35,10 @@ static int element_make(paths_host *host, uint32_t node, pastset_element **out)
     const paths_map_node *n = &host->map->nodes[node];
     pastset_type type;
     pastset_element_options options = {
-        .name = n->name, .type = &type, .policy = policy_of(n)};
+        .name = n->name,
+        .type = &type,
+        .policy = policy_of(n),
+        .one_writer = paths__collective_writes_alone(host->map, node)};
     int err = paths__element_type_of(host->map, node, &type);
 
     if (!err)
@@ -199,6 +202,7 @@ static int threads_make(paths_host *host)
             return err;
         thread->executor.number = ++at;
         thread->executor.thread = thread;
+        thread->executor.host = host;
         thread->host = host;
         thread->node = n;
         thread->number = (uint32_t)number;
@@ -230,32 +234,16 @@ static int largest_find(paths_host *host)
     return 0;
 }
 
-static int compare_names(const void *a, const void *b, void *argument)
-{
-    const paths_map *map = argument;
-
-    return strcmp(map->nodes[*(const uint32_t *)a].name,
-                  map->nodes[*(const uint32_t *)b].name);
-}
-
 /* Hosts may have read their nodes in another order, so that on the wire a node
  * is its rank by name. */
 static int numbers_make(paths_host *host)
 {
     const paths_map *map = host->map;
-    union {
-        const paths_map *map;
-        void *argument;
-    } context = {.map = map};
-
     host->numbers = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
     host->numbered = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
     if (!host->numbers || !host->numbered)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
-    for (uint32_t i = 0; i < map->node_count; i++)
-        host->numbered[i] = i;
-    qsort_r(host->numbered, map->node_count, sizeof(uint32_t), compare_names,
-            context.argument);
+    paths_map_rank(map, host->numbered);
     for (uint32_t i = 0; i < map->node_count; i++)
         host->numbers[host->numbered[i]] = i;
     return 0;
@@ -280,8 +268,7 @@ static bool is_crowded(const paths_host *host)
 {
     const paths_map *map = host->map;
     char here[NI_MAXHOST], there[NI_MAXHOST];
-    uint32_t threads = 0, processors;
-    cpu_set_t set;
+    uint32_t threads = 0, processors = paths_processors_count();
 
     machine_of(&map->hosts[host->self], here, sizeof(here));
     for (uint32_t i = 0; i < map->host_count; i++) {
@@ -291,9 +278,6 @@ static bool is_crowded(const paths_host *host)
             threads +=
                 map->nodes[k].kind == PATHS_THREAD && map->nodes[k].host == i;
     }
-    if (sched_getaffinity(0, sizeof(set), &set) != 0)
-        return true;
-    processors = (uint32_t)CPU_COUNT(&set);
     return threads > processors || (processors == 1 && map->host_count > 1);
 }
 
@@ -327,14 +311,19 @@ int paths__bind(paths_host *host)
     host->stages = calloc((size_t)map->node_count + 1, sizeof(*host->stages));
     host->entries = calloc((size_t)map->edge_count + 1, sizeof(*host->entries));
     host->peers = calloc(host->host_count, sizeof(*host->peers));
-    if (!host->stages || !host->entries || !host->peers)
+    host->ended_threads = calloc((size_t)map->node_count + 1, sizeof(bool));
+    if (!host->stages || !host->entries || !host->peers || !host->ended_threads)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
     host->crowded = is_crowded(host);
     err = largest_find(host);
     if (!err)
+        err = paths__uses_make(host);
+    if (!err)
         err = numbers_make(host);
     if (!err)
         err = threads_make(host);
+    if (!err)
+        err = paths__executors_make(host);
     if (!err)
         err = stages_make(host);
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
@@ -367,10 +356,14 @@ void paths__unbind(paths_host *host)
     free(host->entries);
     free(host->numbers);
     free(host->numbered);
+    free(host->verbs);
     for (uint32_t i = 0; host->threads && i < host->thread_count; i++)
         paths__thread_fini(&host->threads[i]);
     free(host->threads);
+    for (uint32_t i = 0; host->peers && i < host->host_count; i++)
+        free(host->peers[i].why);
     free(host->peers);
+    free(host->ended_threads);
 }
 
 void *paths_stage_state(paths_stage *stage)

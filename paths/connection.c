@@ -37,6 +37,7 @@ void connection_unref(connection *c)
         c->out = next;
     }
     pthread_mutex_destroy(&c->lock);
+    paths__handshake_wipe(&c->handshake);
     free(c->buffer);
     free(c);
 }
@@ -65,7 +66,8 @@ void connection_close(connection *c, const char *why)
         c->next->previous = c->previous;
     pthread_mutex_lock(&c->lock);
     c->broken = true;
-    uv_poll_stop(&c->poll);
+    /* Before its number can be that of another file: libuv still uses it. */
+    uv_close((uv_handle_t *)(void *)&c->poll, closed);
     close(c->fd);
     pthread_mutex_unlock(&c->lock);
     paths__serve_abandon(c);
@@ -73,7 +75,6 @@ void connection_close(connection *c, const char *why)
         paths__serve_lost(c, why);
         paths__member_lost(c, why);
     }
-    uv_close((uv_handle_t *)(void *)&c->poll, closed);
 }
 
 /* --- input --- */
@@ -81,7 +82,7 @@ void connection_close(connection *c, const char *why)
 /* Works off what is in the buffer. */
 static void parse(connection *c)
 {
-    while (c->state == CONNECTION_HELLO || c->state == CONNECTION_OPEN) {
+    while (c->state == CONNECTION_OPEN) {
         size_t here = c->end - c->begin;
 
         if (!c->in_payload) {
@@ -89,13 +90,12 @@ static void parse(connection *c)
                 return;
             memcpy(&c->header, c->buffer + c->begin, sizeof(c->header));
             c->begin += sizeof(c->header);
-            if (wire_header_check(&c->header, c->host->largest_bytes) != 0 ||
-                (c->state == CONNECTION_HELLO &&
-                 c->header.kind != WIRE_HELLO)) {
+            if (wire_header_check(&c->header, c->host->largest_bytes) != 0) {
                 connection_close(c, "it broke the protocol");
                 return;
             }
             c->filled = 0;
+            c->away = false;
             c->target = paths__serve_payload_at(c);
             c->in_payload = c->target != NULL;
             if (!c->target) {
@@ -106,7 +106,8 @@ static void parse(connection *c)
         }
         if (here > c->header.bytes - c->filled)
             here = c->header.bytes - c->filled;
-        memcpy(c->target + c->filled, c->buffer + c->begin, here);
+        if (!c->away)
+            memcpy(c->target + c->filled, c->buffer + c->begin, here);
         c->begin += here;
         c->filled += here;
         if (c->filled < c->header.bytes)
@@ -116,37 +117,23 @@ static void parse(connection *c)
     }
 }
 
-/* Bytes of the handshake: one proof, of one length. */
-static void greeting_read(connection *c)
+/* Why there is nothing to read any more. */
+static const char *why_ended(connection *c, int error)
 {
-    unsigned char answer[ANSWER_BYTES];
-    ssize_t got = recv(c->fd, c->small + c->end, PROOF_BYTES - c->end, 0);
+    const char *why;
 
-    if (got < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (got <= 0) {
-        connection_close(c, "it left");
-        return;
-    }
-    c->end += (size_t)got;
-    if (c->end < PROOF_BYTES)
-        return;
-    c->end = 0;
-    c->buffer = malloc(CONNECTION_BUFFER);
-    if (!c->buffer ||
-        handshake_check(c->host->key, c->challenge, c->small, answer) != 0 ||
-        send(c->fd, answer, sizeof(answer), MSG_NOSIGNAL) !=
-            (ssize_t)sizeof(answer)) {
-        connection_close(c, "it does not know the key");
-        return;
-    }
-    c->state = CONNECTION_HELLO;
+    pthread_mutex_lock(&c->lock);
+    why = c->broke;
+    pthread_mutex_unlock(&c->lock);
+    if (why)
+        return why;
+    return error ? strerror(error) : "it closed the connection";
 }
 
 /* One recv. True: there may be more. */
 static bool frames_read(connection *c)
 {
-    bool straight = c->in_payload && c->begin == c->end;
+    bool straight = c->in_payload && !c->away && c->begin == c->end;
     unsigned char *to;
     size_t room;
     ssize_t got;
@@ -167,8 +154,7 @@ static bool frames_read(connection *c)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got <= 0) {
-        connection_close(c, got == 0 ? "it closed the connection"
-                                     : strerror(errno));
+        connection_close(c, why_ended(c, got == 0 ? 0 : errno));
         return false;
     }
     if (straight)
@@ -182,11 +168,13 @@ static bool frames_read(connection *c)
 static void readable(connection *c)
 {
     for (int i = 0; i < READS_AT_ONCE; i++) {
-        if (c->state == CONNECTION_GREETING) {
-            greeting_read(c);
+        if (c->state == CONNECTION_CLOSED)
+            return;
+        if (c->state != CONNECTION_OPEN) {
+            paths__stranger_read(c);
             return;
         }
-        if (c->state == CONNECTION_CLOSED || !frames_read(c))
+        if (!frames_read(c))
             return;
     }
 }
@@ -265,11 +253,13 @@ static void queue_flush(connection *c)
     uv_async_send(&host->wakeup);
 }
 
-/* Half a frame went out, and its rest is lost: nothing that follows would be
- * understood. Under the lock; the loop finds out by reading, and closes it. */
-static void break_off(connection *c)
+/* A frame, or the rest of one, is lost, and somebody may wait for it: better
+ * that the connection ends. Under the lock; the loop finds out by reading, and
+ * closes it. `why` NULL: the other side ended it. */
+static void break_off(connection *c, const char *why)
 {
     c->broken = true;
+    c->broke = why;
     shutdown(c->fd, SHUT_RDWR);
 }
 
@@ -286,14 +276,16 @@ int connection_send(connection *c, const wire_header *header,
     pthread_mutex_lock(&c->lock);
     if (!c->broken && !c->out)
         sent = send_parts(c, parts, header->bytes ? 2 : 1);
-    if (c->broken || sent < 0) {
+    if (sent < 0)
+        break_off(c, NULL);
+    if (c->broken) {
         err = pastset_fail(PASTSET_EHOST, "the connection is closed");
     } else if ((size_t)sent < whole) {
         err = queue(c, header, payload, (size_t)sent);
         if (!err)
             queue_flush(c);
-        else if (sent > 0)
-            break_off(c);
+        else
+            break_off(c, "no memory for what was to be sent");
     }
     pthread_mutex_unlock(&c->lock);
     return err;
@@ -312,7 +304,7 @@ static void flush(connection *c)
         ssize_t sent = send_parts(c, &part, 1);
 
         if (sent < 0)
-            c->broken = true; /* reading will find out, and close it */
+            break_off(c, NULL);
         if (sent <= 0)
             break;
         o->sent += (size_t)sent;

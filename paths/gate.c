@@ -42,6 +42,32 @@ static inline void relax(void)
 #endif
 }
 
+/* A look that comes too early takes the line from who is about to write it, and
+ * both then wait for it once more: on 2 processors a round of a barrier is 170
+ * to 180 ns with such looks, and 130 to 160 without. So a thread pauses before
+ * its first look as often as was just not too often in the rounds before. */
+#define PATIENCE_MOST 5
+#define EARLY 4 /* looks after which a wait is long, and tells nothing */
+
+static bool look_patiently(const paths_gate *gate, uint32_t value,
+                           uint8_t *patience)
+{
+    for (int i = 0; i < *patience; i++)
+        relax();
+    if (is_open(gate, value)) {
+        *patience -= *patience > 0;
+        return true;
+    }
+    for (int i = 0; i < EARLY; i++) {
+        relax();
+        if (is_open(gate, value)) {
+            *patience += *patience < PATIENCE_MOST;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool spin(const paths_gate *gate, uint32_t value)
 {
     for (int i = 0; i < SPINS; i++) {
@@ -82,19 +108,27 @@ static bool wait_sleeping(paths_gate *gate, uint32_t value, int64_t deadline_ns)
     return is_open(gate, value);
 }
 
+bool paths_gate_look(const paths_gate *gate, uint32_t value, uint8_t *patience)
+{
+    if (gate->waiting == PATHS_WAIT_SPIN &&
+        (look_patiently(gate, value, patience) || spin(gate, value)))
+        return true;
+    if (gate->waiting == PATHS_WAIT_SLEEP ||
+        (gate->waiting == PATHS_WAIT_SPIN && gate->for_ever))
+        return false;
+    return yield(gate, value);
+}
+
 bool paths_gate_wait(paths_gate *gate, uint32_t value, int64_t deadline_ns)
 {
-    bool sleeps = gate->waiting == PATHS_WAIT_SLEEP;
+    uint8_t patience = 0; /* it has been waited for long */
 
-    do {
-        if (gate->waiting == PATHS_WAIT_SPIN && spin(gate, value))
-            return true;
-        if (!sleeps && !(gate->for_ever && gate->waiting == PATHS_WAIT_SPIN) &&
-            yield(gate, value))
-            return true;
+    while (gate->for_ever) {
         if (deadline_ns && pastset_now_ns() >= deadline_ns)
             return is_open(gate, value);
-    } while (gate->for_ever);
+        if (paths_gate_look(gate, value, &patience))
+            return true;
+    }
     return wait_sleeping(gate, value, deadline_ns);
 }
 

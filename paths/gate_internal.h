@@ -47,9 +47,14 @@ static inline uint32_t paths_gate_value(const paths_gate *gate)
     return atomic_load_explicit(&gate->value, memory_order_relaxed);
 }
 
-/* Waits until the gate has been opened since its value was `value`, or until
- * CLOCK_MONOTONIC reaches `deadline_ns` (0: no deadline): false then. What the
- * opener did before is visible afterwards. */
+/* Looks for a while whether the gate has been opened since its value was
+ * `value`: false when it was not, and at once if there is nothing to be gained
+ * by looking. What the opener did before is visible afterwards. `patience` is
+ * the caller's, zero at first: what it has learned about how long to pause. */
+bool paths_gate_look(const paths_gate *gate, uint32_t value, uint8_t *patience);
+
+/* After a look in vain: waits until it is opened, or until CLOCK_MONOTONIC
+ * reaches `deadline_ns` (0: no deadline): false then. */
 bool paths_gate_wait(paths_gate *gate, uint32_t value, int64_t deadline_ns);
 
 /* Lets everybody through. Those who sleep are woken by paths_gate_wake, which

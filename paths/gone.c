@@ -3,7 +3,9 @@
  * What ends: operations that are on their way to it (their connections break),
  * the rounds of collectives in whose trees it has a part, reads of elements to
  * which nobody is left to write, and writes to full elements from which nobody
- * is left to read. Each with an error that names the host. */
+ * is left to read. Each with an error that names the host. A thread that has
+ * ended is not left either: once a host has died, hosts tell each other of
+ * those too (member.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +62,7 @@ static users users_of(const paths_host *host, uint32_t element)
         count = paths_map_walk(map, i, nodes, PATHS_PATH_NODES);
         if (count == 0 || nodes[count - 1] != element)
             continue;
-        lives = way_lives(host, i);
+        lives = !host->ended_threads[edge->from] && way_lives(host, i);
         u.readers |= is_use(edge, false);
         u.writers |= is_use(edge, true);
         u.living_readers |= lives && is_use(edge, false);
@@ -90,6 +92,14 @@ static void element_look(paths_host *host, paths_stage *stage, const char *why)
     paths__end_those(host, waits_in_vain, stage, PASTSET_EHOST, why);
 }
 
+static void elements_look(paths_host *host, const char *why)
+{
+    for (uint32_t i = 0; i < host->map->node_count; i++) {
+        if (host->stages[i] && host->stages[i]->element)
+            element_look(host, host->stages[i], why);
+    }
+}
+
 int paths__bereft(paths_stage *stage)
 {
     paths_host *host = stage->host;
@@ -104,20 +114,45 @@ int paths__bereft(paths_stage *stage)
     return status;
 }
 
+int paths__gone_why(paths_host *host, uint32_t other)
+{
+    peer *p = &host->peers[other];
+    int status;
+
+    if (!atomic_load(&p->dead))
+        return 0;
+    pthread_mutex_lock(&host->failure_lock);
+    status = p->why ? pastset_fail(PASTSET_EHOST, "%s", p->why)
+                    : pastset_fail(PASTSET_EHOST, "host %s died",
+                                   host_name(host, other));
+    pthread_mutex_unlock(&host->failure_lock);
+    return status;
+}
+
 void paths__gone(paths_host *host, uint32_t gone, const char *why)
 {
     char text[sizeof(host->loss)];
 
     if (host->peers[gone].dead)
         return;
-    host->peers[gone].dead = true;
     pthread_mutex_lock(&host->failure_lock);
     snprintf(host->loss, sizeof(host->loss), "%s", why);
     snprintf(text, sizeof(text), "%s", why);
+    host->peers[gone].why = strdup(text);
     pthread_mutex_unlock(&host->failure_lock);
+    atomic_store(&host->peers[gone].dead, true);
+    host->bereaved = true;
     paths__collectives_gone(host, gone, text);
-    for (uint32_t i = 0; i < host->map->node_count; i++) {
-        if (host->stages[i] && host->stages[i]->element)
-            element_look(host, host->stages[i], text);
-    }
+    elements_look(host, text);
+}
+
+void paths__gone_ended(paths_host *host, uint32_t node)
+{
+    char text[sizeof(host->loss)];
+
+    host->ended_threads[node] = true;
+    pthread_mutex_lock(&host->failure_lock);
+    memcpy(text, host->loss, sizeof(text));
+    pthread_mutex_unlock(&host->failure_lock);
+    elements_look(host, text);
 }

@@ -55,19 +55,27 @@ static void heap_down(heap *h, uint32_t at, operation *o)
     heap_put(h, at, o);
 }
 
-static int heap_add(heap *h, operation *o)
+/* For every operation that is held, whether it has a timer or not: one that is
+ * to be ended must get one then, and there is no way to refuse that. */
+static int heap_reserve(heap *h, uint32_t count)
 {
-    if (h->count == h->room) {
-        uint32_t room = h->room ? 2 * h->room : 256;
-        operation **items = realloc(h->items, room * sizeof(*items));
-        if (!items)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for a timer");
-        h->items = items;
-        h->room = room;
-    }
+    uint32_t room = h->room ? 2 * h->room : 256;
+    operation **items;
+
+    if (__builtin_expect(count <= h->room, 1))
+        return 0;
+    items = realloc(h->items, room * sizeof(*items));
+    if (!items)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a timer");
+    h->items = items;
+    h->room = room;
+    return 0;
+}
+
+static void heap_add(heap *h, operation *o)
+{
     o->due_order = h->order++;
     heap_up(h, h->count++, o);
-    return 0;
 }
 
 static void heap_remove(heap *h, operation *o)
@@ -137,6 +145,16 @@ static bool is_at_home(const operation *o)
     return o->home && paths__current == &o->home->executor;
 }
 
+/* Whatever is held already: one on its way up was let in before; and one that
+ * comes to a collective, or goes to one by a proxy, has its place in a round,
+ * which the next one of its way would be counted in. There are no more of these
+ * than ways. */
+static bool is_let_in(const operation *o)
+{
+    return o->rising || o->stage->joins ||
+           (o->stage->leads && o->stage->type == &paths__proxy_type);
+}
+
 /* Under the lock. `due_ns` 0: no timer. */
 static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
 {
@@ -144,22 +162,22 @@ static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
 
     if (atomic_load_explicit(&host->failed, memory_order_relaxed))
         return paths__host_failure(host);
-    /* One on its way up was let in before. */
-    if (host->held_count >= host->held_max && !o->rising)
+    if (host->held_count >= host->held_max && !is_let_in(o))
         return pastset_fail(PASTSET_ELIMIT,
                             "host %s: holds %u operations, its limit",
                             host_name(host, host->self), host->held_max);
+    err = heap_reserve(&host->timers, host->held_count + 1);
+    if (err)
+        return err;
     o->due_ns = due_ns;
     o->heap_at = 0;
-    if (due_ns) {
-        err = heap_add(&host->timers, o);
-        if (err)
-            return err;
-    }
+    if (due_ns)
+        heap_add(&host->timers, o);
     list_add(host, o);
     o->timed = timed;
     if (is_at_home(o)) {
         o->left = true;
+        o->let_go = o->rising ? o->route[o->depth].stage : o->stage;
         o->home_depth = o->depth < o->carry_depth ? o->depth : o->carry_depth;
     }
     timer_set(host);
@@ -238,8 +256,7 @@ static void drop_later(paths_host *host, operation *o)
 {
     heap_remove(&host->timers, o);
     o->due_ns = pastset_now_ns() + DROP_AGAIN_NS;
-    if (heap_add(&host->timers, o) != 0)
-        o->due_ns = 0; /* no memory: it waits for what it waits for */
+    heap_add(&host->timers, o);
     timer_set(host);
 }
 
@@ -264,6 +281,8 @@ static void resume_list(operation *list, int status)
         operation *next = list->held_next;
         if (status < 0)
             pastset_fail(status, "%s", pastset_status_text(status));
+        if (paths__current && !paths__current->thread)
+            paths__executor_runs(paths__current, list);
         paths_resume(&list->op, status);
         list = next;
     }
@@ -372,6 +391,10 @@ void paths__timers_run(paths_host *host)
             paths__keep_text(o, status);
         resume_list(late, status);
     } else {
+        for (const operation *o = late; o; o = o->held_next) {
+            if (!o->rising && o->stage->type == &paths__proxy_type)
+                paths__collective_lost_step(o->stage, NULL, PASTSET_ETIMEDOUT);
+        }
         resume_list(late, PASTSET_ETIMEDOUT);
     }
 }

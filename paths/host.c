@@ -16,9 +16,10 @@
 
 #define HELD_MAX 1000000
 #define CONNECT_TIMEOUT_MS 60000
-#define STRANGERS_MAX 512 /* connections that have not proven the key */
-#define STRANGER_MS 5000  /* time that they have for it */
 #define TIDY_MS 500
+/* How long a coordinator that failed waits for hosts that have not come yet,
+ * to tell them why. */
+#define LINGER_MS 2000
 #define ACCEPTS_AT_ONCE 16 /* before the loop turns to the others */
 
 /* --- failure --- */
@@ -65,38 +66,6 @@ int paths__host_failure(paths_host *host)
 
 /* --- listening --- */
 
-/* The one that has kept us waiting longest makes place: who knows the key
- * has long proven it, so that a crowd at the door keeps no host out. */
-static void stranger_evict(paths_host *host)
-{
-    connection *oldest = NULL;
-
-    for (connection *c = host->connections; c; c = c->next) {
-        if (c->state != CONNECTION_OPEN)
-            oldest = c; /* new ones stand in front */
-    }
-    if (oldest)
-        connection_close(oldest, "too many want to come in");
-}
-
-static void accept_one(paths_host *host, int fd)
-{
-    unsigned char greeting[GREETING_BYTES];
-    connection *c;
-
-    if (host->strangers >= STRANGERS_MAX)
-        stranger_evict(host);
-    if (connection_open(&c, host, fd, CONNECTION_GREETING) != 0) {
-        close(fd);
-        return;
-    }
-    host->strangers++;
-    handshake_greet(greeting, c->challenge);
-    if (send(fd, greeting, sizeof(greeting), MSG_NOSIGNAL) !=
-        (ssize_t)sizeof(greeting))
-        connection_close(c, "it left");
-}
-
 static void on_accept(uv_poll_t *handle, int status, int events)
 {
     paths_host *host = handle->data;
@@ -105,7 +74,8 @@ static void on_accept(uv_poll_t *handle, int status, int events)
     for (int i = 0; status == 0 && i < ACCEPTS_AT_ONCE; i++) {
         int fd =
             accept4(host->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
+                       errno == ENOMEM)) {
             /* The socket stays ready: look again at the next tidying. */
             uv_poll_stop(handle);
             host->listening = false;
@@ -113,7 +83,7 @@ static void on_accept(uv_poll_t *handle, int status, int events)
         if (fd < 0)
             return;
         paths__socket_tune(fd);
-        accept_one(host, fd);
+        paths__stranger_accept(host, fd);
     }
 }
 
@@ -123,107 +93,19 @@ static void listener_start(paths_host *host)
     uv_poll_start(&host->listener, UV_READABLE, on_accept);
 }
 
-/* The coordinator: a host that never came would be waited for in vain. */
-static void look_for_absent(paths_host *host)
-{
-    if (host->self != 0 || host->ended ||
-        uv_now(&host->loop) - host->since_ms < host->connect_timeout_ms)
-        return;
-    for (uint32_t i = 1; i < host->host_count; i++) {
-        if (!host->peers[i].came && !atomic_load(&host->failed)) {
-            pastset_fail(PASTSET_EHOST, "host %s did not come within %u s",
-                         host_name(host, i), host->connect_timeout_ms / 1000);
-            paths_host_fail(host, PASTSET_EHOST);
-        }
-    }
-}
-
-/* Connections that do not prove the key in time are closed. */
 static void on_tidy(uv_timer_t *timer)
 {
     paths_host *host = timer->data;
-    connection *next;
 
-    look_for_absent(host);
-    if (!host->listening)
+    paths__join_late(host);
+    if (!host->listening && host->host_count > 1)
         listener_start(host);
-
-    for (connection *c = host->connections; c; c = next) {
-        next = c->next;
-        if (c->state != CONNECTION_OPEN &&
-            uv_now(&host->loop) - c->since_ms > STRANGER_MS)
-            connection_close(c, "it did not prove the key in time");
-    }
+    host->loop_executor.noted |= host->begun; /* a sign of life */
+    paths__strangers_tidy(host);
     paths__member_turn(host); /* a failed coordinator does not wait for ever */
 }
 
-/* --- joining the other hosts --- */
-
-static bool needs_link(const paths_host *host, uint32_t to, uint16_t role)
-{
-    if (to == host->self)
-        return false;
-    return role == ROLE_MEMBER ? to == 0 : host->peers[to].loop_needs;
-}
-
-/* On a thread of its own, since the loop must answer meanwhile. */
-static void *connector_run(void *argument)
-{
-    paths_host *host = argument;
-    int state = 1;
-
-    for (uint32_t i = 0; i < host->host_count && state == 1; i++) {
-        for (uint16_t role = ROLE_LOOP; role <= ROLE_MEMBER && state == 1;
-             role++) {
-            int *fd = &host->connector_fds[2 * i + (role == ROLE_MEMBER)];
-            if (needs_link(host, i, role) &&
-                paths__connect(host, i, role, fd) != 0)
-                state = -1;
-        }
-    }
-    if (state < 0)
-        snprintf(host->connector_text, sizeof(host->connector_text), "%s",
-                 pastset_error());
-    atomic_store(&host->connector_state, state);
-    uv_async_send(&host->wakeup);
-    return NULL;
-}
-
-static int link_adopt(paths_host *host, uint32_t to, uint16_t role, int *fd)
-{
-    connection *c;
-    int err;
-
-    fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK);
-    err = connection_open(&c, host, *fd, CONNECTION_OPEN);
-    if (err)
-        return err;
-    *fd = -1;
-    c->peer = to;
-    c->role = role;
-    if (role == ROLE_MEMBER)
-        host->peers[to].member = c;
-    else
-        paths__serve_linked(host, &host->peers[to], c);
-    return 0;
-}
-
-static int links_adopt(paths_host *host)
-{
-    int err = 0;
-
-    for (uint32_t i = 0; i < host->host_count; i++) {
-        for (int k = 0; k < 2 && !err; k++) {
-            int *fd = &host->connector_fds[2 * i + (uint32_t)k];
-            if (*fd >= 0)
-                err = link_adopt(host, i, k ? ROLE_MEMBER : ROLE_LOOP, fd);
-        }
-    }
-    pthread_mutex_lock(&host->held_lock);
-    host->links_adopted = true;
-    pthread_mutex_unlock(&host->held_lock);
-    return err;
-}
+/* --- running the threads --- */
 
 static int threads_start(paths_host *host)
 {
@@ -243,30 +125,25 @@ static int threads_start(paths_host *host)
     return 0;
 }
 
-/* The connector is done: take its connections over and begin. */
-static void begin(paths_host *host)
-{
-    int err = 0;
-
-    host->begun = true;
-    if (atomic_load(&host->connector_state) < 0)
-        err = pastset_fail(PASTSET_EHOST, "%s", host->connector_text);
-    if (!err)
-        err = links_adopt(host);
-    if (!err && !atomic_load(&host->failed))
-        err = threads_start(host);
-    if (err)
-        paths_host_fail(host, err);
-}
-
 static void on_wakeup(uv_async_t *handle)
 {
     paths_host *host = handle->data;
+    int joined;
 
     connection_flush_all(host);
-    if (!host->begun && atomic_load(&host->connector_state) != 0)
-        begin(host);
+    joined = paths__join_turn(host);
+    if (joined > 0 && !atomic_load(&host->failed))
+        joined = threads_start(host);
+    if (joined < 0)
+        paths_host_fail(host, joined);
     paths__member_turn(host);
+}
+
+static void on_rest(uv_prepare_t *handle)
+{
+    paths_host *host = handle->data;
+
+    paths__executor_goes_on(&host->loop_executor);
 }
 
 static void on_timer(uv_poll_t *handle, int status, int events)
@@ -278,29 +155,50 @@ static void on_timer(uv_poll_t *handle, int status, int events)
 
 /* --- starting --- */
 
-static int loop_open(paths_host *host, int listen_fd)
+/* The loop, and what it watches from its first moment. */
+static int loop_make(paths_host *host)
+{
+    int error;
+
+    host->timer_fd =
+        timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (host->timer_fd < 0)
+        return pastset_fail(pastset_status_from_errno(errno),
+                            "cannot make a timer: %s", strerror(errno));
+    error = uv_loop_init(&host->loop);
+    if (error == 0) {
+        host->loop_open = true;
+        uv_timer_init(&host->loop, &host->tidy); /* cannot fail */
+        host->tidy.data = host;
+        error = uv_async_init(&host->loop, &host->wakeup, on_wakeup);
+        host->wakeup.data = host;
+    }
+    if (error == 0)
+        error = uv_poll_init(&host->loop, &host->timer, host->timer_fd);
+    if (error)
+        return pastset_fail(pastset_status_from_errno(-error),
+                            "cannot make a network loop: %s",
+                            uv_strerror(error));
+    host->timer.data = host;
+    uv_poll_start(&host->timer, UV_READABLE, on_timer);
+    uv_timer_start(&host->tidy, on_tidy, TIDY_MS, TIDY_MS);
+    uv_prepare_init(&host->loop, &host->rest);
+    host->rest.data = host;
+    uv_prepare_start(&host->rest, on_rest);
+    return 0;
+}
+
+int paths__loop_open(paths_host *host, int listen_fd)
 {
     const char *address = paths_attributes_get(
         &host->map->hosts[host->self].attributes, "address");
     char actual[PATHS_ADDRESS_TEXT];
-    int err = 0;
+    int err;
 
     host->listen_fd = listen_fd;
-    host->timer_fd =
-        timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (host->timer_fd < 0 || uv_loop_init(&host->loop) != 0)
-        return pastset_fail(PASTSET_EIO, "cannot make a network loop: %s",
-                            strerror(errno));
-    host->loop_open = true;
-    uv_async_init(&host->loop, &host->wakeup, on_wakeup);
-    host->wakeup.data = host;
-    uv_timer_init(&host->loop, &host->tidy);
-    host->tidy.data = host;
-    uv_poll_init(&host->loop, &host->timer, host->timer_fd);
-    host->timer.data = host;
-    uv_poll_start(&host->timer, UV_READABLE, on_timer);
-    if (host->host_count == 1)
-        return 0;
+    err = loop_make(host);
+    if (err || host->host_count == 1)
+        return err;
     if (host->listen_fd < 0)
         err = paths_address_listen(&host->listen_fd, address, actual);
     if (err)
@@ -315,14 +213,22 @@ static int loop_open(paths_host *host, int listen_fd)
                             host->listen_fd);
     host->listener.data = host;
     listener_start(host);
-    uv_timer_start(&host->tidy, on_tidy, TIDY_MS, TIDY_MS);
     return 0;
+}
+
+static uint64_t monotonic_ns(void)
+{
+    return (uint64_t)pastset_now_ns();
 }
 
 static int identify(paths_host *host, const paths_host_options *options)
 {
     const char *polling;
 
+    /* Without a file nobody could read the notes. */
+    if (options->space_file)
+        host->ticks = options->ticks ? options->ticks : monotonic_ns;
+    host->loop_executor.host = host;
     host->self = paths_map_find_host(host->map, options->host);
     if (host->self == PATHS_NONE)
         return pastset_fail(PASTSET_ENOENT, "%s has no host \"%s\"",
@@ -350,6 +256,26 @@ static int check_map(const paths_map *map)
     return err;
 }
 
+int paths__host_make(paths_host **out, const paths_host_options *options)
+{
+    paths_host *host = calloc(1, sizeof(*host));
+
+    *out = host;
+    if (!host)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a host");
+    host->map = options->map;
+    host->host_count = options->map->host_count;
+    host->listen_fd = host->timer_fd = host->launcher_fd = -1;
+    host->held_max = options->held_max ? options->held_max : HELD_MAX;
+    host->connect_timeout_ms = options->connect_timeout_ms
+                                   ? options->connect_timeout_ms
+                                   : CONNECT_TIMEOUT_MS;
+    atomic_init(&host->linger_ms, LINGER_MS);
+    pthread_mutex_init(&host->held_lock, NULL);
+    pthread_mutex_init(&host->failure_lock, NULL);
+    return identify(host, options);
+}
+
 int paths_host_start(paths_host **out, const paths_host_options *options)
 {
     pastset_space_options space = {.path = options->space_file};
@@ -360,25 +286,15 @@ int paths_host_start(paths_host **out, const paths_host_options *options)
     err = check_map(options->map);
     if (err)
         return err;
-    host = calloc(1, sizeof(*host));
-    if (!host)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a host");
-    host->map = options->map;
-    host->host_count = options->map->host_count;
-    host->listen_fd = host->timer_fd = -1;
-    host->held_max = options->held_max ? options->held_max : HELD_MAX;
-    host->connect_timeout_ms = options->connect_timeout_ms
-                                   ? options->connect_timeout_ms
-                                   : CONNECT_TIMEOUT_MS;
-    pthread_mutex_init(&host->held_lock, NULL);
-    pthread_mutex_init(&host->failure_lock, NULL);
-    err = identify(host, options);
+    err = paths__host_make(&host, options);
     if (!err)
-        err = loop_open(host, options->listen_fd);
+        err = paths__loop_open(host, options->listen_fd);
     if (!err)
         err = pastset_space_create(&host->space, &space);
     if (!err)
         err = paths__bind(host);
+    if (!err && options->launcher_fd > 0)
+        err = paths__launcher_open(host, options->launcher_fd);
     if (err) {
         pastset_fail_while(err, "host %s", options->host);
         paths_host_stop(host);
@@ -420,22 +336,6 @@ static void connections_close(paths_host *host)
     paths__end_all(host); /* of whoever had left before */
 }
 
-static int connector_start(paths_host *host)
-{
-    int error;
-
-    host->connector_fds = malloc(2 * host->host_count * sizeof(int));
-    if (!host->connector_fds)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the connections");
-    for (uint32_t i = 0; i < 2 * host->host_count; i++)
-        host->connector_fds[i] = -1;
-    error = pthread_create(&host->connector, NULL, connector_run, host);
-    if (error)
-        return pastset_fail(PASTSET_ELIMIT, "cannot start a thread: %s",
-                            strerror(error));
-    return 0;
-}
-
 /* Does the loop have work that somebody waits for? */
 static bool loop_serves(const paths_host *host)
 {
@@ -448,7 +348,7 @@ static bool loop_serves(const paths_host *host)
 
 /* A host that polls answers sooner by what waking it would take, and keeps a
  * processor busy. One that serves nothing has only its threads poll. */
-static void loop_run(paths_host *host)
+void paths__loop_run(paths_host *host)
 {
     bool polls = host->polling && loop_serves(host);
     bool go_on = true;
@@ -494,13 +394,13 @@ int paths_host_run(paths_host *host)
                                host->threads[i].node->name);
     }
     if (!err)
-        err = connector_start(host);
+        err = paths__join_start(host);
     if (err)
         return err;
     paths__current_set(&host->loop_executor);
     uv_update_time(&host->loop); /* it may be long since the start */
     host->since_ms = uv_now(&host->loop);
-    loop_run(host);
+    paths__loop_run(host);
     pthread_join(host->connector, NULL);
     for (uint32_t i = 0; i < host->thread_count; i++) {
         if (host->threads[i].started)
@@ -509,6 +409,7 @@ int paths_host_run(paths_host *host)
     /* Now rather than in stop, since it ends the operations that others have
      * left here, and their collectors still write. */
     connections_close(host);
+    paths__executor_is(&host->loop_executor, PATHS_ENDED);
     paths__current_set(NULL);
     return result(host);
 }
@@ -545,6 +446,8 @@ void paths_host_stop(paths_host *host)
         close(host->timer_fd);
     if (host->listen_fd >= 0)
         close(host->listen_fd);
+    if (host->launcher_fd >= 0)
+        close(host->launcher_fd);
     paths__unbind(host);
     pastset_space_close(host->space);
     paths__timers_fini(host);

@@ -1,4 +1,5 @@
-/* host.h - one process of a run: its elements, its threads, its network side.
+/* host.h - one process of a run: its elements, its threads, its network side;
+ * and speaking for one that has ended.
  *
  * Threads:   all functions from the thread that started the host; that thread
  *            becomes the network loop in paths_host_run.
@@ -23,6 +24,14 @@ typedef struct paths_host_options {
     uint32_t held_max;           /* operations held at most; 0: 1,000,000 */
     uint32_t connect_timeout_ms; /* to the other hosts, and for
                                     them to come; 0: 60,000 */
+    int launcher_fd;             /* a stream socket, taken over, to whoever
+                                    started this process: the host writes there
+                                    who has joined (u32, number of the host in
+                                    the map: itself; at the first host, each
+                                    other), and fails when the other end is
+                                    closed; 0 or less: none */
+    uint64_t (*ticks)(void);     /* the stamp of the notes of what executors are
+                                    in (executor.h); NULL: CLOCK_MONOTONIC */
 } paths_host_options;
 
 /* Creates the host's elements and binds its stages; connects to nobody yet.
@@ -45,5 +54,36 @@ void paths_host_stop(paths_host *host);
 
 const char *paths_host_name(const paths_host *host);
 const paths_map *paths_host_map(const paths_host *host);
+
+/* --- for whoever starts the processes of hosts --- */
+
+typedef struct paths_stand_in paths_stand_in;
+
+typedef struct paths_stand_in_options {
+    const paths_map *map; /* borrowed until destroy; with addresses */
+    const char *host;     /* whose process has ended */
+    int listen_fd;        /* its socket; stays the caller's */
+    const uint8_t *key;   /* PATHS_KEY_BYTES */
+    const bool *came;     /* of the first host: who had joined it, by host of
+                             the map; NULL: nobody. Of another: NULL */
+    bool died;            /* killed: the others go on as far as they can, unless
+                             it is the first host; else the run fails */
+    const char *how;      /* "host h1 died: ..." */
+    uint32_t wait_ms;     /* for hosts that are not there yet; 0: 60,000 */
+} paths_stand_in_options;
+
+/* Takes the place of a host whose process has ended before it had joined the
+ * others, to tell them. Errors: PASTSET_ENOENT (no such host), PASTSET_ENOMEM,
+ * PASTSET_ELIMIT, PASTSET_EIO. */
+int paths_stand_in_create(paths_stand_in **out,
+                          const paths_stand_in_options *options);
+/* Returns when all who had to be told are, or have not come in time. Any
+ * thread. Errors, of no consequence: PASTSET_EHOST, PASTSET_EAUTH,
+ * PASTSET_ECANCELED. */
+int paths_stand_in_run(paths_stand_in *stand_in);
+/* Has it return soon. Any thread. */
+void paths_stand_in_cancel(paths_stand_in *stand_in);
+/* Not while it runs. NULL is allowed. */
+void paths_stand_in_destroy(paths_stand_in *stand_in);
 
 #endif

@@ -20,9 +20,11 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include "paths/executor.h"
 #include "paths/gate_internal.h"
 #include "paths/host.h"
 #include "paths/wire_internal.h"
+#include "pastset/append.h"
 #include "pastset/waiter.h"
 
 typedef struct operation operation;
@@ -40,6 +42,7 @@ struct paths_stage {
     bool holds;        /* may hold: its type has a `drop` */
     bool joins;        /* of a type that joins */
     bool leads;        /* and so does one that follows it */
+    _Atomic bool left; /* a proxy: nobody comes to those rounds any more */
     bool entry;        /* operations of other hosts come in here */
     bool ready;        /* its type's `init` went well: `fini` is due */
     pastset_element *element; /* of element stages */
@@ -58,6 +61,13 @@ struct paths_stage {
 typedef struct executor {
     uint32_t number;      /* 0: the loop */
     paths_thread *thread; /* NULL: the loop */
+    paths_host *host;
+
+    /* Notes of what it is in; see executor.h. Its own. */
+    pastset_appender *notes; /* NULL: it makes none */
+    uint64_t noted_since;
+    uint32_t noted_sequence; /* of the operation that the last note is about */
+    bool noted;              /* the last note is not that it goes on */
 } executor;
 
 extern _Thread_local executor *paths__current;
@@ -91,6 +101,7 @@ struct operation {
     /* Its home waits at this gate until it is no longer at `gate_value`. */
     paths_gate *gate;
     uint32_t gate_value;
+    uint8_t patience; /* at gates; stays from one call to the next */
     operation *next_released; /* while a collective lets go of its round */
 
     /* At the top of an operation that came from another host: sends the
@@ -109,6 +120,12 @@ struct operation {
     paths_done *callback;
     void *context;
     operation *mail; /* the next in its home's mailbox */
+
+    const paths_stage *let_go; /* where its home let go of it, if `left` */
+
+    /* Of paths_start, until it is done; home only. */
+    uint64_t begun; /* ticks */
+    operation *older, *younger;
 
     /* Guarded by host->held_lock. */
     operation *held_next, *held_previous;
@@ -133,6 +150,7 @@ struct paths_path {
     char *description;
     paths_stage *first;
     const pastset_type *type;
+    uint32_t verbs;      /* that the map allows, a bit for each */
     uint32_t read_bytes; /* what a read of it brings, at most */
     pastset_cursor cursor;
     operation call; /* the one of paths_call */
@@ -146,20 +164,26 @@ struct paths_thread {
     uint32_t number;
     uint32_t sequence; /* of its last operation */
     paths_path *paths;
-    thread_link **links; /* to each host of the map; NULL: none yet */
-    uint32_t pending;    /* operations that wait for a reply on its links */
-    uint32_t under_way;  /* started by paths_start, not yet done */
+    thread_link **links;  /* to each host of the map; NULL: none yet */
+    uint32_t pending;     /* operations that wait for a reply on its links */
+    uint32_t under_way;   /* started by paths_start, not yet done */
+    int64_t links_due_ns; /* the earliest deadline of these on links; 0: none */
+    struct pollfd *poll_fds; /* to wait on its links; NULL: it has none */
+
+    operation *oldest, *youngest; /* of these */
 
     operation *finished, *finished_last; /* of these: paths_poll's */
 
     /* Operations that others completed and this thread has to bring up. */
     _Atomic(operation *) mailbox;
     pastset_waiter waiter;
-    int event_fd; /* rings instead, while it is in poll; -1: none */
+    int event_fd; /* rings instead, while it is in poll; -1: it has no links */
     _Atomic bool in_poll;
 
     pthread_t id;
     bool started;
+    _Atomic bool ended;
+    bool ended_told; /* loop only */
     paths_main *program;
     void *argument;
     int status;
@@ -184,8 +208,9 @@ struct peer {
     connection *member;   /* coordinator: its membership connection */
     bool came;            /* coordinator: it has joined */
     bool done;            /* coordinator: its threads have ended */
-    bool dead;            /* loop only */
     bool loop_needs;      /* the loop carries operations to it */
+    _Atomic bool dead;    /* set by the loop, after `why` */
+    char *why;            /* it died; guarded by failure_lock */
 };
 
 struct paths_host {
@@ -204,16 +229,23 @@ struct paths_host {
     paths_stage **entries; /* by edge: where it leads in; NULL: not here */
     uint32_t *numbers;     /* of each node, on the wire: its rank by name */
     uint32_t *numbered;    /* and the node of each number */
+    uint32_t *verbs;       /* that may come through each node */
     bool crowded;          /* this machine has more threads than processors */
     paths_thread *threads;
     executor loop_executor;
-    peer *peers; /* by host of the map */
+    uint64_t (*ticks)(void); /* of notes; NULL: no notes */
+
+    peer *peers;         /* by host of the map */
+    bool *ended_threads; /* by node of the map, as far as it is known here:
+                            only once a host has died; loop only */
+    bool bereaved;       /* one has; loop only */
 
     uv_loop_t loop;
     uv_poll_t listener;
     uv_poll_t timer;
     uv_async_t wakeup;
     uv_timer_t tidy; /* closes connections that do not get on */
+    uv_prepare_t rest;
     int listen_fd, timer_fd;
     bool listening; /* false: out of descriptors, until the next tidying */
     connection *connections;     /* loop only */
@@ -221,13 +253,19 @@ struct paths_host {
     uint64_t since_ms;           /* loop time when it began to run */
     uint64_t failed_ms;          /* loop time when it told its failure */
     uint32_t strangers;          /* connections before their proof */
+    uint32_t turned_away;        /* those that cannot be of the run; */
+    const char *turned_away_why; /* the last one */
     bool loop_open, closing;
 
     pthread_t connector; /* makes the loop's links, before the threads run */
-    _Atomic int connector_state; /* 0 busy, 1 done, negative: failed */
+    _Atomic int connector_state; /* see join.c */
     char connector_text[512];
-    int *connector_fds;
+    int *connector_fds; /* its connections, until the loop takes them over */
     bool begun; /* the connector is done: the threads run, or it has failed */
+    int launcher_fd; /* a socket to whoever started this process; -1: none */
+    uv_poll_t launcher;
+    _Atomic uint32_t linger_ms; /* that a coordinator which failed waits for
+                                   hosts that have not come yet */
     bool ended, told_done;
     _Atomic uint32_t threads_running;
 
@@ -325,6 +363,24 @@ void paths__complete(operation *o, int status);
 /* Puts it in its home's mailbox and wakes it. */
 void paths__post(operation *o);
 
+/* --- executor.c: notes of what executors are in --- */
+
+int paths__executors_make(paths_host *host);
+/* About to wait for an operation. Its home. */
+void paths__executor_waits(executor *e, const operation *o);
+/* About to connect to a host. */
+void paths__executor_connects(executor *e, uint32_t to);
+/* The loop: about to carry an operation on. */
+void paths__executor_runs(executor *e, const operation *o);
+void paths__executor_is(executor *e, paths_activity activity);
+
+/* Goes on, if it has noted that it waits. */
+static inline void paths__executor_goes_on(executor *e)
+{
+    if (e->noted)
+        paths__executor_is(e, PATHS_COMPUTING);
+}
+
 /* --- held.c: held operations and their timers --- */
 
 /* Another host that does not answer by a deadline and this is given up: it
@@ -363,6 +419,20 @@ char *paths__describe(const paths_map *map, uint32_t edge);
 int paths__element_type_of(const paths_map *map, uint32_t node,
                            pastset_type *out);
 
+/* --- uses.c: what the map allows --- */
+
+/* The verbs that the `use` of an edge allows, a bit for each. */
+uint32_t paths__uses_verbs(const paths_map_edge *edge);
+/* Finds what may come through each node: host->verbs. */
+int paths__uses_make(paths_host *host);
+/* The error of an operation that the map does not allow. */
+int paths__uses_refuse(const paths_path *path, unsigned verb);
+
+static inline bool is_allowed(uint32_t verbs, unsigned verb)
+{
+    return verbs >> (verb & 31) & 1;
+}
+
 /* --- thread.c --- */
 
 void *paths__thread_run(void *thread);
@@ -379,11 +449,18 @@ void paths__thread_interrupt(paths_thread *thread);
 int paths__link_open(paths_thread *thread, uint32_t host);
 void paths__link_close(thread_link *link);
 int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy);
-/* Reads replies until `o` (or, if NULL, any operation) is done, the mailbox
- * has something, or the deadline passes. */
-int paths__links_wait(paths_thread *thread, operation *o, int64_t deadline_ns);
-/* Takes an operation off the links: its late reply is ignored. */
-void paths__links_forget(operation *o);
+/* Reads replies until `o`, which waits on a link, is done, or the mailbox has
+ * something. False: the deadline that stands in it passed, and the other host
+ * did not answer in its time of grace either. */
+bool paths__links_wait(paths_thread *thread, const operation *o);
+/* The same for any operation of paths_start; false: the deadline passed. Those
+ * whose own deadline passes are ended. */
+bool paths__links_wait_any(paths_thread *thread, int64_t deadline_ns);
+/* An operation of paths_start waits on a link, and may have a deadline. */
+void paths__links_watch(paths_thread *thread, const operation *o);
+/* Its deadline passed: takes it off its link, and up it goes. What comes of a
+ * reply is ignored. */
+void paths__link_give_up(operation *o);
 void paths__link_interrupt(thread_link *link);
 /* Fills in the header of a request; gives its payload. */
 const void *paths__request_header(wire_header *header, operation *o,
@@ -392,8 +469,9 @@ const void *paths__request_header(wire_header *header, operation *o,
 void paths__reply_take(operation *o, const wire_header *header);
 /* Where the tuple of a reply goes (NULL: away). False: more than was asked. */
 bool paths__reply_target(const operation *o, size_t bytes, void **out);
-/* Connects, proves the key, says hello. Blocking; any thread. */
 void paths__socket_tune(int fd);
+/* Connects, proves the key, is let in. Blocking; any thread. It ends early
+ * when the run fails, and when that host is known to have died. */
 int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *fd);
 
 /* --- serve.c: requests of other hosts; replies to the loop --- */
@@ -402,6 +480,8 @@ int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *fd);
 void paths__serve_lost(connection *c, const char *why);
 /* The loop's link to a host is there: sends what came in before it was. */
 void paths__serve_linked(paths_host *host, peer *p, connection *link);
+/* There will be none: that host has died. */
+void paths__serve_unlinked(paths_host *host, uint32_t other);
 /* The loop's way through a proxy. Any thread that holds `o`. */
 int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy);
 bool paths__serve_forget(paths_host *host, operation *o);
@@ -419,6 +499,10 @@ bool paths__joins(const paths_map_node *node);
 bool paths__collective_touches(const paths_map *map, uint32_t node,
                                uint32_t host);
 bool paths__leads_to_collective(const paths_map *map, uint32_t node);
+/* Does an element have one way that leads to it, from a collective on its host
+ * that writes, with nothing but collectors between? Its carriers follow one
+ * another. */
+bool paths__collective_writes_alone(const paths_map *map, uint32_t element);
 /* The last collective of the way down from a node; itself, if there is none or
  * it is the last. */
 uint32_t paths__collective_root(const paths_map *map, uint32_t node);
@@ -430,11 +514,34 @@ void paths__collectives_end(paths_host *host);
 void paths__collectives_gone(paths_host *host, uint32_t gone, const char *why);
 /* Nobody contributes any more by this way, which leads through `stage`. */
 void paths__collective_left(paths_stage *stage, const char *why);
+/* A contribution has not come through `proxy`, or nobody knows whether it has,
+ * by that error: from here on the next one could be counted in its round. So
+ * there are no more rounds on that way. `o` NULL: not here, only beyond the
+ * proxy. */
+void paths__collective_lost_step(paths_stage *proxy, const operation *o,
+                                 int err);
+
+/* --- join.c: how a host joins the others --- */
+
+/* Begins to connect. Errors: PASTSET_ENOMEM, PASTSET_ELIMIT. */
+int paths__join_start(paths_host *host);
+/* The loop: takes over what is connected. 1, once: all of it is there. Errors:
+ * what went wrong, once. */
+int paths__join_turn(paths_host *host);
+/* The loop: the run fails when hosts have not come in time. */
+void paths__join_late(paths_host *host);
+
+/* --- launcher.c: the line to whoever started this process --- */
+
+/* Takes the socket over. Errors: PASTSET_EINVAL. */
+int paths__launcher_open(paths_host *host, int fd);
+/* The loop: a host has joined, this one or, at the coordinator, another. */
+void paths__launcher_tell(paths_host *host, uint32_t joined);
 
 /* --- member.c: who is there, who is done, what failed --- */
 
-/* The first frame of whoever connected. False: close it. */
-bool paths__member_hello(connection *c);
+/* Whoever connected has proven who it is. False: close it. */
+bool paths__member_come(connection *c, const handshake_claim *claim);
 /* DONE, END, FAILED and GONE. */
 void paths__member_frame(connection *c);
 void paths__member_lost(connection *c, const char *why);
@@ -448,10 +555,22 @@ bool paths__member_gone(const paths_host *host);
 
 /* The loop: a host has died. */
 void paths__gone(paths_host *host, uint32_t gone, const char *why);
+/* The loop: a thread of the map has ended, after a host has died. */
+void paths__gone_ended(paths_host *host, uint32_t node);
 /* The error of an operation that would wait at a bereft element. */
 int paths__bereft(paths_stage *stage);
+/* The error of whoever waits for a host; 0: it has not died. Any thread. */
+int paths__gone_why(paths_host *host, uint32_t other);
 
 /* --- host.c --- */
+
+/* A host that knows who it is and nothing more: it has no loop, no stages.
+ * After an error too it is to be stopped, unless it is NULL. */
+int paths__host_make(paths_host **out, const paths_host_options *options);
+/* Its loop, listening at a socket that it takes over, or at its address. */
+int paths__loop_open(paths_host *host, int listen_fd);
+/* Runs the loop until the run is over for this host. */
+void paths__loop_run(paths_host *host);
 
 /* paths_host_fail, when a thread's program has failed: its text, which names
  * the path, is what the host reports in the end. */

@@ -1,8 +1,9 @@
-/* link.c - a thread's own connection to another host.
+/* link.c - connections to other hosts, and how a thread waits on its own.
  *
- * Only its thread reads and writes it. The reply to a request is read by the
- * thread that waits for it, so a remote operation wakes two threads, as a bare
- * ping-pong does: the server's loop and this one. */
+ * The reply to a request is read by the thread that waits for it, so a remote
+ * operation wakes two threads, as a bare ping-pong does: the server's loop and
+ * this one. What waiting takes is made with a thread's first link, so that
+ * waiting cannot fail. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,24 +13,13 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "paths/address.h"
-#include "paths/host_internal.h"
+#include "paths/link_internal.h"
+#include "pastset/schedule.h"
 
-#define LINK_BUFFER 4096
-
-struct thread_link {
-    paths_thread *thread;
-    uint32_t host; /* the far one */
-    int fd;
-    bool broken;
-    uint32_t next_id;
-    pending_list pending;
-    size_t begin, end; /* unread bytes in `buffer` */
-    unsigned char buffer[LINK_BUFFER];
-};
+#define AGAIN_NS 2000000000 /* for a second try */
 
 /* --- connecting --- */
 
@@ -70,12 +60,26 @@ static bool worth_retrying(int error)
            error == ENETUNREACH || error == ETIMEDOUT || error == EINTR;
 }
 
-/* Connects, again and again while the other host is not up yet. */
-static int dial(paths_host *host, const char *text, int64_t deadline_ns,
-                int *out)
+/* Is there a reason not to wait for that host any longer? */
+static bool is_vain(const paths_host *host, uint32_t to)
 {
+    return atomic_load(&host->failed) || atomic_load(&host->peers[to].dead);
+}
+
+/* The reason, as an error. */
+static int vain(paths_host *host, uint32_t to)
+{
+    return atomic_load(&host->failed) ? paths__host_failure(host)
+                                      : paths__gone_why(host, to);
+}
+
+/* Connects, again and again while the other host is not up yet. */
+static int dial(paths_host *host, uint32_t to, int64_t deadline_ns, int *out)
+{
+    const char *text =
+        paths_attributes_get(&host->map->hosts[to].attributes, "address");
     paths_address address;
-    int err = paths_address_parse(&address, text);
+    int err = paths_address_parse(&address, text ? text : "");
 
     if (!err && address.port == 0)
         err =
@@ -88,7 +92,7 @@ static int dial(paths_host *host, const char *text, int64_t deadline_ns,
             return 0;
         error = errno;
         if (!worth_retrying(error) || pastset_now_ns() > deadline_ns ||
-            atomic_load(&host->failed))
+            is_vain(host, to))
             err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
         else
             poll(NULL, 0, 20); /* it is not up yet */
@@ -113,75 +117,96 @@ static int write_all(int fd, const void *data, size_t bytes)
 }
 
 /* A connection that is being made: reading from it ends with the run, or when
- * the other host does not answer until the deadline. */
+ * the other host has died or has not said all that it must by the deadline. */
 typedef struct joining {
     paths_host *host;
+    uint32_t to;
     int fd;
     int64_t deadline_ns;
+    bool closed;  /* by the other host */
+    bool reached; /* somebody was there */
+    bool refused; /* and said why this host cannot come in */
 } joining;
 
-static int read_all(const joining *j, void *data, size_t bytes)
+static int read_all(joining *j, void *data, size_t bytes)
 {
     char *at = data;
 
     while (bytes) {
         ssize_t got = recv(j->fd, at, bytes, 0);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
-            if (atomic_load(&j->host->failed))
-                return paths__host_failure(j->host);
-            if (pastset_now_ns() > j->deadline_ns)
-                return pastset_fail(PASTSET_EHOST, "it does not answer");
-            continue;
-        }
-        if (got == 0)
+        bool again = got < 0 && (errno == EINTR || errno == EAGAIN);
+
+        if (got == 0 || (got < 0 && errno == ECONNRESET)) {
+            j->closed = true;
             return pastset_fail(PASTSET_EHOST, "it closed the connection");
-        if (got < 0)
+        }
+        if (got < 0 && !again)
             return pastset_fail(PASTSET_EHOST, "%s", strerror(errno));
-        at += got;
-        bytes -= (size_t)got;
+        if (got > 0) {
+            at += got;
+            bytes -= (size_t)got;
+        }
+        /* Also when a little comes now and then. */
+        if (bytes && is_vain(j->host, j->to))
+            return vain(j->host, j->to);
+        if (bytes && pastset_now_ns() > j->deadline_ns)
+            return pastset_fail(PASTSET_EHOST, "it does not answer");
     }
     return 0;
 }
 
-static int greet(const joining *j)
+/* What comes back to the first message. A host that does not know its key, or
+ * has another name, closes the connection without a word. */
+static int answer_read(joining *j,
+                       unsigned char second[HANDSHAKE_MESSAGE_BYTES])
 {
-    paths_host *host = j->host;
-    int fd = j->fd;
-    unsigned char greeting[GREETING_BYTES], challenge[32];
-    unsigned char proof[PROOF_BYTES], answer[ANSWER_BYTES];
-    int err = read_all(j, greeting, sizeof(greeting));
+    int err = read_all(j, second, HANDSHAKE_OPENING_BYTES);
 
+    if (err && j->closed)
+        return pastset_fail(PASTSET_EAUTH,
+                            "it did not accept this host's key (or is "
+                            "another host than the map says)");
     if (!err)
-        err = handshake_prove(host->key, greeting, challenge, proof);
+        err = paths__handshake_opening_check(second);
     if (!err)
-        err = write_all(fd, proof, sizeof(proof));
-    if (!err) {
-        err = read_all(j, answer, sizeof(answer));
-        if (err)
-            err = pastset_fail(PASTSET_EAUTH,
-                               "it did not accept this host's key");
-    }
-    if (!err)
-        err = handshake_confirm(host->key, greeting, challenge, answer);
+        err = read_all(j, second + HANDSHAKE_OPENING_BYTES,
+                       HANDSHAKE_MESSAGE_BYTES - HANDSHAKE_OPENING_BYTES);
     return err;
 }
 
-static int hello(const joining *j, uint16_t role)
+static int greet(joining *j, uint16_t role)
 {
     paths_host *host = j->host;
-    wire_hello h = {.role = role, .digest = host->digest};
-    unsigned char frame[sizeof(wire_header) + WIRE_HELLO_BYTES];
-    wire_header header = {.kind = WIRE_HELLO};
-    char text[WIRE_TEXT_BYTES + 1];
+    handshake_claim own = {.role = role, .digest = host->digest};
+    unsigned char message[HANDSHAKE_MESSAGE_BYTES];
+    unsigned char proof[HANDSHAKE_PROOF_BYTES];
+    handshake h;
     int err;
 
-    snprintf(h.host, sizeof(h.host), "%s", paths_host_name(host));
-    header.bytes = (uint32_t)wire_hello_encode(&h, frame + sizeof(header),
-                                               WIRE_HELLO_BYTES);
-    memcpy(frame, &header, sizeof(header));
-    err = write_all(j->fd, frame, sizeof(header) + header.bytes);
+    snprintf(own.from, sizeof(own.from), "%s", paths_host_name(host));
+    snprintf(own.to, sizeof(own.to), "%s", host_name(host, j->to));
+    err = paths__handshake_begin(&h, host->key, &own, message);
     if (!err)
-        err = read_all(j, &header, sizeof(header));
+        err = write_all(j->fd, message, sizeof(message));
+    if (!err)
+        err = answer_read(j, message);
+    if (!err)
+        err = paths__handshake_finish(&h, &own, message, proof);
+    if (!err && h.claim.digest != own.digest)
+        err = pastset_fail(PASTSET_EHOST, HANDSHAKE_OTHER_MAP);
+    if (!err)
+        err = write_all(j->fd, proof, sizeof(proof));
+    paths__handshake_wipe(&h);
+    return err;
+}
+
+/* The other host knows now who wants to come in, and says whether he may. */
+static int welcome_read(joining *j)
+{
+    wire_header header;
+    char text[WIRE_TEXT_BYTES + 1];
+    int err = read_all(j, &header, sizeof(header));
+
     if (!err)
         err = wire_header_check(&header, 0);
     if (err)
@@ -191,50 +216,101 @@ static int hello(const joining *j, uint16_t role)
         if (err)
             return err;
         text[header.bytes] = 0;
+        j->refused = true;
         return pastset_fail(PASTSET_EHOST, "%s", text);
     }
-    if (header.kind != WIRE_WELCOME || header.bytes)
+    if (header.kind != WIRE_WELCOME)
         return pastset_fail(PASTSET_EPROTO, "it did not say welcome");
     return 0;
 }
 
-/* A host that does not let us in may have ended because the run has failed.
- * Then that is being told to us too, and is what should be reported. */
-static bool cause_comes(paths_host *host)
+/* One try. */
+static int connect_once(joining *j, uint16_t role)
 {
-    for (int i = 0; i < 25 && !atomic_load(&host->failed); i++)
+    struct timeval turn = {.tv_usec = 100000};
+    int err = dial(j->host, j->to, j->deadline_ns, &j->fd);
+
+    j->closed = false;
+    if (!err) {
+        j->reached = true;
+        paths__socket_tune(j->fd);
+        setsockopt(j->fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
+        err = greet(j, role);
+    }
+    if (!err)
+        err = welcome_read(j);
+    if (err && j->fd >= 0) {
+        close(j->fd);
+        j->fd = -1;
+    }
+    return err;
+}
+
+/* It was there, and has closed the connection: it may have died just then, and
+ * whoever stands in for it says so (stand_in.c). */
+static int connect_again(joining *j, uint16_t role, int err)
+{
+    int64_t soon = pastset_now_ns() + AGAIN_NS;
+    char text[WIRE_TEXT_BYTES];
+    int again;
+
+    snprintf(text, sizeof(text), "%s", pastset_error());
+    if (j->deadline_ns > soon)
+        j->deadline_ns = soon;
+    again = connect_once(j, role);
+    if (again && !j->refused)
+        pastset_fail(err, "%s", text);
+    return again;
+}
+
+/* A host that does not let us in may have ended because the run has failed, or
+ * has died. Then that is being told to us too, and is what should be
+ * reported. */
+static bool cause_comes(const paths_host *host, uint32_t to)
+{
+    for (int i = 0; i < 25 && !is_vain(host, to); i++)
         poll(NULL, 0, 20);
-    return atomic_load(&host->failed) != 0;
+    return is_vain(host, to);
 }
 
 int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
 {
-    const char *address =
-        paths_attributes_get(&host->map->hosts[to].attributes, "address");
-    int64_t deadline =
-        pastset_now_ns() + (int64_t)host->connect_timeout_ms * 1000000;
-    struct timeval turn = {.tv_usec = 100000}, none = {0, 0};
-    joining j = {.host = host, .fd = -1, .deadline_ns = deadline};
-    int err = dial(host, address ? address : "", deadline, &j.fd);
+    struct timeval none = {0, 0};
+    joining j = {.host = host,
+                 .to = to,
+                 .fd = -1,
+                 .deadline_ns = pastset_now_ns() +
+                                (int64_t)host->connect_timeout_ms * 1000000};
+    int err = connect_once(&j, role);
 
-    if (!err) {
-        paths__socket_tune(j.fd);
-        setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
-        err = greet(&j);
-    }
-    if (!err)
-        err = hello(&j, role);
-    if (err) {
-        if (j.fd >= 0)
-            close(j.fd);
-        if (cause_comes(host))
-            return paths__host_failure(host);
+    if (err && j.reached && !j.refused && !is_vain(host, to))
+        err = connect_again(&j, role, err);
+    if (err && role == ROLE_MEMBER && j.refused)
+        paths__launcher_tell(host, host->self); /* the coordinator knows */
+    if (err && ((!j.refused && cause_comes(host, to)) || is_vain(host, to)))
+        return vain(host, to);
+    if (err)
         return pastset_fail_while(err, "cannot join host %s",
                                   host_name(host, to));
-    }
     setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
     setsockopt(j.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
     *out = j.fd;
+    return 0;
+}
+
+/* What waiting on links takes. */
+static int waiting_make(paths_thread *thread)
+{
+    if (thread->event_fd < 0)
+        thread->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (thread->event_fd < 0)
+        return pastset_fail(pastset_status_from_errno(errno),
+                            "no descriptor to wait with: %s", strerror(errno));
+    if (!thread->poll_fds)
+        thread->poll_fds = calloc((size_t)thread->host->host_count + 1,
+                                  sizeof(*thread->poll_fds));
+    if (!thread->poll_fds)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a link");
     return 0;
 }
 
@@ -248,7 +324,11 @@ int paths__link_open(paths_thread *thread, uint32_t host)
     link->thread = thread;
     link->host = host;
     link->fd = -1;
-    err = paths__connect(thread->host, host, ROLE_THREAD, &link->fd);
+    paths__executor_connects(&thread->executor, host);
+    err = waiting_make(thread);
+    if (!err)
+        err = paths__connect(thread->host, host, ROLE_THREAD, &link->fd);
+    paths__executor_goes_on(&thread->executor);
     if (err) {
         free(link);
         return err;
@@ -265,6 +345,7 @@ int paths__link_open(paths_thread *thread, uint32_t host)
 void paths__link_close(thread_link *link)
 {
     close(link->fd);
+    free(link->rest);
     free(link);
 }
 
@@ -273,310 +354,77 @@ void paths__link_interrupt(thread_link *link)
     shutdown(link->fd, SHUT_RDWR);
 }
 
-/* --- breaking --- */
+/* --- deadlines --- */
 
-static void pending_remove(thread_link *link, operation *o)
+/* When an operation on a link is given up; 0: never. */
+static int64_t due_of(const operation *o)
 {
-    pending_take(&link->pending, o);
-    o->on_link = NULL;
-    link->thread->pending--;
+    return o->op.deadline_ns ? o->op.deadline_ns + PATHS__GRACE_NS : 0;
 }
 
-/* Nothing comes from there any more: all that wait for it fail. */
-static void link_break(thread_link *link, const char *why)
+void paths__links_watch(paths_thread *thread, const operation *o)
 {
-    paths_host *host = link->thread->host;
+    int64_t due = due_of(o);
 
-    link->broken = true;
-    while (link->pending.first) {
-        operation *o = link->pending.first;
-        int status = PASTSET_EHOST;
-
-        pending_remove(link, o);
-        if (atomic_load(&host->failed))
-            status = paths__host_failure(host);
-        else
-            pastset_fail(status, "host %s died: %s",
-                         host_name(host, link->host), why);
-        o->op.status = status;
-        paths__keep_text(o, status);
-        paths__thread_bring_up(link->thread, o);
-    }
+    if (due && (!thread->links_due_ns || due < thread->links_due_ns))
+        thread->links_due_ns = due;
 }
 
-/* --- requests --- */
-
-static uint32_t timeout_of(const operation *o)
+/* Takes those of paths_start that are due off a link, into a list. */
+static void overdue_take(thread_link *link, int64_t now, operation **list)
 {
-    int64_t left;
+    operation *next;
 
-    if (o->op.nowait)
-        return 0;
-    if (!o->op.deadline_ns)
-        return WIRE_FOREVER;
-    left = (o->op.deadline_ns - pastset_now_ns() + 999999) / 1000000;
-    if (left < 1)
-        return 1;
-    return left < WIRE_FOREVER ? (uint32_t)left : WIRE_FOREVER - 1;
-}
-
-const void *paths__request_header(wire_header *header, operation *o,
-                                  const paths_stage *proxy)
-{
-    const pastset_pattern *pattern = o->op.pattern;
-
-    memset(header, 0, sizeof(*header));
-    header->id = o->id;
-    header->kind = WIRE_REQUEST;
-    header->status = (int16_t)o->op.verb;
-    header->stage = proxy->host->numbers[proxy->node];
-    header->thread = o->op.thread;
-    header->sequence = o->op.sequence;
-    header->index = o->asked = o->op.index;
-    header->timeout_ms = timeout_of(o);
-    if (o->op.status < 0) {
-        const char *text =
-            o->text ? o->text : pastset_status_text(o->op.status);
-        header->kind = WIRE_SPOILT;
-        header->room = (uint32_t)-o->op.status;
-        header->bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
-        return text;
-    }
-    if (brings_tuple(&o->op)) {
-        header->bytes = (uint32_t)o->op.bytes;
-        header->room =
-            o->op.room < UINT32_MAX ? (uint32_t)o->op.room : UINT32_MAX;
-        return o->op.tuple;
-    }
-    header->room =
-        o->op.bytes < UINT32_MAX ? (uint32_t)o->op.bytes : UINT32_MAX;
-    if (!pattern)
-        return NULL;
-    header->lost = pattern->fields;
-    header->bytes = pattern->bytes;
-    return pattern->values;
-}
-
-static int send_frame(int fd, const wire_header *header, const void *payload)
-{
-    struct iovec parts[2] = {
-        {.iov_base = (void *)(uintptr_t)header, .iov_len = sizeof(*header)},
-        {.iov_base = (void *)(uintptr_t)payload, .iov_len = header->bytes}};
-    struct msghdr message = {.msg_iov = parts,
-                             .msg_iovlen = header->bytes ? 2 : 1};
-    size_t left = sizeof(*header) + header->bytes;
-
-    while (left) {
-        ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
+    for (operation *o = link->pending.first; o; o = next) {
+        next = o->pending_next;
+        if (!o->asynchronous || !due_of(o))
             continue;
-        if (sent < 0)
-            return -1;
-        left -= (size_t)sent;
-        for (size_t i = 0; i < 2; i++) {
-            size_t take = (size_t)sent < parts[i].iov_len ? (size_t)sent
-                                                          : parts[i].iov_len;
-            parts[i].iov_base = (char *)parts[i].iov_base + take;
-            parts[i].iov_len -= take;
-            sent -= (ssize_t)take;
+        if (due_of(o) > now) {
+            paths__links_watch(link->thread, o);
+            continue;
         }
+        paths__link_drop(link, o);
+        o->pending_next = *list;
+        *list = o;
     }
-    return 0;
 }
 
-int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)
+/* Those of paths_start that wait on links: nobody else looks at the clock for
+ * them. */
+static void overdue_end(paths_thread *thread)
 {
-    wire_header header;
-    const void *payload;
+    operation *list = NULL;
+    int64_t now;
 
-    o->id = ++link->next_id;
-    payload = paths__request_header(&header, o, proxy);
-    if (link->broken || send_frame(link->fd, &header, payload) != 0) {
-        if (atomic_load(&link->thread->host->failed))
-            return paths__host_failure(link->thread->host);
-        return pastset_fail(PASTSET_EHOST,
-                            "host %s died: the connection is closed",
-                            host_name(link->thread->host, link->host));
+    if (!thread->links_due_ns)
+        return;
+    now = pastset_now_ns();
+    if (now < thread->links_due_ns)
+        return;
+    thread->links_due_ns = 0;
+    for (uint32_t i = 0; i < thread->host->host_count; i++) {
+        if (thread->links[i])
+            overdue_take(thread->links[i], now, &list);
     }
-    o->on_link = link;
-    pending_add(&link->pending, o);
-    link->thread->pending++;
-    return 0;
+    while (list) {
+        operation *o = list;
+        list = o->pending_next;
+        paths__link_give_up(o);
+    }
 }
 
-void paths__links_forget(operation *o)
+void paths__link_give_up(operation *o)
 {
     if (o->on_link)
-        pending_remove(o->on_link, o);
-}
-
-/* --- replies --- */
-
-/* One recv; 0, or a negative errno (-ECONNRESET at the end of the stream). */
-static ssize_t receive(thread_link *link, void *to, size_t room)
-{
-    bool polling = link->thread->host->polling;
-
-    for (;;) {
-        ssize_t got = recv(link->fd, to, room, polling ? MSG_DONTWAIT : 0);
-        if (got > 0)
-            return got;
-        if (got == 0)
-            return -ECONNRESET;
-        if (errno == EINTR || (polling && errno == EAGAIN))
-            continue;
-        return -errno;
-    }
-}
-
-/* Moves `bytes` from the link to `to` (NULL: away with them). */
-static int take(thread_link *link, void *to, size_t bytes)
-{
-    unsigned char rest[1024];
-    unsigned char *at = to;
-
-    while (bytes) {
-        size_t here = link->end - link->begin;
-        ssize_t got;
-
-        if (here) {
-            here = here < bytes ? here : bytes;
-            if (at)
-                memcpy(at, link->buffer + link->begin, here);
-            link->begin += here;
-        } else {
-            size_t room = at ? bytes : sizeof(rest);
-            got = receive(link, at ? at : rest, room < bytes ? room : bytes);
-            if (got < 0)
-                return (int)got;
-            here = (size_t)got;
-        }
-        if (at)
-            at += here;
-        bytes -= here;
-    }
-    return 0;
-}
-
-void paths__reply_take(operation *o, const wire_header *header)
-{
-    o->op.status = header->status;
-    if (header->status)
-        return;
-    o->op.index = header->index;
-    o->op.lost = header->lost;
-    if (o->op.verb == PASTSET_EXCHANGE)
-        o->op.room = header->bytes;
-    else if (o->op.verb != PASTSET_WRITE)
-        o->op.bytes = header->bytes;
-}
-
-bool paths__reply_target(const operation *o, size_t bytes, void **out)
-{
-    *out = NULL;
-    if (o->op.verb == PASTSET_WRITE)
-        return true;
-    *out = o->op.verb == PASTSET_EXCHANGE ? o->op.result : o->op.tuple;
-    return bytes <= (o->op.verb == PASTSET_EXCHANGE ? o->op.room : o->op.bytes);
-}
-
-/* A reply whose header was read; 0 or a negative errno. */
-static int reply_read(thread_link *link, const wire_header *header)
-{
-    operation *o = pending_find(&link->pending, header->id);
-    char text[WIRE_TEXT_BYTES + 1] = "";
-    void *target;
-    int r;
-
-    if (!o) /* given up: its deadline passed */
-        return take(link, NULL, header->bytes);
-    if (header->status < 0) {
-        r = take(link, text, header->bytes);
-        text[header->bytes] = 0;
-    } else if (!paths__reply_target(o, header->bytes, &target)) {
-        return -EPROTO; /* it was told the room */
-    } else {
-        r = take(link, target, header->bytes);
-    }
-    if (r)
-        return r;
-    pending_remove(link, o);
-    paths__reply_take(o, header);
-    if (header->status < 0) {
-        pastset_fail(header->status, "host %s: %s",
-                     host_name(link->thread->host, link->host), text);
-        paths__replace_text(o, header->status);
-    }
-    paths__thread_bring_up(link->thread, o);
-    return 0;
-}
-
-static int failed_read(thread_link *link, const wire_header *header)
-{
-    char text[WIRE_TEXT_BYTES + 1];
-    int r = take(link, text, header->bytes);
-
-    if (r)
-        return r;
-    text[header->bytes] = 0;
-    pastset_fail(PASTSET_EHOST, "%s", text);
-    paths_host_fail(link->thread->host, PASTSET_EHOST);
-    return -ECONNRESET;
-}
-
-/* One frame; waits for it unless some of it is there. */
-static int frame_read(thread_link *link)
-{
-    wire_header header;
-    int r;
-
-    while (link->end - link->begin < sizeof(header)) {
-        ssize_t got;
-        memmove(link->buffer, link->buffer + link->begin,
-                link->end - link->begin);
-        link->end -= link->begin;
-        link->begin = 0;
-        got = receive(link, link->buffer + link->end, LINK_BUFFER - link->end);
-        if (got < 0)
-            return (int)got;
-        link->end += (size_t)got;
-    }
-    memcpy(&header, link->buffer + link->begin, sizeof(header));
-    link->begin += sizeof(header);
-    r = wire_header_check(&header, PASTSET_TUPLE_BYTES);
-    if (r)
-        return -EPROTO;
-    if (header.kind == WIRE_REPLY)
-        return reply_read(link, &header);
-    if (header.kind == WIRE_FAILED)
-        return failed_read(link, &header);
-    return -EPROTO;
-}
-
-/* Reads frames until none is there whole any more. */
-static void link_read(thread_link *link)
-{
-    do {
-        int r = frame_read(link);
-        if (r) {
-            link_break(link, r == -ECONNRESET ? "it closed the connection"
-                                              : strerror(-r));
-            return;
-        }
-    } while (link->end - link->begin >= sizeof(wire_header));
+        paths__link_drop(o->on_link, o);
+    o->op.status = pastset_fail(PASTSET_ETIMEDOUT, "%s",
+                                pastset_status_text(PASTSET_ETIMEDOUT));
+    paths__keep_text(o, PASTSET_ETIMEDOUT);
+    paths__collective_lost_step(o->stage, o, PASTSET_ETIMEDOUT);
+    paths__thread_bring_up(o->home, o);
 }
 
 /* --- waiting --- */
-
-static int remaining_ms(int64_t deadline_ns)
-{
-    int64_t left;
-
-    if (!deadline_ns)
-        return -1;
-    left = (deadline_ns - pastset_now_ns() + 999999) / 1000000;
-    return left < 0 ? 0 : left > 1000000000 ? 1000000000 : (int)left;
-}
 
 static bool satisfied(const paths_thread *thread, const operation *o)
 {
@@ -586,21 +434,15 @@ static bool satisfied(const paths_thread *thread, const operation *o)
 }
 
 /* Waits on all links with pending operations and on the mailbox's bell. */
-static int poll_all(paths_thread *thread, const operation *o,
-                    int64_t deadline_ns)
+static void poll_all(paths_thread *thread, const operation *o,
+                     int64_t deadline_ns)
 {
     uint32_t hosts = thread->host->host_count;
-    struct pollfd *fds;
+    struct pollfd *fds = thread->poll_fds;
+    int64_t due = thread->links_due_ns;
     uint64_t rings;
     int ready = 0;
 
-    if (thread->event_fd < 0)
-        thread->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (thread->event_fd < 0)
-        return pastset_fail(PASTSET_ELIMIT, "cannot wait: %s", strerror(errno));
-    fds = calloc(hosts + 1, sizeof(*fds));
-    if (!fds)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to wait");
     fds[hosts] = (struct pollfd){.fd = thread->event_fd, .events = POLLIN};
     for (uint32_t i = 0; i < hosts; i++) {
         thread_link *link = thread->links[i];
@@ -608,33 +450,47 @@ static int poll_all(paths_thread *thread, const operation *o,
             (struct pollfd){.fd = link && link->pending.first ? link->fd : -1,
                             .events = POLLIN};
     }
+    if (!due || (deadline_ns && deadline_ns < due))
+        due = deadline_ns;
     atomic_store(&thread->in_poll, true);
+    PASTSET_POINT("link.polls");
     if (!satisfied(thread, o))
-        ready = poll(fds, hosts + 1, remaining_ms(deadline_ns));
+        ready = paths__link_poll(fds, hosts + 1, due);
     atomic_store(&thread->in_poll, false);
     for (uint32_t i = 0; i < hosts && ready > 0; i++) {
         if (fds[i].revents)
-            link_read(thread->links[i]);
+            paths__link_read(thread->links[i], false);
     }
     if (fds[hosts].revents && read(thread->event_fd, &rings, sizeof(rings)) < 0)
         rings = 0;
-    free(fds);
-    if (ready == 0 && deadline_ns && pastset_now_ns() >= deadline_ns)
-        return PASTSET_ETIMEDOUT;
-    return 0;
+    overdue_end(thread);
 }
 
-int paths__links_wait(paths_thread *thread, operation *o, int64_t deadline_ns)
+static bool links_wait(paths_thread *thread, const operation *o,
+                       int64_t deadline_ns)
 {
-    int r = 0;
-
-    while (!r && !satisfied(thread, o)) {
+    while (!satisfied(thread, o)) {
         if (thread->pending == 0)
-            return 0; /* it is not a link that it waits for any more */
-        if (o && o->on_link && !deadline_ns && !thread->under_way)
-            link_read(o->on_link); /* the common case: one reply, one recv */
-        else
-            r = poll_all(thread, o, deadline_ns);
+            return true; /* it is not a link that it waits for any more */
+        if (o && o->on_link && !deadline_ns && !thread->under_way) {
+            /* the common case: one reply, one recv */
+            paths__link_read(o->on_link, true);
+            continue;
+        }
+        poll_all(thread, o, deadline_ns);
+        if (deadline_ns && !satisfied(thread, o) &&
+            pastset_now_ns() >= deadline_ns)
+            return false;
     }
-    return r;
+    return true;
+}
+
+bool paths__links_wait(paths_thread *thread, const operation *o)
+{
+    return links_wait(thread, o, due_of(o));
+}
+
+bool paths__links_wait_any(paths_thread *thread, int64_t deadline_ns)
+{
+    return links_wait(thread, NULL, deadline_ns);
 }

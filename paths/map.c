@@ -110,6 +110,38 @@ uint32_t paths_map_find_node(const paths_map *map, const char *name)
     return table_find(&map->index->nodes, map, node_name, name);
 }
 
+/* --- ranks --- */
+
+typedef struct ranking {
+    const paths_map *map;
+    name_of *name;
+} ranking;
+
+static int by_name(const void *a, const void *b, void *argument)
+{
+    const ranking *r = argument;
+
+    return strcmp(r->name(r->map, *(const uint32_t *)a),
+                  r->name(r->map, *(const uint32_t *)b));
+}
+
+static void rank(ranking r, uint32_t *out, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = i;
+    qsort_r(out, count, sizeof(*out), by_name, &r);
+}
+
+void paths_map_rank(const paths_map *map, uint32_t *out)
+{
+    rank((ranking){map, node_name}, out, map->node_count);
+}
+
+void paths_map_rank_hosts(const paths_map *map, uint32_t *out)
+{
+    rank((ranking){map, host_name}, out, map->host_count);
+}
+
 /* --- making --- */
 
 int paths_map_create(paths_map **out, const char *name)

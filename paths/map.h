@@ -23,9 +23,9 @@
  * type      of an element (see pastset/type.h); policy (`block`, `discard`,
  *           `grow`; block when absent), capacity in tuples (1024 when absent)
  * as, use   of an edge that leaves a thread: the name by which the program
- *           opens this path (the element's name when absent), and `read`,
- *           `write` or `both`, or the kind of the collective wrapper (`sum`
- *           ...) where threads use the element together
+ *           opens this path (the element's name when absent), and what it may
+ *           do by it: `read`, `write` or `both`, or the kind of the collective
+ *           wrapper (`sum` ...) where threads use the element together
  * address   of a host: `127.0.0.1`, `10.0.0.4:7000`, `[::1]:7000`; loopback
  *           and any free port when absent
  *
@@ -186,6 +186,12 @@ int paths_node_rate(const paths_map *map, const paths_map_node *node,
 /* PATHS_NONE when there is none of that name. */
 uint32_t paths_map_find_host(const paths_map *map, const char *name);
 uint32_t paths_map_find_node(const paths_map *map, const char *name);
+
+/* Orders the nodes, or the hosts, by their names. The place of one in this
+ * order, its rank, is the same for all who have read the map, whatever the
+ * order of their files. `out` has room for all of them. */
+void paths_map_rank(const paths_map *map, uint32_t *out);
+void paths_map_rank_hosts(const paths_map *map, uint32_t *out);
 
 /* Follows the path that begins with `edge` (which leaves a thread) down to
  * its element, over first out-edges. Stores the nodes passed, without the

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "paths/address.h"
+#include "paths/executor.h"
 #include "paths/generate.h"
 #include "paths/map_internal.h"
 #include "paths/processors.h"
@@ -324,6 +325,10 @@ static void check_element_name(checker *c, const paths_map_node *node)
         complain(c, node->line, node->name,
                  "names that begin with \"trace.\" are for trace elements: "
                  "choose another");
+    if (paths_executor_is_name(node->name))
+        complain(c, node->line, node->name,
+                 "names that begin with \"~executor.\" are for notes of what "
+                 "threads are in: choose another");
 }
 
 static void check_element(checker *c, const paths_map_node *node)

@@ -148,10 +148,14 @@ typedef struct reader {
     size_t edge_count;
 } reader;
 
+static int no_memory(const char *file)
+{
+    return pastset_fail(PASTSET_ENOMEM, "%.250s: no memory to read it", file);
+}
+
 static int out_of_memory(const reader *r)
 {
-    return pastset_fail(PASTSET_ENOMEM, "%.250s: no memory to read it",
-                        r->map->file);
+    return no_memory(r->map->file);
 }
 
 static int compare_symbol(const void *a, const void *b)
@@ -383,7 +387,7 @@ static int take_nodes(reader *r)
     for (Agnode_t *n = agfstnode(r->graph); n && !err;
          n = agnxtnode(r->graph, n))
         err = take_node(r, n);
-    for (size_t i = 0; i < r->subgraph_count; i++)
+    for (size_t i = 0; i < r->subgraph_count && !err; i++)
         take_places(r, r->subgraphs[i]);
     return err;
 }
@@ -457,7 +461,7 @@ static int convert(paths_map **out, Agraph_t *graph, const paths__scan *scan,
         return err;
     free(r.map->file);
     r.map->file = strdup(file);
-    err = r.map->file ? take_graph(&r) : PASTSET_ENOMEM;
+    err = r.map->file ? take_graph(&r) : no_memory(file);
     reader_release(&r);
     if (err)
         paths_map_destroy(r.map);
@@ -503,8 +507,7 @@ static int load(char **out, size_t *bytes, FILE *stream, const char *file)
     for (;;) {
         char *more;
         if (!text)
-            return pastset_fail(PASTSET_ENOMEM, "%.250s: no memory to read it",
-                                file);
+            return no_memory(file);
         used += fread(text + used, 1, room - used, stream);
         if (used < room || used > PATHS__FILE_BYTES)
             break;

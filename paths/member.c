@@ -5,17 +5,15 @@
  * on serving its elements; when all are done the coordinator tells END, and
  * they stop. A host whose connection breaks before has died: the coordinator
  * tells the others, and they go on as far as they can without it (gone.c); if
- * it is the coordinator that has died, they end. Whoever fails
- * tells FAILED with the cause, on every connection that it serves, before it
- * closes them, so that the others name the cause and not its consequence. */
+ * it is the coordinator that has died, they end. For a host that dies before it
+ * has joined, whoever started it says so in its place (stand_in.c). Whoever
+ * fails tells FAILED with the cause, on every connection that it serves, before
+ * it closes them, so that the others name the cause and not its consequence. */
 #include <stdio.h>
 #include <string.h>
 
 #include "paths/host_internal.h"
-
-/* How long a coordinator that failed waits for hosts that have not come yet,
- * to tell them why. */
-#define LINGER_MS 2000
+#include "pastset/schedule.h"
 
 static bool is_coordinator(const paths_host *host)
 {
@@ -39,40 +37,100 @@ static bool refuse(connection *c, const char *why)
     return false;
 }
 
-bool paths__member_hello(connection *c)
+/* The run has failed: says why instead of letting it in. */
+static bool refuse_failed(connection *c)
 {
     paths_host *host = c->host;
-    wire_hello hello;
+    char text[sizeof(host->failure)];
 
-    if (wire_hello_decode(&hello, c->target, c->header.bytes) != 0)
-        return false;
-    if (hello.digest != host->digest)
-        return refuse(c, "the two hosts were started with different path "
-                         "maps; give all the same file");
-    c->peer = paths_map_find_host(host->map, hello.host);
+    host->peers[c->peer].came = true; /* and knows */
+    pthread_mutex_lock(&host->failure_lock);
+    memcpy(text, host->failure, sizeof(text));
+    pthread_mutex_unlock(&host->failure_lock);
+    tell(c, WIRE_FAILED, text);
+    paths__launcher_tell(host, c->peer);
+    paths__member_turn(host);
+    return false;
+}
+
+static void tell_gone(connection *c, uint32_t gone)
+{
+    paths_host *host = c->host;
+    char frame[2 * WIRE_TEXT_BYTES]; /* tell() cuts it */
+
+    paths__gone_why(host, gone);
+    snprintf(frame, sizeof(frame), "%s %s", host_name(host, gone),
+             pastset_error());
+    tell(c, WIRE_GONE, frame);
+}
+
+static void tell_ended(connection *c, uint32_t node)
+{
+    wire_header header = {.kind = WIRE_ENDED, .stage = c->host->numbers[node]};
+    connection_send(c, &header, NULL);
+}
+
+/* A host has joined: it is told of those that it has missed. */
+static void welcome_member(connection *c)
+{
+    paths_host *host = c->host;
+
+    PASTSET_POINT("member.welcome");
+    host->peers[c->peer].member = c;
+    for (uint32_t i = 0; i < host->host_count; i++) {
+        if (atomic_load(&host->peers[i].dead))
+            tell_gone(c, i);
+    }
+    for (uint32_t i = 0; i < host->map->node_count; i++) {
+        if (host->ended_threads[i])
+            tell_ended(c, i);
+    }
+    paths__launcher_tell(host, c->peer);
+}
+
+bool paths__member_come(connection *c, const handshake_claim *claim)
+{
+    paths_host *host = c->host;
+
+    if (claim->digest != host->digest)
+        return refuse(c, HANDSHAKE_OTHER_MAP);
+    c->peer = paths_map_find_host(host->map, claim->from);
     if (c->peer == PATHS_NONE || c->peer == host->self)
         return refuse(c, "the map has no such other host");
-    if (hello.role == ROLE_MEMBER) {
-        if (!is_coordinator(host) || host->peers[c->peer].member)
-            return refuse(c, "a second host of this name");
-        host->peers[c->peer].came = true;
-    }
-    if (atomic_load(&host->failed)) {
-        paths__host_failure(host);
-        refuse(c, pastset_error());
-        paths__member_turn(host);
-        return false;
-    }
-    if (hello.role == ROLE_MEMBER)
-        host->peers[c->peer].member = c;
-    c->role = hello.role;
+    if (claim->role == ROLE_MEMBER &&
+        (!is_coordinator(host) || host->peers[c->peer].member))
+        return refuse(c, "a second host of this name");
+    if (claim->role == ROLE_MEMBER && atomic_load(&host->peers[c->peer].dead))
+        return refuse(c, "the host of this name has died");
+    if (atomic_load(&host->failed))
+        return refuse_failed(c);
+    host->peers[c->peer].came |= claim->role == ROLE_MEMBER;
+    c->role = claim->role;
     c->state = CONNECTION_OPEN;
     host->strangers--;
     tell(c, WIRE_WELCOME, "");
+    if (claim->role == ROLE_MEMBER)
+        welcome_member(c);
     return true;
 }
 
-/* A member is told of one that died: its name, a blank, the text. */
+/* The coordinator: the others go on without it, as far as they can. */
+static void member_died(paths_host *host, uint32_t member, const char *why)
+{
+    PASTSET_POINT("member.died");
+    host->peers[member].done = true;
+    host->peers[member].member = NULL;
+    paths__gone(host, member, why);
+    for (uint32_t i = 0; i < host->host_count; i++) {
+        if (host->peers[i].member)
+            tell_gone(host->peers[i].member, member);
+    }
+    paths__member_turn(host);
+}
+
+/* GONE: a name, a blank, a text. Members are told of others that died, the
+ * coordinator by whoever speaks for a host that died before it had joined
+ * (stand_in.c), and of none but that. */
 static void gone_take(paths_host *host, connection *c)
 {
     char text[WIRE_TEXT_BYTES + 1];
@@ -85,17 +143,53 @@ static void gone_take(paths_host *host, connection *c)
     if (text[length])
         text[length++] = 0;
     gone = paths_map_find_host(host->map, text);
-    if (gone == PATHS_NONE || gone == host->self || gone == 0)
+    if (gone == PATHS_NONE || gone == host->self || gone == 0 ||
+        (is_coordinator(host) && gone != c->peer)) {
         connection_close(c, "it broke the protocol");
-    else
+    } else if (is_coordinator(host)) {
+        member_died(host, gone, text + length);
+        connection_close(c, "it has died");
+    } else {
         paths__gone(host, gone, text + length);
+    }
+}
+
+/* A thread has ended, here or elsewhere. The coordinator passes it on to all
+ * but the host of that thread, the others tell it of theirs. */
+static void thread_ended(paths_host *host, uint32_t node)
+{
+    uint32_t at = host->map->nodes[node].host;
+
+    for (uint32_t i = 0; i < host->host_count; i++) {
+        connection *c = host->peers[i].member;
+        if (c && i != at && (is_coordinator(host) || at == host->self))
+            tell_ended(c, node);
+    }
+    paths__gone_ended(host, node);
+}
+
+static bool ended_take(paths_host *host, const connection *c)
+{
+    const paths_map_node *node;
+    uint32_t i;
+
+    if (c->header.stage >= host->map->node_count)
+        return false;
+    i = host->numbered[c->header.stage];
+    node = &host->map->nodes[i];
+    if (node->kind != PATHS_THREAD || node->host == host->self ||
+        (!c->outgoing && node->host != c->peer))
+        return false;
+    thread_ended(host, i);
+    return true;
 }
 
 void paths__member_frame(connection *c)
 {
     paths_host *host = c->host;
 
-    if (c->header.kind == WIRE_FAILED) {
+    if (c->header.kind == WIRE_FAILED &&
+        (c->outgoing || c->role == ROLE_MEMBER)) {
         pastset_fail(PASTSET_EHOST, "%.*s", (int)c->header.bytes,
                      (const char *)c->small);
         paths_host_fail(host, PASTSET_EHOST);
@@ -103,32 +197,15 @@ void paths__member_frame(connection *c)
         connection_close(c, "it broke the protocol");
     } else if (c->header.kind == WIRE_DONE && is_coordinator(host)) {
         host->peers[c->peer].done = true;
-    } else if (c->header.kind == WIRE_END && c->outgoing) {
+    } else if (c->header.kind == WIRE_END && c->outgoing && host->told_done) {
         host->ended = true;
-    } else if (c->header.kind == WIRE_GONE && c->outgoing) {
+    } else if (c->header.kind == WIRE_GONE) {
         gone_take(host, c);
+    } else if (c->header.kind == WIRE_ENDED && ended_take(host, c)) {
+        /* It has been taken. */
     } else {
         connection_close(c, "it broke the protocol");
     }
-    paths__member_turn(host);
-}
-
-/* The coordinator: the others go on without it, as far as they can. */
-static void member_died(paths_host *host, uint32_t member, const char *why)
-{
-    char text[WIRE_TEXT_BYTES];
-
-    snprintf(text, sizeof(text), "%s", why);
-    host->peers[member].done = true;
-    for (uint32_t i = 0; i < host->host_count; i++) {
-        if (host->peers[i].member) {
-            char frame[2 * WIRE_TEXT_BYTES]; /* tell() cuts it */
-            snprintf(frame, sizeof(frame), "%s %s", host_name(host, member),
-                     text);
-            tell(host->peers[i].member, WIRE_GONE, frame);
-        }
-    }
-    paths__gone(host, member, text);
     paths__member_turn(host);
 }
 
@@ -138,8 +215,9 @@ void paths__member_lost(connection *c, const char *why)
 
     if (c->role != ROLE_MEMBER)
         return; /* threads come and go; they see for themselves */
-    if (host->peers[c->peer].member == c)
-        host->peers[c->peer].member = NULL;
+    if (host->peers[c->peer].member != c)
+        return; /* it has said that it died */
+    host->peers[c->peer].member = NULL;
     if (host->closing || host->ended)
         return;
     pastset_fail(PASTSET_EHOST, "host %s died: %s", host_name(host, c->peer),
@@ -187,6 +265,18 @@ static void tell_done(paths_host *host)
         tell(host->peers[0].member, WIRE_DONE, "");
 }
 
+/* Those of this host, once one has died. */
+static void tell_ended_threads(paths_host *host)
+{
+    for (uint32_t i = 0; i < host->thread_count; i++) {
+        paths_thread *thread = &host->threads[i];
+        if (thread->ended_told || !atomic_load(&thread->ended))
+            continue;
+        thread->ended_told = true;
+        thread_ended(host, (uint32_t)(thread->node - host->map->nodes));
+    }
+}
+
 static void tell_end(paths_host *host)
 {
     host->ended = true;
@@ -206,7 +296,8 @@ bool paths__member_gone(const paths_host *host)
     for (uint32_t i = 1; i < host->host_count; i++)
         all &= host->peers[i].came;
     return all || !is_coordinator(host) ||
-           uv_now(&host->loop) - host->failed_ms > LINGER_MS;
+           uv_now(&host->loop) - host->failed_ms >=
+               atomic_load(&host->linger_ms);
 }
 
 void paths__member_turn(paths_host *host)
@@ -227,6 +318,8 @@ void paths__member_turn(paths_host *host)
             uv_stop(&host->loop);
         return;
     }
+    if (host->bereaved)
+        tell_ended_threads(host);
     if (idle && !host->told_done)
         tell_done(host);
     if (is_coordinator(host) && !host->ended && all_done(host))

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "paths/host_internal.h"
+#include "pastset/schedule.h"
 
 _Thread_local executor *paths__current;
 extern _Thread_local uint32_t paths__executor_number; /* for wrapper.h */
@@ -49,6 +50,8 @@ int paths__answer(operation *o, const void *result, size_t bytes)
     return 0;
 }
 
+/* The model of mailboxes, and of those who wait for them, is
+ * pastset/waiter.pml. */
 void paths__post(operation *o)
 {
     paths_thread *home = o->home;
@@ -60,6 +63,7 @@ void paths__post(operation *o)
         /* Release: pairs with the acquire in mailbox_take(). */
     } while (!atomic_compare_exchange_weak_explicit(
         &home->mailbox, &head, o, memory_order_seq_cst, memory_order_relaxed));
+    PASTSET_POINT("operation.posted");
     if (atomic_load(&home->in_poll)) {
         uint64_t one = 1;
         ssize_t r = write(home->event_fd, &one, sizeof(one));

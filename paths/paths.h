@@ -11,7 +11,9 @@
  *
  * Errors common to all operations, beside those of pastset/element.h:
  * PASTSET_EHOST (a host on the way died: the text names it and the path),
- * PASTSET_ECANCELED (the run ends), PASTSET_ELIMIT. */
+ * PASTSET_ECANCELED (the run ends), PASTSET_EPERM (the `use` of the path in
+ * the map: who may read cannot write, and the other way round; nothing has
+ * happened), PASTSET_ELIMIT. */
 #ifndef PATHS_PATHS_H
 #define PATHS_PATHS_H
 
@@ -92,8 +94,8 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
                 void *context);
 
 /* Waits until an operation that this thread started is complete, and calls
- * `done` for each that is. Returns how many, 0 when the time passed or
- * nothing is under way, or an error. */
+ * `done` for each that is. Returns how many; 0 when the time passed or nothing
+ * is under way. It cannot fail: what waiting takes is there since paths_open. */
 int paths_poll(paths_thread *self, int timeout_ms);
 
 /* Tuples read through this path, and those that were gone before read_next

@@ -75,7 +75,7 @@ static paths_stage *request_stage(connection *c)
     const paths_map_node *proxy;
     paths_stage *stage;
 
-    if (c->outgoing || c->state != CONNECTION_OPEN || c->role == ROLE_MEMBER ||
+    if (c->outgoing || c->role == ROLE_MEMBER ||
         h->stage >= host->map->node_count)
         return NULL;
     proxy = &host->map->nodes[host->numbered[h->stage]];
@@ -98,12 +98,15 @@ static unsigned char *request_begin(connection *c)
     operation *o;
     unsigned char *payload;
 
+    c->request = NULL;
     if (!stage || !request_verb_holds(h))
         return NULL;
     o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) + h->bytes +
                1);
-    if (!o)
-        return NULL;
+    if (!o) { /* request_run() says so */
+        c->away = true;
+        return c->small;
+    }
     memset(o, 0, sizeof(*o));
     o->route = (route_entry *)(void *)(o + 1);
     payload = (unsigned char *)(o->route + PATHS_STAGES_MAX);
@@ -159,21 +162,65 @@ static bool pattern_fits(const operation *o)
                           : o->pattern.bytes == type->max_bytes;
 }
 
+/* May an operation like this come by this way, and go to its end? */
+static int request_check(const connection *c, const operation *o)
+{
+    const paths_host *host = c->host;
+    uint32_t proxy = host->numbered[c->header.stage];
+
+    if (!is_allowed(host->verbs[proxy], o->op.verb))
+        return pastset_fail(PASTSET_EPERM,
+                            "host %s may not %s through \"%s\": none of the "
+                            "threads whose way that is has such a use in the "
+                            "map",
+                            host_name(host, c->peer),
+                            pastset_verb_name(o->op.verb),
+                            host->map->nodes[proxy].name);
+    if (!pattern_fits(o))
+        return pastset_fail(PASTSET_EINVAL,
+                            "a pattern that does not fit the type");
+    return 0;
+}
+
+static void no_memory_reply(connection *c)
+{
+    static const char text[] = "no memory for the operation";
+    wire_header header = {.id = c->header.id,
+                          .kind = WIRE_REPLY,
+                          .status = PASTSET_ENOMEM,
+                          .thread = c->header.thread,
+                          .sequence = c->header.sequence,
+                          .bytes = sizeof(text) - 1};
+
+    paths_stage *stage = request_stage(c);
+
+    /* A contribution that is lost: the next would be taken for it. */
+    if (stage && (stage->joins || stage->leads))
+        paths__collective_left(stage, text);
+    connection_send(c, &header, text);
+}
+
 static void request_run(connection *c)
 {
     operation *o = c->request;
+    int err;
 
     c->request = NULL;
+    if (!o) {
+        no_memory_reply(c);
+        return;
+    }
+    err = request_check(c, o);
     if (o->op.status)
         o->text = strndup((const char *)(o->route + PATHS_STAGES_MAX),
                           WIRE_TEXT_BYTES);
-    if (!pattern_fits(o)) {
-        pastset_fail(PASTSET_EINVAL, "a pattern that does not fit the type");
-        o->op.status = PASTSET_EINVAL;
-        paths__keep_text(o, PASTSET_EINVAL);
+    if (err) {
+        o->op.status = err;
+        paths__replace_text(o, err);
         serve_complete(o);
         return;
     }
+    paths__executor_runs(&c->host->loop_executor, o);
     if (paths__run(o) == RUN_DONE)
         serve_complete(o);
 }
@@ -185,7 +232,7 @@ static void left_take(connection *c)
     paths_stage *stage = request_stage(c);
     char text[WIRE_TEXT_BYTES + 1];
 
-    if (!stage) {
+    if (!stage || c->role != ROLE_LOOP) {
         connection_close(c, "it broke the protocol");
         return;
     }
@@ -252,8 +299,9 @@ int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
     if (!err)
         return PATHS_HOLD; /* it may be complete and gone by now */
     paths__unhold(o);
-    return pastset_fail_while(err, "host %s died",
-                              host_name(host, proxy->far_host));
+    return pastset_fail_while(
+        err, err == PASTSET_EHOST ? "host %s died" : "asking host %s",
+        host_name(host, proxy->far_host));
 }
 
 void paths__serve_linked(paths_host *host, peer *p, connection *link)
@@ -268,6 +316,18 @@ void paths__serve_linked(paths_host *host, peer *p, connection *link)
         connection_send(link, &header, payload);
     }
     pthread_mutex_unlock(&host->held_lock);
+}
+
+/* Without memory for it the operation fails, and not the connection. */
+static unsigned char *reply_room(connection *c, operation *o)
+{
+    size_t told = o->op.verb == PASTSET_EXCHANGE ? o->op.room : o->op.bytes;
+    void *target = o->room(o, c->header.bytes);
+
+    if (target || c->header.bytes > told)
+        return target;
+    c->away = true; /* reply_end() says so */
+    return c->small;
 }
 
 /* The operation that a reply is for; from here on nobody drops it. */
@@ -290,32 +350,31 @@ static unsigned char *reply_begin(connection *c)
     if (c->header.status) /* limited by wire_header_check */
         return c->small;
     if (!o) { /* dropped: its deadline passed */
-        c->request = calloc(1, c->header.bytes + 1);
-        return c->request;
+        c->away = true;
+        return c->small;
     }
     if (o->op.verb == PASTSET_WRITE)
         return c->header.bytes ? NULL : c->small;
     if (o->room)
-        return o->room(o, c->header.bytes);
+        return reply_room(c, o);
     if (!paths__reply_target(o, c->header.bytes, &target))
         return NULL;
     return c->header.bytes ? target : c->small; /* its tuple may be NULL */
 }
 
-/* Nobody waits for it any more: `request` is but the place for its payload. */
-static bool reply_is_dropped(const connection *c)
-{
-    return c->target == c->request;
-}
-
 static void reply_end(connection *c)
 {
     operation *o = c->request;
-    bool dropped = !o || reply_is_dropped(c);
 
     c->request = NULL;
-    if (dropped) {
-        free(o);
+    if (!o) /* dropped */
+        return;
+    if (c->away) {
+        pastset_fail(PASTSET_ENOMEM,
+                     "host %s: no memory for a tuple of %u "
+                     "bytes",
+                     paths_host_name(c->host), c->header.bytes);
+        paths_resume(&o->op, PASTSET_ENOMEM);
         return;
     }
     paths__reply_take(o, &c->header);
@@ -325,6 +384,7 @@ static void reply_end(connection *c)
                      (const char *)c->small);
         paths__replace_text(o, c->header.status);
     }
+    paths__executor_runs(&c->host->loop_executor, o);
     paths_resume(&o->op, c->header.status < 0 ? c->header.status : 0);
 }
 
@@ -356,10 +416,6 @@ void paths__serve_frame(connection *c)
     case WIRE_REPLY:
         reply_end(c);
         break;
-    case WIRE_HELLO:
-        if (c->state != CONNECTION_HELLO || !paths__member_hello(c))
-            connection_close(c, "its hello was not accepted");
-        break;
     default:
         paths__member_frame(c);
     }
@@ -375,7 +431,6 @@ static void lost(connection *c, operation *o, const char *why)
 void paths__serve_abandon(connection *c)
 {
     operation *o = c->request;
-    bool dropped = reply_is_dropped(c);
 
     c->request = NULL;
     c->in_payload = false;
@@ -383,10 +438,23 @@ void paths__serve_abandon(connection *c)
         return;
     if (c->header.kind == WIRE_REQUEST || c->header.kind == WIRE_SPOILT)
         serve_free(o);
-    else if (dropped)
-        free(o);
     else
         lost(c, o, "it closed the connection");
+}
+
+/* The operations that wait for replies of a host, whose link is no more. */
+static operation *pending_all(paths_host *host, peer *p)
+{
+    operation *list;
+
+    pthread_mutex_lock(&host->held_lock);
+    p->link = NULL;
+    list = p->pending.first;
+    for (operation *o = list; o; o = o->pending_next)
+        o->on_peer = NULL;
+    p->pending = (pending_list){NULL, NULL};
+    pthread_mutex_unlock(&host->held_lock);
+    return list;
 }
 
 void paths__serve_lost(connection *c, const char *why)
@@ -400,16 +468,22 @@ void paths__serve_lost(connection *c, const char *why)
     }
     if (c->role != ROLE_LOOP)
         return;
-    pthread_mutex_lock(&host->held_lock);
-    host->peers[c->peer].link = NULL;
-    list = host->peers[c->peer].pending.first;
-    for (operation *o = list; o; o = o->pending_next)
-        o->on_peer = NULL;
-    host->peers[c->peer].pending = (pending_list){NULL, NULL};
-    pthread_mutex_unlock(&host->held_lock);
+    list = pending_all(host, &host->peers[c->peer]);
     while (list) {
         operation *next = list->pending_next;
         lost(c, list, why);
+        list = next;
+    }
+}
+
+void paths__serve_unlinked(paths_host *host, uint32_t other)
+{
+    operation *list = pending_all(host, &host->peers[other]);
+
+    while (list) {
+        operation *next = list->pending_next;
+        paths__gone_why(host, other);
+        paths_resume(&list->op, PASTSET_EHOST);
         list = next;
     }
 }

@@ -13,6 +13,7 @@
 
 #include "paths/host_internal.h"
 #include "paths/wrappers/builtin_internal.h"
+#include "pastset/schedule.h"
 
 uint32_t paths_thread_number(const paths_thread *self)
 {
@@ -107,6 +108,7 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
                                            &path->read_bytes);
     path->thread = self;
     path->edge = edge;
+    path->verbs = paths__uses_verbs(&map->edges[edge]);
     path->first = self->host->entries[edge];
     path->name = strdup(path_name(map, edge));
     path->description = paths__describe(map, edge);
@@ -216,17 +218,23 @@ static bool gate_pass(paths_thread *self, operation *o, int64_t deadline)
 {
     paths_stage *stage = o->stage;
 
-    if (!paths_gate_wait(o->gate, o->gate_value, deadline))
-        return false;
+    if (!paths_gate_look(o->gate, o->gate_value, &o->patience)) {
+        paths__executor_waits(&self->executor, o);
+        if (!paths_gate_wait(o->gate, o->gate_value, deadline))
+            return false;
+    }
     o->gate = NULL;
     o->op.status = paths__collective_opened(stage, o);
+    if (__builtin_expect(o->op.status < 0, 0))
+        paths__keep_text(o, o->op.status);
     paths__thread_bring_up(self, o);
     return true;
 }
 
 /* The deadline passed: takes the operation back from where it is held. */
-static void give_up(paths_thread *self, operation *o)
+static void give_up(operation *o)
 {
+    PASTSET_POINT("thread.gives_up");
     pastset_fail(PASTSET_ETIMEDOUT, "%s",
                  pastset_status_text(PASTSET_ETIMEDOUT));
     if (o->gate) {
@@ -241,10 +249,7 @@ static void give_up(paths_thread *self, operation *o)
         paths__end(o, PASTSET_ETIMEDOUT);
         return;
     }
-    paths__links_forget(o);
-    o->op.status = PASTSET_ETIMEDOUT;
-    paths__keep_text(o, PASTSET_ETIMEDOUT);
-    paths__thread_bring_up(self, o);
+    paths__link_give_up(o);
 }
 
 /* Until this operation is at the top. `deadline` is its own: what stands in it
@@ -259,19 +264,23 @@ static void wait_for(paths_thread *self, operation *o, int64_t deadline)
         if (o->gate) {
             in_time = gate_pass(self, o, o->late ? 0 : o->op.deadline_ns);
         } else if (!o->left) {
-            int64_t until = deadline ? deadline + PATHS__GRACE_NS : 0;
             mailbox_take(self); /* of others that are under way */
-            in_time = paths__links_wait(self, o, until) != PASTSET_ETIMEDOUT;
+            paths__executor_waits(&self->executor, o);
+            in_time = paths__links_wait(self, o);
         } else {
             pastset_waiter_rearm(&self->waiter);
-            if (!mailbox_take(self))
+            PASTSET_POINT("thread.rearmed");
+            if (!mailbox_take(self)) {
+                paths__executor_waits(&self->executor, o);
                 in_time = pastset_waiter_wait(&self->waiter, deadline);
+            }
         }
         if (!in_time) {
             o->late = true; /* the loop ends it, where it is held from now on */
-            give_up(self, o);
+            give_up(o);
         }
     }
+    paths__executor_goes_on(&self->executor);
 }
 
 /* --- one operation --- */
@@ -284,11 +293,11 @@ static int report(operation *o)
 
     if (status == PASTSET_EAGAIN)
         return status;
-    if (o->text) {
-        pastset_fail(status, "%s", o->text);
-        free(o->text);
-        o->text = NULL;
-    }
+    /* Without a text there was no memory for it: the one of this thread is of
+     * something else. */
+    pastset_fail(status, "%s", o->text ? o->text : pastset_status_text(status));
+    free(o->text);
+    o->text = NULL;
     return pastset_fail_while(status, "%s by path \"%s\" (%s)",
                               pastset_verb_name(o->op.verb), path->name,
                               path->description);
@@ -353,16 +362,21 @@ static void begin(operation *o, paths_path *path, paths_arguments *arguments)
     }
 }
 
-/* Reads of fixed types must have room before they go, since an observe that
- * does not fit would be lost. */
+/* May the operation begin? Only with what the map allows; and reads of fixed
+ * types must have room before they go, since an observe that does not fit would
+ * be lost. */
 static int check(const paths_path *path, const paths_arguments *arguments)
 {
-    if (__builtin_expect(arguments->verb == PASTSET_WRITE ||
-                             arguments->verb == PASTSET_EXCHANGE ||
-                             path->type->variable ||
-                             arguments->bytes >= path->read_bytes,
+    bool allowed = is_allowed(path->verbs, arguments->verb);
+
+    if (__builtin_expect(allowed && (arguments->verb == PASTSET_WRITE ||
+                                     arguments->verb == PASTSET_EXCHANGE ||
+                                     path->type->variable ||
+                                     arguments->bytes >= path->read_bytes),
                          1))
         return 0;
+    if (!allowed)
+        return paths__uses_refuse(path, arguments->verb);
     return pastset_fail(PASTSET_EROOM,
                         "path \"%s\" (%s): of a tuple of \"%s\" %u bytes come "
                         "back, and there is room for %zu",
@@ -399,8 +413,10 @@ int paths_call(paths_path *path, paths_arguments *arguments)
     if (arguments->verb == PASTSET_READ_NEXT)
         o->op.index = path->cursor.next;
     deadline = o->op.deadline_ns;
-    if (paths__run(o) != RUN_DONE)
+    if (paths__run(o) != RUN_DONE) {
+        o->arguments = arguments;
         wait_for(path->thread, o, deadline);
+    }
     if (__builtin_expect(o->op.status != 0, 0))
         return report(o);
     results(arguments, o);
@@ -487,6 +503,22 @@ int paths_take(paths_path *path, const pastset_pattern *pattern, void *tuple,
 
 /* --- operations that go on while the thread does something else --- */
 
+static void started_add(paths_thread *self, operation *o)
+{
+    self->under_way++;
+    o->younger = NULL;
+    o->older = self->youngest;
+    *(o->older ? &o->older->younger : &self->oldest) = o;
+    self->youngest = o;
+}
+
+static void started_remove(paths_thread *self, operation *o)
+{
+    self->under_way--;
+    *(o->older ? &o->older->younger : &self->oldest) = o->younger;
+    *(o->younger ? &o->younger->older : &self->youngest) = o->older;
+}
+
 int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
                 void *context)
 {
@@ -514,9 +546,13 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
      * been read already. */
     if (arguments->verb == PASTSET_READ_NEXT)
         o->op.index = o->asked = path->cursor.next++;
-    self->under_way++;
+    if (self->executor.notes)
+        o->begun = self->host->ticks();
+    started_add(self, o);
     if (paths__run(o) == RUN_DONE)
         paths__thread_finished(self, o); /* paths_poll calls back */
+    else
+        paths__executor_is(&self->executor, PATHS_COMPUTING);
     return 0;
 }
 
@@ -525,7 +561,7 @@ static void asynchronous_end(paths_thread *self, operation *o)
 {
     int status = o->op.status;
 
-    self->under_way--;
+    started_remove(self, o);
     if (status) {
         report(o);
         cursor_back(o->path, o);
@@ -546,6 +582,8 @@ static int finished_end(paths_thread *self)
     int count = 0;
 
     self->finished = self->finished_last = NULL;
+    if (o)
+        self->executor.noted = true; /* fewer than it says are under way */
     while (o) {
         operation *next = o->mail;
         asynchronous_end(self, o);
@@ -555,29 +593,37 @@ static int finished_end(paths_thread *self)
     return count;
 }
 
+static int poll_once(paths_thread *self, int timeout_ms, int64_t deadline,
+                     bool *again)
+{
+    int count;
+
+    *again = false;
+    pastset_waiter_rearm(&self->waiter);
+    PASTSET_POINT("thread.polls");
+    mailbox_take(self);
+    count = finished_end(self);
+    if (count || (timeout_ms == PASTSET_NOWAIT && !self->pending))
+        return count;
+    if (timeout_ms != PASTSET_NOWAIT)
+        paths__executor_waits(&self->executor, self->oldest);
+    if (self->pending)
+        *again = paths__links_wait_any(self, deadline);
+    else
+        *again = pastset_waiter_wait(&self->waiter, deadline);
+    return 0;
+}
+
 int paths_poll(paths_thread *self, int timeout_ms)
 {
     int64_t deadline = pastset_deadline_ns(timeout_ms);
+    bool again = self->under_way > 0;
+    int count = 0;
 
-    if (self->under_way == 0)
-        return 0;
-    for (;;) {
-        int count, r = 0;
-
-        pastset_waiter_rearm(&self->waiter);
-        mailbox_take(self);
-        count = finished_end(self);
-        if (count || (timeout_ms == PASTSET_NOWAIT && !self->pending))
-            return count;
-        if (self->pending)
-            r = paths__links_wait(self, NULL, deadline);
-        else if (!pastset_waiter_wait(&self->waiter, deadline))
-            r = PASTSET_ETIMEDOUT;
-        if (r == PASTSET_ETIMEDOUT)
-            return 0;
-        if (r < 0)
-            return r;
-    }
+    while (again)
+        count = poll_once(self, timeout_ms, deadline, &again);
+    paths__executor_goes_on(&self->executor);
+    return count;
 }
 
 /* --- life --- */
@@ -602,6 +648,7 @@ void *paths__thread_run(void *argument)
     snprintf(name, sizeof(name), "%s", self->node->name);
     pthread_setname_np(pthread_self(), name);
     paths__current_set(&self->executor);
+    paths__executor_is(&self->executor, PATHS_COMPUTING);
     self->status = self->program(self, self->argument);
     if (self->status == 0 && self->under_way)
         self->status =
@@ -619,6 +666,8 @@ void *paths__thread_run(void *argument)
         paths_poll(self, PASTSET_FOREVER);
     if (!atomic_load(&host->failed))
         leave(self);
+    atomic_store(&self->ended, true); /* member.c tells it where it matters */
+    paths__executor_is(&self->executor, PATHS_ENDED);
     paths__current_set(NULL);
     /* Release: pairs with the acquire in host.c; what the thread wrote is
      * visible when its end is. */
@@ -657,6 +706,7 @@ void paths__thread_fini(paths_thread *thread)
             paths__link_close(thread->links[i]);
     }
     free(thread->links);
+    free(thread->poll_fds);
     if (thread->event_fd >= 0)
         close(thread->event_fd);
 }

@@ -1,16 +1,19 @@
 /* wire_internal.h - frames between hosts, and connections of the loop.
  *
- * A TCP connection begins with the handshake (handshake.c): until both sides
- * have proven that they know the run's key, nothing is parsed. Then frames
- * follow, in both directions, each a fixed header and `bytes` of payload, in
- * the byte order of the hosts, which must be the same:
+ * A TCP connection begins with the handshake (handshake_internal.h), of three
+ * messages of fixed lengths. Only when both sides have proven that they know
+ * the run's key, and who they are, frames are looked at: WELCOME (or FAILED,
+ * with the reason of a refusal) first, from the side that was called, and then
+ * in both directions what is below. Each has a fixed header and `bytes` of
+ * payload, in the byte order of the hosts, which must be the same:
  *
  *    0 u32 bytes       payload that follows the header
  *    4 u32 id          of a request; its reply carries the same
  *    8 u16 kind        see wire_kind
  *   10 i16 status      REPLY: 0 or the error; REQUEST: the verb
  *   12 u32 stage       REQUEST, SPOILT, LEFT: the proxy from which it comes, by
- *                      its rank among the names of all nodes; GONE: the host
+ *                      its rank among the names of all nodes; ENDED: the
+ *                      thread, likewise
  *   16 u32 thread      REQUEST: number of the thread
  *   20 u32 sequence    REQUEST: its operation number
  *   24 u64 index       as in pastset_request, in and out
@@ -19,8 +22,8 @@
  *   44 u32 room        REQUEST: for the tuple; SPOILT: the error's number
  *
  * Payload: REQUEST write, exchange: the tuple; with a pattern: its values.
- * REPLY: the tuple, or the text of the error. HELLO: msgpack. FAILED, SPOILT,
- * LEFT, GONE: a text; with GONE, the name of the host before it. */
+ * REPLY: the tuple, or the text of the error. FAILED, SPOILT, LEFT, GONE: a
+ * text; with GONE, the name of the host before it. */
 #ifndef PATHS_WIRE_INTERNAL_H
 #define PATHS_WIRE_INTERNAL_H
 
@@ -30,13 +33,13 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "paths/handshake_internal.h"
+
 #define WIRE_TEXT_BYTES 1024 /* longest text of an error */
-#define WIRE_HELLO_BYTES 512 /* longest HELLO */
 #define WIRE_FOREVER UINT32_MAX
 
 typedef enum wire_kind {
-    WIRE_HELLO = 1, /* first frame of whoever connected */
-    WIRE_WELCOME,   /* its answer */
+    WIRE_WELCOME = 2, /* whoever connected is let in */
     WIRE_REQUEST,
     WIRE_REPLY,
     WIRE_DONE,   /* member to coordinator: its threads have ended */
@@ -44,7 +47,8 @@ typedef enum wire_kind {
     WIRE_FAILED, /* the sender's host, or one it knows of, has failed */
     WIRE_SPOILT, /* a request that brings an error to a collective */
     WIRE_LEFT,   /* nobody contributes any more by the way of this proxy */
-    WIRE_GONE,   /* coordinator to members: a host has died */
+    WIRE_GONE,   /* a host has died: coordinator to members; or to it */
+    WIRE_ENDED,  /* once one has died: a thread has ended; to and from it */
     WIRE_KINDS,
 } wire_kind;
 
@@ -64,21 +68,6 @@ typedef struct wire_header {
 
 _Static_assert(sizeof(wire_header) == 48, "no padding on the wire");
 
-/* What a HELLO says. */
-enum { ROLE_THREAD = 1, ROLE_LOOP, ROLE_MEMBER };
-
-typedef struct wire_hello {
-    uint16_t role;
-    uint64_t digest; /* of the map */
-    char host[128];  /* who speaks */
-} wire_hello;
-
-/* Encodes into `buffer`; returns the length, 0 when it does not fit. */
-size_t wire_hello_encode(const wire_hello *hello, unsigned char *buffer,
-                         size_t room);
-/* Errors: PASTSET_EPROTO. */
-int wire_hello_decode(wire_hello *out, const unsigned char *data, size_t bytes);
-
 /* Is this a header that a peer may send now? `most` is the largest payload of
  * a request or reply. Errors: PASTSET_EPROTO. */
 int wire_header_check(const wire_header *header, uint32_t most);
@@ -95,8 +84,8 @@ typedef struct connection_output {
 } connection_output;
 
 typedef enum connection_state {
-    CONNECTION_GREETING, /* the handshake; nothing is parsed */
-    CONNECTION_HELLO,    /* proven; waits for HELLO */
+    CONNECTION_GREETING, /* its first message has not come */
+    CONNECTION_ANSWERED, /* it has, but may be an old one: its proof has not */
     CONNECTION_OPEN,
     CONNECTION_CLOSED,
 } connection_state;
@@ -111,11 +100,11 @@ struct connection {
     connection_state state; /* loop only */
     uint16_t role;
     bool outgoing;     /* this side connected */
-    uint32_t peer;     /* host of the map, once it has said hello */
+    uint32_t peer;     /* host of the map, once it is open */
     uint64_t since_ms; /* loop time when it was accepted */
     _Atomic uint32_t references;
 
-    unsigned char challenge[32]; /* of the handshake */
+    handshake handshake; /* accepted: until it is open, then wiped */
     /* Input, loop only: `buffer` holds [begin, end); when a payload did not
      * fit, the rest goes straight to `target`. */
     unsigned char *buffer;
@@ -124,13 +113,16 @@ struct connection {
     bool in_payload;
     unsigned char *target;
     size_t filled;
+    bool away;     /* nobody takes the payload: it is thrown away */
     void *request; /* the operation that the payload belongs to */
-    unsigned char small[WIRE_TEXT_BYTES]; /* payloads of control frames */
+    unsigned char small[WIRE_TEXT_BYTES]; /* payloads of control frames, and
+                                             the handshake's messages */
 
     /* Output; any thread, under `lock`. */
     pthread_mutex_t lock;
     connection_output *out, *out_last;
-    bool broken; /* nothing can be sent any more */
+    bool broken;       /* nothing can be sent any more */
+    const char *broke; /* why this side broke it off; NULL: it did not */
     bool flush_queued;
     connection *flush_next;
 };
@@ -149,42 +141,22 @@ int connection_send(connection *c, const wire_header *header,
 /* The loop: sends what others have queued. */
 void connection_flush_all(struct paths_host *host);
 
-/* What serve.c does with frames. `payload_at` gives the place for a payload
+/* --- stranger.c: those who have not proven that they belong here --- */
+
+/* Takes a socket over that came to the door. Loop only, as all. */
+void paths__stranger_accept(struct paths_host *host, int fd);
+/* There is something to read from one that is not open. */
+void paths__stranger_read(connection *c);
+/* Those that do not prove it in time are closed. */
+void paths__strangers_tidy(struct paths_host *host);
+
+/* --- serve.c: what is done with frames --- */
+
+/*  `payload_at` gives the place for a payload
  * (NULL: refuse, close), `frame` is called when all of it is there. */
 unsigned char *paths__serve_payload_at(connection *c);
 void paths__serve_frame(connection *c);
 /* It closes: the operation whose payload will not come, if there is one. */
 void paths__serve_abandon(connection *c);
-
-/* --- handshake.c --- */
-
-/* Three passes as in ISO/IEC 9798-4 (mutual authentication by a message
- * authentication code), with libsodium's crypto_auth:
- *
- *   server -> client  "EVSP" version(4) challenge_s(32)
- *   client -> server  challenge_c(32) auth(key, "c" challenge_s challenge_c)
- *   server -> client  auth(key, "s" challenge_c challenge_s)
- *
- * Each pass has one length, so nothing has to be parsed. */
-#define GREETING_BYTES 40
-#define PROOF_BYTES 64
-#define ANSWER_BYTES 32
-
-void handshake_greet(unsigned char greeting[GREETING_BYTES],
-                     unsigned char challenge[32]);
-/* Client: makes the proof. Errors: PASTSET_EPROTO (not one of us). */
-int handshake_prove(const uint8_t key[32],
-                    const unsigned char greeting[GREETING_BYTES],
-                    unsigned char challenge[32],
-                    unsigned char proof[PROOF_BYTES]);
-/* Server: checks the proof and makes the answer. Errors: PASTSET_EAUTH. */
-int handshake_check(const uint8_t key[32], const unsigned char challenge[32],
-                    const unsigned char proof[PROOF_BYTES],
-                    unsigned char answer[ANSWER_BYTES]);
-/* Client: checks the answer. Errors: PASTSET_EAUTH. */
-int handshake_confirm(const uint8_t key[32],
-                      const unsigned char greeting[GREETING_BYTES],
-                      const unsigned char challenge[32],
-                      const unsigned char answer[ANSWER_BYTES]);
 
 #endif

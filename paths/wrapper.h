@@ -97,7 +97,8 @@ paths_host *paths_stage_host(const paths_stage *stage);
  * is at this stage, 0 ... in_count - 1. */
 uint32_t paths_stage_input(const paths_stage *stage);
 
-/* The elements of the stage's host. */
+/* The elements of the stage's host. Those of the map are to be read only: paths
+ * write them, and one that a collective alone leads to has one writer. */
 pastset_space *paths_host_space(paths_host *host);
 
 /* A small number for the executor that runs now: 0 for the network loop,

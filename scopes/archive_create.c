@@ -39,7 +39,8 @@ static int file_make(scopes_archive_writer *w, const char *draft)
     unsigned char head[ARCHIVE_HEAD_BYTES];
     int err;
 
-    w->fd = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    /* For its owner only, as the space from which it comes. */
+    w->fd = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (w->fd < 0)
         return scopes__archive_fail_errno(w, "creating");
     err = file_lock(w);
@@ -148,7 +149,7 @@ static int packer_make(scopes_archive_writer *w)
 
 static void writer_free(scopes_archive_writer *w)
 {
-    for (uint32_t i = 0; i < w->names.count && i < w->lane_room; i++)
+    for (uint32_t i = 0; i < w->names.count; i++)
         free(w->lanes[i].events);
     free(w->lanes);
     scopes__archive_names_free(&w->names);

@@ -95,7 +95,7 @@ void scopes_archive_free(scopes_archive *a)
 {
     if (!a)
         return;
-    for (uint32_t i = 0; i < a->names.count && i < a->lane_room; i++)
+    for (uint32_t i = 0; i < a->names.count; i++)
         free(a->lanes[i].blocks);
     free(a->lanes);
     scopes__archive_names_free(&a->names);

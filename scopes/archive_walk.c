@@ -100,21 +100,32 @@ static bool is_written(const scopes_archive *a)
 
 /* --- taking in blocks --- */
 
+/* There is a lane for each name: before it gets one. */
+static int lanes_reserve(scopes_archive *a)
+{
+    uint32_t room = a->lane_room ? 2 * a->lane_room : 32;
+    archive_lane *more;
+
+    if (a->names.count < a->lane_room)
+        return 0;
+    more = realloc(a->lanes, room * sizeof(*more));
+    if (!more)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for its lanes",
+                            a->file);
+    a->lanes = more;
+    a->lane_room = room;
+    return 0;
+}
+
 static int lane_get(scopes_archive *a, const char *name, archive_lane **out)
 {
     uint32_t before = a->names.count, number;
-    int err = scopes__archive_name_add(&a->names, name, &number);
+    int err = lanes_reserve(a);
 
+    if (!err)
+        err = scopes__archive_name_add(&a->names, name, &number);
     if (err)
         return err;
-    if (a->names.room > a->lane_room) {
-        archive_lane *more = realloc(a->lanes, a->names.room * sizeof(*more));
-        if (!more)
-            return pastset_fail(PASTSET_ENOMEM, "%s: no memory for its lanes",
-                                a->file);
-        a->lanes = more;
-        a->lane_room = a->names.room;
-    }
     if (number == before)
         a->lanes[number] = (archive_lane){.shown.name = a->names.names[number]};
     *out = &a->lanes[number];

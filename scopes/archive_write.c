@@ -170,6 +170,23 @@ static int kept_write(scopes_archive_writer *w, uint32_t number)
 
 /* --- appending --- */
 
+/* There is a lane for each name: before it gets one. */
+static int tails_reserve(scopes_archive_writer *w)
+{
+    uint32_t room = w->lane_room ? 2 * w->lane_room : 32;
+    archive_tail *more;
+
+    if (w->names.count < w->lane_room)
+        return 0;
+    more = realloc(w->lanes, room * sizeof(*more));
+    if (!more)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u lanes",
+                            w->file, room);
+    w->lanes = more;
+    w->lane_room = room;
+    return 0;
+}
+
 int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
                              uint32_t *number)
 {
@@ -179,17 +196,11 @@ int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
     if (!*name || strlen(name) >= PASTSET_NAME_BYTES)
         return pastset_fail(PASTSET_EINVAL, "%s: no lane can be called \"%s\"",
                             w->file, name);
-    err = scopes__archive_name_add(&w->names, name, number);
+    err = tails_reserve(w);
+    if (!err)
+        err = scopes__archive_name_add(&w->names, name, number);
     if (err)
         return err;
-    if (w->names.room > w->lane_room) {
-        archive_tail *more = realloc(w->lanes, w->names.room * sizeof(*more));
-        if (!more)
-            return pastset_fail(PASTSET_ENOMEM, "%s: no memory for lane %s",
-                                w->file, name);
-        w->lanes = more;
-        w->lane_room = w->names.room;
-    }
     if (*number == before)
         w->lanes[*number] = (archive_tail){.retry = UINT64_MAX, .told = true};
     return 0;

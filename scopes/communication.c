@@ -415,19 +415,9 @@ void scopes_communication_destroy(scopes_communication *view)
     free(view);
 }
 
-int scopes_communication_read(scopes_communication **out, eventspace_run *run)
+int scopes_communication_read(scopes_communication **out,
+                              const scopes_look *look)
 {
-    scopes_look_options options = SCOPES_LOOK_ALL;
-    scopes_look *look;
-    int err;
-
-    *out = NULL;
-    options.tops_only = true;
-    err = scopes_look_take(&look, run, &options);
-    if (err)
-        return err;
-    err = make(out, look->ways, look->store, look->clocks, SCOPES_OPERATIONS,
-               true);
-    scopes_look_free(look);
-    return err;
+    return make(out, look->ways, look->store, look->clocks, SCOPES_OPERATIONS,
+                true);
 }

@@ -37,6 +37,7 @@
 #include "eventspace/run.h"
 #include "paths/map.h"
 #include "scopes/clock.h"
+#include "scopes/look.h"
 #include "scopes/store.h"
 #include "scopes/ways.h"
 
@@ -128,10 +129,11 @@ int scopes_communication_make(scopes_communication **out,
                               const scopes_clocks *clocks,
                               scopes_detail detail);
 
-/* Makes the view of a whole run, in all detail, of which only the tuples that
- * it needs are loaded. Events of hosts that died are shown as far as they are
- * there. Errors: PASTSET_EMAP, PASTSET_ENOMEM, those of source.h. */
-int scopes_communication_read(scopes_communication **out, eventspace_run *run);
+/* Makes the view, in all detail, of a look at a whole run; `tops_only` will do.
+ * Events of hosts that died are shown as far as they are there.
+ * Errors: PASTSET_ENOMEM. */
+int scopes_communication_read(scopes_communication **out,
+                              const scopes_look *look);
 
 /* NULL is allowed. */
 void scopes_communication_destroy(scopes_communication *view);

@@ -80,6 +80,7 @@ static void read_done(paths_arguments *arguments, int status, void *context)
 static int read_start(gather_child *child)
 {
     gather_slot *slot = child->slots;
+    int err;
 
     while (slot->busy)
         slot++;
@@ -89,9 +90,12 @@ static int read_start(gather_child *child)
                                         .tuple = slot->buffer,
                                         .bytes = child->room,
                                         .timeout_ms = PASTSET_FOREVER};
+    err = paths_start(child->path, &slot->arguments, read_done, slot);
+    if (err)
+        return err;
     slot->busy = true;
     child->busy++;
-    return paths_start(child->path, &slot->arguments, read_done, slot);
+    return 0;
 }
 
 /* Starts what is due; gives when the next read is, 0 for none. */
@@ -221,20 +225,18 @@ static bool under_way(const gatherer *g)
 }
 
 /* Waits for a reply, or until the next read is due. */
-static int wait_some(gatherer *g, int64_t next_ns)
+static void wait_some(gatherer *g, int64_t next_ns)
 {
     int64_t now = pastset_now_ns(), pause = OBSERVE_NS;
-    int r;
 
     if (next_ns && next_ns - now < pause)
         pause = next_ns > now ? next_ns - now : 0;
     if (under_way(g)) {
-        r = paths_poll(g->self, (int)((pause + 999999) / 1000000));
-        return r < 0 ? r : 0;
+        paths_poll(g->self, (int)((pause + 999999) / 1000000));
+        return;
     }
     struct timespec t = {.tv_nsec = (long)(pause % 1000000000)};
     nanosleep(&t, NULL);
-    return 0;
 }
 
 static int turn(gatherer *g)
@@ -254,10 +256,10 @@ static int gather(gatherer *g)
 
     while (!err && !is_over(g)) {
         err = reads_start(g, &next_ns);
-        if (!err)
-            err = wait_some(g, next_ns);
-        if (!err)
-            err = slots_take(g);
+        if (err)
+            return err;
+        wait_some(g, next_ns);
+        err = slots_take(g);
         if (!err)
             err = turn(g);
     }
@@ -319,8 +321,7 @@ static void gatherer_fini(gatherer *g)
 static void reads_end(gatherer *g)
 {
     while (under_way(g)) {
-        if (paths_poll(g->self, PASTSET_FOREVER) < 0)
-            return;
+        paths_poll(g->self, PASTSET_FOREVER);
         for (; g->first; g->first = g->first->next) {
             g->first->busy = false;
             g->first->child->busy--;

@@ -6,7 +6,6 @@
 #include "scopes/look.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "pastset/status.h"
 
@@ -177,22 +176,6 @@ static int take_end(const scopes_batch *batch, void *context)
     return 0;
 }
 
-/* The ticks of a host when it ended, or now, as far as its wall clock tells. */
-static uint64_t guess_end(const eventspace_meta *meta)
-{
-    struct timespec now;
-    double passed_ns;
-
-    if (meta->end_tick)
-        return meta->end_tick;
-    clock_gettime(CLOCK_REALTIME, &now);
-    passed_ns = (double)now.tv_sec * 1e9 + (double)now.tv_nsec -
-                (double)meta->start_wall_ns;
-    return passed_ns > 0
-               ? meta->start_tick + (uint64_t)(passed_ns * meta->tick_hz / 1e9)
-               : meta->start_tick;
-}
-
 /* The latest end of a host's tuples; 0 when it has none. */
 static int find_latest(uint64_t *latest, const scopes_look *look, size_t host,
                        window *w)
@@ -200,7 +183,7 @@ static int find_latest(uint64_t *latest, const scopes_look *look, size_t host,
     const eventspace_run_host *facts = eventspace_run_host_at(look->run, host);
     scopes_wanted wanted = {.from_ticks = w->from_ticks,
                             .to_ticks = w->to_ticks};
-    uint64_t end = facts->has_meta ? guess_end(&facts->meta) : 0;
+    uint64_t end = eventspace_run_end_ticks(look->run, host);
     uint64_t back = facts->has_meta ? (uint64_t)facts->meta.tick_hz / 4 + 1 : 1;
     int err = 0;
 
@@ -318,13 +301,16 @@ static int look_now(scopes_look *look)
     else
         err = look_at_all(look, &first);
     scopes_clocks_free(first);
-    return err;
+    return err ? err
+               : scopes_pending_take(&look->pending, look->run, look->ways);
 }
 
 static void forget(scopes_look *look)
 {
     scopes_store_free(look->store);
     scopes_clocks_free(look->clocks);
+    scopes_pending_free(look->pending);
+    look->pending = NULL;
     look->store = NULL;
     look->clocks = NULL;
 }

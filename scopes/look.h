@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #include "scopes/clock.h"
+#include "scopes/pending.h"
 #include "scopes/source.h"
 #include "scopes/store.h"
 #include "scopes/ways.h"
@@ -45,7 +46,8 @@ typedef struct scopes_look {
     scopes_ways *ways;
     scopes_store *store;
     scopes_clocks *clocks;
-    int64_t from_ns, to_ns; /* what was asked for in the end */
+    scopes_pending_list *pending; /* now, whatever the window */
+    int64_t from_ns, to_ns;       /* what was asked for in the end */
 } scopes_look;
 
 /* Errors: PASTSET_EMAP, PASTSET_ENOMEM, PASTSET_EIO. */

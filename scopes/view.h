@@ -11,6 +11,7 @@
 #define SCOPES_VIEW_H
 
 #include "scopes/clock.h"
+#include "scopes/pending.h"
 #include "scopes/rounds.h"
 #include "scopes/store.h"
 #include "scopes/table.h"
@@ -29,6 +30,7 @@ typedef struct scopes_subject {
                         notice */
     const char *of;  /* only what is of the element, wrapper or proxy of
                         this name; NULL: all */
+    const scopes_pending_list *pending; /* NULL: nothing is known of it */
 } scopes_subject;
 
 typedef struct scopes_view {

@@ -10,6 +10,7 @@ extern const scopes_view scopes__view_element_order;
 extern const scopes_view scopes__view_hops;
 extern const scopes_view scopes__view_host;
 extern const scopes_view scopes__view_last_arriver;
+extern const scopes_view scopes__view_pending;
 extern const scopes_view scopes__view_performance;
 extern const scopes_view scopes__view_remote_overhead;
 extern const scopes_view scopes__view_signal_arrival;

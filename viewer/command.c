@@ -31,8 +31,10 @@ static const command *find_command(const command *commands, const char *name)
 static int run_command(const command *found, int argc, char **argv)
 {
     char *name;
-    if (asprintf(&name, "%s %s", argv[0], found->name) < 0)
+    if (asprintf(&name, "%s %s", argv[0], found->name) < 0) {
+        fprintf(stderr, "%s: no memory\n", argv[0]);
         return COMMAND_FAILED;
+    }
     argv[1] = name; /* so that argp speaks of "eventspace map check" */
     int code = found->run(argc - 1, argv + 1);
     free(name);

@@ -4,6 +4,7 @@
  * is asked for. JSON has all lists in one object. */
 #include "viewer/command.h"
 
+#include "paths/executor.h"
 #include "pastset/status.h"
 #include "viewer/counts.h"
 #include "viewer/facts.h"
@@ -181,6 +182,8 @@ static int list_elements(info *i, scopes_table *table)
         size_t count = host->space ? pastset_space_count(host->space) : 0;
         for (size_t e = 0; e < count; e++) {
             pastset_element *element = pastset_space_at(host->space, e);
+            if (paths_executor_is_name(pastset_element_name(element)))
+                continue; /* not of the map: see the view pending */
             add_element(table, host->name, element,
                         eventspace_run_is_trace(i->run, element));
         }

@@ -2,6 +2,9 @@
  * the sums of each window. */
 #include "viewer/command_scope.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "pastset/status.h"
 
 static int windows_print(scope *s, bool all)
@@ -64,7 +67,7 @@ int command_scope_begin(scope *s, const paths_map *app)
 {
     s->print = s->print_fd > 0 ? fdopen(s->print_fd, "w") : stdout;
     if (!s->print)
-        return pastset_fail(PASTSET_EIO, "no place to print to");
+        return pastset_fail(PASTSET_EIO, "cannot print: %s", strerror(errno));
     return scopes_mirror_create(&s->mirror, s->out, app);
 }
 

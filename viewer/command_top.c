@@ -312,6 +312,8 @@ static const struct argp_option top_options[] = {
     {"hosts", 'H', NULL, 0, "With CSV, list the hosts instead of the threads",
      0},
     {"collectives", 'c', NULL, 0, "With CSV, list the collectives instead", 0},
+    {"pending", 'p', NULL, 0,
+     "With CSV, list the operations that are waited for instead", 0},
     {"connect", 'C', "HOST:PORT", 0,
      "Instead of RUN: a run on other machines, by a scope", 0},
     {"key", 'k', "FILE", 0, "The key of that run", 0},
@@ -376,6 +378,9 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
     case 'c':
         a->list = VIEWER_TOP_COLLECTIVES;
         return 0;
+    case 'p':
+        a->list = VIEWER_TOP_PENDING;
+        return 0;
     case 'C':
         a->connect = text;
         return 0;
@@ -400,10 +405,11 @@ int command_top(int argc, char **argv)
         parse_top,
         "RUN\n--connect HOST:PORT --key FILE",
         "Watches a run while it goes on: how much each thread communicates, "
-        "how long it has been silent, who comes last to collectives, what is "
-        "lost, and what watching costs. [q] ends it, [s] sorts otherwise.\vA "
-        "thread leaves a tuple when its operation has come up: one that is "
-        "silent computes, or waits inside an operation.",
+        "how long it has been silent, who comes last to collectives, which "
+        "operations do not end and for whom they wait, what is lost, and what "
+        "watching costs. [q] ends it, [s] sorts otherwise.\vA thread leaves a "
+        "tuple when its operation has come up. One that is silent waits inside "
+        "an operation, which is listed after a second, or else computes.",
         NULL,
         NULL,
         NULL};

@@ -165,6 +165,7 @@ static int print_view(const view_arguments *a, const scopes_view *view,
         .each = a->each && (a->view || view->each),
         .thread = a->thread,
         .of = a->of,
+        .pending = look->pending,
     };
     scopes_table *table;
     int err = scopes_view_make(&table, view, &subject);

@@ -6,6 +6,7 @@
 #include "viewer/facts.h"
 
 #include "eventspace/ticks.h"
+#include "paths/executor.h"
 #include "pastset/append.h"
 #include "pastset/space.h"
 #include "pastset/status.h"
@@ -21,9 +22,10 @@ static void count_elements(viewer_host_facts *facts, eventspace_run *run)
     pastset_space *space = facts->host->space;
     size_t count = space ? pastset_space_count(space) : 0;
     for (size_t i = 0; i < count; i++) {
-        if (eventspace_run_is_trace(run, pastset_space_at(space, i)))
+        pastset_element *element = pastset_space_at(space, i);
+        if (eventspace_run_is_trace(run, element))
             facts->traces++;
-        else
+        else if (!paths_executor_is_name(pastset_element_name(element)))
             facts->elements++;
     }
 }
@@ -48,23 +50,16 @@ static int latest(const eventspace_trace *event, void *context)
     return 0;
 }
 
-/* A host that was killed did not write when it ended: then its last tuple
- * tells. */
+/* When nobody was left to write when a host ended, its last tuple may be later
+ * than the last other sign of life. */
 static void take_time(viewer_host_facts *facts, eventspace_run *run, size_t i)
 {
     const eventspace_meta *meta = &facts->host->meta;
-    uint64_t end = meta->end_tick;
-    struct timespec now;
+    uint64_t end = eventspace_run_end_ticks(run, i);
 
     if (!facts->host->has_meta)
         return;
-    if (meta->state == EVENTSPACE_RUNNING) {
-        clock_gettime(CLOCK_REALTIME, &now);
-        facts->lasted_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec -
-                           (int64_t)meta->start_wall_ns;
-        return;
-    }
-    if (end == 0)
+    if (meta->state != EVENTSPACE_RUNNING && meta->end_tick == 0)
         eventspace_run_each(run, i, latest, &end);
     if (end > meta->start_tick && meta->tick_hz > 0)
         facts->lasted_ns =

@@ -9,6 +9,8 @@
 #include "viewer/report.h"
 
 #include "pastset/status.h"
+#include "scopes/look.h"
+#include "scopes/view.h"
 #include "viewer/draw.h"
 #include "viewer/page_internal.h"
 #include "viewer/report_internal.h"
@@ -194,20 +196,41 @@ static int make_nonce(page *p)
     return 0;
 }
 
+static int make_pending(scopes_table **out, const scopes_look *look)
+{
+    scopes_subject subject = {.map = look->ways->map,
+                              .ways = look->ways,
+                              .store = look->store,
+                              .clocks = look->clocks,
+                              .thread = PATHS_NONE,
+                              .pending = look->pending};
+    return scopes_view_make(out, scopes_view_find("pending"), &subject);
+}
+
 /* Collects the data; the tables behind it are not needed any more then. */
 static int collect(page *p)
 {
+    scopes_look_options options = SCOPES_LOOK_ALL;
     scopes_communication *view = NULL;
+    scopes_table *pending = NULL;
+    scopes_look *look = NULL;
     viewer_facts facts = {0};
-    int err = scopes_communication_read(&view, p->run);
+    options.tops_only = true;
+    int err = scopes_look_take(&look, p->run, &options);
+    if (!err)
+        err = make_pending(&pending, look);
+    if (!err)
+        err = scopes_communication_read(&view, look);
     if (!err)
         err = viewer_facts_take(&facts, p->run);
     if (!err)
-        p->data = viewer__report_data(p->run, &facts, view);
+        p->data = viewer__report_data(p->run, &facts, view, pending);
     if (!err && !p->data)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the report's data");
     viewer_facts_drop(&facts);
     scopes_communication_destroy(view);
+    scopes_table_destroy(pending);
+    scopes_look_free(look);
     return err;
 }
 

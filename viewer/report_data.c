@@ -1,7 +1,8 @@
 /* report_data.c - the data of a report, as one JSON object.
  *
  *   name, directory, began   of the map; of the run; the time of day
- *   startNs, endNs           first operation to last, from the earliest start
+ *   startNs, endNs           first operation to last, from the earliest start;
+ *                            the end of the run, if then some were under way
  *   lastStep                 highest step
  *   wouldWait, deadlinePassed  statuses that are no failures
  *   verbs, statuses          names; of statuses only those that occur
@@ -13,8 +14,10 @@
  *               the place of an operation among the thread's, or -1
  *   paths     [{thread, name, element, operations, bytes, totalNs,
  *               longestNs}], by thread
- *   operations   base64 of the operations, by thread and start. Each is eight
- *               LEB128 numbers, about 13 bytes in all:
+ *   pending   [{number, thread, host, state, since_ns, for_ns ...}]: the rows
+ * of the view pending, whose file tells what they are operations   base64 of
+ * the operations, by thread and start. Each is eight LEB128 numbers, about 13
+ * bytes in all:
  *
  *     start    ns since the start of the thread's operation before (of its
  *              first: since startNs)
@@ -53,10 +56,10 @@ static uint64_t zigzag(int64_t number)
 }
 
 static uint8_t *put_thread(uint8_t *at, const scopes_communication *view,
-                           const scopes_thread *thread, uint32_t first_path)
+                           const scopes_thread *thread, uint32_t first_path,
+                           int64_t start_ns)
 {
     const scopes_operation *op = &view->operations[thread->operation];
-    int64_t start_ns = view->start_ns;
     int64_t step = 0;
     for (size_t i = 0; i < thread->operations; i++, op++) {
         at = put(at, (uint64_t)(op->start_ns - start_ns));
@@ -90,7 +93,8 @@ static size_t put_base64(char *out, const uint8_t *data, size_t bytes)
     return (size_t)(at - out);
 }
 
-static json_t *pack_operations(const scopes_communication *view)
+static json_t *pack_operations(const scopes_communication *view,
+                               int64_t start_ns)
 {
     json_t *json = NULL;
     uint8_t *packed = malloc(view->operation_count * PACKED_MAX_BYTES + 1);
@@ -99,7 +103,7 @@ static json_t *pack_operations(const scopes_communication *view)
     for (uint32_t i = 0; i < view->thread_count && packed; i++) {
         while (path < view->path_count && view->paths[path].thread < i)
             path++;
-        at = put_thread(at, view, &view->threads[i], path);
+        at = put_thread(at, view, &view->threads[i], path, start_ns);
     }
     size_t bytes = packed ? (size_t)(at - packed) : 0;
     char *text = malloc(bytes / 3 * 4 + 5);
@@ -219,21 +223,73 @@ static json_t *began(const viewer_facts *facts)
     return json_string(text);
 }
 
-json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
-                            const scopes_communication *view)
+/* --- what was under way at the end --- */
+
+static json_t *cell_of(const scopes_table *table, size_t row, size_t column)
 {
+    scopes_cell cell = scopes_table_cell(table, row, column);
+    if (scopes_table_column(table, column)->kind == SCOPES_TEXT)
+        return viewer_json_text(cell.text);
+    return cell.integer == SCOPES_BLANK ? json_null()
+                                        : json_integer(cell.integer);
+}
+
+static json_t *pending_of(const scopes_table *table)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < scopes_table_rows(table); i++) {
+        json_t *row = json_object();
+        for (size_t k = 0; k < scopes_table_columns(table); k++)
+            json_object_set_new(row, scopes_table_column(table, k)->key,
+                                cell_of(table, i, k));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+/* The times of the page: those of all operations, also of what is pending. */
+typedef struct extent {
+    json_int_t start_ns, end_ns;
+} extent;
+
+static extent extent_of(const scopes_communication *view, const json_t *pending)
+{
+    extent e = {view->start_ns, view->end_ns};
+    bool any = view->operation_count > 0;
+    json_t *row;
+    size_t i;
+    json_array_foreach(pending, i, row)
+    {
+        json_int_t start = json_integer_value(json_object_get(row, "since_ns"));
+        json_int_t end =
+            start + json_integer_value(json_object_get(row, "for_ns"));
+        if (!any || start < e.start_ns)
+            e.start_ns = start;
+        if (!any || end > e.end_ns)
+            e.end_ns = end;
+        any = true;
+    }
+    return e;
+}
+
+json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
+                            const scopes_communication *view,
+                            const scopes_table *pending)
+{
+    json_t *rows = pending_of(pending);
+    extent all = extent_of(view, rows);
     const eventspace_events *events = &facts->total.events;
     return json_pack(
         "{s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:o, s:o,"
-        " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o}",
+        " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:o}",
         "name", viewer_json_text(eventspace_run_map(run)->name), "directory",
         viewer_json_text(eventspace_run_directory(run)), "began", began(facts),
-        "startNs", (json_int_t)view->start_ns, "endNs",
-        (json_int_t)view->end_ns, "lastStep", (json_int_t)view->last_step,
-        "wouldWait", -PASTSET_EAGAIN, "deadlinePassed", -PASTSET_ETIMEDOUT,
-        "verbs", verbs(), "statuses", statuses_of(view), "events", "made",
-        (json_int_t)events->made, "present", (json_int_t)events->present,
-        "dropped", (json_int_t)events->dropped, "hosts", hosts_of(facts),
-        "threads", threads_of(view), "paths", paths_of(view), "operations",
-        pack_operations(view));
+        "startNs", all.start_ns, "endNs", all.end_ns, "lastStep",
+        (json_int_t)view->last_step, "wouldWait", -PASTSET_EAGAIN,
+        "deadlinePassed", -PASTSET_ETIMEDOUT, "verbs", verbs(), "statuses",
+        statuses_of(view), "events", "made", (json_int_t)events->made,
+        "present", (json_int_t)events->present, "dropped",
+        (json_int_t)events->dropped, "hosts", hosts_of(facts), "threads",
+        threads_of(view), "paths", paths_of(view), "pending", rows,
+        "operations", pack_operations(view, all.start_ns));
 }

@@ -3,6 +3,7 @@
 #define VIEWER_REPORT_INTERNAL_H
 
 #include "scopes/communication.h"
+#include "scopes/table.h"
 #include "viewer/facts.h"
 
 #include <jansson.h>
@@ -10,6 +11,7 @@
 /* The page's data, described in report_data.c; NULL when memory is out. The
  * caller owns it. */
 json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
-                            const scopes_communication *view);
+                            const scopes_communication *view,
+                            const scopes_table *pending);
 
 #endif

@@ -7,8 +7,8 @@
  * ends now holds. Of a run that is over it is the last window of the run.
  *
  * A thread leaves a tuple when its operation has come up again, and none
- * before. So a thread that is inside an operation and one that computes look
- * alike: both are silent since their last tuple, and that is what is told.
+ * before: until then it is silent. Operations that have been waited for longer
+ * than a second are told by the notes of executors, of runs on this machine.
  *
  * Threads:   one thread per top.
  * Ownership: open gives, close takes back with all that was borrowed. Texts
@@ -86,6 +86,14 @@ typedef struct viewer_top_host {
                           the cost of one is not known */
 } viewer_top_host;
 
+/* An operation that is under way, for long. */
+typedef struct viewer_top_pending {
+    const char *thread, *host; /* "loop": the network loop of the host */
+    const char *state;
+    int64_t for_ns;
+    const char *verb, *path, *stage, *peer, *waits_for;
+} viewer_top_pending;
+
 /* Since the frame before. */
 typedef struct viewer_top_watching {
     double processor;       /* share of one processor */
@@ -101,7 +109,8 @@ typedef struct viewer_top_frame {
     viewer_top_thread *threads;
     viewer_top_collective *collectives;
     viewer_top_host *hosts;
-    size_t thread_count, collective_count, host_count;
+    viewer_top_pending *pending; /* the longest first */
+    size_t thread_count, collective_count, host_count, pending_count;
     uint64_t strange; /* tuples of threads or collectors that the map lacks */
     viewer_top_watching watching;
 } viewer_top_frame;
@@ -131,6 +140,7 @@ typedef enum viewer_top_list {
     VIEWER_TOP_THREADS,
     VIEWER_TOP_COLLECTIVES,
     VIEWER_TOP_HOSTS,
+    VIEWER_TOP_PENDING,
     VIEWER_TOP_LISTS,
 } viewer_top_list;
 

@@ -2,6 +2,7 @@
 #include "viewer/top_internal.h"
 
 #include "eventspace/trace.h"
+#include "pastset/request.h"
 #include "pastset/status.h"
 
 #include <math.h>
@@ -256,6 +257,67 @@ static void tell_host(viewer_top_host *out, const viewer_top *top,
     out->collectors = cost_ns > 0 ? out->events_per_s * cost_ns / 1e9 : NAN;
 }
 
+/* --- what is pending --- */
+
+/* Shorter ones come and go. */
+#define PENDING_NS 1000000000
+
+static const char *node_name(const viewer_top *top, uint32_t node)
+{
+    return scopes_ways_node_name(top->ways, node);
+}
+
+static void tell_pending(viewer_top_frame *out, const viewer_top *top,
+                         const scopes_pending *p)
+{
+    bool is_loop = p->thread == PATHS_NONE;
+
+    if (p->lasts_ns < PENDING_NS || p->activity == PATHS_ENDED ||
+        (!p->operates && p->activity == PATHS_COMPUTING))
+        return;
+    out->pending[out->pending_count++] = (viewer_top_pending){
+        .thread =
+            is_loop ? "loop" : scopes_ways_thread_name(top->ways, p->thread),
+        .host = host_name(top, p->host),
+        .state = paths_activity_name(p->activity),
+        .for_ns = p->lasts_ns,
+        .verb = p->operates ? pastset_verb_name(p->verb) : "",
+        .path = p->operates ? p->path : "",
+        .stage = p->operates ? node_name(top, p->stage) : "",
+        .peer = host_name(top, p->peer),
+        .waits_for = p->waits_for,
+    };
+}
+
+static int compare_pending(const void *left, const void *right)
+{
+    const viewer_top_pending *a = left, *b = right;
+
+    if (a->for_ns != b->for_ns)
+        return a->for_ns > b->for_ns ? -1 : 1;
+    return strcmp(a->thread, b->thread);
+}
+
+static int tell_all_pending(viewer_top_frame *out, viewer_top *top)
+{
+    const scopes_pending_list *list;
+    int err;
+
+    scopes_pending_free(top->pending);
+    err = scopes_pending_take(&top->pending, top->run, top->ways);
+    if (err)
+        return err;
+    list = top->pending;
+    out->pending = calloc(list->count + 1, sizeof(*out->pending));
+    if (!out->pending)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
+    for (size_t i = 0; i < list->count; i++)
+        tell_pending(out, top, &list->items[i]);
+    qsort(out->pending, out->pending_count, sizeof(*out->pending),
+          compare_pending);
+    return 0;
+}
+
 /* --- all --- */
 
 static void tell_watching(viewer_top_frame *out, viewer_top *top)
@@ -301,6 +363,8 @@ static void tell_times(viewer_top_frame *out, const viewer_top *top)
 int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
                           viewer_top_sort sort)
 {
+    int err = 0;
+
     *out = (viewer_top_frame){
         .run = top->options.name ? top->options.name
                                  : eventspace_run_directory(top->run),
@@ -313,9 +377,13 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
         .collectives = calloc(top->root_count + 1, sizeof(*out->collectives)),
         .hosts = calloc(top->host_count + 1, sizeof(*out->hosts)),
     };
-    if (!out->threads || !out->collectives || !out->hosts) {
+    if (!out->threads || !out->collectives || !out->hosts)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
+    if (!err)
+        err = tell_all_pending(out, top);
+    if (err) {
         viewer_top_frame_clear(out);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
+        return err;
     }
     tell_threads(out, top, sort);
     for (uint32_t i = 0; i < top->root_count; i++)
@@ -332,5 +400,6 @@ void viewer_top_frame_clear(viewer_top_frame *frame)
     free(frame->threads);
     free(frame->collectives);
     free(frame->hosts);
+    free(frame->pending);
     *frame = (viewer_top_frame){0};
 }

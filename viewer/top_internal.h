@@ -9,6 +9,7 @@
 #ifndef VIEWER_TOP_INTERNAL_H
 #define VIEWER_TOP_INTERNAL_H
 
+#include "scopes/pending.h"
 #include "scopes/ways.h"
 #include "viewer/top.h"
 
@@ -71,7 +72,8 @@ struct viewer_top {
 
     uint32_t host_count;
     top_host *hosts;
-    void *lanes; /* a tree (search.h): how far each was read */
+    void *lanes;                  /* a tree (search.h): how far each was read */
+    scopes_pending_list *pending; /* at the last frame; its texts */
     uint64_t pulls;
     uint64_t strange;
     uint64_t tuples; /* gathered */

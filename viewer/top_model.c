@@ -32,14 +32,6 @@ int64_t viewer__top_clock_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int64_t wall_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int64_t viewer__top_processor_ns(const viewer_top *top)
 {
     struct timespec own, helper = {0};
@@ -156,28 +148,24 @@ static void know_clock(viewer_top *top, top_host *h, double hz, uint64_t base)
 static void meet_host(viewer_top *top, top_host *h,
                       const eventspace_run_host *host)
 {
-    double since;
-
     if (h->known || !host->has_meta || !(host->meta.tick_hz > 0))
         return;
     know_clock(top, h, host->meta.tick_hz, host->meta.start_tick);
-    since = (double)(wall_ns() - (int64_t)host->meta.start_wall_ns);
-    if (!top->options.mirror && since > 0)
-        h->ahead += since / 1e9 * h->hz;
+    if (!top->options.mirror)
+        h->ahead += (double)(eventspace_meta_now(&host->meta) - h->base);
 }
 
 static void set_now(viewer_top *top, uint32_t host, int64_t local_ns)
 {
-    const eventspace_run_host *shown = eventspace_run_host_at(top->run, host);
     top_host *h = &top->hosts[host];
     double local = (double)local_ns / 1e9 * h->hz;
+    uint64_t end;
 
     if (!h->known)
         return;
     if (top->over) {
-        h->now = h->last_end;
-        if (shown->has_meta && shown->meta.end_tick > h->now)
-            h->now = shown->meta.end_tick;
+        end = eventspace_run_end_ticks(top->run, host);
+        h->now = end > h->last_end ? end : h->last_end;
         return;
     }
     if (h->last_end && (double)h->last_end - local > h->ahead)
@@ -266,8 +254,9 @@ static void count(viewer_top *top, uint32_t host, const scopes_ledger *ledger)
     h->missed = ledger->missed;
 }
 
-/* Of a host that was killed nobody wrote down when; its last tuple tells. So
- * that everything of the last window is found, all of it is looked at. */
+/* When nobody was left to write when a host ended, its last tuple may be later
+ * than the last other sign of life. So that everything of the last window is
+ * found, all of it is looked at. */
 static bool end_is_unknown(const viewer_top *top, uint32_t host)
 {
     const eventspace_run_host *shown = eventspace_run_host_at(top->run, host);
@@ -370,6 +359,7 @@ void viewer_top_close(viewer_top *top)
     if (!top)
         return;
     viewer__top_lanes_free(top);
+    scopes_pending_free(top->pending);
     scopes_ways_free(top->ways);
     if (top->source)
         scopes_source_close(top->source);

@@ -42,6 +42,18 @@ static const scopes_column host_columns[] = {
     {"problem", "problem", SCOPES_TEXT},
 };
 
+static const scopes_column pending_columns[] = {
+    {"pending", "pending", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"state", "state", SCOPES_TEXT},
+    {"for_ns", "for ms", SCOPES_TIME_NS},
+    {"verb", "verb", SCOPES_TEXT},
+    {"path", "path", SCOPES_TEXT},
+    {"stage", "stage", SCOPES_TEXT},
+    {"peer", "peer", SCOPES_TEXT},
+    {"waits_for", "waits for", SCOPES_TEXT},
+};
+
 /* Three digits are told; more are noise. */
 static double rounded(double rate)
 {
@@ -93,6 +105,19 @@ static void add_host(scopes_table *table, const viewer_top_host *h)
     scopes_table_text(table, h->problem);
 }
 
+static void add_pending(scopes_table *table, const viewer_top_pending *p)
+{
+    scopes_table_text(table, p->thread);
+    scopes_table_text(table, p->host);
+    scopes_table_text(table, p->state);
+    scopes_table_integer(table, p->for_ns);
+    scopes_table_text(table, p->verb);
+    scopes_table_text(table, p->path);
+    scopes_table_text(table, p->stage);
+    scopes_table_text(table, p->peer);
+    scopes_table_text(table, p->waits_for);
+}
+
 #define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
 static const struct {
@@ -103,12 +128,15 @@ static const struct {
     [VIEWER_TOP_THREADS] = {"threads", COLUMNS(thread_columns)},
     [VIEWER_TOP_COLLECTIVES] = {"collectives", COLUMNS(collective_columns)},
     [VIEWER_TOP_HOSTS] = {"hosts", COLUMNS(host_columns)},
+    [VIEWER_TOP_PENDING] = {"pending", COLUMNS(pending_columns)},
 };
 
 static size_t rows_of(const viewer_top_frame *frame, viewer_top_list list)
 {
     if (list == VIEWER_TOP_THREADS)
         return frame->thread_count;
+    if (list == VIEWER_TOP_PENDING)
+        return frame->pending_count;
     return list == VIEWER_TOP_HOSTS ? frame->host_count
                                     : frame->collective_count;
 }
@@ -125,6 +153,8 @@ scopes_table *viewer_top_table(const viewer_top_frame *frame,
             add_thread(table, &frame->threads[i]);
         else if (list == VIEWER_TOP_HOSTS)
             add_host(table, &frame->hosts[i]);
+        else if (list == VIEWER_TOP_PENDING)
+            add_pending(table, &frame->pending[i]);
         else
             add_collective(table, &frame->collectives[i]);
     }
@@ -167,6 +197,16 @@ static void print_cost(const viewer_top_frame *frame, FILE *file)
                 frame->strange);
 }
 
+/* If it has rows. */
+static int print_optional(const viewer_top_frame *frame, viewer_top_list list,
+                          FILE *file)
+{
+    if (rows_of(frame, list) == 0)
+        return 0;
+    putc('\n', file);
+    return print_list(frame, list, SIZE_MAX, VIEWER_TABLE, file);
+}
+
 static int print_tables(const viewer_top_frame *frame, FILE *file)
 {
     int err;
@@ -174,11 +214,10 @@ static int print_tables(const viewer_top_frame *frame, FILE *file)
     print_head(frame, file);
     fputs("\n\n", file);
     err = print_list(frame, VIEWER_TOP_HOSTS, SIZE_MAX, VIEWER_TABLE, file);
-    if (!err && frame->collective_count) {
-        putc('\n', file);
-        err = print_list(frame, VIEWER_TOP_COLLECTIVES, SIZE_MAX, VIEWER_TABLE,
-                         file);
-    }
+    if (!err)
+        err = print_optional(frame, VIEWER_TOP_COLLECTIVES, file);
+    if (!err)
+        err = print_optional(frame, VIEWER_TOP_PENDING, file);
     putc('\n', file);
     if (!err)
         err =
@@ -342,8 +381,8 @@ static unsigned least(size_t a, size_t b)
     return (unsigned)(a < b ? a : b);
 }
 
-/* Hosts and collectives get a quarter each, if they need it; threads have what
- * is left. */
+/* Hosts, collectives and what is pending get a quarter each, if they need it;
+ * threads have what is left. */
 int viewer_top_draw(const viewer_top_frame *frame, unsigned rows,
                     unsigned columns, bool colour, const char *keys, FILE *file)
 {
@@ -352,19 +391,18 @@ int viewer_top_draw(const viewer_top_frame *frame, unsigned rows,
                  .rows = rows,
                  .columns = columns > 1 ? columns - 1 : 1,
                  .colour = colour};
+    static const viewer_top_list lists_above[] = {
+        VIEWER_TOP_HOSTS, VIEWER_TOP_COLLECTIVES, VIEWER_TOP_PENDING};
     unsigned share = rows / 4 > 3 ? rows / 4 : 3;
     int err = draw_head(&d, frame, keys);
 
-    if (!err && d.rows) {
+    for (size_t i = 0; i < sizeof(lists_above) / sizeof(*lists_above); i++) {
+        size_t count = rows_of(frame, lists_above[i]);
+        if (err || d.rows == 0 || count == 0)
+            continue;
         draw_text(&d, "", 0, false);
-        err = draw_list(&d, frame, VIEWER_TOP_HOSTS,
-                        least(least(frame->host_count + 1, share), d.rows));
-    }
-    if (!err && d.rows && frame->collective_count) {
-        draw_text(&d, "", 0, false);
-        err =
-            draw_list(&d, frame, VIEWER_TOP_COLLECTIVES,
-                      least(least(frame->collective_count + 1, share), d.rows));
+        err = draw_list(&d, frame, lists_above[i],
+                        least(least(count + 1, share), d.rows));
     }
     if (!err && d.rows) {
         draw_text(&d, "", 0, false);

@@ -73,6 +73,33 @@ uint32_t paths__collective_element(const paths_map *map, uint32_t node)
     return map->nodes[at].kind == PATHS_ELEMENT ? at : PATHS_NONE;
 }
 
+/* Does nothing but its rounds' writes come out of it, one at a time? Not where
+ * all may have come to read, and then take by a pattern; and a program's own
+ * type that joins may let several by. */
+static bool writes_by_turns(const paths_map_node *node)
+{
+    int family = paths__joins(node) ? paths__collective_family(node->type) : -1;
+
+    return family >= 0 && family != FAMILY_BROADCAST &&
+           family != FAMILY_SCATTER;
+}
+
+bool paths__collective_writes_alone(const paths_map *map, uint32_t element)
+{
+    uint32_t host = map->nodes[element].host, at = element;
+
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        if (map->nodes[at].in_count != 1)
+            return false;
+        at = map->edges[map->nodes[at].in[0]].from;
+        if (writes_by_turns(&map->nodes[at]))
+            return map->nodes[at].host == host;
+        if (strcmp(map->nodes[at].type, "collector") != 0)
+            return false;
+    }
+    return false;
+}
+
 /* --- leaves --- */
 
 static int leaf_add(const paths_map *map, uint32_t node, collective_leaves *out)

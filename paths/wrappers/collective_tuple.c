@@ -404,13 +404,24 @@ static size_t part(collective *c, uint32_t input, const unsigned char **lies,
     return c->places_count[input] * item;
 }
 
-int paths__collective_deliver(collective *c, uint32_t input, operation *o)
+/* Room for it in the operation's own buffer, or in its reply. */
+static int place_make(operation *o, size_t bytes)
+{
+    if (!o->room || o->room(o, bytes)) /* sets where it goes */
+        return 0;
+    return pastset_fail(PASTSET_ENOMEM, "no memory for a result of %zu bytes",
+                        bytes);
+}
+
+/* `refer`: a reply may be sent from where the result lies. */
+static int deliver(collective *c, uint32_t input, operation *o, bool refer)
 {
     bool exchange = o->op.verb == PASTSET_EXCHANGE;
     size_t *room = exchange ? &o->op.room : &o->op.bytes;
     void **place = exchange ? &o->op.result : &o->op.tuple;
     const unsigned char *lies;
     size_t bytes;
+    int err;
 
     if (o->op.verb == PASTSET_WRITE)
         return 0;
@@ -420,19 +431,40 @@ int paths__collective_deliver(collective *c, uint32_t input, operation *o)
                             "what comes back has %zu bytes, and there is room "
                             "for %zu",
                             bytes, *room);
-    if (o->room && !lies) {
-        unsigned char *made = o->room(o, bytes); /* sets *place */
-        if (!made)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for a result");
+    if (o->room && lies && refer) {
+        o->answer = *place = (void *)(uintptr_t)lies;
+    } else {
+        err = place_make(o, bytes);
+        if (err)
+            return err;
+        if (lies)
+            memmove(*place, lies, bytes);
+        else
+            part(c, input, &lies, *place);
     }
-    if (o->room && lies)
-        o->answer = *place = (void *)(uintptr_t)lies; /* it stays until sent */
-    else if (lies)
-        memmove(*place, lies, bytes);
-    else
-        part(c, input, &lies, *place);
     *room = bytes;
     o->op.index = collective_shown(c)->index;
     o->op.lost = collective_shown(c)->lost;
     return 0;
+}
+
+/* Is there a stage on its way up that may hold it, for any time? */
+static bool may_be_held(const operation *o)
+{
+    for (uint32_t i = 0; i < o->depth; i++) {
+        if (o->route[i].stage->holds)
+            return true;
+    }
+    return false;
+}
+
+int paths__collective_deliver(collective *c, uint32_t input, operation *o)
+{
+    return deliver(c, input, o, o->room && !may_be_held(o));
+}
+
+int paths__collective_deliver_carrier(collective *c, uint32_t input,
+                                      operation *o)
+{
+    return deliver(c, input, o, false);
 }

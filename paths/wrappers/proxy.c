@@ -26,6 +26,16 @@ static int check_size(const paths_stage *stage, const paths_operation *op)
     return 0;
 }
 
+/* The host below never hears of it: collectives there would take the next one
+ * by this way for it. Of a host that has died they are told by others. */
+static int not_sent(paths_stage *stage, operation *o, int err)
+{
+    paths__keep_text(o, err);
+    if (err != PASTSET_EHOST)
+        paths__collective_lost_step(stage, o, err);
+    return err;
+}
+
 static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     operation *o = operation_of(op);
@@ -35,6 +45,10 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     (void)note;
     if (err && !stage->leads)
         return err;
+    if (atomic_load_explicit(&stage->left, memory_order_relaxed))
+        return pastset_fail(PASTSET_ECANCELED,
+                            "host %s: no more rounds by this way",
+                            host_name(stage->host, stage->far_host));
     if (err) { /* the others there must know that it does not contribute */
         op->status = err;
         paths__keep_text(o, err);
@@ -45,15 +59,15 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
         if (!thread->links[stage->far_host]) {
             err = paths__link_open(thread, stage->far_host);
             if (err)
-                return err;
+                return not_sent(stage, o, err);
         }
         err = paths__link_send(thread->links[stage->far_host], o, stage);
-        return err ? err : PATHS_HOLD;
+        return err ? not_sent(stage, o, err) : PATHS_HOLD;
     }
     err = paths__hold(o);
-    if (err)
-        return err;
-    return paths__serve_send(stage->host, o, stage);
+    if (!err)
+        err = paths__serve_send(stage->host, o, stage);
+    return err < 0 ? not_sent(stage, o, err) : err;
 }
 
 static bool proxy_drop(paths_stage *stage, paths_operation *op)

@@ -80,8 +80,18 @@ static const struct {
     {"watch", bench_watch},         {"replay", bench_replay},
 };
 
+static const char *wanted = "";
+
+bool bench_wants(const char *name)
+{
+    return strstr(name, wanted) != NULL;
+}
+
+/* eventspace_bench [BENCH [PART OF A FIGURE'S NAME]] */
 int main(int argc, char **argv)
 {
+    if (argc > 2)
+        wanted = argv[2];
     for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++) {
         if (argc < 2 || strcmp(argv[1], benches[i].name) == 0)
             benches[i].run();

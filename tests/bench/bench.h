@@ -6,6 +6,7 @@
 #define TESTS_BENCH_BENCH_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -28,6 +29,9 @@ void bench_print_beside(const char *name, double value, const char *unit,
 
 /* Ends the program with the last error's text. */
 void bench_check(int status, const char *what);
+
+/* Is this figure wanted? Where the command names a part of it, not all are. */
+bool bench_wants(const char *name);
 
 /* Puts the calling thread on one processor, if there are that many. */
 void bench_pin(int processor);

@@ -88,10 +88,12 @@ static void compare(const char *operation, const char *name, size_t bytes,
     double limit, best;
     char whole[80], which[80] = "";
 
+    snprintf(whole, sizeof(whole), "%s.%s", operation, name);
+    if (!bench_wants(whole))
+        return;
     best = measure(bytes, threads, hosts);
     limit = mpi_best_us(operation, threads, hosts > 1, which, sizeof(which));
     best = fmin(best, measure(bytes, threads, hosts));
-    snprintf(whole, sizeof(whole), "%s.%s", operation, name);
     bench_print_beside(whole, best, "us", limit, which);
 }
 

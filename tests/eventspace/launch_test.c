@@ -265,6 +265,7 @@ Test(launch, tells_hosts_where_they_are_and_nothing_of_the_key)
     launch_plainly("env | grep ^EVENTSPACE | sort");
     check_launched(0);
     check_has(last.out, "h1| EVENTSPACE_HOST=h1\nh1| EVENTSPACE_KEY_FD=4\n"
+                        "h1| EVENTSPACE_LAUNCHER_FD=5\n"
                         "h1| EVENTSPACE_LISTEN_FD=3\nh1| EVENTSPACE_RUN=/");
     check_lacks(last.out, "stale");
     check_has(last.out, "/run\n");
@@ -277,14 +278,14 @@ Test(launch, gives_an_empty_input)
     check_has(last.out, "h0| 0\n");
 }
 
-/* 5 is the directory that is being listed. */
+/* 6 is the directory that is being listed. */
 Test(launch, passes_no_other_files_on)
 {
     launch_plainly("exec ls /proc/self/fd");
     check_launched(0);
-    check_has(last.out, "h0| 0\nh0| 1\nh0| 2\nh0| 3\nh0| 4\nh0| 5\n");
-    check_has(last.out, "h1| 0\nh1| 1\nh1| 2\nh1| 3\nh1| 4\nh1| 5\n");
-    check_lacks(last.out, "| 6\n");
+    check_has(last.out, "h0| 0\nh0| 1\nh0| 2\nh0| 3\nh0| 4\nh0| 5\nh0| 6\n");
+    check_has(last.out, "h1| 0\nh1| 1\nh1| 2\nh1| 3\nh1| 4\nh1| 5\nh1| 6\n");
+    check_lacks(last.out, "| 7\n");
 }
 
 Test(launch, binds_a_host_to_its_processors)
@@ -758,6 +759,7 @@ Test(key, is_refused_when_it_is_none, .init = directory_make,
 
     check_status(eventspace_key_load(key, file), PASTSET_EIO);
     file_write(file, digits, 64);
+    cr_assert_eq(chmod(file, 0600), 0);
     check_status(eventspace_key_load(key, file), 0);
     file_write(file, digits, 63);
     check_status(eventspace_key_load(key, file), PASTSET_EFORMAT);
@@ -771,4 +773,25 @@ Test(key, is_refused_when_it_is_none, .init = directory_make,
     file_write(file, "", 0);
     check_status(eventspace_key_load(key, file), PASTSET_EFORMAT);
     check_error("64 hex digits");
+}
+
+Test(key, is_refused_when_others_have_access_to_its_file,
+     .init = directory_make, .fini = directory_remove)
+{
+    static const mode_t refused[] = {0640, 0604, 0644, 0620, 0610, 0666, 0777};
+    const char *file = in_directory("key");
+    uint8_t key[32], none[32] = {0};
+
+    check_status(eventspace_key_create(file), 0);
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        memset(key, 0, sizeof(key));
+        cr_assert_eq(chmod(file, refused[i]), 0);
+        check_status(eventspace_key_load(key, file), PASTSET_EAUTH);
+        cr_expect_eq(memcmp(key, none, sizeof(key)), 0);
+    }
+    check_error(file);
+    check_error("mode 0777");
+    check_error("chmod 600 ");
+    cr_assert_eq(chmod(file, 0400), 0);
+    check_status(eventspace_key_load(key, file), 0);
 }

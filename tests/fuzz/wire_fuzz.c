@@ -8,9 +8,10 @@
  *   1 u8  bytes that arrive at once (0: all)
  *   2     what arrives
  *
- * A fuzzer cannot guess digests and the ids of requests, so the hello is said
- * for it, and in frames that begin where a frame should, the ids of replies
- * are replaced by those of requests that wait for one. */
+ * A fuzzer can guess neither keys and digests nor the ids of requests. So what
+ * it claims in a handshake is sealed for it, with the digest of the map where
+ * it claims 0; and in frames that begin where a frame should, the ids of
+ * replies are replaced by those of requests that wait for one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,12 +28,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum {
     MODE_GREETING, /* nothing is known of it */
-    MODE_HELLO,    /* it has proven the key */
-    MODE_THREAD,   /* and said hello, as these */
+    MODE_CLAIM,    /* it knows the key, and claims what comes first */
+    MODE_THREAD,   /* it was let in, as these */
     MODE_LOOP,
     MODE_MEMBER,
     MODE_LINK, /* this host has connected, and waits for replies */
     MODE_LINK_MEMBER,
+    MODE_ANSWER, /* this host has connected, and is answered this claim */
     MODES,
 };
 
@@ -63,6 +65,7 @@ static const char map_text[] =
     "t0 -> sum [as=s]; t1 -> s1 [as=s]; s1 -> sum; sum -> total;\n"
     "t0 -> all [as=x]; t1 -> x1 [as=x]; x1 -> all; all -> turned; }\n";
 
+static const uint8_t key[PATHS_KEY_BYTES] = {42};
 static paths_map *map;
 static paths_host *both[2];
 
@@ -76,7 +79,6 @@ static void must(bool holds, const char *what)
 
 static void hosts_make(void)
 {
-    static const uint8_t key[PATHS_KEY_BYTES] = {42};
     paths_host_options options = {.key = key, .listen_fd = -1};
 
     must(paths_map_parse(&map, map_text, strlen(map_text), "fuzz.dot") == 0,
@@ -145,30 +147,93 @@ static int connection_make(paths_host *host, connection_state state,
     return ends[1];
 }
 
-/* One that has proven the key. */
-static int known_make(paths_host *host, connection **out)
+/* What the input claims, sealed by who knows the key. */
+static void claim_seal(noise *n, paths_host *host,
+                       unsigned char claim[HANDSHAKE_CLAIM_BYTES],
+                       unsigned char message[HANDSHAKE_MESSAGE_BYTES])
 {
-    int fd = connection_make(host, CONNECTION_GREETING, out);
+    static const uint8_t secret[NOISE_KEY_BYTES] = {1};
 
-    (*out)->buffer = malloc(CONNECTION_BUFFER);
-    must((*out)->buffer != NULL, "there is memory");
-    (*out)->state = CONNECTION_HELLO;
+    if (memcmp(claim, (uint64_t[]){0}, 8) == 0)
+        memcpy(claim, &host->digest, 8);
+    paths__handshake_opening(message);
+    paths__noise_begin(n, message, HANDSHAKE_OPENING_BYTES, key, secret);
+    must(paths__noise_first_write(n, claim, HANDSHAKE_CLAIM_BYTES,
+                                  message + HANDSHAKE_OPENING_BYTES) == 0,
+         "a message can be made");
+}
+
+/* Claims it, and gives the proof if it is answered. */
+static void claim_feed(paths_host *host, int fd,
+                       unsigned char claim[HANDSHAKE_CLAIM_BYTES])
+{
+    unsigned char message[HANDSHAKE_MESSAGE_BYTES];
+    unsigned char proof[HANDSHAKE_PROOF_BYTES];
+    noise_cipher own, theirs;
+    noise n;
+
+    claim_seal(&n, host, claim, message);
+    must(send(fd, message, sizeof(message), MSG_NOSIGNAL) ==
+             (ssize_t)sizeof(message),
+         "a message can be sent");
+    turn(host);
+    if (recv(fd, message, sizeof(message), MSG_DONTWAIT) !=
+        (ssize_t)sizeof(message))
+        return;
+    must(paths__noise_second_read(&n, claim, HANDSHAKE_CLAIM_BYTES,
+                                  message + HANDSHAKE_OPENING_BYTES) == 0,
+         "the answer can be read");
+    paths__noise_split(&n, &own, &theirs);
+    paths__noise_seal(&own, NULL, 0, proof);
+    feed(host, fd, proof, sizeof(proof), 0);
+}
+
+static int opened_make(paths_host *host, uint16_t role)
+{
+    unsigned char claim[HANDSHAKE_CLAIM_BYTES] = {0};
+    connection *c;
+    int fd = connection_make(host, CONNECTION_GREETING, &c);
+
+    memcpy(claim + 8, &role, 2);
+    strcpy((char *)claim + 16, host_name(host, 1 - host->self));
+    strcpy((char *)claim + 16 + HANDSHAKE_NAME_BYTES, paths_host_name(host));
+    claim_feed(host, fd, claim);
+    must((role == ROLE_MEMBER && host->self != 0) ||
+             (host->connections && host->connections->state == CONNECTION_OPEN),
+         "who belongs here is let in");
     return fd;
 }
 
-static int opened_make(paths_host *host, uint16_t role, connection **out)
+/* A host that was called answers this. Nothing of it is on a socket. */
+static void answer_feed(paths_host *host, const uint8_t *data, size_t bytes)
 {
-    int fd = known_make(host, out);
-    wire_hello hello = {.role = role, .digest = host->digest};
-    unsigned char frame[sizeof(wire_header) + WIRE_HELLO_BYTES];
-    wire_header header = {.kind = WIRE_HELLO};
+    handshake_claim own = {.role = ROLE_LOOP, .digest = host->digest};
+    unsigned char claim[HANDSHAKE_CLAIM_BYTES] = {0}, theirs[sizeof(claim)];
+    unsigned char message[HANDSHAKE_MESSAGE_BYTES];
+    unsigned char proof[HANDSHAKE_PROOF_BYTES];
+    noise n;
+    handshake h;
+    int err;
 
-    strcpy(hello.host, host_name(host, 1 - host->self));
-    header.bytes = (uint32_t)wire_hello_encode(&hello, frame + sizeof(header),
-                                               WIRE_HELLO_BYTES);
-    memcpy(frame, &header, sizeof(header));
-    feed(host, fd, frame, sizeof(header) + header.bytes, 0);
-    return fd;
+    strcpy(own.from, paths_host_name(host));
+    strcpy(own.to, host_name(host, 1 - host->self));
+    memcpy(claim, data, bytes < sizeof(claim) ? bytes : sizeof(claim));
+    must(paths__handshake_begin(&h, key, &own, message) == 0,
+         "a handshake can begin");
+    paths__noise_begin(&n, message, HANDSHAKE_OPENING_BYTES, key, key);
+    must(paths__noise_first_read(&n, theirs, sizeof(theirs),
+                                 message + HANDSHAKE_OPENING_BYTES) == 0,
+         "its message can be read");
+    must(paths__noise_second_write(&n, claim, sizeof(claim),
+                                   message + HANDSHAKE_OPENING_BYTES) == 0,
+         "it can be answered");
+    for (size_t i = sizeof(claim); i < bytes && i < sizeof(claim) + 40; i++)
+        message[i % sizeof(message)] ^= data[i]; /* and damaged */
+    err = paths__handshake_finish(&h, &own, message, proof);
+    must(err || (strcmp(h.claim.from, own.to) == 0 &&
+                 strcmp(h.claim.to, own.from) == 0),
+         "only the right host is believed");
+    paths__handshake_wipe(&h);
 }
 
 static int link_make(paths_host *host, uint16_t role)
@@ -178,6 +243,7 @@ static int link_make(paths_host *host, uint16_t role)
 
     c->peer = 1 - host->self;
     c->role = role;
+    host->told_done = role == ROLE_MEMBER; /* so that END may come */
     if (role == ROLE_MEMBER)
         host->peers[c->peer].member = c;
     else
@@ -191,8 +257,7 @@ static int requests_send(paths_host *host, int link, uint32_t *ids)
     uint32_t stage =
         host->numbers[paths_map_find_node(map, host->self ? "c0" : "c1")];
     static const uint8_t tuple[8];
-    connection *c;
-    int fd = opened_make(host, ROLE_LOOP, &c);
+    int fd = opened_make(host, ROLE_LOOP);
     int count = 0;
 
     for (uint32_t i = 0; i < WAITING; i++) {
@@ -249,15 +314,19 @@ static void rounds_reset(paths_host *host)
     paths__collectives_gone(host, 1 - host->self, "the input has ended");
     for (uint32_t i = 0; i < map->node_count; i++) {
         collective *c;
+        uint32_t round;
         if (!host->stages[i] || !host->stages[i]->joins)
             continue;
         c = host->stages[i]->state;
         must(!c->failing && !c->carrier, "no round is on its way");
-        for (uint32_t k = 0; k < c->count; k++)
+        round = state_round(atomic_load(&c->state));
+        for (uint32_t k = 0; k < c->count; k++) {
             c->inputs[k].owes = 0;
+            atomic_store(&c->inputs[k].round, round - 2); /* none */
+        }
         c->late = 0;
         atomic_store(&c->closed, false);
-        atomic_store(&c->state, 0);
+        atomic_store(&c->state, state_of(round, 0));
     }
 }
 
@@ -277,12 +346,15 @@ static void clear(paths_host *host)
         must(!host->peers[i].link && !host->peers[i].member,
              "no connection is left with a peer");
         host->peers[i].done = false;
+        atomic_store(&host->peers[i].dead, false);
+        free(host->peers[i].why);
+        host->peers[i].why = NULL;
     }
     for (size_t i = 0; i < pastset_space_count(host->space); i++)
         pastset_element_truncate(pastset_space_at(host->space, i), UINT64_MAX);
     atomic_store(&host->failed, 0);
     host->failure[0] = 0;
-    host->failure_told = host->ended = false;
+    host->failure_told = host->ended = host->told_done = false;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -291,6 +363,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     uint32_t ids[WAITING] = {0};
     connection *c;
     paths_host *host;
+    unsigned char claim[HANDSHAKE_CLAIM_BYTES] = {0};
+    size_t begin = 0;
     int fd, other = -1;
 
     if (bytes < 2 || bytes > INPUT_MOST)
@@ -299,32 +373,41 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         hosts_make(); /* where it is not libFuzzer that calls */
     host = both[data[0] >> 7];
     paths__current_set(&host->loop_executor);
-    memcpy(copy, data + 2, bytes - 2);
+    bytes -= 2;
+    memcpy(copy, data + 2, bytes);
     switch ((data[0] & 127) % MODES) {
     case MODE_GREETING:
         fd = connection_make(host, CONNECTION_GREETING, &c);
         break;
-    case MODE_HELLO:
-        fd = known_make(host, &c);
+    case MODE_CLAIM:
+        fd = connection_make(host, CONNECTION_GREETING, &c);
+        begin = bytes < sizeof(claim) ? bytes : sizeof(claim);
+        memcpy(claim, copy, begin);
+        claim_feed(host, fd, claim);
         break;
     case MODE_THREAD:
-        fd = opened_make(host, ROLE_THREAD, &c);
+        fd = opened_make(host, ROLE_THREAD);
         break;
     case MODE_LOOP:
-        fd = opened_make(host, ROLE_LOOP, &c);
+        fd = opened_make(host, ROLE_LOOP);
         break;
     case MODE_MEMBER:
-        fd = opened_make(host, ROLE_MEMBER, &c);
+        fd = opened_make(host, ROLE_MEMBER);
         break;
     case MODE_LINK:
         fd = link_make(host, ROLE_LOOP);
         other = requests_send(host, fd, ids);
-        ids_replace(copy, bytes - 2, ids);
+        ids_replace(copy, bytes, ids);
+        break;
+    case MODE_LINK_MEMBER:
+        fd = link_make(host, ROLE_MEMBER);
         break;
     default:
-        fd = link_make(host, ROLE_MEMBER);
+        answer_feed(host, copy, bytes);
+        paths__current_set(NULL);
+        return 0;
     }
-    feed(host, fd, copy, bytes - 2, data[1]);
+    feed(host, fd, copy + begin, bytes - begin, data[1]);
     close(fd);
     if (other >= 0) {
         turn(host);

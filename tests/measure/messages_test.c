@@ -2,10 +2,10 @@
  * programs sent: `cg`, `is`, `lu` and `mg` run on two hosts over TCP while the
  * loopback is captured, and their own trace tuples tell what they sent.
  *
- * Each connection of a thread begins with the handshake and the hello, of
- * which no tuple tells: two messages there and three back, which are left out
- * here. Other connections to the hosts' ports are those of membership (hello,
- * done, end; left). They are counted and told.
+ * Each connection of a thread begins with the handshake and the welcome, of
+ * which no tuple tells: two messages there and two back, which are left out
+ * here. Other connections to the hosts' ports are those of membership
+ * (handshake, welcome, done, end; left). They are counted and told.
  *
  * Messages that are equal in size and order: the longest common subsequence of
  * the two sequences of sizes, for each connection and direction. */
@@ -183,7 +183,7 @@ static void compare_way(sums *s, const char *application,
 
     for (int back = 0; back < 2; back++) {
         sizes f = found_sizes(found, stream, back);
-        size_t first = back ? 3 : 2; /* handshake and hello */
+        size_t first = 2; /* of the handshake, and welcome */
         size_t equal;
         cr_assert_geq(f.count, first);
         equal = in_common(f.items + first, f.count - first, w->messages[back],

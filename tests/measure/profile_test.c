@@ -215,7 +215,8 @@ Test(profile, of_a_run_of_ours_has_its_hosts_and_exact_messages)
     const char *map = scratch_file("map.dot"), *out = scratch_file("RUN");
     const char *argv[] = {
         TEST_BINARY_DIR "/eventspace", "run", map, "--out", out, "--",
-        TEST_BINARY_DIR "/gsum",       "run", NULL};
+        /* Long enough to be seen before it is over. */
+        TEST_BINARY_DIR "/gsum", "run", "--compute=2ms", NULL};
     measure_profile_notes notes;
     predict_profile *p =
         measure(&notes, (measure_profile_options){.argv = ARGV(argv)});

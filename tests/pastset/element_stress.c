@@ -2,6 +2,9 @@
  *
  *     pastset_element_stress [SCALE]       1: a few seconds
  *
+ * With a seed in EVENTSPACE_STRESS_SEED all of it is a short round, whose
+ * capacities, deadlines and order of threads are chosen by the seed.
+ *
  * A tuple is one number, repeated: a reader that gets two numbers in one tuple
  * has seen it torn. Every number is written once, so whoever consumes one can
  * say whether another had it before. In the end nothing is missing: what was
@@ -40,6 +43,7 @@ typedef struct stage {
 } stage;
 
 static int scale_divisor = 1, scale_factor = 1;
+static uint64_t seed; /* 0: none */
 
 static void must_at(int line, bool holds, const char *what)
 {
@@ -56,6 +60,24 @@ static uint64_t scaled(uint64_t n)
 {
     n = n * (uint64_t)scale_factor / (uint64_t)scale_divisor;
     return n ? n : 1;
+}
+
+/* splitmix64: what a seed says of the number `of`. */
+static uint64_t mix(uint64_t of)
+{
+    uint64_t x = seed * 0x9e3779b97f4a7c15u + of;
+
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Now without waiting, now with a deadline, now for ever. */
+static int timeout_of(uint64_t try)
+{
+    static const int timeouts[] = {PASTSET_NOWAIT, 1, PASTSET_FOREVER};
+
+    return timeouts[(seed ? mix(try) : try) % 3];
 }
 
 static size_t fill(const stage *s, tuple *t, uint64_t number)
@@ -111,16 +133,15 @@ static void *write_some(void *argument)
         uint64_t number = s->next_number++;
         uint64_t index;
         tuple t;
-        int err, tries = 0;
+        int err;
+        uint64_t tries = 0;
         if (number >= s->writes)
             return NULL;
         if (number % 16 == 0) /* let the others see it, on few processors */
             sched_yield();
         do {
-            /* Now without waiting, now with a deadline, now for ever. */
-            static const int timeouts[] = {PASTSET_NOWAIT, 1, PASTSET_FOREVER};
             err = pastset_write(s->element, &t, fill(s, &t, number),
-                                timeouts[tries++ % 3], &index);
+                                timeout_of(number + tries++), &index);
             if (err)
                 sched_yield();
         } while (err == PASTSET_EAGAIN || err == PASTSET_ETIMEDOUT ||
@@ -134,13 +155,12 @@ static void *follow(void *argument)
     stage *s = argument;
     pastset_cursor cursor = {0};
 
-    for (int i = 0;; i++) {
-        static const int timeouts[] = {PASTSET_NOWAIT, 1, PASTSET_FOREVER};
+    for (uint64_t i = 0;; i++) {
         tuple t;
         size_t bytes = sizeof(t);
         uint64_t before = cursor.next;
         int err =
-            pastset_read_next(s->element, &cursor, &t, &bytes, timeouts[i % 3]);
+            pastset_read_next(s->element, &cursor, &t, &bytes, timeout_of(i));
         must(cursor.read + cursor.lost == cursor.next);
         if (err == PASTSET_EDELETED)
             return NULL;
@@ -253,12 +273,12 @@ static void *observe(void *argument)
     stage *s = argument;
     tuple t;
     size_t bytes;
-    int err, i = 0;
+    uint64_t i = 2;
+    int err;
 
     do {
-        static const int timeouts[] = {PASTSET_FOREVER, 1, PASTSET_NOWAIT};
         bytes = sizeof(t);
-        err = pastset_observe(s->element, &t, &bytes, timeouts[i++ % 3], NULL);
+        err = pastset_observe(s->element, &t, &bytes, timeout_of(i++), NULL);
     } while (consumed_one(s, err, &t, bytes));
     return NULL;
 }
@@ -271,13 +291,13 @@ static void *take(void *argument)
     pastset_pattern pattern = {.fields = 1, .values = &wanted};
     bool any = s->one_writer || s->element->type.variable;
     size_t bytes;
-    int err, i = 0;
+    uint64_t i = 0;
+    int err;
 
     do {
-        static const int timeouts[] = {PASTSET_NOWAIT, PASTSET_FOREVER, 1};
         bytes = sizeof(t);
         err = pastset_take(s->element, any ? NULL : &pattern, &t, &bytes,
-                           timeouts[i++ % 3], NULL);
+                           timeout_of(i++), NULL);
         if (!err && !any)
             must(t.kind == wanted.kind);
     } while (consumed_one(s, err, &t, bytes));
@@ -355,7 +375,8 @@ static void run(stage *s)
 
     stage_open(s);
     for (int i = 0; i < OTHERS; i++)
-        thread_start(&threads[i], (unsigned)i, others[i], s);
+        thread_start(&threads[i], (unsigned)(mix((uint64_t)i) + (unsigned)i),
+                     others[i], s);
     for (int i = 0; i < s->writers; i++)
         thread_start(&writers[i], (unsigned)i, write_some, s);
     for (int i = 0; i < s->writers; i++)
@@ -405,10 +426,11 @@ static void *append_for_a_while(void *argument)
 {
     stage *s = argument;
     pastset_appender *appender = pastset_element_appender(s->element);
-    int64_t until = pastset_now_ns() + 300000000ll * scale_factor;
+    int64_t until =
+        pastset_now_ns() + 300000000ll * scale_factor / scale_divisor;
     uint64_t number = 0;
 
-    while (pastset_now_ns() < until) {
+    while (pastset_now_ns() < until || number < s->capacity) {
         for (uint64_t end = number + 1000; number < end; number++) {
             unsigned char *slot = pastset_append_begin(appender);
             tuple t;
@@ -616,11 +638,16 @@ int main(int argc, char **argv)
 #ifdef PASTSET_WATCHED
     scale_divisor = 10;
 #endif
+    if (getenv("EVENTSPACE_STRESS_SEED")) {
+        seed = strtoull(getenv("EVENTSPACE_STRESS_SEED"), NULL, 10) + 1;
+        scale_divisor *= 200;
+    }
     for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
         stage s = {.name = stages[i].name,
                    .type = stages[i].type,
                    .policy = stages[i].policy,
-                   .capacity = stages[i].capacity,
+                   .capacity = seed ? 1 + mix(100 + i) % stages[i].capacity
+                                    : stages[i].capacity,
                    .writes = scaled(stages[i].writes),
                    .writers = stages[i].writers,
                    .one_writer = stages[i].writers == 1};

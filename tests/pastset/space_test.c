@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "support.h"
 
@@ -32,6 +33,21 @@ Test(space, says_which_file_cannot_be_made, .timeout = 120)
     check_error("/nowhere/at/all.space");
     check_status(pastset_space_open(&space, options.path), PASTSET_ENOENT);
     check_error("/nowhere/at/all.space");
+}
+
+Test(space, is_a_file_for_its_owner_only_whatever_the_umask, .timeout = 120)
+{
+    const char *path = space_path("owner");
+    struct stat status;
+    mode_t before = umask(0);
+
+    /* Also where there was one before that all could read. */
+    close(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    pastset_space_close(space_make(path));
+    umask(before);
+    cr_assert_eq(stat(path, &status), 0);
+    cr_expect_eq(status.st_mode & 07777, 0600, "%o", status.st_mode);
+    unlink(path);
 }
 
 Test(space, lists_elements_in_the_order_of_creation, .timeout = 120)
@@ -396,9 +412,15 @@ static void corpus_update(void)
               4);
     pastset_space_close(space);
 
-    space = corpus_make("holes");
+    space = corpus_make("one_writer_variable");
     pastset_element *e =
-        element_make(space, "holes", "u64", PASTSET_DISCARD, 6, false);
+        element_make(space, "words", "bytes[24]", PASTSET_DISCARD, 5, true);
+    for (size_t i = 0; i < 7; i++)
+        check_status(pastset_write(e, "abcdefghijkl", i, 0, NULL), 0);
+    pastset_space_close(space);
+
+    space = corpus_make("holes");
+    e = element_make(space, "holes", "u64", PASTSET_DISCARD, 6, false);
     put_range(e, 0, 9);
     cr_assert_eq(take(e, 5), 5);
     cr_assert_eq(take(e, 7), 7);
@@ -424,12 +446,13 @@ static void corpus_update(void)
 
 Test(space, reads_the_files_that_fuzzing_starts_from, .timeout = 120)
 {
-    static const char *const names[] = {"one_writer", "holes", "variable",
-                                        "deleted", "empty"};
-    static const size_t counts[] = {2, 1, 2, 0, 0};
+    static const char *const names[] = {"one_writer", "one_writer_variable",
+                                        "holes",      "variable",
+                                        "deleted",    "empty"};
+    static const size_t counts[] = {2, 1, 1, 2, 0, 0};
     if (getenv("UPDATE_GOLDEN"))
         corpus_update();
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         char path[1024];
         pastset_space *space;
         corpus_file(path, sizeof(path), names[i]);
@@ -472,8 +495,9 @@ static void damage(const char *path, const char *bytes, size_t length,
 
 Test(space, no_damaged_byte_of_a_header_makes_it_crash, .timeout = 300)
 {
-    static const char *const names[] = {"one_writer", "holes", "variable"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const names[] = {"one_writer", "one_writer_variable",
+                                        "holes", "variable"};
+    for (int i = 0; i < 4; i++) {
         static char bytes[65536];
         char from[1024];
         size_t length;

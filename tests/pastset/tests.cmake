@@ -1,5 +1,13 @@
 # The element and its space; included from tests/CMakeLists.txt.
-foreach(suite type space element append waiting ledger many)
+foreach(suite type space element append waiting ledger many kill)
   es_test(pastset/${suite}_test LINKS eventspace::pastset)
 endforeach()
 es_stress(pastset/element_stress LINKS eventspace::pastset)
+
+# Where threads are delayed, by twenty seeds.
+if(EVENTSPACE_SCHEDULE)
+  add_test(NAME pastset/element_seeds
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
+                   $<TARGET_FILE:pastset_element_stress>)
+  set_tests_properties(pastset/element_seeds PROPERTIES TIMEOUT 300)
+endif()

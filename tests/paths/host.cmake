@@ -3,21 +3,80 @@ set(hosts_support support/hosts.c support/process.c support/scratch.c
                   paths/wrappers.c)
 es_test(paths/host_test LINKS eventspace::paths SOURCES ${hosts_support}
         TIMEOUT 600)
+es_test(paths/rounds_in_step_test LINKS eventspace::paths
+        SOURCES ${hosts_support} TIMEOUT 300)
 es_test(paths/held_test LINKS eventspace::paths SOURCES ${hosts_support}
         TIMEOUT 600)
-es_test(paths/security_test LINKS eventspace::paths SOURCES ${hosts_support}
-        TIMEOUT 900)
-if(TARGET paths_security_test)
-  target_link_libraries(paths_security_test PRIVATE PkgConfig::SODIUM)
-endif()
+es_test(paths/uses_test LINKS eventspace::paths SOURCES ${hosts_support}
+        TIMEOUT 600)
+es_test(paths/security_test LINKS eventspace::paths
+        SOURCES ${hosts_support} paths/attacker.c TIMEOUT 900)
+es_test(paths/noise_test LINKS eventspace::paths)
+set(hostile_support ${hosts_support} paths/attacker.c paths/hostile_run.c
+                    paths/hostile_relay.c)
+es_test(paths/hostile_peer_test LINKS eventspace::paths
+        SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
+es_test(paths/out_of_turn_test LINKS eventspace::paths
+        SOURCES ${hostile_support} TIMEOUT 300 JOBS 6)
+foreach(test security_test noise_test hostile_peer_test out_of_turn_test)
+  if(TARGET paths_${test})
+    target_link_libraries(paths_${test} PRIVATE PkgConfig::SODIUM)
+  endif()
+endforeach()
 es_test(paths/collective_test LINKS eventspace::paths
         SOURCES ${hosts_support} support/mapping.c paths/collective_round.c
         TIMEOUT 600)
 es_test(paths/collective_fault_test LINKS eventspace::paths
         SOURCES ${hosts_support} paths/collective_round.c TIMEOUT 900)
+es_test(paths/processors_test LINKS eventspace::paths PkgConfig::UV
+        SOURCES support/process.c support/scratch.c)
 es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
           TIMEOUT 120)
 es_stress(paths/collective_stress LINKS eventspace::paths
           SOURCES paths/collective_kinds.c paths/collective_parts.c
                   paths/collective_faults.c support/inside.c
           TIMEOUT 600)
+es_test(paths/writes_alone_test LINKS eventspace::paths
+        SOURCES support/inside.c)
+# A minute of failed rounds: with few threads, some and many.
+es_stress(paths/failed_rounds_stress LINKS eventspace::paths
+          SOURCES support/inside.c TIMEOUT 300)
+if(TARGET paths_failed_rounds_stress AND NOT EVENTSPACE_SANITIZE)
+  foreach(threads 8 32)
+    add_test(NAME paths/failed_rounds_${threads}_stress
+             COMMAND paths_failed_rounds_stress sizes ${threads} 20)
+    set_tests_properties(paths/failed_rounds_${threads}_stress
+                         PROPERTIES TIMEOUT 300)
+  endforeach()
+endif()
+es_stress(paths/ending_rounds_stress LINKS eventspace::paths
+          SOURCES support/inside.c TIMEOUT 300)
+es_stress(paths/stand_in_stress LINKS eventspace::paths
+          SOURCES support/inside.c TIMEOUT 120)
+es_test(paths/bereft_test LINKS eventspace::paths SOURCES ${hosts_support}
+        TIMEOUT 600)
+
+# Where threads are delayed, by twenty seeds.
+if(EVENTSPACE_SCHEDULE)
+  add_test(NAME paths/paths_seeds
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
+                   $<TARGET_FILE:paths_paths_stress>)
+  add_test(NAME paths/ending_rounds_seeds
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
+                   $<TARGET_FILE:paths_ending_rounds_stress> 5)
+  add_test(NAME paths/collective_seeds
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
+                   env EVENTSPACE_STRESS_ROUNDS=40
+                   $<TARGET_FILE:paths_collective_stress>)
+  add_test(NAME paths/stand_in_seeds
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
+                   $<TARGET_FILE:paths_stand_in_stress>)
+  set_tests_properties(paths/paths_seeds paths/ending_rounds_seeds
+                       paths/collective_seeds paths/stand_in_seeds
+                       PROPERTIES TIMEOUT 300)
+  add_test(NAME paths/failed_rounds_seeds
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
+                   $<TARGET_FILE:paths_failed_rounds_stress> any 4 0.2 3)
+  set_tests_properties(paths/failed_rounds_seeds PROPERTIES TIMEOUT 300)
+endif()
+es_stress(paths/executor_stress LINKS eventspace::paths)

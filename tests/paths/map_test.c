@@ -486,6 +486,9 @@ Test(map, complains_about_elements_with_reserved_or_long_names, .timeout = 120)
     check_complaint(HOST(THREAD "\"trace.t\" [kind=element, type=i32];"
                                 "t -> \"trace.t\""),
                     "choose another");
+    check_complaint(HOST(THREAD "\"~executor.7\" [kind=element, type=i32];"
+                                "t -> \"~executor.7\""),
+                    "what threads are in");
     memset(name, 'e', 128);
     name[128] = 0;
     snprintf(text, sizeof(text),

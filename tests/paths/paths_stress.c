@@ -5,6 +5,9 @@
  *
  *     paths_stress [SECONDS]
  *
+ * With a seed in EVENTSPACE_STRESS_SEED it is a quarter of a second, and what
+ * the threads do is chosen by the seed.
+ *
  * Each tuple written to a `work` element carries who wrote it and which it is
  * of his; workers observe it, and tell by a `done` element of the writer,
  * which checks that each came to exactly one worker. */
@@ -29,7 +32,8 @@
 #define THREADS 4 /* of each host */
 #define WINDOW 16 /* operations that a thread has under way */
 
-static int seconds = 3;
+static double seconds = 3;
+static uint32_t seed;
 static int64_t end_ns;
 
 #define expect(holds)                                                          \
@@ -88,11 +92,10 @@ static bool may_be(int status)
 
 /* Keeps a window of operations under way, whose deadlines race with what
  * completes them. */
-static int window_run(paths_thread *self, paths_path *path, uint32_t seed,
-                      int64_t until_ns)
+static int window_run(paths_thread *self, paths_path *path, int64_t until_ns)
 {
     started all[WINDOW] = {0};
-    uint32_t number = seed;
+    uint32_t number = paths_thread_number(self) ^ seed;
     int under_way = 0, status = 0;
 
     while (!status && (!time_is_up(until_ns) || under_way)) {
@@ -138,7 +141,7 @@ static int calls_run(paths_thread *self, paths_path *const *paths, int count)
     static const pastset_verb verbs[] = {PASTSET_WRITE,   PASTSET_READ_FIRST,
                                          PASTSET_OBSERVE, PASTSET_READ_NEXT,
                                          PASTSET_WRITE,   PASTSET_TAKE};
-    uint32_t number = 0;
+    uint32_t number = seed;
 
     while (!time_is_up(end_ns)) {
         item tuple = item_make(self, number);
@@ -164,16 +167,15 @@ static int exact_run(paths_thread *self)
 
     expect(paths_open(&to, self, "work") == 0);
     expect(paths_open(&from, self, "result") == 0);
-    while (!time_is_up(end_ns)) {
+    do {
         item back, tuple = item_make(self, number);
         expect(paths_write(to, &tuple, sizeof(tuple)) == 0);
         expect(paths_observe(from, &back, sizeof(back)) == 0);
         expect(back.writer == tuple.writer && back.number == number);
         expect(back.check == tuple.check);
         number++;
-    }
+    } while (!time_is_up(end_ns));
     item last = {.writer = UINT32_MAX};
-    expect(number > 0);
     expect(paths_write(to, &last, sizeof(last)) == 0);
     return 0;
 }
@@ -211,8 +213,7 @@ static int thread_run(paths_thread *self, void *argument)
         return calls_run(self, paths, 4);
     for (int i = 0; i < 4; i++) {
         int64_t now = pastset_now_ns();
-        int status =
-            window_run(self, paths[i], number, now + (end_ns - now) / (4 - i));
+        int status = window_run(self, paths[i], now + (end_ns - now) / (4 - i));
         if (status)
             return status;
     }
@@ -342,8 +343,13 @@ int main(int argc, char **argv)
     int fds[HOSTS], failed = 0;
     paths_map *map;
 
+    if (getenv("EVENTSPACE_STRESS_SEED")) {
+        seed = (uint32_t)strtoul(getenv("EVENTSPACE_STRESS_SEED"), NULL, 10) *
+               0x9e3779b9u;
+        seconds = 0.25;
+    }
     if (argc > 1)
-        seconds = atoi(argv[1]);
+        seconds = atof(argv[1]);
     wrapper_counts_shared =
         mmap(NULL, sizeof(*wrapper_counts_shared), PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -360,7 +366,7 @@ int main(int argc, char **argv)
         snprintf(address, sizeof(address), "127.0.0.1:%d", port);
         paths_attributes_set(&map->hosts[i].attributes, "address", address);
     }
-    end_ns = pastset_now_ns() + (int64_t)seconds * 1000000000;
+    end_ns = pastset_now_ns() + (int64_t)(seconds * 1e9);
     for (int i = 0; i < HOSTS; i++) {
         if (fork() == 0) {
             int err;

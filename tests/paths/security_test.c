@@ -1,8 +1,5 @@
 /* security_test.c - strangers at the door of a run: whatever they send, they
  * are refused within a bounded time, and the run goes on undisturbed. */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <sodium.h>
@@ -12,15 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/wire_internal.h"
 #include "pastset/waiter.h"
+#include "tests/paths/attacker.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
 #include "tests/support/process.h"
-
-/* Hosts give a stranger 5 s; how long they need for it on a busy machine is
- * not known. Who never closes is found out all the same. */
-#define PATIENCE_S 60
 
 /* Two hosts whose threads play ping-pong until the test says stop. */
 static const char *const map =
@@ -29,9 +22,11 @@ static const char *const map =
     "inner [kind=element, type=i32];\n"
     "t0 [kind=thread, number=0]; p [kind=proxy]; }\n"
     "subgraph cluster_h1 { pong [kind=element, type=\"i32 u8[60]\",\n"
-    "capacity=4]; t1 [kind=thread, number=1]; q [kind=proxy]; }\n"
+    "capacity=4]; t1 [kind=thread, number=1]; q [kind=proxy];\n"
+    "r [kind=proxy]; s [kind=proxy]; }\n"
     "t0 -> p [as=to, use=write]; p -> pong; t0 -> ping [as=from, use=read];\n"
-    "t0 -> inner [use=both];\n"
+    "t0 -> inner [use=both]; t1 -> r [as=spare, use=both]; r -> ping;\n"
+    "t1 -> s [as=sees, use=read]; s -> ping;\n"
     "t1 -> q [as=to, use=write]; q -> ping; t1 -> pong [as=from, use=read];\n"
     "}\n";
 
@@ -110,111 +105,22 @@ TestSuite(security, .init = begin, .fini = end, .timeout = 300);
 
 static int dial(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)run.ports[0]),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    cr_assert_geq(fd, 0, "%s", strerror(errno));
-    cr_assert_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0,
-                 "%s", strerror(errno));
-    return fd;
+    return attacker_dial(run.ports[0]);
 }
 
-/* Sends what the host still takes. */
-static void say(int fd, const void *data, size_t bytes)
+static handshake_claim of_thread(void)
 {
-    const char *at = data;
-
-    while (bytes) {
-        ssize_t sent = send(fd, at, bytes, MSG_NOSIGNAL);
-        if (sent < 0)
-            return;
-        at += sent;
-        bytes -= (size_t)sent;
-    }
+    return attacker_claim(ROLE_THREAD, "h1", "h0", paths_map_digest(run.map));
 }
 
-static bool hear(int fd, void *data, size_t bytes)
-{
-    char *at = data;
-
-    while (bytes) {
-        ssize_t got = recv(fd, at, bytes, 0);
-        if (got <= 0)
-            return false;
-        at += got;
-        bytes -= (size_t)got;
-    }
-    return true;
-}
-
-/* The host closes it within its time, whatever it says before. */
-static void closes(int fd)
-{
-    int64_t until =
-        pastset_now_ns() + (int64_t)patience(PATIENCE_S) * 1000000000;
-    char data[512];
-
-    for (;;) {
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        int64_t left = (until - pastset_now_ns()) / 1000000;
-        cr_assert(left > 0 && poll(&p, 1, (int)left) == 1,
-                  "the connection is still open");
-        if (recv(fd, data, sizeof(data), 0) <= 0)
-            break;
-    }
-    close(fd);
-}
-
-/* Through the handshake, as whoever knows `key`. */
-static bool shake_hands(int fd, const uint8_t key[32])
-{
-    unsigned char greeting[GREETING_BYTES], challenge[32];
-    unsigned char proof[PROOF_BYTES], answer[ANSWER_BYTES];
-
-    cr_assert(hear(fd, greeting, sizeof(greeting)));
-    check_status(handshake_prove(key, greeting, challenge, proof), 0);
-    say(fd, proof, sizeof(proof));
-    return hear(fd, answer, sizeof(answer)) &&
-           handshake_confirm(key, greeting, challenge, answer) == 0;
-}
-
-static int dial_known(void)
-{
-    int fd = dial();
-    cr_assert(shake_hands(fd, run.key));
-    return fd;
-}
-
-static void say_frame(int fd, wire_header header, const void *payload)
-{
-    say(fd, &header, sizeof(header));
-    say(fd, payload, header.bytes);
-}
-
-static void say_hello(int fd, uint16_t role, uint64_t digest, const char *name)
-{
-    unsigned char payload[WIRE_HELLO_BYTES];
-    wire_hello hello = {.role = role, .digest = digest};
-
-    strcpy(hello.host, name);
-    say_frame(fd,
-              (wire_header){.kind = WIRE_HELLO,
-                            .bytes = (uint32_t)wire_hello_encode(
-                                &hello, payload, sizeof(payload))},
-              payload);
-}
-
-/* As a thread of h1 that has said hello. */
+/* As a thread of h1 that was let in. */
 static int dial_as_thread(void)
 {
-    int fd = dial_known();
-    wire_header welcome;
+    handshake_claim claim = of_thread();
+    int fd = dial();
 
-    say_hello(fd, ROLE_THREAD, paths_map_digest(run.map), "h1");
-    cr_assert(hear(fd, &welcome, sizeof(welcome)));
-    cr_assert_eq(welcome.kind, WIRE_WELCOME);
+    cr_assert(attacker_shake_hands(fd, run.key, &claim));
+    cr_assert(attacker_is_welcome(fd));
     return fd;
 }
 
@@ -236,36 +142,66 @@ Test(security, refuses_garbage)
         unsigned char garbage[1000];
         int fd = dial();
         randombytes_buf(garbage, sizeof(garbage));
-        say(fd, garbage, sizeof(garbage));
-        closes(fd);
+        attacker_say(fd, garbage, sizeof(garbage));
+        attacker_is_closed(fd);
     }
 }
 
 Test(security, refuses_a_wrong_key)
 {
+    handshake_claim claim = of_thread();
     uint8_t key[32];
     int fd = dial();
 
     memcpy(key, run.key, sizeof(key));
     key[31] ^= 1;
-    cr_expect_not(shake_hands(fd, key));
-    closes(fd);
+    cr_expect_not(attacker_shake_hands(fd, key, &claim));
+    attacker_is_closed(fd);
 }
 
-/* Its proof is only good for the greeting that it was made for. */
-Test(security, refuses_a_proof_that_was_overheard)
+/* Not a byte of an answer: nobody learns whose message it was. */
+static void is_not_answered(const handshake_claim *claim)
 {
-    unsigned char greeting[GREETING_BYTES], challenge[32];
-    unsigned char proof[PROOF_BYTES], answer[ANSWER_BYTES];
-    int first = dial(), second = dial();
+    unsigned char message[HANDSHAKE_MESSAGE_BYTES];
+    handshake h;
+    int fd = dial();
 
-    cr_assert(hear(first, greeting, sizeof(greeting)));
-    check_status(handshake_prove(run.key, greeting, challenge, proof), 0);
-    cr_assert(hear(second, greeting, sizeof(greeting)));
-    say(second, proof, sizeof(proof));
-    cr_expect_not(hear(second, answer, sizeof(answer)));
-    close(first);
-    close(second);
+    check_status(paths__handshake_begin(&h, run.key, claim, message), 0);
+    attacker_say(fd, message, sizeof(message));
+    cr_expect_not(attacker_hear(fd, message, 1));
+    close(fd);
+}
+
+Test(security, answers_nobody_who_wants_another_host)
+{
+    uint64_t digest = paths_map_digest(run.map);
+    handshake_claim claims[] = {
+        attacker_claim(ROLE_THREAD, "h0", "h1", digest), /* its own, say */
+        attacker_claim(ROLE_THREAD, "h0", "h0", digest),
+        attacker_claim(ROLE_THREAD, "h1", "h", digest),
+        attacker_claim(ROLE_THREAD, "h1", "", digest),
+        attacker_claim(ROLE_THREAD, "", "h0", digest),
+        attacker_claim(0, "h1", "h0", digest),
+        attacker_claim(ROLE_MEMBER + 1, "h1", "h0", digest),
+    };
+
+    for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++)
+        is_not_answered(&claims[i]);
+}
+
+/* It is told which version is spoken here, and nothing more. */
+Test(security, tells_another_version_its_own)
+{
+    unsigned char opening[HANDSHAKE_OPENING_BYTES], said[1];
+    int fd = dial();
+
+    paths__handshake_opening(opening);
+    opening[4]++;
+    attacker_say(fd, opening, sizeof(opening));
+    cr_assert(attacker_hear(fd, opening, sizeof(opening)));
+    check_status(paths__handshake_opening_check(opening), 0);
+    cr_expect_not(attacker_hear(fd, said, 1));
+    close(fd);
 }
 
 Test(security, closes_connections_that_say_nothing)
@@ -275,21 +211,25 @@ Test(security, closes_connections_that_say_nothing)
     for (int i = 0; i < 20; i++)
         fds[i] = dial();
     for (int i = 0; i < 20; i++)
-        closes(fds[i]);
+        attacker_is_closed(fds[i]);
 }
 
 Test(security, closes_connections_that_stop_in_the_middle)
 {
-    unsigned char bytes[PROOF_BYTES] = {0};
-    wire_header header = {.kind = WIRE_HELLO, .bytes = 100};
-    int fds[4] = {dial(), dial(), dial_known(), dial_known()};
+    handshake_claim claim = of_thread();
+    unsigned char message[HANDSHAKE_MESSAGE_BYTES];
+    static const size_t lengths[] = {
+        1, 4, 8, 40, sizeof(message) - 1, sizeof(message)};
+    int fds[6];
 
-    say(fds[0], bytes, 1);
-    say(fds[1], bytes, PROOF_BYTES - 1);
-    say(fds[2], &header, sizeof(header) - 1);
-    say(fds[3], &header, sizeof(header));
-    for (int i = 0; i < 4; i++)
-        closes(fds[i]);
+    for (int i = 0; i < 6; i++) {
+        handshake h;
+        fds[i] = dial();
+        check_status(paths__handshake_begin(&h, run.key, &claim, message), 0);
+        attacker_say(fds[i], message, lengths[i]);
+    }
+    for (int i = 0; i < 6; i++)
+        attacker_is_closed(fds[i]);
 }
 
 Test(security, stands_thousands_of_connections)
@@ -308,67 +248,35 @@ Test(security, stands_thousands_of_connections)
     close(dial_as_thread());
     rounds_pass();
     for (int i = 0; i < 600; i++)
-        closes(fds[i]);
+        attacker_is_closed(fds[i]);
 }
 
 /* --- whoever knows the key --- */
 
 Test(security, refuses_frames_that_are_too_long)
 {
-    int fd = dial_known();
-    wire_header hello = {.kind = WIRE_HELLO, .bytes = WIRE_HELLO_BYTES + 1};
+    int fd = dial_as_thread();
     wire_header request = {.kind = WIRE_REQUEST,
                            .status = PASTSET_WRITE,
                            .stage = node("q"),
                            .bytes = UINT32_MAX};
 
-    say(fd, &hello, sizeof(hello));
-    closes(fd);
-    fd = dial_as_thread();
-    say(fd, &request, sizeof(request));
-    closes(fd);
+    attacker_say(fd, &request, sizeof(request));
+    attacker_is_closed(fd);
     fd = dial_as_thread();
     request.bytes = 65; /* one more than the largest tuple of the map */
-    say(fd, &request, sizeof(request));
-    closes(fd);
+    attacker_say(fd, &request, sizeof(request));
+    attacker_is_closed(fd);
 }
 
 Test(security, refuses_unknown_kinds)
 {
-    static const uint16_t kinds[] = {0, WIRE_KINDS, 77, UINT16_MAX};
+    static const uint16_t kinds[] = {0, 1, WIRE_KINDS, 77, UINT16_MAX};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        int fd = dial_known();
-        say_frame(fd, (wire_header){.kind = kinds[i]}, "");
-        closes(fd);
-        fd = dial_as_thread();
-        say_frame(fd, (wire_header){.kind = kinds[i]}, "");
-        closes(fd);
-    }
-}
-
-Test(security, refuses_whatever_comes_before_hello)
-{
-    for (uint16_t kind = WIRE_WELCOME; kind < WIRE_KINDS; kind++) {
-        int fd = dial_known();
-        say_frame(fd, (wire_header){.kind = kind}, "");
-        closes(fd);
-    }
-}
-
-Test(security, refuses_a_hello_that_is_none)
-{
-    static const char *const texts[] = {"", "hello", "\x93\x01\x02",
-                                        "\xdd\xff\xff\xff\xff",
-                                        "\x93\x09\x01\xa2h1"};
-
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        int fd = dial_known();
-        say_frame(fd,
-                  (wire_header){.kind = WIRE_HELLO,
-                                .bytes = (uint32_t)strlen(texts[i])},
-                  texts[i]);
-        closes(fd);
+        int fd = dial_as_thread();
+        attacker_say_frame(fd, (wire_header){.kind = kinds[i]}, "");
+        attacker_is_closed(fd);
     }
 }
 
@@ -376,17 +284,18 @@ Test(security, refuses_a_hello_that_is_none)
 static void is_refused(uint16_t role, uint64_t digest, const char *name,
                        const char *why)
 {
+    handshake_claim claim = attacker_claim(role, name, "h0", digest);
     char text[WIRE_TEXT_BYTES + 1] = "";
-    int fd = dial_known();
     wire_header header;
+    int fd = dial();
 
-    say_hello(fd, role, digest, name);
-    cr_assert(hear(fd, &header, sizeof(header)));
+    cr_assert(attacker_shake_hands(fd, run.key, &claim));
+    cr_assert(attacker_hear(fd, &header, sizeof(header)));
     cr_assert_eq(header.kind, WIRE_FAILED);
     cr_assert_leq(header.bytes, WIRE_TEXT_BYTES);
-    cr_assert(hear(fd, text, header.bytes));
+    cr_assert(attacker_hear(fd, text, header.bytes));
     check_says(text, why);
-    closes(fd);
+    attacker_is_closed(fd);
 }
 
 Test(security, refuses_hosts_that_do_not_belong_to_the_run)
@@ -396,7 +305,6 @@ Test(security, refuses_hosts_that_do_not_belong_to_the_run)
     is_refused(ROLE_THREAD, digest + 1, "h1", "different path maps");
     is_refused(ROLE_MEMBER, digest, "h1", "a second host of this name");
     is_refused(ROLE_THREAD, digest, "h7", "no such other host");
-    is_refused(ROLE_LOOP, digest, "h0", "no such other host");
 }
 
 Test(security, refuses_requests_for_stages_that_are_no_entries)
@@ -407,12 +315,12 @@ Test(security, refuses_requests_for_stages_that_are_no_entries)
 
     for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
         int fd = dial_as_thread();
-        say_frame(fd,
-                  (wire_header){.kind = WIRE_REQUEST,
-                                .status = PASTSET_READ_LAST,
-                                .stage = stages[i]},
-                  "");
-        closes(fd);
+        attacker_say_frame(fd,
+                           (wire_header){.kind = WIRE_REQUEST,
+                                         .status = PASTSET_READ_LAST,
+                                         .stage = stages[i]},
+                           "");
+        attacker_is_closed(fd);
     }
 }
 
@@ -422,25 +330,64 @@ Test(security, refuses_unknown_verbs)
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         int fd = dial_as_thread();
-        say_frame(fd,
-                  (wire_header){.kind = WIRE_REQUEST,
-                                .status = verbs[i],
-                                .stage = node("q")},
-                  "");
-        closes(fd);
+        attacker_say_frame(fd,
+                           (wire_header){.kind = WIRE_REQUEST,
+                                         .status = verbs[i],
+                                         .stage = node("q")},
+                           "");
+        attacker_is_closed(fd);
     }
 }
 
 Test(security, refuses_replies_that_nobody_waits_for)
 {
     static const uint16_t kinds[] = {WIRE_REPLY, WIRE_DONE, WIRE_END,
-                                     WIRE_WELCOME, WIRE_HELLO};
+                                     WIRE_WELCOME};
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         int fd = dial_as_thread();
-        say_frame(fd, (wire_header){.kind = kinds[i]}, "");
-        closes(fd);
+        attacker_say_frame(fd, (wire_header){.kind = kinds[i]}, "");
+        attacker_is_closed(fd);
     }
+}
+
+/* It knows the key and is one of the hosts, and still may do nothing that the
+ * map gives none of its threads. */
+static void is_not_allowed(const char *proxy, int16_t verb)
+{
+    char text[WIRE_TEXT_BYTES + 1] = "", tuple[64] = {0};
+    bool writes = verb == PASTSET_WRITE || verb == PASTSET_EXCHANGE;
+    wire_header request = {.id = 9,
+                           .kind = WIRE_REQUEST,
+                           .status = verb,
+                           .stage = node(proxy),
+                           .timeout_ms = WIRE_FOREVER,
+                           .bytes = writes ? sizeof(tuple) : 0,
+                           .room = sizeof(tuple)};
+    wire_header reply;
+    int fd = dial_as_thread();
+
+    attacker_say_frame(fd, request, tuple);
+    cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
+    check_status(reply.status, PASTSET_EPERM);
+    cr_expect_eq(reply.id, 9);
+    cr_assert(reply.bytes < sizeof(text) &&
+              attacker_hear(fd, text, reply.bytes));
+    check_says(text, proxy);
+    check_says(text, pastset_verb_name((unsigned)verb));
+    close(fd);
+}
+
+Test(security, lets_nobody_write_by_a_way_on_which_threads_only_read)
+{
+    is_not_allowed("s", PASTSET_WRITE);
+    is_not_allowed("s", PASTSET_EXCHANGE);
+}
+
+Test(security, lets_nobody_read_by_a_way_on_which_threads_only_write)
+{
+    for (int16_t verb = PASTSET_READ; verb <= PASTSET_TAKE; verb++)
+        is_not_allowed("q", verb);
 }
 
 /* Answered with an error, since it breaks nothing but a promise. */
@@ -450,26 +397,28 @@ Test(security, answers_requests_that_do_not_fit_with_an_error)
     wire_header request = {.id = 7,
                            .kind = WIRE_REQUEST,
                            .status = PASTSET_WRITE,
-                           .stage = node("q"),
+                           .stage = node("r"),
                            .bytes = sizeof(short_tuple)};
     wire_header reply;
     int fd = dial_as_thread();
 
-    say_frame(fd, request, short_tuple);
-    cr_assert(hear(fd, &reply, sizeof(reply)));
+    attacker_say_frame(fd, request, short_tuple);
+    cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
     cr_expect_eq(reply.status, PASTSET_ETYPE);
     cr_expect_eq(reply.id, 7);
-    cr_assert(reply.bytes <= sizeof(text) && hear(fd, text, reply.bytes));
+    cr_assert(reply.bytes <= sizeof(text) &&
+              attacker_hear(fd, text, reply.bytes));
     request.status = PASTSET_TAKE; /* a pattern of the wrong length */
-    say_frame(fd, request, short_tuple);
-    cr_assert(hear(fd, &reply, sizeof(reply)));
+    attacker_say_frame(fd, request, short_tuple);
+    cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
     cr_expect_eq(reply.status, PASTSET_EINVAL);
-    cr_assert(reply.bytes <= sizeof(text) && hear(fd, text, reply.bytes));
+    cr_assert(reply.bytes <= sizeof(text) &&
+              attacker_hear(fd, text, reply.bytes));
     request.status = PASTSET_READ; /* room for less than a tuple */
     request.bytes = 0;
     request.room = 10;
-    say_frame(fd, request, "");
-    cr_assert(hear(fd, &reply, sizeof(reply)));
+    attacker_say_frame(fd, request, "");
+    cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
     cr_expect(reply.status == PASTSET_EROOM ||
               reply.status == PASTSET_EEXPIRED ||
               reply.status == PASTSET_EAGAIN);
@@ -481,7 +430,7 @@ Test(security, forgets_the_requests_of_who_has_left)
 {
     wire_header request = {.kind = WIRE_REQUEST,
                            .status = PASTSET_READ,
-                           .stage = node("q"),
+                           .stage = node("r"),
                            .index = UINT64_MAX - 1,
                            .timeout_ms = WIRE_FOREVER,
                            .room = 64};
@@ -490,12 +439,12 @@ Test(security, forgets_the_requests_of_who_has_left)
         int fd = dial_as_thread();
         for (uint32_t id = 0; id < 1000; id++) {
             request.id = id;
-            say_frame(fd, request, "");
+            attacker_say_frame(fd, request, "");
         }
         request.status = i % 2 ? PASTSET_READ : PASTSET_WRITE;
         request.bytes = 64;
-        say(fd, &request, sizeof(request));
-        say(fd, &request, 20);
+        attacker_say(fd, &request, sizeof(request));
+        attacker_say(fd, &request, 20);
         request.bytes = 0;
         request.status = PASTSET_READ;
         close(fd);

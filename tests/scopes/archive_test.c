@@ -57,6 +57,17 @@ Test(archive, keeps_the_extremes_of_each_number)
     check_round_trip(events + 1, 2);
 }
 
+Test(archive, is_for_its_owner_only)
+{
+    struct stat info;
+    mode_t before = umask(0);
+
+    archive_write(1);
+    umask(before);
+    cr_assert_eq(stat(file(), &info), 0);
+    cr_expect_eq(info.st_mode & 07777, 0600, "%o", info.st_mode);
+}
+
 Test(archive, takes_much_less_room_than_the_tuples)
 {
     struct stat info;

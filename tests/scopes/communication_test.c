@@ -372,10 +372,15 @@ Test(communication, reads_a_run_of_which_one_host_was_killed, .timeout = 120)
     fake_run_ended(fake, 1, EVENTSPACE_KILLED, "signal 9");
     check_status(fake_run_end(fake), 0);
 
+    scopes_look_options options = SCOPES_LOOK_ALL;
+    scopes_look *look;
     eventspace_run *run;
     scopes_communication *view;
+    options.tops_only = true;
     check_status(eventspace_run_open(&run, directory), 0);
-    check_status(scopes_communication_read(&view, run), 0);
+    check_status(scopes_look_take(&look, run, &options), 0);
+    check_status(scopes_communication_read(&view, look), 0);
+    scopes_look_free(look);
     cr_assert_eq(view->operation_count, 3);
     cr_assert_eq(view->threads[0].start_ns, 5000);
     cr_assert_eq(view->threads[0].communicating_ns, 1500);

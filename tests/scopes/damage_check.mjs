@@ -13,6 +13,7 @@ import {join} from 'node:path';
 import assert from 'node:assert/strict';
 
 const PAGE = 4096;
+const NOTES = 3; /* h1's first elements: of its loop and of its two threads */
 const COUNT_AT = 40; /* of the number of elements, in the space's header */
 const [command, gsum] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-damage-'));
@@ -49,6 +50,7 @@ function call(what, ...args) {
 function look(what) {
   const info = call(what, 'info', run);
   const view = call(what, 'view', run, 'communication');
+  call(what, 'view', run, 'pending'); /* whatever it says */
   return {hosts: new Map(info.said.hosts.map((host) => [host.host, host])),
     threads: view.said.rows, warned: view.warned};
 }
@@ -108,18 +110,18 @@ function checkKinds(before) {
   const none = {traces: 0, events: (n) => n === 0};
   const some = (left) =>
     ({traces: left, events: (n) => n > 0 && n < events});
-  const behind = offsetOf(2);
+  const behind = offsetOf(NOTES + 2);
   const kinds = [
-    ['cut before its third element', () => truncateSync(file, behind),
-      {says: /element 2 of \d+: damaged.* lost/, ...some(2)}],
-    ['zero from its third element on', () => zero(behind, size - behind),
-      {says: /element 2 of \d+: damaged.* lost/, ...some(2)}],
+    ['cut before its third trace', () => truncateSync(file, behind),
+      {says: /element 5 of \d+: damaged.* lost/, ...some(2)}],
+    ['zero from its third trace on', () => zero(behind, size - behind),
+      {says: /element 5 of \d+: damaged.* lost/, ...some(2)}],
     ['cut within its header', () => truncateSync(file, 20),
       {says: /too short to be a space file/, ...none}],
     ['empty', () => truncateSync(file, 0), {says: /too short/, ...none}],
     ['zero', () => zero(0, size), {says: /is not a space file/, ...none}],
-    ['a bit of its directory', () => flip(PAGE + 8, 1),
-      {says: /element 1 of \d+: damaged.* lost/, ...some(traces - 1)}],
+    ['a bit of its directory', () => flip(PAGE + 8 * (NOTES + 1), 1),
+      {says: /element 4 of \d+: damaged.* lost/, ...some(traces - 1)}],
     ['a bit of the number of its elements', () => flip(COUNT_AT + 3, 128),
       {says: /damaged: it claims \d+ elements/, traces,
         events: (n) => n === events}],
@@ -145,7 +147,7 @@ function checkAnyBits(before) {
     const {traces} = before.hosts.get('h1');
     for (let i = 0; i < 8; i++) {
       const begin = round % 3 === 0 ? 0 :
-        offsetOf(random(traces)) || PAGE;
+        offsetOf(random(NOTES + traces)) || PAGE;
       const span = [80, 700, 60000][round % 3];
       const size = statSync(file).size;
       flip(Math.min(begin % size + random(span), size - 1), 1 << random(8));

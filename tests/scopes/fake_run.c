@@ -95,6 +95,76 @@ int fake_run_event(fake_run *run, const eventspace_trace *event)
     return pastset_write(*trace, event, sizeof(*event), PASTSET_NOWAIT, NULL);
 }
 
+int fake_run_note(fake_run *run, uint32_t host, uint32_t executor,
+                  const paths_executor_note *note)
+{
+    char name[64];
+    pastset_space *space = run->hosts[host].space;
+    pastset_type type;
+    pastset_element_options options = {.name = name,
+                                       .type = &type,
+                                       .policy = PASTSET_DISCARD,
+                                       .capacity = 3,
+                                       .one_writer = true};
+    snprintf(name, sizeof(name), "~executor.%u", executor);
+    pastset_element *element = pastset_space_find(space, name);
+    int err = element ? 0 : pastset_type_parse(&type, PATHS_EXECUTOR_TYPE);
+    if (!err && !element)
+        err = pastset_element_create(&element, space, &options);
+    return err ? err
+               : pastset_write(element, note, sizeof(*note), PASTSET_NOWAIT,
+                               NULL);
+}
+
+static uint32_t rank_of(const paths_map *map, uint32_t node)
+{
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < map->node_count; i++)
+        rank += strcmp(map->nodes[i].name, map->nodes[node].name) < 0;
+    return rank;
+}
+
+static uint32_t first_node(const paths_map *map, const paths_map_node *thread,
+                           const char *as)
+{
+    for (uint32_t i = 0; i < thread->out_count; i++) {
+        const paths_map_edge *edge = &map->edges[thread->out[i]];
+        const char *name = paths_attributes_get(&edge->attributes, "as");
+        if (name && strcmp(name, as) == 0)
+            return edge->to;
+    }
+    return 0;
+}
+
+paths_executor_note fake_activity(const paths_map *map, const char *thread,
+                                  paths_activity activity, uint64_t since)
+{
+    const paths_map_node *node = &map->nodes[paths_map_find_node(map, thread)];
+    return (paths_executor_note){
+        .since = FAKE_START + since,
+        .at = FAKE_START + since,
+        .thread = (uint32_t)atoi(paths_node_get(node, "number")),
+        .first = PATHS_NONE,
+        .stage = PATHS_NONE,
+        .peer = PATHS_NONE,
+        .peer_thread = PATHS_NONE,
+        .activity = (uint16_t)activity};
+}
+
+paths_executor_note fake_waiting(const paths_map *map, const char *thread,
+                                 const char *as, const char *stage,
+                                 uint16_t verb, uint32_t sequence,
+                                 uint64_t since)
+{
+    const paths_map_node *node = &map->nodes[paths_map_find_node(map, thread)];
+    paths_executor_note note = fake_activity(map, thread, PATHS_WAITING, since);
+    note.first = rank_of(map, first_node(map, node, as));
+    note.stage = rank_of(map, paths_map_find_node(map, stage));
+    note.verb = verb;
+    note.sequence = sequence;
+    return note;
+}
+
 void fake_run_ended(fake_run *run, uint32_t host, eventspace_state state,
                     const char *text)
 {

@@ -5,6 +5,7 @@
 
 #include "eventspace/meta.h"
 #include "eventspace/trace.h"
+#include "paths/executor.h"
 #include "paths/map.h"
 
 #define FAKE_START 1000000000u
@@ -17,6 +18,20 @@ fake_run *fake_run_begin(const char *directory, const paths_map *map);
 
 /* Writes a trace tuple into the trace element of its collector. */
 int fake_run_event(fake_run *run, const eventspace_trace *event);
+
+/* Makes a note of the host's executor with this number: they are given notes
+ * in the order of their numbers. */
+int fake_run_note(fake_run *run, uint32_t host, uint32_t executor,
+                  const paths_executor_note *note);
+/* The note that a thread waits for its operation `sequence` on the path that it
+ * calls `as`, at the node `stage`, since `since` ns after the start. */
+paths_executor_note fake_waiting(const paths_map *map, const char *thread,
+                                 const char *as, const char *stage,
+                                 uint16_t verb, uint32_t sequence,
+                                 uint64_t since);
+/* That it is in something else than an operation. */
+paths_executor_note fake_activity(const paths_map *map, const char *thread,
+                                  paths_activity activity, uint64_t since);
 
 /* Says how a host ended; without it, it finished. */
 void fake_run_ended(fake_run *run, uint32_t host, eventspace_state state,

@@ -24,11 +24,12 @@ const THREADS = ['thread1', 'thread2', 'thread3', 'thread4', 'thread5'];
 const HOST_OF = {thread1: 'A', thread2: 'A', thread3: 'B', thread4: 'B',
   thread5: 'B'};
 /* What stands where: the partial sums, with the collectors of their ways in
- * and below them. */
+ * and below them, and by which of the ways each thread comes. */
 const SUMS = [
-  {name: 'sum1', inputs: [1, 2], below: 7, left: [1, 2]},
-  {name: 'sum2', inputs: [3, 4], below: 9, left: [3, 4]},
-  {name: 'sum3', inputs: [7, 8], below: 10, left: [7, 9]},
+  {name: 'sum1', inputs: [1, 2], below: 7, left: [1, 2], ways: [0, 1]},
+  {name: 'sum2', inputs: [3, 4], below: 9, left: [3, 4],
+    ways: [undefined, undefined, 0, 1]},
+  {name: 'sum3', inputs: [7, 8], below: 10, left: [7, 9], ways: [0, 0, 1, 1]},
 ];
 
 /* --- raw tuples --- */
@@ -83,9 +84,6 @@ function sample(values) {
   };
 }
 
-const sameOperation = (a, b) =>
-  a.thread === b.thread && a.sequence === b.sequence;
-
 /* --- rounds ---
  *
  * No event is lost, so the r-th event of each collector on the way of the sum
@@ -97,7 +95,8 @@ function numberRounds(ec) {
 }
 
 /* The rounds of a partial sum, of which there may be less at the edges of a
- * window, and at the end of a run that was killed. */
+ * window, and at the end of a run that was killed: there the last one's event
+ * below the sum may stand alone, and still says who it was. */
 function rounds(ec, sum) {
   const found = new Map();
   const round = (number) => {
@@ -108,10 +107,8 @@ function rounds(ec, sum) {
   sum.inputs.forEach((id, i) => {
     for (const e of ec[id]) round(e.round).inputs[i] = e;
   });
-  for (const r of found.values()) {
-    r.last = r.below
-      ? r.inputs.findIndex((e) => e && sameOperation(e, r.below)) : -1;
-  }
+  for (const r of found.values())
+    r.last = r.below ? sum.ways[r.below.thread] : -1;
   return [...found.entries()].sort((a, b) => a[0] - b[0]).map(([, r]) => r);
 }
 
@@ -143,7 +140,7 @@ function signalArrival(ec) {
     const all = rounds(ec, sum);
     return sum.inputs.map((id, i) => ({
       wrapper: sum.name, input: `EC${id}`,
-      last: all.filter((r) => r.last === i).length,
+      last: all.filter((r) => r.last === i && r.inputs[i]).length,
       ...sample(all.filter((r) => full(r.inputs)).map((r) =>
         r.inputs[i].start - Math.min(...r.inputs.map((e) => e.start)))),
     }));

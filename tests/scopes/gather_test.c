@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -869,4 +870,48 @@ Test(gather, a_second_client_gets_the_run_again)
     kill(server.pid, SIGTERM);
     process_wait(&server, SECONDS);
     process_free(&server);
+}
+
+/* As soon as somebody listens there. */
+static int dial(const char *address)
+{
+    paths_address a;
+
+    check_status(paths_address_parse(&a, address), 0);
+    for (;;) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        cr_assert_geq(fd, 0);
+        if (connect(fd, (struct sockaddr *)&a.socket, a.bytes) == 0)
+            return fd;
+        close(fd);
+        poll(NULL, 0, 10);
+    }
+}
+
+/* More of them than are let wait, who say nothing or nonsense. */
+Test(gather, strangers_at_the_door_of_a_server_keep_nobody_out)
+{
+    const char *address = address_free();
+    process server;
+    int fds[600];
+
+    figure3_run(MAP, "300");
+    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
+    process_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+                  "--listen", address, "--key", scratch_file("key"), "--once",
+                  NULL);
+    for (int i = 0; i < 600; i++) {
+        fds[i] = dial(address);
+        if (i % 2)
+            cr_expect_eq(send(fds[i], "EVSP, it is me", 14, MSG_NOSIGNAL), 14);
+    }
+    free(process_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
+                     "--key", scratch_file("key"), "--out",
+                     scratch_file("mirror"), NULL));
+    check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
+    process_wait(&server, SECONDS);
+    cr_expect_eq(server.exit_code, 0, "%s", server.output);
+    process_free(&server);
+    for (int i = 0; i < 600; i++)
+        close(fds[i]);
 }

@@ -176,7 +176,8 @@ static const scopes_table *view_of(subject *s, const char *name, bool each,
                             s->look->clocks,
                             each,
                             thread,
-                            of};
+                            of,
+                            s->look->pending};
     scopes_table_destroy(s->table);
     check_status(scopes_view_make(&s->table, scopes_view_find(name), &asked),
                  0);

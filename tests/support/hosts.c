@@ -8,8 +8,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include "tests/support/check.h"
 #include "tests/support/process.h"
@@ -44,7 +49,8 @@ static int host_run(const hosts *h, uint32_t self, int listen_fd)
                                   .host = h->map->hosts[self].name,
                                   .listen_fd = listen_fd,
                                   .key = h->key,
-                                  .held_max = h->held_max};
+                                  .held_max = h->held_max,
+                                  .connect_timeout_ms = h->connect_timeout_ms};
     int err = paths_host_start(&hosts_here, &options);
 
     for (const host_program *p = h->programs; p->pattern && !err; p++)
@@ -61,43 +67,86 @@ static int host_run(const hosts *h, uint32_t self, int listen_fd)
     return err;
 }
 
+/* Looked for here, since _exit does not; it says what it finds. It takes
+ * descriptors, which a test may have taken from the host. */
+static bool leaks(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return __lsan_do_recoverable_leak_check() != 0;
+#else
+    return false;
+#endif
+}
+
+static void address_set(hosts *h, uint32_t host, int port)
+{
+    char address[32];
+
+    snprintf(address, sizeof(address), "127.0.0.1:%d", port);
+    paths_attributes_set(&h->map->hosts[host].attributes, "address", address);
+}
+
+static void sockets_open(hosts *h)
+{
+    for (uint32_t i = 0; i < h->count; i++) {
+        int port;
+
+        h->doors[i] = -1;
+        h->sockets[i] = listen_anywhere(&h->ports[i]);
+        if (h->intercepted >> i & 1)
+            h->doors[i] = listen_anywhere(&port);
+        else
+            port = h->ports[i];
+        if (h->relay_port && i + 1 == h->count)
+            port = h->relay_port;
+        address_set(h, i, port);
+    }
+}
+
+void hosts_start_late(hosts *h, uint32_t host)
+{
+    h->pids[host] = fork();
+    if (h->pids[host] == 0) {
+        int err;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (uint32_t k = 0; k < h->count; k++) {
+            if (k != host && h->sockets[k] >= 0)
+                close(h->sockets[k]);
+            if (h->doors[k] >= 0)
+                close(h->doors[k]);
+        }
+        err = host_run(h, host, h->sockets[host]);
+        _exit(leaks() ? 2 : err ? 1 : 0);
+    }
+    close(h->sockets[host]);
+    h->sockets[host] = -1;
+}
+
 void hosts_start(hosts *h)
 {
-    int fds[HOSTS_MOST];
-
     h->results = shared_memory(HOSTS_MOST * sizeof(h->results[0]));
     memset(h->key, 42, sizeof(h->key));
     check_status(
         paths_map_parse(&h->map, h->map_text, strlen(h->map_text), "test.dot"),
         0);
     h->count = h->map->host_count;
+    sockets_open(h);
     for (uint32_t i = 0; i < h->count; i++) {
-        char address[32];
-        fds[i] = listen_anywhere(&h->ports[i]);
-        snprintf(address, sizeof(address), "127.0.0.1:%d", h->ports[i]);
-        paths_attributes_set(&h->map->hosts[i].attributes, "address", address);
+        if (!(h->absent >> i & 1))
+            hosts_start_late(h, i);
     }
-    for (uint32_t i = 0; i < h->count; i++) {
-        h->pids[i] = fork();
-        if (h->pids[i] == 0) {
-            int err;
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (uint32_t k = 0; k < h->count; k++) {
-                if (k != i)
-                    close(fds[k]);
-            }
-            err = host_run(h, i, fds[i]);
-            _exit(err ? 1 : 0);
-        }
-    }
-    for (uint32_t i = 0; i < h->count; i++)
-        close(fds[i]);
 }
 
 void hosts_wait(hosts *h, unsigned seconds)
 {
     for (uint32_t i = 0; i < h->count; i++) {
-        h->exit_codes[i] = child_wait(h->pids[i], seconds);
+        if (h->pids[i])
+            h->exit_codes[i] = child_wait(h->pids[i], seconds);
         h->pids[i] = 0;
     }
 }
@@ -113,6 +162,12 @@ void hosts_end_well(hosts *h, unsigned seconds)
 
 void hosts_free(hosts *h)
 {
+    for (uint32_t i = 0; i < h->count; i++) {
+        if (h->doors[i] >= 0)
+            close(h->doors[i]);
+        if (h->sockets[i] >= 0)
+            close(h->sockets[i]);
+    }
     munmap(h->results, HOSTS_MOST * sizeof(h->results[0]));
     paths_map_destroy(h->map);
 }

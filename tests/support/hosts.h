@@ -52,11 +52,19 @@ typedef struct hosts {
     const char *map_text;
     const host_program *programs; /* ended by one without pattern */
     uint32_t held_max;            /* 0: as usual */
+    uint32_t connect_timeout_ms;  /* 0: as usual */
+    unsigned absent;              /* bits: hosts that are not started */
+    unsigned intercepted;         /* bits: hosts at whose address of the map
+                                     the test listens, and not they */
+    int relay_port;               /* 0, or where whoever wants to the last host
+                                     is to connect */
     /* What follows is filled in. */
     paths_map *map; /* with addresses */
     uint32_t count;
     uint8_t key[PATHS_KEY_BYTES];
-    int ports[HOSTS_MOST];
+    int ports[HOSTS_MOST];   /* where they listen */
+    int doors[HOSTS_MOST];   /* of those that are intercepted: our sockets */
+    int sockets[HOSTS_MOST]; /* of those that are absent: theirs, else -1 */
     pid_t pids[HOSTS_MOST];
     int exit_codes[HOSTS_MOST]; /* after hosts_wait; 0, 1 or minus a signal */
     host_result *results;       /* shared with the hosts */
@@ -66,6 +74,8 @@ typedef struct hosts {
 extern paths_host *hosts_here;
 
 void hosts_start(hosts *h);
+/* One that was absent comes. */
+void hosts_start_late(hosts *h, uint32_t host);
 /* Until all have ended; kills them, and fails, after patience(seconds). */
 void hosts_wait(hosts *h, unsigned seconds);
 /* Waits, and fails unless each of them ended well. */

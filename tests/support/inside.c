@@ -51,8 +51,7 @@ paths_map *inside_map(const char *application, const char *cluster)
     return map;
 }
 
-/* At any free port, which becomes the host's address in the map. */
-static int listen_anywhere(paths_map_host *host)
+int inside_listen(paths_map_host *host)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -79,9 +78,15 @@ static void *host_main(void *argument)
                                   .host = self->map->hosts[self->number].name,
                                   .listen_fd = self->listen_fd,
                                   .key = key};
+    char file[64]; /* elements are in a file, as those of a run */
     paths_host *host;
-    int err = paths_host_start(&host, &options);
+    int err;
 
+    snprintf(file, sizeof(file), "/tmp/inside.%d.%u", (int)getpid(),
+             self->number);
+    options.space_file = file;
+    err = paths_host_start(&host, &options);
+    remove(file);
     if (!err)
         err = paths_host_program(host, "*", self->program, self->argument);
     if (!err)
@@ -101,7 +106,7 @@ int inside_run(paths_map *map, paths_main *program, void *argument)
     for (uint32_t i = 0; i < map->host_count; i++)
         hosts[i] = (inside_host){.map = map,
                                  .number = i,
-                                 .listen_fd = listen_anywhere(&map->hosts[i]),
+                                 .listen_fd = inside_listen(&map->hosts[i]),
                                  .program = program,
                                  .argument = argument};
     for (uint32_t i = 0; i < map->host_count; i++) {

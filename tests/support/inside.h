@@ -10,6 +10,9 @@
  * mapping. What does not work ends the program, which says why. */
 paths_map *inside_map(const char *application, const char *cluster);
 
+/* Listens at any free port, which becomes the host's address in the map. */
+int inside_listen(paths_map_host *host);
+
 /* Runs `program` in all threads of the map, and waits for all hosts. Gives 0
  * when all of them ended well; what the others say goes to standard error. */
 int inside_run(paths_map *map, paths_main *program, void *argument);

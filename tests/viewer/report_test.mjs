@@ -120,7 +120,7 @@ const countPixels = (browser, thread) => browser.run(`
   const y = Math.round((row.top + row.height * 0.4) * ratio);
   const data = canvas.getContext('2d')
     .getImageData(Math.round(148 * ratio), y, canvas.width - Math.round(162 * ratio), 1).data;
-  const counts = {communicating: 0, computing: 0, chosen: 0, failed: 0};
+  const counts = {communicating: 0, computing: 0, chosen: 0, failed: 0, pending: 0};
   for (let i = 0; i < data.length; i += 4)
     for (const name in counts) {
       const c = report.colours[name];
@@ -322,6 +322,29 @@ check('a killed host is marked, and its events are shown', async (browser) => {
   for (const thread of [0, 6, 7])
     assert.ok((await countPixels(browser, thread)).computing > 100);
   await browser.picture('killed.png');
+});
+
+check('an operation that has not ended is a bar that is open at its end', async (browser) => {
+  await openReport(browser, reportOf('hanging', 4, 2, 20, 'hanging'));
+  const shown = await range(browser);
+  assert.equal(shown.endNs, 1e10); /* the interrupt */
+  const waits = await countPixels(browser, 0), computes = await countPixels(browser, 3);
+  assert.ok(waits.pending > 500, `${waits.pending} pixels wait`);
+  assert.equal(computes.pending, 0);
+  assert.ok(computes.computing > 500, `${computes.computing} pixels compute`);
+  assert.equal((await countPixels(browser, 1)).pending, 0);
+  const said = await browser.run(`const row = report.rowOf(0);
+    return report.at(report.xOf(9e9), row.top + row.height / 2);`);
+  assert.match(said.what, /read_next from_below/);
+  assert.match(said.who, /t0 on h0/);
+  assert.deepEqual(said.lines.find(([name]) => name === 'at'), ['at', 'up_1']);
+  assert.match(said.lines.find(([name]) => name === 'waits for')[1], /t1/);
+  const table = await browser.run(`return document.getElementById('es-pending').innerText;`);
+  assert.match(table, /t0\s+h0\s+waiting/);
+  assert.match(table, /t3\s+h1\s+computing/);
+  const alerts = await browser.run(`return document.getElementById('es-alerts').innerText;`);
+  assert.match(alerts, /1 operation had not ended/);
+  await browser.picture('hanging.png');
 });
 
 check('332 threads and 200 steps load and move (the times are told)', async (browser) => {

@@ -1,12 +1,14 @@
 /* report_test_run.c - makes the run directory of a wind tunnel that never ran.
  *
- *     report_test_run DIRECTORY THREADS HOSTS STEPS [killed]
+ *     report_test_run DIRECTORY THREADS HOSTS STEPS [killed|hanging]
  *
  * Each thread writes to the one above and to the one below, reads from both,
  * and computes: 5 ms a step, a little more in the thread in the middle, so
  * that the others come to wait for it. A read lasts until its neighbour has
  * written. Names hold what would break a page that does not escape them. With
- * `killed`, the last host has died at two thirds of the steps.
+ * `killed`, the last host has died at two thirds of the steps. With `hanging`,
+ * all were interrupted 10 s after the start, when t0 had not come back from a
+ * read since its last operation, and the last thread computed.
  *
  * The times are the same at each call. */
 #include "eventspace/instrument.h"
@@ -40,6 +42,7 @@ typedef struct tunnel {
     uint64_t *now;          /* of each thread */
     uint64_t (*written)[2]; /* when its tuples of this step were there */
     uint32_t *sequence;
+    bool hanging;
 } tunnel;
 
 /* --- the map --- */
@@ -199,6 +202,26 @@ static void find_collectors(tunnel *t)
     }
 }
 
+static int hang(tunnel *t, uint32_t hosts)
+{
+    char last[NAME_BYTES];
+    thread_name(last, t->threads - 1);
+    paths_executor_note waits =
+        fake_waiting(t->map, "t0", "from_below", "up_1", PASTSET_READ_NEXT,
+                     t->sequence[0] + 1, t->now[0] - FAKE_START);
+    paths_executor_note computes = fake_activity(
+        t->map, last, PATHS_COMPUTING, t->now[t->threads - 1] - FAKE_START);
+    paths_executor_note loop = fake_activity(t->map, "t0", PATHS_COMPUTING, 0);
+    int err = 0;
+    for (uint32_t i = 0; i < hosts && !err; i++) {
+        fake_run_ended(t->run, i, EVENTSPACE_KILLED, "signal 2 (Interrupt)");
+        err = fake_run_note(t->run, i, 0, &loop);
+    }
+    if (!err)
+        err = fake_run_note(t->run, 0, 1, &waits);
+    return err ? err : fake_run_note(t->run, hosts - 1, 1, &computes);
+}
+
 static int make_run(tunnel *t, const char *directory, uint32_t hosts)
 {
     int err = make_map(t, hosts);
@@ -209,6 +232,8 @@ static int make_run(tunnel *t, const char *directory, uint32_t hosts)
         return PASTSET_EIO;
     find_collectors(t);
     err = simulate(t);
+    if (!err && t->hanging)
+        err = hang(t, hosts);
     if (t->killed_step < t->steps)
         fake_run_ended(t->run, hosts - 1, EVENTSPACE_KILLED,
                        "killed by signal 9 (Killed)");
@@ -218,14 +243,16 @@ static int make_run(tunnel *t, const char *directory, uint32_t hosts)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: %s DIRECTORY THREADS HOSTS STEPS [killed]\n",
+        fprintf(stderr,
+                "usage: %s DIRECTORY THREADS HOSTS STEPS [killed|hanging]\n",
                 argv[0]);
         return 2;
     }
     uint32_t hosts = (uint32_t)atoi(argv[3]);
     tunnel t = {.threads = (uint32_t)atoi(argv[2]),
                 .steps = (uint32_t)atoi(argv[4])};
-    t.killed_step = argc > 5 ? t.steps * 2 / 3 : t.steps;
+    t.hanging = argc > 5 && strcmp(argv[5], "hanging") == 0;
+    t.killed_step = argc > 5 && !t.hanging ? t.steps * 2 / 3 : t.steps;
     t.killed_from = t.threads - t.threads / hosts;
     t.collectors = calloc(t.threads, sizeof(*t.collectors));
     t.now = calloc(t.threads, sizeof(*t.now));

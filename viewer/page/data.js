@@ -83,6 +83,14 @@ function firstBeyond(thread, ns) {
 const expected = new Set([0, run.wouldWait, run.deadlinePassed]);
 const failed = (i) => !expected.has(operations.status[i]);
 
+/* What threads were in at the end, or are in now: one row each at most. */
+for (const row of run.pending) {
+  row.startNs = row.since_ns;
+  row.endNs = row.since_ns + row.for_ns;
+  if (row.number !== null) run.threads[row.number].pending = row;
+}
+const underWay = run.pending.filter((row) => row.verb);
+
 /* --- texts --- */
 
 const count = d3.format(',');
@@ -109,6 +117,10 @@ function operationText(i) {
   const verb = run.verbs[operations.verb[i]] || '?';
   const element = path.element === path.name ? '' : ' \u2192 ' + path.element;
   return verb + ' ' + path.name + element;
+}
+function pendingText(row) {
+  const element = row.element === row.path ? '' : ' \u2192 ' + row.element;
+  return row.verb + ' ' + row.path + element;
 }
 function plural(number, one, many) {
   return count(number) + ' ' + (number === 1 ? one : many || one + 's');

@@ -14,6 +14,7 @@
  *                    canvas;  xOf(ns), nsAt(x) likewise
  *   colours          the colours of the bars, as [r, g, b]
  *   at(x, y)         what the pointer would say there
+ *   pending          what threads were in at the end
  *   draw()           draws now rather than in the next frame */
 
 takeColours();
@@ -25,6 +26,7 @@ window.eventspaceReport = {
   loadMs: performance.now(),
   threads: run.threads,
   operationCount: operations.count,
+  pending: run.pending,
   intervals(number) {
     const thread = run.threads[number];
     return d3.range(thread.first, thread.last).map((i) => ({

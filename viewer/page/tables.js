@@ -9,7 +9,8 @@
     ['Hosts', count(run.hosts.length)],
     ['Threads', count(run.threads.length)],
     ['Steps', count(d3.median(run.threads, (t) => t.steps) || 0)], /* of most threads */
-    ['From first to last operation', duration(lasted)],
+    [run.pending.length ? 'From the first operation to the end' :
+      'From first to last operation', duration(lasted)],
     ['Operations', count(operations.count)],
     ['Events', count(run.events.made)],
     ['Lost', count(run.events.dropped), run.events.dropped > 0],
@@ -35,6 +36,8 @@
       `did not fit the trace elements and ${run.events.dropped === 1 ? 'is' : 'are'} ` +
       `lost (${where}). Times before the first event of a thread cannot be shown.`);
   }
+  if (underWay.length)
+    alerts.push(`${plural(underWay.length, 'operation')} had not ended: see Under way.`);
   const guessed = run.threads.filter((t) => !t.stepsKnown);
   if (guessed.length)
     alerts.push(`Steps of ${plural(guessed.length, 'thread')} are counted from the first ` +
@@ -102,6 +105,23 @@ table('threads', [
     operationText(t.first + t.longest)},
   {head: 'Lost', value: (t) => t.missing, text: (t) => count(t.missing)},
 ], run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
+
+if (run.pending.length) id('pending-section').hidden = false;
+table('pending', [
+  {head: 'Thread', value: (p) => p.number === null ? Infinity : p.number, words: true,
+   fill: (cell, p) => {
+     if (p.number === null) cell.text(p.thread);
+     else cell.append('button').attr('type', 'button').text(p.thread)
+       .on('click', () => showThread(p.number));
+   }},
+  {head: 'Host', value: (p) => p.host, words: true},
+  {head: 'State', value: (p) => p.state, words: true},
+  {head: 'Since', value: (p) => p.startNs, text: (p) => moment(p.startNs)},
+  {head: 'For', value: (p) => p.for_ns, text: (p) => duration(p.for_ns)},
+  {head: 'Operation', value: (p) => p.verb ? pendingText(p) : '', words: true},
+  {head: 'At', value: (p) => p.stage, words: true},
+  {head: 'Waits for', value: (p) => p.waits_for, words: true},
+], run.pending.slice(), 0, false);
 
 function pathsByName() {
   const names = new Map();

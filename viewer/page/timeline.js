@@ -29,7 +29,7 @@ const pack = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 function takeColours() {
   colours = {};
   for (const name of ['communicating', 'computing', 'idle', 'chosen',
-    'chosen-computing', 'failed', 'stripe', 'stripe-other', 'text', 'quiet', 'line'])
+    'chosen-computing', 'failed', 'pending', 'stripe', 'stripe-other', 'text', 'quiet', 'line'])
     colours[name] = pixels(name);
   /* Any communication at all stays visible in a pixel of computing. */
   colours.shades = new Uint32Array(65);
@@ -123,7 +123,15 @@ function mark(line, from, to, least, value) {
   const last = Math.min(line.length, Math.max(Math.ceil(to), first + least));
   for (let x = first; x < last; x++) if (line[x] < value) line[x] = value;
 }
-const CHOSEN_COMPUTING = 1, CHOSEN = 2, FAILED = 3;
+const CHOSEN_COMPUTING = 1, CHOSEN = 2, FAILED = 3, PENDING = 4, OPEN = 5;
+
+/* A bar that is open at its end: it had none. */
+function markOpen(line, from, to) {
+  mark(line, from, to, 2, PENDING);
+  const last = Math.min(line.length, Math.ceil(to));
+  for (let x = Math.max(Math.floor(from), last - 16); x < last; x++)
+    if ((last - x) % 4 < 2) line[x] = OPEN;
+}
 
 /* One row of pixels for a thread: shares in `share`, marks in `marks`. */
 function fillRow(thread, share, marks, line, scale) {
@@ -145,11 +153,15 @@ function fillRow(thread, share, marks, line, scale) {
     if (operations.status[i] && failed(i) && operations.end[i] > t0)
       mark(marks, from, to, 2, FAILED);
   }
-  const begin = Math.floor(clip(thread.startNs));
-  const end = thread.operations ? Math.max(Math.ceil(clip(thread.endNs)), begin) : 0;
-  const marked = [0, pack(colours['chosen-computing']), pack(colours.chosen),
-    pack(colours.failed)];
+  const pending = thread.pending;
+  if (pending && pending.verb) markOpen(marks, clip(pending.startNs), clip(pending.endNs));
+  const last = pending ? pending.endNs : thread.endNs;
+  const known = thread.operations || pending;
+  const begin = Math.floor(clip(thread.operations || !pending ? thread.startNs : pending.startNs));
+  const end = known ? Math.max(Math.ceil(clip(last)), begin) : 0;
   const idle = pack(colours.idle);
+  const marked = [0, pack(colours['chosen-computing']), pack(colours.chosen),
+    pack(colours.failed), pack(colours.pending), idle];
   for (let x = 0; x < columns; x++) {
     if (marks[x]) line[x] = marked[marks[x]];
     else if (x < begin || x >= end) line[x] = idle;
@@ -301,6 +313,11 @@ function at(x, y) {
     found.step = operations.step[found.operation];
     return found;
   }
+  const pending = thread.pending;
+  if (pending && pending.verb && ns >= pending.startNs && ns <= pending.endNs) {
+    found.pending = pending;
+    return found;
+  }
   before = firstBeyond(thread, ns) - 1;
   if (before < thread.first || before + 1 >= thread.last) return null;
   found.step = operations.step[before];
@@ -308,7 +325,17 @@ function at(x, y) {
   return found;
 }
 
+function describePending(found) {
+  const row = found.pending;
+  const lines = [['since', moment(row.startNs)], ['for', duration(row.for_ns)],
+    ['at', row.stage]];
+  if (row.waits_for) lines.push(['waits for', row.waits_for]);
+  return {who: `${found.thread.name} on ${hostOf(found.thread).name}`,
+    what: pendingText(row), lines};
+}
+
 function describe(found) {
+  if (found.pending) return describePending(found);
   const i = found.operation;
   const lines = [];
   const [start, end] = i < 0 ? found.gap : [operations.start[i], operations.end[i]];

@@ -1,0 +1,22 @@
+# Hosts and launchers that die, at chosen moments and at any.
+if(suites)
+  add_executable(dying_app support/dying_app.c)
+  target_link_libraries(dying_app PRIVATE eventspace::eventspace)
+  target_include_directories(dying_app PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(dying_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                             ${CMAKE_BINARY_DIR}/bin)
+endif()
+es_test(eventspace/death_test LINKS eventspace::eventspace
+        SOURCES support/process.c support/scratch.c TIMEOUT 900)
+if(TARGET eventspace_death_test)
+  add_dependencies(eventspace_death_test eventspace_cli dying_app)
+endif()
+# Few kills here; `./bootstrap soak` has hundreds.
+if(suites)
+  add_executable(random_kills eventspace/random_kills.c)
+  target_compile_definitions(
+    random_kills PRIVATE TEST_BINARY_DIR="${CMAKE_BINARY_DIR}/bin")
+  set_target_properties(random_kills PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                                ${CMAKE_BINARY_DIR}/tests)
+  add_dependencies(random_kills eventspace_cli sor)
+endif()

@@ -1,0 +1,41 @@
+/* hostile_relay.h - who stands between two hosts: passes on what they say,
+ * and keeps it. */
+#ifndef TESTS_PATHS_HOSTILE_RELAY_H
+#define TESTS_PATHS_HOSTILE_RELAY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RELAY_KEEPS 2048 /* first bytes of each direction */
+#define RELAY_MOST 8     /* connections */
+
+typedef struct relay_talk {
+    int fds[2];               /* the dialler's, the host's */
+    _Atomic size_t counts[2]; /* of bytes that are kept */
+    _Alignas(8) unsigned char said[2][RELAY_KEEPS]; /* by each */
+    bool forges; /* puts its own text into a FAILED that passes */
+} relay_talk;
+
+/* Until one of both closes it, or says nothing more for `quiet_ms`. */
+void relay_pass(relay_talk *talk, int quiet_ms);
+
+#define RELAY_FORGERY "words of a stranger"
+/* To a dialler: the run has failed, says the stranger. */
+void relay_forge(int fd);
+
+/* A thread that relays all connections from a door to a port. */
+typedef struct relay {
+    pthread_t thread;
+    _Atomic bool stop;
+    int door, port;
+    _Atomic int count;
+    relay_talk talks[RELAY_MOST];
+} relay;
+
+void relay_start(relay *r, int door, int port);
+/* After the run has ended. */
+void relay_stop(relay *r);
+
+#endif
