@@ -335,6 +335,29 @@ static bool is_zero(scopes_archive *a, uint64_t from, uint64_t to)
     return true;
 }
 
+/* The next block, at the end of those known or behind what is damaged there. 1,
+ * 0, or an error.
+ *
+ * What a killed writer left at the end is cut off and written over by the next
+ * one, which may come between the look and the search: so whoever has found a
+ * block further on looks once more, as it was written later than what stands
+ * in front of it. */
+static int next_find(scopes_archive *a, uint64_t size, archive_block *out)
+{
+    archive_block first;
+    int found = scopes__archive_look(a, a->at, out), again;
+
+    if (found != 0)
+        return found;
+    found = block_search(a, a->at + 1, size, out);
+    if (found <= 0)
+        return found;
+    again = scopes__archive_look(a, a->at, &first);
+    if (again > 0)
+        *out = first;
+    return again < 0 ? again : found;
+}
+
 /* What is behind the last good block, with the head of the block that was cut
  * off, if that is there. */
 static void tail_note(scopes_archive *a, uint64_t size,
@@ -365,9 +388,7 @@ int scopes__archive_heads(scopes_archive *a, uint64_t size)
 
     a->tail[0] = 0;
     while (!err && a->at < size) {
-        found = scopes__archive_look(a, a->at, &b);
-        if (found == 0)
-            found = block_search(a, a->at + 1, size, &b);
+        found = next_find(a, size, &b);
         if (found <= 0 || !is_whole(&b, size))
             break;
         if (b.offset != a->at)

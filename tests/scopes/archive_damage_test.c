@@ -5,10 +5,32 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "tests/scopes/archive_file.h"
+
+/* Whoever reads at this place of the file for the first time sees its end
+ * there, as another writer has just begun; that one goes on at once. */
+static off_t goes_on_at;
+static scopes_archive_writer *goes_on;
+
+ssize_t pread(int fd, void *out, size_t bytes, off_t offset)
+{
+    ssize_t got;
+
+    if (!goes_on_at || offset != goes_on_at)
+        return (ssize_t)syscall(SYS_pread64, fd, out, bytes, offset);
+    goes_on_at = 0;
+    goes_on = writer_open();
+    got = (ssize_t)syscall(SYS_pread64, fd, out, bytes, offset);
+    for (uint64_t i = 0; i < 3; i++) {
+        append(goes_on, "b", 5 * i, 5, 2);
+        check_status(scopes_archive_flush(goes_on), 0);
+    }
+    return got;
+}
 
 TestSuite(archive_damage, .init = scratch_make, .fini = scratch_remove,
           .timeout = 600);
@@ -174,6 +196,30 @@ Test(archive_damage, is_continued_over_a_damaged_tail)
     cr_assert_eq(lane_check(a, "a", 1), 3 * BLOCK);
     cr_assert_eq(lane_check(a, "b", 2), 2 * BLOCK + 17);
     scopes_archive_free(a);
+}
+
+/* The next writer cuts off the tail when a reader has just seen how long the
+ * file is, and goes on before the reader looks further. */
+Test(archive_damage, is_not_seen_where_a_tail_is_written_over_meanwhile)
+{
+    file_content all;
+    uint64_t cut;
+    scopes_archive *a;
+
+    archive_write(2);
+    all = file_bytes();
+    cut = offset_of(1);
+    file_put(all.data, cut + 4000);
+    goes_on_at = (off_t)cut;
+    a = archive_open();
+    cr_assert_not_null(goes_on, "the reader did not look there");
+    check_status(scopes_archive_close(goes_on), 0);
+    check_status(scopes_archive_refresh(a), 0);
+    cr_expect_str_eq(scopes_archive_problem(a), "");
+    cr_expect_eq(lane_check(a, "a", 1), BLOCK);
+    cr_expect_eq(lane_check(a, "b", 2), 15);
+    scopes_archive_free(a);
+    free(all.data);
 }
 
 Test(archive_damage, says_of_another_version_that_it_is_one)

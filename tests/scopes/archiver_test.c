@@ -414,12 +414,16 @@ Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
 typedef struct watch {
     scopes_archive *archives[2];
     uint64_t wanted, seen;
+    bool cut_off; /* an archiver was killed: until the next one is at it, a
+                     file may end in half a block */
 } watch;
 
 static bool watch_look(void *context)
 {
     static const char *const names[] = {"h0.archive", "h1.archive"};
     watch *w = context;
+    const char *problem;
+    bool whole = true;
 
     w->seen = 0;
     for (int i = 0; i < 2; i++) {
@@ -429,10 +433,13 @@ static bool watch_look(void *context)
         if (!w->archives[i])
             continue;
         check_status(scopes_archive_refresh(w->archives[i]), 0);
-        cr_assert_str_eq(scopes_archive_problem(w->archives[i]), "");
         w->seen += scopes_archive_costs(w->archives[i]).tuples;
+        problem = scopes_archive_problem(w->archives[i]);
+        if (!w->cut_off)
+            cr_assert_str_eq(problem, "");
+        whole = whole && !*problem;
     }
-    return w->seen >= w->wanted;
+    return whole && w->seen >= w->wanted;
 }
 
 static void watch_end(watch *w)
@@ -563,8 +570,9 @@ Test(archiver, is_continued_when_it_was_killed)
         process_wait(&archiver, 60);
         cr_assert_eq(archiver.exit_code, -SIGKILL, "%s", archiver.output);
         process_free(&archiver);
-        watch_end(&w); /* it may have been cut off in a block */
+        watch_end(&w);
         memset(w.archives, 0, sizeof(w.archives));
+        w.cut_off = true;
     }
     cr_assert_eq(kill(run.pid, SIGTERM), 0);
     process_wait(&run, 60);

@@ -6,14 +6,13 @@
  * Whatever it is, `info` and `view` say so in a clear text, and show all other
  * hosts as before, and the other trace elements of the damaged one. */
 import {spawnSync, execFileSync} from 'node:child_process';
-import {closeSync, copyFileSync, mkdtempSync, openSync, readSync,
-  rmSync, statSync, truncateSync, writeFileSync, writeSync} from 'node:fs';
+import {closeSync, copyFileSync, mkdtempSync, openSync, readFileSync,
+  readSync, rmSync, statSync, truncateSync, writeFileSync, writeSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import assert from 'node:assert/strict';
 
 const PAGE = 4096;
-const NOTES = 3; /* h1's first elements: of its loop and of its two threads */
 const COUNT_AT = 40; /* of the number of elements, in the space's header */
 const [command, gsum] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-damage-'));
@@ -86,10 +85,16 @@ function withFile(act) {
   try { act(open); } finally { closeSync(open); }
 }
 
-function offsetOf(element) {
-  const bytes = Buffer.alloc(8);
-  withFile((open) => readSync(open, bytes, 0, 8, PAGE + 8 * element));
-  return Number(bytes.readBigUInt64LE());
+/* All elements of the whole space: where they are, by their number. Threads
+ * make them at the same time, so that any may come before any other. */
+function elementsOf(file) {
+  const bytes = readFileSync(file);
+  const count = bytes.readUInt32LE(COUNT_AT);
+  return Array.from({length: count}, (_, number) => {
+    const offset = Number(bytes.readBigUInt64LE(PAGE + 8 * number));
+    const name = bytes.toString('latin1', offset, offset + 6);
+    return {number, offset, isTrace: name === 'trace.'};
+  });
 }
 
 function flip(at, mask) {
@@ -110,23 +115,30 @@ function checkKinds(before) {
   const none = {traces: 0, events: (n) => n === 0};
   const some = (left) =>
     ({traces: left, events: (n) => n > 0 && n < events});
-  const behind = offsetOf(NOTES + 2);
+  const elements = elementsOf(whole);
+  const inFile = elements.filter(({isTrace}) => isTrace)
+    .sort((a, b) => a.offset - b.offset);
+  assert.equal(inFile.length, traces);
+  assert.ok(traces >= 3);
+  const behind = inFile[2].offset;
+  const lost = (number) =>
+    new RegExp(`element ${number} of \\d+: damaged.* lost`);
+  const firstBehind = elements.find(({offset}) => offset >= behind).number;
   const kinds = [
     ['cut before its third trace', () => truncateSync(file, behind),
-      {says: /element 5 of \d+: damaged.* lost/, ...some(2)}],
+      {says: lost(firstBehind), ...some(2)}],
     ['zero from its third trace on', () => zero(behind, size - behind),
-      {says: /element 5 of \d+: damaged.* lost/, ...some(2)}],
+      {says: lost(firstBehind), ...some(2)}],
     ['cut within its header', () => truncateSync(file, 20),
       {says: /too short to be a space file/, ...none}],
     ['empty', () => truncateSync(file, 0), {says: /too short/, ...none}],
     ['zero', () => zero(0, size), {says: /is not a space file/, ...none}],
-    ['a bit of its directory', () => flip(PAGE + 8 * (NOTES + 1), 1),
-      {says: /element 4 of \d+: damaged.* lost/, ...some(traces - 1)}],
+    ['a bit of its directory', () => flip(PAGE + 8 * inFile[1].number, 1),
+      {says: lost(inFile[1].number), ...some(traces - 1)}],
     ['a bit of the number of its elements', () => flip(COUNT_AT + 3, 128),
       {says: /damaged: it claims \d+ elements/, traces,
         events: (n) => n === events}],
   ];
-  assert.ok(traces >= 3);
   for (const [what, act, wanted] of kinds) {
     copyFileSync(whole, file);
     act();
@@ -138,16 +150,16 @@ function checkKinds(before) {
  * nothing crashes or takes for ever. */
 function checkAnyBits(before) {
   let state = 20260101;
+  const elements = elementsOf(whole);
   const random = (below) => {
     state = (Math.imul(state, 1103515245) + 12345) >>> 0;
     return Math.floor(state / 2 ** 32 * below);
   };
   for (let round = 0; round < 30; round++) {
     copyFileSync(whole, file);
-    const {traces} = before.hosts.get('h1');
     for (let i = 0; i < 8; i++) {
       const begin = round % 3 === 0 ? 0 :
-        offsetOf(random(NOTES + traces)) || PAGE;
+        elements[random(elements.length)].offset;
       const span = [80, 700, 60000][round % 3];
       const size = statSync(file).size;
       flip(Math.min(begin % size + random(span), size - 1), 1 << random(8));
