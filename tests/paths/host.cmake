@@ -27,7 +27,7 @@ es_test(paths/collective_test LINKS eventspace::paths
         SOURCES ${hosts_support} support/mapping.c paths/collective_round.c
         TIMEOUT 600)
 es_test(paths/collective_fault_test LINKS eventspace::paths
-        SOURCES ${hosts_support} paths/collective_round.c TIMEOUT 900)
+        SOURCES ${hosts_support} paths/collective_round.c TIMEOUT 900 JOBS 4)
 es_test(paths/processors_test LINKS eventspace::paths PkgConfig::UV
         SOURCES support/process.c support/scratch.c)
 es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
