@@ -24,6 +24,7 @@ install(TARGETS ${layer_targets} EXPORT eventspaceTargets
 set(pages eventspace eventspace-map eventspace-run eventspace-info
           eventspace-view eventspace-report eventspace-key
           eventspace-top eventspace-clock eventspace-archive eventspace-scope
+          eventspace-merge
           eventspace-profile eventspace-netbench eventspace-predict
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")

@@ -19,6 +19,9 @@
 #include "pastset/schedule.h"
 
 #define DEFAULT_CAPACITY 262144u
+/* After a tuple was refused, for want of disk or at a limit, so many more are
+ * without being tried: a try is a system call, or at least a text. */
+#define PASS_OVER 255u
 
 typedef struct collector {
     trace_element *trace;
@@ -68,10 +71,10 @@ static int settings_read(paths_stage *stage, trace_element *trace)
         if (err)
             return err;
     }
-    trace->policy = PASTSET_GROW;
-    if (policy && strcmp(policy, "discard") == 0)
-        trace->policy = PASTSET_DISCARD;
-    if (policy && strcmp(policy, "block") == 0)
+    trace->policy = PASTSET_DISCARD;
+    if (policy && strcmp(policy, "grow") == 0)
+        trace->policy = PASTSET_GROW;
+    if (eventspace__is_archived() || (policy && strcmp(policy, "block") == 0))
         trace->policy = PASTSET_BLOCK;
     trace->prefault = prefault && strcmp(prefault, "true") == 0;
     return 0;
@@ -175,7 +178,8 @@ static int lane_make(trace_element *trace, trace_lane *lane)
                                        .policy = trace->policy,
                                        .capacity = trace->capacity,
                                        .one_writer = true,
-                                       .prefault = trace->prefault};
+                                       .prefault = trace->prefault,
+                                       .on_demand = true};
     int err = pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
 
     eventspace__lane_name(name, trace, number);
@@ -207,15 +211,25 @@ static void __attribute__((noinline))
 write_slowly(trace_element *trace, trace_lane *lane,
              const eventspace_trace *event)
 {
+    int err;
+
     if (!lane->element && !lane->failed)
         lane->failed = lane_make(trace, lane) != 0;
     if (lane->failed) {
         atomic_fetch_add(&trace->lost, 1);
         return;
     }
-    if (pastset_write(lane->element, event, sizeof(*event), PASTSET_NOWAIT,
-                      NULL) != PASTSET_EAGAIN)
-        return; /* written; or refused at its limit, and counted there */
+    if (lane->pass_over > 0) {
+        lane->pass_over--;
+        pastset_element_refuse(lane->element);
+        return;
+    }
+    err = pastset_write(lane->element, event, sizeof(*event), PASTSET_NOWAIT,
+                        NULL);
+    if (err && err != PASTSET_EAGAIN)
+        lane->pass_over = PASS_OVER; /* it was refused, and counted there */
+    if (err != PASTSET_EAGAIN)
+        return;
     PASTSET_POINT("collector.full");
     eventspace__drain_wake();
     pastset_write(lane->element, event, sizeof(*event), PASTSET_FOREVER, NULL);

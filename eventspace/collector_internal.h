@@ -18,7 +18,8 @@ typedef struct trace_lane {
     pastset_appender *appender; /* NULL: not made yet, or (where the kernel has
                                    no membarrier) written with its lock */
     pastset_element *element;
-    bool failed; /* it cannot be made, and is not tried again */
+    bool failed;        /* it cannot be made, and is not tried again */
+    uint32_t pass_over; /* so many are refused without being tried */
 } trace_lane;
 
 typedef struct trace_element {
@@ -47,8 +48,13 @@ void eventspace__traces_each(paths_host *host,
 /* A lane of policy block is full: wakes the drain. Any thread. */
 void eventspace__drain_wake(void);
 
-/* Starts and stops the thread that moves tuples out of trace elements of
- * policy block into `file`, so that they can be small and nothing is lost. */
+/* An archiver beside this process saves all trace tuples, as the launcher says:
+ * trace elements are of policy block, and it is what they wait for. */
+bool eventspace__is_archived(void);
+
+/* Starts and stops the thread that makes room in trace elements of policy
+ * block, so that they can be small and nothing is lost: it moves tuples into
+ * `file`, or removes those that an archiver has saved. */
 int eventspace__drain_start(paths_host *host, const char *file);
 void eventspace__drain_stop(void);
 

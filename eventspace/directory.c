@@ -1,9 +1,9 @@
 /* directory.c - making room for a run.
  *
- * Only files that a run makes are ever removed, by their names, and only from
- * a directory that has a pathmap.dot: what an application has put beside them
- * stays. The pathmap.dot goes last, so that a removal that was cut short can
- * be taken up again. */
+ * Only files that the run in it has made are ever removed: those of the hosts
+ * that its pathmap.dot names, and that itself. What an application has put
+ * beside them stays, whatever it is called. The pathmap.dot goes last, so that
+ * a removal that was cut short can be taken up again. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -82,22 +82,34 @@ static int note_file(const char *directory, const char *name, void *context)
     return 0;
 }
 
-/* The files of one host, or (host NULL) of all. */
+/* The files of one host, or (host NULL) of all of a run. */
 typedef struct selection {
+    const paths_map *run;
     const char *host;
 } selection;
 
-static bool is_selected(const char *name, const selection *of)
+static bool is_of_host(const char *name, const char *host)
 {
-    size_t length = of->host ? strlen(of->host) : 0;
+    size_t length = strlen(host);
 
+    if (strncmp(name, host, length) != 0)
+        return false;
     for (size_t i = 0; i < SUFFIXES; i++) {
-        if (of->host ? strncmp(name, of->host, length) == 0 &&
-                           strcmp(name + length, host_suffixes[i]) == 0
-                     : ends_with(name, host_suffixes[i]))
+        if (strcmp(name + length, host_suffixes[i]) == 0)
             return true;
     }
-    return !of->host && is_map_draft(name);
+    return false;
+}
+
+static bool is_selected(const char *name, const selection *of)
+{
+    if (of->host)
+        return is_of_host(name, of->host);
+    for (uint32_t i = 0; i < of->run->host_count; i++) {
+        if (is_of_host(name, of->run->hosts[i].name))
+            return true;
+    }
+    return is_map_draft(name);
 }
 
 static int refuse_running(const char *directory, const char *name,
@@ -130,15 +142,14 @@ static int remove_file(const char *directory, const char *name, void *context)
     return err;
 }
 
-static int remove_run(const char *directory, const char *host)
+static int remove_run(const char *directory, selection of)
 {
-    selection of = {host};
     char file[EVENTSPACE_PATH_BYTES];
     int err = files_each(directory, refuse_running, &of);
 
     if (!err)
         err = files_each(directory, remove_file, &of);
-    if (err || host)
+    if (err || of.host)
         return err;
     err = file_name(file, sizeof(file), directory, MAP_NAME);
     if (!err && unlink(file) != 0)
@@ -154,31 +165,18 @@ static int note_selected(const char *directory, const char *name, void *context)
 
 /* One host of several that are started one by one: the others' files may be
  * there already. */
-static int prepare_beside(const char *directory, const paths_map *map,
-                          const paths_map *there, const char *host,
-                          bool replace)
+static int prepare_beside(const char *directory, selection of, bool replace)
 {
-    selection of = {host};
-    int found;
+    int found = files_each(directory, note_selected, &of);
 
-    if (paths_map_digest(map) != paths_map_digest(there)) {
-        if (!replace)
-            return pastset_fail(PASTSET_EEXIST,
-                                "%s: holds a run of another path map; choose "
-                                "another directory, or remove it with "
-                                "--replace",
-                                directory);
-        return remove_run(directory, NULL);
-    }
-    found = files_each(directory, note_selected, &of);
     if (found <= 0)
         return found;
     if (!replace)
         return pastset_fail(PASTSET_EEXIST,
                             "%s: host %s has run in it already; choose another "
                             "directory, or remove its files with --replace",
-                            directory, host);
-    return remove_run(directory, host);
+                            directory, of.host);
+    return remove_run(directory, of);
 }
 
 static int prepare_used(const char *directory, const paths_map *map,
@@ -195,16 +193,21 @@ static int prepare_used(const char *directory, const paths_map *map,
                             "%s: is not empty, and not a run directory, as it "
                             "has no " MAP_NAME "; choose another directory",
                             directory);
-    if (!host)
-        return replace ? remove_run(directory, NULL)
-                       : pastset_fail(PASTSET_EEXIST,
-                                      "%s: holds a run; choose another "
-                                      "directory, or remove it with --replace",
-                                      directory);
     err = paths_map_read(&there, file);
     if (err)
-        return replace ? remove_run(directory, NULL) : err;
-    err = prepare_beside(directory, map, there, host, replace);
+        return pastset_fail_while(err,
+                                  "%s: which of the files in it are those of a "
+                                  "run is not known; choose another directory",
+                                  directory);
+    if (host && paths_map_digest(map) == paths_map_digest(there))
+        err = prepare_beside(directory, (selection){there, host}, replace);
+    else if (replace)
+        err = remove_run(directory, (selection){there, NULL});
+    else
+        err = pastset_fail(PASTSET_EEXIST,
+                           "%s: holds a run%s; choose another directory, or "
+                           "remove it with --replace",
+                           directory, host ? " of another path map" : "");
     paths_map_destroy(there);
     return err;
 }

@@ -1,11 +1,16 @@
-/* drain.c - empties trace elements of policy block into a file.
+/* drain.c - makes room in trace elements of policy block.
  *
  * A small trace element of policy block loses nothing if somebody takes its
  * tuples away. One thread does: it copies them into an element of the same
  * name in RUN/<host>.drained, a space file that grows, and then truncates the
  * lane, which lets waiting collectors go on. A tuple is in the file before it
  * leaves the lane, so that a kill loses none; what is in both has the same
- * index in both. The model is drain.pml. */
+ * index in both. The model is drain.pml.
+ *
+ * Where an archiver runs beside the host nothing is copied here: it says in the
+ * lane up to where it has saved it (pastset_element_saved), and that much may
+ * be written over. The newest half of a lane stays for whoever looks at it
+ * while the program runs. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +22,7 @@
 
 #define DRAINED_CAPACITY (1ull << 28) /* tuples of one lane: 9 GiB */
 #define PAUSE_NS 10000000
+#define SHORT_PAUSE_NS 200000 /* while a collector waits for the archiver */
 
 typedef struct lane_drain {
     pastset_element *from;
@@ -28,7 +34,9 @@ static struct {
     pthread_t thread;
     bool started;
     _Atomic bool stop;
-    bool failed; /* drain thread only */
+    bool failed;   /* drain thread only, as what follows */
+    bool archived; /* by somebody else */
+    bool behind;   /* a lane is full of what is not saved yet */
     pastset_waiter waiter;
     paths_host *host;
     pastset_space *space;
@@ -117,6 +125,23 @@ static void lane_empty(pastset_element *from)
     pastset_element_truncate(from, UINT64_MAX);
 }
 
+/* Removes what is saved, as far as room is needed. When nobody saves any more,
+ * the oldest goes, and the lane's ledger counts it. */
+static void lane_cut(pastset_element *lane)
+{
+    uint64_t saved = pastset_element_saved(lane);
+    uint64_t keep = pastset_element_capacity(lane) / 2;
+    pastset_ledger ledger;
+    uint64_t wanted;
+
+    pastset_element_ledger(lane, &ledger);
+    wanted = ledger.written > keep ? ledger.written - keep : 0;
+    if (ledger.first < wanted && ledger.first < saved)
+        pastset_element_truncate(lane, saved < wanted ? saved : wanted);
+    drain.behind |= saved < wanted &&
+                    ledger.written - saved >= pastset_element_capacity(lane);
+}
+
 static void trace_empty(trace_element *trace, void *context)
 {
     pastset_space *space = paths_host_space(trace->host);
@@ -130,7 +155,9 @@ static void trace_empty(trace_element *trace, void *context)
         pastset_element *element;
         eventspace__lane_name(name, trace, i);
         element = pastset_space_find(space, name);
-        if (element)
+        if (element && drain.archived)
+            lane_cut(element);
+        else if (element)
             lane_empty(element);
     }
 }
@@ -141,8 +168,11 @@ static void *drain_run(void *argument)
     while (!atomic_load(&drain.stop)) {
         pastset_waiter_rearm(&drain.waiter);
         PASTSET_POINT("drain.rearmed");
+        drain.behind = false;
         eventspace__traces_each(drain.host, trace_empty, NULL);
-        pastset_waiter_wait(&drain.waiter, pastset_now_ns() + PAUSE_NS);
+        pastset_waiter_wait(&drain.waiter,
+                            pastset_now_ns() +
+                                (drain.behind ? SHORT_PAUSE_NS : PAUSE_NS));
     }
     return NULL;
 }
@@ -153,18 +183,27 @@ static void is_blocking(trace_element *trace, void *context)
     *some |= trace->policy == PASTSET_BLOCK;
 }
 
+bool eventspace__is_archived(void)
+{
+    const char *text = getenv("EVENTSPACE_ARCHIVED");
+
+    return text && strcmp(text, "1") == 0;
+}
+
 int eventspace__drain_start(paths_host *host, const char *file)
 {
     pastset_space_options options = {.path = file, .max_bytes = 1ull << 43};
     bool some = false;
-    int err;
+    int err = 0;
 
     eventspace__traces_each(host, is_blocking, &some);
     if (!some)
         return 0;
     memset(&drain, 0, sizeof(drain));
     drain.host = host;
-    err = pastset_space_create(&drain.space, &options);
+    drain.archived = eventspace__is_archived();
+    if (!drain.archived)
+        err = pastset_space_create(&drain.space, &options);
     if (err)
         return err;
     if (pthread_create(&drain.thread, NULL, drain_run, NULL) != 0) {

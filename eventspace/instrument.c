@@ -316,7 +316,7 @@ static int copy_ways(work *w)
 
 static const char *policy_of(const eventspace_instrument_options *options)
 {
-    return options->trace_policy ? options->trace_policy : "grow";
+    return options->trace_policy ? options->trace_policy : "discard";
 }
 
 static int check_options(const eventspace_instrument_options *options)

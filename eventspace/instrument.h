@@ -42,7 +42,7 @@ typedef struct eventspace_instrument_options {
     eventspace_collectors collectors;
     eventspace_trace_per trace_per;
     uint64_t trace_capacity;  /* tuples; 0: 262,144 */
-    const char *trace_policy; /* NULL: "grow" */
+    const char *trace_policy; /* NULL: "discard" */
     bool prefault;
 } eventspace_instrument_options;
 

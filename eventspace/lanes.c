@@ -154,6 +154,12 @@ void eventspace_lane_count(const eventspace_lane *lane,
         in.written = in.first = away.written;
     out->written = in.written;
     out->refused = in.refused;
+    out->blocked_ns = in.blocked_ns;
+    out->starved = 0;
+    if (lane->present &&
+        (pastset_element_policy(lane->present) != PASTSET_GROW ||
+         in.present < pastset_element_capacity(lane->present)))
+        out->starved = in.refused; /* else it is at its limit */
     out->drained = smaller(away.written, in.written);
     out->first = smaller(in.first, in.written);
     beyond = smaller(larger(in.first, out->drained), in.written);
@@ -169,6 +175,8 @@ static int add_counts(const eventspace_lane *lane, void *context)
     events->made += counts.written + counts.refused;
     events->present += counts.present;
     events->drained += counts.drained;
+    events->starved += counts.starved;
+    events->blocked_ns += counts.blocked_ns;
     /* Not the ledger's own count: a drain that failed truncates what it could
      * not save, and that is lost too. */
     events->dropped += counts.written - counts.present + counts.refused;

@@ -186,6 +186,7 @@ static int start(launch *l, int *exit_code)
         .argv = l->options->argv,
         .key = l->key,
         .grace_ms = l->options->grace_ms ? l->options->grace_ms : GRACE_MS,
+        .archived = l->options->archived,
         .started = l->options->started,
         .context = l->options->context,
     };

@@ -9,6 +9,7 @@
  *   EVENTSPACE_LISTEN_FD  the listening socket
  *   EVENTSPACE_KEY_FD     a pipe from which the run's 32 byte key is read
  *   EVENTSPACE_LAUNCHER_FD  a socket to the launcher (paths/host.h)
+ *   EVENTSPACE_ARCHIVED   "1": somebody saves all trace tuples while it runs
  *
  * and an empty standard input. Lines that a host prints come out on the same
  * stream of the launcher, each with "name| " in front. When a host fails the
@@ -45,6 +46,9 @@ typedef struct eventspace_launch_options {
                               random key for this run */
     char *const *argv;     /* the program and its arguments, ended by NULL */
     uint32_t grace_ms;     /* 0: 5,000 */
+    bool archived;         /* an archiver runs beside the hosts: collectors
+                              wait rather than write over what it has not
+                              saved yet, whatever the map says */
     /* Called once all hosts' processes were started, before it waits for them;
      * not when none was. The launcher starts no further process after it, so
      * that threads may be made. NULL: nobody is told. */

@@ -63,6 +63,7 @@ typedef struct launch_plan {
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
     uint32_t grace_ms;
+    bool archived;
     void (*started)(void *context); /* may be NULL */
     void *context;
 } launch_plan;

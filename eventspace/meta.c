@@ -9,6 +9,7 @@
 #include "eventspace/meta.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <msgpack.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "eventspace/ticks.h"
 #include "pastset/status.h"
@@ -140,20 +142,42 @@ static int pack(msgpack_sbuffer *buffer, const eventspace_meta *meta)
                   : 0;
 }
 
+static int fail_errno(const char *file, int error)
+{
+    return pastset_fail(error == ENOSPC || error == EDQUOT ? PASTSET_ENOSPC
+                                                           : PASTSET_EIO,
+                        "%s: %s", file, strerror(error));
+}
+
 static int write_file(const char *file, const char *data, size_t bytes)
 {
     FILE *out = fopen(file, "we");
     size_t written;
 
     if (!out)
-        return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
+        return fail_errno(file, errno);
     written = fwrite(data, 1, bytes, out);
     if (fclose(out) != 0 || written != bytes) {
         int error = errno;
         remove(file);
-        return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(error));
+        return fail_errno(file, error);
     }
     return 0;
+}
+
+/* On a full disk: over what is there, which has its place already. */
+static int over_write(const char *file, const char *data, size_t bytes)
+{
+    int fd = open(file, O_WRONLY | O_CLOEXEC);
+    int error = 0;
+
+    if (fd < 0)
+        return fail_errno(file, errno);
+    if (pwrite(fd, data, bytes, 0) != (ssize_t)bytes ||
+        ftruncate(fd, (off_t)bytes) != 0)
+        error = errno;
+    close(fd);
+    return error ? fail_errno(file, error) : 0;
 }
 
 int eventspace_meta_save(const eventspace_meta *meta, const char *file)
@@ -171,9 +195,11 @@ int eventspace_meta_save(const eventspace_meta *meta, const char *file)
     if (!err)
         err = write_file(temporary, buffer.data, buffer.size);
     if (!err && rename(temporary, file) != 0) {
-        err = pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
+        err = fail_errno(file, errno);
         remove(temporary);
     }
+    if (err == PASTSET_ENOSPC && access(file, F_OK) == 0)
+        err = over_write(file, buffer.data, buffer.size);
     msgpack_sbuffer_destroy(&buffer);
     return err;
 }

@@ -18,7 +18,8 @@
  *   counter      str  names the counter: hosts in whose files it is the same
  *                     read one and the same. "" or left out: not known
  *
- * It is written whole to a temporary file and renamed. */
+ * It is written whole to a temporary file and renamed; on a full disk, over
+ * what is there. */
 #ifndef EVENTSPACE_META_H
 #define EVENTSPACE_META_H
 

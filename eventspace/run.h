@@ -78,10 +78,13 @@ bool eventspace_run_is_trace(const eventspace_run *run,
 typedef struct eventspace_events {
     uint64_t made;    /* trace tuples that collectors made */
     uint64_t present; /* that can be read */
-    uint64_t dropped; /* discarded as the oldest, refused at the limit, or
-                         removed by a drain that failed; made - present */
+    uint64_t dropped; /* discarded as the oldest, refused, or removed by a drain
+                         that failed; made - present */
     uint64_t drained; /* moved to RUN/<host>.drained, of `present` */
+    uint64_t starved; /* refused for want of disk, of `dropped` */
     uint64_t bytes;   /* 36 times present */
+    uint64_t blocked_ns; /* for which collectors have waited for room, in all
+                            threads together */
 } eventspace_events;
 
 /* Errors: PASTSET_EINVAL (no such host). */
@@ -127,11 +130,14 @@ int eventspace_lane_read(eventspace_lane *lane, uint64_t *index,
 /* Of a lane, at one moment. Tuples can be read below `drained`, and from
  * `first` on. */
 typedef struct eventspace_lane_counts {
-    uint64_t written; /* and the index of the next */
-    uint64_t refused; /* made, but at the limit: these have no index */
-    uint64_t drained; /* tuples, from the lane's first on */
-    uint64_t first;   /* the lowest that is in the lane itself */
-    uint64_t present; /* that can be read, from either */
+    uint64_t written;    /* and the index of the next */
+    uint64_t refused;    /* made, but at the limit or for want of disk: these
+                            have no index */
+    uint64_t starved;    /* of these, for want of disk */
+    uint64_t blocked_ns; /* for which the collector waited for room */
+    uint64_t drained;    /* tuples, from the lane's first on */
+    uint64_t first;      /* the lowest that is in the lane itself */
+    uint64_t present;    /* that can be read, from either */
 } eventspace_lane_counts;
 
 void eventspace_lane_count(const eventspace_lane *lane,

@@ -23,8 +23,9 @@
 static bool is_ours(const char *variable)
 {
     static const char *const names[] = {
-        "EVENTSPACE_RUN=", "EVENTSPACE_HOST=", "EVENTSPACE_LISTEN_FD=",
-        "EVENTSPACE_KEY_FD=", "EVENTSPACE_LAUNCHER_FD="};
+        "EVENTSPACE_RUN=",         "EVENTSPACE_HOST=",
+        "EVENTSPACE_LISTEN_FD=",   "EVENTSPACE_KEY_FD=",
+        "EVENTSPACE_LAUNCHER_FD=", "EVENTSPACE_ARCHIVED="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0)
             return true;
@@ -32,18 +33,18 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* The environment of a host: ours, and what is said in launch.h. The five
+/* The environment of a host: ours, and what is said in launch.h. The
  * strings stand in `text`; the array is to be freed. */
 static char **environment_make(const launch_plan *plan, const char *host,
                                char text[TEXT_BYTES])
 {
-    char *at[5] = {text};
+    char *at[6] = {text};
     size_t count = 0, used = 0;
     char **environment;
 
     while (environ[count])
         count++;
-    environment = calloc(count + 6, sizeof(environment[0]));
+    environment = calloc(count + 7, sizeof(environment[0]));
     if (!environment)
         return NULL;
     for (char **from = environ; *from; from++) {
@@ -59,7 +60,9 @@ static char **environment_make(const launch_plan *plan, const char *host,
     at[3] =
         at[2] + 1 + sprintf(at[2], "EVENTSPACE_LISTEN_FD=%d", LAUNCH_LISTEN_FD);
     at[4] = at[3] + 1 + sprintf(at[3], "EVENTSPACE_KEY_FD=%d", LAUNCH_KEY_FD);
-    sprintf(at[4], "EVENTSPACE_LAUNCHER_FD=%d", LAUNCH_LINE_FD);
+    at[5] =
+        at[4] + 1 + sprintf(at[4], "EVENTSPACE_LAUNCHER_FD=%d", LAUNCH_LINE_FD);
+    sprintf(at[5], "EVENTSPACE_ARCHIVED=%d", plan->archived);
     memcpy(environment + used, at, sizeof(at));
     return environment;
 }

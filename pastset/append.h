@@ -113,10 +113,10 @@ static inline void pastset_append_end(pastset_appender *appender)
     /* Release: pairs with the acquire in read.c; the payload is visible
      * before the count. */
     atomic_store_explicit(appender->last, appender->next, memory_order_release);
-    /* Model: fence.pml. The store must not be overtaken by this load, or a reader that begins
-     * to wait right now would be missed. The processor's part of that fence
-     * is done by the reader (membarrier, in request.c), once per wait instead
-     * of once per write. */
+    /* Model: fence.pml. The store must not be overtaken by this load, or a
+     * reader that begins to wait right now would be missed. The processor's
+     * part of that fence is done by the reader (membarrier, in request.c), once
+     * per wait instead of once per write. */
     atomic_signal_fence(memory_order_seq_cst);
     if (__builtin_expect(atomic_load_explicit(&appender->free_until,
                                               memory_order_relaxed) == 0,

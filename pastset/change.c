@@ -76,20 +76,12 @@ void pastset__truncate(pastset_element *element, uint64_t index)
 
 static int refuse(pastset_element *element, int err)
 {
-    atomic_fetch_add_explicit(&element->header->refused, 1,
-                              memory_order_relaxed);
+    pastset_element_refuse(element);
     return err;
 }
 
-static int grow_for(pastset_element *element, uint64_t present)
+static int memory_take(pastset_element *element)
 {
-    if (present >= element->capacity)
-        return refuse(element,
-                      pastset_fail(PASTSET_EFULL,
-                                   "element \"%s\" has grown to its limit of "
-                                   "%llu tuples",
-                                   element->header->name,
-                                   (unsigned long long)element->capacity));
     while (element->committed < element->slots &&
            element->appender.next >= element->committed) {
         int err = pastset__element_grow(element);
@@ -99,23 +91,38 @@ static int grow_for(pastset_element *element, uint64_t present)
     return 0;
 }
 
+static int limit_check(pastset_element *element, uint64_t present)
+{
+    if (present < element->capacity)
+        return 0;
+    return refuse(element,
+                  pastset_fail(PASTSET_EFULL,
+                               "element \"%s\" has grown to its limit of %llu "
+                               "tuples",
+                               element->header->name,
+                               (unsigned long long)element->capacity));
+}
+
 /* Makes room for one more tuple. */
 static int make_room(pastset_element *element)
 {
     uint64_t next = element->appender.next;
     uint64_t present = next - first_of(element->header);
+    int err = 0;
 
     switch (element->policy) {
     case PASTSET_BLOCK:
-        return present < element->delta ? 0 : PASTSET_EAGAIN;
+        err = present < element->delta ? 0 : PASTSET_EAGAIN;
+        break;
     case PASTSET_DISCARD:
         /* Of one writer the count that append() raises does it. */
         if (!element->one_writer && present >= element->capacity)
             first_move(element, next - element->capacity + 1, GONE_DROPPED);
-        return 0;
+        break;
     default:
-        return grow_for(element, present);
+        err = limit_check(element, present);
     }
+    return err ? err : memory_take(element);
 }
 
 int pastset__append(pastset_element *element, pastset_request *request)

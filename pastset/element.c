@@ -57,6 +57,7 @@ void pastset__element_free(pastset_element *element)
 {
     if (!element)
         return;
+    pastset__saved_free(element);
     pthread_mutex_destroy(&element->lock);
     free(element);
 }
@@ -131,6 +132,12 @@ static pastset_element *handle_new(void)
     return element;
 }
 
+static bool is_on_demand(const pastset_element_options *options)
+{
+    return options->policy == PASTSET_GROW ||
+           (options->on_demand && !options->prefault);
+}
+
 /* Lays the element out at `offset`, where it has memory, and publishes it. */
 static int element_init(pastset_element *element, pastset_space *space,
                         const pastset_element_options *options, bool one_writer,
@@ -144,9 +151,11 @@ static int element_init(pastset_element *element, pastset_space *space,
     if (err)
         return err;
     element->prefault = options->prefault;
-    if (options->policy == PASTSET_GROW)
+    if (is_on_demand(options))
         err = pastset__element_grow(element);
-    else if (options->prefault)
+    else
+        element->committed = element->slots;
+    if (!is_on_demand(options) && options->prefault)
         err = pastset__space_commit(
             space, offset,
             header_bytes() + element->slots * element->stride_bytes, true);
@@ -189,8 +198,7 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
                             options->name);
     bytes = header_bytes() + (options->capacity + 1) * stride;
     err = pastset__space_allocate(
-        space, bytes, options->policy == PASTSET_GROW ? header_bytes() : bytes,
-        &offset);
+        space, bytes, is_on_demand(options) ? header_bytes() : bytes, &offset);
     if (!err)
         err = element_init(element, space, options, one_writer, offset);
     if (err) {
@@ -322,11 +330,10 @@ void pastset__element_set_free(pastset_element *element)
 
     if (element->policy == PASTSET_BLOCK)
         until = first + element->delta;
-    if (element->policy == PASTSET_GROW) {
+    if (element->policy == PASTSET_GROW)
         until = first + element->capacity;
-        if (element->committed < element->slots && element->committed < until)
-            until = element->committed;
-    }
+    if (element->committed < element->slots && element->committed < until)
+        until = element->committed;
     if (element->deleted || element->held)
         until = 0;
     /* Release: pairs with the acquire in pastset_append_begin(). */
@@ -394,6 +401,8 @@ void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
     out->written = last;
     out->read = atomic_load_explicit(&header->reads, memory_order_relaxed);
     out->refused = atomic_load_explicit(&header->refused, memory_order_relaxed);
+    out->blocked_ns =
+        atomic_load_explicit(&header->blocked_ns, memory_order_relaxed);
     out->consumed = values.gone[GONE_CONSUMED];
     out->truncated = values.gone[GONE_TRUNCATED];
     out->dropped = values.gone[GONE_DROPPED];
@@ -404,6 +413,12 @@ void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
         out->dropped += out->first - values.first;
     }
     out->present = last - out->consumed - out->truncated - out->dropped;
+}
+
+void pastset_element_refuse(pastset_element *element)
+{
+    atomic_fetch_add_explicit(&element->header->refused, 1,
+                              memory_order_relaxed);
 }
 
 void pastset_element_expect(pastset_element *element)

@@ -40,10 +40,12 @@ typedef struct pastset_element_options {
     bool one_writer;   /* writes never overlap: no lock on their way; no take
                         * with a pattern then */
     bool prefault;     /* touch the memory now rather than at the writes */
+    bool on_demand;    /* take the memory as tuples come, as GROW does in any
+                        * case; prefault takes all of it now nevertheless */
 } pastset_element_options;
 
-/* Creates an element. Its disk space is reserved (GROW: as it grows), so
- * that a full disk is an error here and not a crash later.
+/* Creates an element. Its disk space is reserved (on demand: as it fills), so
+ * that a full disk is an error here, or of a write, and never a crash.
  * Errors: PASTSET_EINVAL (no name, capacity zero, unknown policy),
  * PASTSET_EEXIST, PASTSET_ENOSPC. */
 int pastset_element_create(pastset_element **out, pastset_space *space,
@@ -72,15 +74,16 @@ int pastset_element_truncate(pastset_element *element, uint64_t index);
 /* Exact counts since the element was created. At any time
  * written = present + consumed + truncated + dropped. */
 typedef struct pastset_ledger {
-    uint64_t written;   /* tuples appended; also the index of the next */
-    uint64_t read;      /* reads that left the tuple in place */
-    uint64_t consumed;  /* observed or taken */
-    uint64_t truncated; /* removed by truncation */
-    uint64_t dropped;   /* discarded to make room */
-    uint64_t refused;   /* writes of GROW that ended with PASTSET_EFULL, or
-                         * for want of disk with PASTSET_ENOSPC */
-    uint64_t present;   /* tuples that are there now */
-    uint64_t first;     /* lowest index that may still be there */
+    uint64_t written;    /* tuples appended; also the index of the next */
+    uint64_t read;       /* reads that left the tuple in place */
+    uint64_t consumed;   /* observed or taken */
+    uint64_t truncated;  /* removed by truncation */
+    uint64_t dropped;    /* discarded to make room */
+    uint64_t refused;    /* writes of GROW that ended with PASTSET_EFULL, or
+                          * for want of disk with PASTSET_ENOSPC */
+    uint64_t blocked_ns; /* for which threads have waited in pastset_write */
+    uint64_t present;    /* tuples that are there now */
+    uint64_t first;      /* lowest index that may still be there */
 } pastset_ledger;
 
 void pastset_element_ledger(pastset_element *element, pastset_ledger *out);
@@ -107,6 +110,21 @@ typedef struct pastset_cursor {
  * Errors: PASTSET_ETYPE, PASTSET_EFULL, PASTSET_EDELETED, waiting. */
 int pastset_write(pastset_element *element, const void *tuple, size_t bytes,
                   int timeout_ms, uint64_t *index);
+
+/* Counts a write as refused that is not tried, as the last one was refused:
+ * it costs next to nothing, where trying again would cost a system call.
+ * Threads: the one writer. */
+void pastset_element_refuse(pastset_element *element);
+
+/* --- who saves tuples from another process --- */
+
+/* Tells the process whose element it is that every tuple below `index` is
+ * saved elsewhere. Nothing moves by it: that process may ask, and truncate.
+ * UINT64_MAX: nobody saves any more, do not wait. For elements of a space that
+ * was opened. Errors: PASTSET_EIO, PASTSET_ENOTSUP (not of such a space). */
+int pastset_element_tell_saved(pastset_element *element, uint64_t index);
+/* What was told last; 0 when nothing was. */
+uint64_t pastset_element_saved(const pastset_element *element);
 
 /* Reading copies a tuple into `tuple`, which has room for `*bytes` bytes, and
  * sets `*bytes` to its length. None of the reads consumes.

@@ -86,6 +86,7 @@ typedef struct element_header {
     /* The writer's line. */
     _Alignas(64) _Atomic uint64_t last; /* tuples written */
     _Atomic uint64_t refused;
+    _Atomic uint64_t blocked_ns;
 
     /* The consumers' lines; written under the lock. */
     _Alignas(64) _Atomic uint64_t version; /* ledgers[version % 2] holds */
@@ -93,8 +94,10 @@ typedef struct element_header {
                                   change took from the middle; 0: none */
     _Alignas(64) element_ledger ledgers[2];
 
-    /* The readers' line. */
+    /* The readers' line. `saved` is written by another process, which has
+     * mapped the file as well. */
     _Alignas(64) _Atomic uint64_t reads;
+    _Atomic uint64_t saved;
 } element_header;
 
 typedef struct slot_header {
@@ -117,13 +120,14 @@ struct pastset_element {
     uint32_t stride_bytes, slot_header_bytes;
     pastset_policy policy;
     bool one_writer, prefault, read_only;
-    bool deleted; /* guarded by lock */
+    void *saved_page; /* opened, and told what is saved: see saved.c */
+    bool deleted;     /* guarded by lock */
     pastset_space *space;
     pastset_type type;
 
     pthread_mutex_t lock;
     uint64_t delta;          /* guarded by lock, as all below */
-    uint64_t committed;      /* GROW: slots that have memory */
+    uint64_t committed;      /* slots that have memory */
     request_queue writers;   /* full: in the order they came */
     request_queue by_index;  /* reads, by `wanted`, lowest first */
     request_queue searching; /* observe, take, read_match: as they came */
@@ -151,6 +155,9 @@ void pastset__space_leave(pastset_space *space);
 int pastset__space_publish(pastset_space *space, pastset_element *element,
                            uint64_t offset);
 bool pastset__space_read_only(const pastset_space *space);
+/* A space that was opened: maps the page of its file in which `at` lies once
+ * more, to be written. Given back by munmap, SPACE_PAGE bytes. */
+int pastset__space_page(void **page, pastset_space *space, const void *at);
 
 /* --- element.c --- */
 
@@ -159,7 +166,7 @@ bool pastset__space_read_only(const pastset_space *space);
 int pastset__element_attach(pastset_element **out, pastset_space *space,
                             uint64_t offset);
 void pastset__element_free(pastset_element *element);
-/* GROW: gives memory to the next part of the slots. */
+/* On demand: gives memory to the next part of the slots. */
 int pastset__element_grow(pastset_element *element);
 /* Recomputes appender.free_until; under the lock. */
 void pastset__element_set_free(pastset_element *element);
@@ -168,6 +175,10 @@ void pastset__element_set_free(pastset_element *element);
  * no lock. */
 void pastset__ledger_load(const element_header *header, ledger_values *out,
                           uint64_t *last);
+
+/* --- saved.c --- */
+
+void pastset__saved_free(pastset_element *element);
 
 /* --- change.c, under the lock --- */
 

@@ -595,6 +595,29 @@ void *pastset__space_at(pastset_space *space, uint64_t offset)
     return space->base + offset;
 }
 
+int pastset__space_page(void **page, pastset_space *space, const void *at)
+{
+    uint64_t offset = (uint64_t)((const unsigned char *)at - space->base) /
+                      SPACE_PAGE * SPACE_PAGE;
+    char name[64];
+    int fd, error;
+
+    /* The file that is read, even if another one has its name by now. */
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", space->fd);
+    fd = open(name, O_RDWR | O_CLOEXEC);
+    *page = fd < 0 ? MAP_FAILED
+                   : mmap(NULL, SPACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+                          fd, (off_t)offset);
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (*page != MAP_FAILED)
+        return 0;
+    *page = NULL;
+    return pastset_fail(PASTSET_EIO, "cannot write to %s: %s", space->path,
+                        strerror(error));
+}
+
 bool pastset__space_read_only(const pastset_space *space)
 {
     return space->read_only;

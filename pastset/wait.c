@@ -50,6 +50,7 @@ static int wait_for(pastset_element *element, waiting *w, int timeout_ms)
 static int run(pastset_element *element, waiting *w, int timeout_ms)
 {
     pastset_space *space = element->space;
+    int64_t begun_ns;
     int status;
 
     w->request.nowait = timeout_ms == PASTSET_NOWAIT;
@@ -59,7 +60,12 @@ static int run(pastset_element *element, waiting *w, int timeout_ms)
     status = pastset_submit(element, &w->request);
     if (status != PASTSET_HELD)
         return status;
+    begun_ns = pastset_now_ns();
     status = wait_for(element, w, timeout_ms);
+    if (w->request.verb == PASTSET_WRITE)
+        atomic_fetch_add_explicit(&element->header->blocked_ns,
+                                  (uint64_t)(pastset_now_ns() - begun_ns),
+                                  memory_order_relaxed);
     pastset__space_leave(space);
     return status;
 }

@@ -225,6 +225,11 @@ typedef struct paths_complaints {
  * Returns 0, or PASTSET_EMAP when there is at least one (the first is then
  * the text of the failure, as "file:line: node: text"). */
 int paths_map_check(const paths_map *map, paths_complaints *out);
+
+/* The same for what an application mapping says of its threads and elements:
+ * where a map that is made of it would be wrong, the complaint is about the
+ * mapping, and its lines. */
+int paths_mapping_check(const paths_map *application, paths_complaints *out);
 void paths_complaints_clear(paths_complaints *complaints);
 /* Adds one; for the check functions of wrapper types. */
 int paths_complain(paths_complaints *complaints, unsigned line,

@@ -12,6 +12,7 @@
 #include "paths/address.h"
 #include "paths/executor.h"
 #include "paths/generate.h"
+#include "paths/generate_internal.h"
 #include "paths/map_internal.h"
 #include "paths/processors.h"
 #include "paths/wrapper.h"
@@ -289,7 +290,7 @@ static void check_attributes(checker *c, const paths_map_node *node,
 }
 
 static void check_thread(checker *c, const paths_map_node *node,
-                         uint32_t threads, uint32_t *seen)
+                         uint32_t threads, uint32_t *seen, bool numbered)
 {
     const paths_map *map = c->map;
     const char *text = paths_node_get(node, "number");
@@ -299,6 +300,8 @@ static void check_thread(checker *c, const paths_map_node *node,
         complain(c, node->line, node->name,
                  "has no path: add an edge from it to an element or a "
                  "wrapper");
+    if (!text && !numbered)
+        return;
     if (!text)
         complain(c, node->line, node->name,
                  "has no number: threads are numbered 0 to %u, each once",
@@ -331,9 +334,9 @@ static void check_element_name(checker *c, const paths_map_node *node)
                  "threads are in: choose another");
 }
 
-static void check_element(checker *c, const paths_map_node *node)
+static void check_element(checker *c, const paths_map_node *node,
+                          const char *const *own, bool needs_type)
 {
-    static const char *const own[] = {"type", "policy", "capacity", NULL};
     static const char *const policies[] = {"block", "discard", "grow", NULL};
     const char *text = paths_node_get(node, "type");
     const char *policy = paths_node_get(node, "policy");
@@ -342,11 +345,11 @@ static void check_element(checker *c, const paths_map_node *node)
 
     check_element_name(c, node);
     check_attributes(c, node, own);
-    if (!text || !text[0])
+    if (needs_type && (!text || !text[0]))
         complain(c, node->line, node->name,
                  "has no type: say what its tuples are, as in "
                  "type=\"i32 f64[128]\"");
-    else if (pastset_type_parse(&type, text) != 0)
+    else if (text && text[0] && pastset_type_parse(&type, text) != 0)
         complain(c, node->line, node->name, "%s", pastset_error());
     if (policy && policy[0] && !is_one_of(policy, policies))
         complain(c, node->line, node->name,
@@ -411,11 +414,13 @@ static void check_wrapper(checker *c, const paths_map_node *node)
 static void check_node(checker *c, const paths_map_node *node, uint32_t threads,
                        uint32_t *seen)
 {
+    static const char *const own[] = {"type", "policy", "capacity", NULL};
+
     check_place(c, node);
     if (node->kind == PATHS_THREAD)
-        check_thread(c, node, threads, seen);
+        check_thread(c, node, threads, seen, true);
     else if (node->kind == PATHS_ELEMENT)
-        check_element(c, node);
+        check_element(c, node, own, true);
     else if (node->type[0])
         check_wrapper(c, node);
     else
@@ -553,18 +558,24 @@ static void check_expected(checker *c, uint32_t index,
                       a.text, element->name, b.text);
 }
 
-static void check_path(checker *c, uint32_t index)
+static void check_use(checker *c, uint32_t index)
 {
     static const char *const uses[] = {"read", "write", "both", NULL};
-    const paths_map_edge *edge = &c->map->edges[index];
-    const char *use = paths_attributes_get(&edge->attributes, "use");
-    const paths_map_node *end = &c->map->nodes[walk(c, index)];
+    const char *use =
+        paths_attributes_get(&c->map->edges[index].attributes, "use");
 
     if (use && use[0] && !is_one_of(use, uses) && !paths_is_collective(use))
         complain_edge(c, index,
                       "use=%s: it is read, write, both or the kind of a "
                       "collective wrapper, such as sum",
                       use);
+}
+
+static void check_path(checker *c, uint32_t index)
+{
+    const paths_map_node *end = &c->map->nodes[walk(c, index)];
+
+    check_use(c, index);
     if (end->kind == PATHS_ELEMENT)
         check_expected(c, index, end);
     else
@@ -626,6 +637,71 @@ static void check_paths(checker *c)
             check_names(c, &map->nodes[i]);
     }
 }
+
+/* --- application mappings --- */
+
+/* Of a mapping threads need no numbers, if none has one. */
+static bool has_numbers(const paths_map *a)
+{
+    bool some = false;
+
+    for (uint32_t i = 0; i < a->node_count; i++)
+        some |= a->nodes[i].kind == PATHS_THREAD &&
+                paths_node_get(&a->nodes[i], "number");
+    return some;
+}
+
+static bool is_barrier(const paths_map *a, const paths_map_node *element)
+{
+    const paths_map_edge *edge =
+        element->in_count ? &a->edges[element->in[0]] : NULL;
+    const char *use =
+        edge ? paths_attributes_get(&edge->attributes, "use") : NULL;
+
+    return use && strcmp(use, "barrier") == 0;
+}
+
+static void check_mapped(checker *c)
+{
+    const char *own[16] = {"type", "policy", "capacity"};
+    const paths_map *a = c->map;
+    uint32_t threads = paths_map_threads(a);
+    uint32_t *seen = calloc((size_t)threads + 1, sizeof(*seen));
+    bool numbered = has_numbers(a);
+
+    if (!seen) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    for (size_t i = 0; paths__tree_attributes[i]; i++)
+        own[3 + i] = paths__tree_attributes[i];
+    for (uint32_t i = 0; i < a->node_count; i++) {
+        const paths_map_node *node = &a->nodes[i];
+        if (node->kind == PATHS_THREAD)
+            check_thread(c, node, threads, seen, numbered);
+        else if (node->kind == PATHS_ELEMENT)
+            check_element(c, node, own, !is_barrier(a, node));
+    }
+    free(seen);
+}
+
+int paths_mapping_check(const paths_map *application, paths_complaints *out)
+{
+    checker c = {.map = application, .complaints = out};
+
+    memset(out, 0, sizeof(*out));
+    check_mapped(&c);
+    for (uint32_t i = 0; i < application->edge_count; i++)
+        check_use(&c, i);
+    if (c.err)
+        return pastset_fail(c.err, "no memory to check a mapping");
+    if (out->count == 0)
+        return 0;
+    return paths__fail_at(application, out->items[0].line, out->items[0].node,
+                          "%s", out->items[0].text);
+}
+
+/* --- all --- */
 
 int paths_map_check(const paths_map *map, paths_complaints *out)
 {

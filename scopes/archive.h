@@ -58,6 +58,11 @@ int scopes_archive_end_lane(scopes_archive_writer *writer, const char *lane,
                             uint64_t written, uint64_t refused);
 /* Writes out what is kept. */
 int scopes_archive_flush(scopes_archive_writer *writer);
+/* The same for one lane. */
+int scopes_archive_write_lane(scopes_archive_writer *writer, const char *lane);
+/* The index after the last tuple of a lane that is in the file. */
+uint64_t scopes_archive_saved(const scopes_archive_writer *writer,
+                              const char *lane);
 /* The index after the last tuple of a lane that was appended. */
 uint64_t scopes_archive_next(const scopes_archive_writer *writer,
                              const char *lane);

@@ -389,6 +389,22 @@ int scopes_archive_flush(scopes_archive_writer *w)
     return err;
 }
 
+int scopes_archive_write_lane(scopes_archive_writer *w, const char *name)
+{
+    uint32_t number = scopes__archive_name_find(&w->names, name);
+
+    return number == UINT32_MAX ? 0 : kept_write(w, number);
+}
+
+uint64_t scopes_archive_saved(const scopes_archive_writer *w, const char *name)
+{
+    uint32_t number = scopes__archive_name_find(&w->names, name);
+
+    return number == UINT32_MAX
+               ? 0
+               : w->lanes[number].next - w->lanes[number].count;
+}
+
 uint64_t scopes_archive_next(const scopes_archive_writer *w, const char *name)
 {
     uint32_t number = scopes__archive_name_find(&w->names, name);

@@ -18,9 +18,11 @@
 
 #define INTERVAL_MS 5
 #define FLUSH_NS 1000000000
-#define LOOK_NS 200000000  /* between two looks at how the hosts are */
-#define RETRY_NS 500000000 /* after what could not be written */
-#define FILE_BYTES 4096    /* longest name of a file */
+#define LOOK_NS 200000000      /* between two looks at how the hosts are */
+#define RETRY_NS 500000000     /* after what could not be written */
+#define GLANCE_NS 5000000      /* between two looks at who may wait for it */
+#define SHORT_GLANCE_NS 200000 /* the same, when somebody did */
+#define FILE_BYTES 4096        /* longest name of a file */
 
 struct scopes_archiver {
     eventspace_run *run;
@@ -35,6 +37,12 @@ struct scopes_archiver {
     int64_t flushed_ns, looked_ns;  /* when it last did */
     int64_t owed_ns;                /* to wait longer, for its share */
     uint64_t unsaved; /* tuples of hosts whose archives cannot be made */
+
+    scopes_archiver_trouble *trouble;
+    void *context;
+    bool lossy;   /* the hosts are not to wait for it now */
+    bool pressed; /* in the last pause a lane was half full of what is not in
+                     its archive */
 
     pthread_mutex_t lock; /* guards what follows */
     scopes_ledger ledger;
@@ -353,15 +361,91 @@ static int lanes_end(scopes_archiver *a)
     return err;
 }
 
+/* --- those who wait for it --- */
+
+static bool is_waited_for(const eventspace_lane *lane)
+{
+    return lane->present && !lane->drained &&
+           pastset_element_policy(lane->present) == PASTSET_BLOCK;
+}
+
+/* Is a lane half full of tuples that are not in its archive? */
+static bool presses(const eventspace_lane *lane, uint64_t saved)
+{
+    uint64_t half = pastset_element_capacity(lane->present) / 2;
+    pastset_ledger ledger;
+
+    pastset_element_ledger(lane->present, &ledger);
+    return ledger.written > saved && ledger.written - saved > half;
+}
+
+/* Says in a lane up to where it is in the archive. Whoever waits for that may
+ * have few tuples only, which then make a block of their own. */
+static int lane_tell(const eventspace_lane *lane, void *context)
+{
+    scopes_archiver *a = context;
+    scopes_archive_writer *w = a->writers[lane->host];
+    uint64_t saved = UINT64_MAX;
+    int err = 0;
+
+    if (!is_waited_for(lane) || (!w && !a->lossy))
+        return 0;
+    if (!a->lossy) {
+        saved = scopes_archive_saved(w, lane->name);
+        if (presses(lane, saved))
+            err = scopes_archive_write_lane(w, lane->name);
+        saved = scopes_archive_saved(w, lane->name);
+    }
+    if (saved != pastset_element_saved(lane->present))
+        (void)pastset_element_tell_saved(lane->present, saved);
+    return err;
+}
+
+static int lanes_tell(scopes_archiver *a)
+{
+    return scopes_feed_lanes_each(a->feed, lane_tell, a);
+}
+
+static int lane_glance(const eventspace_lane *lane, void *context)
+{
+    (void)context;
+    return is_waited_for(lane) &&
+           presses(lane, pastset_element_saved(lane->present));
+}
+
+void scopes_archiver_on_trouble(scopes_archiver *a,
+                                scopes_archiver_trouble *trouble, void *context)
+{
+    a->trouble = trouble;
+    a->context = context;
+}
+
 /* --- running --- */
 
+/* Until the next pull is due. A long interval ends when somebody may soon wait
+ * for it, but its share is kept to. */
 static void pause_take(scopes_archiver *a)
 {
-    int64_t ns = scopes_feed_pause_ns(a->feed) + a->owed_ns;
     int64_t now_ns = pastset_now_ns();
+    int64_t due_ns = now_ns + a->owed_ns + scopes_feed_pause_ns(a->feed, false);
+    int64_t least_ns =
+        now_ns + a->owed_ns + scopes_feed_pause_ns(a->feed, true);
+    int64_t glance_ns = a->pressed ? SHORT_GLANCE_NS : GLANCE_NS;
 
-    if (ns > 0)
-        pastset_waiter_wait(&a->waiter, now_ns + ns);
+    a->pressed = false;
+    while (!atomic_load(&a->stopped) && now_ns < due_ns) {
+        int64_t until_ns = due_ns;
+        if (!a->pressed && scopes_feed_look(a->feed) == 0)
+            a->pressed = scopes_feed_lanes_each(a->feed, lane_glance, a);
+        if (a->pressed)
+            until_ns = least_ns;
+        else if (due_ns - now_ns > glance_ns)
+            until_ns = now_ns + glance_ns;
+        if (now_ns >= until_ns)
+            return;
+        pastset_waiter_wait(&a->waiter, until_ns);
+        now_ns = pastset_now_ns();
+    }
 }
 
 /* Keeps the first error while others may follow. */
@@ -378,6 +462,17 @@ static void error_keep(first_error *first, int err)
     snprintf(first->text, sizeof(first->text), "%s", pastset_error());
 }
 
+/* After an attempt. */
+static void trouble_tell(scopes_archiver *a, int err)
+{
+    if (!err)
+        return;
+    a->owed_ns = RETRY_NS;
+    a->lossy = !a->trouble || !a->trouble(pastset_error(), a->context);
+    if (a->lossy)
+        (void)lanes_tell(a);
+}
+
 /* A disk that is full may have room again; what is gone by then is lost, and
  * counted, and so is all that comes until the end. */
 static void gather(scopes_archiver *a, scopes_archiver_until until,
@@ -387,11 +482,14 @@ static void gather(scopes_archiver *a, scopes_archiver_until until,
 
     while (!ended && !atomic_load(&a->stopped)) {
         int err = scopes_feed_pull(a->feed, batch_save, a, NULL);
-        if (!err)
-            err = flush_if_due(a);
+        if (!err) /* nobody waits for it again before it has written */
+            err = a->lossy ? writers_flush(a) : flush_if_due(a);
+        if (!err) {
+            a->lossy = false;
+            err = lanes_tell(a);
+        }
         error_keep(first, err);
-        if (err)
-            a->owed_ns = RETRY_NS;
+        trouble_tell(a, err);
         if (until == SCOPES_ARCHIVER_END &&
             pastset_now_ns() - a->looked_ns > LOOK_NS)
             ended = hosts_ended(a);

@@ -4,9 +4,10 @@
  *     feed (all hosts of this machine) ─► archive writers, one per host
  *
  * It runs beside the hosts, in a process that is none of them, so that it goes
- * on when one of them is killed, and reads the rest from its file. What it
- * comes too late for is counted: by the gaps between blocks, and by what it
- * says of each lane in the end.
+ * on when one of them is killed, and reads the rest from its file. It says in
+ * each lane up to where it is in the archive, so that a host can wait for it.
+ * What it comes too late for is counted: by the gaps between blocks, and by
+ * what it says of each lane in the end.
  *
  * Threads:   run by one thread; stop, ledger and cost from any.
  * Ownership: create gives, destroy takes back. */
@@ -44,6 +45,17 @@ typedef enum scopes_archiver_until {
  * an error, trying again from time to time, and tells the first one when it
  * ends. */
 int scopes_archiver_run(scopes_archiver *archiver, scopes_archiver_until until);
+/* Who is told, by the thread that runs it, when something goes wrong, such as a
+ * full disk: `text` says what. It is tried again from time to time. True: until
+ * it goes well, the hosts wait. False, and when nobody is told: they go on, and
+ * what trace elements have no room for is lost, and counted. Hosts wait for an
+ * archiver only if they were started so (eventspace_launch_options.archived).
+ * Before run. */
+typedef bool scopes_archiver_trouble(const char *text, void *context);
+void scopes_archiver_on_trouble(scopes_archiver *archiver,
+                                scopes_archiver_trouble *trouble,
+                                void *context);
+
 /* It saves what is there and ends. Any thread, and signal handlers. */
 void scopes_archiver_stop(scopes_archiver *archiver);
 

@@ -181,8 +181,7 @@ static int lane_meet(const eventspace_lane *lane, void *context)
     return 0;
 }
 
-/* Takes in lanes that are new. */
-static int lanes_look(scopes_feed *feed)
+int scopes_feed_look(scopes_feed *feed)
 {
     for (size_t i = feed->first_host; i < feed->end_host; i++) {
         pastset_space *space = eventspace_run_host_at(feed->run, i)->space;
@@ -212,7 +211,7 @@ int scopes_feed_seek(scopes_feed *feed, size_t host, const char *lane,
     if (host < feed->first_host || host >= feed->end_host)
         return pastset_fail(PASTSET_EINVAL, "the feed has no host number %zu",
                             host);
-    err = lanes_look(feed);
+    err = scopes_feed_look(feed);
     if (err)
         return err;
     known = lane_find(feed, host, lane);
@@ -323,7 +322,7 @@ int scopes_feed_pull(scopes_feed *feed, scopes_each *each, void *context,
 
     feed->pull_ns = clock_ns(CLOCK_MONOTONIC);
     feed->more = false;
-    err = lanes_look(feed);
+    err = scopes_feed_look(feed);
     if (!err)
         err = lanes_pull(feed, &room, each, context);
     feed->processor_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - processor_ns;
@@ -334,14 +333,14 @@ int scopes_feed_pull(scopes_feed *feed, scopes_each *each, void *context,
     return err;
 }
 
-int64_t scopes_feed_pause_ns(const scopes_feed *feed)
+int64_t scopes_feed_pause_ns(const scopes_feed *feed, bool urgent)
 {
     int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     int64_t due_ns = feed->pull_ns;
     int64_t shared_ns = feed->pull_ns + (int64_t)((double)feed->processor_ns /
                                                   feed->pace.share);
 
-    if (!feed->more)
+    if (!feed->more && !urgent)
         due_ns += (int64_t)feed->pace.interval_ms * 1000000;
     if (due_ns < shared_ns)
         due_ns = shared_ns;
@@ -367,6 +366,16 @@ void scopes_feed_ledger(const scopes_feed *feed, size_t host,
         out->beside += left;
         out->made += lane->next - lane->from + left + counts.refused;
     }
+}
+
+int scopes_feed_lanes_each(scopes_feed *feed, eventspace_lane_each *each,
+                           void *context)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < feed->count && !err; i++)
+        err = each(&feed->lanes[i].lane, context);
+    return err;
 }
 
 void scopes_feed_cost_take(const scopes_feed *feed, scopes_feed_cost *out)

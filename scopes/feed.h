@@ -49,13 +49,20 @@ int scopes_feed_pull(scopes_feed *feed, scopes_each *each, void *context,
 
 /* How long to wait before the next pull, in nanoseconds from now: the rest of
  * its interval, or longer to keep to its share. When the last pull left tuples
- * behind (`more`), the interval is not waited for. */
-int64_t scopes_feed_pause_ns(const scopes_feed *feed);
+ * behind (`more`), or the pull is urgent, the interval is not waited for. */
+int64_t scopes_feed_pause_ns(const scopes_feed *feed, bool urgent);
 
 /* Its own ledger, by host or (SIZE_MAX) of all, as of now: made = seen + missed
  * + what is still to be read (`beside`). */
 void scopes_feed_ledger(const scopes_feed *feed, size_t host,
                         scopes_ledger *out);
+
+/* Takes in hosts and lanes that are new, as a pull does. Errors:
+ * PASTSET_ENOMEM. */
+int scopes_feed_look(scopes_feed *feed);
+/* Calls `each` for the lanes that it knows; not 0 ends it and is returned. */
+int scopes_feed_lanes_each(scopes_feed *feed, eventspace_lane_each *each,
+                           void *context);
 
 /* What it has cost. */
 typedef struct scopes_feed_cost {

@@ -300,6 +300,13 @@ static int host_record(scopes_mirror *m, const scopes_record *r)
     }
 }
 
+/* Of a host that ran on another machine a leaf has nothing but that: an archive
+ * of it would pass for one that has lost all. */
+static bool tells_of_host(const scopes_record *r)
+{
+    return r->kind != SCOPES_RECORD_LEDGER || r->ledger.made > 0;
+}
+
 int scopes_mirror_record(const scopes_record *record, void *context)
 {
     scopes_mirror *m = context;
@@ -312,7 +319,7 @@ int scopes_mirror_record(const scopes_record *record, void *context)
         return 0;
     }
     if (m->directory && m->map && record->host < m->host_count &&
-        !m->hosts[record->host].archive)
+        !m->hosts[record->host].archive && tells_of_host(record))
         err = archive_open(m, record->host);
     return err ? err : host_record(m, record);
 }

@@ -75,4 +75,8 @@ int scopes_source_each(scopes_source *source, size_t host,
                        const scopes_wanted *wanted, scopes_each *each,
                        void *context, scopes_ledger *ledger);
 
+/* Counts the events of a host without giving them: `seen` are those that can be
+ * read. Errors: as above. */
+int scopes_source_count(scopes_source *source, size_t host, scopes_ledger *out);
+
 #endif

@@ -43,6 +43,7 @@ typedef struct scopes_view {
     size_t each_column_count;
     /* Adds the rows. Errors: PASTSET_ENOMEM. */
     int (*make)(scopes_table *out, const scopes_subject *subject);
+    bool collective; /* its rows are of collective wrappers only */
 } scopes_view;
 
 /* NULL when there is none of that name / past the last. */

@@ -28,6 +28,56 @@ static const command *find_command(const command *commands, const char *name)
     return NULL;
 }
 
+/* How many letters are to be added, left out, changed or swapped with the next
+ * to make one word of the other, as far as it matters. */
+#define WORD_BYTES 32
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows[3][WORD_BYTES + 1], columns = strlen(b);
+
+    if (strlen(a) > WORD_BYTES || columns > WORD_BYTES)
+        return WORD_BYTES;
+    for (size_t k = 0; k <= columns; k++)
+        rows[0][k] = k;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t k = 1; k <= columns; k++) {
+            row[k] = smaller(smaller(above[k], row[k - 1]) + 1,
+                             above[k - 1] + (a[i - 1] != b[k - 1]));
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+                row[k] = smaller(row[k], before[k - 2] + 1);
+        }
+    }
+    return rows[strlen(a) % 3][columns];
+}
+
+static void tell_unknown(const command *commands, char **argv)
+{
+    const char *nearest = NULL;
+    size_t least = 3; /* further away it is another word */
+
+    for (; commands->name; commands++) {
+        size_t d = distance(argv[1], commands->name);
+        if (d < least && d < strlen(commands->name)) {
+            least = d;
+            nearest = commands->name;
+        }
+    }
+    fprintf(stderr, "%s: there is no command '%s'", argv[0], argv[1]);
+    if (nearest)
+        fprintf(stderr, "; did you mean '%s'?\n", nearest);
+    else
+        fprintf(stderr, "; `%s --help` lists them\n", argv[0]);
+}
+
 static int run_command(const command *found, int argc, char **argv)
 {
     char *name;
@@ -54,8 +104,7 @@ int command_dispatch(const command *commands, int argc, char **argv)
     }
     const command *found = find_command(commands, argv[1]);
     if (!found) {
-        fprintf(stderr, "%s: there is no command '%s'\n", argv[0], argv[1]);
-        tell_commands(commands, argv[0], stderr);
+        tell_unknown(commands, argv);
         return COMMAND_USAGE;
     }
     return run_command(found, argc, argv);

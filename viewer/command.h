@@ -37,6 +37,7 @@ int command_top(int argc, char **argv);
 int command_clock(int argc, char **argv);
 int command_archive(int argc, char **argv);
 int command_scope(int argc, char **argv);
+int command_merge(int argc, char **argv);
 int command_profile(int argc, char **argv);
 int command_netbench(int argc, char **argv);
 int command_predict(int argc, char **argv);

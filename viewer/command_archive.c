@@ -10,11 +10,37 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "eventspace/disk.h"
 #include "pastset/status.h"
 
 #define PROGRESS_NS 500000000
 
 /* --- the thread --- */
+
+static const char *const consequences[] = {
+    [COMMAND_LOSE] = "events are lost until it can be written again",
+    [COMMAND_WAIT] = "the program waits until it can be written again",
+    [COMMAND_END] = "the run ends",
+};
+
+/* Said once, when it happens. */
+static bool trouble_tell(const char *text, void *context)
+{
+    command_archiving *a = context;
+    char where[2048];
+
+    a->failed = true;
+    if (!a->told) {
+        eventspace_disk_name(where, sizeof(where), a->directory);
+        fprintf(stderr, "eventspace: archive: %s%s%s: %s\n", text,
+                *where ? ", on the file system " : "", where,
+                consequences[a->when_full]);
+        if (a->when_full == COMMAND_END)
+            kill(getpid(), SIGTERM);
+    }
+    a->told = true;
+    return a->when_full == COMMAND_WAIT;
+}
 
 static void *archive(void *context)
 {
@@ -22,7 +48,8 @@ static void *archive(void *context)
 
     if (scopes_archiver_run(a->archiver, a->until) != 0) {
         a->failed = true;
-        fprintf(stderr, "eventspace: archive: %s\n", pastset_error());
+        if (!a->told)
+            fprintf(stderr, "eventspace: archive: %s\n", pastset_error());
     }
     return NULL;
 }
@@ -53,6 +80,8 @@ int command_archiving_start(command_archiving *a)
         scopes_archiver_create(&a->archiver, a->directory, a->host, &a->pace);
 
     if (!err)
+        scopes_archiver_on_trouble(a->archiver, trouble_tell, a);
+    if (!err)
         err = thread_start(a);
     if (!err)
         return COMMAND_OK;
@@ -63,7 +92,8 @@ int command_archiving_start(command_archiving *a)
 
 /* --- telling --- */
 
-static void progress_tell(command_archiving *a, const char *end)
+/* Gives how many were lost. */
+static uint64_t progress_tell(command_archiving *a, const char *end)
 {
     scopes_feed_cost cost;
     scopes_ledger ledger;
@@ -76,6 +106,7 @@ static void progress_tell(command_archiving *a, const char *end)
             ledger.seen, ledger.missed, (double)cost.bytes / 1e6,
             (double)cost.processor_ns / 1e9, end);
     fflush(stderr);
+    return ledger.missed;
 }
 
 static bool thread_wait(command_archiving *a, int64_t ns)
@@ -104,8 +135,9 @@ static void thread_end(command_archiving *a)
     } else if (a->running) {
         pthread_join(a->thread, NULL);
     }
-    if (a->running)
-        progress_tell(a, "\n");
+    if (a->running && progress_tell(a, "\n") == 0 && a->told &&
+        a->when_full == COMMAND_WAIT)
+        a->failed = false; /* it has come to an end well */
     unread = a->running ? scopes_archiver_unread(a->archiver) : NULL;
     if (unread) {
         a->failed = true;

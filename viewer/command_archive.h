@@ -8,16 +8,26 @@
 #include "scopes/archiver.h"
 #include "viewer/command.h"
 
+/* What becomes of a run whose archive cannot be written, as its disk is full:
+ * it goes on and loses events, it waits for room, or it ends. */
+typedef enum command_when_full {
+    COMMAND_LOSE,
+    COMMAND_WAIT,
+    COMMAND_END,
+} command_when_full;
+
 typedef struct command_archiving {
     const char *directory;
     const char *host; /* NULL: of all */
     scopes_pace pace;
     scopes_archiver_until until;
+    command_when_full when_full;
     /* What follows is filled in. */
     scopes_archiver *archiver; /* NULL: it could not be made */
     pthread_t thread;
     bool running;
     bool failed;
+    bool told; /* of the first trouble */
 } command_archiving;
 
 /* Starts the thread, which takes no signals. When it fails, then or later, it

@@ -45,6 +45,7 @@ static const scopes_column host_columns[] = {
     {"events_present", "present", SCOPES_COUNT},
     {"events_dropped", "dropped", SCOPES_COUNT},
     {"events_drained", "drained", SCOPES_COUNT},
+    {"blocked_ns", "blocked ms", SCOPES_TIME_NS},
     {"tick_source", "ticks", SCOPES_TEXT},
     {"text", "text", SCOPES_TEXT},       /* these last two may be long: */
     {"problem", "problem", SCOPES_TEXT}, /* see `notes_below` */
@@ -66,6 +67,7 @@ static void add_host(const info *i, scopes_table *table, const char *name,
     scopes_table_integer(table, (int64_t)facts->events.present);
     scopes_table_integer(table, (int64_t)facts->events.dropped);
     scopes_table_integer(table, (int64_t)facts->events.drained);
+    scopes_table_integer(table, (int64_t)facts->events.blocked_ns);
     scopes_table_text(table, host->meta.tick_source);
     if (i->notes_below)
         return;
@@ -315,19 +317,20 @@ static int print_json(info *i)
 {
     const viewer_host_facts *total = &i->facts.total;
     json_t *head = json_pack(
-        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "run",
+        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "run",
         viewer_json_text(eventspace_run_directory(i->run)), "map",
         viewer_json_text(i->map->name), "state", total->state, "threads",
         (json_int_t)total->threads, "events_made",
         (json_int_t)total->events.made, "events_present",
         (json_int_t)total->events.present, "events_dropped",
         (json_int_t)total->events.dropped, "events_drained",
-        (json_int_t)total->events.drained, "trace_bytes",
+        (json_int_t)total->events.drained, "blocked_ns",
+        (json_int_t)total->events.blocked_ns, "trace_bytes",
         (json_int_t)total->events.bytes, "lasted_ns",
         (json_int_t)total->lasted_ns, "event_cost_ns",
         i->event_cost_ns > 0 ? json_real(i->event_cost_ns) : json_null());
     fputs("{\"total\": ", stdout);
-    int err = json_dumpf(head, stdout, 0);
+    int err = json_dumpf(head, stdout, JSON_REAL_PRECISION(9));
     json_decref(head);
     if (err)
         return pastset_fail(PASTSET_ENOMEM, "the totals were not written");
@@ -363,9 +366,10 @@ static void print_costs(const info *i)
     double collectors_ns = (double)total->events.made * i->event_cost_ns;
 
     if (i->event_cost_ns > 0 && total->events.made)
-        printf("collectors: %.1f ms in all, at %.1f ns an event (measured "
-               "here, now)\n",
-               collectors_ns / 1e6, i->event_cost_ns);
+        printf("collectors: an estimated %.1f ms in all: %" PRIu64
+               " events at %.1f ns each, which is what one takes on this "
+               "machine now\n",
+               collectors_ns / 1e6, total->events.made, i->event_cost_ns);
     if (total->archived)
         printf("archive: %" PRIu64 " events, %.1f MB, %.1f ms of processor "
                "time\n",

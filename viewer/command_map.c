@@ -146,6 +146,19 @@ static int read_mapping(paths_map **out, const char *file)
     return file ? paths_mapping_read(out, command_input(file)) : 0;
 }
 
+/* Tells all but the first complaint, which is the error. */
+static int mapping_check(const paths_map *application)
+{
+    paths_complaints all = {0};
+    int err = paths_mapping_check(application, &all);
+
+    for (size_t i = 1; i < all.count; i++)
+        fprintf(stderr, "eventspace: %s:%u: %s: %s\n", application->file,
+                all.items[i].line, all.items[i].node, all.items[i].text);
+    paths_complaints_clear(&all);
+    return err;
+}
+
 static int generate(const generate_arguments *a)
 {
     paths_map *application = NULL, *cluster = NULL, *placement = NULL;
@@ -155,6 +168,8 @@ static int generate(const generate_arguments *a)
         err = read_mapping(&cluster, a->cluster);
     if (!err)
         err = read_mapping(&placement, a->placement);
+    if (!err)
+        err = mapping_check(application);
     if (err)
         goto done;
     paths_generate_options options = {
@@ -219,7 +234,7 @@ static const struct argp_option instrument_options[] = {
      0},
     {"trace-policy", KEY_POLICY, "grow|discard|block", 0,
      "What happens when "
-     "it is full (default grow)",
+     "it is full (default discard)",
      0},
     {"prefault", KEY_PREFAULT, NULL, 0,
      "Touch the memory of the traces "

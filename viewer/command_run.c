@@ -1,10 +1,14 @@
 /* command_run.c - eventspace run, eventspace key. */
 #include "viewer/command_archive.h"
+#include "viewer/command_losses.h"
 
 #include "eventspace/launch.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum {
     KEY_REPLACE = 256,
@@ -14,6 +18,7 @@ enum {
     KEY_ARCHIVE,
     KEY_SHARE,
     KEY_INTERVAL,
+    KEY_WHEN_FULL,
 };
 
 static const struct argp_option run_options[] = {
@@ -32,11 +37,17 @@ static const struct argp_option run_options[] = {
      "when one has failed (default 5)",
      0},
     {"archive", KEY_ARCHIVE, NULL, 0,
-     "Save all events to RUN/HOST.archive while the run goes on", 0},
+     "Save all events to RUN/HOST.archive while the run goes on; where that is "
+     "not fast enough the program waits",
+     0},
     {"archive-share", KEY_SHARE, "SHARE", 0,
      "The most of a processor that archiving may take (default 1)", 0},
     {"archive-interval", KEY_INTERVAL, "MS", 0,
      "How often the archive looks for new events (default 5)", 0},
+    {"when-full", KEY_WHEN_FULL, "lose|wait|end", 0,
+     "What to do when the archive cannot be written, as on a full disk: lose "
+     "events and count them, wait for room, or end the run (default lose)",
+     0},
     {0},
 };
 
@@ -53,8 +64,22 @@ static uint32_t read_grace(const char *text, struct argp_state *state)
 typedef struct run_arguments {
     eventspace_launch_options launch;
     command_archiving archiving;
+    command_losses losses;
     bool archive;
 } run_arguments;
+
+static command_when_full read_when_full(const char *text,
+                                        struct argp_state *state)
+{
+    static const char *const names[] = {"lose", "wait", "end"};
+
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, names[i]) == 0)
+            return (command_when_full)i;
+    }
+    argp_error(state, "--when-full=%s: choose lose, wait or end", text);
+    return COMMAND_LOSE;
+}
 
 static void check_run(const eventspace_launch_options *options,
                       struct argp_state *state)
@@ -115,6 +140,10 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
             (uint32_t)command_number(text, 1, 3600000, state);
         arguments->archive = true;
         return 0;
+    case KEY_WHEN_FULL:
+        arguments->archiving.when_full = read_when_full(text, state);
+        arguments->archive = true;
+        return 0;
     case ARGP_KEY_ARG:
         take_argument(options, text, state);
         return 0;
@@ -137,11 +166,17 @@ static int check_before(const char *file)
     return err ? COMMAND_FAILED : COMMAND_OK;
 }
 
-/* The hosts have been started: from here on there is something to archive. A
- * run without an archive is better than none, so that it goes on. */
-static void archive_begin(void *context)
+/* The hosts have been started: from here on there is something to archive, and
+ * to lose. Hosts that are to be archived would wait for ever for an archiver
+ * that could not be made. */
+static void observers_begin(void *context)
 {
-    (void)command_archiving_start(context);
+    run_arguments *arguments = context;
+
+    command_losses_watch(&arguments->losses);
+    if (arguments->archive &&
+        command_archiving_start(&arguments->archiving) != COMMAND_OK)
+        kill(getpid(), SIGTERM);
 }
 
 static int launch(run_arguments *arguments)
@@ -155,15 +190,21 @@ static int launch(run_arguments *arguments)
         archiving->directory = options->directory;
         archiving->host = options->host;
         archiving->until = SCOPES_ARCHIVER_STOP;
-        options->started = archive_begin;
-        options->context = archiving;
+        options->archived = true;
     }
+    arguments->losses.directory = options->directory;
+    arguments->losses.host = options->host;
+    options->started = observers_begin;
+    options->context = arguments;
     err = eventspace_launch(options, &code);
     if (err)
         command_fail();
     if (archiving->running)
         scopes_archiver_stop(archiving->archiver);
     if (command_archiving_end(archiving) != COMMAND_OK)
+        code = COMMAND_FAILED;
+    if (!err && command_losses_end(&arguments->losses, arguments->archive) !=
+                    COMMAND_OK)
         code = COMMAND_FAILED;
     return err ? COMMAND_FAILED : code;
 }

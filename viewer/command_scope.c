@@ -179,6 +179,10 @@ static error_t parse_scope(int key, char *text, struct argp_state *state)
         s->listen = text;
         return 0;
     case SCOPE_CONNECT:
+        if (s->connect)
+            argp_error(state, "--connect is there twice: gather from each "
+                              "machine by a scope of its own, and make one run "
+                              "of them by `eventspace merge`");
         s->connect = text;
         return 0;
     case SCOPE_KEY:

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "paths/generate.h"
 #include "pastset/status.h"
 #include "scopes/look.h"
 #include "scopes/view.h"
@@ -139,6 +140,15 @@ static void print_ledger(const scopes_look *look, FILE *file)
 
 /* --- printing --- */
 
+static bool has_collectors(const scopes_look *look)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < look->ways->collectors && !any; i++)
+        any = look->ways->nodes[i] != PATHS_NONE;
+    return any;
+}
+
 static int print_json(const scopes_table *table, const scopes_view *view,
                       const scopes_look *look)
 {
@@ -152,6 +162,38 @@ static int print_json(const scopes_table *table, const scopes_view *view,
     err = viewer_table_print(table, VIEWER_JSON, stdout);
     putchar('}');
     return err;
+}
+
+static bool has_collectives(const paths_map *map)
+{
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        if (paths_is_collective(map->nodes[i].type))
+            return true;
+    }
+    return false;
+}
+
+/* A view without rows is no error, but a person should know why. */
+static void tell_why_empty(const view_arguments *a, const scopes_view *view,
+                           const scopes_look *look)
+{
+    if (!has_collectors(look))
+        return; /* that was said */
+    if (look->store->ledger.seen == 0)
+        fputs("eventspace: no events are there, or were asked for\n", stderr);
+    else if (view->collective && !has_collectives(look->ways->map))
+        fprintf(stderr,
+                "eventspace: the view %s is of collective wrappers, and there "
+                "are none in the map of this run\n",
+                view->name);
+    else if (view->collective && look->ways->meeting_count == 0)
+        fprintf(stderr,
+                "eventspace: the view %s needs collectors around collective "
+                "wrappers: see `eventspace map instrument --collectors all`\n",
+                view->name);
+    else if (a->of || a->thread != PATHS_NONE)
+        fprintf(stderr, "eventspace: the view %s has nothing of that\n",
+                view->name);
 }
 
 static int print_view(const view_arguments *a, const scopes_view *view,
@@ -177,6 +219,8 @@ static int print_view(const view_arguments *a, const scopes_view *view,
     err = a->format == VIEWER_JSON
               ? print_json(table, view, look)
               : viewer_table_print(table, a->format, stdout);
+    if (!err && a->view && scopes_table_rows(table) == 0)
+        tell_why_empty(a, view, look);
     scopes_table_destroy(table);
     return err;
 }
@@ -272,16 +316,11 @@ static void warn_of_damage(const eventspace_run *run)
     }
 }
 
-/* A view without rows is no error, but a person should know why. */
 static void warn(const scopes_look *look)
 {
-    bool any = false;
-
     warn_of_hosts(look->run);
     warn_of_damage(look->run);
-    for (uint32_t i = 0; i < look->ways->collectors && !any; i++)
-        any = look->ways->nodes[i] != PATHS_NONE;
-    if (!any)
+    if (!has_collectors(look))
         fputs("eventspace: the map of this run has no collectors: see "
               "`eventspace map instrument`\n",
               stderr);

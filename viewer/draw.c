@@ -13,12 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "paths/generate.h"
 #include "pastset/status.h"
 #include "viewer/draw_internal.h"
+#include "viewer/output.h"
 
 #define FOLD_ABOVE 200 /* nodes, collectors not counted */
 #define LABEL_BELOW 40 /* edges that leave threads: with their names */
@@ -360,6 +362,53 @@ static int dress_graph(paths_map *map)
     return err ? err : legend(map);
 }
 
+/* --- what is not drawn --- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* A map may be anybody's: nothing in it leads a reader to another place, or
+ * Graphviz to a file. */
+static bool leads_away(const paths_attribute *item)
+{
+    static const char *const keys[] = {"image",    "imagepath",  "shapefile",
+                                       "fontpath", "stylesheet", "_background"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (strcmp(item->key, keys[i]) == 0)
+            return true;
+    }
+    return ends_with(item->key, "URL") || ends_with(item->key, "href") ||
+           (item->html && (strcasestr(item->value, "<img") ||
+                           strcasestr(item->value, "href")));
+}
+
+static void attributes_clean(paths_attributes *attributes)
+{
+    for (size_t i = attributes->count; i > 0; i--) {
+        if (leads_away(&attributes->items[i - 1]))
+            (void)paths_attributes_set(attributes, attributes->items[i - 1].key,
+                                       NULL);
+    }
+}
+
+static void clean(paths_map *map)
+{
+    attributes_clean(&map->attributes);
+    attributes_clean(&map->node_defaults);
+    attributes_clean(&map->edge_defaults);
+    for (uint32_t i = 0; i < map->host_count; i++)
+        attributes_clean(&map->hosts[i].attributes);
+    for (uint32_t i = 0; i < map->node_count; i++)
+        attributes_clean(&map->nodes[i].attributes);
+    for (uint32_t i = 0; i < map->edge_count; i++)
+        attributes_clean(&map->edges[i].attributes);
+}
+
 static uint32_t thread_edges(const paths_map *map)
 {
     uint32_t count = 0;
@@ -372,8 +421,10 @@ static uint32_t thread_edges(const paths_map *map)
 static int dress(paths_map *map)
 {
     bool named = thread_edges(map) < LABEL_BELOW;
-    int err = dress_graph(map);
+    int err;
 
+    clean(map);
+    err = dress_graph(map);
     for (uint32_t i = 0; i < map->host_count && !err; i++)
         err = dress_host(&map->hosts[i]);
     for (uint32_t i = 0; i < map->node_count && !err; i++)
@@ -511,22 +562,53 @@ static int choose_format(const viewer_draw_options *options, const char **out)
                         options->file, name);
 }
 
-static int draw_file(const paths_map *map, const char *format, const char *name)
+/* What Graphviz has written into the file of its child. */
+static int file_read(char **out, size_t *bytes, FILE *file)
 {
-    FILE *file = fopen(name, "wbe");
+    off_t size = lseek(fileno(file), 0, SEEK_END);
+    ssize_t got;
+
+    *out = size > 0 ? malloc((size_t)size) : NULL;
+    if (size <= 0 || !*out)
+        return pastset_fail(size <= 0 ? PASTSET_EIO : PASTSET_ENOMEM,
+                            size <= 0 ? "Graphviz has drawn nothing"
+                                      : "no memory for the picture");
+    got = pread(fileno(file), *out, (size_t)size, 0);
+    *bytes = got > 0 ? (size_t)got : 0;
+    return got == size ? 0
+                       : pastset_fail(PASTSET_EIO, "cannot read the picture");
+}
+
+/* The child shares the file, and a file in memory cannot be full. */
+static int picture_render(char **out, size_t *bytes, const paths_map *map,
+                          const char *format)
+{
+    int fd = memfd_create("picture", MFD_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     int err;
 
-    if (!file)
-        return pastset_fail(PASTSET_EIO, "%.200s: cannot write it: %s", name,
-                            strerror(errno));
-    err = strcmp(format, "dot") == 0 ? paths_map_write(map, file)
-                                     : render(map, format, file);
-    if (fclose(file) != 0 && !err)
-        err = pastset_fail(PASTSET_EIO, "cannot write it: %s", strerror(errno));
-    if (err) {
-        unlink(name);
-        pastset_fail_while(err, "%.200s", name);
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
     }
+    err = render(map, format, file);
+    if (!err)
+        err = file_read(out, bytes, file);
+    fclose(file);
+    return err;
+}
+
+static int picture_write(char **out, size_t *bytes, const paths_map *map)
+{
+    FILE *text = open_memstream(out, bytes);
+    int err;
+
+    if (!text)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
+    err = paths_map_write(map, text);
+    if (fclose(text) != 0 && !err)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
     return err;
 }
 
@@ -539,12 +621,14 @@ uint32_t viewer__nodes(const paths_map *map)
     return nodes;
 }
 
-int viewer_draw(const paths_map *map, const viewer_draw_options *options)
+int viewer_draw_text(char **out, size_t *bytes, const paths_map *map,
+                     const viewer_draw_options *options)
 {
     const char *format = NULL;
     paths_map *picture;
     int err = choose_format(options, &format);
 
+    *out = NULL;
     if (err)
         return err;
     if (options->fold == VIEWER_FOLD_ALWAYS ||
@@ -556,7 +640,25 @@ int viewer_draw(const paths_map *map, const viewer_draw_options *options)
         return err;
     err = dress(picture);
     if (!err)
-        err = draw_file(picture, format, options->file);
+        err = strcmp(format, "dot") == 0
+                  ? picture_write(out, bytes, picture)
+                  : picture_render(out, bytes, picture, format);
     paths_map_destroy(picture);
+    if (!err)
+        return 0;
+    free(*out);
+    *out = NULL;
+    return pastset_fail_while(err, "%.200s", options->file);
+}
+
+int viewer_draw(const paths_map *map, const viewer_draw_options *options)
+{
+    char *text;
+    size_t bytes;
+    int err = viewer_draw_text(&text, &bytes, map, options);
+
+    if (!err)
+        err = viewer_output_write(options->file, text, bytes);
+    free(text);
     return err;
 }

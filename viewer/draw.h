@@ -15,6 +15,8 @@
 #ifndef VIEWER_DRAW_H
 #define VIEWER_DRAW_H
 
+#include <stddef.h>
+
 #include "paths/map.h"
 
 typedef enum viewer_fold {
@@ -33,5 +35,9 @@ typedef struct viewer_draw_options {
  * Errors: PASTSET_EINVAL (no such format), PASTSET_EIO, PASTSET_ENOMEM,
  * PASTSET_ENOTSUP (Graphviz here cannot make this format). */
 int viewer_draw(const paths_map *map, const viewer_draw_options *options);
+
+/* The same into memory; `file` only names the format. Free `*out` then. */
+int viewer_draw_text(char **out, size_t *bytes, const paths_map *map,
+                     const viewer_draw_options *options);
 
 #endif

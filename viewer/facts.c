@@ -76,32 +76,16 @@ static bool has_archive(eventspace_run *run, const char *host, char *file,
            access(file, F_OK) == 0;
 }
 
-static int pass_over(const scopes_batch *batch, void *context)
-{
-    (void)batch;
-    (void)context;
-    return 0;
-}
-
 static int count_saved(viewer_host_facts *facts, scopes_source *source,
                        size_t i)
 {
-    size_t hosts = eventspace_run_host_count(scopes_source_run(source));
-    uint64_t *never = malloc((hosts + 1) * sizeof(*never));
-    scopes_wanted wanted = {.from_ticks = never};
-    scopes_ledger ledger = {0};
-    int err;
+    scopes_ledger ledger;
+    int err = scopes_source_count(source, i, &ledger);
 
-    if (!never)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the hosts");
-    for (size_t k = 0; k < hosts; k++)
-        never[k] = UINT64_MAX;
-    err = scopes_source_each(source, i, &wanted, pass_over, NULL, &ledger);
-    free(never);
     if (err)
         return err;
     facts->events.made = ledger.made;
-    facts->events.present = ledger.seen + ledger.beside;
+    facts->events.present = ledger.seen;
     facts->events.dropped = ledger.missed;
     facts->events.bytes = facts->events.present * EVENTSPACE_TRACE_BYTES;
     return 0;
@@ -168,6 +152,8 @@ static void add(viewer_host_facts *total, const viewer_host_facts *host)
     total->events.present += host->events.present;
     total->events.dropped += host->events.dropped;
     total->events.drained += host->events.drained;
+    total->events.starved += host->events.starved;
+    total->events.blocked_ns += host->events.blocked_ns;
     total->events.bytes += host->events.bytes;
     if (host->lasted_ns > total->lasted_ns)
         total->lasted_ns = host->lasted_ns;

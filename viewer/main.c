@@ -15,6 +15,8 @@ static const command commands[] = {
     {"clock", "align the clocks of hosts, and tell how well", command_clock},
     {"archive", "save the events of a run while it goes on", command_archive},
     {"scope", "gather the events of a run over its hosts", command_scope},
+    {"merge", "make one run directory of those of several machines",
+     command_merge},
     {"report", "write a page that shows a run", command_report},
     {"profile", "measure how a program uses processors and links",
      command_profile},

@@ -12,6 +12,7 @@
 #include "scopes/look.h"
 #include "scopes/view.h"
 #include "viewer/draw.h"
+#include "viewer/output.h"
 #include "viewer/page_internal.h"
 #include "viewer/report_internal.h"
 
@@ -19,10 +20,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define NONCE_BYTES 16
 
@@ -91,44 +89,30 @@ static int write_data(const char *text, size_t bytes, void *context)
 static int put_data(page *p)
 {
     if (json_dump_callback(p->data, write_data, p->file,
-                           JSON_COMPACT | JSON_ENSURE_ASCII))
+                           JSON_COMPACT | JSON_ENSURE_ASCII |
+                               JSON_REAL_PRECISION(9)))
         return pastset_fail(PASTSET_ENOMEM, "no memory to write the data");
     return 0;
 }
 
 /* --- the path map --- */
 
-/* Copies the picture from its <svg> on: what stands before has no place in
- * the middle of a page. */
-static int copy_svg(page *p, int fd)
-{
-    off_t bytes = lseek(fd, 0, SEEK_END);
-    if (bytes <= 0)
-        return pastset_fail(PASTSET_EIO, "Graphviz has drawn nothing");
-    char *text = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (text == MAP_FAILED)
-        return pastset_fail(pastset_status_from_errno(errno),
-                            "the drawn map cannot be read");
-    const char *svg = memmem(text, (size_t)bytes, "<svg", 4);
-    if (svg)
-        fwrite(svg, 1, (size_t)(text + bytes - svg), p->file);
-    munmap(text, (size_t)bytes);
-    return svg ? 0 : pastset_fail(PASTSET_EIO, "Graphviz has drawn no SVG");
-}
-
+/* The picture from its <svg> on: what stands before has no place in the middle
+ * of a page. */
 static int draw_map(page *p)
 {
-    int fd = memfd_create("pathmap.svg", MFD_CLOEXEC);
-    if (fd < 0)
-        return pastset_fail(pastset_status_from_errno(errno),
-                            "no memory for a drawing");
-    char name[64];
-    snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-    viewer_draw_options options = {.file = name, .format = "svg"};
-    int err = viewer_draw(eventspace_run_map(p->run), &options);
-    if (!err)
-        err = copy_svg(p, fd);
-    close(fd);
+    viewer_draw_options options = {.file = "the map", .format = "svg"};
+    size_t bytes;
+    char *text;
+    int err =
+        viewer_draw_text(&text, &bytes, eventspace_run_map(p->run), &options);
+    const char *svg = err ? NULL : memmem(text, bytes, "<svg", 4);
+
+    if (svg)
+        fwrite(svg, 1, (size_t)(text + bytes - svg), p->file);
+    else if (!err)
+        err = pastset_fail(PASTSET_EIO, "Graphviz has drawn no SVG");
+    free(text);
     return err;
 }
 
@@ -234,54 +218,33 @@ static int collect(page *p)
     return err;
 }
 
-static int io_failed(const char *file)
+/* In memory first: it is a file only when it is whole. */
+static int page_make(page *p, char **text, size_t *bytes)
 {
-    return pastset_fail(pastset_status_from_errno(errno), "%s: %s", file,
-                        strerror(errno));
-}
+    int err;
 
-/* A device or a pipe is written to; it must not be replaced by a file. */
-static bool is_special(const char *file)
-{
-    struct stat status;
-    return stat(file, &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-static int write_page(page *p, const char *part, const char *file)
-{
-    bool special = is_special(file);
-    if (special)
-        part = file;
-    p->file = fopen(part, "w");
+    p->file = open_memstream(text, bytes);
     if (!p->file)
-        return io_failed(file);
-    int err = put_page(p);
-    bool bad = ferror(p->file);
-    if ((fclose(p->file) || bad) && !err)
-        err = io_failed(file);
-    if (special)
-        return err;
-    if (!err && rename(part, file))
-        err = io_failed(file);
-    if (err)
-        unlink(part);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the report");
+    err = put_page(p);
+    if (fclose(p->file) != 0 && !err)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for the report");
     return err;
 }
 
 int viewer_report(eventspace_run *run, const char *file)
 {
     page p = {.run = run};
-    char *part = NULL;
+    char *text = NULL;
+    size_t bytes = 0;
     int err = make_nonce(&p);
     if (!err)
         err = collect(&p);
-    if (!err && asprintf(&part, "%s.part", file) < 0) {
-        part = NULL;
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
-    }
     if (!err)
-        err = write_page(&p, part, file);
+        err = page_make(&p, &text, &bytes);
+    if (!err)
+        err = viewer_output_write(file, text, bytes);
     json_decref(p.data);
-    free(part);
+    free(text);
     return err;
 }

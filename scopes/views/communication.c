@@ -154,4 +154,4 @@ const scopes_view scopes__view_communication = {
     "an operation of a thread",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make};
+    .make = make};

@@ -263,4 +263,4 @@ const scopes_view scopes__view_critical_path = {
     "what a second was spent on",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make};
+    .make = make};

@@ -359,4 +359,4 @@ const scopes_view scopes__view_element_order = {
     "an operation on an element",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make};
+    .make = make};

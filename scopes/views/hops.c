@@ -5,13 +5,14 @@
  * there are hops down to the lowest collector of the tree, where the element
  * is, and from there hops up to each thread. So of a round and a thread
  *
- *   wait      from the thread's own arrival to that of the last one
- *   down      of each hop on the last one's way: from the start at the
- * collector above it to the start at the one below element   the time of the
- * lowest collector. Where no collector stands below the root: from the start at
- * the last one's input to the end at the thread's up        of each hop on the
- * thread's way: from the end at the collector below it to the end at the one
- * above
+ * - wait: from the thread's own arrival to that of the last one, not below 0
+ *   where they are on one host;
+ * - down, of each hop on the last one's way: from the start at the collector
+ *   above it to the start at the one below;
+ * - element: the time of the lowest collector. Where no collector stands below
+ *   the root: from the start at the last one's input to the end at its;
+ * - up, of each hop on the thread's way: from the end at the collector below it
+ *   to the end at the one above
  *
  * are parts; down, element and up are together the whole, from the arrival of
  * the last one to the end of the thread's operation, exactly: each begins when
@@ -153,7 +154,7 @@ static int sum_wait(scopes__hops *h, uint32_t branch, uint32_t i)
         return 0;
     widen(h, p, scopes__hops_branch(h, branch)->host,
           scopes__hops_branch(h, last)->host);
-    return add(p, h->starts[scopes__hops_cell(h, last, i)] - h->starts[at], 1);
+    return add(p, scopes__hops_wait_ns(h, branch, last, i), 1);
 }
 
 static int sum_block(scopes__hops *h)
@@ -351,4 +352,6 @@ const scopes_view scopes__view_hops = {
     "a part of the way of a thread in a round",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make};
+    .make = make,
+    .collective = true,
+};

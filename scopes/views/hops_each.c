@@ -38,12 +38,12 @@ static void each_row(scopes__hops *h, uint32_t top, uint32_t i,
 static void each_wait(scopes__hops *h, uint32_t top, uint32_t i)
 {
     uint32_t last = scopes__tree_carrier(h->tree, h->first + i);
+    int64_t from = h->starts[scopes__hops_cell(h, top, i)];
 
     if (top != last)
         each_row(h, top, i,
-                 &(passage){SCOPES__WAIT, top, top, SCOPES_MISSING,
-                            h->starts[scopes__hops_cell(h, top, i)],
-                            h->starts[scopes__hops_cell(h, last, i)],
+                 &(passage){SCOPES__WAIT, top, top, SCOPES_MISSING, from,
+                            from + scopes__hops_wait_ns(h, top, last, i),
                             scopes__hops_certain_wait(h, top, h->first + i)});
 }
 

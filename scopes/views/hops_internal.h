@@ -67,6 +67,12 @@ void scopes__hops_end(scopes__hops *h);
 /* Fills in the block that begins with round `first`. */
 void scopes__hops_look(scopes__hops *h, uint32_t first);
 
+/* For how long a thread waited until the last one, whose top is `last`, had
+ * come. On one clock it is not below 0: who goes on for all was the last to
+ * contribute, and may have been stamped just before others. */
+int64_t scopes__hops_wait_ns(const scopes__hops *h, uint32_t top, uint32_t last,
+                             uint32_t i);
+
 /* What can be wrong with a part of a round: of the hop below a branch, of its
  * starts or its ends; */
 int64_t scopes__hops_certain(const scopes__hops *h, uint32_t branch,

@@ -98,6 +98,17 @@ int scopes__hops_begin(scopes__hops *h)
     return pastset_fail(PASTSET_ENOMEM, "no memory for the view hops");
 }
 
+int64_t scopes__hops_wait_ns(const scopes__hops *h, uint32_t top, uint32_t last,
+                             uint32_t i)
+{
+    int64_t ns = h->starts[scopes__hops_cell(h, last, i)] -
+                 h->starts[scopes__hops_cell(h, top, i)];
+    bool one_clock =
+        scopes__hops_branch(h, top)->host == scopes__hops_branch(h, last)->host;
+
+    return one_clock && ns < 0 ? 0 : ns;
+}
+
 /* --- what can be wrong with a part --- */
 
 int64_t scopes__hops_certain(const scopes__hops *h, uint32_t branch,

@@ -126,7 +126,7 @@ static int make(scopes_table *out, const scopes_subject *subject)
 }
 
 const scopes_view scopes__view_host = {
-    "host", "the threads of each host together",
-    NULL,   SCOPES__COLUMNS(columns),
-    NULL,   0,
-    make};
+    "host",      "the threads of each host together",
+    NULL,        SCOPES__COLUMNS(columns),
+    NULL,        0,
+    .make = make};

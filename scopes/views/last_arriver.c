@@ -240,5 +240,6 @@ const scopes_view scopes__view_last_arriver = {
     "round of a wrapper",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make,
+    .make = make,
+    .collective = true,
 };

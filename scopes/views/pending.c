@@ -146,5 +146,5 @@ const scopes_view scopes__view_pending = {
     SCOPES__COLUMNS(columns),
     NULL,
     0,
-    make,
+    .make = make,
 };

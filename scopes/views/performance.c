@@ -150,5 +150,6 @@ const scopes_view scopes__view_performance = {
     "round of a wrapper",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make,
+    .make = make,
+    .collective = true,
 };

@@ -140,4 +140,4 @@ const scopes_view scopes__view_remote_overhead = {
     "an operation that went to another host",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make};
+    .make = make};

@@ -144,5 +144,6 @@ const scopes_view scopes__view_signal_arrival = {
     "contribution to a round of a wrapper",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make,
+    .make = make,
+    .collective = true,
 };

@@ -203,5 +203,6 @@ const scopes_view scopes__view_signal_departure = {
     "departure of a round's result",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make,
+    .make = make,
+    .collective = true,
 };

@@ -214,4 +214,4 @@ const scopes_view scopes__view_steps = {
     "a thread's part of a step",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make};
+    .make = make};

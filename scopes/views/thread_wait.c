@@ -124,5 +124,6 @@ const scopes_view scopes__view_thread_wait = {
     "collective operation of a thread",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
-    make,
+    .make = make,
+    .collective = true,
 };

@@ -102,7 +102,7 @@ static int make(scopes_table *out, const scopes_subject *subject)
 }
 
 const scopes_view scopes__view_tuples = {
-    "tuples", "the trace tuples themselves",
-    NULL,     SCOPES__COLUMNS(columns),
-    NULL,     0,
-    make};
+    "tuples",    "the trace tuples themselves",
+    NULL,        SCOPES__COLUMNS(columns),
+    NULL,        0,
+    .make = make};

@@ -354,4 +354,4 @@ const scopes_view scopes__view_waits_for = {"waits-for",
                                             "an operation that waited",
                                             SCOPES__COLUMNS(columns),
                                             SCOPES__COLUMNS(each_columns),
-                                            make};
+                                            .make = make};

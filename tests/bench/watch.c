@@ -146,7 +146,7 @@ static void scope(const char *run_directory, gathered *out)
     bench_check(scopes_feed_create(&feed, run, SIZE_MAX, &pace), "feed");
     while (!last_pull) {
         pull_all(feed, &sum);
-        wait_ms((long)(scopes_feed_pause_ns(feed) / 1000000));
+        wait_ms((long)(scopes_feed_pause_ns(feed, false) / 1000000));
     }
     pull_all(feed, &sum);
     scopes_feed_ledger(feed, SIZE_MAX, &ledger);

@@ -96,7 +96,7 @@ Test(instrument, gives_each_collector_a_trace_element_if_asked, .timeout = 120)
         .collectors = EVENTSPACE_ALL_COLLECTORS,
         .trace_per = EVENTSPACE_TRACE_PER_COLLECTOR,
         .trace_capacity = 1000,
-        .trace_policy = "discard",
+        .trace_policy = "grow",
         .prefault = true,
     };
     paths_map *map = map_parse(JOIN), *all;
@@ -106,7 +106,7 @@ Test(instrument, gives_each_collector_a_trace_element_if_asked, .timeout = 120)
     cr_assert_str_eq(paths_attributes_get(&all->attributes, "trace_capacity"),
                      "1000");
     cr_assert_str_eq(paths_attributes_get(&all->attributes, "trace_policy"),
-                     "discard");
+                     "grow");
     cr_assert_str_eq(paths_attributes_get(&all->attributes, "trace_prefault"),
                      "true");
     paths_map_destroy(map);

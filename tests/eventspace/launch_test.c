@@ -571,16 +571,24 @@ Test(launch, refuses_a_directory_that_holds_a_run)
 
 Test(launch, replaces_the_files_of_a_run_and_no_others)
 {
-    launch_plainly("touch $EVENTSPACE_RUN/h7.space $EVENTSPACE_RUN/h7.drained"
-                   " $EVENTSPACE_RUN/h7.meta $EVENTSPACE_RUN/picture.png;"
-                   "mkdir -p $EVENTSPACE_RUN/results/deep");
+    static const char *const own[] = {"h0.space", "h1.drained", "h0.meta",
+                                      "h1.archive.tmp"};
+    static const char *const others[] = {
+        "h7.space",   "h7.drained",   "h7.meta",    "weights.archive",
+        "h0.x.space", "h01.meta",     ".space",     "h0.space.old",
+        "h0",         "old-h0.space", "picture.png"};
+
+    launch_plainly("cd $EVENTSPACE_RUN; mkdir -p results/deep; touch"
+                   " h0.space h1.drained h0.meta h1.archive.tmp"
+                   " h7.space h7.drained h7.meta weights.archive h0.x.space"
+                   " h01.meta .space h0.space.old h0 old-h0.space picture.png");
     check_launched(0);
     launch((eventspace_launch_options){.replace = true}, "true");
     check_launched(0);
-    cr_assert_not(exists(in_run("h7.space")));
-    cr_assert_not(exists(in_run("h7.drained")));
-    cr_assert_not(exists(in_run("h7.meta")));
-    cr_assert(exists(in_run("picture.png")));
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        cr_expect_not(exists(in_run(own[i])), "%s", own[i]);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        cr_expect(exists(in_run(others[i])), "%s", others[i]);
     cr_assert(exists(in_run("results/deep")));
     cr_assert(exists(in_run("pathmap.dot")));
 }
@@ -592,6 +600,17 @@ Test(launch, never_replaces_a_directory_that_is_no_run)
     launch((eventspace_launch_options){.replace = true}, "true");
     check_refused(PASTSET_EEXIST, "not a run directory");
     cr_assert(exists(in_run("precious.meta")));
+}
+
+Test(launch, never_replaces_what_it_cannot_tell_from_a_run)
+{
+    launch_plainly("true");
+    check_launched(0);
+    file_write(in_run("pathmap.dot"), "digraph {", 9);
+    file_write(in_run("h0.space"), "x", 1);
+    launch((eventspace_launch_options){.replace = true}, "true");
+    check_refused(PASTSET_EMAP, "is not known; choose another directory");
+    cr_assert(exists(in_run("h0.space")));
 }
 
 Test(launch, never_replaces_a_run_that_goes_on)

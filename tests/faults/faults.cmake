@@ -16,16 +16,12 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   set_target_properties(faults_fail faults_subject PROPERTIES
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  find_program(NODE NAMES node nodejs)
-  if(NODE)
-    add_test(NAME faults/sweep
-             COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/faults/sweep.mjs
-                     --most=3 --jobs=6 $<TARGET_FILE:faults_fail>
-                     $<TARGET_FILE:faults_subject> $<TARGET_FILE:eventspace_cli>
-                     ${CMAKE_CURRENT_SOURCE_DIR}/faults
-                     ${CMAKE_BINARY_DIR}/tests/faults_sweep)
-    set_tests_properties(faults/sweep PROPERTIES TIMEOUT 300)
-  else()
-    message(STATUS "faults/sweep is left out: it needs node")
-  endif()
+  find_program(NODE NAMES node nodejs REQUIRED)
+  add_test(NAME faults/sweep
+           COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/faults/sweep.mjs --most=3
+                   --jobs=6 $<TARGET_FILE:faults_fail>
+                   $<TARGET_FILE:faults_subject> $<TARGET_FILE:eventspace_cli>
+                   ${CMAKE_CURRENT_SOURCE_DIR}/faults
+                   ${CMAKE_BINARY_DIR}/tests/faults_sweep)
+  set_tests_properties(faults/sweep PROPERTIES TIMEOUT 300)
 endif()

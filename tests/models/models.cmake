@@ -1,14 +1,10 @@
 # Models of the protocols stand beside the code; included from
 # tests/CMakeLists.txt. They are checked once, in the plain build.
-find_program(SPIN spin)
 if(suites AND NOT EVENTSPACE_SANITIZE)
+  find_program(SPIN spin REQUIRED)
   file(GLOB_RECURSE models CONFIGURE_DEPENDS
        RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/pastset/*.pml
        ${PROJECT_SOURCE_DIR}/paths/*.pml ${PROJECT_SOURCE_DIR}/eventspace/*.pml)
-  if(NOT SPIN)
-    message(STATUS "The models are not checked: there is no spin")
-    set(models)
-  endif()
   foreach(model IN LISTS models)
     string(REPLACE ".pml" "" name ${model})
     add_test(NAME models/${name}

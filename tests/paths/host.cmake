@@ -63,14 +63,14 @@ if(EVENTSPACE_SCHEDULE)
                    $<TARGET_FILE:paths_paths_stress>)
   add_test(NAME paths/ending_rounds_seeds
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
-                   $<TARGET_FILE:paths_ending_rounds_stress> 5)
+                   $<TARGET_FILE:paths_ending_rounds_stress> 3)
   add_test(NAME paths/collective_seeds
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
-                   env EVENTSPACE_STRESS_ROUNDS=40
+                   env EVENTSPACE_STRESS_ROUNDS=15
                    $<TARGET_FILE:paths_collective_stress>)
   add_test(NAME paths/stand_in_seeds
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
-                   $<TARGET_FILE:paths_stand_in_stress>)
+                   $<TARGET_FILE:paths_stand_in_stress> 6)
   set_tests_properties(paths/paths_seeds paths/ending_rounds_seeds
                        paths/collective_seeds paths/stand_in_seeds
                        PROPERTIES TIMEOUT 300)

@@ -245,9 +245,10 @@ static uint32_t collectors_of(const char *map_file)
 
 /* --- whole runs --- */
 
-static totals run_archived(const char *interval, unsigned rounds)
+static totals run_archived(const char *policy, const char *capacity,
+                           const char *interval, unsigned rounds)
 {
-    const char *map = map_make("discard", SMALL);
+    const char *map = map_make(policy, capacity);
     char number[16], *output;
     totals t;
 
@@ -259,6 +260,7 @@ static totals run_archived(const char *interval, unsigned rounds)
     t = archives_compare(true);
     check_told(output, t);
     cr_assert_eq(t.made, (uint64_t)rounds * collectors_of(map));
+    cr_assert_eq(t.lost, 0, "policy %s, %s tuples", policy, capacity);
     free(output);
     return t;
 }
@@ -269,20 +271,54 @@ static totals run_archived(const char *interval, unsigned rounds)
 Test(archiver, saves_a_run_whose_trace_elements_are_small)
 {
     unsigned rounds = 50000;
-    totals t = run_archived("2", rounds);
+    totals t = run_archived("discard", SMALL, "2", rounds);
 
     while (t.saved <= 4 * t.left) {
         rounds *= 2;
         cr_assert_leq(rounds, 400000, "%llu saved, %llu left",
                       (unsigned long long)t.saved, (unsigned long long)t.left);
-        t = run_archived("2", rounds);
+        t = run_archived("discard", SMALL, "2", rounds);
     }
 }
 
-/* Once a minute: of each lane no more is left than its trace element holds. */
+/* Whatever the size and the policy of trace elements, and however rarely the
+ * archive is said to look. */
+Test(archiver, loses_nothing_of_a_run_that_it_was_started_with)
+{
+    run_archived("discard", "1", "5", 300);
+    run_archived("grow", "2", "60000", 300);
+    run_archived("discard", "64", "60000", 3000);
+    run_archived("block", "1000", "60000", 20000);
+}
+
+/* Once a minute, beside a run that does not wait for it: of each lane no more
+ * is left than its trace element holds. */
+static totals run_beside(const char *policy, const char *capacity)
+{
+    const char *map = map_make(policy, capacity);
+    process run, archiver;
+    totals t;
+
+    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+                  GSUM, "run", "-n", "20000", NULL);
+    wait_until(are_there, NULL, "both hosts are there");
+    process_start(&archiver, EVENTSPACE, "archive", run_directory(),
+                  "--interval", "60000", NULL);
+    process_wait(&run, 300);
+    cr_assert_eq(run.exit_code, 0, "%s", run.output);
+    cr_assert_eq(kill(archiver.pid, SIGINT), 0);
+    process_wait(&archiver, 60);
+    t = archives_compare(true);
+    check_told(archiver.output, t);
+    cr_assert_eq(t.made, 20000ull * collectors_of(map));
+    process_free(&run);
+    process_free(&archiver);
+    return t;
+}
+
 Test(archiver, counts_what_it_comes_too_late_for)
 {
-    totals t = run_archived("60000", 50000);
+    totals t = run_beside("discard", SMALL);
 
     cr_assert_gt(t.lost, 0);
     cr_assert_gt(t.saved, 0);
@@ -290,15 +326,39 @@ Test(archiver, counts_what_it_comes_too_late_for)
 
 Test(archiver, saves_what_was_made_where_trace_elements_refuse)
 {
-    const char *map = map_make("grow", "500");
-    char *output =
-        process_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
-                    "--archive", "--", GSUM, "run", "-n", "5000", NULL);
-    totals t = archives_compare(true);
+    totals t = run_beside("grow", "500");
 
-    check_told(output, t);
-    cr_assert_eq(t.made, 5000ull * collectors_of(map));
     cr_assert_gt(t.lost, 0);
+    cr_assert_gt(t.saved, 0);
+}
+
+/* A program that says nothing of it: what is lost is told in one line. */
+Test(archiver, is_what_a_run_that_loses_events_points_to)
+{
+    const char *map = map_make("discard", SMALL);
+    char *output =
+        process_run(0, 300, EVENTSPACE, "run", map, "--out", run_directory(),
+                    "--", GSUM, "run", "-n", "20000", NULL);
+    uint64_t made = 20000ull * collectors_of(map);
+    eventspace_events counted;
+    eventspace_run *run;
+    char line[200];
+
+    check_status(eventspace_run_open(&run, run_directory()), 0);
+    check_status(eventspace_run_events(run, SIZE_MAX, &counted), 0);
+    eventspace_run_close(run);
+    snprintf(line, sizeof(line),
+             ": %llu of %llu events are lost: trace elements were full. "
+             "`eventspace run --archive` saves all",
+             (unsigned long long)(made - counted.present),
+             (unsigned long long)made);
+    check_says(output, line);
+    free(output);
+    run_next();
+    output = process_run(0, 300, EVENTSPACE, "run", map_make("discard", "100k"),
+                         "--out", run_directory(), "--", GSUM, "run", "-n",
+                         "2000", NULL);
+    cr_assert_not(strstr(output, "lost"), "%s", output);
     free(output);
 }
 

@@ -6,7 +6,7 @@
  * 5.2  barrier     who came last: the threads log when they arrive
  * 5.3  river       for whom the others wait, as the raw trace tuples say: it is
  *                  the first strip that has the work, by the program's own
- *                  counts of wet cells, unless this machine is too busy
+ *                  counts of wet cells
  * 5.1  windtunnel  when each thread finished each step: the steps that it has
  *                  run, in their order, and never two apart from a neighbour
  *
@@ -63,13 +63,26 @@ function readArrivals(run) {
  * for a processor in between. */
 const APART_NS = 100000000n;
 
-function barrier() {
-  const late = 13, hosts = 4, threads = 32, rounds = 20;
-  const run = experiment('barrier', 'barrier', ['--threads', String(threads),
-    `--late=${late}`, '--wait=20ms', '--late-wait=400ms',
-    `--rounds=${rounds}`, '--unchecked'], hosts, ['run']);
+const isSure = (arrivals) =>
+  arrivals.at(-1).arrived - arrivals.at(-2).arrived > APART_NS;
+
+/* On a machine that is very busy with other things the late one is made later,
+ * until it is known who came last in most rounds. */
+function lateRun(late, threads, rounds, hosts, waitMs) {
+  const run = experiment(`barrier${waitMs}`, 'barrier',
+    ['--threads', String(threads), `--late=${late}`, '--wait=20ms',
+      `--late-wait=${waitMs}ms`, `--rounds=${rounds}`, '--unchecked'],
+    hosts, ['run']);
   const truth = readArrivals(run);
   assert.equal(truth.length, rounds);
+  if (2 * truth.filter(isSure).length > rounds) return {run, truth};
+  assert.ok(waitMs < 5000, 'in most rounds it is not known who came last');
+  return lateRun(late, threads, rounds, hosts, 3 * waitMs);
+}
+
+function barrier() {
+  const late = 13, hosts = 4, threads = 32, rounds = 20;
+  const {run, truth} = lateRun(late, threads, rounds, hosts, 400);
   const name = (thread) => `t${thread}`;
 
   /* Of all: in each round. */
@@ -77,8 +90,7 @@ function barrier() {
   const tree = all.filter((row) => row.wrapper === '(tree)');
   const last = new Map(tree.map((row) => [row.from, row.last]));
   assert.equal(tree.reduce((sum, row) => sum + row.last, 0), rounds);
-  const sure = truth.filter((arrivals) =>
-    arrivals.at(-1).arrived - arrivals.at(-2).arrived > APART_NS);
+  const sure = truth.filter(isSure);
   const unsure = rounds - sure.length;
   for (let thread = 0; thread < threads; thread++) {
     const logged = sure.filter((a) => a.at(-1).thread === thread).length;
@@ -88,8 +100,7 @@ function barrier() {
   }
   /* Q is the one who is last most often, by far. */
   const most = tree.find((row) => row.from === name(late));
-  assert.ok(sure.length < rounds / 2 ||
-    tree.every((row) => row === most || row.last < most.last),
+  assert.ok(tree.every((row) => row === most || row.last < most.last),
     `${name(late)} was last in ${most.last} rounds`);
   assert.equal(most.host, truth[0].find((a) => a.thread === late).host);
 
@@ -98,8 +109,7 @@ function barrier() {
     .filter((row) => row.from === name(late));
   const ownHost = truth.map((arrivals) =>
     arrivals.filter((a) => a.host === most.host));
-  const sureThere = ownHost.filter((a) =>
-    a.at(-1).arrived - a.at(-2).arrived > APART_NS);
+  const sureThere = ownHost.filter(isSure);
   const loggedThere =
     sureThere.filter((a) => a.at(-1).thread === late).length;
   assert.ok(loggedThere <= there.length &&
@@ -150,16 +160,29 @@ function readTuples(run, hosts) {
     of: (name) => tuples.get(ids.get(name)) ?? []};
 }
 
+/* The first strip has more than half of the work, so that its thread comes last
+ * to most steps; where others use the processors it may take another try. */
+const CULPRIT = 0;
+
+function riverRun(count, tries) {
+  const run = experiment(`river${tries}`, 'river',
+    ['--threads', String(count), '--size', 'S'], count, ['run']);
+  const raw = readTuples(run, ['h0', 'h1', 'h2', 'h3']);
+  const last = raw.of('step.min.ec').map(({thread}) => thread);
+  if (2 * last.filter((thread) => thread === CULPRIT).length > last.length)
+    return {run, raw, last};
+  assert.ok(tries > 1, 'the strip with the most work is not late');
+  return riverRun(count, tries - 1);
+}
+
 function river() {
   const count = 4;
-  const run = experiment('river', 'river',
-    ['--threads', String(count), '--size', 'S'], count, ['run']);
+  const {run, raw, last} = riverRun(count, 5);
   const values = JSON.parse(readFileSync(join(run, 'river.json'))).values;
   const wet = values.strips_wet_start.split(' ').map(Number);
   assert.ok(wet[0] > 2 * Math.max(...wet.slice(1)), `wet cells: ${wet}`);
 
   /* What a thread computes lies between its operations. */
-  const raw = readTuples(run, ['h0', 'h1', 'h2', 'h3']);
   const threads = view(run, 'communication');
   assert.equal(threads.length, count);
   const close = (seen, wanted, within, what) => assert.ok(
@@ -178,7 +201,6 @@ function river() {
   });
 
   /* In each step all wait for the last one, who takes the minimum on. */
-  const last = raw.of('step.min.ec').map(({thread}) => thread);
   const arrivals = threads.map(({thread}) => raw.of(`${thread}.step.ec1`));
   const waits = view(run, 'waits-for');
   threads.forEach((who, i) => threads.forEach((whom, k) => {
@@ -197,6 +219,7 @@ function river() {
     .reduce((sum, row) => sum + row.total_ns, 0);
   const most = threads.reduce((a, b) =>
     (total(a.thread) >= total(b.thread) ? a : b)).thread;
+  assert.equal(most, threads[CULPRIT].thread);
   console.log(`river: shares ${threads.map((t) => t.share.toFixed(2))}, ` +
     `waited for ${most} most, ${(total(most) / 1e6).toFixed(1)} ms`);
 }

@@ -319,17 +319,19 @@ Test(feed, keeps_to_its_share_and_says_what_it_cost)
     cr_assert_eq(cost.bytes, 108);
     cr_assert_gt(cost.processor_ns, 100000);
     /* 0.1 ms at this share: a quarter of an hour. */
-    cr_assert_gt(scopes_feed_pause_ns(feed), 100000000000);
+    cr_assert_gt(scopes_feed_pause_ns(feed, false), 100000000000);
+    cr_assert_gt(scopes_feed_pause_ns(feed, true), 100000000000);
     scopes_feed_destroy(feed);
 
     much.batch = 2; /* nothing to wait for as long as there is more */
     feed = feed_of(run, SIZE_MAX, &much);
     check_status(scopes_feed_pull(feed, work, &sum, &more), 0);
     cr_assert(more);
-    cr_assert_lt(scopes_feed_pause_ns(feed), 1000000000);
+    cr_assert_lt(scopes_feed_pause_ns(feed, false), 1000000000);
     check_status(scopes_feed_pull(feed, work, &sum, &more), 0);
     cr_assert_not(more);
-    cr_assert_gt(scopes_feed_pause_ns(feed), 1000000000000);
+    cr_assert_gt(scopes_feed_pause_ns(feed, false), 1000000000000);
+    cr_assert_lt(scopes_feed_pause_ns(feed, true), 1000000000);
     scopes_feed_destroy(feed);
     eventspace_run_close(run);
     pastset_space_close(space);

@@ -2,7 +2,10 @@
 es_test(scopes/gather_test LINKS eventspace::scopes
         SOURCES support/process.c support/scratch.c TIMEOUT 900)
 es_test(scopes/gather_message_test LINKS eventspace::scopes)
+es_test(scopes/merge_test LINKS eventspace::scopes
+        SOURCES support/process.c support/scratch.c TIMEOUT 600)
 if(TARGET scopes_gather_test)
+  add_dependencies(scopes_merge_test eventspace_cli gsum)
   add_dependencies(scopes_gather_test eventspace_cli figure3 counting_app)
 endif()
 es_fuzz(gather LINKS eventspace::scopes)

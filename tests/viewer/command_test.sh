@@ -57,6 +57,18 @@ done
 check "no command is wrong usage" wrong_usage
 check "an unknown command is wrong usage" wrong_usage fly
 check "an unknown map command is wrong usage" wrong_usage map fly
+suggests() { # WRONG RIGHT
+    gives 2 "$eventspace" "$1" && says "no command '$1'; did you mean '$2'?" err
+}
+for pair in "veiw view" "rport report" "inof info" "clok clock" \
+    "experment experiment" "choose2 choose" "key. key"; do
+    # shellcheck disable=SC2086
+    check "'${pair% *}' is '${pair#* }', misspelt" suggests $pair
+done
+suggests_nothing() {
+    gives 2 "$eventspace" weather && says "eventspace --help. lists them" err
+}
+check "what is no command at all gets no suggestion" suggests_nothing
 check "an unknown option is wrong usage" wrong_usage info --fly RUN
 check "a missing map is wrong usage" wrong_usage map check
 check "two maps are wrong usage" wrong_usage map check a b
@@ -116,6 +128,32 @@ refuses_to_run() {
         [ ! -e RUN ]
 }
 check "a map is made from standard input" generates
+nobody_joins() {
+    gives 1 "$eventspace" run map.dot --out NOBODY -- ls / &&
+        says "the program has not joined the run" err
+}
+check "a program that is none of ours is told apart" nobody_joins
+cat >wrong.dot <<'END'
+digraph wrong {
+    a [kind=thread, number=0];
+    b [kind=thread, number=0];
+    c [kind=thread];
+    e [kind=element, type="i33 f64[", polcy=block];
+    f [kind=element, type=i32, capacity=0];
+    a -> e [use=write]; b -> e [use=raed];
+    c -> f [use=read];
+}
+END
+cites_the_mapping() {
+    gives 1 "$eventspace" map generate -a wrong.dot && [ ! -s out ] &&
+        says "wrong.dot:3: b: number=0: thread a has that number too" err &&
+        says "wrong.dot:4: c: has no number" err &&
+        says "wrong.dot:5: e: .*i33" err &&
+        says "wrong.dot:5: e: has an unknown attribute, polcy" err &&
+        says "wrong.dot:6: f: capacity=0" err &&
+        says "wrong.dot:7: b -> e: use=raed" err && [ "$(wc -l <err)" -eq 6 ]
+}
+check "what is wrong in a mapping is told by its lines" cites_the_mapping
 check "a map is instrumented, and back" instruments
 check "a map is drawn" draws
 check "check names file and line" complains

@@ -1,6 +1,8 @@
 /* draw_test.c - pictures of path maps. */
 #include "viewer/draw.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "eventspace/instrument.h"
@@ -208,7 +210,99 @@ Test(draw, refuses_formats_it_does_not_know)
     check_status(viewer_draw(map, &options), PASTSET_EINVAL);
     check_error("it is svg, png, pdf or dot");
     options.file = "/nowhere/map.svg";
-    check_status(viewer_draw(map, &options), PASTSET_EIO);
+    check_status(viewer_draw(map, &options), PASTSET_ENOENT);
     check_error("/nowhere/map.svg");
+    paths_map_destroy(map);
+}
+
+/* Of somebody else's map nothing leads away from the picture. */
+Test(draw, keeps_no_links_and_no_files_of_others)
+{
+    static const char text[] =
+        "digraph m { URL=\"http://evil.example/g\"; fontpath=\"/evil\";"
+        " node [href=\"http://evil.example/d\", image=\"/evil.png\"];"
+        " edge [labelURL=\"http://evil.example/e\"];"
+        " subgraph cluster_h0 { URL=\"http://evil.example/h\";"
+        "  t [kind=thread, number=0, URL=\"http://evil.example/n\","
+        "     shapefile=\"/evil.ps\"];"
+        "  e [kind=element, type=u64, image=\"/evil.png\"]; }"
+        " t -> e [use=write, headhref=\"http://evil.example/i\","
+        "         label=<<b>a</b> <img src=\"/evil.png\"/>>]; }";
+    viewer_draw_options options = {"map.svg", NULL, VIEWER_FOLD_NEVER};
+    const char *const formats[] = {"svg", "dot"};
+    paths_map *map;
+
+    check_status(paths_map_parse(&map, text, sizeof(text) - 1, "evil.dot"), 0);
+    for (size_t i = 0; i < 2; i++) {
+        size_t bytes;
+        char *drawn_text;
+        options.format = formats[i];
+        check_status(viewer_draw_text(&drawn_text, &bytes, map, &options), 0);
+        cr_expect_null(memmem(drawn_text, bytes, "evil", 4), "%.*s", (int)bytes,
+                       drawn_text);
+        free(drawn_text);
+    }
+    paths_map_destroy(map);
+}
+
+static void check_left(const char *text)
+{
+    size_t bytes;
+    char *there = drawn(&bytes);
+
+    cr_expect_str_eq(there, text);
+    free(there);
+}
+
+/* What cannot be written leaves what was there, and no half of anything. */
+Test(draw, leaves_the_old_picture_when_there_is_no_room)
+{
+    paths_map *map = tunnel(8, 2);
+    viewer_draw_options options = {file, "dot", VIEWER_FOLD_AUTO};
+    struct rlimit before, small = {1000, RLIM_INFINITY};
+    char part[128];
+    FILE *old = fopen(file, "w");
+
+    fputs("old", old);
+    fclose(old);
+    snprintf(part, sizeof(part), "%s.%ld.part", file, (long)getpid());
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small.rlim_max = before.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &small);
+    cr_expect_neq(viewer_draw(map, &options), 0);
+    setrlimit(RLIMIT_FSIZE, &before);
+    check_error(file);
+    check_error("File too large");
+    check_left("old");
+    cr_expect_neq(access(part, F_OK), 0);
+    paths_map_destroy(map);
+}
+
+/* /dev/full is a disk without room that everybody has. */
+Test(draw, says_that_the_disk_is_full)
+{
+    paths_map *map = tunnel(2, 1);
+    viewer_draw_options options = {"/dev/full", "png", VIEWER_FOLD_AUTO};
+
+    check_status(viewer_draw(map, &options), PASTSET_ENOSPC);
+    check_error("/dev/full: No space left on device");
+    paths_map_destroy(map);
+}
+
+/* Whatever stands where the new file is made is somebody else's. */
+Test(draw, follows_no_link)
+{
+    paths_map *map = tunnel(2, 1);
+    viewer_draw_options options = {file, "dot", VIEWER_FOLD_AUTO};
+    char part[128], victim[128];
+
+    snprintf(part, sizeof(part), "%s.%ld.part", file, (long)getpid());
+    snprintf(victim, sizeof(victim), "%s.victim", file);
+    cr_assert_eq(symlink(victim, part), 0);
+    check_status(viewer_draw(map, &options), PASTSET_EEXIST);
+    cr_expect_neq(access(victim, F_OK), 0);
+    unlink(part);
+    check_status(viewer_draw(map, &options), 0);
     paths_map_destroy(map);
 }

@@ -1,0 +1,243 @@
+/* merge.c - see merge.h. */
+#include "scopes/merge.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "scopes/source.h"
+
+static const char *const suffixes[] = {".space", ".drained", ".archive",
+                                       ".meta"};
+
+typedef struct merge {
+    const char *out;
+    const char *const *directories;
+    eventspace_run **runs; /* `count` of them */
+    scopes_source **sources;
+    size_t count;
+} merge;
+
+static int fail_errno(const char *name)
+{
+    int error = errno;
+
+    return pastset_fail(pastset_status_from_errno(error), "%s: %s", name,
+                        strerror(error));
+}
+
+/* --- copying --- */
+
+static int bytes_copy(int from, int to, off_t at, off_t end)
+{
+    char bytes[65536];
+
+    while (at < end) {
+        size_t most = end - at < (off_t)sizeof(bytes) ? (size_t)(end - at)
+                                                      : sizeof(bytes);
+        ssize_t got = pread(from, bytes, most, at);
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            return 0;
+        for (ssize_t done = 0; done < got;) {
+            ssize_t put =
+                pwrite(to, bytes + done, (size_t)(got - done), at + done);
+            if (put < 0)
+                return -1;
+            done += put;
+        }
+        at += got;
+    }
+    return 0;
+}
+
+/* Spaces are mostly holes, and stay so. */
+static int holes_copy(int from, int to)
+{
+    off_t size = lseek(from, 0, SEEK_END), at = 0;
+
+    if (size < 0 || ftruncate(to, size) != 0)
+        return -1;
+    while (at < size) {
+        off_t end;
+        at = lseek(from, at, SEEK_DATA);
+        if (at < 0)
+            return errno == ENXIO ? 0 : -1; /* nothing but a hole */
+        end = lseek(from, at, SEEK_HOLE);
+        if (end < 0 || bytes_copy(from, to, at, end) != 0)
+            return -1;
+        at = end;
+    }
+    return 0;
+}
+
+static int file_copy(const char *from_name, const char *to_name)
+{
+    int from = open(from_name, O_RDONLY | O_CLOEXEC), to, err = 0;
+
+    if (from < 0)
+        return errno == ENOENT ? 0 : fail_errno(from_name);
+    to = open(to_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (to < 0 || holes_copy(from, to) != 0)
+        err = fail_errno(to_name);
+    if (to >= 0 && close(to) != 0 && !err)
+        err = fail_errno(to_name);
+    close(from);
+    return err;
+}
+
+static int host_copy(const merge *m, size_t directory, const char *host)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && !err;
+         i++) {
+        char from[PATH_MAX], to[PATH_MAX];
+        err = eventspace_run_file(from, sizeof(from), m->directories[directory],
+                                  host, suffixes[i]);
+        if (!err)
+            err =
+                eventspace_run_file(to, sizeof(to), m->out, host, suffixes[i]);
+        if (!err)
+            err = file_copy(from, to);
+    }
+    return err;
+}
+
+/* --- choosing --- */
+
+static bool same_start(const eventspace_meta *a, const eventspace_meta *b)
+{
+    return a->pid == b->pid && a->start_tick == b->start_tick &&
+           a->start_wall_ns == b->start_wall_ns;
+}
+
+/* The directory with the most of a host's events; `m->count`: none has any of
+ * its files. */
+static int host_choose(const merge *m, size_t host, size_t *chosen)
+{
+    uint64_t most = 0;
+
+    *chosen = m->count;
+    for (size_t i = 0; i < m->count; i++) {
+        const eventspace_run_host *there =
+            eventspace_run_host_at(m->runs[i], host);
+        scopes_ledger ledger;
+        int err;
+        if (!there->has_meta)
+            continue;
+        if (*chosen < m->count &&
+            !same_start(&there->meta,
+                        &eventspace_run_host_at(m->runs[*chosen], host)->meta))
+            return pastset_fail(
+                PASTSET_EEXIST, "%s and %s have different runs of host %s",
+                m->directories[*chosen], m->directories[i], there->name);
+        err = scopes_source_count(m->sources[i], host, &ledger);
+        if (err)
+            return err;
+        if (*chosen == m->count || ledger.seen > most) {
+            *chosen = i;
+            most = ledger.seen;
+        }
+    }
+    return 0;
+}
+
+/* --- all --- */
+
+static int out_make(const char *out)
+{
+    struct dirent *entry;
+    bool empty = true;
+    DIR *dir;
+
+    if (mkdir(out, 0777) == 0)
+        return 0;
+    if (errno != EEXIST || !(dir = opendir(out)))
+        return fail_errno(out);
+    while ((entry = readdir(dir)) != NULL)
+        empty &= entry->d_name[0] == '.' &&
+                 (!entry->d_name[1] || strcmp(entry->d_name, "..") == 0);
+    closedir(dir);
+    return empty ? 0
+                 : pastset_fail(PASTSET_EEXIST,
+                                "%s: is not empty; give a new directory", out);
+}
+
+static int runs_open(merge *m)
+{
+    int err = 0;
+
+    m->runs = calloc(m->count, sizeof(*m->runs));
+    m->sources = calloc(m->count, sizeof(*m->sources));
+    if (!m->runs || !m->sources)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu runs", m->count);
+    for (size_t i = 0; i < m->count && !err; i++) {
+        err = eventspace_run_open(&m->runs[i], m->directories[i]);
+        if (!err)
+            err = scopes_source_open(&m->sources[i], m->runs[i]);
+        if (!err && paths_map_digest(eventspace_run_map(m->runs[i])) !=
+                        paths_map_digest(eventspace_run_map(m->runs[0])))
+            err = pastset_fail(PASTSET_EINVAL,
+                               "%s and %s have different path maps: they are "
+                               "not of one run",
+                               m->directories[0], m->directories[i]);
+    }
+    return err;
+}
+
+static void runs_close(merge *m)
+{
+    for (size_t i = 0; i < m->count && m->runs && m->sources; i++) {
+        if (m->sources[i])
+            scopes_source_close(m->sources[i]);
+        eventspace_run_close(m->runs[i]);
+    }
+    free(m->sources);
+    free(m->runs);
+}
+
+static int hosts_merge(const merge *m, scopes_merged *merged, void *context)
+{
+    size_t hosts = eventspace_run_host_count(m->runs[0]);
+    int err = 0;
+
+    for (size_t i = 0; i < hosts && !err; i++) {
+        const char *name = eventspace_run_host_at(m->runs[0], i)->name;
+        size_t chosen;
+        err = host_choose(m, i, &chosen);
+        if (!err && chosen < m->count)
+            err = host_copy(m, chosen, name);
+        if (!err)
+            merged(name, chosen < m->count ? m->directories[chosen] : NULL,
+                   context);
+    }
+    return err;
+}
+
+int scopes_merge(const char *out, const char *const *directories, size_t count,
+                 scopes_merged *merged, void *context)
+{
+    merge m = {.out = out, .directories = directories, .count = count};
+    char map[PATH_MAX];
+    int err = count > 0 ? runs_open(&m)
+                        : pastset_fail(PASTSET_EINVAL, "nothing to merge");
+
+    if (!err)
+        err = out_make(out);
+    if (!err)
+        err = hosts_merge(&m, merged, context);
+    /* Last: it is a run directory from here on. */
+    if (!err)
+        err = eventspace_run_file(map, sizeof(map), out, "pathmap", ".dot");
+    if (!err)
+        err = paths_map_save(eventspace_run_map(m.runs[0]), map);
+    runs_close(&m);
+    return err;
+}

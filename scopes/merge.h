@@ -1,0 +1,28 @@
+/* merge.h - several run directories of one run made into one.
+ *
+ * Hosts that were started on several machines leave a run directory on each,
+ * and a scope leaves a mirror of what it has gathered. Each of them has the
+ * same path map, and the files of some of its hosts.
+ *
+ * Threads: any; one merge of a directory at a time. */
+#ifndef SCOPES_MERGE_H
+#define SCOPES_MERGE_H
+
+#include <stddef.h>
+
+/* From where the files of a host came; NULL: no directory has any. */
+typedef void scopes_merged(const char *host, const char *directory,
+                           void *context);
+
+/* Makes the run directory `out`, which is not there or empty, of `count`
+ * others, which stay as they are: the map, and of each host the files from the
+ * directory that has the most of its events. Tells `merged` of each host of the
+ * map, in its order.
+ * Errors: PASTSET_EEXIST (`out` is not empty; two directories have different
+ * runs of a host), PASTSET_EINVAL (they have different maps), PASTSET_EIO,
+ * PASTSET_ENOSPC, PASTSET_ENOMEM, and those of eventspace_run_open. After an
+ * error there may be files in `out`, but no pathmap.dot. */
+int scopes_merge(const char *out, const char *const *directories, size_t count,
+                 scopes_merged *merged, void *context);
+
+#endif

@@ -1,0 +1,203 @@
+/* demand_test.c - elements that take their memory as they fill; who waits in
+ * them; and what another process has saved of them. */
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "support.h"
+
+TestSuite(demand, .timeout = 120);
+
+#define CAPACITY 200000u /* tuples of 8 bytes: more than it takes at once */
+
+static pastset_element *on_demand(pastset_space *space, pastset_policy policy,
+                                  bool one_writer)
+{
+    pastset_type type = type_make("u64");
+    pastset_element_options options = {.name = "e",
+                                       .type = &type,
+                                       .policy = policy,
+                                       .capacity = CAPACITY,
+                                       .one_writer = one_writer,
+                                       .on_demand = true};
+    pastset_element *element;
+
+    check_status(pastset_element_create(&element, space, &options), 0);
+    return element;
+}
+
+static uint64_t disk_of(const char *path)
+{
+    struct stat status;
+
+    cr_assert_eq(stat(path, &status), 0);
+    return (uint64_t)status.st_blocks * 512;
+}
+
+static void check_range(pastset_element *element, uint64_t first, uint64_t last)
+{
+    for (uint64_t i = first; i < last; i += 997) {
+        uint64_t value = 0;
+        size_t bytes = sizeof(value);
+        check_status(pastset_read(element, i, &value, &bytes, PASTSET_NOWAIT),
+                     0);
+        cr_assert_eq(value, i);
+    }
+}
+
+/* Either way of writing: the one writer's fast way, or with the lock. */
+static void keep_the_newest(bool one_writer)
+{
+    const char *path = space_path("demand");
+    pastset_space *space = space_make(path);
+    uint64_t before = disk_of(path), some;
+    pastset_element *e = on_demand(space, PASTSET_DISCARD, one_writer);
+    pastset_ledger ledger;
+
+    cr_expect_lt(disk_of(path) - before, CAPACITY * 8ull / 8);
+    for (uint64_t i = 0; i < CAPACITY / 4; i++)
+        cr_assert_eq(put(e, i), 0);
+    some = disk_of(path) - before;
+    cr_expect_geq(some, CAPACITY / 4 * 8ull);
+    cr_expect_lt(some, CAPACITY * 8ull);
+    for (uint64_t i = CAPACITY / 4; i < 3 * CAPACITY; i++)
+        cr_assert_eq(put(e, i), 0);
+    pastset_element_ledger(e, &ledger);
+    cr_expect_eq(ledger.written, 3 * CAPACITY);
+    cr_expect_eq(ledger.present, CAPACITY);
+    cr_expect_eq(ledger.dropped, 2 * CAPACITY);
+    cr_expect_eq(ledger.refused, 0);
+    check_range(e, 2 * CAPACITY, 3 * CAPACITY);
+    pastset_space_close(space);
+    unlink(path);
+}
+
+Test(demand, discarding_elements_take_memory_as_they_fill)
+{
+    keep_the_newest(true);
+    keep_the_newest(false);
+}
+
+/* The disk is full in the middle of the element's first round, and has room
+ * again later: what was refused is counted, and what came is in order. */
+static void survive(pastset_policy policy, bool one_writer)
+{
+    const char *path = space_path("full");
+    pastset_space *space = space_make(path);
+    pastset_element *e = on_demand(space, policy, one_writer);
+    struct rlimit before, small;
+    struct stat status;
+    pastset_ledger ledger;
+    uint64_t refused = 0, i = 0;
+
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(stat(path, &status), 0);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = (rlim_t)status.st_size + CAPACITY * 8 / 2;
+    setrlimit(RLIMIT_FSIZE, &small);
+    while (i < CAPACITY && !refused) {
+        int err = put(e, i);
+        if (!err)
+            i++;
+        else
+            refused++;
+        cr_assert(err == 0 || err == PASTSET_ENOSPC, "%d", err);
+    }
+    cr_assert_lt(i, CAPACITY);
+    cr_expect_eq(put(e, i), PASTSET_ENOSPC);
+    check_error("full");
+    pastset_element_refuse(e);
+    pastset_element_ledger(e, &ledger);
+    cr_expect_eq(ledger.written, i);
+    cr_expect_eq(ledger.refused, refused + 2);
+    setrlimit(RLIMIT_FSIZE, &before);
+    for (; i < CAPACITY; i++)
+        cr_assert_eq(put(e, i), 0);
+    check_range(e, 0, CAPACITY);
+    pastset_space_close(space);
+    unlink(path);
+}
+
+Test(demand, a_full_disk_refuses_and_counts)
+{
+    survive(PASTSET_DISCARD, true);
+    survive(PASTSET_DISCARD, false);
+    survive(PASTSET_BLOCK, true);
+    survive(PASTSET_GROW, false);
+}
+
+Test(demand, prefault_takes_all_of_it_at_once)
+{
+    const char *path = space_path("prefaulted");
+    pastset_space *space = space_make(path);
+    uint64_t before = disk_of(path);
+    pastset_type type = type_make("u64");
+    pastset_element_options options = {.name = "e",
+                                       .type = &type,
+                                       .policy = PASTSET_DISCARD,
+                                       .capacity = CAPACITY,
+                                       .prefault = true,
+                                       .on_demand = true};
+    pastset_element *e;
+
+    check_status(pastset_element_create(&e, space, &options), 0);
+    cr_expect_geq(disk_of(path) - before, CAPACITY * 8ull);
+    pastset_space_close(space);
+    unlink(path);
+}
+
+/* --- waiting writers --- */
+
+Test(demand, writers_that_wait_are_timed)
+{
+    pastset_space *space = space_make(NULL);
+    pastset_element *e =
+        element_make(space, "e", "u64", PASTSET_BLOCK, 1, false);
+    pastset_ledger ledger;
+    uint64_t value = 1;
+
+    cr_assert_eq(put(e, 0), 0);
+    cr_assert_eq(put(e, 1), PASTSET_EAGAIN);
+    pastset_element_ledger(e, &ledger);
+    cr_expect_eq(ledger.blocked_ns, 0);
+    for (unsigned i = 1; i <= 2; i++) {
+        check_status(pastset_write(e, &value, sizeof(value), 25, NULL),
+                     PASTSET_ETIMEDOUT);
+        pastset_element_ledger(e, &ledger);
+        cr_expect_geq(ledger.blocked_ns, i * 25000000ull);
+    }
+    pastset_space_close(space);
+}
+
+/* --- what is saved --- */
+
+Test(demand, another_process_tells_what_it_has_saved)
+{
+    const char *path = space_path("saved");
+    pastset_space *space = space_make(path), *opened;
+    pastset_element *e = on_demand(space, PASTSET_BLOCK, true), *theirs;
+    int status;
+    pid_t child;
+
+    cr_expect_eq(pastset_element_saved(e), 0);
+    check_status(pastset_element_tell_saved(e, 1), PASTSET_ENOTSUP);
+    child = fork();
+    if (child == 0) {
+        bool well = pastset_space_open(&opened, path) == 0;
+        theirs = well ? pastset_space_find(opened, "e") : NULL;
+        /* Another file has the name by now; it is the old one that is told. */
+        well = theirs && unlink(path) == 0 &&
+               pastset_element_tell_saved(theirs, 7) == 0 &&
+               pastset_element_tell_saved(theirs, 42) == 0 &&
+               pastset_element_saved(theirs) == 42;
+        if (well)
+            pastset_space_close(opened);
+        _exit(well ? 0 : 1);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    cr_expect_eq(pastset_element_saved(e), 42);
+    pastset_space_close(space);
+}

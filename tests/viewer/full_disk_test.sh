@@ -1,0 +1,150 @@
+#!/bin/sh
+# full_disk_test.sh - runs and reports on a file system that is full.
+#
+#     full_disk_test.sh EVENTSPACE GSUM
+#
+# The file system is one in memory, in a mount namespace of this test's own.
+set -u
+[ "${FULL_DISK_INSIDE-}" ] ||
+    FULL_DISK_INSIDE=1 exec unshare --map-root-user --mount sh "$0" "$@"
+eventspace=$1
+gsum=$2
+folder=$(mktemp -d)
+disk=$folder/disk
+mkdir "$disk"
+trap 'umount "$disk"; rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+check() { # NAME COMMAND...: the command succeeds
+    name=$1
+    shift
+    if "$@" >checked 2>&1; then
+        echo "ok      $name"
+    else
+        echo "FAILED  $name"
+        cat checked
+        failures=$((failures + 1))
+    fi
+}
+
+says() { # PATTERN FILE
+    grep -q -- "$1" "$2" && return 0
+    echo "no \"$1\" in $2:"
+    cat "$2"
+    return 1
+}
+
+# fresh SIZE: an empty file system of that size.
+fresh() {
+    umount "$disk" 2>/dev/null
+    mount -t tmpfs -o "size=$1" disk "$disk"
+}
+
+# full_but_for KIB: something else takes the room.
+full_but_for() {
+    free=$(df --output=avail "$disk" | tail -1)
+    head -c $(((free - $1) * 1024)) /dev/zero >"$disk/ballast"
+}
+
+total() { # NAME: of `info`, of the run
+    "$eventspace" info "$disk/RUN" --format json |
+        sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" | head -1
+}
+
+"$gsum" mapping --threads 4 >application.dot
+"$eventspace" map generate -a application.dot --hosts 2 -o plain.dot
+"$eventspace" map instrument plain.dot --collectors all -o map.dot
+"$eventspace" map instrument plain.dot --collectors all --trace-size 1000 \
+    -o small.dot
+collectors=$(grep -c kind=collector map.dot)
+
+# --- spaces that cannot grow ---
+
+rounds=60000
+fresh 4m
+"$eventspace" run map.dot --out "$disk/RUN" -- "$gsum" run -n $rounds \
+    >said 2>told
+code=$?
+counts() {
+    [ $code -eq 1 ] && says "its file system $disk (disk, tmpfs) is full" told &&
+        says "events are lost, [0-9]* of them for want of disk" told &&
+        says checksum said || return 1
+    # Each round passes each collector once, whatever became of its event.
+    made=$(total events_made) present=$(total events_present)
+    lost=$(total events_dropped)
+    echo "made $made, present $present, lost $lost"
+    [ "$made" -eq $((rounds * collectors)) ] && [ "$lost" -gt 0 ] &&
+        [ $((present + lost)) -eq "$made" ]
+}
+check "a run on a full disk goes on, says so and counts" counts
+finished() {
+    "$eventspace" info "$disk/RUN" >out && ! says "killed\|running" out
+}
+check "its hosts have said that they finished" finished
+
+# --- what is written later ---
+
+for command in "map draw map.dot -o $disk/map.svg" \
+    "report $disk/RUN -o $disk/report.html" \
+    "map draw map.dot -o $disk/map.dot"; do
+    full_but_for 0
+    no_room() {
+        # shellcheck disable=SC2086
+        "$eventspace" $command >out 2>err
+        [ $? -eq 1 ] && says "No space left on device on the file system $disk" \
+            err && [ -z "$(ls "$disk" | grep part)" ]
+    }
+    check "${command%% /*} says that there is no room" no_room
+done
+no_mirror() {
+    "$eventspace" scope "$disk/RUN" --out "$disk/MIRROR" >out 2>err
+    [ $? -eq 1 ] && says "No space left on device" err && ! says "gathered" out
+}
+check "a scope says that there is no room" no_mirror
+
+# --- archives ---
+
+# archived POLICY: of a run on a disk with 150 KiB left.
+archived() {
+    fresh 8m
+    "$eventspace" run small.dot --out "$disk/RUN" --archive -- "$gsum" run \
+        -n 10 >said 2>told || return 1
+    full_but_for 150
+    "$eventspace" run small.dot --out "$disk/RUN" --replace \
+        --when-full="$1" -- "$gsum" run -n $rounds >said 2>told
+    code=$?
+    [ $code -eq 1 ] &&
+        says "\.archive: writing: No space left on device, on the file system" \
+            told
+}
+loses() {
+    archived lose && says "events are lost until" told && says checksum said &&
+        says "archived [0-9]* events, [1-9][0-9]* lost" told &&
+        [ "$(total events_made)" -eq $((rounds * collectors)) ]
+}
+check "a run whose archive is full goes on" loses
+ends() {
+    archived end && says "the run ends" told && ! grep -q checksum said
+}
+check "or it ends" ends
+waits() {
+    fresh 8m
+    "$eventspace" run small.dot --out "$disk/RUN" --archive -- "$gsum" run \
+        -n 10 >said 2>told || return 1
+    full_but_for 150
+    "$eventspace" run small.dot --out "$disk/RUN" --replace \
+        --when-full=wait -- "$gsum" run -n $rounds >said 2>told &
+    run=$!
+    until grep -q "the program waits" told; do
+        kill -0 $run 2>/dev/null || break
+        sleep 0.05
+    done
+    rm "$disk/ballast"
+    wait $run
+    [ $? -eq 0 ] && says "the program waits" told && says checksum said &&
+        says "archived $((rounds * collectors)) events, 0 lost" told
+}
+check "or it waits for room, and loses nothing" waits
+
+[ $failures -eq 0 ]

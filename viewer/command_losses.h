@@ -1,0 +1,31 @@
+/* command_losses.h - a run of which events are lost says so: at once when its
+ * file system is full, and in the end in any case. */
+#ifndef VIEWER_COMMAND_LOSSES_H
+#define VIEWER_COMMAND_LOSSES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "pastset/waiter.h"
+
+typedef struct command_losses {
+    const char *directory;
+    const char *host; /* NULL: of all */
+    /* What follows is filled in. */
+    pthread_t thread;
+    pastset_waiter waiter;
+    atomic_bool stopped;
+    bool running;
+} command_losses;
+
+/* Looks from now on, in a thread that takes no signals. A run that cannot be
+ * looked at goes on. */
+void command_losses_watch(command_losses *losses);
+/* Ends that, and says on standard error what is lost, and whether there was a
+ * run at all; `archived`: an archiver has counted that, and what is left to say
+ * is what hosts have noted. COMMAND_FAILED: something was lost for want of
+ * disk, or no host has joined. */
+int command_losses_end(command_losses *losses, bool archived);
+
+#endif
