@@ -20,6 +20,7 @@ TestSuite(rounds_in_step, .timeout = 120);
 typedef struct board {
     _Atomic int pid;     /* of h0 */
     _Atomic int ready;   /* t0 waits in its first round, or is about to */
+    _Atomic int opened;  /* t2 has its way to h0, which is stopped after that */
     _Atomic int tids[3]; /* of t0, t1 and t2, once they are about to wait */
     int64_t brings;      /* how many do */
 } board;
@@ -200,6 +201,8 @@ static int mistaken(paths_thread *self, void *argument)
 
     (void)argument;
     expect_status(paths_open(&path, self, "sum"), 0);
+    while (!atomic_load(&now->opened))
+        usleep(1000);
     until_asleep(0);
     kill(atomic_load(&now->pid), SIGSTOP);
     says_who_it_is(self);
@@ -220,7 +223,8 @@ static int beside(paths_thread *self, void *argument)
     pthread_t later;
     paths_path *path;
 
-    expect_status(paths_open(&path, self, "sum"), 0); /* h0 answers now */
+    expect_status(paths_open(&path, self, "sum"), 0);
+    atomic_store(&now->opened, 1);
     until_asleep(1);
     says_who_it_is(self);
     pthread_create(&later, NULL, go_on_later, NULL);
