@@ -11,6 +11,7 @@
  * atomic add by a factor of two to three: the contended line is what costs. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "eventspace/collector_internal.h"
 #include "eventspace/ticks.h"
@@ -22,6 +23,7 @@
 /* After a tuple was refused, for want of disk or at a limit, so many more are
  * without being tried: a try is a system call, or at least a text. */
 #define PASS_OVER 255u
+#define DISK_PAUSE_NS 10000000 /* between two tries of who waits for room */
 
 typedef struct collector {
     trace_element *trace;
@@ -167,10 +169,9 @@ void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
         snprintf(out, PASTSET_NAME_BYTES, "%s~%u", trace->name, number);
 }
 
-/* The first tuple of this executor. */
+/* The first tuple of this executor, or the first for which there is room. */
 static int lane_make(trace_element *trace, trace_lane *lane)
 {
-    uint32_t number = atomic_fetch_add(&trace->lanes_made, 1) + 1;
     char name[PASTSET_NAME_BYTES];
     pastset_type type;
     pastset_element_options options = {.name = name,
@@ -180,15 +181,25 @@ static int lane_make(trace_element *trace, trace_lane *lane)
                                        .one_writer = true,
                                        .prefault = trace->prefault,
                                        .on_demand = true};
+    pastset_element *element = NULL;
     int err = pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
 
-    eventspace__lane_name(name, trace, number);
+    if (!lane->number)
+        lane->number = atomic_fetch_add(&trace->lanes_made, 1) + 1;
+    eventspace__lane_name(name, trace, lane->number);
     if (!err)
-        err = pastset_element_create(&lane->element,
-                                     paths_host_space(trace->host), &options);
-    if (!err)
-        lane->appender = pastset_element_appender(lane->element);
-    return err;
+        err = pastset_element_create(&element, paths_host_space(trace->host),
+                                     &options);
+    if (err)
+        return err;
+    lane->element = element;
+    lane->appender = pastset_element_appender(element);
+    if (lane->lost) {
+        pastset_element_refuse(element, (int64_t)lane->lost, PASTSET_ENOSPC);
+        atomic_fetch_sub(&trace->lost, lane->lost);
+        lane->lost = 0;
+    }
+    return 0;
 }
 
 /* --- the wrapper --- */
@@ -206,6 +217,55 @@ static void fill(eventspace_trace *event, uint64_t start, uint64_t end,
     event->status = (uint16_t)-op->status;
 }
 
+/* Counts an event that is not tried. */
+static void refuse(trace_element *trace, trace_lane *lane)
+{
+    if (lane->element) {
+        pastset_element_refuse(lane->element, 1, lane->why);
+    } else {
+        lane->lost++;
+        atomic_fetch_add(&trace->lost, 1);
+    }
+}
+
+/* One attempt; when it is refused that is counted. */
+static int attempt(trace_element *trace, trace_lane *lane,
+                   const eventspace_trace *event)
+{
+    int err = lane->element ? 0 : lane_make(trace, lane);
+
+    if (err) {
+        lane->why = err;
+        refuse(trace, lane);
+        return err;
+    }
+    return pastset_write(lane->element, event, sizeof(*event), PASTSET_NOWAIT,
+                         NULL);
+}
+
+/* Until there is room on the disk, or nobody saves what is there any more. The
+ * event was refused once, and counts as that only if it is in the end. */
+static int attempt_patiently(trace_element *trace, trace_lane *lane,
+                             const eventspace_trace *event)
+{
+    struct timespec nap = {.tv_nsec = DISK_PAUSE_NS};
+    int64_t refused = 1;
+    int err;
+
+    do {
+        nanosleep(&nap, NULL);
+        err = attempt(trace, lane, event);
+        refused += err == PASTSET_ENOSPC;
+    } while (
+        err == PASTSET_ENOSPC &&
+        (!lane->element || pastset_element_saved(lane->element) != UINT64_MAX));
+    if (lane->element)
+        pastset_element_refuse(lane->element,
+                               err == PASTSET_ENOSPC ? 1 - refused : -refused,
+                               PASTSET_ENOSPC);
+    return err;
+}
+
 /* The lane is full, is to be made, or somebody waits for its tuples. */
 static void __attribute__((noinline))
 write_slowly(trace_element *trace, trace_lane *lane,
@@ -213,21 +273,18 @@ write_slowly(trace_element *trace, trace_lane *lane,
 {
     int err;
 
-    if (!lane->element && !lane->failed)
-        lane->failed = lane_make(trace, lane) != 0;
-    if (lane->failed) {
-        atomic_fetch_add(&trace->lost, 1);
-        return;
-    }
     if (lane->pass_over > 0) {
         lane->pass_over--;
-        pastset_element_refuse(lane->element);
+        refuse(trace, lane);
         return;
     }
-    err = pastset_write(lane->element, event, sizeof(*event), PASTSET_NOWAIT,
-                        NULL);
-    if (err && err != PASTSET_EAGAIN)
-        lane->pass_over = PASS_OVER; /* it was refused, and counted there */
+    err = attempt(trace, lane, event);
+    if (err == PASTSET_ENOSPC && eventspace__is_patient())
+        err = attempt_patiently(trace, lane, event);
+    if (err && err != PASTSET_EAGAIN) {
+        lane->pass_over = PASS_OVER;
+        lane->why = err;
+    }
     if (err != PASTSET_EAGAIN)
         return;
     PASTSET_POINT("collector.full");

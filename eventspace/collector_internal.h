@@ -18,8 +18,10 @@ typedef struct trace_lane {
     pastset_appender *appender; /* NULL: not made yet, or (where the kernel has
                                    no membarrier) written with its lock */
     pastset_element *element;
-    bool failed;        /* it cannot be made, and is not tried again */
-    uint32_t pass_over; /* so many are refused without being tried */
+    uint32_t number;    /* from 1; 0: it was not tried to make it yet */
+    uint32_t pass_over; /* so many are refused without being tried, */
+    int why;            /* for this */
+    uint64_t lost;      /* before it could be made */
 } trace_lane;
 
 typedef struct trace_element {
@@ -31,7 +33,7 @@ typedef struct trace_element {
     bool prefault;
     uint32_t references; /* collectors; under the list's lock */
     _Atomic uint32_t lanes_made;
-    _Atomic uint64_t lost; /* events for which no lane could be made */
+    _Atomic uint64_t lost; /* events for which no lane could be made so far */
     trace_lane lanes[];    /* by executor; written by that executor */
 } trace_element;
 
@@ -51,6 +53,8 @@ void eventspace__drain_wake(void);
 /* An archiver beside this process saves all trace tuples, as the launcher says:
  * trace elements are of policy block, and it is what they wait for. */
 bool eventspace__is_archived(void);
+/* And they wait for room on a full disk, too. */
+bool eventspace__is_patient(void);
 
 /* Starts and stops the thread that makes room in trace elements of policy
  * block, so that they can be small and nothing is lost: it moves tuples into

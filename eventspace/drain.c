@@ -135,6 +135,9 @@ static void lane_cut(pastset_element *lane)
     uint64_t wanted;
 
     pastset_element_ledger(lane, &ledger);
+    if (saved == UINT64_MAX &&
+        ledger.written - ledger.first < pastset_element_capacity(lane))
+        return; /* what there is room for may still be saved */
     wanted = ledger.written > keep ? ledger.written - keep : 0;
     if (ledger.first < wanted && ledger.first < saved)
         pastset_element_truncate(lane, saved < wanted ? saved : wanted);
@@ -187,7 +190,14 @@ bool eventspace__is_archived(void)
 {
     const char *text = getenv("EVENTSPACE_ARCHIVED");
 
-    return text && strcmp(text, "1") == 0;
+    return text && (strcmp(text, "1") == 0 || strcmp(text, "wait") == 0);
+}
+
+bool eventspace__is_patient(void)
+{
+    const char *text = getenv("EVENTSPACE_ARCHIVED");
+
+    return text && strcmp(text, "wait") == 0;
 }
 
 int eventspace__drain_start(paths_host *host, const char *file)

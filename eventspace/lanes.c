@@ -155,11 +155,7 @@ void eventspace_lane_count(const eventspace_lane *lane,
     out->written = in.written;
     out->refused = in.refused;
     out->blocked_ns = in.blocked_ns;
-    out->starved = 0;
-    if (lane->present &&
-        (pastset_element_policy(lane->present) != PASTSET_GROW ||
-         in.present < pastset_element_capacity(lane->present)))
-        out->starved = in.refused; /* else it is at its limit */
+    out->starved = in.starved;
     out->drained = smaller(away.written, in.written);
     out->first = smaller(in.first, in.written);
     beyond = smaller(larger(in.first, out->drained), in.written);

@@ -187,6 +187,8 @@ static int start(launch *l, int *exit_code)
         .key = l->key,
         .grace_ms = l->options->grace_ms ? l->options->grace_ms : GRACE_MS,
         .archived = l->options->archived,
+        .patient = l->options->patient,
+        .end = l->options->end,
         .started = l->options->started,
         .context = l->options->context,
     };

@@ -9,7 +9,8 @@
  *   EVENTSPACE_LISTEN_FD  the listening socket
  *   EVENTSPACE_KEY_FD     a pipe from which the run's 32 byte key is read
  *   EVENTSPACE_LAUNCHER_FD  a socket to the launcher (paths/host.h)
- *   EVENTSPACE_ARCHIVED   "1": somebody saves all trace tuples while it runs
+ *   EVENTSPACE_ARCHIVED   "1": somebody saves all trace tuples while it runs;
+ *                         "wait": and on a full disk the host waits for room
  *
  * and an empty standard input. Lines that a host prints come out on the same
  * stream of the launcher, each with "name| " in front. When a host fails the
@@ -48,7 +49,11 @@ typedef struct eventspace_launch_options {
     uint32_t grace_ms;     /* 0: 5,000 */
     bool archived;         /* an archiver runs beside the hosts: collectors
                               wait rather than write over what it has not
-                              saved yet, whatever the map says */
+                              saved yet, whatever the map says; */
+    bool patient;          /* and rather than lose for want of disk */
+    /* Becomes a reason when the run is to be ended, from any thread: the hosts
+     * get SIGTERM, as when the launcher is interrupted. NULL: by nobody. */
+    const char *_Atomic *end;
     /* Called once all hosts' processes were started, before it waits for them;
      * not when none was. The launcher starts no further process after it, so
      * that threads may be made. NULL: nobody is told. */

@@ -63,7 +63,8 @@ typedef struct launch_plan {
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
     uint32_t grace_ms;
-    bool archived;
+    bool archived, patient;
+    const char *_Atomic *end;       /* may be NULL */
     void (*started)(void *context); /* may be NULL */
     void *context;
 } launch_plan;

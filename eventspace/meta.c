@@ -173,8 +173,11 @@ static int over_write(const char *file, const char *data, size_t bytes)
 
     if (fd < 0)
         return fail_errno(file, errno);
-    if (pwrite(fd, data, bytes, 0) != (ssize_t)bytes ||
-        ftruncate(fd, (off_t)bytes) != 0)
+    /* What there is no room for must not spoil what is there. */
+    error = posix_fallocate(fd, 0, (off_t)bytes);
+    if (!error && pwrite(fd, data, bytes, 0) != (ssize_t)bytes)
+        error = EIO;
+    if (!error && ftruncate(fd, (off_t)bytes) != 0)
         error = errno;
     close(fd);
     return error ? fail_errno(file, error) : 0;

@@ -11,6 +11,7 @@
  * others go on as long as they can without it. */
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@
 #define LINE_BYTES 16384      /* longer lines are broken */
 #define LEFT_BYTES (1u << 20) /* most that a pipe holds */
 #define TERM_MS 1000
-#define STOP_MS 200  /* one that cannot be stopped is not waited for */
+#define STOP_MS 200 /* one that cannot be stopped is not waited for */
+#define LOOK_MS 100
 #define WAIT_MS 2000 /* before it is said what is waited for */
 
 typedef enum stage { RUNNING, GRACE, TERM, KILL } stage;
@@ -64,6 +66,7 @@ typedef struct processes {
     const launch_plan *plan;
     uv_loop_t loop;
     uv_timer_t timer;
+    uv_timer_t looks; /* whether somebody wants the end */
     uv_signal_t signals[CAUGHT];
     process *items;
     size_t started; /* of the items */
@@ -238,10 +241,24 @@ static void on_signal(uv_signal_t *handle, int number)
     end_look(all);
 }
 
+static void on_look(uv_timer_t *timer)
+{
+    processes *all = timer->data;
+    const char *why = atomic_load(all->plan->end);
+
+    if (!why || all->stage >= TERM)
+        return;
+    all->failed = true;
+    snprintf(all->why, sizeof(all->why), "%s", why);
+    stage_enter(all, TERM);
+    end_look(all);
+}
+
 /* Without a handle that waits, the loop comes to its end. */
 static void loop_let_go(processes *all)
 {
     uv_close((uv_handle_t *)&all->timer, NULL);
+    uv_close((uv_handle_t *)&all->looks, NULL);
     for (size_t i = 0; i < CAUGHT; i++)
         uv_close((uv_handle_t *)&all->signals[i], NULL);
     for (size_t i = 0; i < all->started; i++)
@@ -542,6 +559,11 @@ static int loop_make(processes *all)
                             "the launcher's event loop: %s", uv_strerror(err));
     uv_timer_init(&all->loop, &all->timer);
     all->timer.data = all;
+    uv_timer_init(&all->loop, &all->looks);
+    all->looks.data = all;
+    if (all->plan->end)
+        uv_timer_start(&all->looks, on_look, LOOK_MS, LOOK_MS);
+    uv_unref((uv_handle_t *)&all->looks);
     for (size_t i = 0; i < CAUGHT; i++) {
         struct sigaction now;
         uv_signal_init(&all->loop, &all->signals[i]);

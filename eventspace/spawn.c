@@ -62,7 +62,10 @@ static char **environment_make(const launch_plan *plan, const char *host,
     at[4] = at[3] + 1 + sprintf(at[3], "EVENTSPACE_KEY_FD=%d", LAUNCH_KEY_FD);
     at[5] =
         at[4] + 1 + sprintf(at[4], "EVENTSPACE_LAUNCHER_FD=%d", LAUNCH_LINE_FD);
-    sprintf(at[5], "EVENTSPACE_ARCHIVED=%d", plan->archived);
+    sprintf(at[5], "EVENTSPACE_ARCHIVED=%s",
+            !plan->archived ? "0"
+            : plan->patient ? "wait"
+                            : "1");
     memcpy(environment + used, at, sizeof(at));
     return environment;
 }

@@ -76,7 +76,7 @@ void pastset__truncate(pastset_element *element, uint64_t index)
 
 static int refuse(pastset_element *element, int err)
 {
-    pastset_element_refuse(element);
+    pastset_element_refuse(element, 1, err);
     return err;
 }
 

@@ -401,6 +401,7 @@ void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
     out->written = last;
     out->read = atomic_load_explicit(&header->reads, memory_order_relaxed);
     out->refused = atomic_load_explicit(&header->refused, memory_order_relaxed);
+    out->starved = atomic_load_explicit(&header->starved, memory_order_relaxed);
     out->blocked_ns =
         atomic_load_explicit(&header->blocked_ns, memory_order_relaxed);
     out->consumed = values.gone[GONE_CONSUMED];
@@ -415,9 +416,13 @@ void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
     out->present = last - out->consumed - out->truncated - out->dropped;
 }
 
-void pastset_element_refuse(pastset_element *element)
+void pastset_element_refuse(pastset_element *element, int64_t writes,
+                            int status)
 {
-    atomic_fetch_add_explicit(&element->header->refused, 1,
+    if (status == PASTSET_ENOSPC)
+        atomic_fetch_add_explicit(&element->header->starved, (uint64_t)writes,
+                                  memory_order_relaxed);
+    atomic_fetch_add_explicit(&element->header->refused, (uint64_t)writes,
                               memory_order_relaxed);
 }
 

@@ -81,6 +81,7 @@ typedef struct pastset_ledger {
     uint64_t dropped;    /* discarded to make room */
     uint64_t refused;    /* writes of GROW that ended with PASTSET_EFULL, or
                           * for want of disk with PASTSET_ENOSPC */
+    uint64_t starved;    /* of these, for want of disk */
     uint64_t blocked_ns; /* for which threads have waited in pastset_write */
     uint64_t present;    /* tuples that are there now */
     uint64_t first;      /* lowest index that may still be there */
@@ -111,10 +112,12 @@ typedef struct pastset_cursor {
 int pastset_write(pastset_element *element, const void *tuple, size_t bytes,
                   int timeout_ms, uint64_t *index);
 
-/* Counts a write as refused that is not tried, as the last one was refused:
- * it costs next to nothing, where trying again would cost a system call.
+/* Counts writes as refused that are not tried, as the last one was refused with
+ * this status: it costs next to nothing, where trying again would cost a system
+ * call. Less than 0: so many were refused, but were tried again and are there.
  * Threads: the one writer. */
-void pastset_element_refuse(pastset_element *element);
+void pastset_element_refuse(pastset_element *element, int64_t writes,
+                            int status);
 
 /* --- who saves tuples from another process --- */
 

@@ -85,7 +85,7 @@ typedef struct element_header {
 
     /* The writer's line. */
     _Alignas(64) _Atomic uint64_t last; /* tuples written */
-    _Atomic uint64_t refused;
+    _Atomic uint64_t refused, starved;
     _Atomic uint64_t blocked_ns;
 
     /* The consumers' lines; written under the lock. */

@@ -20,6 +20,7 @@
 #define FLUSH_NS 1000000000
 #define LOOK_NS 200000000      /* between two looks at how the hosts are */
 #define RETRY_NS 500000000     /* after what could not be written */
+#define UNREAD_NS 1000000000   /* a space that cannot be read is hopeless */
 #define GLANCE_NS 5000000      /* between two looks at who may wait for it */
 #define SHORT_GLANCE_NS 200000 /* the same, when somebody did */
 #define FILE_BYTES 4096        /* longest name of a file */
@@ -38,11 +39,12 @@ struct scopes_archiver {
     int64_t owed_ns;                /* to wait longer, for its share */
     uint64_t unsaved; /* tuples of hosts whose archives cannot be made */
 
-    scopes_archiver_trouble *trouble;
-    void *context;
-    bool lossy;   /* the hosts are not to wait for it now */
-    bool pressed; /* in the last pause a lane was half full of what is not in
-                     its archive */
+    scopes_archiver_guard guard;
+    int64_t
+        unread_ns; /* since when a host's space cannot be read; 0: all can */
+    bool lossy;    /* the hosts are not to wait for it now */
+    bool pressed;  /* in the last pause a lane was half full of what is not in
+                      its archive */
 
     pthread_mutex_t lock; /* guards what follows */
     scopes_ledger ledger;
@@ -379,6 +381,12 @@ static bool presses(const eventspace_lane *lane, uint64_t saved)
     return ledger.written > saved && ledger.written - saved > half;
 }
 
+static void hopeless_tell(scopes_archiver *a, const char *text)
+{
+    if (a->guard.hopeless)
+        a->guard.hopeless(text, a->guard.context);
+}
+
 /* Says in a lane up to where it is in the archive. Whoever waits for that may
  * have few tuples only, which then make a block of their own. */
 static int lane_tell(const eventspace_lane *lane, void *context)
@@ -396,13 +404,16 @@ static int lane_tell(const eventspace_lane *lane, void *context)
             err = scopes_archive_write_lane(w, lane->name);
         saved = scopes_archive_saved(w, lane->name);
     }
-    if (saved != pastset_element_saved(lane->present))
-        (void)pastset_element_tell_saved(lane->present, saved);
+    if (saved != pastset_element_saved(lane->present) &&
+        pastset_element_tell_saved(lane->present, saved) != 0)
+        hopeless_tell(a, pastset_error());
     return err;
 }
 
 static int lanes_tell(scopes_archiver *a)
 {
+    if (!a->guard.awaited)
+        return 0;
     return scopes_feed_lanes_each(a->feed, lane_tell, a);
 }
 
@@ -413,11 +424,29 @@ static int lane_glance(const eventspace_lane *lane, void *context)
            presses(lane, pastset_element_saved(lane->present));
 }
 
-void scopes_archiver_on_trouble(scopes_archiver *a,
-                                scopes_archiver_trouble *trouble, void *context)
+void scopes_archiver_set_guard(scopes_archiver *a,
+                               const scopes_archiver_guard *guard)
 {
-    a->trouble = trouble;
-    a->context = context;
+    a->guard = *guard;
+}
+
+/* A host whose space cannot be read for a while waits in vain: not one that has
+ * just been made. */
+static void unread_look(scopes_archiver *a)
+{
+    const char *unread;
+
+    if (!a->guard.awaited || pastset_now_ns() - a->looked_ns < LOOK_NS)
+        return;
+    a->looked_ns = pastset_now_ns();
+    (void)eventspace_run_refresh(a->run);
+    unread = scopes_archiver_unread(a);
+    if (!unread)
+        a->unread_ns = 0;
+    else if (!a->unread_ns)
+        a->unread_ns = a->looked_ns;
+    else if (a->looked_ns - a->unread_ns > UNREAD_NS)
+        hopeless_tell(a, unread);
 }
 
 /* --- running --- */
@@ -435,7 +464,7 @@ static void pause_take(scopes_archiver *a)
     a->pressed = false;
     while (!atomic_load(&a->stopped) && now_ns < due_ns) {
         int64_t until_ns = due_ns;
-        if (!a->pressed && scopes_feed_look(a->feed) == 0)
+        if (!a->pressed && a->guard.awaited && scopes_feed_look(a->feed) == 0)
             a->pressed = scopes_feed_lanes_each(a->feed, lane_glance, a);
         if (a->pressed)
             until_ns = least_ns;
@@ -468,7 +497,9 @@ static void trouble_tell(scopes_archiver *a, int err)
     if (!err)
         return;
     a->owed_ns = RETRY_NS;
-    a->lossy = !a->trouble || !a->trouble(pastset_error(), a->context);
+    a->lossy = !a->guard.trouble ||
+               a->guard.trouble(pastset_error(), a->guard.context) ==
+                   SCOPES_ARCHIVER_LOSE;
     if (a->lossy)
         (void)lanes_tell(a);
 }
@@ -490,6 +521,7 @@ static void gather(scopes_archiver *a, scopes_archiver_until until,
         }
         error_keep(first, err);
         trouble_tell(a, err);
+        unread_look(a);
         if (until == SCOPES_ARCHIVER_END &&
             pastset_now_ns() - a->looked_ns > LOOK_NS)
             ended = hosts_ended(a);

@@ -46,15 +46,28 @@ typedef enum scopes_archiver_until {
  * ends. */
 int scopes_archiver_run(scopes_archiver *archiver, scopes_archiver_until until);
 /* Who is told, by the thread that runs it, when something goes wrong, such as a
- * full disk: `text` says what. It is tried again from time to time. True: until
- * it goes well, the hosts wait. False, and when nobody is told: they go on, and
- * what trace elements have no room for is lost, and counted. Hosts wait for an
- * archiver only if they were started so (eventspace_launch_options.archived).
- * Before run. */
-typedef bool scopes_archiver_trouble(const char *text, void *context);
-void scopes_archiver_on_trouble(scopes_archiver *archiver,
-                                scopes_archiver_trouble *trouble,
-                                void *context);
+ * full disk: `text` says what. It is tried again from time to time. */
+typedef enum scopes_archiver_answer {
+    SCOPES_ARCHIVER_LOSE, /* hosts go on; what trace elements have no room for
+                             is lost, and counted. Also when nobody is told */
+    SCOPES_ARCHIVER_WAIT, /* until it goes well hosts wait */
+} scopes_archiver_answer;
+
+typedef struct scopes_archiver_guard {
+    scopes_archiver_answer (*trouble)(const char *text, void *context);
+    /* The hosts wait for this archiver: they were started so
+     * (eventspace_launch_options.archived). One that runs beside must not tell
+     * them what it has saved, or not. */
+    bool awaited;
+    /* Of hosts that wait, and cannot be told that they need not: a space that
+     * this process may not read or write. They would wait for ever. */
+    void (*hopeless)(const char *text, void *context);
+    void *context;
+} scopes_archiver_guard;
+
+/* Before run. The guard is copied; each of its functions may be NULL. */
+void scopes_archiver_set_guard(scopes_archiver *archiver,
+                               const scopes_archiver_guard *guard);
 
 /* It saves what is there and ends. Any thread, and signal handlers. */
 void scopes_archiver_stop(scopes_archiver *archiver);

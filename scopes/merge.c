@@ -41,6 +41,8 @@ static int bytes_copy(int from, int to, off_t at, off_t end)
         size_t most = end - at < (off_t)sizeof(bytes) ? (size_t)(end - at)
                                                       : sizeof(bytes);
         ssize_t got = pread(from, bytes, most, at);
+        if (got < 0 && errno == EINTR)
+            continue;
         if (got < 0)
             return -1;
         if (got == 0)
@@ -48,9 +50,9 @@ static int bytes_copy(int from, int to, off_t at, off_t end)
         for (ssize_t done = 0; done < got;) {
             ssize_t put =
                 pwrite(to, bytes + done, (size_t)(got - done), at + done);
-            if (put < 0)
+            if (put < 0 && errno != EINTR)
                 return -1;
-            done += put;
+            done += put > 0 ? put : 0;
         }
         at += got;
     }
@@ -85,7 +87,9 @@ static int file_copy(const char *from_name, const char *to_name)
         return errno == ENOENT ? 0 : fail_errno(from_name);
     to = open(to_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to < 0 || holes_copy(from, to) != 0)
-        err = fail_errno(to_name);
+        err = pastset_fail(pastset_status_from_errno(errno),
+                           "copying %s to %s: %s", from_name, to_name,
+                           strerror(errno));
     if (to >= 0 && close(to) != 0 && !err)
         err = fail_errno(to_name);
     close(from);
@@ -203,6 +207,21 @@ static void runs_close(merge *m)
     free(m->runs);
 }
 
+/* After an error: what was copied would pass for something. */
+static void copies_remove(const merge *m)
+{
+    for (size_t i = 0; i < eventspace_run_host_count(m->runs[0]); i++) {
+        for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++) {
+            char file[PATH_MAX];
+            if (eventspace_run_file(file, sizeof(file), m->out,
+                                    eventspace_run_host_at(m->runs[0], i)->name,
+                                    suffixes[k]) == 0)
+                unlink(file);
+        }
+    }
+    rmdir(m->out);
+}
+
 static int hosts_merge(const merge *m, scopes_merged *merged, void *context)
 {
     size_t hosts = eventspace_run_host_count(m->runs[0]);
@@ -231,13 +250,20 @@ int scopes_merge(const char *out, const char *const *directories, size_t count,
 
     if (!err)
         err = out_make(out);
-    if (!err)
+    if (!err) {
         err = hosts_merge(&m, merged, context);
-    /* Last: it is a run directory from here on. */
-    if (!err)
-        err = eventspace_run_file(map, sizeof(map), out, "pathmap", ".dot");
-    if (!err)
-        err = paths_map_save(eventspace_run_map(m.runs[0]), map);
+        /* Last: it is a run directory from here on. */
+        if (!err)
+            err = eventspace_run_file(map, sizeof(map), out, "pathmap", ".dot");
+        if (!err)
+            err = paths_map_save(eventspace_run_map(m.runs[0]), map);
+        if (err) {
+            char text[1024];
+            snprintf(text, sizeof(text), "%s", pastset_error());
+            copies_remove(&m);
+            err = pastset_fail(err, "%s", text);
+        }
+    }
     runs_close(&m);
     return err;
 }

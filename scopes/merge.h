@@ -21,7 +21,7 @@ typedef void scopes_merged(const char *host, const char *directory,
  * Errors: PASTSET_EEXIST (`out` is not empty; two directories have different
  * runs of a host), PASTSET_EINVAL (they have different maps), PASTSET_EIO,
  * PASTSET_ENOSPC, PASTSET_ENOMEM, and those of eventspace_run_open. After an
- * error there may be files in `out`, but no pathmap.dot. */
+ * error nothing is left in `out`. */
 int scopes_merge(const char *out, const char *const *directories, size_t count,
                  scopes_merged *merged, void *context);
 

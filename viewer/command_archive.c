@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,7 +25,7 @@ static const char *const consequences[] = {
 };
 
 /* Said once, when it happens. */
-static bool trouble_tell(const char *text, void *context)
+static scopes_archiver_answer trouble_tell(const char *text, void *context)
 {
     command_archiving *a = context;
     char where[2048];
@@ -35,11 +36,27 @@ static bool trouble_tell(const char *text, void *context)
         fprintf(stderr, "eventspace: archive: %s%s%s: %s\n", text,
                 *where ? ", on the file system " : "", where,
                 consequences[a->when_full]);
-        if (a->when_full == COMMAND_END)
-            kill(getpid(), SIGTERM);
+        if (a->when_full == COMMAND_END && a->end)
+            atomic_store(a->end, "its archive cannot be written");
     }
     a->told = true;
-    return a->when_full == COMMAND_WAIT;
+    return a->when_full == COMMAND_WAIT ? SCOPES_ARCHIVER_WAIT
+                                        : SCOPES_ARCHIVER_LOSE;
+}
+
+/* Hosts would wait for ever: better none than that. */
+static void hopeless_tell(const char *text, void *context)
+{
+    command_archiving *a = context;
+
+    a->failed = true;
+    if (a->end && !atomic_load(a->end)) {
+        fprintf(stderr,
+                "eventspace: archive: %s: a host cannot be archived: the run "
+                "ends\n",
+                text);
+        atomic_store(a->end, "its archive cannot be made");
+    }
 }
 
 static void *archive(void *context)
@@ -80,7 +97,11 @@ int command_archiving_start(command_archiving *a)
         scopes_archiver_create(&a->archiver, a->directory, a->host, &a->pace);
 
     if (!err)
-        scopes_archiver_on_trouble(a->archiver, trouble_tell, a);
+        scopes_archiver_set_guard(
+            a->archiver, &(scopes_archiver_guard){.trouble = trouble_tell,
+                                                  .awaited = a->end != NULL,
+                                                  .hopeless = hopeless_tell,
+                                                  .context = a});
     if (!err)
         err = thread_start(a);
     if (!err)

@@ -22,6 +22,9 @@ typedef struct command_archiving {
     scopes_pace pace;
     scopes_archiver_until until;
     command_when_full when_full;
+    const char *_Atomic *end; /* of a run whose hosts wait for the archive:
+                                 takes the reason why it is to end. NULL: this
+                                 is no such run */
     /* What follows is filled in. */
     scopes_archiver *archiver; /* NULL: it could not be made */
     pthread_t thread;

@@ -32,15 +32,16 @@ static void count(eventspace_run *run, const command_losses *losses,
 
 /* --- while it runs --- */
 
-static void full_tell(const char *directory)
+static void full_tell(const char *directory, bool patient)
 {
     char where[2048];
 
     eventspace_disk_name(where, sizeof(where), directory);
     fprintf(stderr,
-            "eventspace: %s: its file system%s%s is full: events are lost, and "
-            "counted, until there is room again\n",
-            directory, *where ? " " : "", where);
+            "eventspace: %s: its file system%s%s is full: %s until there is "
+            "room again\n",
+            directory, *where ? " " : "", where,
+            patient ? "the program waits" : "events are lost, and counted,");
 }
 
 static void *watch(void *context)
@@ -57,7 +58,7 @@ static void *watch(void *context)
             count(run, losses, &events);
     }
     if (events.starved)
-        full_tell(losses->directory);
+        full_tell(losses->directory, losses->patient);
     eventspace_run_close(run);
     return NULL;
 }
@@ -90,10 +91,14 @@ static void events_tell(const char *directory, const eventspace_events *events)
               stderr);
 }
 
-/* What hosts that ended well have noted. False: none of them has joined. */
-static bool notes_tell(eventspace_run *run, const command_losses *losses)
+/* What hosts that ended well have noted. False: some have lost events whose
+ * trace element could not be made. */
+static bool notes_tell(eventspace_run *run, const command_losses *losses,
+                       bool *joined)
 {
-    bool joined = false;
+    bool well = true;
+
+    *joined = false;
 
     for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
         const eventspace_run_host *host = eventspace_run_host_at(run, i);
@@ -103,16 +108,17 @@ static bool notes_tell(eventspace_run *run, const command_losses *losses)
             host->meta.text[0])
             fprintf(stderr, "eventspace: host %s: %s\n", host->name,
                     host->meta.text);
-        joined |= host->has_meta;
+        *joined |= host->has_meta;
+        well &= !host->has_meta || !strstr(host->meta.text, "events lost");
     }
-    return joined;
+    return well;
 }
 
 int command_losses_end(command_losses *losses, bool archived)
 {
     eventspace_events events = {0};
     eventspace_run *run;
-    bool joined;
+    bool joined, well;
 
     if (losses->running) {
         atomic_store(&losses->stopped, true);
@@ -125,11 +131,11 @@ int command_losses_end(command_losses *losses, bool archived)
     count(run, losses, &events);
     if (events.dropped && !archived)
         events_tell(losses->directory, &events);
-    joined = notes_tell(run, losses);
+    well = notes_tell(run, losses, &joined);
     eventspace_run_close(run);
     if (!joined)
         fputs("eventspace: the program has not joined the run: it ended "
               "without calling eventspace_start. Is it one for EventSpace?\n",
               stderr);
-    return joined && !events.starved ? COMMAND_OK : COMMAND_FAILED;
+    return joined && well && !events.starved ? COMMAND_OK : COMMAND_FAILED;
 }

@@ -12,6 +12,7 @@
 typedef struct command_losses {
     const char *directory;
     const char *host; /* NULL: of all */
+    bool patient;     /* hosts wait for room on a full disk */
     /* What follows is filled in. */
     pthread_t thread;
     pastset_waiter waiter;

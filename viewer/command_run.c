@@ -5,10 +5,9 @@
 #include "eventspace/launch.h"
 
 #include <math.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     KEY_REPLACE = 256,
@@ -65,6 +64,7 @@ typedef struct run_arguments {
     eventspace_launch_options launch;
     command_archiving archiving;
     command_losses losses;
+    const char *_Atomic end; /* why the run is to end */
     bool archive;
 } run_arguments;
 
@@ -176,7 +176,7 @@ static void observers_begin(void *context)
     command_losses_watch(&arguments->losses);
     if (arguments->archive &&
         command_archiving_start(&arguments->archiving) != COMMAND_OK)
-        kill(getpid(), SIGTERM);
+        atomic_store(&arguments->end, "its archive cannot be made");
 }
 
 static int launch(run_arguments *arguments)
@@ -190,10 +190,14 @@ static int launch(run_arguments *arguments)
         archiving->directory = options->directory;
         archiving->host = options->host;
         archiving->until = SCOPES_ARCHIVER_STOP;
+        archiving->end = &arguments->end;
         options->archived = true;
+        options->patient = archiving->when_full == COMMAND_WAIT;
+        options->end = &arguments->end;
     }
     arguments->losses.directory = options->directory;
     arguments->losses.host = options->host;
+    arguments->losses.patient = options->patient;
     options->started = observers_begin;
     options->context = arguments;
     err = eventspace_launch(options, &code);

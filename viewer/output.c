@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,38 +54,74 @@ static int fd_write(int fd, const void *bytes, size_t count)
     return error;
 }
 
-/* Beside what stands in these folders nothing can be made, and it may lead to
- * a file that is somebody's standard output. */
-static bool is_special(const char *file)
+/* The number of one of this process' files, if it is named by that. */
+static int own_file(const char *file)
 {
-    struct stat status;
+    int fd = -1, used = 0;
 
-    return strncmp(file, "/dev/", 5) == 0 || strncmp(file, "/proc/", 6) == 0 ||
-           (stat(file, &status) == 0 && !S_ISREG(status.st_mode));
+    if (strcmp(file, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if ((sscanf(file, "/dev/fd/%d%n", &fd, &used) == 1 ||
+         sscanf(file, "/proc/self/fd/%d%n", &fd, &used) == 1) &&
+        used > 0 && !file[used])
+        return fd;
+    return -1;
+}
+
+static int in_place(const char *file, const void *bytes, size_t count)
+{
+    return fd_write(open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666),
+                    bytes, count);
+}
+
+/* Beside a file there may be nothing, or in its place: it is a mount, its
+ * folder is somebody else's, or its name is as long as names may be. */
+static bool is_no_place(int error)
+{
+    return error == EACCES || error == EPERM || error == EROFS ||
+           error == EBUSY || error == EXDEV || error == ENAMETOOLONG;
+}
+
+/* Returns an errno, or 0. */
+static int replace(const char *file, const struct stat *old, const void *bytes,
+                   size_t count)
+{
+    char part[PATH_MAX];
+    int length, fd, error;
+
+    length = snprintf(part, sizeof(part), "%s.%ld.part", file, (long)getpid());
+    if (length < 0 || (size_t)length >= sizeof(part))
+        return ENAMETOOLONG;
+    /* A file of its own: one that is there, or a link, is somebody else's. */
+    fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno;
+    if (old)
+        (void)fchmod(fd, old->st_mode & 07777);
+    error = fd_write(fd, bytes, count);
+    if (!error && rename(part, file) != 0)
+        error = errno;
+    if (error)
+        unlink(part);
+    return error;
 }
 
 int viewer_output_write(const char *file, const void *bytes, size_t count)
 {
-    char part[PATH_MAX];
-    int length, error;
+    char real[PATH_MAX];
+    struct stat old;
+    int own = own_file(file), error;
+    bool there = stat(file, &old) == 0;
 
-    if (strcmp(file, "/dev/stdout") == 0) { /* as it is: it may append */
-        error = all_write(STDOUT_FILENO, bytes, count);
-        return error ? fail(file, error) : 0;
-    }
-    if (is_special(file)) {
-        error = fd_write(open(file, O_WRONLY | O_CLOEXEC), bytes, count);
-        return error ? fail(file, error) : 0;
-    }
-    length = snprintf(part, sizeof(part), "%s.%ld.part", file, (long)getpid());
-    if (length < 0 || (size_t)length >= sizeof(part))
-        return fail(file, ENAMETOOLONG);
-    /* A file of its own: one that is there, or a link, is somebody else's. */
-    error = fd_write(open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666),
-                     bytes, count);
-    if (!error && rename(part, file) != 0)
-        error = errno;
-    if (error && error != EEXIST)
-        unlink(part);
+    if (own >= 0) /* as it is: it may append */
+        error = all_write(own, bytes, count);
+    else if (there && !S_ISREG(old.st_mode))
+        error = in_place(file, bytes, count);
+    else
+        /* Through links: they stay, and lead to what is new. */
+        error = replace(there && realpath(file, real) ? real : file,
+                        there ? &old : NULL, bytes, count);
+    if (there && is_no_place(error))
+        error = in_place(file, bytes, count);
     return error ? fail(file, error) : 0;
 }

@@ -108,10 +108,12 @@ static void survive(pastset_policy policy, bool one_writer)
     cr_assert_lt(i, CAPACITY);
     cr_expect_eq(put(e, i), PASTSET_ENOSPC);
     check_error("full");
-    pastset_element_refuse(e);
+    pastset_element_refuse(e, 3, PASTSET_ENOSPC);
+    pastset_element_refuse(e, 5, PASTSET_EFULL);
     pastset_element_ledger(e, &ledger);
     cr_expect_eq(ledger.written, i);
-    cr_expect_eq(ledger.refused, refused + 2);
+    cr_expect_eq(ledger.refused, refused + 1 + 3 + 5);
+    cr_expect_eq(ledger.starved, refused + 1 + 3);
     setrlimit(RLIMIT_FSIZE, &before);
     for (; i < CAPACITY; i++)
         cr_assert_eq(put(e, i), 0);

@@ -128,12 +128,12 @@ ends() {
     archived end && says "the run ends" told && ! grep -q checksum said
 }
 check "or it ends" ends
-waits() {
-    fresh 8m
-    "$eventspace" run small.dot --out "$disk/RUN" --archive -- "$gsum" run \
+waits() { # MAP
+    fresh 64m
+    "$eventspace" run "$1" --out "$disk/RUN" --archive -- "$gsum" run \
         -n 10 >said 2>told || return 1
     full_but_for 150
-    "$eventspace" run small.dot --out "$disk/RUN" --replace \
+    "$eventspace" run "$1" --out "$disk/RUN" --replace \
         --when-full=wait -- "$gsum" run -n $rounds >said 2>told &
     run=$!
     until grep -q "the program waits" told; do
@@ -145,6 +145,47 @@ waits() {
     [ $? -eq 0 ] && says "the program waits" told && says checksum said &&
         says "archived $((rounds * collectors)) events, 0 lost" told
 }
-check "or it waits for room, and loses nothing" waits
+check "or it waits for room, and loses nothing" waits small.dot
+check "also for its trace elements" waits map.dot
+
+# --- two archivers ---
+
+# One beside the run's own, which cannot write, must not make that one lose.
+beside() {
+    fresh 40m
+    "$eventspace" run small.dot --out "$disk/RUN" --archive -- "$gsum" run \
+        -n 200000 >said 2>told &
+    run=$!
+    until [ -e "$disk/RUN/h0.meta" ]; do
+        kill -0 $run 2>/dev/null || break
+        sleep 0.01
+    done
+    "$eventspace" archive "$disk/RUN" >/dev/null 2>&1
+    wait $run || return 1
+    says "archived [0-9]* events, 0 lost" told
+}
+check "an archiver beside the run's own takes nothing from it" beside
+
+# --- where files can go ---
+
+for place in /dev/shm/es-full-disk-$$.html /dev/stdout /dev/fd/1; do
+    goes_to() {
+        echo before >out
+        "$eventspace" report "$disk/RUN" -o "$place" >>out 2>err || return 1
+        case $place in
+        /dev/shm/*) grep -q '</html>' "$place" && rm "$place" ;;
+        *) grep -q '</html>' out && grep -q before out ;;
+        esac
+    }
+    check "a report goes to ${place%-*}" goes_to
+done
+linked() {
+    echo old >old.svg
+    chmod 640 old.svg
+    ln -s old.svg link.svg
+    "$eventspace" map draw map.dot -o link.svg && [ -L link.svg ] &&
+        grep -q '</svg>' old.svg && [ "$(stat -c %a old.svg)" = 640 ]
+}
+check "or through a link, with the rights that were there" linked
 
 [ $failures -eq 0 ]
