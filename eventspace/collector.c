@@ -224,6 +224,7 @@ static void refuse(trace_element *trace, trace_lane *lane)
         pastset_element_refuse(lane->element, 1, lane->why);
     } else {
         lane->lost++;
+        atomic_store(&trace->why, lane->why);
         atomic_fetch_add(&trace->lost, 1);
     }
 }

@@ -33,7 +33,8 @@ typedef struct trace_element {
     bool prefault;
     uint32_t references; /* collectors; under the list's lock */
     _Atomic uint32_t lanes_made;
-    _Atomic uint64_t lost; /* events for which no lane could be made so far */
+    _Atomic uint64_t lost; /* events for which no lane could be made so far, */
+    _Atomic int why;       /* and the status of the last try */
     trace_lane lanes[];    /* by executor; written by that executor */
 } trace_element;
 

@@ -194,10 +194,19 @@ const char *eventspace_directory(const eventspace *es)
     return es->directory;
 }
 
+typedef struct losses {
+    uint64_t events;
+    int why;
+} losses;
+
 static void lost_add(trace_element *trace, void *context)
 {
-    uint64_t *lost = context;
-    *lost += atomic_load(&trace->lost);
+    losses *all = context;
+    uint64_t lost = atomic_load(&trace->lost);
+
+    all->events += lost;
+    if (lost)
+        all->why = atomic_load(&trace->why);
 }
 
 /* Adds one more thing to be said of the host. */
@@ -217,7 +226,7 @@ meta_note(eventspace_meta *meta, const char *format, ...)
 
 static void meta_end(eventspace *es, int status)
 {
-    uint64_t lost = 0;
+    losses lost = {0};
 
     if (!es->has_meta)
         return;
@@ -227,10 +236,11 @@ static void meta_end(eventspace *es, int status)
         snprintf(es->meta.text, sizeof(es->meta.text), "%s", pastset_error());
     if (es->host)
         eventspace__traces_each(es->host, lost_add, &lost);
-    if (lost)
+    if (lost.events)
         meta_note(&es->meta,
-                  "%llu events lost: their trace element could not be made",
-                  (unsigned long long)lost);
+                  "%llu events lost: their trace element could not be made: %s",
+                  (unsigned long long)lost.events,
+                  pastset_status_text(lost.why));
     if (eventspace__ticks_rejected())
         meta_note(&es->meta, "the kernel has rejected the time stamp counter "
                              "during the run: the times are uncertain; the "
