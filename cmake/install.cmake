@@ -5,11 +5,12 @@ include(CMakePackageConfigHelpers)
 set(layers pastset paths eventspace scopes predict measure viewer)
 foreach(layer IN LISTS layers)
   list(APPEND layer_targets es_${layer})
-  # command.h belongs to the program.
+  # command.h and pack.h belong to the program.
   install(DIRECTORY ${layer} DESTINATION include/eventspace
           FILES_MATCHING PATTERN "*.h"
           PATTERN "*_internal.h" EXCLUDE
           PATTERN "command.h" EXCLUDE
+          PATTERN "pack.h" EXCLUDE
           PATTERN "page" EXCLUDE
           PATTERN "wrappers" EXCLUDE)
 endforeach()
@@ -24,7 +25,7 @@ install(TARGETS ${layer_targets} EXPORT eventspaceTargets
 set(pages eventspace eventspace-map eventspace-run eventspace-info
           eventspace-view eventspace-report eventspace-key
           eventspace-top eventspace-clock eventspace-archive eventspace-scope
-          eventspace-merge
+          eventspace-merge eventspace-pack eventspace-unpack
           eventspace-profile eventspace-netbench eventspace-predict
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")

@@ -18,8 +18,14 @@
 
 #define MAP_NAME "pathmap.dot"
 
-static const char *const host_suffixes[] = {
-    ".space", ".meta", ".drained", ".meta.tmp", ".archive", ".archive.tmp"};
+static const char *const host_suffixes[] = {".space",
+                                            ".meta",
+                                            ".drained",
+                                            ".space.settling",
+                                            ".drained.settling",
+                                            ".meta.tmp",
+                                            ".archive",
+                                            ".archive.tmp"};
 
 #define SUFFIXES (sizeof(host_suffixes) / sizeof(host_suffixes[0]))
 

@@ -15,9 +15,11 @@
 #include "eventspace/register.h"
 #include "eventspace/run.h"
 #include "eventspace/run_internal.h"
+#include "pastset/space.h"
 #include "pastset/status.h"
 
 #define GRACE_MS 5000
+#define TERM_MS 1000
 
 typedef struct launch {
     const eventspace_launch_options *options;
@@ -177,6 +179,30 @@ static void directory_undo(const launch *l)
         rmdir(l->options->directory);
 }
 
+static void file_settle(const char *directory, const char *host,
+                        const char *suffix)
+{
+    char file[PATH_MAX];
+    int err = eventspace_run_file(file, sizeof(file), directory, host, suffix);
+
+    if (!err && access(file, F_OK) == 0)
+        err = pastset_space_settle(file);
+    /* Damage is told by all that read it, and the way that it is on disk is no
+     * fault of the run. */
+    if (err && err != PASTSET_EFORMAT)
+        fprintf(stderr, "host %s: its file stays larger than its data: %s\n",
+                host, pastset_error());
+}
+
+/* Nobody writes any more: the files end where their data ends. */
+static void files_settle(const launch *l)
+{
+    for (size_t i = 0; i < l->host_count; i++) {
+        file_settle(l->options->directory, l->hosts[i].name, ".space");
+        file_settle(l->options->directory, l->hosts[i].name, ".drained");
+    }
+}
+
 static int start(launch *l, int *exit_code)
 {
     launch_plan plan = {
@@ -186,6 +212,9 @@ static int start(launch *l, int *exit_code)
         .argv = l->options->argv,
         .key = l->key,
         .grace_ms = l->options->grace_ms ? l->options->grace_ms : GRACE_MS,
+        .term_ms = l->options->term_ms ? l->options->term_ms : TERM_MS,
+        .signal = l->options->signal,
+        .hushed = l->options->hushed,
         .archived = l->options->archived,
         .patient = l->options->patient,
         .end = l->options->end,
@@ -207,6 +236,8 @@ static int start(launch *l, int *exit_code)
     free(absolute);
     if (err)
         directory_undo(l);
+    else
+        files_settle(l);
     return err;
 }
 

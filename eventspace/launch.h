@@ -15,7 +15,7 @@
  * and an empty standard input. Lines that a host prints come out on the same
  * stream of the launcher, each with "name| " in front. When a host fails the
  * others are given a grace period to end by themselves, then SIGTERM, and
- * SIGKILL a second later; one that is killed by a signal has died, and unless
+ * SIGKILL a second later (`term_ms`); one that is killed by a signal has died, and unless
  * it is the first the others go on as far as they can. SIGINT, SIGTERM and
  * SIGHUP, unless they are ignored, end all of them beginning with SIGTERM; the
  * second one kills them. A host that did not live to say how it ended gets that
@@ -47,6 +47,12 @@ typedef struct eventspace_launch_options {
                               random key for this run */
     char *const *argv;     /* the program and its arguments, ended by NULL */
     uint32_t grace_ms;     /* 0: 5,000 */
+    uint32_t term_ms;      /* between SIGTERM and SIGKILL; 0: 1,000 */
+    int *signal;           /* becomes the number of the signal that ended the
+                              launcher; may be NULL */
+    bool hushed;           /* and from then on nothing is said of the hosts, nor
+                              by them on standard error: they are helpers of the
+                              caller, who says it */
     bool archived;         /* an archiver runs beside the hosts: collectors
                               wait rather than write over what it has not
                               saved yet, whatever the map says; */

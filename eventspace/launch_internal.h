@@ -62,7 +62,9 @@ typedef struct launch_plan {
     size_t host_count; /* fewer than in the map: others are started elsewhere */
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
-    uint32_t grace_ms;
+    uint32_t grace_ms, term_ms;
+    int *signal; /* may be NULL */
+    bool hushed;
     bool archived, patient;
     const char *_Atomic *end;       /* may be NULL */
     void (*started)(void *context); /* may be NULL */

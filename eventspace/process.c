@@ -3,7 +3,7 @@
  * One libuv loop waits for all of it. When a process has failed, the others
  * go through these stages, each of which ends when no process is left:
  *
- *     RUNNING --a host fails--> GRACE --grace_ms--> TERM --1 s--> KILL
+ *     RUNNING --a host fails--> GRACE --grace_ms--> TERM --term_ms--> KILL
  *        |                                           ^             ^
  *        '------- SIGINT, SIGTERM, SIGHUP -----------'--- again ---'
  *
@@ -28,9 +28,10 @@
 
 #define LINE_BYTES 16384      /* longer lines are broken */
 #define LEFT_BYTES (1u << 20) /* most that a pipe holds */
-#define TERM_MS 1000
-#define STOP_MS 200 /* one that cannot be stopped is not waited for */
+#define STOP_MS 200           /* one that cannot be stopped is not waited for */
 #define LOOK_MS 100
+#define LATE_MS 20
+#define NAMES 8      /* that are told of hosts that were ended */
 #define WAIT_MS 2000 /* before it is said what is waited for */
 
 typedef enum stage { RUNNING, GRACE, TERM, KILL } stage;
@@ -56,6 +57,9 @@ struct process {
     launch_notice notice;
     bool running;
     int sent_signal; /* by the launcher; 0: none */
+    int obeyed;      /* the one of these, or of a terminal's, that it died of */
+    int how;         /* it ended, as waitpid tells */
+    uv_timer_t late; /* before that is looked at */
     stream streams[2];
 };
 
@@ -75,12 +79,20 @@ typedef struct processes {
     stage stage;
     char why[160]; /* the processes are ended: "host h2 failed" */
     bool failed;
+    bool interrupted; /* by a signal */
 } processes;
 
 /* --- output --- */
 
+static bool is_hushed(const processes *all)
+{
+    return all->plan->hushed && all->interrupted;
+}
+
 static void line_print(const stream *s, const char *line, size_t bytes)
 {
+    if (s->to == stderr && is_hushed(s->from->all))
+        return;
     fputs(s->from->name, s->to);
     fputs("| ", s->to);
     fwrite(line, 1, bytes, s->to);
@@ -217,7 +229,7 @@ static void stage_enter(processes *all, stage to)
         uv_timer_start(&all->timer, on_timer, all->plan->grace_ms, 0);
     } else if (to == TERM) {
         signal_all(all, SIGTERM);
-        uv_timer_start(&all->timer, on_timer, TERM_MS, 0);
+        uv_timer_start(&all->timer, on_timer, all->plan->term_ms, 0);
     } else {
         signal_all(all, SIGKILL);
     }
@@ -233,7 +245,9 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     processes *all = handle->data;
 
-    all->failed = true;
+    all->failed = all->interrupted = true;
+    if (all->plan->signal)
+        *all->plan->signal = number;
     if (all->stage < TERM)
         snprintf(all->why, sizeof(all->why), "the launcher got signal %d (%s)",
                  number, strsignal(number));
@@ -296,10 +310,17 @@ static void end_look(processes *all)
         uv_timer_start(&all->timer, on_wait, WAIT_MS, 0);
 }
 
-static void host_failed(processes *all, const char *name, const char *how)
+static void host_tell(const processes *all, const char *name, const char *how)
 {
+    if (is_hushed(all))
+        return;
     fprintf(stderr, "host %s: %s\n", name, how);
     fflush(stderr);
+}
+
+static void host_failed(processes *all, const char *name, const char *how)
+{
+    host_tell(all, name, how);
     all->failed = true;
     if (all->stage == RUNNING) {
         snprintf(all->why, sizeof(all->why), "host %.100s failed", name);
@@ -311,8 +332,7 @@ static void host_failed(processes *all, const char *name, const char *how)
  * one, which keeps them together, they cannot. */
 static void host_died(processes *all, const char *name, const char *how)
 {
-    fprintf(stderr, "host %s: %s\n", name, how);
-    fflush(stderr);
+    host_tell(all, name, how);
     all->failed = true;
 }
 
@@ -382,6 +402,11 @@ static void others_tell(process *p, launch_end end, const char *how)
                 pastset_error());
 }
 
+static bool is_of_terminal(int number)
+{
+    return number == SIGINT || number == SIGQUIT || number == SIGHUP;
+}
+
 static void has_ended(process *p, int code, int number)
 {
     processes *all = p->all;
@@ -411,10 +436,28 @@ static void has_ended(process *p, int code, int number)
         others_tell(p, LAUNCH_FAILED, said);
     else
         others_tell(p, code ? LAUNCH_FAILED : LAUNCH_ENDED_WELL, line);
-    if (number && p != all->items && all->stage == RUNNING)
+    if (number && (number == p->sent_signal ||
+                   (all->interrupted && is_of_terminal(number))))
+        p->obeyed = number;
+    else if (number && p != all->items && all->stage == RUNNING)
         host_died(all, p->name, line);
     else if (number || code || cut_short)
         host_failed(all, p->name, line);
+}
+
+/* Has ended, and it is known why. */
+static void ended_take(process *p)
+{
+    p->all->running--;
+    has_ended(p, WIFEXITED(p->how) ? WEXITSTATUS(p->how) : 0,
+              WIFSIGNALED(p->how) ? WTERMSIG(p->how) : 0);
+    end_look(p->all);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    uv_close((uv_handle_t *)timer, NULL);
+    ended_take(timer->data);
 }
 
 static void pidfd_closed(uv_handle_t *handle)
@@ -434,11 +477,17 @@ static void on_ended(uv_poll_t *handle, int status, int events)
     if (got == 0 || (got < 0 && errno == EINTR))
         return;
     p->running = false;
-    p->all->running--;
+    p->how = how;
     uv_close((uv_handle_t *)handle, pidfd_closed);
-    has_ended(p, WIFEXITED(how) ? WEXITSTATUS(how) : 0,
-              WIFSIGNALED(how) ? WTERMSIG(how) : 0);
-    end_look(p->all);
+    if (!WIFSIGNALED(how) || !is_of_terminal(WTERMSIG(how))) {
+        ended_take(p);
+        return;
+    }
+    /* A terminal gives them to all of a group; that it came to the launcher
+     * too may be seen only after this. */
+    uv_timer_init(&p->all->loop, &p->late);
+    p->late.data = p;
+    uv_timer_start(&p->late, on_late, LATE_MS, 0);
 }
 
 /* --- starting --- */
@@ -575,11 +624,39 @@ static int loop_make(processes *all)
     return 0;
 }
 
+/* Those that ended as they were told, on one line for each signal. */
+static void obeyed_tell(const processes *all, int number)
+{
+    size_t count = 0, told = 0;
+
+    for (size_t i = 0; i < all->started; i++)
+        count += all->items[i].obeyed == number;
+    if (count == 0 || is_hushed(all))
+        return;
+    fputs(count == 1 ? "host" : "hosts", stderr);
+    for (size_t i = 0; i < all->started && told < NAMES; i++) {
+        if (all->items[i].obeyed != number)
+            continue;
+        fprintf(stderr, "%s %s", told ? "," : "", all->items[i].name);
+        told++;
+    }
+    if (count > told)
+        fprintf(stderr, " and %zu more", count - told);
+    if (is_of_terminal(number))
+        fprintf(stderr, ": killed by signal %d (%s), as was the launcher\n",
+                number, strsignal(number));
+    else
+        fprintf(stderr, ": killed by signal %d (%s), sent because %s\n", number,
+                strsignal(number), all->why);
+    fflush(stderr);
+}
+
 int eventspace__processes_run(const launch_plan *plan, int *exit_code)
 {
     processes all = {.plan = plan};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     struct sigaction child = {.sa_handler = SIG_DFL}, child_before;
+    static const int told[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGKILL};
     int err;
 
     all.items = calloc(plan->host_count, sizeof(all.items[0]));
@@ -598,6 +675,8 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
         else if (plan->started)
             plan->started(plan->context);
         uv_run(&all.loop, UV_RUN_DEFAULT);
+        for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+            obeyed_tell(&all, told[i]);
         uv_loop_close(&all.loop);
         sigaction(SIGCHLD, &child_before, NULL);
         sigaction(SIGPIPE, &before, NULL);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -307,10 +308,17 @@ static int hosts_make(eventspace_run *run)
 static int map_open(eventspace_run *run)
 {
     char file[EVENTSPACE_PATH_BYTES];
+    struct stat status;
 
     if (access(run->directory, F_OK) != 0)
         return pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
                             "%s: %s", run->directory, strerror(errno));
+    if (stat(run->directory, &status) == 0 && !S_ISDIR(status.st_mode))
+        return pastset_fail(PASTSET_ENOENT,
+                            "%s: not a run directory, but a file; if it is a "
+                            "packed run, `eventspace unpack` makes a directory "
+                            "of it",
+                            run->directory);
     snprintf(file, sizeof(file), "%s/pathmap.dot", run->directory);
     if (access(file, F_OK) != 0)
         return pastset_fail(PASTSET_ENOENT,

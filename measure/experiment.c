@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure/experiment_internal.h"
+#include "measure/others.h"
 #include "pastset/status.h"
 
 /* --- what was measured --- */
@@ -46,8 +47,10 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
     experiment_applied applied = {0};
     char map[EXPERIMENT_PATH] = "", run[EXPERIMENT_PATH];
     char **argv;
+    measure_others others;
     double took = 0;
     int err = 0;
+    measure_others_begin(&others);
     snprintf(run, sizeof(run), "%s/run", s->folder);
     if (s->options->map)
         err = experiment__map_write(s, "run", conditions, false, map);
@@ -62,6 +65,8 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
     free(argv);
     if (err)
         return pastset_fail_while(err, "\"%s\", run %u", c->text, round + 1);
+    /* Competitors are children of ours, and have ended by now. */
+    c->others[c->runs] = measure_others_end(&others);
     c->times_s[c->runs++] = took;
     return 0;
 }
@@ -144,6 +149,9 @@ int measure_experiment_run(measure_experiment **out,
     s->options = options;
     s->result = e;
     err = go(s);
+    /* Whatever it was that a signal has ended. */
+    if (err && experiment__stopped(s))
+        err = pastset_fail(PASTSET_ECANCELED, "interrupted");
     /* What failed first is to be told. */
     snprintf(text, sizeof(text), "%s", pastset_error());
     experiment__setup_end(s);
@@ -168,6 +176,7 @@ void measure_experiment_free(measure_experiment *e)
     for (size_t i = 0; i < e->case_count; i++) {
         free(e->cases[i].text);
         free(e->cases[i].times_s);
+        free(e->cases[i].others);
     }
     free(e->cases);
     free(e->wires);

@@ -59,7 +59,8 @@ typedef struct measure_experiment_options {
     uint64_t seed; /* of the order */
     predict_law law;
     const char *profile; /* read if it is there, else written; NULL: neither */
-    volatile sig_atomic_t *stop; /* set by a signal: end soon; NULL: none */
+    volatile sig_atomic_t *stop;    /* set by a signal: end soon; NULL: none */
+    volatile sig_atomic_t *pass_on; /* as that of measure_profile_options */
     void (*progress)(void *context, const char *what, uint32_t done,
                      uint32_t all);
     void *context;
@@ -69,6 +70,8 @@ typedef struct measure_experiment_options {
 typedef struct measure_case {
     char *text;
     double *times_s;                  /* in the order of their rounds */
+    double *others;                   /* the share of the processors that other
+                                         programs had in each: others.h */
     uint32_t runs;                    /* that ended well so far */
     double median_s, least_s, most_s; /* NaN: there is none */
     bool predicted;
@@ -101,15 +104,20 @@ int measure_experiment_run(measure_experiment **out,
                            const measure_experiment_options *options);
 void measure_experiment_free(measure_experiment *experiment);
 
-/* A predicted time for the program without what profiling it costs: times the
- * median of its dedicated runs, by the dedicated time of the profile. As the
- * papers do it, who tell times in per cent of the dedicated one. */
+/* By how much a prediction misses what was measured, as a share of it, as it
+ * was told before the runs; 0 within bounds. Below 0: it is too low. NaN when
+ * nothing was measured. */
+double measure_experiment_error(const measure_case *of,
+                                const predict_answer *answer);
+
+/* Scaled: a predicted time for the program without what profiling it costs,
+ * times the median of its dedicated runs, by the dedicated time of the profile.
+ * As the papers do it, who tell times in per cent of the dedicated one; it
+ * takes runs of the same experiment, which a prediction does not have. */
 double measure_experiment_scaled(const measure_experiment *experiment,
                                  double predicted_s);
-/* By how much a prediction misses what was measured, as a share of it; 0 within
- * bounds. Below 0: it is too low. NaN when nothing was measured. */
-double measure_experiment_error(const measure_experiment *experiment,
-                                const measure_case *of,
-                                const predict_answer *answer);
+double measure_experiment_scaled_error(const measure_experiment *experiment,
+                                       const measure_case *of,
+                                       const predict_answer *answer);
 
 #endif

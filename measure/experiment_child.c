@@ -18,8 +18,6 @@
 #include "pastset/status.h"
 #include "paths/processors.h"
 
-#define SAID_BYTES 400
-
 bool experiment__stopped(const experiment_setup *s)
 {
     return s->options->stop && *s->options->stop;
@@ -90,12 +88,23 @@ static int await(const experiment_setup *s, pid_t pid)
     return status;
 }
 
-/* The last line of what was said, without its newline. */
-static const char *last_line(int said, char buffer[SAID_BYTES])
+int experiment__said_open(const experiment_setup *s)
+{
+    char file[EXPERIMENT_PATH];
+    int said;
+
+    snprintf(file, sizeof(file), "%s/said", s->folder);
+    said = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return said >= 0
+               ? said
+               : pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
+}
+
+const char *experiment__said_last(int said, char buffer[EXPERIMENT_SAID])
 {
     off_t end = lseek(said, 0, SEEK_END);
-    off_t from = end > SAID_BYTES - 1 ? end - (SAID_BYTES - 1) : 0;
-    ssize_t got = pread(said, buffer, SAID_BYTES - 1, from);
+    off_t from = end > EXPERIMENT_SAID - 1 ? end - (EXPERIMENT_SAID - 1) : 0;
+    ssize_t got = pread(said, buffer, EXPERIMENT_SAID - 1, from);
     char *line;
     buffer[got > 0 ? got : 0] = '\0';
     while (got > 0 && buffer[got - 1] == '\n')
@@ -106,8 +115,8 @@ static const char *last_line(int said, char buffer[SAID_BYTES])
 
 static int judge(const experiment_setup *s, int status, int said)
 {
-    char buffer[SAID_BYTES];
-    const char *line = last_line(said, buffer);
+    char buffer[EXPERIMENT_SAID];
+    const char *line = experiment__said_last(said, buffer);
     if (experiment__stopped(s))
         return pastset_fail(PASTSET_ECANCELED, "interrupted");
     if (WIFSIGNALED(status))
@@ -122,14 +131,11 @@ static int judge(const experiment_setup *s, int status, int said)
 int experiment__time(double *out_s, const experiment_setup *s,
                      char *const *argv)
 {
-    char file[EXPERIMENT_PATH];
     pid_t parent = getpid(), pid;
     double start;
-    int said, status, err;
-    snprintf(file, sizeof(file), "%s/said", s->folder);
-    said = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int status, err, said = experiment__said_open(s);
     if (said < 0)
-        return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
+        return said;
     start = measure__seconds();
     pid = fork();
     if (pid == 0)

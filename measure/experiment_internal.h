@@ -87,6 +87,11 @@ char **experiment__arguments(const experiment_setup *s, const char *map,
  * with the last line that it said on standard error; PASTSET_ECANCELED. */
 int experiment__time(double *out_s, const experiment_setup *s,
                      char *const *argv);
+/* A file for what a command says on standard error, opened; or a negative
+ * status. Its last line, without the newline, is what it says of its end. */
+#define EXPERIMENT_SAID 400
+int experiment__said_open(const experiment_setup *s);
+const char *experiment__said_last(int said, char buffer[EXPERIMENT_SAID]);
 /* Whether a signal has asked us to end. */
 bool experiment__stopped(const experiment_setup *s);
 void experiment__tell(const experiment_setup *s, const char *what,

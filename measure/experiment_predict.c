@@ -28,12 +28,30 @@ static int bind_us(const experiment_setup *s, cpu_set_t *before)
     return 0;
 }
 
+/* Interrupted, a command and all that it has started have much to say. */
+static int judge(const experiment_setup *s, int said)
+{
+    char buffer[EXPERIMENT_SAID];
+    const char *line = experiment__said_last(said, buffer);
+    int code = s->result->notes.exit_code;
+    if (experiment__stopped(s))
+        return pastset_fail(PASTSET_ECANCELED, "interrupted");
+    if (code == 0)
+        return 0;
+    return pastset_fail(PASTSET_EAPP,
+                        "the program failed with exit code %d%s%s", code,
+                        *line ? ": " : "", line);
+}
+
 static int measure(experiment_setup *s, char **argv, const char *run,
-                   int output)
+                   int output, int said)
 {
     measure_experiment *e = s->result;
-    measure_profile_options options = {
-        .argv = argv, .output = output, .run_directory = run};
+    measure_profile_options options = {.argv = argv,
+                                       .output = output,
+                                       .errors = said,
+                                       .run_directory = run,
+                                       .pass_on = s->options->pass_on};
     cpu_set_t before;
     /* Programs that have no map are bound as a whole, by what they inherit. */
     int err = run ? 0 : bind_us(s, &before);
@@ -44,12 +62,7 @@ static int measure(experiment_setup *s, char **argv, const char *run,
     err = measure_profile(&e->profile, &e->notes, &options);
     if (!run)
         sched_setaffinity(0, sizeof(before), &before);
-    if (!err && e->notes.exit_code != 0)
-        err = pastset_fail(PASTSET_EAPP,
-                           "the program failed with exit code %d; run it "
-                           "alone to see why",
-                           e->notes.exit_code);
-    return err;
+    return err && !experiment__stopped(s) ? err : judge(s, said);
 }
 
 static int profile_now(experiment_setup *s)
@@ -57,9 +70,11 @@ static int profile_now(experiment_setup *s)
     char map[EXPERIMENT_PATH] = "", run[EXPERIMENT_PATH];
     char **argv;
     int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int said = experiment__said_open(s);
     int err = output < 0
                   ? pastset_fail(PASTSET_EIO, "/dev/null: %s", strerror(errno))
-                  : 0;
+              : said < 0 ? said
+                         : 0;
     snprintf(run, sizeof(run), "%s/profiled", s->folder);
     if (!err && s->options->map)
         err = experiment__map_write(s, "profiled", NULL, true, map);
@@ -67,8 +82,10 @@ static int profile_now(experiment_setup *s)
     if (!err && !argv)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
     if (!err)
-        err = measure(s, argv, s->options->map ? run : NULL, output);
+        err = measure(s, argv, s->options->map ? run : NULL, output, said);
     free(argv);
+    if (said >= 0)
+        close(said);
     if (output >= 0)
         close(output);
     return err;
@@ -212,17 +229,28 @@ double measure_experiment_scaled(const measure_experiment *experiment,
     return predicted_s * dedicated->median_s / dedicated->answers.dedicated_s;
 }
 
-double measure_experiment_error(const measure_experiment *experiment,
-                                const measure_case *of,
+static double error_of(double median_s, double lower_s, double upper_s)
+{
+    if (isnan(lower_s) || isnan(upper_s) || isnan(median_s))
+        return NAN;
+    if (median_s < lower_s)
+        return (lower_s - median_s) / median_s;
+    if (median_s > upper_s)
+        return (upper_s - median_s) / median_s;
+    return 0;
+}
+
+double measure_experiment_error(const measure_case *of,
                                 const predict_answer *answer)
 {
-    double lower = measure_experiment_scaled(experiment, answer->lower_s);
-    double upper = measure_experiment_scaled(experiment, answer->upper_s);
-    if (isnan(lower) || isnan(upper) || isnan(of->median_s))
-        return NAN;
-    if (of->median_s < lower)
-        return (lower - of->median_s) / of->median_s;
-    if (of->median_s > upper)
-        return (upper - of->median_s) / of->median_s;
-    return 0;
+    return error_of(of->median_s, answer->lower_s, answer->upper_s);
+}
+
+double measure_experiment_scaled_error(const measure_experiment *experiment,
+                                       const measure_case *of,
+                                       const predict_answer *answer)
+{
+    return error_of(of->median_s,
+                    measure_experiment_scaled(experiment, answer->lower_s),
+                    measure_experiment_scaled(experiment, answer->upper_s));
 }

@@ -181,8 +181,9 @@ static int cases_make(experiment_setup *s)
         c->median_s = c->least_s = c->most_s = __builtin_nan("");
         c->text = strdup(i ? o->cases[i - 1] : "dedicated");
         c->times_s = calloc(runs, sizeof(*c->times_s));
+        c->others = calloc(runs, sizeof(*c->others));
         e->case_count++;
-        if (!c->text || !c->times_s)
+        if (!c->text || !c->times_s || !c->others)
             return no_memory();
     }
     return 0;

@@ -26,7 +26,7 @@
 
 /* --- starting --- */
 
-static void child(char **argv, int output, int go, int failed)
+static void child(char **argv, int output, int errors, int go, int failed)
 {
     char ready;
     int error;
@@ -34,6 +34,9 @@ static void child(char **argv, int output, int go, int failed)
         _exit(127); /* whoever started us has given up */
     if (output >= 0 && output != STDOUT_FILENO &&
         dup2(output, STDOUT_FILENO) < 0)
+        _exit(127);
+    if (errors > 0 && errors != STDERR_FILENO &&
+        dup2(errors, STDERR_FILENO) < 0)
         _exit(127);
     execvp(argv[0], argv);
     error = errno;
@@ -101,7 +104,8 @@ static void close_both(const int ends[2])
             close(ends[i]);
 }
 
-static int start(measure_watch *w, char **argv, int output, bool switches)
+static int start(measure_watch *w, char **argv, int output,
+                 const measure_watch_options *options)
 {
     int go[2] = {-1, -1}, failed[2] = {-1, -1};
     int err = 0;
@@ -111,12 +115,12 @@ static int start(measure_watch *w, char **argv, int output, bool switches)
         err = pastset_fail(PASTSET_EIO, "no new process: %s", strerror(errno));
     if (!err && w->command == 0) {
         close(go[1]);
-        child(argv, output, go[0], failed[1]);
+        child(argv, output, options ? options->errors : 0, go[0], failed[1]);
     }
     if (!err) {
         close(failed[1]);
         failed[1] = -1;
-        if (switches)
+        if (!options || !options->no_switches)
             w->switches = measure_switches_open(w->command, w->result.why,
                                                 sizeof(w->result.why));
         else
@@ -157,7 +161,7 @@ int measure_watch_start(measure_watch **out, char **argv, int output,
     set_limits(w);
     err = note_children(w);
     if (!err)
-        err = start(w, argv, output, !options || !options->no_switches);
+        err = start(w, argv, output, options);
     if (!err) {
         size_t process =
             measure__add_process(w, w->command, w->self, w->result.start_ns);

@@ -71,6 +71,7 @@ typedef struct measure_watch_options {
     int64_t interval_ns; /* 0: 20 ms */
     bool no_switches;    /* do not ask for records of switches */
     bool no_sockets;     /* measure_watch_owner will not be asked */
+    int errors; /* descriptor for the command's standard error; 0: as ours */
 } measure_watch_options;
 
 /* Starts argv[0] (found by PATH) as a child and begins to watch. Children that

@@ -5,6 +5,7 @@
  * the run. */
 #include "measure/profile_internal.h"
 
+#include "measure/others.h"
 #include "pastset/status.h"
 
 #include <stdarg.h>
@@ -102,7 +103,9 @@ static void run(measure__making *m)
 static int start(measure__making *m)
 {
     measure_watch_options options = {.interval_ns = m->options->interval_ns,
-                                     .no_switches = m->options->no_switches};
+                                     .no_switches = m->options->no_switches,
+                                     .errors = m->options->errors};
+    measure_others others;
     struct stat about;
     int64_t ahead = wall_ahead();
     char *line = command_line(m->options->argv);
@@ -116,6 +119,7 @@ static int start(measure__making *m)
     m->run_directory = m->options->run_directory
                            ? m->options->run_directory
                            : measure__find_run(m->options->argv);
+    measure_others_begin(&others);
     err = measure__open_captures(m);
     options.no_sockets = !m->capture_count && !m->options->packets_file;
     if (!err)
@@ -128,6 +132,8 @@ static int start(measure__making *m)
     if (!m->seen)
         return pastset_fail(PASTSET_ENOMEM, "no memory for what was seen of %s",
                             m->options->argv[0]);
+    m->profile->others_ppm =
+        (uint64_t)(measure_others_end(&others) * 1e6 + 0.5);
     m->real_ns = m->seen->start_ns + ahead;
     m->notes->watching_s = (double)m->seen->probing_ns / 1e9;
     return 0;

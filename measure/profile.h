@@ -30,6 +30,7 @@ typedef struct measure_profile_options {
     double idle_share; /* processes with less of the processor time than this,
                           and without messages, are no nodes; 0: 0.01 */
     int output; /* descriptor for the command's standard output; -1: ours */
+    int errors; /* the same for its standard error; 0: ours */
     /* A number that a handler of the caller's stores is a signal to be passed
      * on to the command; it is set to 0 then. NULL: none are. */
     volatile sig_atomic_t *pass_on;

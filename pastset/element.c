@@ -20,7 +20,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-static uint64_t header_bytes(void)
+uint64_t pastset__element_header_bytes(void)
 {
     return round_up(sizeof(element_header), 64);
 }
@@ -118,7 +118,7 @@ static void header_fill(element_header *header, uint64_t offset,
     header->slots = options->capacity + 1;
     header->slot_header_bytes = slot_header_of(type, one_writer);
     header->stride_bytes = stride_of(type, one_writer);
-    header->data_offset = offset + header_bytes();
+    header->data_offset = offset + pastset__element_header_bytes();
     atomic_store_explicit(&header->state, ELEMENT_LIVE, memory_order_relaxed);
 }
 
@@ -156,9 +156,10 @@ static int element_init(pastset_element *element, pastset_space *space,
     else
         element->committed = element->slots;
     if (!is_on_demand(options) && options->prefault)
-        err = pastset__space_commit(
-            space, offset,
-            header_bytes() + element->slots * element->stride_bytes, true);
+        err = pastset__space_commit(space, offset,
+                                    pastset__element_header_bytes() +
+                                        element->slots * element->stride_bytes,
+                                    true);
     if (err)
         return err;
     pastset__element_set_free(element);
@@ -196,9 +197,11 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
     if (!element)
         return pastset_fail(PASTSET_ENOMEM, "no memory for element \"%s\"",
                             options->name);
-    bytes = header_bytes() + (options->capacity + 1) * stride;
+    bytes = pastset__element_header_bytes() + (options->capacity + 1) * stride;
     err = pastset__space_allocate(
-        space, bytes, is_on_demand(options) ? header_bytes() : bytes, &offset);
+        space, bytes,
+        is_on_demand(options) ? pastset__element_header_bytes() : bytes,
+        &offset);
     if (!err)
         err = element_init(element, space, options, one_writer, offset);
     if (err) {

@@ -144,6 +144,12 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
 int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
                           bool prefault);
 void *pastset__space_at(pastset_space *space, uint64_t offset);
+/* The reverse, and where the first element can be. */
+uint64_t pastset__space_offset(const pastset_space *space, const void *at);
+uint64_t pastset__space_begin(const pastset_space *space);
+/* All elements, deleted ones too; borrowed until the next one is made. */
+pastset_element **pastset__space_elements(pastset_space *space,
+                                          uint32_t *count);
 /* A space that was opened: are there `bytes` at `offset` in its file? */
 bool pastset__space_readable(pastset_space *space, uint64_t offset,
                              uint64_t bytes);
@@ -166,6 +172,8 @@ int pastset__space_page(void **page, pastset_space *space, const void *at);
 int pastset__element_attach(pastset_element **out, pastset_space *space,
                             uint64_t offset);
 void pastset__element_free(pastset_element *element);
+/* Of an element in the file, before its slots. */
+uint64_t pastset__element_header_bytes(void);
 /* On demand: gives memory to the next part of the slots. */
 int pastset__element_grow(pastset_element *element);
 /* Recomputes appender.free_until; under the lock. */

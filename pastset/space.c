@@ -595,10 +595,28 @@ void *pastset__space_at(pastset_space *space, uint64_t offset)
     return space->base + offset;
 }
 
+uint64_t pastset__space_offset(const pastset_space *space, const void *at)
+{
+    return (uint64_t)((const unsigned char *)at - space->base);
+}
+
+uint64_t pastset__space_begin(const pastset_space *space)
+{
+    return SPACE_PAGE + directory_bytes(space->max_elements);
+}
+
+pastset_element **pastset__space_elements(pastset_space *space, uint32_t *count)
+{
+    pthread_mutex_lock(&space->lock);
+    *count = space->known;
+    pthread_mutex_unlock(&space->lock);
+    return space->elements;
+}
+
 int pastset__space_page(void **page, pastset_space *space, const void *at)
 {
-    uint64_t offset = (uint64_t)((const unsigned char *)at - space->base) /
-                      SPACE_PAGE * SPACE_PAGE;
+    uint64_t offset =
+        pastset__space_offset(space, at) / SPACE_PAGE * SPACE_PAGE;
     char name[64];
     int fd, error;
 

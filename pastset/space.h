@@ -47,6 +47,14 @@ void pastset_space_close(pastset_space *space);
  * time; all others are there), PASTSET_EIO, PASTSET_ENOMEM. */
 int pastset_space_refresh(pastset_space *space);
 
+/* Makes the file of a space that nobody writes any more as small as what is in
+ * it: no longer than its data, and without holes where elements had room to
+ * grow. Readers see the same as before; those that have it open keep the file
+ * that they have. What cannot be done leaves the file as it is.
+ * Errors: PASTSET_EIO, PASTSET_ENOENT, PASTSET_ENOSPC (the copy has no room),
+ * PASTSET_EFORMAT (it is damaged), PASTSET_ENOMEM. */
+int pastset_space_settle(const char *path);
+
 /* The elements that were created and not deleted, in the order of creation.
  * Borrowed: they live until the space is closed. `at` and `find` give NULL
  * when there is none. */

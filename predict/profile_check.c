@@ -261,6 +261,9 @@ int predict_profile_check(const predict_profile *profile)
         err = pastset_fail(PASTSET_EINVAL,
                            "the time of the run or of its probing is negative "
                            "or longer than three years");
+    else if (profile->others_ppm > 1000000)
+        err = pastset_fail(PASTSET_EINVAL,
+                           "others had more than all of the processors");
     if (!err)
         err = check_nodes(profile);
     if (!err)

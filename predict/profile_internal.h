@@ -15,6 +15,7 @@
 #ifndef PREDICT_PROFILE_INTERNAL_H
 #define PREDICT_PROFILE_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -69,9 +70,10 @@ typedef struct predict__scalar {
     const char *key;
     predict__scalar_kind kind;
     size_t offset; /* in predict_profile */
+    bool optional; /* 0 where a file does not have it */
 } predict__scalar;
 
-#define PREDICT__SCALARS 6
+#define PREDICT__SCALARS 7
 #define PREDICT__COLUMNS 32
 
 extern const predict__scalar predict__scalars[PREDICT__SCALARS];

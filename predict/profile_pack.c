@@ -49,12 +49,17 @@ const predict__column predict__columns[PREDICT__COLUMNS] = {
 };
 
 const predict__scalar predict__scalars[PREDICT__SCALARS] = {
-    {"command", PREDICT__STRING, offsetof(predict_profile, command)},
-    {"source", PREDICT__STRING, offsetof(predict_profile, source)},
-    {"wall_ns", PREDICT__NUMBER, offsetof(predict_profile, wall_ns)},
-    {"interval_ns", PREDICT__NUMBER, offsetof(predict_profile, interval_ns)},
-    {"exact_phases", PREDICT__BOOL, offsetof(predict_profile, exact_phases)},
-    {"lost_packets", PREDICT__NUMBER, offsetof(predict_profile, lost_packets)},
+    {"command", PREDICT__STRING, offsetof(predict_profile, command), false},
+    {"source", PREDICT__STRING, offsetof(predict_profile, source), false},
+    {"wall_ns", PREDICT__NUMBER, offsetof(predict_profile, wall_ns), false},
+    {"interval_ns", PREDICT__NUMBER, offsetof(predict_profile, interval_ns),
+     false},
+    {"exact_phases", PREDICT__BOOL, offsetof(predict_profile, exact_phases),
+     false},
+    {"lost_packets", PREDICT__NUMBER, offsetof(predict_profile, lost_packets),
+     false},
+    {"others_ppm", PREDICT__NUMBER, offsetof(predict_profile, others_ppm),
+     true},
 };
 
 const char *const predict__array_keys[PREDICT__ARRAYS] = {

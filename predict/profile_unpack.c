@@ -162,7 +162,7 @@ static int take_map(parts *p, bytes b)
 static int check_parts(const parts *p)
 {
     for (size_t i = 0; i < PREDICT__SCALARS; i++)
-        if (!p->has_scalar[i])
+        if (!p->has_scalar[i] && !predict__scalars[i].optional)
             return damaged(predict__scalars[i].key);
     for (size_t i = 0; i < PREDICT__ARRAYS; i++)
         if (!p->has_count[i])

@@ -52,6 +52,7 @@ typedef struct gatherer {
     gather_slot *first, *last; /* done, in their order */
     paths_path *out;           /* NULL: the root */
     const scopes_consumer *consumer;
+    const atomic_bool *stop;
     int64_t turn_ns;
 } gatherer;
 
@@ -98,6 +99,11 @@ static int read_start(gather_child *child)
     return 0;
 }
 
+static bool is_stopped(const gatherer *g)
+{
+    return g->stop && atomic_load(g->stop);
+}
+
 /* Starts what is due; gives when the next read is, 0 for none. */
 static int reads_start(gatherer *g, int64_t *next_ns)
 {
@@ -107,7 +113,7 @@ static int reads_start(gatherer *g, int64_t *next_ns)
     *next_ns = 0;
     for (size_t i = 0; i < g->count && !err; i++) {
         gather_child *child = &g->children[i];
-        if (child->over)
+        if (child->over || (child->leaf && is_stopped(g)))
             continue;
         while (!err && child->busy < child->wanted && child->due_ns <= now)
             err = read_start(child);
@@ -206,12 +212,15 @@ static int slots_take(gatherer *g)
 
 /* --- the loop --- */
 
+static bool child_is_over(const gatherer *g, const gather_child *child)
+{
+    return child->over || (child->leaf && !child->busy && is_stopped(g));
+}
+
 static bool is_over(const gatherer *g)
 {
-    if (g->consumer && g->consumer->stop && atomic_load(g->consumer->stop))
-        return true;
     for (size_t i = 0; i < g->count; i++)
-        if (!g->children[i].over)
+        if (!child_is_over(g, &g->children[i]))
             return false;
     return true;
 }
@@ -356,11 +365,11 @@ static int gatherer_end(gatherer *g, int err)
     return err;
 }
 
-static int gatherer_run(paths_thread *self, const scopes_consumer *consumer,
-                        const paths_map *map)
+static int gatherer_run(paths_thread *self, const scopes_gatherer *context,
+                        const scopes_consumer *consumer)
 {
-    gatherer g = {.self = self, .consumer = consumer};
-    int err = children_open(&g, map);
+    gatherer g = {.self = self, .consumer = consumer, .stop = context->stop};
+    int err = children_open(&g, context->map);
 
     if (!err)
         err = gather(&g);
@@ -394,8 +403,8 @@ int scopes_gather_thread(paths_thread *self, void *context)
     if (strncmp(name, "leaf.", 5) == 0)
         return leaf_thread(self);
     if (strcmp(name, "scope") != 0)
-        return gatherer_run(self, NULL, g->map);
+        return gatherer_run(self, g, NULL);
     if (!g->consumer)
         return pastset_fail(PASTSET_EINVAL, "a scope without a consumer");
-    return gatherer_run(self, g->consumer, g->map);
+    return gatherer_run(self, g, g->consumer);
 }

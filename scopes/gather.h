@@ -111,8 +111,6 @@ typedef struct scopes_consumer {
     scopes_each_record *record;
     int (*turn)(void *context); /* some ten times a second; may be NULL */
     void *context;
-    const atomic_bool *stop; /* ends it when set; may be NULL. Only where all
-                                children of the root are leaves */
 } scopes_consumer;
 
 /* For all threads of a host of a tree; its context: */
@@ -120,6 +118,9 @@ typedef struct scopes_gatherer {
     const paths_map *map;            /* of the tree */
     const scopes_consumer *consumer; /* gets what comes to the root; elsewhere
                                         it may be NULL */
+    const atomic_bool *stop; /* when set, leaves are asked no more, and all ends
+                                once what they have sent has come up. In all
+                                processes of a tree; may be NULL */
 } scopes_gatherer;
 
 /* Call scopes_register() before the host is started, and then
@@ -167,10 +168,12 @@ const paths_map *scopes_mirror_map(const scopes_mirror *mirror);
 int scopes_gather_serve(const scopes_gather_options *options,
                         const char *address, const uint8_t *key);
 
-/* The other side. Ends when all hosts of the run have ended, or stopped. */
+/* The other side. Ends when all hosts of the run have ended, or when `stop`,
+ * which may be NULL, is set. */
 int scopes_gather_connect(const scopes_gather_options *options,
                           const char *address, const uint8_t *key,
-                          const scopes_consumer *consumer);
+                          const scopes_consumer *consumer,
+                          const atomic_bool *stop);
 
 /* --- statistics, put together --- */
 

@@ -11,13 +11,14 @@
 
 static int host_run(const scopes_gather_options *options, const char *address,
                     const char *name, const uint8_t *key,
-                    const scopes_consumer *consumer, uint32_t patience_ms)
+                    const scopes_consumer *consumer, const atomic_bool *stop,
+                    uint32_t patience_ms)
 {
     paths_host_options start = {.host = name,
                                 .listen_fd = -1,
                                 .key = key,
                                 .connect_timeout_ms = patience_ms};
-    scopes_gatherer gatherer = {.consumer = consumer};
+    scopes_gatherer gatherer = {.consumer = consumer, .stop = stop};
     scopes_gather_options plain = *options;
     paths_host *host = NULL;
     paths_map *map;
@@ -44,12 +45,13 @@ int scopes_gather_serve(const scopes_gather_options *options,
                         const char *address, const uint8_t *key)
 {
     gather__run_set(options->run);
-    return host_run(options, address, "server", key, NULL, SERVE_MS);
+    return host_run(options, address, "server", key, NULL, NULL, SERVE_MS);
 }
 
 int scopes_gather_connect(const scopes_gather_options *options,
                           const char *address, const uint8_t *key,
-                          const scopes_consumer *consumer)
+                          const scopes_consumer *consumer,
+                          const atomic_bool *stop)
 {
-    return host_run(options, address, "scope", key, consumer, CONNECT_MS);
+    return host_run(options, address, "scope", key, consumer, stop, CONNECT_MS);
 }

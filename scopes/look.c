@@ -241,6 +241,10 @@ static int load(scopes_look *look, const scopes_clocks *clocks)
         wanted.thread = look->options.thread;
     }
     err = scopes_store_load(&look->store, look->source, &wanted);
+    /* Of a single thread's tuples none is known to be the first. */
+    if (!err && look->options.numbered && wanted.from_ticks &&
+        !wanted.one_thread)
+        err = scopes_store_number(look->store, look->source, wanted.from_ticks);
 done:
     close_window(&w);
     return err;

@@ -28,6 +28,9 @@ typedef struct scopes_look_options {
     uint32_t thread;        /* if there is a window: its tuples only;
                                PATHS_NONE: all */
     bool tops_only;         /* only collectors on edges that leave threads */
+    bool numbered;          /* rounds in the window have the numbers that they
+                               have in the run, for which all before it is
+                               read */
     scopes_clock_method method;
     uint32_t reference; /* host; PATHS_NONE */
     uint64_t too_many;  /* from so many events of a run on; 0: 16 million */

@@ -192,6 +192,21 @@ static void strangers_drop(maker *m)
     rounds->count = kept;
 }
 
+/* By what rounds are listed they are counted. Of the operations below a shared
+ * meeting only some are rounds. */
+static uint64_t first_number(const maker *m)
+{
+    uint32_t by = m->meeting->lower;
+
+    if (!m->below)
+        by = m->reference == SCOPES_MISSING
+                 ? PATHS_NONE
+                 : m->meeting->inputs.ids[m->reference];
+    else if (m->meeting->shared && m->store->ledger.beside)
+        return SCOPES_NO_NUMBER;
+    return scopes_store_first(m->store, by);
+}
+
 static int list(maker *m)
 {
     int err = threads_note(m);
@@ -404,8 +419,10 @@ int scopes_rounds_make(scopes_rounds **out, const scopes_ways *ways,
         err = list(&m);
     if (!err)
         err = place(&m);
-    if (!err)
+    if (!err) {
+        m.rounds->first = first_number(&m);
         m.rounds->complete = is_complete(&m);
+    }
     free(m.series);
     free(m.by_thread);
     free(m.carriers);

@@ -28,6 +28,8 @@
 typedef struct scopes_rounds {
     const scopes_meeting *meeting;
     uint32_t count;
+    uint64_t first; /* the number in the run of the first of them;
+                       SCOPES_NO_NUMBER */
     uint32_t inputs;
     uint32_t *events; /* [round * inputs + input]: index into the series of
                          that input's collector; or SCOPES_MISSING */

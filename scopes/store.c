@@ -83,6 +83,7 @@ void scopes_store_free(scopes_store *store)
     scopes__stack_fini(&memory);
     free(store->series);
     free(store->ledgers);
+    free(store->before);
     free(store);
 }
 
@@ -368,4 +369,50 @@ const scopes_series *scopes_store_series(const scopes_store *store,
     static const scopes_series none = {.node = PATHS_NONE, .host = PATHS_NONE};
 
     return collector < store->collectors ? &store->series[collector] : &none;
+}
+
+/* --- numbers --- */
+
+typedef struct numbering {
+    scopes_store *store;
+    const uint64_t *from_ticks;
+} numbering;
+
+static int number_batch(const scopes_batch *batch, void *context)
+{
+    const numbering *n = context;
+    const scopes_store *store = n->store;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const eventspace_trace *event = &batch->events[i];
+        if (event->collector < store->collectors &&
+            event->end < n->from_ticks[batch->host])
+            store->before[event->collector]++;
+    }
+    return 0;
+}
+
+int scopes_store_number(scopes_store *store, scopes_source *source,
+                        const uint64_t *from_ticks)
+{
+    numbering n = {.store = store, .from_ticks = from_ticks};
+    /* Those that began before it: more than those that also ended by then. */
+    scopes_wanted wanted = {.to_ticks = from_ticks};
+    int err = 0;
+
+    free(store->before);
+    store->before = calloc(store->collectors + 1u, sizeof(*store->before));
+    if (!store->before)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
+                            store->collectors);
+    for (uint32_t i = 0; i < store->map->host_count && !err; i++)
+        err = scopes_source_each(source, i, &wanted, number_batch, &n, NULL);
+    return err;
+}
+
+uint64_t scopes_store_first(const scopes_store *store, uint32_t collector)
+{
+    if (store->before && collector < store->collectors)
+        return store->before[collector];
+    return store->ledger.beside ? SCOPES_NO_NUMBER : 0;
 }

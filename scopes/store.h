@@ -28,6 +28,8 @@ typedef struct scopes_store {
     scopes_ledger ledger;   /* of all hosts */
     uint64_t strange; /* tuples of collectors that the map does not have: seen,
                          and in no series */
+    uint64_t *before; /* by collector: what scopes_store_number has counted;
+                         NULL: nothing */
     eventspace_trace *memory; /* of all series */
     size_t memory_bytes;
 } scopes_store;
@@ -42,6 +44,18 @@ int scopes_store_make(scopes_store **out, const paths_map *map,
                       const scopes_ledger *ledger);
 /* NULL is allowed. */
 void scopes_store_free(scopes_store *store);
+
+/* For a store of a window of time: counts the tuples before it, so that those
+ * in it have the numbers that they have in the whole run. Walks all of them.
+ * `from_ticks`: as those that the store was loaded with.
+ * Errors: PASTSET_ENOMEM. */
+int scopes_store_number(scopes_store *store, scopes_source *source,
+                        const uint64_t *from_ticks);
+/* The number that the first tuple of a collector's series has among all of its
+ * tuples in the run; SCOPES_NO_NUMBER: not known, as some were left out and
+ * have not been counted. */
+#define SCOPES_NO_NUMBER UINT64_MAX
+uint64_t scopes_store_first(const scopes_store *store, uint32_t collector);
 
 /* The series of a collector; an empty one when there is none. */
 const scopes_series *scopes_store_series(const scopes_store *store,

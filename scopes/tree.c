@@ -294,6 +294,7 @@ static int make_collective(making *m, uint32_t meeting)
     if (err)
         return err;
     m->tree->rounds = rounds->count;
+    m->tree->number = rounds->first;
     count = chain_down(m->ways, rounds->meeting->lower, ids);
     m->tree->open = count == 0;
     if (count) {
@@ -352,8 +353,11 @@ static int own_events(making *m, const scopes_top *top, uint32_t **at)
     for (size_t i = 0; i < series->count; i++)
         own += series->events[i].thread == top->thread;
     m->tree->rounds = own;
+    m->tree->number = scopes_store_first(m->store, top->collector);
     if (own == series->count)
         return 0;
+    if (m->store->ledger.beside)
+        m->tree->number = SCOPES_NO_NUMBER;
     *at = scopes__tree_numbers(own);
     if (!*at)
         return scopes__tree_no_memory();

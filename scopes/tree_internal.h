@@ -45,6 +45,7 @@ typedef struct scopes__tree {
     uint32_t meeting; /* the root; PATHS_NONE: a plain path */
     bool open;        /* no collector stands below the root */
     uint32_t rounds;
+    uint64_t number; /* in the run, of the first of them; SCOPES_NO_NUMBER */
     scopes__branch *branches; /* those below before those above */
     uint32_t branch_count;
     uint32_t *carriers; /* by round: the branch at the top of the thread that

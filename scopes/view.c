@@ -86,6 +86,13 @@ int scopes_view_make(scopes_table **out, const scopes_view *view,
     return 0;
 }
 
+void scopes__round_cell(scopes_table *table, uint64_t first, uint64_t behind)
+{
+    scopes_table_integer(table, first == SCOPES_NO_NUMBER
+                                    ? SCOPES_BLANK
+                                    : (int64_t)(first + behind));
+}
+
 bool scopes__is_of(const scopes_subject *subject, uint32_t node)
 {
     return !subject->of ||

@@ -49,6 +49,10 @@ void scopes__sample_free(scopes__sample *sample);
 /* Blanks but for the count when there is no sample. Reorders the values. */
 void scopes__sample_row(scopes_table *table, scopes__sample *sample);
 
+/* The number of a round: the first one's and how far behind it; blank when that
+ * is SCOPES_NO_NUMBER. */
+void scopes__round_cell(scopes_table *table, uint64_t first, uint64_t behind);
+
 /* Is the node (an element, wrapper ...) what `subject->of` asks for? */
 bool scopes__is_of(const scopes_subject *subject, uint32_t node);
 

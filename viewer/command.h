@@ -38,6 +38,8 @@ int command_clock(int argc, char **argv);
 int command_archive(int argc, char **argv);
 int command_scope(int argc, char **argv);
 int command_merge(int argc, char **argv);
+int command_pack(int argc, char **argv);
+int command_unpack(int argc, char **argv);
 int command_profile(int argc, char **argv);
 int command_netbench(int argc, char **argv);
 int command_predict(int argc, char **argv);
@@ -51,6 +53,15 @@ int command_fail(void);
 /* Takes the one positional argument that a command has; a second one is wrong
  * usage. For argp parsers. */
 void command_take(const char **place, char *argument, struct argp_state *state);
+
+/* For commands that read a run: `run`, or if that is a file of `eventspace
+ * pack`, a directory with what is in it, which is removed when this process
+ * ends. NULL after telling what is wrong. */
+const char *command_run_directory(const char *run);
+bool command_is_packed(const char *run);
+/* A file's name in a run directory, RUN/NAME + suffix, or beside a packed run.
+ * The caller frees it. */
+char *command_beside(const char *run, const char *name, const char *suffix);
 
 /* "-" is standard input for those that read by name. */
 const char *command_input(const char *file);

@@ -113,6 +113,8 @@ int command_archiving_start(command_archiving *a)
 
 /* --- telling --- */
 
+static volatile sig_atomic_t interrupted;
+
 /* Gives how many were lost. */
 static uint64_t progress_tell(command_archiving *a, const char *end)
 {
@@ -156,8 +158,9 @@ static void thread_end(command_archiving *a)
     } else if (a->running) {
         pthread_join(a->thread, NULL);
     }
-    if (a->running && progress_tell(a, "\n") == 0 && a->told &&
-        a->when_full == COMMAND_WAIT)
+    if (a->running &&
+        progress_tell(a, interrupted ? "; interrupted\n" : "\n") == 0 &&
+        a->told && a->when_full == COMMAND_WAIT)
         a->failed = false; /* it has come to an end well */
     unread = a->running ? scopes_archiver_unread(a->archiver) : NULL;
     if (unread) {
@@ -243,14 +246,15 @@ static error_t parse(int key, char *text, struct argp_state *state)
 }
 
 /* For the handler, which has no other way to know. */
-static scopes_archiver *interrupted;
+static scopes_archiver *to_stop;
 
 static void on_interrupt(int number)
 {
     int error = errno; /* of whatever was interrupted */
 
     (void)number;
-    scopes_archiver_stop(interrupted);
+    interrupted = 1;
+    scopes_archiver_stop(to_stop);
     errno = error;
 }
 
@@ -260,7 +264,7 @@ static void interrupts_catch(scopes_archiver *archiver)
     struct sigaction action = {.sa_handler = on_interrupt,
                                .sa_flags = SA_RESETHAND | SA_RESTART};
 
-    interrupted = archiver;
+    to_stop = archiver;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);

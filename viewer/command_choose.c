@@ -4,6 +4,7 @@
 
 #include "paths/generate.h"
 #include "pastset/status.h"
+#include "viewer/profile_table.h"
 #include "predict/choose.h"
 
 #include <inttypes.h>
@@ -248,6 +249,8 @@ static int run(choose_arguments *a)
     predict_cluster *cluster = NULL;
     int err = predict_profile_load(&profile, command_input(a->profile));
 
+    if (!err)
+        viewer_profile_warn(profile, a->profile);
     for (size_t i = 0; i < a->wire_count && !err; i++)
         err = predict_wire_set(profile, a->wires[i]);
     if (!err)

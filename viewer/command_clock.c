@@ -476,6 +476,9 @@ int command_clock(int argc, char **argv)
     look l = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
+    a.run = command_run_directory(a.run);
+    if (!a.run)
+        return COMMAND_FAILED;
     int err = look_begin(&l, a.run);
     if (!err)
         err = show(&l, &a);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "measure/experiment.h"
+#include "measure/others.h"
 #include "pastset/status.h"
 
 enum {
@@ -88,6 +89,9 @@ static const scopes_column answer_columns[] = {
     {"lower_s", "predicted s", SCOPES_REAL},
     {"upper_s", "to s", SCOPES_REAL},
     {"error", "error", SCOPES_SHARE},
+    {"scaled_lower_s", "scaled s", SCOPES_REAL},
+    {"scaled_upper_s", "to s", SCOPES_REAL},
+    {"scaled_error", "error", SCOPES_SHARE},
 };
 
 static void put_case(scopes_table *table, const measure_experiment *e,
@@ -101,33 +105,31 @@ static void put_case(scopes_table *table, const measure_experiment *e,
     scopes_table_real(table, c->median_s / e->cases[0].median_s);
 }
 
-/* The row of the dedicated case tells what the profile's own run took. */
+/* As it was told before the runs; then scaled by the dedicated runs. */
 static void put_answer(scopes_table *table, const measure_experiment *e,
                        const measure_case *c, size_t number)
 {
     const predict_answer *a = &c->answers.all[number];
     double lower = measure_experiment_scaled(e, a->lower_s);
     double upper = measure_experiment_scaled(e, a->upper_s);
-    double error = measure_experiment_error(e, c, a);
-    if (c == e->cases) {
-        lower = a->lower_s;
-        upper = a->upper_s;
-        error = lower / c->median_s - 1;
-    }
+
     scopes_table_text(table, a->model);
     scopes_table_text(table, a->law);
     scopes_table_text(table, a->source);
     scopes_table_text(table, number == c->answers.best ? "*" : "");
+    scopes_table_real(table, a->lower_s);
+    scopes_table_real(table, a->upper_s > a->lower_s ? a->upper_s : NAN);
+    scopes_table_real(table, measure_experiment_error(c, a));
     scopes_table_real(table, lower);
     scopes_table_real(table, upper > lower ? upper : NAN);
-    scopes_table_real(table, error);
+    scopes_table_real(table, measure_experiment_scaled_error(e, c, a));
 }
 
 static void put_nothing(scopes_table *table)
 {
     for (int i = 0; i < 4; i++)
         scopes_table_text(table, NULL);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 6; i++)
         scopes_table_real(table, NAN);
 }
 
@@ -155,13 +157,15 @@ static scopes_table *run_table(const measure_experiment *e)
         {"scenario", "scenario", SCOPES_TEXT},
         {"round", "round", SCOPES_COUNT},
         {"time_s", "time s", SCOPES_REAL},
+        {"others", "others", SCOPES_SHARE},
     };
-    scopes_table *table = scopes_table_create(columns, 3);
+    scopes_table *table = scopes_table_create(columns, 4);
     for (size_t i = 0; i < e->case_count; i++) {
         for (uint32_t k = 0; k < e->cases[i].runs; k++) {
             scopes_table_text(table, e->cases[i].text);
             scopes_table_integer(table, k + 1);
             scopes_table_real(table, e->cases[i].times_s[k]);
+            scopes_table_real(table, e->cases[i].others[k]);
         }
     }
     return table;
@@ -212,18 +216,22 @@ static int print(const measure_experiment *e, const experiment_arguments *a)
 
 /* --- while it runs --- */
 
-static volatile sig_atomic_t stop;
+static volatile sig_atomic_t stop, pass_on;
 
-static void on_signal(int number)
+/* What the terminal sends goes to the command as well. */
+static void on_signal(int number, siginfo_t *about, void *unused)
 {
-    (void)number;
+    (void)unused;
     stop = 1;
+    if (about->si_code <= 0)
+        pass_on = number;
 }
 
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal}; /* no SA_RESTART */
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO}; /* no SA_RESTART */
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
         sigaction(numbers[i], &action, NULL);
 }
@@ -242,6 +250,28 @@ static void tell_notes(const measure_experiment *e)
         fprintf(stderr, "eventspace experiment: %s\n", e->notes.texts[i]);
 }
 
+/* Runs that did not have the processors to themselves. */
+static void tell_others(const measure_experiment *e)
+{
+    uint32_t runs = 0, flagged = 0;
+    double most = 0;
+
+    for (size_t i = 0; i < e->case_count; i++) {
+        for (uint32_t k = 0; k < e->cases[i].runs; k++) {
+            double share = e->cases[i].others[k];
+            runs++;
+            flagged += share > MEASURE_OTHERS_MOST;
+            most = share > most ? share : most;
+        }
+    }
+    if (flagged)
+        fprintf(stderr,
+                "eventspace: other programs had up to %.0f %% of the "
+                "processors in %u of %u runs: what was measured is not the "
+                "program alone. `--table runs` tells which\n",
+                most * 100, flagged, runs);
+}
+
 static int run(experiment_arguments *a)
 {
     measure_experiment *e = NULL;
@@ -250,6 +280,7 @@ static int run(experiment_arguments *a)
     int err, failed = 0;
     catch_signals();
     a->options.stop = &stop;
+    a->options.pass_on = &pass_on;
     if (terminal)
         a->options.progress = show_progress;
     err = measure_experiment_run(&e, &a->options);
@@ -257,7 +288,10 @@ static int run(experiment_arguments *a)
     if (terminal)
         fputs("\r\033[K", stderr);
     if (e) {
-        tell_notes(e);
+        if (!stop) {
+            tell_notes(e);
+            tell_others(e);
+        }
         if (e->cases[0].predicted)
             failed = print(e, a);
     }
@@ -419,9 +453,9 @@ int command_experiment(int argc, char **argv)
         "MAP -- PROGRAM [ARGUMENTS]\n--command -- COMMAND [ARGUMENTS]",
         "Runs a program alone and under other conditions, in turn, and tells "
         "how long it took beside what was predicted from a profile of it.\v"
-        "Predictions are scaled to the dedicated runs; the row `dedicated` "
-        "tells what the profiled run took. The best model of each scenario is "
-        "marked before anything is measured.",
+        "Predictions are as they were before anything was measured, and the "
+        "best model of each scenario is marked by then. Scaled ones are times "
+        "what the dedicated runs took by what the profiled run did.",
         NULL,
         NULL,
         NULL};

@@ -470,6 +470,9 @@ int command_info(int argc, char **argv)
     info i = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
+    a.run = command_run_directory(a.run);
+    if (!a.run)
+        return COMMAND_FAILED;
     if (eventspace_run_open(&i.run, a.run))
         return command_fail();
     i.map = eventspace_run_map(i.run);

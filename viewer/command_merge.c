@@ -47,6 +47,18 @@ static void tell(const char *host, const char *directory, void *context)
         printf("host %s: none of them has its files\n", host);
 }
 
+static int merge(const merge_arguments *a)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        a->directories[i] = command_run_directory(a->directories[i]);
+        if (!a->directories[i])
+            return COMMAND_FAILED;
+    }
+    return scopes_merge(a->out, a->directories, a->count, tell, NULL)
+               ? command_fail()
+               : command_end_output(0);
+}
+
 int command_merge(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -65,9 +77,7 @@ int command_merge(int argc, char **argv)
     int code = COMMAND_USAGE;
 
     if (a.directories && argp_parse(&argp, argc, argv, 0, NULL, &a) == 0)
-        code = scopes_merge(a.out, a.directories, a.count, tell, NULL)
-                   ? command_fail()
-                   : command_end_output(0);
+        code = merge(&a);
     free(a.directories);
     return code;
 }

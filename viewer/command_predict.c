@@ -5,6 +5,7 @@
 #include "paths/map.h"
 #include "pastset/status.h"
 #include "predict/predict.h"
+#include "viewer/profile_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -209,6 +210,8 @@ static int predict(const predict_arguments *a)
     int err = answers
                   ? predict_profile_load(&profile, command_input(a->profile))
                   : pastset_fail(PASTSET_ENOMEM, "no memory to predict");
+    if (!err)
+        viewer_profile_warn(profile, a->profile);
     if (!err)
         err = set_wires(profile, a);
     if (!err)

@@ -247,6 +247,7 @@ static int show(const profile_arguments *a)
     int code;
     if (predict_profile_load(&profile, a->show))
         return command_fail();
+    viewer_profile_warn(profile, a->show);
     code = print(profile, a);
     predict_profile_free(profile);
     return code;
@@ -312,6 +313,7 @@ static int measure(profile_arguments *a)
         return code;
     }
     tell(&notes);
+    viewer_profile_warn(profile, "the profile");
     if (set_wires(profile, a))
         code = command_fail();
     if (a->out && predict_profile_save(profile, a->out))

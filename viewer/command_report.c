@@ -11,7 +11,8 @@ typedef struct report_arguments {
 } report_arguments;
 
 static const struct argp_option report_options[] = {
-    {"output", 'o', "FILE", 0, "The page (default RUN/report.html)", 0},
+    {"output", 'o', "FILE", 0,
+     "The page (default RUN/report.html; of a packed run, beside it)", 0},
     {0},
 };
 
@@ -33,14 +34,16 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
     }
 }
 
-static int write_report(const report_arguments *a)
+static int write_report(const report_arguments *a, const char *directory)
 {
     eventspace_run *run;
     char *file = NULL;
-    int err = eventspace_run_open(&run, a->run);
+    int err = eventspace_run_open(&run, directory);
     if (err)
         return err;
-    if (!a->output && asprintf(&file, "%s/report.html", a->run) < 0)
+    if (!a->output)
+        file = command_beside(a->run, "report", ".html");
+    if (!a->output && !file)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
     if (!err)
         err = viewer_report(run, file ? file : a->output);
@@ -64,7 +67,10 @@ int command_report(int argc, char **argv)
         NULL,
         NULL};
     report_arguments a = {0};
+    const char *directory;
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    return command_end_output(write_report(&a));
+    directory = command_run_directory(a.run);
+    return directory ? command_end_output(write_report(&a, directory))
+                     : COMMAND_FAILED;
 }

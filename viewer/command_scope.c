@@ -224,6 +224,8 @@ int command_scope(int argc, char **argv)
         return COMMAND_USAGE;
     if (s.as_host)
         return command_scope_host(&s);
+    if (s.run && !(s.run = command_run_directory(s.run)))
+        return COMMAND_FAILED;
     if (s.serve)
         return command_scope_serve(&s);
     return s.connect ? command_scope_connect(&s) : command_scope_tree(&s);

@@ -17,7 +17,18 @@
 
 #include "eventspace/eventspace.h"
 #include "eventspace/launch.h"
+#include "eventspace/run.h"
 #include "scopes/register.h"
+
+#define TERM_MS 10000 /* for what is under way to come up */
+
+static atomic_bool stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    atomic_store(&stopped, true);
+}
 
 /* --- a host of the tree --- */
 
@@ -37,6 +48,17 @@ static int app_map(paths_map **out, const char *run)
     return paths_map_read(out, file);
 }
 
+/* Who ends the tree ends all of its processes in the same way: what the leaves
+ * have read still comes up, and the root writes it. */
+static void stop_catch(void)
+{
+    struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
+
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
 static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
                       paths_map **maps)
 {
@@ -51,9 +73,6 @@ static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
         err = app_map(&maps[1], s->run);
         if (!err)
             err = command_scope_begin(s, maps[1]);
-        /* When all are told to end, it writes what the others have sent. */
-        signal(SIGTERM, SIG_IGN);
-        signal(SIGINT, SIG_IGN);
     } else {
         gatherer->consumer = NULL;
     }
@@ -66,12 +85,13 @@ int command_scope_host(scope *s)
     scopes_consumer consumer = {.record = command_scope_record,
                                 .turn = command_scope_turn,
                                 .context = s};
-    scopes_gatherer gatherer = {.consumer = &consumer};
+    scopes_gatherer gatherer = {.consumer = &consumer, .stop = &stopped};
     paths_map *maps[2] = {NULL, NULL};
     eventspace *es = NULL;
     int err = scopes_register();
     int code;
 
+    stop_catch();
     if (!err)
         err = eventspace_start(&es);
     if (!err)
@@ -104,6 +124,40 @@ static void directory_remove(const char *directory)
     rmdir(directory);
 }
 
+/* Did all hosts of the tree come to their end? */
+static bool ended_well(const eventspace_run *run)
+{
+    bool well = true;
+
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        well &= host->has_meta && host->meta.state == EVENTSPACE_FINISHED;
+    }
+    return well;
+}
+
+/* One sentence. Gives the exit code. */
+static int interrupted_tell(const scope *s, const char *directory)
+{
+    eventspace_run *tree;
+    bool well;
+
+    if (eventspace_run_open(&tree, directory) != 0)
+        return command_fail();
+    well = ended_well(tree);
+    if (well && s->out)
+        fprintf(stderr,
+                "eventspace: interrupted; %s holds what was gathered by then\n",
+                s->out);
+    else if (well)
+        fputs("eventspace: interrupted\n", stderr);
+    else
+        fputs("eventspace: interrupted before all that was read had come up\n",
+              stderr);
+    eventspace_run_close(tree);
+    return well ? COMMAND_OK : COMMAND_FAILED;
+}
+
 /* Calls this program as a host of the tree. */
 static int launch(const scope *s, const char *map_file, const char *directory)
 {
@@ -113,10 +167,13 @@ static int launch(const scope *s, const char *map_file, const char *directory)
     /* The hosts' own lines get names in front. The lowest descriptors are
      * what the launcher gives to them. */
     int fd = fcntl(STDOUT_FILENO, F_DUPFD, 64);
-    int code = COMMAND_FAILED, n = 0;
+    int code = COMMAND_FAILED, signal_number = 0, n = 0;
     const char *argv[16];
     eventspace_launch_options plan = {.map_file = map_file,
-                                      .directory = directory};
+                                      .directory = directory,
+                                      .term_ms = TERM_MS,
+                                      .signal = &signal_number,
+                                      .hushed = true};
 
     if (length < 0 || fd < 0) {
         pastset_fail(PASTSET_EIO, "this program's own file: %s",
@@ -145,6 +202,8 @@ static int launch(const scope *s, const char *map_file, const char *directory)
     plan.argv = (char *const *)(uintptr_t)argv;
     if (eventspace_launch(&plan, &code))
         code = command_fail();
+    else if (signal_number)
+        code = interrupted_tell(s, directory);
     close(fd);
     return code;
 }
@@ -237,14 +296,6 @@ int command_scope_serve(scope *s)
     return err ? command_fail() : COMMAND_OK;
 }
 
-static atomic_bool stopped;
-
-static void stop(int number)
-{
-    (void)number;
-    atomic_store(&stopped, true);
-}
-
 /* The first signal ends it well, the second one at once: the other side may
  * not answer any more. Before there is a map nothing would be lost. */
 static int connect_record(const scopes_record *r, void *context)
@@ -264,10 +315,8 @@ static int connect_record(const scopes_record *r, void *context)
 
 int command_scope_connect(scope *s)
 {
-    scopes_consumer consumer = {.record = connect_record,
-                                .turn = command_scope_turn,
-                                .context = s,
-                                .stop = &stopped};
+    scopes_consumer consumer = {
+        .record = connect_record, .turn = command_scope_turn, .context = s};
     uint8_t key[PATHS_KEY_BYTES];
     int err = eventspace_key_load(key, s->key_file);
 
@@ -276,7 +325,8 @@ int command_scope_connect(scope *s)
     if (!err)
         err = command_scope_begin(s, NULL);
     if (!err)
-        err = scopes_gather_connect(&s->gather, s->connect, key, &consumer);
+        err = scopes_gather_connect(&s->gather, s->connect, key, &consumer,
+                                    &stopped);
     err = command_scope_end(s, err);
     explicit_bzero(key, sizeof(key));
     return err ? command_fail() : COMMAND_OK;

@@ -424,6 +424,8 @@ int command_top(int argc, char **argv)
     if (a.batch == NO_BATCH &&
         (a.format != VIEWER_TABLE || !isatty(STDOUT_FILENO)))
         a.batch = 1;
+    if (a.run && !(a.run = command_run_directory(a.run)))
+        return COMMAND_FAILED;
     err = top_run(&a, &m);
     viewer_terminal_leave();
     viewer_mirror_end(&m);

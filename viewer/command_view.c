@@ -379,6 +379,7 @@ static void narrow(view_arguments *a)
     bool of_tops =
         of_threads || strcmp(name, "steps") == 0 || strcmp(name, "host") == 0;
 
+    a->look.numbered = a->each;
     a->look.tops_only =
         of_tops && (a->look.from_ns != INT64_MIN ||
                     a->look.to_ns != INT64_MAX || a->look.last_ns > 0);
@@ -561,6 +562,9 @@ int command_view(int argc, char **argv)
         return COMMAND_USAGE;
     if (a.list)
         return command_end_output(list_views(a.format));
+    a.run = command_run_directory(a.run);
+    if (!a.run)
+        return COMMAND_FAILED;
     if (eventspace_run_open(&run, a.run))
         return command_fail();
     err = view_run(run, &a);

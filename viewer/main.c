@@ -17,6 +17,8 @@ static const command commands[] = {
     {"scope", "gather the events of a run over its hosts", command_scope},
     {"merge", "make one run directory of those of several machines",
      command_merge},
+    {"pack", "make one compressed file of a run directory", command_pack},
+    {"unpack", "make a run directory of a packed run", command_unpack},
     {"report", "write a page that shows a run", command_report},
     {"profile", "measure how a program uses processors and links",
      command_profile},

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "measure/others.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -201,4 +204,19 @@ scopes_table *viewer_profile_table(const predict_profile *profile,
     }
     errno = 0;
     return NULL;
+}
+
+/* --- what is to be said of it --- */
+
+void viewer_profile_warn(const predict_profile *profile, const char *name)
+{
+    double share = (double)profile->others_ppm / 1e6;
+
+    if (share > MEASURE_OTHERS_MOST)
+        fprintf(stderr,
+                "eventspace: %s: other programs had %.0f %% of the processors "
+                "while it was measured: its times, and what is predicted from "
+                "them, are not those of the program alone. Measure it again "
+                "when they are idle\n",
+                name, share * 100);
 }

@@ -12,4 +12,8 @@
 scopes_table *viewer_profile_table(const predict_profile *profile,
                                    const char *name);
 
+/* Says on standard error, in one line that begins with `name`, when the profile
+ * was measured while others used its processors (measure/others.h). */
+void viewer_profile_warn(const predict_profile *profile, const char *name);
+
 #endif

@@ -21,7 +21,8 @@
  * that was the last of all in so many rounds. Its times are those at the root.
  *
  * With `each` a row for each round of each wrapper: who came last, by which
- * input, and from which host; `round` counts those that were found, from 0. */
+ * input, and from which host; `round` counts those that were found, from the
+ * beginning of the run and 0, also where a window is looked at. */
 #include "scopes/views/collective_internal.h"
 
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
 {
     const scopes_ways *ways = visit->subject->ways;
 
-    scopes_table_integer(out, round);
+    scopes__round_cell(out, visit->rounds->first, round);
     scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
     scopes_table_text(out, visit->origins[last->input].host);
     scopes_table_text(out, scopes__visit_input(visit, last->input));

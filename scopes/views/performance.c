@@ -84,7 +84,7 @@ static phases phases_of(scopes__visit *visit, uint32_t round)
 static void add_each(scopes_table *out, const scopes__visit *visit,
                      uint32_t round, const phases *p)
 {
-    scopes_table_integer(out, round);
+    scopes__round_cell(out, visit->rounds->first, round);
     scopes_table_text(
         out, scopes_ways_node_name(visit->subject->ways, visit->meeting->node));
     scopes_table_integer(out, p->first);

@@ -58,7 +58,7 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
 {
     const scopes_ways *ways = visit->subject->ways;
 
-    scopes_table_integer(out, a->round);
+    scopes__round_cell(out, visit->rounds->first, a->round);
     scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
     scopes_table_text(out, visit->origins[a->input].host);
     scopes_table_text(out, scopes__visit_input(visit, a->input));

@@ -111,7 +111,7 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
     const scopes_ways *ways = visit->subject->ways;
     const eventspace_trace *event = event_at(visit, exit, round, input);
 
-    scopes_table_integer(out, round);
+    scopes__round_cell(out, visit->rounds->first, round);
     scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
     scopes_table_text(out, visit->origins[input].host);
     scopes_table_text(out, scopes_ways_collector_name(ways, exit->collector));

@@ -35,10 +35,11 @@ static const scopes_column each_columns[] = {
 };
 
 static void add_each(scopes_table *out, const scopes_subject *subject,
-                     const scopes_top *top, int64_t round, int64_t start_ns,
+                     const scopes_top *top, uint64_t round, int64_t start_ns,
                      int64_t end_ns)
 {
-    scopes_table_integer(out, round);
+    scopes__round_cell(out, scopes_store_first(subject->store, top->collector),
+                       round);
     scopes_table_integer(out, top->thread);
     scopes_table_text(out, scopes_ways_thread_name(subject->ways, top->thread));
     scopes_table_text(out, top->name);
@@ -68,7 +69,7 @@ static int add_top(scopes_table *out, const scopes_subject *subject,
     const scopes_series *series =
         scopes_store_series(subject->store, top->collector);
     scopes__sample sample = {0};
-    int64_t round = 0;
+    uint64_t round = 0;
     int err = 0;
 
     for (size_t i = 0; i < series->count && !err; i++) {

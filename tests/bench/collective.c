@@ -1,10 +1,17 @@
 /* collective.c - all-reduce and barrier, beside the faster MPI.
  *
  * All threads go through the same number of rounds; thread 0 takes the time of
- * each batch, and a run gives the median of them. Of MPI the best run is the
- * limit: two MPIs, each with the settings that may be best. Of ours the best
- * run is told too, two before and two after those: what a run of two threads
- * takes depends on what the machine has just been doing. */
+ * each batch, and a run gives the median of them. Ours and each setting of two
+ * MPIs run in turns, as often as each other, and of each the best run counts:
+ * what a run of two threads takes depends on what the machine has just been
+ * doing. What is done within the time is the same: a number of its own is put
+ * into each round, and the first of the sums is checked.
+ *
+ *   threads8       8 threads of one host; MPI's ranks in shared memory
+ *   hosts8x1       hosts of one thread each, beside the same
+ *   hosts4x8       4 hosts of 8 threads; MPI's ranks in 4 groups of 8, with
+ *                  shared memory in each and TCP between them
+ *   hosts4x8.all_tcp   the same of ours; all of MPI's ranks on TCP */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +24,9 @@
 
 #define BATCHES 41
 #define DOUBLES 512
+#define BATCH_FIRST 20
 #define BATCH_NS 4e6 /* how long one is to take, about */
+#define RUNS 4       /* of each */
 
 typedef struct rounds {
     size_t bytes; /* 0: a barrier */
@@ -25,76 +34,105 @@ typedef struct rounds {
     double *us;   /* of each batch, a round */
 } rounds;
 
-static int one_round(paths_path *path, const rounds *r, const double *x,
-                     double *y)
+/* Thread t contributes t + word + round, as ranks of mpi_bench.c do. */
+static int one_round(paths_path *path, const rounds *r, double number,
+                     double count, int round, double *x, double *y)
 {
-    return r->bytes ? paths_exchange(path, x, r->bytes, y, r->bytes)
-                    : paths_barrier(path);
+    double added = round % 1000;
+    int err;
+
+    if (!r->bytes)
+        return paths_barrier(path);
+    x[0] = number + added;
+    err = paths_exchange(path, x, r->bytes, y, r->bytes);
+    if (!err && y[0] != count * (count - 1) / 2 + count * added)
+        err = pastset_fail(PASTSET_EAPP, "a wrong sum");
+    return err;
 }
 
 static int go_round(paths_thread *self, void *argument)
 {
     const rounds *r = argument;
     double x[DOUBLES], y[DOUBLES];
+    double number = paths_thread_number(self), n = paths_thread_count(self);
     paths_path *path;
     int err = paths_open(&path, self, "all");
 
     for (int i = 0; i < DOUBLES; i++)
-        x[i] = y[i] = paths_thread_number(self) + i;
+        x[i] = y[i] = number + i;
     for (int b = -2; b < BATCHES && !err; b++) {
         double begin = bench_now_ns();
         for (int i = 0; i < r->batch && !err; i++)
-            err = one_round(path, r, x, y);
+            err = one_round(path, r, number, n, i, x, y);
         if (paths_thread_number(self) == 0 && b >= 0)
             r->us[b] = (bench_now_ns() - begin) / r->batch / 1000;
     }
-    for (size_t i = 0; i < r->bytes / sizeof(x[0]) && !err; i++) {
-        double n = paths_thread_count(self);
+    for (size_t i = 1; i < r->bytes / sizeof(x[0]) && !err; i++) {
         if (y[i] != n * (n - 1) / 2 + n * (double)i)
             return pastset_fail(PASTSET_EAPP, "a wrong sum");
     }
     return err;
 }
 
-/* The better of two runs, after one that tells how many rounds take how long.
- */
-static double measure(size_t bytes, unsigned threads, unsigned hosts)
+/* One run; the first one of all tells how many rounds take how long. */
+static double run(rounds *r, unsigned threads, unsigned hosts)
 {
     static const char *const elements[] = {"all", NULL};
-    double us[BATCHES], best = INFINITY;
-    rounds r = {.bytes = bytes, .batch = 20, .us = us};
     char type[32];
+    paths_map *map;
+    double median;
 
-    snprintf(type, sizeof(type), "f64[%zu]", bytes / sizeof(double));
-    for (int i = 0; i < 3; i++) {
-        paths_map *map =
-            many_hosts_map(threads, hosts, bytes ? "sum" : "barrier",
-                           bytes ? type : "bytes[1]", elements);
-        double median;
-        many_hosts_run(map, go_round, &r);
-        paths_map_destroy(map);
-        median = bench_median(us, BATCHES);
-        if (i == 0)
-            r.batch = (int)fmax(20, BATCH_NS / 1000 / median);
-        else
-            best = fmin(best, median);
-    }
-    return best;
+    snprintf(type, sizeof(type), "f64[%zu]", r->bytes / sizeof(double));
+    map = many_hosts_map(threads, hosts, r->bytes ? "sum" : "barrier",
+                         r->bytes ? type : "bytes[1]", elements);
+    many_hosts_run(map, go_round, r);
+    paths_map_destroy(map);
+    median = bench_median(r->us, BATCHES);
+    if (r->batch == BATCH_FIRST)
+        r->batch = (int)fmax(BATCH_FIRST + 1, BATCH_NS / 1000 / median);
+    return median;
 }
 
-static void compare(const char *operation, const char *name, size_t bytes,
-                    unsigned threads, unsigned hosts)
-{
-    double limit, best;
-    char whole[80], which[80] = "";
+typedef struct beside {
+    const char *suffix; /* of the figure's name */
+    mpi_links links;
+} beside;
 
-    snprintf(whole, sizeof(whole), "%s.%s", operation, name);
-    if (!bench_wants(whole))
+typedef struct place {
+    const char *name;
+    unsigned threads, hosts;
+    beside beside[2]; /* a name NULL ends them */
+} place;
+
+static void compare(const char *operation, size_t bytes, const place *p)
+{
+    double us[BATCHES], best = INFINITY;
+    rounds r = {.bytes = bytes, .batch = BATCH_FIRST, .us = us};
+    mpi_times times[2] = {0};
+    char whole[2][80], which[80];
+    bool wanted = false;
+
+    for (int i = 0; i < 2 && p->beside[i].suffix; i++) {
+        snprintf(whole[i], sizeof(whole[i]), "%s.%s%s", operation, p->name,
+                 p->beside[i].suffix);
+        wanted |= bench_wants(whole[i]);
+    }
+    if (!wanted)
         return;
-    best = measure(bytes, threads, hosts);
-    limit = mpi_best_us(operation, threads, hosts > 1, which, sizeof(which));
-    best = fmin(best, measure(bytes, threads, hosts));
-    bench_print_beside(whole, best, "us", limit, which);
+    run(&r, p->threads, p->hosts);
+    for (int i = 0; i < RUNS; i++) {
+        best = fmin(best, run(&r, p->threads, p->hosts));
+        for (int k = 0; k < 2 && p->beside[k].suffix; k++)
+            if (bench_wants(whole[k]))
+                mpi_run(&times[k], operation, p->threads, p->hosts,
+                        p->beside[k].links);
+    }
+    for (int k = 0; k < 2 && p->beside[k].suffix; k++) {
+        double limit =
+            mpi_best_us(&times[k], p->beside[k].links, which, sizeof(which));
+        if (bench_wants(whole[k]))
+            bench_print_beside(whole[k], best, "us", limit, which);
+    }
 }
 
 void bench_collective(void)
@@ -103,18 +141,18 @@ void bench_collective(void)
         const char *name;
         size_t bytes;
     } operations[] = {{"allreduce8", 8}, {"allreduce4k", 4096}, {"barrier", 0}};
-    static const struct {
-        const char *name;
-        unsigned threads, hosts;
-    } places[] = {{"threads2", 2, 1},
-                  {"threads8", 8, 1},
-                  {"threads32", 32, 1},
-                  {"hosts4x2", 8, 4},
-                  {"hosts4x8", 32, 4}};
+    static const place places[] = {
+        {"threads2", 2, 1, {{"", MPI_SHARED}}},
+        {"threads8", 8, 1, {{"", MPI_SHARED}}},
+        {"threads32", 32, 1, {{"", MPI_SHARED}}},
+        {"hosts2x1", 2, 2, {{"", MPI_SHARED}}},
+        {"hosts8x1", 8, 8, {{"", MPI_SHARED}}},
+        {"hosts32x1", 32, 32, {{"", MPI_SHARED}}},
+        {"hosts4x2", 8, 4, {{"", MPI_GROUPED}, {".all_tcp", MPI_TCP}}},
+        {"hosts4x8", 32, 4, {{"", MPI_GROUPED}, {".all_tcp", MPI_TCP}}}};
 
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++)
-            compare(operations[i].name, places[k].name, operations[i].bytes,
-                    places[k].threads, places[k].hosts);
+            compare(operations[i].name, operations[i].bytes, &places[k]);
     }
 }

@@ -1,12 +1,17 @@
 /* collector.c - what one collector adds to an operation.
  *
  * A thread writes through two paths that differ in one collector, in turns;
- * the median of the differences is the collector's. Both paths end in a
- * wrapper that turns the operation around: an element's lock takes so long
- * that the processor takes most of the stamps meanwhile (a collector then adds
- * 0 to 5 ns), and where it is contended it hides everything. Limit: two stamps
- * and 36 bytes into a ring of the same size, and for the shared collector the
- * same with one atomic add, by two threads at once. */
+ * the median of the differences is the collector's. The limit is a difference
+ * too, in the same loop: that of a write through the plain path followed by two
+ * stamps and 36 bytes into a ring, and one without. Both paths end in a wrapper
+ * that turns the operation around: an element's lock takes so long that the
+ * processor takes most of the stamps meanwhile (a collector then adds 0 to 5
+ * ns), and where it is contended it hides everything.
+ *
+ * The shared collector is in the paths of two threads at once, each on a
+ * processor. Each of them writes to a lane of its own, and so does the limit,
+ * to a ring of its own; in `atomic` to one ring, with an atomic add for each,
+ * as collectors that share one element would need. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -73,26 +78,50 @@ static unsigned char *ring_make(const char *file)
     return ring;
 }
 
-static double limit_turn(unsigned char *ring)
+typedef enum what { PLAIN, BARE_STAMPS, SHARED_STAMPS } what;
+
+typedef struct ring {
+    unsigned char *tuples;
+    uint32_t at;
+    _Atomic uint32_t *next; /* of a shared ring; else NULL */
+} ring;
+
+/* Inlined with a constant for `what`: each loop has nothing but its own. */
+static inline __attribute__((always_inline)) double
+write_turn_of(paths_path *path, ring *to, what added)
 {
     double begin = bench_now_ns();
-    uint32_t at = 0;
 
-    for (uint32_t i = 0; i < OPERATIONS; i++) {
-        bench_stamp_store(ring + (size_t)at * 36, i);
-        if (++at == RING)
-            at = 0;
+    for (uint64_t i = 0; i < OPERATIONS; i++) {
+        bench_check(paths_write(path, &i, sizeof(i)), "write");
+        if (added == BARE_STAMPS) {
+            bench_stamp_store(to->tuples + (size_t)to->at * 36, (uint32_t)i);
+            if (++to->at == RING)
+                to->at = 0;
+        }
+        if (added == SHARED_STAMPS) {
+            uint32_t at =
+                atomic_fetch_add_explicit(to->next, 1, memory_order_relaxed);
+            bench_stamp_store(to->tuples + (size_t)(at % RING) * 36,
+                              (uint32_t)i);
+        }
     }
     return (bench_now_ns() - begin) / OPERATIONS;
 }
 
 static double write_turn(paths_path *path)
 {
-    double begin = bench_now_ns();
+    return write_turn_of(path, NULL, PLAIN);
+}
 
-    for (uint64_t i = 0; i < OPERATIONS; i++)
-        bench_check(paths_write(path, &i, sizeof(i)), "write");
-    return (bench_now_ns() - begin) / OPERATIONS;
+static double bare_turn(paths_path *path, ring *to)
+{
+    return write_turn_of(path, to, BARE_STAMPS);
+}
+
+static double shared_turn(paths_path *path, ring *to)
+{
+    return write_turn_of(path, to, SHARED_STAMPS);
 }
 
 typedef struct result {
@@ -104,25 +133,25 @@ static int alone(paths_thread *self, void *argument)
 {
     result *r = argument;
     double added[TURNS], limit[TURNS];
-    unsigned char *ring;
+    ring bare = {.at = 0};
     paths_path *plain, *collected;
 
     if (paths_thread_number(self) != 0)
         return 0;
-    ring = ring_make(r->file);
+    bare.tuples = ring_make(r->file);
     bench_check(paths_open(&plain, self, "plain"), "open");
     bench_check(paths_open(&collected, self, "collected"), "open");
     write_turn(plain);
     write_turn(collected);
-    limit_turn(ring);
+    bare_turn(plain, &bare);
     for (int i = 0; i < TURNS; i++) {
         double without = write_turn(plain);
         added[i] = write_turn(collected) - without;
-        limit[i] = limit_turn(ring);
+        limit[i] = bare_turn(plain, &bare) - without;
     }
     r->collector = bench_median(added, TURNS);
     r->limit = bench_median(limit, TURNS);
-    munmap(ring, (size_t)RING * 36);
+    munmap(bare.tuples, (size_t)RING * 36);
     return 0;
 }
 
@@ -130,27 +159,16 @@ static int alone(paths_thread *self, void *argument)
 
 static struct {
     pthread_barrier_t barrier;
-    unsigned char *ring;
+    ring own[2], common;
     _Alignas(64) _Atomic uint32_t next;
-    double added[2][TURNS], limit[2][TURNS];
+    double added[2][TURNS], limit[2][TURNS], atomic[2][TURNS];
 } shared;
-
-static double limit_shared_turn(void)
-{
-    double begin = bench_now_ns();
-
-    for (uint32_t i = 0; i < OPERATIONS; i++) {
-        uint32_t at =
-            atomic_fetch_add_explicit(&shared.next, 1, memory_order_relaxed);
-        bench_stamp_store(shared.ring + (size_t)(at % RING) * 36, i);
-    }
-    return (bench_now_ns() - begin) / OPERATIONS;
-}
 
 static int together(paths_thread *self, void *argument)
 {
     uint32_t me = paths_thread_number(self);
     paths_path *plain, *collected;
+    ring own = shared.own[me], common = shared.common;
 
     (void)argument;
     bench_pin((int)me);
@@ -165,15 +183,33 @@ static int together(paths_thread *self, void *argument)
         pthread_barrier_wait(&shared.barrier);
         shared.added[me][i] = write_turn(collected) - without;
         pthread_barrier_wait(&shared.barrier);
-        shared.limit[me][i] = limit_shared_turn();
+        shared.limit[me][i] = bare_turn(plain, &own) - without;
+        pthread_barrier_wait(&shared.barrier);
+        shared.atomic[me][i] = shared_turn(plain, &common) - without;
     }
     return 0;
+}
+
+static void rings_make(void)
+{
+    for (int i = 0; i < 2; i++)
+        shared.own[i].tuples = ring_make(NULL);
+    shared.common.tuples = ring_make(NULL);
+    shared.common.next = &shared.next;
+}
+
+static void rings_drop(void)
+{
+    for (int i = 0; i < 2; i++)
+        munmap(shared.own[i].tuples, (size_t)RING * 36);
+    munmap(shared.common.tuples, (size_t)RING * 36);
 }
 
 void bench_collector(void)
 {
     result memory = {.file = NULL};
     result file = {.file = "bench.ring"};
+    double added;
 
     bench_check(paths_wrapper_register(&turn_type), "register");
     one_host_run(map, NULL, alone, &memory);
@@ -184,10 +220,12 @@ void bench_collector(void)
     unlink("bench.ring");
 
     pthread_barrier_init(&shared.barrier, NULL, 2);
-    shared.ring = ring_make(NULL);
+    rings_make();
     one_host_run(map, NULL, together, NULL);
-    bench_print("collector.shared2",
-                bench_median(&shared.added[0][0], 2 * TURNS), "ns",
+    added = bench_median(&shared.added[0][0], 2 * TURNS);
+    bench_print("collector.shared2", added, "ns",
                 bench_median(&shared.limit[0][0], 2 * TURNS));
-    munmap(shared.ring, (size_t)RING * 36);
+    bench_print("collector.shared2.atomic", added, "ns",
+                bench_median(&shared.atomic[0][0], 2 * TURNS));
+    rings_drop();
 }

@@ -16,7 +16,7 @@
 #include "paths/host.h"
 #include "tests/bench/bench.h"
 
-#define HOSTS_MOST 16
+#define HOSTS_MOST 32
 
 static int listen_any(paths_map_host *host)
 {

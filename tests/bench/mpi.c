@@ -15,6 +15,15 @@
  * of MPICH waits forever now and then; as it sometimes does even so, a run is
  * ended when its result is there.
  *
+ * Groups: MPICH is told that the ranks are of so many cliques, which have
+ * shared memory, and UCX, which carries what goes between them, that it has
+ * TCP. Open MPI has a node for each group, in a network namespace with a host
+ * name of its own (mpi/node.sh), which takes the rights of root; its
+ * collectives are the usual ones or those made for such nodes (coll_han).
+ *
+ * A setting whose first run is ten times slower than another's is not run
+ * again.
+ *
  * Processes. Launchers put ranks into process groups of their own, so killing
  * a launcher's group may leave ranks behind that spin. Hence a keeper between
  * us and the launcher: what the launcher leaves behind becomes its child
@@ -34,11 +43,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "measure/testbed.h"
+#include "pastset/status.h"
 #include "tests/bench/bench.h"
 
 #define RUN_SECONDS 60
 #define END_SECONDS 1 /* for a launcher that was told to end */
-#define ARGUMENTS 48
+#define ARGUMENTS 64
+#define HOPELESS 10 /* times the fastest */
+#define GROUPS_MOST 8
+#define NODE_SCRIPT MPI_FOLDER "/node.sh"
 
 #ifndef MPI_OPENMPI_BENCH
 #define MPI_OPENMPI_BENCH NULL
@@ -53,7 +67,7 @@ typedef struct implementation {
     const char *name;
     const char *launcher, *bench; /* NULL: not installed */
     const char *always;           /* arguments of the launcher */
-    const char *shared, *tcp;     /* more of them */
+    const char *links[3];         /* more of them, by mpi_links */
 } implementation;
 
 static const implementation open_mpi = {
@@ -61,8 +75,9 @@ static const implementation open_mpi = {
     MPI_OPENMPI_RUN,
     MPI_OPENMPI_BENCH,
     "--allow-run-as-root --oversubscribe --bind-to none --mca pml ob1",
-    "--mca btl self,vader",
-    "--mca btl self,tcp --mca btl_tcp_if_include lo --mca coll ^sm",
+    {"--mca btl self,vader",
+     "--mca btl self,vader,tcp --mca plm_rsh_agent " NODE_SCRIPT,
+     "--mca btl self,tcp --mca btl_tcp_if_include lo --mca coll ^sm"},
 };
 
 static const implementation mpich = {
@@ -70,27 +85,35 @@ static const implementation mpich = {
     MPI_MPICH_RUN,
     MPI_MPICH_BENCH,
     "",
-    "",
-    "-genv MPIR_CVAR_NOLOCAL 1 -genv UCX_TLS tcp,self "
-    "-genv UCX_NET_DEVICES lo",
+    {"", "-genv UCX_TLS tcp,self -genv UCX_NET_DEVICES lo",
+     "-genv MPIR_CVAR_NOLOCAL 1 -genv UCX_TLS tcp,self "
+     "-genv UCX_NET_DEVICES lo"},
 };
+
+#define ON(links) (1u << (links))
 
 typedef struct setting {
     const implementation *of;
     const char *name;
     const char *arguments;
     bool needs_processors; /* one for each rank */
-    bool needs_memory;     /* that ranks share */
+    unsigned on;           /* ON(...) of the links that it is for */
 } setting;
 
-static const setting settings[] = {
-    {&open_mpi, "yielding", "--mca mpi_yield_when_idle 1", false, false},
+static const setting settings[MPI_SETTINGS] = {
+    {&open_mpi, "yielding", "--mca mpi_yield_when_idle 1", false,
+     ON(MPI_SHARED) | ON(MPI_GROUPED) | ON(MPI_TCP)},
     {&open_mpi, "yielding, coll_sm",
-     "--mca mpi_yield_when_idle 1 --mca coll_sm_priority 100", false, true},
-    {&open_mpi, "spinning", "--mca mpi_yield_when_idle 0", true, false},
-    {&mpich, "spinning", "", false, false},
+     "--mca mpi_yield_when_idle 1 --mca coll_sm_priority 100", false,
+     ON(MPI_SHARED)},
+    {&open_mpi, "yielding, coll_han",
+     "--mca mpi_yield_when_idle 1 --mca coll_han_priority 100", false,
+     ON(MPI_GROUPED)},
+    {&open_mpi, "spinning", "--mca mpi_yield_when_idle 0", true,
+     ON(MPI_SHARED) | ON(MPI_GROUPED) | ON(MPI_TCP)},
+    {&mpich, "spinning", "", false,
+     ON(MPI_SHARED) | ON(MPI_GROUPED) | ON(MPI_TCP)},
 };
-#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
 
 bool mpi_find(void)
 {
@@ -137,22 +160,71 @@ static void arguments_add(command *c, const char *text)
     }
 }
 
+/* One node for each group, the launcher on the first. */
+static void nodes_add(command *c, unsigned ranks, unsigned groups)
+{
+    char nodes[GROUPS_MOST * 24] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < groups; i++)
+        used +=
+            (size_t)snprintf(nodes + used, sizeof(nodes) - used, "%snode%u:%u",
+                             i ? "," : "", i, ranks / groups);
+    argument_add(c, "-H");
+    argument_add(c, nodes);
+}
+
 static void command_make(command *c, const setting *s, const char *operation,
-                         unsigned ranks, bool tcp_only)
+                         unsigned ranks, unsigned groups, mpi_links links)
 {
     const implementation *of = s->of;
+    bool nodes = links == MPI_GROUPED && of == &open_mpi;
     char number[16];
 
     memset(c, 0, sizeof(*c));
-    snprintf(number, sizeof(number), "%u", ranks);
+    if (nodes) {
+        argument_add(c, NODE_SCRIPT);
+        argument_add(c, "node0");
+    }
     argument_add(c, of->launcher);
     arguments_add(c, of->always);
-    arguments_add(c, tcp_only ? of->tcp : of->shared);
+    arguments_add(c, of->links[links]);
     arguments_add(c, s->arguments);
+    if (nodes)
+        nodes_add(c, ranks, groups);
+    snprintf(number, sizeof(number), "%u", groups);
+    if (links == MPI_GROUPED && !nodes) {
+        arguments_add(c, "-genv MPIR_CVAR_NUM_CLIQUES");
+        argument_add(c, number);
+    }
+    snprintf(number, sizeof(number), "%u", ranks);
     argument_add(c, "-n");
     argument_add(c, number);
     argument_add(c, of->bench);
     argument_add(c, operation);
+}
+
+/* Namespaces for the nodes; once, until this program ends. */
+static measure_testbed *testbed;
+
+static void testbed_drop(void)
+{
+    measure_testbed_remove(testbed);
+}
+
+static bool testbed_there(unsigned groups)
+{
+    static bool tried;
+
+    if (!tried && groups <= GROUPS_MOST) {
+        tried = true;
+        if (measure_testbed_make(&testbed, "esbench", groups) == 0)
+            atexit(testbed_drop);
+        else
+            fprintf(stderr, "bench: no groups for Open MPI: %s\n",
+                    pastset_error());
+    }
+    return testbed && measure_testbed_hosts(testbed) >= groups;
 }
 
 /* --- the keeper --- */
@@ -291,13 +363,13 @@ static double command_run(const command *c, char *text, size_t room)
 }
 
 static double setting_us(const setting *s, const char *operation,
-                         unsigned ranks, bool tcp_only)
+                         unsigned ranks, unsigned groups, mpi_links links)
 {
     command c;
     char text[8192];
     double us;
 
-    command_make(&c, s, operation, ranks, tcp_only);
+    command_make(&c, s, operation, ranks, groups, links);
     us = command_run(&c, text, sizeof(text));
     if (isnan(us))
         fprintf(stderr,
@@ -308,27 +380,58 @@ static double setting_us(const setting *s, const char *operation,
     return us;
 }
 
-double mpi_best_us(const char *operation, unsigned ranks, bool tcp_only,
-                   char *which, size_t room)
+static bool is_possible(const setting *s, unsigned ranks, unsigned groups,
+                        mpi_links links)
 {
-    double best = NAN;
     cpu_set_t processors;
 
-    snprintf(which, room, "none");
-    mpi_find();
     sched_getaffinity(0, sizeof(processors), &processors);
-    for (size_t i = 0; i < SETTINGS; i++) {
-        const setting *s = &settings[i];
+    return s->of->bench && (s->on & ON(links)) &&
+           (!s->needs_processors ||
+            ranks <= (unsigned)CPU_COUNT(&processors)) &&
+           (links != MPI_GROUPED || s->of != &open_mpi ||
+            testbed_there(groups));
+}
+
+void mpi_run(mpi_times *times, const char *operation, unsigned ranks,
+             unsigned groups, mpi_links links)
+{
+    double best = INFINITY;
+
+    mpi_find();
+    for (size_t i = 0; i < MPI_SETTINGS; i++) {
         double us;
-        if (!s->of->bench || (s->needs_memory && tcp_only) ||
-            (s->needs_processors && ranks > (unsigned)CPU_COUNT(&processors)))
+        if (times->of[i].out ||
+            !is_possible(&settings[i], ranks, groups, links))
             continue;
-        us = setting_us(s, operation, ranks, tcp_only);
-        if (isnan(us) || us >= best)
+        us = setting_us(&settings[i], operation, ranks, groups, links);
+        times->of[i].out = isnan(us);
+        if (isnan(us))
             continue;
-        best = us;
-        snprintf(which, room, "%s, %s%s", s->of->name, s->name,
-                 tcp_only ? ", TCP" : "");
+        if (times->of[i].runs++ == 0 || us < times->of[i].us)
+            times->of[i].us = us;
+    }
+    for (size_t i = 0; i < MPI_SETTINGS; i++)
+        if (times->of[i].runs)
+            best = fmin(best, times->of[i].us);
+    for (size_t i = 0; i < MPI_SETTINGS; i++)
+        times->of[i].out |=
+            times->of[i].runs && times->of[i].us > HOPELESS * best;
+}
+
+double mpi_best_us(const mpi_times *times, mpi_links links, char *which,
+                   size_t room)
+{
+    static const char *const names[] = {"", ", groups", ", TCP"};
+    double best = NAN;
+
+    snprintf(which, room, "none");
+    for (size_t i = 0; i < MPI_SETTINGS; i++) {
+        if (!times->of[i].runs || times->of[i].us >= best)
+            continue;
+        best = times->of[i].us;
+        snprintf(which, room, "%s, %s%s", settings[i].of->name,
+                 settings[i].name, names[links]);
     }
     return best;
 }

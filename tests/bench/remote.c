@@ -53,16 +53,31 @@ static void all(int fd, unsigned char *data, size_t bytes, bool sending,
     }
 }
 
-/* Answers: first 4 bytes of a message are its length. */
+/* Takes a message, whose first 4 bytes are its length: what has come at once,
+ * and no call for the length alone. Only one is under way. */
+static void bare_take(int fd, unsigned char *data, size_t room, int flags)
+{
+    uint32_t bytes = sizeof(bytes);
+
+    for (size_t have = 0; have < bytes;) {
+        ssize_t r = recv(fd, data + have, room - have, flags);
+        if (r < 0 && (errno == EAGAIN || errno == EINTR))
+            continue;
+        if (r <= 0)
+            _exit(0); /* the other side is done */
+        have += (size_t)r;
+        if (have >= sizeof(bytes))
+            memcpy(&bytes, data, sizeof(bytes));
+    }
+}
+
 static void bare_serve(int fd, int flags)
 {
-    unsigned char *data = malloc(1 << 21);
-    uint32_t bytes;
+    size_t room = 1 << 21;
+    unsigned char *data = malloc(room);
 
     for (;;) {
-        all(fd, data, sizeof(bytes), false, flags);
-        memcpy(&bytes, data, sizeof(bytes));
-        all(fd, data + sizeof(bytes), bytes - sizeof(bytes), false, flags);
+        bare_take(fd, data, room, flags);
         all(fd, data, ANSWER, true, flags);
     }
 }

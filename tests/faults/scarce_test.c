@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "paths/wrapper.h"
-#include "scopes/gather.h"
+#include "scopes/gather_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
 
@@ -348,7 +348,7 @@ static const char *const tree =
     "digraph g { subgraph cluster_h0 { scope [kind=thread, number=0];\n"
     "p [kind=proxy]; }\n"
     "subgraph cluster_h1 { late [kind=thread, number=1];\n"
-    "traces [kind=element, type=\"u8[4096]\"]; }\n"
+    "traces [kind=element, type=\"bytes[4096]\"]; }\n"
     "scope -> p [as=\"traces.h1\", use=both]; p -> traces;\n"
     "late -> traces [use=both]; }\n";
 
@@ -373,9 +373,10 @@ static int stop_now(void *context)
 static int gather(paths_thread *self, void *argument)
 {
     const scopes_consumer consumer = {
-        .record = take_nothing, .turn = stop_now, .stop = &stop};
+        .record = take_nothing, .turn = stop_now};
     scopes_gatherer g = {.map = hosts_here ? paths_host_map(hosts_here) : NULL,
-                         .consumer = &consumer};
+                         .consumer = &consumer,
+                         .stop = &stop};
     paths_path *path;
     char byte;
 
@@ -389,13 +390,15 @@ static int gather(paths_thread *self, void *argument)
 static int write_late(paths_thread *self, void *argument)
 {
     char tuple[4096] = {0};
+    gather_writer message;
     paths_path *path;
 
     (void)argument;
     expect_status(paths_open(&path, self, "traces"), 0);
     expect(write(joined[1], "", 1) == 1);
     expect(read(stopped[0], tuple, 1) == 1);
-    expect_status(paths_write(path, tuple, sizeof(tuple)), 0);
+    gather__begin(&message, tuple, sizeof(tuple), PATHS_NONE);
+    expect_status(paths_write(path, tuple, gather__end(&message)), 0);
     return 0;
 }
 

@@ -245,6 +245,7 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
     for (size_t i = 0; i < result.case_count; i++) {
         free(result.cases[i].text);
         free(result.cases[i].times_s);
+        free(result.cases[i].others);
     }
     free(result.cases);
     free(s);
@@ -484,22 +485,30 @@ Test(experiment, it_ends_when_it_is_asked_to)
     measure_experiment_free(e);
 }
 
-Test(experiment, errors_are_0_within_bounds)
+/* What the dedicated runs took has nothing to do with it. */
+Test(experiment, errors_are_those_of_what_was_told_and_0_within_bounds)
+{
+    measure_case c = {.median_s = 20, .predicted = true};
+    predict_answer a = {.lower_s = 15, .upper_s = 25};
+    cr_assert_float_eq(measure_experiment_error(&c, &a), 0, 1e-12);
+    c.median_s = 50;
+    cr_assert_float_eq(measure_experiment_error(&c, &a), -0.5, 1e-12);
+    c.median_s = 10;
+    cr_assert_float_eq(measure_experiment_error(&c, &a), 0.5, 1e-12);
+    c.median_s = NAN;
+    cr_assert(isnan(measure_experiment_error(&c, &a)));
+}
+
+Test(experiment, scaled_errors_are_beside_them)
 {
     measure_case c[2] = {{.median_s = 10, .predicted = true},
-                         {.median_s = 20, .predicted = true}};
+                         {.median_s = 60, .predicted = true}};
     measure_experiment e = {.cases = c, .case_count = 2};
     predict_answer a = {.lower_s = 15, .upper_s = 25};
-    c[0].answers.dedicated_s = 10;
-    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), 0, 1e-12);
-    c[1].median_s = 50;
-    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), -0.5, 1e-12);
-    c[1].median_s = 10;
-    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), 0.5, 1e-12);
     c[0].answers.dedicated_s = 5; /* the profiled run was twice as fast */
-    c[1].median_s = 60;
-    cr_assert_float_eq(measure_experiment_error(&e, &c[1], &a), -1.0 / 6,
-                       1e-12);
-    c[1].median_s = NAN;
-    cr_assert(isnan(measure_experiment_error(&e, &c[1], &a)));
+    cr_assert_float_eq(measure_experiment_scaled_error(&e, &c[1], &a),
+                       -1.0 / 6, 1e-12);
+    cr_assert_float_eq(measure_experiment_error(&c[1], &a), -35.0 / 60, 1e-12);
+    c[0].predicted = false;
+    cr_assert(isnan(measure_experiment_scaled_error(&e, &c[1], &a)));
 }

@@ -88,8 +88,13 @@ function errors(rows) {
   return {best, papers, replay: rows.find(row => row.model === 'replay')};
 }
 
-const percent = rows => {
-  const all = rows.map(row => Math.abs(row.error) * 100);
+// An error that is no number is a failure, and not 0.
+const percent = (rows, key) => {
+  const all = rows.map(row => {
+    if (!Number.isFinite(row[key]))
+      throw new Error(`${row.scenario}, ${row.model}: its ${key} is no number`);
+    return Math.abs(row[key]) * 100;
+  });
   return {
     mean: +(all.reduce((a, b) => a + b, 0) / all.length).toFixed(2),
     max: +Math.max(...all).toFixed(2),
@@ -117,6 +122,7 @@ for (const {kind, program, rows} of results) {
     papers: papers?.model, papers_lower_s: papers?.lower_s,
     papers_upper_s: papers?.upper_s, papers_error: papers?.error,
     replay_s: replay?.lower_s, replay_error: replay?.error,
+    replay_scaled_error: replay?.scaled_error,
   }) + '\n');
 }
 for (const kind of kinds) {
@@ -125,9 +131,16 @@ for (const kind of kinds) {
   if (of.length)
     process.stdout.write(JSON.stringify({
       name: `validation.${kind.name.replaceAll(' ', '_')}`, unit: '%',
-      best: percent(of.map(e => e.best)),
-      replay: percent(of.map(e => e.replay).filter(Boolean)),
-      papers_model: percent(of.map(e => e.papers).filter(Boolean)),
+      // As they were told before the runs; and scaled by the dedicated runs
+      // of the same experiment, as the papers tell theirs.
+      best: percent(of.map(e => e.best), 'error'),
+      replay: percent(of.map(e => e.replay).filter(Boolean), 'error'),
+      papers_model: percent(of.map(e => e.papers).filter(Boolean), 'error'),
+      scaled_best: percent(of.map(e => e.best), 'scaled_error'),
+      scaled_replay: percent(of.map(e => e.replay).filter(Boolean),
+                             'scaled_error'),
+      scaled_papers_model: percent(of.map(e => e.papers).filter(Boolean),
+                                   'scaled_error'),
       papers_report: kind.papers ?? null, programs: of.length,
     }) + '\n');
 }

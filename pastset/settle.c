@@ -1,0 +1,234 @@
+/* settle.c - the file of a space that nobody writes any more, without the room
+ * that its elements had to grow.
+ *
+ * In a space that is written each element has the address range for all of its
+ * slots, of which it may have used a few; the file is sparse there, and looks
+ * as large as the ranges to whatever copies files. Here the used slots are
+ * moved together. Nothing of the format changes: an element's slots still
+ * reach as far as its capacity says, only that other elements lie where it has
+ * none in use. Whoever has the old file open keeps it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pastset/element_internal.h"
+#include "pastset/space.h"
+
+/* The file is rewritten when that makes it smaller by a fifth; the end alone
+ * is cut without copying anything. */
+#define WORTH 5
+
+typedef struct settling {
+    const char *path;
+    pastset_space *space;
+    pastset_element **elements; /* borrowed from the space; with deleted ones */
+    uint32_t count, live;
+    int fd; /* the new file; -1: none */
+    char *draft;
+    struct stat old;
+} settling;
+
+static uint64_t page_up(uint64_t bytes)
+{
+    return (bytes + SPACE_PAGE - 1) / SPACE_PAGE * SPACE_PAGE;
+}
+
+static bool is_live(const pastset_element *element)
+{
+    return atomic_load(&element->header->state) == ELEMENT_LIVE;
+}
+
+/* Of its slots, from the first on, those that may have a tuple in them. */
+static uint64_t data_bytes(const pastset_element *element)
+{
+    ledger_values values;
+    uint64_t last;
+
+    pastset__ledger_load(element->header, &values, &last);
+    if (last == first_given_last(element, last))
+        return 0;
+    return (last < element->slots ? last : element->slots) *
+           element->stride_bytes;
+}
+
+static uint64_t element_bytes(const pastset_element *element)
+{
+    return pastset__element_header_bytes() + data_bytes(element);
+}
+
+static int fail_errno(const settling *s, const char *doing)
+{
+    int error = errno;
+    return pastset_fail(pastset_status_from_errno(error), "%s: cannot %s: %s",
+                        s->path, doing, strerror(error));
+}
+
+static uint64_t directory_end(const settling *s)
+{
+    return SPACE_PAGE + page_up((s->live ? s->live : 1u) * sizeof(uint64_t));
+}
+
+/* How long the file would be. */
+static uint64_t settled_bytes(const settling *s)
+{
+    uint64_t end = directory_end(s);
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (is_live(s->elements[i]))
+            end = page_up(end) + element_bytes(s->elements[i]);
+    }
+    return end;
+}
+
+/* Where the data of the file ends as it is. */
+static uint64_t data_end(const settling *s)
+{
+    uint64_t end = pastset__space_begin(s->space);
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        const pastset_element *element = s->elements[i];
+        const element_header *header = element->header;
+        uint64_t data = header->data_offset;
+        uint64_t own = pastset__space_offset(s->space, header) +
+                       pastset__element_header_bytes();
+        if (is_live(element))
+            data += data_bytes(element);
+        if (data > end)
+            end = data;
+        if (own > end)
+            end = own;
+    }
+    return end;
+}
+
+static int put(const settling *s, uint64_t offset, const void *from,
+               uint64_t bytes)
+{
+    const unsigned char *next = from;
+
+    while (bytes > 0) {
+        ssize_t done = pwrite(s->fd, next, bytes, (off_t)offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return fail_errno(s, "write its settled copy");
+        next += done;
+        offset += (uint64_t)done;
+        bytes -= (uint64_t)done;
+    }
+    return 0;
+}
+
+static int element_put(const settling *s, const pastset_element *element,
+                       uint64_t offset)
+{
+    element_header header;
+    uint64_t data = offset + pastset__element_header_bytes();
+    int err;
+
+    memcpy(&header, element->header, sizeof(header));
+    header.data_offset = data;
+    err = put(s, offset, &header, sizeof(header));
+    return err ? err : put(s, data, element->data, data_bytes(element));
+}
+
+static int elements_put(const settling *s)
+{
+    uint64_t *offsets = calloc(s->live + 1u, sizeof(*offsets));
+    uint64_t end = directory_end(s);
+    uint32_t put_count = 0;
+    int err = 0;
+
+    if (!offsets)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory to settle it",
+                            s->path);
+    for (uint32_t i = 0; i < s->count && !err; i++) {
+        if (!is_live(s->elements[i]))
+            continue;
+        end = page_up(end);
+        offsets[put_count++] = end;
+        err = element_put(s, s->elements[i], end);
+        end += element_bytes(s->elements[i]);
+    }
+    if (!err)
+        err = put(s, SPACE_PAGE, offsets, put_count * sizeof(*offsets));
+    free(offsets);
+    /* Slots that were never written end the file without being in it. */
+    if (!err && ftruncate(s->fd, (off_t)end) != 0)
+        err = fail_errno(s, "set the length of its settled copy");
+    return err;
+}
+
+static int header_put(const settling *s)
+{
+    space_header header;
+
+    memcpy(&header, pastset__space_at(s->space, 0), sizeof(header));
+    header.max_elements = s->live ? s->live : 1;
+    header.element_count = s->live;
+    return put(s, 0, &header, sizeof(header));
+}
+
+/* Writes the file anew beside it and puts it in its place. */
+static int rewrite(settling *s)
+{
+    int err = 0;
+
+    if (asprintf(&s->draft, "%s.settling", s->path) < 0) {
+        s->draft = NULL;
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory to settle it",
+                            s->path);
+    }
+    unlink(s->draft); /* of somebody who was killed at it */
+    s->fd = open(s->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                 s->old.st_mode & 0777);
+    if (s->fd < 0)
+        return fail_errno(s, "make its settled copy");
+    err = elements_put(s);
+    if (!err)
+        err = header_put(s);
+    if (!err && rename(s->draft, s->path) != 0)
+        err = fail_errno(s, "be replaced by its settled copy");
+    if (err)
+        unlink(s->draft);
+    return err;
+}
+
+static int settle(settling *s)
+{
+    uint64_t size = (uint64_t)s->old.st_size, settled = settled_bytes(s);
+    uint64_t end = data_end(s);
+
+    if (settled + settled / (WORTH - 1) < size)
+        return rewrite(s);
+    if (end < size && truncate(s->path, (off_t)end) != 0)
+        return fail_errno(s, "be cut where its data ends");
+    return 0;
+}
+
+int pastset_space_settle(const char *path)
+{
+    settling s = {.path = path, .fd = -1};
+    int err;
+
+    if (stat(path, &s.old) != 0)
+        return fail_errno(&s, "be settled");
+    err = pastset_space_open(&s.space, path);
+    if (err)
+        return err;
+    /* It tells of damaged elements; what is in them may be mended some day. */
+    err = pastset_space_refresh(s.space);
+    s.elements = pastset__space_elements(s.space, &s.count);
+    for (uint32_t i = 0; i < s.count; i++)
+        s.live += is_live(s.elements[i]);
+    if (!err)
+        err = settle(&s);
+    if (s.fd >= 0)
+        close(s.fd);
+    free(s.draft);
+    pastset_space_close(s.space);
+    return err;
+}

@@ -1,0 +1,155 @@
+#!/bin/sh
+# interrupt_test.sh - what Ctrl-C ends says so in one sentence, and what it has
+# done until then is there.
+#
+#     interrupt_test.sh EVENTSPACE GSUM
+#
+# As a terminal does, all processes of a command get the signal at once.
+set -u
+eventspace=$1
+gsum=$2
+folder=$(mktemp -d)
+run=
+trap '[ -z "$run" ] || kill $run; wait; rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+check() { # NAME COMMAND...: the command succeeds
+    name=$1
+    shift
+    if "$@" >checked 2>&1; then
+        echo "ok      $name"
+    else
+        echo "FAILED  $name"
+        cat checked
+        failures=$((failures + 1))
+    fi
+}
+
+says() { # PATTERN FILE
+    grep -q -- "$1" "$2" && return 0
+    echo "no \"$1\" in $2:"
+    cat "$2"
+    return 1
+}
+
+lines() { # COUNT FILE
+    [ "$(wc -l <"$2")" -eq "$1" ] && return 0
+    echo "not $1 lines in $2:"
+    cat "$2"
+    return 1
+}
+
+# begin COMMAND...: in a process group of its own, whose number is $group.
+begin() {
+    rm -f out err
+    env --default-signal=INT setsid "$@" >out 2>err &
+    group=$!
+}
+
+# interrupt: gives the exit code.
+interrupt() {
+    kill -INT -$group
+    wait $group
+}
+
+# until_true COMMAND...: as long as the group lives.
+until_true() {
+    until "$@" >/dev/null 2>&1; do
+        kill -0 $group 2>/dev/null || return 1
+        sleep 0.05
+    done
+}
+
+"$gsum" mapping --threads 8 >application.dot
+"$eventspace" map generate -a application.dot --hosts 4 -o plain.dot
+"$eventspace" map instrument plain.dot --collectors all -o map.dot
+nice -n 19 "$eventspace" run map.dot --out RUN -- "$gsum" run -n 1000000000 >run.out \
+    2>run.err &
+run=$!
+until [ "$("$eventspace" info RUN 2>/dev/null | grep -c "^h.*running")" -eq 4 ]; do
+    kill -0 $run || exit 1
+    sleep 0.05
+done
+
+has_events() { # RUN
+    "$eventspace" info "$1" --format json >has &&
+        grep -q '"events_present": [1-9]' has
+}
+scope() { # OPTIONS...
+    rm -rf MIRROR
+    begin "$eventspace" scope RUN --out MIRROR "$@"
+    until_true has_events MIRROR || { cat err; return 1; }
+    interrupt
+    code=$?
+    [ $code -eq 0 ] && lines 1 err && lines 1 out &&
+        says "^eventspace: interrupted; MIRROR holds what was gathered" err &&
+        says "^gathered [1-9][0-9]* of [1-9]" out || return 1
+    # It has just what the root has counted.
+    gathered=$(sed 's/gathered \([0-9]*\) .*/\1/' out)
+    "$eventspace" view MIRROR performance >/dev/null 2>seen &&
+        "$eventspace" info MIRROR --format json |
+        grep -q "\"events_present\": $gathered,"
+}
+check "a scope" scope
+check "and one with a deeper tree" scope --fanout 2
+statistics() {
+    begin "$eventspace" scope RUN --statistics 200ms
+    until_true test -s out || return 1
+    interrupt
+    code=$?
+    [ $code -eq 0 ] && lines 1 err && says "^eventspace: interrupted$" err
+}
+check "statistics" statistics
+archive() {
+    begin "$eventspace" archive RUN
+    until_true test -s RUN/h0.archive || return 1
+    interrupt
+    code=$?
+    [ $code -eq 0 ] && lines 1 err &&
+        says "^archived [0-9]* events, [0-9]* lost .*; interrupted$" err
+}
+check "an archive" archive
+kill $run
+wait $run 2>/dev/null
+run=
+
+one_line() { # what an experiment says
+    echo "exit code $code"
+    [ $code -eq 1 ] && lines 1 err && says "interrupted$" err
+}
+profiling() {
+    begin "$eventspace" experiment plain.dot -- "$gsum" run -n 1000000000
+    until_true pgrep -g $group -x gsum || return 1
+    interrupt
+    code=$?
+    one_line
+}
+check "an experiment that is profiling" profiling
+measuring() {
+    begin "$eventspace" experiment plain.dot --runs 10000 --scenario '*=load:1' \
+        --profile profile -- "$gsum" run -n 100
+    until_true test -s profile || return 1
+    interrupt
+    code=$?
+    one_line
+}
+check "one that is measuring" measuring
+left() {
+    ! pgrep -g $group
+}
+check "and nothing of it is left" left
+
+# --- a run itself ---
+
+interrupted_run() {
+    begin "$eventspace" run map.dot --out RUN2 -- "$gsum" run -n 1000000000
+    until_true test -s RUN2/h3.meta || return 1
+    interrupt
+    code=$?
+    cat err
+    [ $code -eq 1 ] && [ "$(grep -c "killed by signal" err)" -le 2 ]
+}
+check "a run says it once for all hosts" interrupted_run
+
+[ $failures -eq 0 ]

@@ -1,0 +1,214 @@
+#!/bin/sh
+# pack_test.sh - run directories that are as large as what is in them, and runs
+# in one file.
+#
+#     pack_test.sh EVENTSPACE GSUM
+set -u
+eventspace=$1
+gsum=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+check() { # NAME COMMAND...: the command succeeds
+    name=$1
+    shift
+    if "$@" >checked 2>&1; then
+        echo "ok      $name"
+    else
+        echo "FAILED  $name"
+        cat checked
+        failures=$((failures + 1))
+    fi
+}
+
+says() { # PATTERN FILE
+    grep -q -- "$1" "$2" && return 0
+    echo "no \"$1\" in $2:"
+    cat "$2"
+    return 1
+}
+
+"$gsum" mapping --threads 4 >application.dot
+"$eventspace" map generate -a application.dot --hosts 2 -o plain.dot
+"$eventspace" map instrument plain.dot --collectors all -o map.dot
+"$eventspace" map instrument plain.dot --collectors all --trace-policy grow \
+    --trace-size 100000000 -o grow.dot
+"$eventspace" map instrument plain.dot --collectors all --trace-policy block \
+    --trace-size 100 -o block.dot
+collectors=$(grep -c kind=collector map.dot)
+
+# --- files end where their data ends ---
+
+# bytes FILE...: as they look; blocks: as the disk has them.
+bytes() { stat -c %s "$@" | awk '{ sum += $1 } END { print sum }'; }
+blocks() { stat -c %b "$@" | awk '{ sum += $1 * 512 } END { print sum }'; }
+
+for map in map grow block; do
+    compact() {
+        "$eventspace" run $map.dot --out $map -- "$gsum" run -n 2000 || return 1
+        bytes=$(bytes $map/*)
+        # 36 bytes for each event, and some pages for each element.
+        events=$((2000 * collectors))
+        elements=$("$eventspace" info $map --elements --format csv |
+            wc -l)
+        echo "$bytes bytes, $(blocks $map/*) on disk, $events events," \
+            "$elements elements"
+        [ "$bytes" -le $((events * 36 + (elements + collectors) * 16384)) ] &&
+            tar -cf - $map | wc -c >size &&
+            [ "$(cat size)" -le $((bytes + 40960)) ] &&
+            [ -z "$(ls $map | grep settling)" ]
+    }
+    check "a run with $map.dot is as large as what is in it" compact
+done
+nothing_lost() {
+    "$eventspace" info grow --format json >info
+    says "\"events_present\": $((2000 * collectors))" info
+}
+check "and has all of it" nothing_lost
+killed() {
+    "$eventspace" run grow.dot --out killed -- sh -c '
+        [ "$EVENTSPACE_HOST" = h1 ] || exec "$0" run -n 100000000
+        "$0" run -n 100000000 & while ! [ -s "$EVENTSPACE_RUN/h1.meta" ]
+        do sleep 0.05; done; sleep 0.3; kill -9 $!; wait' "$gsum"
+    [ $? -eq 1 ] && [ "$(bytes killed/*)" -le \
+        $(($(blocks killed/*) + 65536)) ] &&
+        "$eventspace" view killed performance >/dev/null
+}
+check "so is one whose host was killed" killed
+
+# --- runs in one file ---
+
+"$eventspace" clock map >clock.there
+packs() {
+    "$eventspace" pack map/ >out && says "map.tar.zst: 6 files" out &&
+        [ "$(bytes map.tar.zst)" -lt $(($(bytes map/*) / 2)) ] &&
+        [ "$(stat -c %a map.tar.zst)" = 600 ]
+}
+check "a run is packed" packs
+mkdir tmp
+TMPDIR=$folder/tmp
+export TMPDIR
+same() {
+    "$eventspace" "$@" >unpacked || return 1
+    shift_run map.tar.zst "$@" >packed || return 1
+    cmp unpacked packed && [ -z "$(ls tmp)" ]
+}
+shift_run() { # FILE COMMAND RUN ...: the same of the file
+    file=$1
+    command=$2
+    shift 3
+    "$eventspace" "$command" "$file" "$@"
+}
+check "view reads it" same view map performance --format csv
+check "and all views" same view map all --format json
+check "info reads it" same info map --elements --format csv
+check "clock reads it" same clock map
+check "top reads it" same top map --batch 1 --format csv
+reports() {
+    "$eventspace" report map.tar.zst >out && says "^map.html$" out &&
+        says "</html>" map.html && [ -z "$(ls tmp)" ]
+}
+check "report reads it, and writes beside it" reports
+gathers() {
+    "$eventspace" scope map.tar.zst --out mirror >out &&
+        says "gathered $((2000 * collectors)) of" out && [ -z "$(ls tmp)" ]
+}
+check "scope gathers from it" gathers
+merges() {
+    "$eventspace" merge map.tar.zst mirror --out merged >out &&
+        "$eventspace" view merged performance --format csv >merged.csv &&
+        "$eventspace" view map performance --format csv >map.csv &&
+        cmp merged.csv map.csv
+}
+check "merge takes it" merges
+archives() {
+    "$eventspace" archive map.tar.zst 2>err
+    [ $? -eq 1 ] && says "eventspace unpack" err
+}
+check "archive, which writes into a run, says what to do" archives
+unpacks() {
+    "$eventspace" unpack map.tar.zst -o again >out && says "^again$" out &&
+        diff -r map again && [ -z "$(ls | grep part)" ]
+}
+check "it is unpacked, and the same" unpacks
+not_over() {
+    "$eventspace" unpack map.tar.zst 2>err
+    [ $? -eq 1 ] && says "map: is there already" err && diff -r map again
+}
+check "but not over what is there" not_over
+by_tar() {
+    tar -cf by_tar.tar -C map . && "$eventspace" info by_tar.tar >out &&
+        says "h1" out
+}
+check "what tar has packed is read, too" by_tar
+holes() { # a launcher that was killed leaves files as they were
+    "$eventspace" run grow.dot --out sparse -- "$gsum" run -n 100000000 \
+        >/dev/null 2>&1 &
+    run=$!
+    until [ -s sparse/h1.meta ] && [ -s sparse/h0.meta ]; do sleep 0.02; done
+    "$eventspace" pack sparse 2>err
+    code=$?
+    kill -9 $run
+    wait $run 2>/dev/null
+    [ $code -eq 1 ] && says "is still running" err || return 1
+    until "$eventspace" info sparse >out && ! grep -q running out; do
+        sleep 0.02
+    done
+    "$eventspace" view sparse host --format csv >before
+    "$eventspace" pack sparse >out &&
+        [ "$(bytes sparse/*)" -le $(($(blocks sparse/*) + 65536)) ] &&
+        "$eventspace" view sparse.tar.zst host --format csv >after &&
+        cmp before after
+}
+check "a running one is refused; a killed one has no holes" holes
+
+# --- files that are wrong ---
+
+wrong() { # FILE PATTERN
+    "$eventspace" info "$1" >out 2>err
+    [ $? -eq 1 ] && says "$2" err && [ ! -s out ] && [ -z "$(ls tmp)" ]
+}
+echo nonsense >nonsense
+head -c $(($(bytes map.tar.zst) / 2)) map.tar.zst >half
+mkdir -p other/deep && echo 1 >other/deep/file && tar -cf no_map.tar other
+check "no packed run" wrong nonsense "not a packed run"
+check "half of one" wrong half "not a packed run, or damaged"
+check "an archive without a map" wrong no_map.tar "no pathmap.dot"
+outside() { # names that lead out of it
+    echo 1 >pathmap.dot
+    tar -cPf up.tar --transform 's|^|../../../stolen/|' pathmap.dot
+    tar -cPf root.tar --transform "s|^|$folder/stolen/|" pathmap.dot
+    mkdir -p links && ln -sf "$folder" links/away
+    (cd links && tar -cf ../link.tar away)
+    mkdir -p links2/away && cp pathmap.dot links2/away/stolen
+    (cd links2 && tar -rf ../link.tar away/stolen)
+    for file in up.tar root.tar link.tar; do
+        "$eventspace" info $file >out 2>err
+        [ $? -eq 1 ] || return 1
+    done
+    [ ! -e stolen ] && [ ! -e "$folder/tmp/stolen" ] && [ -z "$(ls tmp)" ]
+}
+check "nothing is written outside" outside
+no_place() {
+    TMPDIR=/nowhere/at/all "$eventspace" info map.tar.zst 2>err
+    [ $? -eq 1 ] && says "/nowhere/at/all: No such file" err
+}
+check "no place to unpack it" no_place
+gone() { # also when the command is killed
+    "$eventspace" top map.tar.zst --batch 0 --interval 100s >/dev/null 2>&1 &
+    top=$!
+    until [ -n "$(ls tmp)" ] || ! kill -0 $top 2>/dev/null; do sleep 0.01; done
+    kill -9 $top 2>/dev/null
+    wait $top 2>/dev/null
+    for _ in $(seq 1000); do
+        [ -z "$(ls tmp)" ] && return 0
+        sleep 0.01
+    done
+    ls -R tmp
+    return 1
+}
+check "what was unpacked goes with the command, however that ends" gone
+
+[ $failures -eq 0 ]
