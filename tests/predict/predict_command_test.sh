@@ -48,6 +48,30 @@ expect "another wire" 0 'link' -- \
     "$cg" --wire '*=1mbit,1ms' --link n0-n1=10mbit
 expect "standard input" 0 'dedicated: 25.600' -- - <"$cg"
 
+# Measured beside others, of whom there is no end.
+others=$folder/others.profile
+busy() {
+    for _ in $(seq "$(nproc)"); do
+        (while :; do :; done) &
+        busy_pids="$busy_pids $!"
+    done
+}
+busy_pids=
+busy
+"$eventspace" profile --no-packets -o "$others" -- \
+    sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done' \
+    >"$folder/out" 2>"$folder/err" || failed=1
+# shellcheck disable=SC2086
+kill $busy_pids
+if ! grep -q 'other programs had [1-9][0-9]* % of the processors' "$folder/err"
+then
+    echo "a profile beside others does not say so:"
+    cat "$folder/err"
+    failed=1
+fi
+expect "a profile beside others" 0 \
+    'others.profile: other programs had [1-9][0-9]* % of' -- "$others"
+
 expect "no profile" 2 'the profile is missing' --
 expect "no such file" 1 "none.profile" -- "$folder/none.profile"
 echo no >"$folder/other"
