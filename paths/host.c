@@ -270,6 +270,8 @@ int paths__host_make(paths_host **out, const paths_host_options *options)
     host->connect_timeout_ms = options->connect_timeout_ms
                                    ? options->connect_timeout_ms
                                    : CONNECT_TIMEOUT_MS;
+    host->refused_ms =
+        options->refused_ms ? options->refused_ms : host->connect_timeout_ms;
     atomic_init(&host->linger_ms, LINGER_MS);
     pthread_mutex_init(&host->held_lock, NULL);
     pthread_mutex_init(&host->failure_lock, NULL);

@@ -24,6 +24,8 @@ typedef struct paths_host_options {
     uint32_t held_max;           /* operations held at most; 0: 1,000,000 */
     uint32_t connect_timeout_ms; /* to the other hosts, and for
                                     them to come; 0: 60,000 */
+    uint32_t refused_ms;         /* of that, how long a host is tried again at
+                                    whose address nobody listens; 0: all */
     int launcher_fd;             /* a stream socket, taken over, to whoever
                                     started this process: the host writes there
                                     who has joined (u32, number of the host in

@@ -101,7 +101,7 @@ struct operation {
     /* Its home waits at this gate until it is no longer at `gate_value`. */
     paths_gate *gate;
     uint32_t gate_value;
-    uint8_t patience; /* at gates; stays from one call to the next */
+    uint8_t patience;         /* at gates; stays from one call to the next */
     operation *next_released; /* while a collective lets go of its round */
 
     /* At the top of an operation that came from another host: sends the
@@ -221,7 +221,7 @@ struct paths_host {
     uint64_t digest;
     uint8_t key[PATHS_KEY_BYTES];
     bool polling;
-    uint32_t connect_timeout_ms;
+    uint32_t connect_timeout_ms, refused_ms;
     uint32_t largest_bytes; /* of a tuple of any element of the map */
 
     pastset_space *space;

@@ -76,6 +76,7 @@ static int vain(paths_host *host, uint32_t to)
 /* Connects, again and again while the other host is not up yet. */
 static int dial(paths_host *host, uint32_t to, int64_t deadline_ns, int *out)
 {
+    int64_t refused_ns = pastset_now_ns() + (int64_t)host->refused_ms * 1000000;
     const char *text =
         paths_attributes_get(&host->map->hosts[to].attributes, "address");
     paths_address address;
@@ -92,6 +93,7 @@ static int dial(paths_host *host, uint32_t to, int64_t deadline_ns, int *out)
             return 0;
         error = errno;
         if (!worth_retrying(error) || pastset_now_ns() > deadline_ns ||
+            (error == ECONNREFUSED && pastset_now_ns() > refused_ns) ||
             is_vain(host, to))
             err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
         else

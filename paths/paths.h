@@ -48,9 +48,18 @@ const char *paths_describe(const paths_path *path);
 int paths_write(paths_path *path, const void *tuple, size_t bytes);
 
 /* Writes a tuple and brings back, into `result`, what became of it: through
- * collective wrappers their result (the sum of all contributions ...), else
- * the tuple itself. `result` may be `tuple`. Waits until all have contributed.
- */
+ * collective wrappers their result, else the tuple itself. `result` may be
+ * `tuple`. Waits until all have contributed.
+ *
+ * Which collective it is, is said by the `use` of the path in the map:
+ *
+ *     t0 -> pressure [use=min]; t1 -> pressure [use=min];
+ *
+ * makes of each thread's exchange of an f64[2] one tuple with the lesser of
+ * both threads' numbers, field by field, and all get it. `sum`, `max`,
+ * `product`, `and`, `or`, `xor`, `reduce`, `broadcast`, `gather`, `scatter`,
+ * `alltoall` and `barrier` are used in the same way: docs/map.md says what each
+ * takes and gives. */
 int paths_exchange(paths_path *path, const void *tuple, size_t bytes,
                    void *result, size_t room);
 
@@ -95,7 +104,8 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
 
 /* Waits until an operation that this thread started is complete, and calls
  * `done` for each that is. Returns how many; 0 when the time passed or nothing
- * is under way. It cannot fail: what waiting takes is there since paths_open. */
+ * is under way. It cannot fail: what waiting takes is there since paths_open.
+ */
 int paths_poll(paths_thread *self, int timeout_ms);
 
 /* Tuples read through this path, and those that were gone before read_next

@@ -8,6 +8,7 @@
 
 #define SERVE_MS (24 * 3600 * 1000) /* until somebody comes */
 #define CONNECT_MS 20000
+#define REFUSED_MS 2000 /* it may be just about to listen */
 
 static int host_run(const scopes_gather_options *options, const char *address,
                     const char *name, const uint8_t *key,
@@ -17,7 +18,8 @@ static int host_run(const scopes_gather_options *options, const char *address,
     paths_host_options start = {.host = name,
                                 .listen_fd = -1,
                                 .key = key,
-                                .connect_timeout_ms = patience_ms};
+                                .connect_timeout_ms = patience_ms,
+                                .refused_ms = REFUSED_MS};
     scopes_gatherer gatherer = {.consumer = consumer, .stop = stop};
     scopes_gather_options plain = *options;
     paths_host *host = NULL;

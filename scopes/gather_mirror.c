@@ -6,12 +6,14 @@
 #include "scopes/gather_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "eventspace/run.h"
 #include "scopes/archive.h"
 
 #define FLUSH_NS 1000000000
@@ -28,6 +30,7 @@ typedef struct mirror_host {
     size_t lane_count, lane_room, lane_at;
     eventspace_meta meta;
     bool has_meta, ended;
+    bool heard;            /* since the last turn */
     scopes_ledger ledger;  /* `made` as told, the others as counted */
     uint64_t processor_ns; /* of its leaf */
 } mirror_host;
@@ -232,6 +235,7 @@ static int ledger_take(scopes_mirror *m, mirror_host *h, const scopes_record *r)
         h->ledger.made = r->ledger.made;
     if (r->processor_ns > h->processor_ns)
         h->processor_ns = r->processor_ns;
+    h->heard = true;
     return r->ended ? ended_take(m, h) : 0;
 }
 
@@ -334,6 +338,18 @@ static void cost_note(const scopes_mirror *m, const mirror_host *h)
     scopes_archive_note(h->archive, &cost);
 }
 
+/* How far behind the mirror is, is told by the age of the host's meta file. */
+static void heard_note(const scopes_mirror *m, mirror_host *h)
+{
+    char file[4096];
+
+    if (h->heard && h->has_meta && m->directory &&
+        eventspace_run_file(file, sizeof(file), m->directory, h->meta.host,
+                            ".meta") == 0)
+        (void)utimensat(AT_FDCWD, file, NULL, 0);
+    h->heard = false;
+}
+
 int scopes_mirror_turn(void *context)
 {
     scopes_mirror *m = context;
@@ -343,11 +359,14 @@ int scopes_mirror_turn(void *context)
     if (now - m->flushed_ns < FLUSH_NS)
         return 0;
     m->flushed_ns = now;
-    for (uint32_t i = 0; i < m->host_count && !err; i++)
+    for (uint32_t i = 0; i < m->host_count && !err; i++) {
         if (m->hosts[i].archive) {
             cost_note(m, &m->hosts[i]);
             err = scopes_archive_flush(m->hosts[i].archive);
         }
+        if (!err)
+            heard_note(m, &m->hosts[i]);
+    }
     return err;
 }
 

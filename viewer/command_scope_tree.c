@@ -327,6 +327,11 @@ int command_scope_connect(scope *s)
     if (!err)
         err = scopes_gather_connect(&s->gather, s->connect, key, &consumer,
                                     &stopped);
+    if (err && strstr(pastset_error(), strerror(ECONNREFUSED)))
+        err = pastset_fail(err,
+                           "nobody listens at %s: start `eventspace scope "
+                           "--serve RUN --listen %s --key FILE` there",
+                           s->connect, s->connect);
     err = command_scope_end(s, err);
     explicit_bzero(key, sizeof(key));
     return err ? command_fail() : COMMAND_OK;

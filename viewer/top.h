@@ -82,6 +82,8 @@ typedef struct viewer_top_host {
     double events_per_s;
     uint64_t made, missed; /* as in scopes_ledger, of the whole run */
     double missed_per_s;
+    int64_t behind_ns; /* of a mirror: how long ago it heard of the host;
+                          SCOPES_BLANK when it is of this machine, or over */
     double collectors; /* share of one processor for making tuples; NaN when
                           the cost of one is not known */
 } viewer_top_host;
@@ -106,6 +108,7 @@ typedef struct viewer_top_frame {
     const char *run, *map, *state; /* "running", "over" */
     int64_t run_ns;                /* how long the run lasts, or lasted */
     int64_t window_ns;
+    int64_t behind_ns; /* the most of any host; SCOPES_BLANK */
     viewer_top_thread *threads;
     viewer_top_collective *collectives;
     viewer_top_host *hosts;

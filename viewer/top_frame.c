@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 static const char *const sort_names[VIEWER_TOP_SORTS] = {
     [VIEWER_TOP_SHARE] = "share",     [VIEWER_TOP_RATE] = "rate",
@@ -234,6 +236,27 @@ static void tell_state(viewer_top_host *out, const viewer_top *top,
     out->problem = host->meta.text; /* a mirror has no spaces */
 }
 
+/* The mirror touches a host's meta file whenever it hears of it. */
+static int64_t behind_of(const viewer_top *top, uint32_t number,
+                         const char *state)
+{
+    const eventspace_run_host *host = eventspace_run_host_at(top->run, number);
+    char file[4096];
+    struct timespec now;
+    struct stat status;
+
+    if (!top->options.mirror ||
+        strcmp(state, eventspace_state_name(EVENTSPACE_RUNNING)) != 0 ||
+        eventspace_run_file(file, sizeof(file),
+                            eventspace_run_directory(top->run), host->name,
+                            ".meta") != 0 ||
+        stat(file, &status) != 0)
+        return SCOPES_BLANK;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)(now.tv_sec - status.st_mtim.tv_sec) * 1000000000 +
+           now.tv_nsec - status.st_mtim.tv_nsec;
+}
+
 static void tell_host(viewer_top_host *out, const viewer_top *top,
                       uint32_t number)
 {
@@ -254,6 +277,7 @@ static void tell_host(viewer_top_host *out, const viewer_top *top,
     out->missed_per_s = per_second((double)missed, seconds);
     out->made = host->made;
     out->missed = host->missed;
+    out->behind_ns = behind_of(top, number, out->state);
     out->collectors = cost_ns > 0 ? out->events_per_s * cost_ns / 1e9 : NAN;
 }
 
@@ -388,8 +412,12 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
     tell_threads(out, top, sort);
     for (uint32_t i = 0; i < top->root_count; i++)
         tell_collective(&out->collectives[i], top, i);
-    for (uint32_t i = 0; i < top->host_count; i++)
+    out->behind_ns = SCOPES_BLANK;
+    for (uint32_t i = 0; i < top->host_count; i++) {
         tell_host(&out->hosts[i], top, i);
+        if (out->hosts[i].behind_ns > out->behind_ns)
+            out->behind_ns = out->hosts[i].behind_ns;
+    }
     tell_times(out, top);
     tell_watching(out, top);
     return 0;

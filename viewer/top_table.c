@@ -31,6 +31,9 @@ static const scopes_column collective_columns[] = {
     {"last_host", "of host", SCOPES_TEXT},
     {"last_share", "of rounds", SCOPES_SHARE},
 };
+/* A mirror hears of each host several times a second, and writes once. */
+#define STALE_NS 3000000000
+
 static const scopes_column host_columns[] = {
     {"host", "host", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
@@ -39,6 +42,7 @@ static const scopes_column host_columns[] = {
     {"events_missed", "missed", SCOPES_COUNT},
     {"missed_per_s", "missed/s", SCOPES_REAL},
     {"collectors", "collectors", SCOPES_SHARE},
+    {"behind_ns", "behind ms", SCOPES_TIME_NS},
     {"problem", "problem", SCOPES_TEXT},
 };
 
@@ -102,6 +106,7 @@ static void add_host(scopes_table *table, const viewer_top_host *h)
     scopes_table_integer(table, (int64_t)h->missed);
     scopes_table_real(table, rounded(h->missed_per_s));
     scopes_table_real(table, h->collectors);
+    scopes_table_integer(table, h->behind_ns);
     scopes_table_text(table, h->problem);
 }
 
@@ -178,6 +183,10 @@ static void print_head(const viewer_top_frame *frame, FILE *file)
 {
     fprintf(file, "%s: %s, %.1f s, window %.1f s", frame->run, frame->state,
             (double)frame->run_ns / 1e9, (double)frame->window_ns / 1e9);
+    if (frame->behind_ns != SCOPES_BLANK)
+        fprintf(file, ", %s%.1f s behind",
+                frame->behind_ns > STALE_NS ? "NOTHING NEW, " : "",
+                (double)frame->behind_ns / 1e9);
 }
 
 static void print_cost(const viewer_top_frame *frame, FILE *file)
@@ -244,11 +253,14 @@ static int print_json(const viewer_top_frame *frame, FILE *file)
         (json_int_t)w->tuples, "bytes", (json_int_t)w->bytes, "event_cost_ns",
         real_or_null(w->event_cost_ns > 0 ? w->event_cost_ns : NAN));
     json_t *head = json_pack(
-        "{s:o, s:o, s:s, s:I, s:I, s:I, s:o}", "run",
+        "{s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:o}", "run",
         viewer_json_text(frame->run), "map", viewer_json_text(frame->map),
         "state", frame->state, "run_ns", (json_int_t)frame->run_ns, "window_ns",
-        (json_int_t)frame->window_ns, "strange", (json_int_t)frame->strange,
-        "watching", watching);
+        (json_int_t)frame->window_ns, "behind_ns",
+        frame->behind_ns == SCOPES_BLANK
+            ? json_null()
+            : json_integer((json_int_t)frame->behind_ns),
+        "strange", (json_int_t)frame->strange, "watching", watching);
     int err = 0;
 
     fputs("{\"frame\": ", file);

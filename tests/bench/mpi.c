@@ -18,8 +18,8 @@
  * Groups: MPICH is told that the ranks are of so many cliques, which have
  * shared memory, and UCX, which carries what goes between them, that it has
  * TCP. Open MPI has a node for each group, in a network namespace with a host
- * name of its own (mpi/node.sh), which takes the rights of root; its
- * collectives are the usual ones or those made for such nodes (coll_han).
+ * name of its own (mpi/nodes.sh, mpi/node.sh), which takes the rights of root;
+ * its collectives are the usual ones or those made for such nodes (coll_han).
  *
  * A setting whose first run is ten times slower than another's is not run
  * again.
@@ -43,8 +43,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/testbed.h"
-#include "pastset/status.h"
 #include "tests/bench/bench.h"
 
 #define RUN_SECONDS 60
@@ -53,6 +51,7 @@
 #define HOPELESS 10 /* times the fastest */
 #define GROUPS_MOST 8
 #define NODE_SCRIPT MPI_FOLDER "/node.sh"
+#define NODES_SCRIPT "sh " MPI_FOLDER "/nodes.sh"
 
 #ifndef MPI_OPENMPI_BENCH
 #define MPI_OPENMPI_BENCH NULL
@@ -204,27 +203,38 @@ static void command_make(command *c, const setting *s, const char *operation,
     argument_add(c, operation);
 }
 
-/* Namespaces for the nodes; once, until this program ends. */
-static measure_testbed *testbed;
+/* --- nodes --- */
 
-static void testbed_drop(void)
+static bool nodes_call(const char *what)
 {
-    measure_testbed_remove(testbed);
+    return system(what) == 0;
 }
 
-static bool testbed_there(unsigned groups)
+static void nodes_drop(void)
 {
-    static bool tried;
+    nodes_call(NODES_SCRIPT " down");
+}
 
-    if (!tried && groups <= GROUPS_MOST) {
+/* Made once, and there until this program ends. */
+static bool nodes_there(unsigned groups)
+{
+    static unsigned made;
+    static bool tried;
+    char up[sizeof(NODES_SCRIPT) + 32];
+
+    if (!tried) {
         tried = true;
-        if (measure_testbed_make(&testbed, "esbench", groups) == 0)
-            atexit(testbed_drop);
-        else
-            fprintf(stderr, "bench: no groups for Open MPI: %s\n",
-                    pastset_error());
+        snprintf(up, sizeof(up), NODES_SCRIPT " up %u", groups);
+        if (nodes_call(up)) {
+            made = groups;
+            atexit(nodes_drop);
+        } else {
+            fprintf(stderr, "bench: Open MPI without groups: network "
+                            "namespaces cannot be made, which takes the rights "
+                            "of root\n");
+        }
     }
-    return testbed && measure_testbed_hosts(testbed) >= groups;
+    return made >= groups;
 }
 
 /* --- the keeper --- */
@@ -389,8 +399,7 @@ static bool is_possible(const setting *s, unsigned ranks, unsigned groups,
     return s->of->bench && (s->on & ON(links)) &&
            (!s->needs_processors ||
             ranks <= (unsigned)CPU_COUNT(&processors)) &&
-           (links != MPI_GROUPED || s->of != &open_mpi ||
-            testbed_there(groups));
+           (links != MPI_GROUPED || s->of != &open_mpi || nodes_there(groups));
 }
 
 void mpi_run(mpi_times *times, const char *operation, unsigned ranks,

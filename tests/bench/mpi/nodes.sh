@@ -1,0 +1,25 @@
+#!/bin/sh
+# nodes.sh up COUNT|down - network namespaces esbench-0 ... for the nodes of
+# node.sh, with a switch between them in one more. Needs the rights of root.
+down() {
+    for space in $(ip netns list | sed -n 's/^\(esbench-[a-z0-9]*\).*/\1/p'); do
+        ip netns del "$space"
+    done
+}
+
+down # of somebody who was killed
+[ "$1" = up ] || exit 0
+set -e
+trap 'down' EXIT
+ip netns add esbench-switch
+ip -n esbench-switch link add name switch up type bridge
+for i in $(seq 0 $(($2 - 1))); do
+    ip netns add "esbench-$i"
+    ip -n "esbench-$i" link set lo up
+    ip -n "esbench-$i" link add eth0 type veth peer name "port$i" \
+        netns esbench-switch
+    ip -n "esbench-$i" addr add "10.77.77.$((i + 1))/24" dev eth0
+    ip -n "esbench-$i" link set eth0 up
+    ip -n esbench-switch link set "port$i" master switch up
+done
+trap - EXIT
