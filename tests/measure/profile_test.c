@@ -45,13 +45,6 @@ static predict_profile *measure(measure_profile_notes *notes,
     return profile;
 }
 
-static predict_profile *measure_script(measure_profile_notes *notes,
-                                       const char *script)
-{
-    const char *argv[] = {"sh", scratch_write("script", script), NULL};
-    return measure(notes, (measure_profile_options){.argv = ARGV(argv)});
-}
-
 static bool noted(const measure_profile_notes *notes, const char *part)
 {
     for (size_t i = 0; i < notes->text_count; i++)
@@ -71,7 +64,35 @@ static void need(const char *program)
     char command[128];
     snprintf(command, sizeof(command), "command -v %s >/dev/null", program);
     if (system(command) != 0)
-        cr_skip_test("%s is not installed", program);
+        cr_assert_fail("%s is missing: `./bootstrap test` installs it",
+                       program);
+}
+
+/* Where the machine is busy with something else, a watcher may be too late for
+ * sockets and a capture may miss packets, which is told. Then once more: what
+ * is asked here is whether all is right that was seen. */
+#define TRIES 20
+
+static predict_profile *measure_whole(measure_profile_notes *notes,
+                                      measure_profile_options options)
+{
+    for (int i = 0; i < TRIES; i++) {
+        predict_profile *p = measure(notes, options);
+        need_packets(notes);
+        if (!p->lost_packets && !noted(notes, "are left out"))
+            return p;
+        predict_profile_free(p);
+        measure_profile_notes_clear(notes);
+    }
+    cr_assert_fail("in %d tries it was never all seen", TRIES);
+    return NULL;
+}
+
+static predict_profile *measure_script(measure_profile_notes *notes,
+                                       const char *script)
+{
+    const char *argv[] = {"sh", scratch_write("script", script), NULL};
+    return measure(notes, (measure_profile_options){.argv = ARGV(argv)});
 }
 
 static const predict_node *node(const predict_profile *profile,
@@ -126,16 +147,13 @@ Test(profile, of_two_that_talk_has_each_message)
 {
     const char *argv[] = {BUSY_IDLE, "talk", "200", "2", NULL};
     measure_profile_notes notes;
-    predict_profile *p =
-        measure(&notes, (measure_profile_options){.argv = ARGV(argv),
-                                                  .interval_ns = 5000000});
-    need_packets(&notes);
+    predict_profile *p = measure_whole(
+        &notes,
+        (measure_profile_options){.argv = ARGV(argv), .interval_ns = 5000000});
     uint32_t asks = predict_profile_find_node(p, "busy_idle");
     cr_assert_eq(p->node_count, 2);
     cr_assert_eq(p->link_count, 1);
     cr_assert(isnan(p->links[0].latency_s));
-    if (p->lost_packets)
-        cr_skip_test("the capture missed packets: too little processor time");
     cr_assert_eq(p->message_count, 400, "%zu messages", p->message_count);
     for (size_t i = 0; i < p->message_count; i++) {
         cr_expect_eq(p->messages[i].from == asks, i % 2 == 0);
@@ -244,40 +262,52 @@ static void check_plausible(const predict_profile *p, const char *name)
     cr_expect_leq(n->end_ns, p->wall_ns);
 }
 
+/* Messages from one node to another. */
+static uint64_t messages(const predict_profile *p, const char *from,
+                         const char *to)
+{
+    uint32_t a = predict_profile_find_node(p, from);
+    uint32_t b = predict_profile_find_node(p, to);
+    uint64_t count = 0;
+    for (size_t i = 0; i < p->message_count; i++)
+        count += p->messages[i].from == a && p->messages[i].to == b;
+    return count;
+}
+
+/* What a capture has missed is counted. Sockets that were gone before a starved
+ * watcher looked are told; then once more. */
 Test(profile, of_redis_has_a_request_and_a_reply_for_each_operation)
 {
     need("redis-server");
     need("redis-benchmark");
     measure_profile_notes notes;
-    predict_profile *p = measure_script(
-        &notes, "redis-server --port 17391 --save '' >/dev/null &\n"
-                "while ! redis-cli -p 17391 ping >/dev/null 2>&1; do\n"
-                "sleep 0.05; done\n"
-                "redis-benchmark -p 17391 -n 40000 -c 4 -t set -q\n"
-                "redis-cli -p 17391 shutdown nosave\nwait\n");
-    need_packets(&notes);
-    cr_assert_eq(notes.exit_code, 0);
-    check_plausible(p, "redis-server");
-    check_plausible(p, "redis-benchmark");
-    uint64_t requests = 0, replies = 0;
-    uint32_t server = predict_profile_find_node(p, "redis-server");
-    uint32_t client = predict_profile_find_node(p, "redis-benchmark");
-    for (size_t i = 0; i < p->message_count; i++) {
-        const predict_message *m = &p->messages[i];
-        requests += m->from == client && m->to == server;
-        replies += m->from == server && m->to == client;
+    for (int i = 0;; i++) {
+        predict_profile *p = measure_script(
+            &notes, "redis-server --port 17391 --save '' >/dev/null &\n"
+                    "while ! redis-cli -p 17391 ping >/dev/null 2>&1; do\n"
+                    "sleep 0.05; done\n"
+                    "redis-benchmark -p 17391 -n 40000 -c 4 -t set -q\n"
+                    "redis-cli -p 17391 shutdown nosave\nwait\n");
+        need_packets(&notes);
+        cr_assert_eq(notes.exit_code, 0);
+        uint64_t requests = messages(p, "redis-benchmark", "redis-server");
+        uint64_t replies = messages(p, "redis-server", "redis-benchmark");
+        uint64_t missing = 400 + p->lost_packets;
+        bool blind = noted(&notes, "are left out") && i < TRIES &&
+                     (requests + missing < 40000 || replies + missing < 40000);
+        if (!blind) {
+            check_plausible(p, "redis-server");
+            check_plausible(p, "redis-benchmark");
+            cr_assert_geq(requests + missing, 40000);
+            cr_assert_leq(requests, 40400);
+            cr_assert_geq(replies + missing, 40000);
+            cr_assert_leq(replies, 40400);
+        }
+        predict_profile_free(p);
+        measure_profile_notes_clear(&notes);
+        if (!blind)
+            break;
     }
-    /* Sockets that were gone before a starved watcher looked are told, and what
-     * a starved capture misses is counted. */
-    uint64_t missing = 400 + p->lost_packets;
-    if (requests + missing < 40000 && noted(&notes, "are left out"))
-        cr_skip_test("the machine is too busy to see whose the sockets are");
-    cr_assert_geq(requests + missing, 40000);
-    cr_assert_leq(requests, 40400);
-    cr_assert_geq(replies + missing, 40000);
-    cr_assert_leq(replies, 40400);
-    predict_profile_free(p);
-    measure_profile_notes_clear(&notes);
 }
 
 /* Of iperf3's JSON: the bytes of a sum. */
@@ -305,14 +335,14 @@ Test(profile, of_iperf_has_the_bytes_that_it_tells)
              "! grep -q '\"error\"' %s; do\n"
              "sleep 0.1; done\nwait\n",
              json, json); /* with -J it gives 0 when it fails, too */
-    predict_profile *p = measure_script(&notes, script);
-    need_packets(&notes);
+    predict_profile *p = measure_whole(
+        &notes, (measure_profile_options){
+                    .argv = ARGV(((const char *[]){
+                        "sh", scratch_write("script", script), NULL}))});
     uint64_t bytes = 0;
     check_plausible(p, "iperf3");
     for (size_t i = 0; i < p->message_count; i++)
         bytes += p->messages[i].bytes;
-    if (p->lost_packets || noted(&notes, "are left out"))
-        cr_skip_test("it was not all seen: too little processor time");
     text = file_read(json, NULL);
     cr_assert_geq(bytes, told(text, "\"sum_received\""), "%llu bytes; %s; %s",
                   (unsigned long long)bytes,
@@ -331,6 +361,7 @@ Test(profile, of_an_mpi_program_has_its_ranks)
     predict_profile *p = measure_script(
         &notes, "mpirun --allow-run-as-root --oversubscribe -np 2 " BUSY_IDLE
                 " one 1 10 10 5\n");
+    need_packets(&notes);
     cr_assert_eq(notes.exit_code, 0);
     check_plausible(p, "rank0");
     check_plausible(p, "rank1");
