@@ -9,6 +9,7 @@
 #ifndef MEASURE_LINK_H
 #define MEASURE_LINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ typedef struct measure_link {
     double burst;     /* bytes that it lets through at once after a rest */
     double alone_s;   /* time of the smallest message */
     double residual;  /* root mean square of (median - fitted)/fitted */
+    bool by_least;    /* medians scatter so much that larger messages take no
+                         longer than small ones: L and B are from the least
+                         times, and all others from these */
     measure_link_size sizes[MEASURE_LINK_SIZES];
     size_t size_count;
 } measure_link;
@@ -58,8 +62,8 @@ int measure_link_run(measure_link *out, const char *address,
 /* Both ends on this machine, over loopback, on two processors if there are;
  * `processor` is where this end is. Errors: those of the two above. */
 int measure_link_here(measure_link *out, const measure_link_options *options);
-/* Only the fit, of sizes[].median_s. Errors: PASTSET_EINVAL (fewer than two
- * sizes, or times that make no link). */
+/* Only the fit, of sizes[].median_s, or of least_s: see by_least. Errors:
+ * PASTSET_EINVAL (fewer than two sizes, or times that make no link). */
 int measure_link_fit(measure_link *link);
 
 /* As a cluster file has them (predict/cluster.h): "151.2us", "94.12mbit". Each

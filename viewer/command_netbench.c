@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "measure/link.h"
+#include "measure/load.h"
+#include "measure/others.h"
 #include "pastset/status.h"
+
+#define BEFORE_S 0.2 /* for which others are looked at */
 
 enum { KEY_SERVE = 256, KEY_CLIENTS, KEY_PIN };
 
@@ -135,11 +139,31 @@ static void tell(void *context, const char *address)
     fflush(stdout);
 }
 
+/* It takes processors, and what others take of them shows in L and B. */
+static void tell_busy(const netbench_arguments *a)
+{
+    measure_load load;
+
+    if (measure_load_now(&load, a->options.processor, BEFORE_S) == 0 &&
+        load.busy > MEASURE_OTHERS_MOST)
+        fprintf(stderr,
+                "eventspace: other programs have %.0f %% of the processors: L "
+                "and B are not those of an idle machine\n",
+                load.busy * 100);
+}
+
 static int measure(const netbench_arguments *a)
 {
     measure_link link;
-    int err = a->address ? measure_link_run(&link, a->address, &a->options)
-                         : measure_link_here(&link, &a->options);
+    int err;
+
+    tell_busy(a);
+    err = a->address ? measure_link_run(&link, a->address, &a->options)
+                     : measure_link_here(&link, &a->options);
+    if (!err && link.by_least)
+        fputs("eventspace: times of messages scatter so much that L and B are "
+              "from the least ones\n",
+              stderr);
     return err ? err : print_link(&link, a);
 }
 

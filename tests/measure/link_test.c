@@ -168,6 +168,27 @@ Test(link_fit, refuses_times_that_make_no_link, .timeout = 120)
     check_status(measure_link_fit(&link), PASTSET_EINVAL);
 }
 
+/* Medians of a machine that does other things; the least times are L + size/B.
+ */
+Test(link, where_medians_scatter_the_least_times_tell)
+{
+    measure_link link = {.size_count = 3};
+    for (size_t i = 0; i < 3; i++) {
+        measure_link_size *s = &link.sizes[i];
+        s->bytes = i == 0 ? 1000 : i == 1 ? 10000 : 100000;
+        s->least_s = 1e-4 + (double)s->bytes / 1e8;
+        s->median_s = 0.03 - 0.005 * (double)i;
+    }
+    check_status(measure_link_fit(&link), 0);
+    cr_assert(link.by_least);
+    cr_assert_float_eq(link.latency_s, 1e-4, 1e-9);
+    cr_assert_float_eq(link.bandwidth, 1e8, 1e3);
+    for (size_t i = 0; i < 3; i++)
+        link.sizes[i].median_s = link.sizes[i].least_s;
+    check_status(measure_link_fit(&link), 0);
+    cr_assert(!link.by_least);
+}
+
 /* --- texts --- */
 
 Test(link_text, is_what_a_map_reads, .timeout = 120)
