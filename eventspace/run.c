@@ -392,6 +392,20 @@ const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
     return position < run->map->host_count ? &run->hosts[position].shown : NULL;
 }
 
+size_t eventspace_run_damaged(const eventspace_run *run)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < run->map->host_count; i++) {
+        const eventspace_run_host *host = &run->hosts[i].shown;
+        bool starts = host->has_meta && !host->has_space &&
+                      host->meta.state == EVENTSPACE_RUNNING;
+        count +=
+            (host->has_meta || host->has_space) && !starts && host->problem[0];
+    }
+    return count;
+}
+
 uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id)
 {
     return id < run->collector_count ? run->collectors[id] : PATHS_NONE;

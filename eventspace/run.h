@@ -70,6 +70,10 @@ const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
 uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id);
 uint32_t eventspace_run_collectors(const eventspace_run *run);
 
+/* Hosts that have come up and of whose files not all can be read: their events
+ * are in no count, and how many these are is not known. */
+size_t eventspace_run_damaged(const eventspace_run *run);
+
 /* True for elements of a host's space that are lanes of a trace element. */
 bool eventspace_run_is_trace(const eventspace_run *run,
                              pastset_element *element);

@@ -317,13 +317,14 @@ static int print_json(info *i)
 {
     const viewer_host_facts *total = &i->facts.total;
     json_t *head = json_pack(
-        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "run",
-        viewer_json_text(eventspace_run_directory(i->run)), "map",
+        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+        "run", viewer_json_text(eventspace_run_directory(i->run)), "map",
         viewer_json_text(i->map->name), "state", total->state, "threads",
         (json_int_t)total->threads, "events_made",
         (json_int_t)total->events.made, "events_present",
         (json_int_t)total->events.present, "events_dropped",
-        (json_int_t)total->events.dropped, "events_drained",
+        (json_int_t)total->events.dropped, "damaged_hosts",
+        (json_int_t)eventspace_run_damaged(i->run), "events_drained",
         (json_int_t)total->events.drained, "blocked_ns",
         (json_int_t)total->events.blocked_ns, "trace_bytes",
         (json_int_t)total->events.bytes, "lasted_ns",
@@ -386,9 +387,12 @@ static void print_summary(const info *i)
            facts->host_count == 1 ? "" : "s", facts->total.threads,
            facts->total.threads == 1 ? "" : "s");
     printf("events: %" PRIu64 " made, %" PRIu64 " present (%.1f MB), %" PRIu64
-           " lost\n",
+           " lost%s\n",
            events->made, events->present, (double)events->bytes / 1e6,
-           events->dropped);
+           events->dropped,
+           eventspace_run_damaged(i->run)
+               ? ", and those of damaged files, which nobody can count"
+               : "");
     print_costs(i);
 }
 

@@ -135,6 +135,8 @@ static void print_ledger(const scopes_look *look, FILE *file)
         fprintf(file, "%" PRIu64 " not asked for, ", ledger->beside);
     fprintf(file, "%" PRIu64 " missed", ledger->missed);
     print_missed_where(look, file);
+    if (eventspace_run_damaged(look->run))
+        fputs(", and those of damaged files, which nobody can count", file);
     putc('\n', file);
 }
 
@@ -156,9 +158,10 @@ static int print_json(const scopes_table *table, const scopes_view *view,
     int err;
 
     printf("{\"view\":\"%s\",\"made\":%" PRIu64 ",\"seen\":%" PRIu64
-           ",\"beside\":%" PRIu64 ",\"missed\":%" PRIu64 ",\"rows\":",
+           ",\"beside\":%" PRIu64 ",\"missed\":%" PRIu64
+           ",\"damaged_hosts\":%zu,\"rows\":",
            view->name, ledger->made, ledger->seen, ledger->beside,
-           ledger->missed);
+           ledger->missed, eventspace_run_damaged(look->run));
     err = viewer_table_print(table, VIEWER_JSON, stdout);
     putchar('}');
     return err;

@@ -50,7 +50,8 @@ function look(what) {
   const info = call(what, 'info', run);
   const view = call(what, 'view', run, 'communication');
   call(what, 'view', run, 'pending'); /* whatever it says */
-  return {hosts: new Map(info.said.hosts.map((host) => [host.host, host])),
+  return {damaged: info.said.total.damaged_hosts + view.said.damaged_hosts,
+    hosts: new Map(info.said.hosts.map((host) => [host.host, host])),
     threads: view.said.rows, warned: view.warned};
 }
 
@@ -73,6 +74,11 @@ function check(what, before, {says, traces, events}) {
   assert.match(host.problem, says, what);
   assert.match(host.problem, /h1\.space/, what);
   assert.ok(after.warned.includes('host h1: '), `${what}: ${after.warned}`);
+  /* What it had is not "0 lost". */
+  assert.equal(before.damaged, 0, what);
+  assert.equal(after.damaged, 2, what);
+  assert.match(execFileSync(command, ['info', run], {encoding: 'utf8'}),
+    /lost, and those of damaged files/, what);
   assert.match(after.warned, says, what);
   assert.equal(host.traces, traces, what);
   assert.ok(events(host.events_present), `${what}: ${host.events_present}`);

@@ -3,12 +3,15 @@
 /* --- heading --- */
 
 (function heading() {
+  /* Of a thread: the least and the most, where they differ. */
+  const range = ([least, most]) => least === most ? count(least || 0) :
+    `${count(least)} to ${count(most)}`;
   const lasted = run.endNs - run.startNs;
   id('lead').textContent = run.directory + ' \u00b7 ' + run.began;
   const facts = [
     ['Hosts', count(run.hosts.length)],
     ['Threads', count(run.threads.length)],
-    ['Steps', count(d3.median(run.threads, (t) => t.steps) || 0)], /* of most threads */
+    ['Steps', range(d3.extent(run.threads, (t) => t.steps))],
     [run.pending.length ? 'From the first operation to the end' :
       'From first to last operation', duration(lasted)],
     ['Operations', count(operations.count)],
