@@ -18,14 +18,8 @@
 
 #define MAP_NAME "pathmap.dot"
 
-static const char *const host_suffixes[] = {".space",
-                                            ".meta",
-                                            ".drained",
-                                            ".space.settling",
-                                            ".drained.settling",
-                                            ".meta.tmp",
-                                            ".archive",
-                                            ".archive.tmp"};
+static const char *const host_suffixes[] = {
+    ".space", ".meta", ".drained", ".meta.tmp", ".archive", ".archive.tmp"};
 
 #define SUFFIXES (sizeof(host_suffixes) / sizeof(host_suffixes[0]))
 
@@ -94,6 +88,22 @@ typedef struct selection {
     const char *host;
 } selection;
 
+/* ".space.1234.settling": of somebody who was killed at it. */
+static bool is_settling(const char *suffix)
+{
+    static const char *const of[] = {".space.", ".drained."};
+
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        size_t length = strlen(of[i]);
+        if (strncmp(suffix, of[i], length) != 0)
+            continue;
+        suffix += length;
+        length = strspn(suffix, "0123456789");
+        return length > 0 && strcmp(suffix + length, ".settling") == 0;
+    }
+    return false;
+}
+
 static bool is_of_host(const char *name, const char *host)
 {
     size_t length = strlen(host);
@@ -104,7 +114,7 @@ static bool is_of_host(const char *name, const char *host)
         if (strcmp(name + length, host_suffixes[i]) == 0)
             return true;
     }
-    return false;
+    return is_settling(name + length);
 }
 
 static bool is_selected(const char *name, const selection *of)

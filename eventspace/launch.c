@@ -3,6 +3,7 @@
 #include "eventspace/launch.h"
 
 #include <limits.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,6 @@
 #include "eventspace/register.h"
 #include "eventspace/run.h"
 #include "eventspace/run_internal.h"
-#include "pastset/space.h"
 #include "pastset/status.h"
 
 #define GRACE_MS 5000
@@ -179,28 +179,24 @@ static void directory_undo(const launch *l)
         rmdir(l->options->directory);
 }
 
-static void file_settle(const char *directory, const char *host,
-                        const char *suffix)
-{
-    char file[PATH_MAX];
-    int err = eventspace_run_file(file, sizeof(file), directory, host, suffix);
-
-    if (!err && access(file, F_OK) == 0)
-        err = pastset_space_settle(file);
-    /* Damage is told by all that read it, and the way that it is on disk is no
-     * fault of the run. */
-    if (err && err != PASTSET_EFORMAT)
-        fprintf(stderr, "host %s: its file stays larger than its data: %s\n",
-                host, pastset_error());
-}
-
-/* Nobody writes any more: the files end where their data ends. */
+/* Nobody writes any more: the files end where their data ends. Signals wait
+ * for that, which would leave half of a file behind. */
 static void files_settle(const launch *l)
 {
+    sigset_t signals, before;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
     for (size_t i = 0; i < l->host_count; i++) {
-        file_settle(l->options->directory, l->hosts[i].name, ".space");
-        file_settle(l->options->directory, l->hosts[i].name, ".drained");
+        if (eventspace_run_settle(l->options->directory, l->hosts[i].name) != 0)
+            fprintf(stderr,
+                    "host %s: its files stay larger than what is in them: %s\n",
+                    l->hosts[i].name, pastset_error());
     }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static int start(launch *l, int *exit_code)

@@ -436,6 +436,10 @@ static void has_ended(process *p, int code, int number)
         others_tell(p, LAUNCH_FAILED, said);
     else
         others_tell(p, code ? LAUNCH_FAILED : LAUNCH_ENDED_WELL, line);
+    /* Whoever waits for it to join would not see the signal. */
+    if (is_hushed(all) && all->stage == TERM &&
+        eventspace__notice_is_due(&p->notice))
+        stage_enter(all, KILL);
     if (number && (number == p->sent_signal ||
                    (all->interrupted && is_of_terminal(number))))
         p->obeyed = number;

@@ -416,6 +416,36 @@ uint32_t eventspace_run_collectors(const eventspace_run *run)
     return run->collector_count;
 }
 
+/* --- files of hosts that have ended --- */
+
+static int file_settle(const char *directory, const char *host,
+                       const char *suffix)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    int err = eventspace_run_file(file, sizeof(file), directory, host, suffix);
+
+    if (err || access(file, F_OK) != 0)
+        return err;
+    err = pastset_space_settle(file);
+    return err == PASTSET_EFORMAT ? 0 : err; /* all that read it tell that */
+}
+
+int eventspace_run_settle(const char *directory, const char *host)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    eventspace_meta meta;
+    int err = eventspace_run_file(file, sizeof(file), directory, host, ".meta");
+
+    if (err)
+        return err;
+    /* The process that wrote may outlive the one that was started. */
+    if (eventspace_meta_load(&meta, file) != 0 ||
+        eventspace__process_there(&meta))
+        return 0;
+    err = file_settle(directory, host, ".space");
+    return err ? err : file_settle(directory, host, ".drained");
+}
+
 /* --- time --- */
 
 int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,

@@ -163,6 +163,11 @@ int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,
  * loop gives one twice a second. 0 for a host without meta. */
 uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host);
 
+/* Makes the files of a host as small as what is in them (pastset_space_settle),
+ * unless it is not known to have ended: then they stay as they are, and so do
+ * damaged ones. Errors: as of that. */
+int eventspace_run_settle(const char *directory, const char *host);
+
 /* The name of a host's file: directory/host + suffix (".space").
  * Errors: PASTSET_EINVAL when the host's name cannot be that of a file, or
  * the whole has no room. */

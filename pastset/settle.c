@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,11 +23,12 @@
 #define WORTH 5
 
 typedef struct settling {
-    const char *path;
+    const char *path; /* through links */
     pastset_space *space;
     pastset_element **elements; /* borrowed from the space; with deleted ones */
     uint32_t count, live;
-    int fd; /* the new file; -1: none */
+    int old_fd; /* locked while it is replaced or cut; -1: none */
+    int fd;     /* the new file; -1: none */
     char *draft;
     struct stat old;
 } settling;
@@ -172,22 +174,38 @@ static int header_put(const settling *s)
     return put(s, 0, &header, sizeof(header));
 }
 
+/* Whose it was, and who may read it, stays. */
+static int owner_put(const settling *s)
+{
+    struct stat now;
+
+    if (fstat(s->fd, &now) != 0)
+        return fail_errno(s, "look at its settled copy");
+    if ((now.st_uid != s->old.st_uid || now.st_gid != s->old.st_gid) &&
+        fchown(s->fd, s->old.st_uid, s->old.st_gid) != 0)
+        return fail_errno(s, "give its settled copy to its owner");
+    if (fchmod(s->fd, s->old.st_mode & 07777) != 0)
+        return fail_errno(s, "give its settled copy its rights");
+    return 0;
+}
+
 /* Writes the file anew beside it and puts it in its place. */
 static int rewrite(settling *s)
 {
     int err = 0;
 
-    if (asprintf(&s->draft, "%s.settling", s->path) < 0) {
+    if (asprintf(&s->draft, "%s.%ld.settling", s->path, (long)getpid()) < 0) {
         s->draft = NULL;
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory to settle it",
                             s->path);
     }
-    unlink(s->draft); /* of somebody who was killed at it */
-    s->fd = open(s->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                 s->old.st_mode & 0777);
+    unlink(s->draft); /* of one with this number who was killed at it */
+    s->fd = open(s->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (s->fd < 0)
         return fail_errno(s, "make its settled copy");
-    err = elements_put(s);
+    err = owner_put(s);
+    if (!err)
+        err = elements_put(s);
     if (!err)
         err = header_put(s);
     if (!err && rename(s->draft, s->path) != 0)
@@ -197,6 +215,24 @@ static int rewrite(settling *s)
     return err;
 }
 
+/* Were the count of elements damaged, those behind it would be lost for good.
+ */
+static int directory_check(const settling *s)
+{
+    const space_header *header = pastset__space_at(s->space, 0);
+    const uint64_t *entries = pastset__space_at(s->space, SPACE_PAGE);
+    uint32_t count = atomic_load(&header->element_count);
+
+    for (uint32_t i = count; i < header->max_elements; i++) {
+        if (entries[i])
+            return pastset_fail(PASTSET_EFORMAT,
+                                "%s is damaged: it has more elements than the "
+                                "%u that it counts",
+                                s->path, count);
+    }
+    return 0;
+}
+
 static int settle(settling *s)
 {
     uint64_t size = (uint64_t)s->old.st_size, settled = settled_bytes(s);
@@ -204,31 +240,62 @@ static int settle(settling *s)
 
     if (settled + settled / (WORTH - 1) < size)
         return rewrite(s);
-    if (end < size && truncate(s->path, (off_t)end) != 0)
+    if (end < size && ftruncate(s->old_fd, (off_t)end) != 0)
         return fail_errno(s, "be cut where its data ends");
     return 0;
 }
 
-int pastset_space_settle(const char *path)
+static int space_settle(settling *s)
 {
-    settling s = {.path = path, .fd = -1};
-    int err;
+    int err = pastset_space_open(&s->space, s->path);
 
-    if (stat(path, &s.old) != 0)
-        return fail_errno(&s, "be settled");
-    err = pastset_space_open(&s.space, path);
     if (err)
         return err;
     /* It tells of damaged elements; what is in them may be mended some day. */
-    err = pastset_space_refresh(s.space);
-    s.elements = pastset__space_elements(s.space, &s.count);
-    for (uint32_t i = 0; i < s.count; i++)
-        s.live += is_live(s.elements[i]);
+    err = pastset_space_refresh(s->space);
+    s->elements = pastset__space_elements(s->space, &s->count);
+    for (uint32_t i = 0; i < s->count; i++)
+        s->live += is_live(s->elements[i]);
     if (!err)
-        err = settle(&s);
+        err = directory_check(s);
+    if (!err)
+        err = settle(s);
+    pastset_space_close(s->space);
+    return err;
+}
+
+/* Opens the file, so that nobody else settles it. 1: somebody does, or has
+ * done so just now. */
+static int file_lock(settling *s)
+{
+    struct stat now;
+
+    s->old_fd = open(s->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (s->old_fd < 0 || fstat(s->old_fd, &s->old) != 0)
+        return fail_errno(s, "be settled");
+    if (!S_ISREG(s->old.st_mode))
+        return pastset_fail(PASTSET_EFORMAT, "%s is not a file", s->path);
+    if (flock(s->old_fd, LOCK_EX | LOCK_NB) != 0)
+        return errno == EWOULDBLOCK ? 1 : fail_errno(s, "be locked");
+    return stat(s->path, &now) != 0 || now.st_ino != s->old.st_ino ||
+                   now.st_dev != s->old.st_dev
+               ? 1
+               : 0;
+}
+
+int pastset_space_settle(const char *path)
+{
+    char *real = realpath(path, NULL);
+    settling s = {.path = real ? real : path, .old_fd = -1, .fd = -1};
+    int err = real ? file_lock(&s) : fail_errno(&s, "be settled");
+
+    if (!err)
+        err = space_settle(&s);
     if (s.fd >= 0)
         close(s.fd);
+    if (s.old_fd >= 0)
+        close(s.old_fd);
     free(s.draft);
-    pastset_space_close(s.space);
-    return err;
+    free(real);
+    return err > 0 ? 0 : err;
 }

@@ -24,6 +24,7 @@ typedef enum info_list {
 } info_list;
 
 typedef struct info {
+    const char *name; /* of the run, as it was given */
     eventspace_run *run;
     const paths_map *map;
     viewer_facts facts;
@@ -318,10 +319,9 @@ static int print_json(info *i)
     const viewer_host_facts *total = &i->facts.total;
     json_t *head = json_pack(
         "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-        "run", viewer_json_text(eventspace_run_directory(i->run)), "map",
-        viewer_json_text(i->map->name), "state", total->state, "threads",
-        (json_int_t)total->threads, "events_made",
-        (json_int_t)total->events.made, "events_present",
+        "run", viewer_json_text(i->name), "map", viewer_json_text(i->map->name),
+        "state", total->state, "threads", (json_int_t)total->threads,
+        "events_made", (json_int_t)total->events.made, "events_present",
         (json_int_t)total->events.present, "events_dropped",
         (json_int_t)total->events.dropped, "damaged_hosts",
         (json_int_t)eventspace_run_damaged(i->run), "events_drained",
@@ -382,10 +382,9 @@ static void print_summary(const info *i)
 {
     const viewer_facts *facts = &i->facts;
     const eventspace_events *events = &facts->total.events;
-    printf("%s: %s, %zu host%s, %u thread%s\n",
-           eventspace_run_directory(i->run), i->map->name, facts->host_count,
-           facts->host_count == 1 ? "" : "s", facts->total.threads,
-           facts->total.threads == 1 ? "" : "s");
+    printf("%s: %s, %zu host%s, %u thread%s\n", i->name, i->map->name,
+           facts->host_count, facts->host_count == 1 ? "" : "s",
+           facts->total.threads, facts->total.threads == 1 ? "" : "s");
     printf("events: %" PRIu64 " made, %" PRIu64 " present (%.1f MB), %" PRIu64
            " lost%s\n",
            events->made, events->present, (double)events->bytes / 1e6,
@@ -474,6 +473,7 @@ int command_info(int argc, char **argv)
     info i = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
+    i.name = a.run;
     a.run = command_run_directory(a.run);
     if (!a.run)
         return COMMAND_FAILED;

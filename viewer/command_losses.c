@@ -133,7 +133,7 @@ int command_losses_end(command_losses *losses, bool archived)
         events_tell(losses->directory, &events);
     well = notes_tell(run, losses, &joined);
     eventspace_run_close(run);
-    if (!joined)
+    if (!joined && !losses->signal)
         fputs("eventspace: the program has not joined the run: it ended "
               "without calling eventspace_start. Is it one for EventSpace?\n",
               stderr);

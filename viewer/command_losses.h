@@ -13,6 +13,7 @@ typedef struct command_losses {
     const char *directory;
     const char *host; /* NULL: of all */
     bool patient;     /* hosts wait for room on a full disk */
+    int signal;       /* that ended the run: some may not have joined for it */
     /* What follows is filled in. */
     pthread_t thread;
     pastset_waiter waiter;

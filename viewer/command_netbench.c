@@ -3,6 +3,7 @@
  */
 #include "viewer/command.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,11 @@ static void tell_busy(const netbench_arguments *a)
                 load.busy * 100);
 }
 
+static uint64_t most(const netbench_arguments *a)
+{
+    return a->options.most ? a->options.most : 1 << 20;
+}
+
 static int measure(const netbench_arguments *a)
 {
     measure_link link;
@@ -160,6 +166,11 @@ static int measure(const netbench_arguments *a)
     tell_busy(a);
     err = a->address ? measure_link_run(&link, a->address, &a->options)
                      : measure_link_here(&link, &a->options);
+    if (!err && link.sizes[link.size_count - 1].bytes < most(a))
+        fprintf(stderr,
+                "eventspace: the time was over: messages above %" PRIu64
+                " bytes are left out; --seconds gives more\n",
+                link.sizes[link.size_count - 1].bytes);
     if (!err && link.by_least)
         fputs("eventspace: times of messages scatter so much that L and B are "
               "from the least ones\n",

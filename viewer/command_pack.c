@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 #include "eventspace/run.h"
-#include "pastset/space.h"
 #include "pastset/status.h"
 #include "viewer/pack.h"
 
@@ -29,7 +29,8 @@ typedef struct pack_arguments {
 } pack_arguments;
 
 static const struct argp_option pack_options[] = {
-    {"output", 'o', "FILE", 0, "The packed run (default RUN" SUFFIX ")", 0},
+    {"output", 'o', "FILE", 0,
+     "The packed run (default RUN" SUFFIX "); -: standard output", 0},
     {0},
 };
 
@@ -57,31 +58,18 @@ static void skipped_tell(const char *name)
     fprintf(stderr, "eventspace: %s: left out, as it is no file\n", name);
 }
 
-/* Files whose launcher was killed still have room to grow. Where they cannot
- * be changed they are packed as they are. */
-static void files_settle(const char *directory, const char *host)
-{
-    static const char *const suffixes[] = {".space", ".drained"};
-    char file[PATH_MAX];
-
-    for (size_t i = 0; i < 2; i++) {
-        if (eventspace_run_file(file, sizeof(file), directory, host,
-                                suffixes[i]) == 0 &&
-            access(file, F_OK) == 0)
-            (void)pastset_space_settle(file);
-    }
-}
-
 /* A run that goes on would be torn: each of its files at another time. */
 static int run_check(const char *directory)
 {
     eventspace_run *run;
+    bool begun = false;
     int err = eventspace_run_open(&run, directory);
 
     if (err)
         return err;
     for (size_t i = 0; !err && i < eventspace_run_host_count(run); i++) {
         const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        begun |= host->has_meta || host->has_space;
         if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING &&
             host->has_space)
             err = pastset_fail(PASTSET_EINVAL,
@@ -89,32 +77,75 @@ static int run_check(const char *directory)
                                "when it has ended",
                                directory, host->name);
     }
+    if (!err && !begun)
+        err = pastset_fail(PASTSET_EINVAL, "%s: no host of it has begun",
+                           directory);
+    /* Files whose launcher was killed still have room to grow. Where they
+     * cannot be changed they are packed as they are. */
     for (size_t i = 0; !err && i < eventspace_run_host_count(run); i++)
-        files_settle(directory, eventspace_run_host_at(run, i)->name);
+        (void)eventspace_run_settle(directory,
+                                    eventspace_run_host_at(run, i)->name);
     eventspace_run_close(run);
     return err;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    viewer_pack_stop = 1;
+}
+
+/* They end it with nothing half written left behind. */
+static void signals_catch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal,
+                               .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+/* Beside the directory, and named after it. */
+static char *default_name(const char *run)
+{
+    size_t length = strlen(run);
+    const char *slash;
+    char *real, *file;
+
+    while (length > 1 && run[length - 1] == '/')
+        length--;
+    slash = memrchr(run, '/', length);
+    slash = slash ? slash + 1 : run;
+    real = *slash == '.' || length == 1 ? realpath(run, NULL) : NULL;
+    if (asprintf(&file, "%.*s" SUFFIX, real ? (int)strlen(real) : (int)length,
+                 real ? real : run) < 0)
+        file = NULL;
+    free(real);
+    return file;
 }
 
 static int pack(const pack_arguments *a)
 {
     viewer_pack_counts counts;
-    size_t length = strlen(a->run);
-    char *file = NULL;
+    char *name = a->output ? NULL : default_name(a->run);
+    const char *file = a->output ? a->output : name;
+    bool piped = a->output && strcmp(a->output, "-") == 0;
     int err = run_check(a->run);
 
-    while (length > 1 && a->run[length - 1] == '/')
-        length--;
-    if (!err && !a->output &&
-        asprintf(&file, "%.*s" SUFFIX, (int)length, a->run) < 0)
+    signals_catch();
+    if (!err && !file)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
     if (!err)
-        err = viewer_pack(a->output ? a->output : file, a->run, skipped_tell,
-                          &counts);
+        err = viewer_pack(file, a->run, skipped_tell, &counts);
     if (!err)
-        printf("%s: %" PRIu64 " files, %.1f MB in %.1f MB\n",
-               a->output ? a->output : file, counts.files,
-               (double)counts.bytes / 1e6, (double)counts.packed_bytes / 1e6);
-    free(file);
+        fprintf(piped ? stderr : stdout, "%s: %" PRIu64 " files, %.1f MB", file,
+                counts.files, (double)counts.bytes / 1e6);
+    if (!err && counts.packed_bytes)
+        printf(" in %.1f MB", (double)counts.packed_bytes / 1e6);
+    if (!err)
+        fputc('\n', piped ? stderr : stdout);
+    free(name);
     return err;
 }
 
@@ -205,6 +236,7 @@ static int unpack_to(const char *file, const char *out)
                             "%s: is there already; choose another directory "
                             "with --output",
                             out);
+    signals_catch();
     if (mkdir(draft, 0777) != 0)
         return fail_errno(draft);
     err = viewer_unpack(run, file, draft);
@@ -255,18 +287,43 @@ static struct {
     unsigned count;
 } temporary;
 
-/* In the child: nothing of the parent's is used but the pipe. */
+/* In the child, where all signals are blocked: what interrupts the parent is
+ * not for it. Nothing of the parent's is used but the pipe. */
 static void remover_run(int alive)
 {
     char byte;
+    ssize_t got;
 
-    setsid(); /* what interrupts the parent is not for it */
+    setsid();
     for (int fd = 0; fd < 3; fd++)
         close(fd);
-    while (read(alive, &byte, 1) < 0 && errno == EINTR)
+    while ((got = read(alive, &byte, 1)) < 0 && errno == EINTR)
         ;
-    viewer_remove(temporary.directory);
+    if (got == 0)
+        viewer_remove(temporary.directory);
     _exit(0);
+}
+
+/* A pipe whose ends are none of the three standard files, which may be closed.
+ */
+static int pipe_make(int ends[2])
+{
+    int low[2];
+
+    if (pipe2(low, O_CLOEXEC) != 0)
+        return fail_errno(temporary.directory);
+    for (int i = 0; i < 2; i++) {
+        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
+        if (ends[i] < 0)
+            fail_errno(temporary.directory);
+        close(low[i]);
+    }
+    if (ends[0] >= 0 && ends[1] >= 0)
+        return 0;
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    return PASTSET_ELIMIT;
 }
 
 static void temporary_end(void)
@@ -284,10 +341,11 @@ static void temporary_end(void)
 
 static int remover_start(void)
 {
-    int ends[2];
+    int ends[2] = {-1, -1};
+    int err = pipe_make(ends);
 
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return fail_errno(temporary.directory);
+    if (err)
+        return err;
     temporary.remover = fork();
     if (temporary.remover == 0) {
         close(ends[1]);
@@ -304,10 +362,27 @@ static int remover_start(void)
     return 0;
 }
 
+/* From the directory to the one who removes it no signal comes between. */
+static int directory_make(const char *folder)
+{
+    sigset_t all, before;
+    int err = 0;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    if (!mkdtemp(temporary.directory))
+        err = fail_errno(folder);
+    else
+        err = remover_start();
+    if (err)
+        rmdir(temporary.directory);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
 static int temporary_make(void)
 {
     const char *folder = getenv("TMPDIR");
-    int err;
 
     if (!folder || !*folder)
         folder = "/tmp";
@@ -315,12 +390,7 @@ static int temporary_make(void)
                          "%s/eventspace.XXXXXX",
                          folder) >= sizeof(temporary.directory))
         return pastset_fail(PASTSET_EINVAL, "TMPDIR: the name is too long");
-    if (!mkdtemp(temporary.directory))
-        return fail_errno(folder);
-    err = remover_start();
-    if (err)
-        rmdir(temporary.directory);
-    return err;
+    return directory_make(folder);
 }
 
 bool command_is_packed(const char *run)

@@ -198,6 +198,7 @@ static int launch(run_arguments *arguments)
     arguments->losses.directory = options->directory;
     arguments->losses.host = options->host;
     arguments->losses.patient = options->patient;
+    options->signal = &arguments->losses.signal;
     options->started = observers_begin;
     options->context = arguments;
     err = eventspace_launch(options, &code);

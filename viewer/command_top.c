@@ -28,6 +28,7 @@
 
 typedef struct top_arguments {
     const char *run, *connect, *key;
+    const char *name; /* of the run, as it was given */
     int64_t interval_ns, window_ns;
     uint64_t batch; /* frames; 0: as long as the run lasts */
     viewer_top_sort sort;
@@ -266,7 +267,7 @@ static int top_run(const top_arguments *a, viewer_mirror *m)
 {
     viewer_top_options options = {.window_ns = a->window_ns,
                                   .mirror = a->connect != NULL,
-                                  .name = a->connect};
+                                  .name = a->connect ? a->connect : a->name};
     const char *plain = getenv("NO_COLOR");
     watcher w = {.arguments = a, .mirror = m, .sort = a->sort};
     sigset_t open;
@@ -424,6 +425,7 @@ int command_top(int argc, char **argv)
     if (a.batch == NO_BATCH &&
         (a.format != VIEWER_TABLE || !isatty(STDOUT_FILENO)))
         a.batch = 1;
+    a.name = a.run;
     if (a.run && !(a.run = command_run_directory(a.run)))
         return COMMAND_FAILED;
     err = top_run(&a, &m);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,14 @@
 #include "pastset/status.h"
 
 #define MAP_NAME "pathmap.dot"
+
+volatile sig_atomic_t viewer_pack_stop;
+
+static int stopped(void)
+{
+    return viewer_pack_stop ? pastset_fail(PASTSET_ECANCELED, "interrupted")
+                            : 0;
+}
 
 /* What libarchive says of itself, as one of our statuses. */
 static int fail(struct archive *from, const char *file)
@@ -50,14 +59,14 @@ static int zeros_write(packing *p, int64_t bytes)
 {
     static const char zeros[65536];
 
-    while (bytes > 0) {
+    while (bytes > 0 && !viewer_pack_stop) {
         size_t some =
             bytes < (int64_t)sizeof(zeros) ? (size_t)bytes : sizeof(zeros);
         if (archive_write_data(p->to, zeros, some) < 0)
             return fail(p->to, p->file);
         bytes -= (int64_t)some;
     }
-    return 0;
+    return stopped();
 }
 
 /* Holes are written as zeros, of which the format keeps only the number. */
@@ -130,7 +139,9 @@ static int entries_pack(packing *p)
             break;
         }
         archive_read_disk_descend(p->from);
-        err = entry_pack(p, entry);
+        err = stopped();
+        if (!err)
+            err = entry_pack(p, entry);
     }
     archive_entry_free(entry);
     return err;
@@ -191,25 +202,79 @@ static int draft_pack(packing *p, const char *draft)
     return err;
 }
 
+/* To a device or a pipe. */
+static int in_place_pack(packing *p)
+{
+    int fd = strcmp(p->file, "-") == 0 ? dup(STDOUT_FILENO)
+                                       : open(p->file, O_WRONLY | O_CLOEXEC);
+    int err = fd < 0 ? fail_errno(p->file) : fd_pack(p, fd);
+
+    if (fd >= 0 && close(fd) != 0 && !err)
+        err = fail_errno(p->file);
+    return err;
+}
+
+/* It would be packed into itself. */
+static int is_inside(const packing *p)
+{
+    char *copy = strdup(p->file), *slash, *folder;
+    size_t length = strlen(p->directory);
+    int inside;
+
+    if (!copy)
+        return 0;
+    slash = strrchr(copy, '/');
+    if (slash)
+        slash[1] = 0;
+    folder = realpath(slash ? copy : ".", NULL);
+    inside = folder && strncmp(folder, p->directory, length) == 0 &&
+             (folder[length] == '/' || !folder[length]);
+    free(folder);
+    free(copy);
+    return inside;
+}
+
+static int regular_pack(packing *p)
+{
+    char *real = realpath(p->file, NULL), *draft = NULL;
+    int err;
+
+    if (real)
+        p->file = real; /* links stay, and lead to what is new */
+    if (is_inside(p))
+        err = pastset_fail(PASTSET_EINVAL,
+                           "%s: is in the run directory itself; choose another "
+                           "place with --output",
+                           p->file);
+    else if (asprintf(&draft, "%s.%ld.part", p->file, (long)getpid()) < 0)
+        err = pastset_fail(PASTSET_ENOMEM, "%s: no memory to pack it",
+                           p->directory);
+    else
+        err = draft_pack(p, draft);
+    free(draft);
+    free(real);
+    return err;
+}
+
 int viewer_pack(const char *file, const char *directory,
                 void (*skipped)(const char *name), viewer_pack_counts *counts)
 {
     packing p = {.file = file, .skipped = skipped};
-    char *real = realpath(directory, NULL), *draft = NULL;
+    char *real = realpath(directory, NULL);
+    struct stat status;
+    bool there = strcmp(file, "-") == 0 || stat(file, &status) == 0;
     int err;
 
     if (!real)
         return fail_errno(directory);
     p.directory = real;
     p.base = strrchr(real, '/') + 1;
-    if (asprintf(&draft, "%s.%ld.part", file, (long)getpid()) < 0)
-        err =
-            pastset_fail(PASTSET_ENOMEM, "%s: no memory to pack it", directory);
+    if (there && (strcmp(file, "-") == 0 ||
+                  (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))))
+        err = in_place_pack(&p);
     else
-        err = draft_pack(&p, draft);
-    if (!err)
-        *counts = p.counts;
-    free(draft);
+        err = regular_pack(&p);
+    *counts = p.counts;
     free(real);
     return err;
 }
@@ -236,6 +301,8 @@ static void map_note(const unpacking *u, const char *path)
     const char *slash = strrchr(path, '/');
     int length = slash ? (int)(slash - path) : (int)strlen(path);
 
+    while (length > 2 && memcmp(path + length - 2, "/.", 2) == 0)
+        length -= 2; /* of `tar -C RUN .` */
     if (strcmp(slash ? slash + 1 : path, MAP_NAME) == 0 &&
         (!*u->run || (size_t)length < strlen(u->run)))
         snprintf(u->run, PATH_MAX, "%.*s", length, path);
@@ -284,6 +351,8 @@ static int data_unpack(unpacking *u)
            ARCHIVE_EOF) {
         if (got < ARCHIVE_WARN)
             return damaged(u);
+        if (viewer_pack_stop)
+            return stopped();
         if (archive_write_data_block(u->to, block, bytes, at) < ARCHIVE_WARN)
             return fail(u->to, u->directory);
     }

@@ -2,6 +2,7 @@
  * the same as before. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -195,7 +196,7 @@ static void check_refused(const char *path, int status)
     char draft[160];
     uint64_t size = size_of(path);
 
-    snprintf(draft, sizeof(draft), "%s.settling", path);
+    snprintf(draft, sizeof(draft), "%s.%d.settling", path, (int)getpid());
     check_status(pastset_space_settle(path), status);
     check_error(path);
     cr_expect_eq(size_of(path), size);
@@ -243,5 +244,63 @@ Test(settle, a_file_that_ends_within_its_data_stays)
     cr_assert_eq(truncate(path, 540000), 0);
     cr_assert_lt(pastset_space_settle(path), 0);
     cr_expect_eq(size_of(path), 540000);
+    unlink(path);
+}
+
+Test(settle, one_that_another_is_settling_stays)
+{
+    const char *path = space_path("locked");
+    uint64_t size;
+    int fd;
+
+    fill(path);
+    size = size_of(path);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    cr_assert_eq(flock(fd, LOCK_EX), 0);
+    check_status(pastset_space_settle(path), 0);
+    cr_expect_eq(size_of(path), size);
+    close(fd);
+    check_status(pastset_space_settle(path), 0);
+    cr_expect_lt(size_of(path), size);
+    unlink(path);
+}
+
+Test(settle, through_links_and_with_its_rights)
+{
+    const char *path = space_path("rights");
+    char link[160];
+    struct stat status;
+
+    fill(path);
+    snprintf(link, sizeof(link), "%s.link", path);
+    cr_assert_eq(symlink(path, link), 0);
+    cr_assert_eq(chmod(path, 0640), 0);
+    umask(077);
+    if (getuid() == 0)
+        cr_assert_eq(chown(path, 1234, 1235), 0);
+    check_status(pastset_space_settle(link), 0);
+    cr_assert_eq(lstat(link, &status), 0);
+    cr_expect(S_ISLNK(status.st_mode));
+    cr_assert_eq(stat(path, &status), 0);
+    cr_expect_eq(status.st_mode & 07777, 0640);
+    if (getuid() == 0)
+        cr_expect(status.st_uid == 1234 && status.st_gid == 1235);
+    cr_expect_lt(status.st_size, 2 << 20);
+    unlink(link);
+    unlink(path);
+}
+
+/* A count that is too small would make those behind it be lost for good. */
+Test(settle, elements_that_are_not_counted_are_not_dropped)
+{
+    const char *path = space_path("uncounted");
+    uint32_t few = 2;
+    int fd;
+
+    fill(path);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    cr_assert_eq(pwrite(fd, &few, 4, offsetof(space_header, element_count)), 4);
+    close(fd);
+    check_refused(path, PASTSET_EFORMAT);
     unlink(path);
 }

@@ -196,12 +196,19 @@ no_place() {
     [ $? -eq 1 ] && says "/nowhere/at/all: No such file" err
 }
 check "no place to unpack it" no_place
-gone() { # also when the command is killed
-    "$eventspace" top map.tar.zst --batch 0 --interval 100s >/dev/null 2>&1 &
-    top=$!
-    until [ -n "$(ls tmp)" ] || ! kill -0 $top 2>/dev/null; do sleep 0.01; done
-    kill -9 $top 2>/dev/null
-    wait $top 2>/dev/null
+gone() { # also when the command is killed: it waits for a reader here
+    mkfifo pipe
+    sleep 1000 <pipe &
+    reader=$!
+    "$eventspace" view map.tar.zst tuples --format json >pipe 2>/dev/null &
+    view=$!
+    until [ -n "$(ls tmp)" ] && [ "$(cat /proc/$view/wchan)" = pipe_write ]; do
+        kill -0 $view || return 1
+        sleep 0.01
+    done
+    kill -9 $view
+    wait $view 2>/dev/null
+    kill $reader
     for _ in $(seq 1000); do
         [ -z "$(ls tmp)" ] && return 0
         sleep 0.01
@@ -210,5 +217,74 @@ gone() { # also when the command is killed
     return 1
 }
 check "what was unpacked goes with the command, however that ends" gone
+
+closed() { # standard files that are not there
+    for _ in 1 2 3 4 5 6 7 8; do
+        "$eventspace" view map.tar.zst performance --format csv <&- >packed ||
+            return 1
+        cmp packed performance || return 1
+    done
+    [ -z "$(ls tmp)" ]
+}
+"$eventspace" view map performance --format csv >performance
+check "nothing is closed that is needed" closed
+dot() {
+    (cd map && "$eventspace" pack .) >out && says "map.tar.zst: 6 files" out &&
+        ! ls map | grep -q zst
+}
+check "of the current directory, beside it" dot
+inside() {
+    "$eventspace" pack map -o map/x.tar.zst 2>err
+    [ $? -eq 1 ] && says "is in the run directory itself" err &&
+        [ ! -e map/x.tar.zst ]
+}
+check "but not into itself" inside
+device() {
+    mkfifo fifo
+    cat fifo >through &
+    "$eventspace" pack map -o fifo && wait $! && [ -p fifo ] &&
+        "$eventspace" pack map -o - >standard && "$eventspace" info standard \
+        >out && "$eventspace" info through >out && ln -s linked.zst link &&
+        cp map.tar.zst linked.zst && "$eventspace" pack map -o link &&
+        [ -h link ] && [ -c /dev/null ] && "$eventspace" pack map -o /dev/null &&
+        [ -c /dev/null ]
+}
+check "pipes, devices and links stay what they are" device
+by_dot() {
+    "$eventspace" unpack by_tar.tar -o dotted && diff -r map dotted
+}
+check "what tar -C has made is unpacked" by_dot
+both() { # two at once make the same files smaller
+    "$eventspace" run grow.dot --out twice -- "$gsum" run -n 100000 &
+    run=$!
+    until [ -s twice/h1.meta ]; do sleep 0.01; done
+    until "$eventspace" pack twice 2>/dev/null >&2; do
+        kill -0 $run 2>/dev/null || break
+    done
+    wait $run || return 1
+    ! ls twice | grep -q settling && "$eventspace" info twice --format json |
+        grep -q "\"events_present\": $((100000 * collectors)),"
+}
+check "two at once make files smaller" both
+interrupted() {
+    head -c 300000000 /dev/urandom >map/ballast
+    for command in "pack map -o big.tar.zst" "unpack big.tar.zst -o bigger"; do
+        rm -f told
+        # shellcheck disable=SC2086
+        env --default-signal=INT "$eventspace" $command 2>told &
+        packer=$!
+        until ls | grep -q part; do
+            kill -0 $packer 2>/dev/null || break
+            sleep 0.01
+        done
+        kill -INT $packer
+        wait $packer
+        [ $? -eq 1 ] && says "interrupted" told &&
+            [ -z "$(ls | grep part)" ] || return 1
+        case $command in pack*) "$eventspace" pack map -o big.tar.zst ;; esac
+    done
+    rm map/ballast big.tar.zst
+}
+check "an interrupted one leaves nothing behind" interrupted
 
 [ $failures -eq 0 ]
