@@ -117,7 +117,7 @@ static char *default_name(const char *run)
         length--;
     slash = memrchr(run, '/', length);
     slash = slash ? slash + 1 : run;
-    real = *slash == '.' || length == 1 ? realpath(run, NULL) : NULL;
+    real = *slash == '.' ? realpath(run, NULL) : NULL;
     if (asprintf(&file, "%.*s" SUFFIX, real ? (int)strlen(real) : (int)length,
                  real ? real : run) < 0)
         file = NULL;

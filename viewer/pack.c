@@ -160,6 +160,8 @@ static int fd_pack(packing *p, int fd)
         archive_read_disk_set_symlink_physical(p->from);
         if (archive_write_add_filter_zstd(p->to) < ARCHIVE_WARN ||
             archive_write_set_format_pax_restricted(p->to) < ARCHIVE_WARN ||
+            /* Pipes are not filled up with zeros, as tapes were. */
+            archive_write_set_bytes_in_last_block(p->to, 1) < ARCHIVE_WARN ||
             archive_write_open_fd(p->to, fd) < ARCHIVE_WARN)
             err = fail(p->to, p->file);
         else if (archive_read_disk_open(p->from, p->directory) < ARCHIVE_WARN)

@@ -202,7 +202,9 @@ gone() { # also when the command is killed: it waits for a reader here
     reader=$!
     "$eventspace" view map.tar.zst tuples --format json >pipe 2>/dev/null &
     view=$!
-    until [ -n "$(ls tmp)" ] && [ "$(cat /proc/$view/wchan)" = pipe_write ]; do
+    # It has unpacked the run, and sleeps: nobody reads what it prints.
+    until [ -n "$(ls tmp)" ] && grep -q "^State:.*S" /proc/$view/status &&
+        grep -q pipe /proc/$view/wchan; do
         kill -0 $view || return 1
         sleep 0.01
     done
