@@ -6,7 +6,7 @@
  * is, and from there hops up to each thread. So of a round and a thread
  *
  * - wait: from the thread's own arrival to that of the last one, not below 0
- *   where their hosts have one clock, so that nothing can be wrong with it;
+ *   where they are on one host;
  * - down, of each hop on the last one's way: from the start at the collector
  *   above it to the start at the one below;
  * - element: the time of the lowest collector. Where no collector stands below

@@ -103,11 +103,10 @@ int64_t scopes__hops_wait_ns(const scopes__hops *h, uint32_t top, uint32_t last,
 {
     int64_t ns = h->starts[scopes__hops_cell(h, last, i)] -
                  h->starts[scopes__hops_cell(h, top, i)];
+    bool one_clock =
+        scopes__hops_branch(h, top)->host == scopes__hops_branch(h, last)->host;
 
-    /* By clocks that are one and the same nobody came after the last one, but
-     * for the time between stamp and arrival. */
-    return ns < 0 && scopes__hops_certain_wait(h, top, h->first + i) == 0 ? 0
-                                                                          : ns;
+    return one_clock && ns < 0 ? 0 : ns;
 }
 
 /* --- what can be wrong with a part --- */

@@ -1,7 +1,8 @@
 // mutants.mjs - do the tests notice? Faults of one token at random places, one
 // at a time, and whether the suites of that layer see them.
 //
-//     node mutants.mjs [--minutes=N] [--count=60] [--seed=1] SOURCE FOLDER FILE
+//     node mutants.mjs [--minutes=N] [--count=60] [--seed=1] [--layer=NAME]
+//         SOURCE FOLDER FILE
 //
 // A clone of SOURCE (what is committed) is built below FOLDER, and again with
 // each fault; then the suites of the fault's layer run and two programs from end
@@ -31,14 +32,15 @@ for (const word of process.argv.slice(2)) {
 const MINUTES = Number(options.minutes), COUNT = Number(options.count);
 if (words.length !== 3 || !(MINUTES > 0) || !(COUNT > 0)) {
     console.error('usage: node mutants.mjs [--minutes=N] [--count=N] ' +
-                  '[--seed=N] SOURCE FOLDER FILE');
+                  '[--seed=N] [--layer=NAME] SOURCE FOLDER FILE');
     process.exit(2);
 }
 const [origin, folder, file] = words.map(word => path.resolve(word));
 const source = path.join(folder, 'source');
 const build = path.join(source, 'build/release');
 const LAYERS = ['pastset', 'paths', 'eventspace', 'scopes', 'predict',
-                'measure', 'viewer'];
+                'measure', 'viewer']
+    .filter(layer => !options.layer || options.layer === layer);
 const END_TO_END = 'examples/hello|viewer/window';
 const SLOW = 3, SPARE_S = 20, LEAST = 0.85;
 
