@@ -392,17 +392,20 @@ const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
     return position < run->map->host_count ? &run->hosts[position].shown : NULL;
 }
 
+bool eventspace_run_is_damaged(const eventspace_run_host *host)
+{
+    bool starts = host->has_meta && !host->has_space &&
+                  host->meta.state == EVENTSPACE_RUNNING;
+
+    return (host->has_meta || host->has_space) && !starts && host->problem[0];
+}
+
 size_t eventspace_run_damaged(const eventspace_run *run)
 {
     size_t count = 0;
 
-    for (uint32_t i = 0; i < run->map->host_count; i++) {
-        const eventspace_run_host *host = &run->hosts[i].shown;
-        bool starts = host->has_meta && !host->has_space &&
-                      host->meta.state == EVENTSPACE_RUNNING;
-        count +=
-            (host->has_meta || host->has_space) && !starts && host->problem[0];
-    }
+    for (uint32_t i = 0; i < run->map->host_count; i++)
+        count += eventspace_run_is_damaged(&run->hosts[i].shown);
     return count;
 }
 

@@ -70,8 +70,10 @@ const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
 uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id);
 uint32_t eventspace_run_collectors(const eventspace_run *run);
 
-/* Hosts that have come up and of whose files not all can be read: their events
- * are in no count, and how many these are is not known. */
+/* A host that has come up and of whose files not all can be read: what was in
+ * them is in no count, and how much that is is not known. Then how many such
+ * hosts there are. */
+bool eventspace_run_is_damaged(const eventspace_run_host *host);
 size_t eventspace_run_damaged(const eventspace_run *run);
 
 /* True for elements of a host's space that are lanes of a trace element. */

@@ -310,10 +310,7 @@ static void warn_of_damage(const eventspace_run *run)
 {
     for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
         const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        bool starts = host->has_meta && !host->has_space &&
-                      host->meta.state == EVENTSPACE_RUNNING;
-        bool came = host->has_meta || host->has_space;
-        if (came && !starts && host->problem[0])
+        if (eventspace_run_is_damaged(host))
             fprintf(stderr, "eventspace: host %s: %s\n", host->name,
                     host->problem);
     }

@@ -9,31 +9,12 @@ set -u
     FULL_DISK_INSIDE=1 exec unshare --map-root-user --mount sh "$0" "$@"
 eventspace=$1
 gsum=$2
+. "$(dirname "$0")/check.sh"
 folder=$(mktemp -d)
 disk=$folder/disk
 mkdir "$disk"
 trap 'umount "$disk"; rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-failures=0
-
-check() { # NAME COMMAND...: the command succeeds
-    name=$1
-    shift
-    if "$@" >checked 2>&1; then
-        echo "ok      $name"
-    else
-        echo "FAILED  $name"
-        cat checked
-        failures=$((failures + 1))
-    fi
-}
-
-says() { # PATTERN FILE
-    grep -q -- "$1" "$2" && return 0
-    echo "no \"$1\" in $2:"
-    cat "$2"
-    return 1
-}
 
 # fresh SIZE: an empty file system of that size.
 fresh() {

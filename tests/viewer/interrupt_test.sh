@@ -8,30 +8,11 @@
 set -u
 eventspace=$1
 gsum=$2
+. "$(dirname "$0")/check.sh"
 folder=$(mktemp -d)
 run=
 trap '[ -z "$run" ] || kill $run; wait; rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-failures=0
-
-check() { # NAME COMMAND...: the command succeeds
-    name=$1
-    shift
-    if "$@" >checked 2>&1; then
-        echo "ok      $name"
-    else
-        echo "FAILED  $name"
-        cat checked
-        failures=$((failures + 1))
-    fi
-}
-
-says() { # PATTERN FILE
-    grep -q -- "$1" "$2" && return 0
-    echo "no \"$1\" in $2:"
-    cat "$2"
-    return 1
-}
 
 lines() { # COUNT FILE
     [ "$(wc -l <"$2")" -eq "$1" ] && return 0
