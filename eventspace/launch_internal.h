@@ -100,7 +100,7 @@ typedef struct launch_notice {
     int line_fd;
     uv_poll_t line;
     bool open;
-    bool *came; /* by host of the map: has it joined */
+    paths_join *joins; /* by host of the map: has it joined */
     uv_work_t work;
     paths_stand_in *stand_in; /* speaks; NULL: not, or no longer */
     void (*over)(void *context);

@@ -25,12 +25,12 @@
 
 static void line_read(launch_notice *n)
 {
-    uint32_t joined;
+    paths_joined said;
 
-    while (recv(n->line_fd, &joined, sizeof(joined), MSG_DONTWAIT) ==
-           (ssize_t)sizeof(joined)) {
-        if (joined < n->plan->map->host_count)
-            n->came[joined] = true;
+    while (recv(n->line_fd, &said, sizeof(said), MSG_DONTWAIT) ==
+           (ssize_t)sizeof(said)) {
+        if (said.host < n->plan->map->host_count && said.state <= PATHS_COME)
+            n->joins[said.host] = (paths_join)said.state;
     }
 }
 
@@ -56,8 +56,8 @@ int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
     n->self = paths_map_find_host(plan->map, host->name);
     n->loop = loop;
     n->since_ms = uv_now(loop);
-    n->came = calloc(plan->map->host_count, sizeof(n->came[0]));
-    if (!n->came)
+    n->joins = calloc(plan->map->host_count, sizeof(n->joins[0]));
+    if (!n->joins)
         return -ENOMEM;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -errno;
@@ -93,8 +93,8 @@ bool eventspace__notice_is_due(launch_notice *n)
     if (n->open)
         line_read(n);
     for (uint32_t i = 1; i < n->plan->map->host_count; i++)
-        all &= n->came[i];
-    return n->self == 0 ? !all : !n->came[n->self];
+        all &= n->joins[i] == PATHS_COME;
+    return n->self == 0 ? !all : n->joins[n->self] != PATHS_COME;
 }
 
 /* --- standing in --- */
@@ -138,7 +138,7 @@ int eventspace__notice_send(launch_notice *n, launch_end end, const char *how)
                                       .host = n->host->name,
                                       .listen_fd = n->host->listen_fd,
                                       .key = n->plan->key,
-                                      .came = n->came,
+                                      .joins = n->joins,
                                       .died = end == LAUNCH_DIED};
     char text[800];
     int err;
@@ -170,5 +170,5 @@ void eventspace__notice_cancel(launch_notice *n)
 
 void eventspace__notice_fini(launch_notice *n)
 {
-    free(n->came);
+    free(n->joins);
 }

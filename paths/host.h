@@ -59,19 +59,32 @@ const paths_map *paths_host_map(const paths_host *host);
 
 /* --- for whoever starts the processes of hosts --- */
 
+/* How far another host has come, as a host knows. It writes that to its
+ * launcher_fd each time it changes, one paths_joined at a time. */
+typedef enum paths_join {
+    PATHS_NOT_COME,
+    PATHS_COMING, /* is being let in: it knows that now, or comes again */
+    PATHS_COME    /* has joined, or was told why not */
+} paths_join;
+
+typedef struct paths_joined {
+    uint32_t host;  /* in the map */
+    uint32_t state; /* paths_join */
+} paths_joined;
+
 typedef struct paths_stand_in paths_stand_in;
 
 typedef struct paths_stand_in_options {
-    const paths_map *map; /* borrowed until destroy; with addresses */
-    const char *host;     /* whose process has ended */
-    int listen_fd;        /* its socket; stays the caller's */
-    const uint8_t *key;   /* PATHS_KEY_BYTES */
-    const bool *came;     /* of the first host: who had joined it, by host of
-                             the map; NULL: nobody. Of another: NULL */
-    bool died;            /* killed: the others go on as far as they can, unless
-                             it is the first host; else the run fails */
-    const char *how;      /* "host h1 died: ..." */
-    uint32_t wait_ms;     /* for hosts that are not there yet; 0: 60,000 */
+    const paths_map *map;    /* borrowed until destroy; with addresses */
+    const char *host;        /* whose process has ended */
+    int listen_fd;           /* its socket; stays the caller's */
+    const uint8_t *key;      /* PATHS_KEY_BYTES */
+    const paths_join *joins; /* of the first host: who had joined it, by host
+                                of the map; NULL: nobody. Of another: NULL */
+    bool died;        /* killed: the others go on as far as they can, unless
+                         it is the first host; else the run fails */
+    const char *how;  /* "host h1 died: ..." */
+    uint32_t wait_ms; /* for hosts that are not there yet; 0: 60,000 */
 } paths_stand_in_options;
 
 /* Takes the place of a host whose process has ended before it had joined the

@@ -206,7 +206,7 @@ struct peer {
     connection *link;     /* the loop's link to it; NULL: none */
     pending_list pending; /* wait for a reply on `link`; held_lock */
     connection *member;   /* coordinator: its membership connection */
-    bool came;            /* coordinator: it has joined */
+    paths_join join;      /* coordinator: has it joined */
     bool done;            /* coordinator: its threads have ended */
     bool loop_needs;      /* the loop carries operations to it */
     _Atomic bool dead;    /* set by the loop, after `why` */
@@ -536,7 +536,7 @@ void paths__join_late(paths_host *host);
 /* Takes the socket over. Errors: PASTSET_EINVAL. */
 int paths__launcher_open(paths_host *host, int fd);
 /* The loop: a host has joined, this one or, at the coordinator, another. */
-void paths__launcher_tell(paths_host *host, uint32_t joined);
+void paths__launcher_tell(paths_host *host, uint32_t joined, paths_join state);
 
 /* --- member.c: who is there, who is done, what failed --- */
 

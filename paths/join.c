@@ -107,7 +107,7 @@ static int member_adopt(paths_host *host)
     if (host->self != 0 && *place_of(host, 0, ROLE_MEMBER) >= 0) {
         err = adopt(host, 0, ROLE_MEMBER);
         if (!err)
-            paths__launcher_tell(host, host->self);
+            paths__launcher_tell(host, host->self, PATHS_COME);
     }
     return err;
 }
@@ -168,7 +168,7 @@ void paths__join_late(paths_host *host)
         uv_now(&host->loop) - host->since_ms < host->connect_timeout_ms)
         return;
     for (uint32_t i = 1; i < host->host_count; i++) {
-        if (!host->peers[i].came && !atomic_load(&host->failed)) {
+        if (host->peers[i].join != PATHS_COME && !atomic_load(&host->failed)) {
             not_come(host, i);
             paths_host_fail(host, PASTSET_EHOST);
         }

@@ -1,9 +1,14 @@
 /* launcher.c - the line to whoever started this process: a stream socket.
  *
  * Until a host has joined the others nobody but whoever started it can know
- * that it died, and says so (stand_in.c). So it writes there who has joined:
- * u32, the number of a host in the map. Nothing is read from it but its end, at
- * which the run ends: a run without its launcher is nobody's. */
+ * that it died, and says so (stand_in.c). So it writes there who has joined
+ * (paths_joined). Nothing is read from it but its end, at which the run ends: a
+ * run without its launcher is nobody's.
+ *
+ * No order of the two makes it one step that a host is let in and that the
+ * launcher knows. So it is told before that it is about to happen: when this
+ * process dies in between, that host either knows, and never comes again, or
+ * sees its connection break, and comes again at once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -45,12 +50,13 @@ int paths__launcher_open(paths_host *host, int fd)
     return 0;
 }
 
-void paths__launcher_tell(paths_host *host, uint32_t joined)
+void paths__launcher_tell(paths_host *host, uint32_t joined, paths_join state)
 {
+    paths_joined said = {.host = joined, .state = state};
+
     /* Few bytes, which find room. If nobody takes them nobody is left to care,
      * and the loop finds that out. */
-    if (host->launcher_fd >= 0 &&
-        send(host->launcher_fd, &joined, sizeof(joined),
-             MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    if (host->launcher_fd >= 0 && send(host->launcher_fd, &said, sizeof(said),
+                                       MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return;
 }

@@ -288,7 +288,8 @@ int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
     if (err && j.reached && !j.refused && !is_vain(host, to))
         err = connect_again(&j, role, err);
     if (err && role == ROLE_MEMBER && j.refused)
-        paths__launcher_tell(host, host->self); /* the coordinator knows */
+        /* The coordinator knows. */
+        paths__launcher_tell(host, host->self, PATHS_COME);
     if (err && ((!j.refused && cause_comes(host, to)) || is_vain(host, to)))
         return vain(host, to);
     if (err)

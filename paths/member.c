@@ -15,6 +15,10 @@
 #include "paths/host_internal.h"
 #include "pastset/schedule.h"
 
+/* Who was being let in by a process that died comes again within that, or knows
+ * that it did. */
+#define COMING_MS 5000
+
 static bool is_coordinator(const paths_host *host)
 {
     return host->self == 0;
@@ -37,18 +41,24 @@ static bool refuse(connection *c, const char *why)
     return false;
 }
 
+static void join_note(paths_host *host, uint32_t other, paths_join state)
+{
+    host->peers[other].join = state;
+    paths__launcher_tell(host, other, state);
+}
+
 /* The run has failed: says why instead of letting it in. */
 static bool refuse_failed(connection *c)
 {
     paths_host *host = c->host;
     char text[sizeof(host->failure)];
 
-    host->peers[c->peer].came = true; /* and knows */
+    join_note(host, c->peer, PATHS_COMING);
     pthread_mutex_lock(&host->failure_lock);
     memcpy(text, host->failure, sizeof(text));
     pthread_mutex_unlock(&host->failure_lock);
     tell(c, WIRE_FAILED, text);
-    paths__launcher_tell(host, c->peer);
+    join_note(host, c->peer, PATHS_COME);
     paths__member_turn(host);
     return false;
 }
@@ -85,7 +95,7 @@ static void welcome_member(connection *c)
         if (host->ended_threads[i])
             tell_ended(c, i);
     }
-    paths__launcher_tell(host, c->peer);
+    join_note(host, c->peer, PATHS_COME);
 }
 
 bool paths__member_come(connection *c, const handshake_claim *claim)
@@ -104,7 +114,8 @@ bool paths__member_come(connection *c, const handshake_claim *claim)
         return refuse(c, "the host of this name has died");
     if (atomic_load(&host->failed))
         return refuse_failed(c);
-    host->peers[c->peer].came |= claim->role == ROLE_MEMBER;
+    if (claim->role == ROLE_MEMBER)
+        join_note(host, c->peer, PATHS_COMING);
     c->role = claim->role;
     c->state = CONNECTION_OPEN;
     host->strangers--;
@@ -286,18 +297,26 @@ static void tell_end(paths_host *host)
     }
 }
 
+/* Does a host that has failed stay for that one, to tell it? */
+static bool is_stayed_for(const paths_host *host, uint32_t other)
+{
+    uint64_t since = uv_now(&host->loop) - host->failed_ms;
+    paths_join join = host->peers[other].join;
+
+    return join != PATHS_COME && since < atomic_load(&host->linger_ms) &&
+           (join == PATHS_NOT_COME || since < COMING_MS);
+}
+
 bool paths__member_gone(const paths_host *host)
 {
-    bool all = true;
+    bool stays = false;
 
     if (!atomic_load(&host->failed) || !host->failure_told ||
         atomic_load(&host->threads_running) != 0)
         return false;
     for (uint32_t i = 1; i < host->host_count; i++)
-        all &= host->peers[i].came;
-    return all || !is_coordinator(host) ||
-           uv_now(&host->loop) - host->failed_ms >=
-               atomic_load(&host->linger_ms);
+        stays |= is_stayed_for(host, i);
+    return !stays || !is_coordinator(host);
 }
 
 void paths__member_turn(paths_host *host)

@@ -19,7 +19,8 @@
 #if defined(FAULT_NO_NOTICE) || defined(FAULT_FIRST_HOST) ||                   \
     defined(FAULT_LINE_EARLY) || defined(FAULT_MEMBER_LATE) ||                 \
     defined(FAULT_LATE_NOT_TOLD) || defined(FAULT_NO_SECOND_TRY) ||            \
-    defined(FAULT_NO_CAUSE) || defined(FAULT_ENDED_IS_LEFT)
+    defined(FAULT_NO_CAUSE) || defined(FAULT_ENDED_IS_LEFT) ||                 \
+    defined(FAULT_UNANNOUNCED) || defined(FAULT_TAKEN_FOR_COME)
 #define DEATHS 1
 #else
 #define DEATHS 2
@@ -51,6 +52,7 @@ byte cause[N]; /* of a failure: 1 + the host that is named; UNKNOWN */
 
 bool told[N]; /* the launcher: it has joined, or was told why not */
 bool came[N]; /* 0's launcher: the same of those who joined 0 */
+bool coming[N]; /* 0's launcher: 0 is about to let it in */
 
 typedef knows { bool dead[N] };
 knows host[N]; /* who has died, as each knows */
@@ -175,6 +177,9 @@ inline died(i)
 /* One that dialled has proven the key and said who it is. */
 inline welcome(i)
 {
+#ifndef FAULT_UNANNOUNCED
+    coming[i] = true;
+#endif
     d_step {
         dial[i] = NO;
         if
@@ -253,6 +258,8 @@ ended:
     } unless { !alive[0] }
 }
 
+bool nobody_listens; /* 0 and its launcher have ended */
+
 /* The launcher of 1 or 2. */
 proctype launcher(byte i)
 {
@@ -261,15 +268,21 @@ proctype launcher(byte i)
     if
     :: !told[i] ->
        stand_in[i] = (killed[i] -> GONE : FAILED);
-       (stand_in[i] == NO || !alive[0])
+       (stand_in[i] == NO || nobody_listens)
     :: else
     fi
 #endif
 }
 
-#define has_to_be_told(i) (!came[i] && alive[i])
+#ifdef FAULT_TAKEN_FOR_COME
+#define may_know(i) false
+#define has_to_be_told(i) (!came[i] && !coming[i])
+#else
+#define may_know(i) (came[i] || coming[i])
+#define has_to_be_told(i) (!came[i])
+#endif
 
-/* The launcher of 0. */
+/* The launcher of 0. Whether others have ended it does not know. */
 proctype first_launcher()
 {
     !alive[0];
@@ -281,11 +294,15 @@ proctype first_launcher()
     :: dial[2] == WAITS ->
        d_step { answer[2]!(killed[0] -> 1 : cause[0]); dial[2] = NO }
        came[2] = true
+    :: stand_in[1] != NO -> stand_in[1] = NO; came[1] = true
+    :: stand_in[2] != NO -> stand_in[2] = NO; came[2] = true
     :: !has_to_be_told(1) && !has_to_be_told(2) -> break
-    od
+    /* COMING_MS are over, as nothing else happens any more. */
+    :: timeout && may_know(1) && may_know(2) -> break
+    od;
 #endif
+    nobody_listens = true
 }
-
 
 inline kill(i)
 {

@@ -7,7 +7,8 @@
  * host (member.c):
  *
  *   for the coordinator  it listens in its place, as one that has failed, and
- *                        tells each host that comes and had not joined before
+ *                        tells each host that comes and had not joined before;
+ *                        one that was just being let in may not come
  *   for another          it joins the coordinator and says GONE or FAILED; the
  *                        coordinator tells those who come and have come
  *
@@ -96,7 +97,7 @@ static int loop_make(paths_host *host, int listen_fd)
     return paths__loop_open(host, fd);
 }
 
-static int peers_make(paths_host *host, const bool *came)
+static int peers_make(paths_host *host, const paths_join *joins)
 {
     const paths_map *map = host->map;
 
@@ -104,8 +105,8 @@ static int peers_make(paths_host *host, const bool *came)
     host->peers = calloc(host->host_count, sizeof(*host->peers));
     if (!host->stages || !host->peers)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the other hosts");
-    for (uint32_t i = 0; came && i < host->host_count; i++)
-        host->peers[i].came = came[i];
+    for (uint32_t i = 0; joins && i < host->host_count; i++)
+        host->peers[i].join = joins[i];
     return 0;
 }
 
@@ -125,7 +126,7 @@ int paths_stand_in_create(paths_stand_in **out,
         return pastset_fail(PASTSET_ENOMEM, "no memory to speak for a host");
     err = paths__host_make(&s->host, &as);
     if (!err)
-        err = peers_make(s->host, options->came);
+        err = peers_make(s->host, options->joins);
     if (!err)
         err = loop_make(s->host, options->listen_fd);
     if (err) {

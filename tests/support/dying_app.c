@@ -16,6 +16,8 @@
  *   started    between eventspace_start and eventspace_finish
  *   dialling   before it connects to another host
  *   connected  before it says anything on that connection
+ *   joining    the first host: it has told the launcher that it lets a host in
+ *   welcomed   the first host: and the host, but not the launcher that it did
  *   joined     it has told the launcher that a host has joined
  *   running    its thread runs
  *   done       it has said DONE; the first host: is about to say END
@@ -38,6 +40,7 @@
 #include <unistd.h>
 
 #include "eventspace/eventspace.h"
+#include "paths/host.h"
 #include "paths/wire_internal.h"
 #include "tests/support/dying_app.h"
 
@@ -105,8 +108,11 @@ ssize_t send(int fd, const void *data, size_t bytes, int flags)
 {
     ssize_t r = syscall(SYS_sendto, fd, data, bytes, flags, NULL, 0);
 
-    if (bytes == sizeof(uint32_t)) /* nothing else is so short */
-        at("joined");
+    if (bytes == sizeof(paths_joined)) { /* nothing else is so short */
+        paths_joined said;
+        memcpy(&said, data, sizeof(said));
+        at(said.state == PATHS_COME ? "joined" : "joining");
+    }
     return r;
 }
 
@@ -129,6 +135,8 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     if (kind == WIRE_END)
         at("done");
     r = syscall(SYS_sendmsg, fd, message, flags);
+    if (kind == WIRE_WELCOME)
+        at("welcomed");
     if (kind == WIRE_DONE)
         at("done");
     if (kind == WIRE_END)
