@@ -20,12 +20,13 @@
  * beside it: certain_ns is half of the interval in which it certainly is; 0
  * when both ends are on one host, blank when nothing is certain.
  *
- * Rows: a part of a tree. `part` numbers them along the way, from the waits,
- * which are 0. A sample is one time that somebody passed: of `down` and
- * `element` (one for each round, by the last one for all), of `up` (one for
- * each round and collector), of `wait` (each thread but the last). `share` is
- * that of the time of all threads in operations of this tree: a part counts
- * for each thread that it kept.
+ * Rows: a part of a tree. `part` numbers them along the way; behind it stand
+ * the waits, which are no hop's: what the others lost by the last one. A sample
+ * is one time that somebody passed: of `down` and `element` (one for
+ * each round, by the last one for all), of `up` (one for each round and
+ * collector), of `wait` (each thread but the last). `share` is that of the time
+ * of all threads in operations of this tree: a part counts for each thread that
+ * it kept.
  *
  * With `each`: a row for each part of each round and thread; rounds count from
  * 1.
@@ -198,7 +199,7 @@ static uint32_t number_of(const scopes__hops *h, uint32_t branch,
     case SCOPES__UP:
         return h->deepest + 1 + depth;
     default:
-        return 0;
+        return 2 * (h->deepest + 1);
     }
 }
 
@@ -230,13 +231,12 @@ static void add_row(scopes__hops *h, uint32_t branch, scopes__direction way,
     scopes__hops_certain_cell(h->out, p->certain_ns);
 }
 
-/* In the order of the ways: waits, down from the tops, element, up again. */
+/* In the order of the ways: down from the tops, element, up again; then who
+ * waited for the last one. */
 static void add_rows(scopes__hops *h)
 {
     uint32_t count = h->tree->branch_count;
 
-    for (uint32_t b = 0; b < count; b++)
-        add_row(h, b, SCOPES__WAIT, &h->parts[b].wait);
     for (uint32_t depth = h->deepest; depth > 0; depth--) {
         for (uint32_t b = 0; b < count; b++) {
             if (scopes__hops_branch(h, b)->depth == depth)
@@ -250,6 +250,8 @@ static void add_rows(scopes__hops *h)
                         &h->parts[b].up);
         }
     }
+    for (uint32_t b = 0; b < count; b++)
+        add_row(h, b, SCOPES__WAIT, &h->parts[b].wait);
 }
 
 /* The ways of one thread, or all. */

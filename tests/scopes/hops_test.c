@@ -55,9 +55,9 @@ Test(hops, divides_rounds_into_waits_hops_down_element_and_hops_up)
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
     table = told_view(&t, "hops");
-    check_part(table, "wait", "ca", "", 0, 1, 4000, 4000);
-    check_part(table, "wait", "cb", "", 0, 2, 7000, 7000);
-    check_part(table, "wait", "cc", "", 0, 1, 3000, 3000);
+    check_part(table, "wait", "ca", "", 8, 1, 4000, 4000);
+    check_part(table, "wait", "cb", "", 8, 2, 7000, 7000);
+    check_part(table, "wait", "cc", "", 8, 1, 3000, 3000);
     check_part(table, "down", "ca", "cp", 1, 1, 100, 300);
     check_part(table, "down", "cp", "co", 2, 1, 900, 2700);
     check_part(table, "down", "co", "cx", 3, 1, 100, 300);
@@ -69,8 +69,12 @@ Test(hops, divides_rounds_into_waits_hops_down_element_and_hops_up)
     check_part(table, "up", "cp", "ca", 7, 2, 300 + 500, 800);
     check_part(table, "up", "cp", "cb", 7, 2, 500 + 600, 1100);
     cr_expect_eq(scopes_table_rows(table), 13);
-    for (size_t row = 0; row < scopes_table_rows(table); row++)
+    for (size_t row = 0; row < scopes_table_rows(table); row++) {
         shares += table_real(table, row, "share");
+        /* Nobody who waits stands in front of what he waits for. */
+        cr_expect_leq(row ? table_integer(table, row - 1, "part") : 1,
+                      table_integer(table, row, "part"));
+    }
     cr_expect_float_eq(shares, 1, 1e-9);
     scopes_table_destroy(table);
     told_end(&t);
