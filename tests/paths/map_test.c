@@ -145,10 +145,31 @@ Test(map, refuses_what_would_hurt_the_parser, .timeout = 120)
     check_refused("digraph g { <a> }", "write names in quotes");
     memset(text + 12, '{', 100);
     check_refused(text, "nested more than 32 deep");
-    strcpy(text, "digraph g { a");
-    for (int i = 0; i < 300; i++)
-        strcat(text, "->a");
-    check_refused(text, "more than 256 edges in one statement");
+}
+
+/* One statement, a -> b1 -> ... -> b`count`. */
+static char *chain_of(int count)
+{
+    char *text = malloc(64 + (size_t)count * 16);
+    size_t used = (size_t)sprintf(text, "digraph g { a");
+
+    for (int i = 1; i <= count; i++)
+        used += (size_t)sprintf(text + used, " -> b%d", i);
+    sprintf(text + used, "; }");
+    return text;
+}
+
+Test(map, takes_256_edges_in_one_statement_and_no_more, .timeout = 120)
+{
+    char *most = chain_of(256), *more = chain_of(257);
+    paths_map *map = map_parse(most);
+
+    cr_assert_eq(map->edge_count, 256);
+    cr_assert_eq(map->node_count, 257);
+    check_refused(more, "more than 256 edges in one statement");
+    paths_map_destroy(map);
+    free(most);
+    free(more);
 }
 
 /* A group of 5,000 nodes, between `front` and `behind`. */
