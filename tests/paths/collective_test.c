@@ -1,11 +1,15 @@
 /* collective_test.c - sums and their likes over hosts that are processes. */
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "paths/host.h"
 #include "paths/reduction.h"
@@ -752,6 +756,104 @@ Test(collective, waiting_by_spinning_works)
 
     run(mapping, 1, "flat", 0, sum_rounds);
     free(mapping);
+}
+
+/* Of the thread that comes first to a barrier; both are in one process. */
+static _Atomic pid_t first_tid;
+static pthread_t first_thread;
+
+/* It sleeps when all of many looks find it so, and none of them that it has
+ * done anything; it is busy when it has used a processor for long. */
+#define LOOKS 2000
+#define LONG_NS 50000000
+
+static int64_t first_used_ns(void)
+{
+    clockid_t clock;
+    struct timespec used;
+
+    if (pthread_getcpuclockid(first_thread, &clock) != 0 ||
+        clock_gettime(clock, &used) != 0)
+        return -1;
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+static char first_state(void)
+{
+    char name[64], line[512], *end = NULL;
+    FILE *file;
+
+    snprintf(name, sizeof(name), "/proc/self/task/%d/stat", first_tid);
+    file = fopen(name, "r");
+    if (file && fgets(line, sizeof(line), file))
+        end = strrchr(line, ')');
+    if (file)
+        fclose(file);
+    return end ? end[2] : '?';
+}
+
+static bool first_sleeps(void)
+{
+    int64_t begun_ns = first_used_ns(), before_ns = begun_ns;
+
+    for (int asleep = 0; asleep < LOOKS; asleep++) {
+        int64_t used_ns = first_used_ns();
+        if (used_ns - begun_ns > LONG_NS)
+            return false;
+        if (used_ns != before_ns || first_state() != 'S')
+            asleep = 0;
+        before_ns = used_ns;
+    }
+    return true;
+}
+
+static int come_first(paths_thread *self, void *argument)
+{
+    paths_path *path;
+    char byte;
+
+    (void)argument;
+    expect_status(paths_open(&path, self, "all"), 0);
+    first_thread = pthread_self();
+    atomic_store(&first_tid, gettid());
+    return paths_exchange(path, "", 1, &byte, 1);
+}
+
+static int come_later(paths_thread *self, void *sleeps)
+{
+    paths_path *path;
+    char byte;
+
+    expect_status(paths_open(&path, self, "all"), 0);
+    while (atomic_load(&first_tid) == 0)
+        sched_yield();
+    expect(first_sleeps() == *(bool *)sleeps);
+    return paths_exchange(path, "", 1, &byte, 1);
+}
+
+static void check_waiting(const char *waiting, bool sleeps)
+{
+    host_program programs[] = {{"t0", come_first, NULL},
+                               {"t1", come_later, &sleeps},
+                               {NULL, NULL, NULL}};
+    char type[80], *mapping, *map;
+    hosts h = {.programs = programs};
+
+    snprintf(type, sizeof(type), "bytes[1]\", waiting=\"%s", waiting);
+    mapping = mapping_of(2, "barrier", type, "");
+    h.map_text = map = mapping_map(mapping, 1, "flat", 0);
+    hosts_start(&h);
+    hosts_end_well(&h, 100);
+    hosts_free(&h);
+    free(map);
+    free(mapping);
+}
+
+Test(collective, who_waits_takes_a_processor_only_where_the_map_says_so)
+{
+    check_waiting("sleep", true);
+    check_waiting("yield", false);
+    check_waiting("spin", false);
 }
 
 /* --- complaints --- */
