@@ -453,6 +453,27 @@ Test(host, fails_when_a_thread_leaves_operations_behind)
     hosts_free(&h);
 }
 
+Test(host, says_which_element_is_too_large_and_does_not_run)
+{
+    host_program programs[] = {{"*", idle, NULL}, {NULL, NULL, NULL}};
+    hosts h = {
+        .map_text =
+            "digraph g { subgraph cluster_h0 { "
+            "t0 [kind=thread, number=0]; fits [kind=element, type=i32]; "
+            "huge [kind=element, type=i32, capacity=1000000000000000000]; }\n"
+            "t0 -> fits [use=both]; t0 -> huge [use=both]; }",
+        .programs = programs};
+
+    hosts_start(&h);
+    hosts_wait(&h, 20);
+    cr_expect_eq(h.exit_codes[0], 1);
+    cr_expect_eq(h.results[0].status, PASTSET_ENOSPC, "%s",
+                 pastset_status_name(h.results[0].status));
+    check_says(h.results[0].text, "\"huge\"");
+    check_says(h.results[0].text, "tuples are too many");
+    hosts_free(&h);
+}
+
 /* --- deadlines --- */
 
 static int deadlines(paths_thread *self, void *argument)
