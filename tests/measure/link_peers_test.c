@@ -123,6 +123,25 @@ Test(link_client, says_what_to_start_where_nobody_listens, .timeout = 120)
     check_error("netbench --serve");
 }
 
+/* One is let in that nobody accepts, and then there is no more room: whoever
+ * else asks hears nothing, as behind a firewall. */
+Test(link_client, waits_no_longer_for_a_connection_than_told, .timeout = 60)
+{
+    char address[PATHS_ADDRESS_TEXT];
+    paths_address a;
+    measure_link link;
+    int listener, fd = socket(AF_INET, SOCK_STREAM, 0);
+    check_status(paths_address_listen(&listener, "127.0.0.1", address), 0);
+    cr_assert_eq(listen(listener, 0), 0);
+    check_status(paths_address_parse(&a, address), 0);
+    cr_assert_eq(connect(fd, (struct sockaddr *)&a.socket, a.bytes), 0);
+    check_status(measure_link_run(&link, address, &short_one), PASTSET_EHOST);
+    check_error(address);
+    check_error("does not answer");
+    close(fd);
+    close(listener);
+}
+
 /* --- one that is slow --- */
 
 /* Sleeping takes no less than it should, whatever else the machine does. */

@@ -119,6 +119,23 @@ Test(link_fit, finds_rate_and_burst_of_a_bucket, .timeout = 120)
     }
 }
 
+/* Of the four largest sizes, by whose differences the rate is told, one took
+ * too long or was too fast: three of six differences are wrong, to both sides,
+ * and the median is not. */
+Test(link_fit, finds_the_rate_though_one_of_the_largest_sizes_was_disturbed,
+     .timeout = 120)
+{
+    for (size_t from_last = 1; from_last <= 2; from_last++) {
+        for (int i = 0; i < 2; i++) {
+            measure_link link = shaped(10e6 / 8, 20e3, 25e-6, 0);
+            link.sizes[link.size_count - 1 - from_last].median_s *=
+                i ? 1.2 : 0.8;
+            check_status(measure_link_fit(&link), 0);
+            check_near(link.rate, 10e6 / 8, 1e-6);
+        }
+    }
+}
+
 Test(link_fit, tells_each_sizes_time_and_the_root_of_their_mean_square,
      .timeout = 120)
 {
