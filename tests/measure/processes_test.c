@@ -125,6 +125,23 @@ Test(processes, totals_have_those_who_lost_their_parent)
     check_totals("orphans", "2", false);
 }
 
+/* Looked at when it starts and when it has ended, and never between: what a
+ * thread has done since the last look is known all the same. */
+Test(processes, a_thread_has_its_whole_time_though_nobody_looked_meanwhile)
+{
+    const char *argv[] = {BUSY_IDLE, "one", "1", PHASES, BUSY, "0", NULL};
+    measure_watch_options options = {.no_switches = true,
+                                     .interval_ns = 100000000000};
+    watched w = watch(&options, ARGV(argv));
+    double said = said_ns(&w), seen;
+    cr_assert_eq(w.seen->thread_count, 1);
+    seen = (double)w.seen->threads[0].cpu_ns;
+    cr_assert_gt(said, 0.19e9);
+    cr_assert_gt(seen, 0.98 * said, "%.0f of %.0f ns", seen, said);
+    cr_assert_lt(seen, 1.02 * said + 3e6, "%.0f of %.0f ns", seen, said);
+    done(&w);
+}
+
 /* Runs without a sleep between them are one phase. */
 static unsigned phases_of(const measure_thread *t, int64_t least_ns)
 {
