@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -78,6 +79,7 @@ typedef struct answer {
 
 static pid_t launcher;
 static int answer_fd;
+static void (*launcher_prepare)(void); /* called by it first; NULL */
 
 static void launch_begin(eventspace_launch_options options, const char *script)
 {
@@ -97,6 +99,8 @@ static void launch_begin(eventspace_launch_options options, const char *script)
             fcntl(fd, F_SETFD, FD_CLOEXEC);
         freopen(in_directory("out"), "w", stdout);
         freopen(in_directory("err"), "w", stderr);
+        if (launcher_prepare)
+            launcher_prepare();
         a.status = eventspace_launch(&options, &a.exit_code);
         snprintf(a.error, sizeof(a.error), "%s", pastset_error());
         _exit(write(fds[1], &a, sizeof(a)) == (ssize_t)sizeof(a) ? 0 : 1);
@@ -636,6 +640,38 @@ Test(launch, leaves_nothing_behind_when_there_is_no_such_program)
 
     launch((eventspace_launch_options){.argv = argv}, "");
     check_refused(PASTSET_ENOENT, "/no/such/program");
+    cr_assert_not(exists(run_directory));
+}
+
+static void on_tick(int number)
+{
+    (void)number;
+}
+
+/* A timer of the caller ticks all the time, and what it interrupts it does not
+ * start again; the child has 40,000 folders to look for the program in. */
+static void tick_and_search(void)
+{
+    struct sigaction tick = {.sa_handler = on_tick};
+    struct itimerval often = {{0, 500}, {0, 500}};
+    char folders[80000];
+
+    for (size_t i = 0; i < sizeof(folders); i++)
+        folders[i] = i % 2 ? ':' : '/';
+    folders[sizeof(folders) - 1] = '\0';
+    setenv("PATH", folders, 1);
+    sigaction(SIGALRM, &tick, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
+Test(launch, knows_that_there_is_no_such_program_though_signals_come_meanwhile)
+{
+    char program[] = "no-such-program";
+    char *argv[] = {program, NULL};
+
+    launcher_prepare = tick_and_search;
+    launch((eventspace_launch_options){.argv = argv}, "");
+    check_refused(PASTSET_ENOENT, "no-such-program");
     cr_assert_not(exists(run_directory));
 }
 
