@@ -1,6 +1,7 @@
 /* instrument_test.c - collectors in path maps. */
 #include "eventspace/instrument.h"
 
+#include "tests/support/allocation.h"
 #include "tests/support/golden.h"
 
 static paths_map *instrument(const paths_map *map,
@@ -157,5 +158,29 @@ Test(instrument, refuses_an_unknown_policy, .timeout = 120)
 
     check_status(eventspace_instrument(&out, map, &options), PASTSET_EINVAL);
     check_error("it is grow, discard or block");
+    paths_map_destroy(map);
+}
+
+/* Each allocation in its turn is the one that fails. */
+Test(instrument, gives_no_map_when_any_of_its_memory_is_lacking, .timeout = 120)
+{
+    eventspace_instrument_options options = {.collectors =
+                                                 EVENTSPACE_ALL_COLLECTORS};
+    paths_map *map = map_parse(JOIN), *whole = NULL, *out;
+    bool lacked = true;
+
+    check_status(eventspace_instrument(&whole, map, &options), 0);
+    for (unsigned n = 1; lacked; n++) {
+        int status;
+        allocation_refuse(n, true);
+        status = eventspace_instrument(&out, map, &options);
+        lacked = allocation_allow();
+        check_status(status, lacked ? PASTSET_ENOMEM : 0);
+        if (lacked)
+            cr_assert_null(out, "the %u. allocation", n);
+    }
+    check_same(out, whole);
+    paths_map_destroy(out);
+    paths_map_destroy(whole);
     paths_map_destroy(map);
 }

@@ -12,6 +12,7 @@
 
 #include "predict/replay.h"
 #include "scopes/look.h"
+#include "tests/support/allocation.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
@@ -501,4 +502,30 @@ Test(traces, are_not_added_to_other_messages)
     profile_make(NULL, NULL);
     check_status(measure_traces_add(profile, run, run_start(), NULL, NULL),
                  PASTSET_EINVAL);
+}
+
+/* Each allocation in its turn is the one that fails. */
+Test(traces, are_all_there_or_their_memory_is_lacking)
+{
+    int64_t start_ns;
+    size_t messages;
+    bool lacked = true;
+
+    run_make("gsum", "2", "2", "all", NULL);
+    start_ns = run_start();
+    profile_make(NULL, NULL);
+    messages = profile->message_count;
+    for (unsigned n = 1; lacked; n++) {
+        int status;
+        predict_profile_free(profile);
+        profile = predict_profile_create("test");
+        allocation_refuse(n, true);
+        status = measure_traces_add(profile, run, start_ns, NULL, NULL);
+        lacked = allocation_allow();
+        cr_assert_eq(status, lacked ? PASTSET_ENOMEM : 0,
+                     "the %u. allocation: %s (%s)", n,
+                     pastset_status_name(status), pastset_error());
+    }
+    check_status(predict_profile_check(profile), 0);
+    cr_expect_eq(profile->message_count, messages);
 }
