@@ -13,7 +13,9 @@ static int make_steps(traces *t, int64_t wall_ns)
 
     if (!err)
         err = traces__threads_all(t, wall_ns);
-    return err ? err : traces__serve_all(t);
+    if (!err)
+        traces__serve_all(t);
+    return err ? err : t->err;
 }
 
 int measure_traces_add(predict_profile *profile, eventspace_run *run,

@@ -110,6 +110,7 @@ typedef struct traces {
     size_t actor_count, actor_room;
     traces_spot *spots;
     size_t spot_count, spot_room;
+    int err; /* PASTSET_ENOMEM: a step or more could not be added */
 } traces;
 
 /* --- traces_open.c --- */
@@ -140,13 +141,13 @@ uint64_t traces__reply_bytes(const traces *t, uint32_t lane, uint32_t event);
 
 /* --- traces_steps.c --- */
 
-/* Each of those that add: PASTSET_ENOMEM. */
-int traces__actor(traces *t, uint32_t host, int64_t start_ns);
-int traces__compute(traces *t, int64_t ns);
-int traces__sleep(traces *t, int64_t ns);
-int traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
-                 uint32_t from, uint32_t to);
-int traces__receive(traces *t, size_t message);
+/* Those that add do nothing once `err` is set. */
+void traces__actor(traces *t, uint32_t host, int64_t start_ns);
+void traces__compute(traces *t, int64_t ns);
+void traces__sleep(traces *t, int64_t ns);
+void traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
+                  uint32_t from, uint32_t to);
+void traces__receive(traces *t, size_t message);
 
 /* Processor time of a thread or loop; 0 when it is not known. */
 int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
@@ -161,12 +162,12 @@ int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
 traces_spot traces__bottom(const traces *t, uint32_t lane, uint32_t event);
 /* All that the operation does from this collector on, for the actor that was
  * begun last. `thread` is PATHS_NONE unless that is the thread itself. */
-int traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread);
+void traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread);
 /* The same in two parts, for threads with several operations under way. It did
  * something else until `looked_ns`. */
-int traces__pass_begin(traces *t, uint32_t lane, uint32_t event);
-int traces__pass_end(traces *t, uint32_t lane, uint32_t event,
-                     int64_t looked_ns);
+void traces__pass_begin(traces *t, uint32_t lane, uint32_t event);
+void traces__pass_end(traces *t, uint32_t lane, uint32_t event,
+                      int64_t looked_ns);
 /* How a hop's time divides: what its thread, which needed so much processor
  * time, computes before and after. What the other host's loop does and the
  * rest is noted with the messages. */
@@ -175,7 +176,7 @@ typedef struct traces_hop {
 } traces_hop;
 traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns);
 /* Needs those whom it needs at an element, and releases others. */
-int traces__at_element(traces *t, traces_spot at);
+void traces__at_element(traces *t, traces_spot at);
 
 /* --- traces_loops.c --- */
 
@@ -186,7 +187,7 @@ int traces__loops(traces *t);
 
 /* What serving takes; before any steps are made. */
 int traces__serve_prepare(traces *t);
-int traces__serve_all(traces *t);
+void traces__serve_all(traces *t);
 
 /* --- traces_threads.c --- */
 

@@ -27,137 +27,112 @@ int traces__serve_prepare(traces *t)
 
 /* --- requests --- */
 
-static int serve(traces *t, const traces_lane *l, uint32_t event)
+static void serve(traces *t, const traces_lane *l, uint32_t event)
 {
     uint32_t below = l->below[event], far = t->lanes[l->lower].host;
     size_t request = l->messages + 2 * (size_t)event, reply = request + 1;
     const traces_message *there = &t->messages[request];
     const traces_message *back = &t->messages[reply];
     uint32_t lane = (uint32_t)(l - t->lanes);
-    int err = traces__actor(t, far, traces__start(t, l->lower, below));
 
-    if (!err)
-        err = traces__receive(t, request);
-    if (!err)
-        err = traces__sleep(t, there->wait_ns);
-    if (!err)
-        err = traces__compute(t, there->service_ns);
-    if (!err)
-        err = traces__pass(t, l->lower, below, PATHS_NONE);
-    if (!err)
-        err = traces__compute(t, back->service_ns);
-    if (!err)
-        err = traces__send(t, reply,
-                           traces__end(t, l->lower, below) + back->service_ns,
-                           traces__reply_bytes(t, lane, event), far, l->host);
-    if (err)
-        return err;
-    return traces__compute(t, there->loop_ns - there->service_ns +
-                                  back->loop_ns - back->service_ns);
+    traces__actor(t, far, traces__start(t, l->lower, below));
+    traces__receive(t, request);
+    traces__sleep(t, there->wait_ns);
+    traces__compute(t, there->service_ns);
+    traces__pass(t, l->lower, below, PATHS_NONE);
+    traces__compute(t, back->service_ns);
+    traces__send(t, reply, traces__end(t, l->lower, below) + back->service_ns,
+                 traces__reply_bytes(t, lane, event), far, l->host);
+    traces__compute(t, there->loop_ns - there->service_ns + back->loop_ns -
+                           back->service_ns);
 }
 
-static int serve_lane(traces *t, uint32_t id)
+static void serve_lane(traces *t, uint32_t id)
 {
     const traces_lane *l = &t->lanes[id];
-    int err = 0;
 
-    for (uint32_t e = 0; e < l->count && !err; e++) {
+    for (uint32_t e = 0; e < l->count; e++) {
         if (l->below[e] != TRACES_NONE)
-            err = serve(t, l, e);
+            serve(t, l, e);
     }
-    return err;
 }
 
 /* --- rounds --- */
 
-static int receive_all(traces *t, const scopes_rounds *rounds, uint32_t r,
-                       int64_t *last_ns)
+/* Gives when the last of them came; INT64_MIN: there are none. */
+static int64_t receive_all(traces *t, const scopes_rounds *rounds, uint32_t r)
 {
     const uint32_t *events = &rounds->events[(size_t)r * rounds->inputs];
-    int err = 0;
+    int64_t last_ns = INT64_MIN;
 
-    *last_ns = INT64_MIN;
-    for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
+    for (uint32_t i = 0; i < rounds->inputs; i++) {
         uint32_t id = rounds->meeting->inputs.ids[i];
         int64_t ns;
         if (events[i] == SCOPES_MISSING)
             continue;
         ns = traces__start(t, id, events[i]);
-        *last_ns = ns > *last_ns ? ns : *last_ns;
-        err = traces__receive(t, t->lanes[id].messages + 2 * (size_t)events[i]);
+        last_ns = ns > last_ns ? ns : last_ns;
+        traces__receive(t, t->lanes[id].messages + 2 * (size_t)events[i]);
     }
-    return err;
+    return last_ns;
 }
 
-static int send_all(traces *t, const scopes_rounds *rounds, uint32_t r,
-                    int64_t at_ns)
+static void send_all(traces *t, const scopes_rounds *rounds, uint32_t r,
+                     int64_t at_ns)
 {
     const uint32_t *events = &rounds->events[(size_t)r * rounds->inputs];
     uint32_t host = rounds->meeting->host;
-    int err = 0;
 
-    for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
+    for (uint32_t i = 0; i < rounds->inputs; i++) {
         uint32_t id = rounds->meeting->inputs.ids[i];
         if (events[i] != SCOPES_MISSING)
-            err = traces__send(
-                t, t->lanes[id].messages + 2 * (size_t)events[i] + 1, at_ns, 0,
-                host, host);
+            traces__send(t, t->lanes[id].messages + 2 * (size_t)events[i] + 1,
+                         at_ns, 0, host, host);
     }
-    return err;
 }
 
-static int meet(traces *t, const scopes_rounds *rounds, uint32_t r)
+static void meet(traces *t, const scopes_rounds *rounds, uint32_t r)
 {
     uint32_t lower = rounds->meeting->lower;
     bool goes_on = lower != PATHS_NONE && t->lanes[lower].count;
-    int64_t last_ns;
-    int err = traces__actor(t, rounds->meeting->host, 0);
+    uint32_t below = goes_on ? rounds->below[r] : TRACES_NONE;
+    int64_t start_ns = goes_on ? traces__start(t, lower, below) : 0, last_ns;
 
-    if (!err)
-        err = receive_all(t, rounds, r, &last_ns);
-    if (!err && goes_on) {
-        uint32_t below = rounds->below[r];
-        int64_t start_ns = traces__start(t, lower, below);
-        t->actors[t->actor_count - 1].start_ns = start_ns < 0 ? 0 : start_ns;
+    traces__actor(t, rounds->meeting->host, start_ns);
+    last_ns = receive_all(t, rounds, r);
+    if (goes_on) {
         if (last_ns != INT64_MIN)
-            err = traces__compute(t, start_ns - last_ns);
-        if (!err)
-            err = traces__pass(t, lower, below, PATHS_NONE);
+            traces__compute(t, start_ns - last_ns);
+        traces__pass(t, lower, below, PATHS_NONE);
         last_ns = traces__end(t, lower, below);
     }
-    return err ? err : send_all(t, rounds, r, last_ns);
+    send_all(t, rounds, r, last_ns);
 }
 
 /* --- operations that their threads began --- */
 
-static int go_alone(traces *t, traces_spot at)
+static void go_alone(traces *t, traces_spot at)
 {
     const traces_lane *l = &t->lanes[at.lane];
     size_t message = l->messages + 3 * (size_t)at.event;
-    int err = traces__actor(t, l->host, traces__start(t, at.lane, at.event));
 
-    if (!err)
-        err = traces__receive(t, message + 1);
-    if (!err)
-        err = traces__at_element(t, at);
-    return err ? err
-               : traces__send(t, message + 2, traces__end(t, at.lane, at.event),
-                              0, l->host, l->host);
+    traces__actor(t, l->host, traces__start(t, at.lane, at.event));
+    traces__receive(t, message + 1);
+    traces__at_element(t, at);
+    traces__send(t, message + 2, traces__end(t, at.lane, at.event), 0, l->host,
+                 l->host);
 }
 
-int traces__serve_all(traces *t)
+void traces__serve_all(traces *t)
 {
-    int err = 0;
-
-    for (uint32_t id = 0; id < t->ways->collectors && !err; id++) {
+    for (uint32_t id = 0; id < t->ways->collectors; id++) {
         if (t->lanes[id].kind == TRACES_REMOTE)
-            err = serve_lane(t, id);
+            serve_lane(t, id);
     }
-    for (uint32_t m = 0; m < t->ways->meeting_count && !err; m++) {
-        for (uint32_t r = 0; r < t->rounds[m]->count && !err; r++)
-            err = meet(t, t->rounds[m], r);
+    for (uint32_t m = 0; m < t->ways->meeting_count; m++) {
+        for (uint32_t r = 0; r < t->rounds[m]->count; r++)
+            meet(t, t->rounds[m], r);
     }
-    for (size_t i = 0; i < t->spot_count && !err; i++)
-        err = go_alone(t, t->spots[i]);
-    return err;
+    for (size_t i = 0; i < t->spot_count; i++)
+        go_alone(t, t->spots[i]);
 }

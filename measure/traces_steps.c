@@ -14,79 +14,90 @@
 
 /* --- adding --- */
 
-static int add_step(traces *t, predict_step step)
+/* Room for one more; false: there is none, now or before. */
+static bool grow(traces *t, void **items, size_t count, size_t *room,
+                 size_t bytes)
 {
-    if (t->step_count == t->step_room) {
-        size_t room = t->step_room ? 2 * t->step_room : 4096;
-        predict_step *more = realloc(t->steps, room * sizeof(*more));
-        if (!more)
-            return traces__no_memory();
-        t->steps = more;
-        t->step_room = room;
+    size_t want = *room ? 2 * *room : 4096;
+    void *more;
+
+    if (count < *room || t->err)
+        return !t->err;
+    more = reallocarray(*items, want, bytes);
+    if (!more) {
+        t->err = traces__no_memory();
+        return false;
     }
-    t->steps[t->step_count++] = step;
-    t->actors[t->actor_count - 1].steps++;
-    return 0;
+    *items = more;
+    *room = want;
+    return true;
 }
 
-int traces__actor(traces *t, uint32_t host, int64_t start_ns)
+static void add_step(traces *t, predict_step step)
 {
-    if (t->actor_count == t->actor_room) {
-        size_t room = t->actor_room ? 2 * t->actor_room : 4096;
-        traces_actor *more = realloc(t->actors, room * sizeof(*more));
-        if (!more)
-            return traces__no_memory();
-        t->actors = more;
-        t->actor_room = room;
-    }
+    void *steps = t->steps;
+
+    if (!grow(t, &steps, t->step_count, &t->step_room, sizeof(step)))
+        return;
+    t->steps = steps;
+    t->steps[t->step_count++] = step;
+    t->actors[t->actor_count - 1].steps++;
+}
+
+void traces__actor(traces *t, uint32_t host, int64_t start_ns)
+{
+    void *actors = t->actors;
+
+    if (!grow(t, &actors, t->actor_count, &t->actor_room, sizeof(*t->actors)))
+        return;
+    t->actors = actors;
     t->actors[t->actor_count++] =
         (traces_actor){.host = host, .start_ns = start_ns < 0 ? 0 : start_ns};
-    return 0;
 }
 
 /* Time after time of one kind is one. */
-static int add_time(traces *t, predict_step_kind kind, int64_t ns)
+static void add_time(traces *t, predict_step_kind kind, int64_t ns)
 {
-    const traces_actor *actor = &t->actors[t->actor_count - 1];
-    predict_step *last = actor->steps ? &t->steps[t->step_count - 1] : NULL;
+    predict_step *last = NULL;
 
-    if (ns <= 0)
-        return 0;
-    if (last && last->kind == (uint32_t)kind) {
+    if (ns <= 0 || t->err)
+        return;
+    if (t->actors[t->actor_count - 1].steps)
+        last = &t->steps[t->step_count - 1];
+    if (last && last->kind == (uint32_t)kind)
         last->ns += ns;
-        return 0;
-    }
-    return add_step(t, (predict_step){kind, PREDICT_NONE, ns});
+    else
+        add_step(t, (predict_step){kind, PREDICT_NONE, ns});
 }
 
-int traces__compute(traces *t, int64_t ns)
+void traces__compute(traces *t, int64_t ns)
 {
-    return add_time(t, PREDICT_COMPUTE, ns);
+    add_time(t, PREDICT_COMPUTE, ns);
 }
 
-int traces__sleep(traces *t, int64_t ns)
+void traces__sleep(traces *t, int64_t ns)
 {
-    return add_time(t, PREDICT_SLEEP, ns);
+    add_time(t, PREDICT_SLEEP, ns);
 }
 
-int traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
-                 uint32_t from, uint32_t to)
+void traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
+                  uint32_t from, uint32_t to)
 {
     traces_message *m = &t->messages[message];
 
     if (m->sent) /* damaged traces: two of the same name */
-        return 0;
+        return;
     m->sent = true;
     m->at_ns = at_ns < 0 ? 0 : at_ns;
     m->bytes = bytes;
     m->from = from;
     m->to = to;
-    return add_step(t, (predict_step){PREDICT_SEND, (uint32_t)message, 0});
+    add_step(t, (predict_step){PREDICT_SEND, (uint32_t)message, 0});
 }
 
-int traces__receive(traces *t, size_t message)
+void traces__receive(traces *t, size_t message)
 {
-    return add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, 0});
+    add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, 0});
 }
 
 int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
@@ -199,51 +210,48 @@ traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
     return times;
 }
 
-static int send_request(traces *t, traces_spot at, int64_t later_ns)
+static void send_request(traces *t, traces_spot at, int64_t later_ns)
 {
     const traces_lane *l = &t->lanes[at.lane];
 
-    return traces__send(t, message_of(t, at, 0),
-                        traces__start(t, at.lane, at.event) + later_ns,
-                        traces__request_bytes(t, at.lane, at.event), l->host,
-                        t->lanes[l->lower].host);
+    traces__send(t, message_of(t, at, 0),
+                 traces__start(t, at.lane, at.event) + later_ns,
+                 traces__request_bytes(t, at.lane, at.event), l->host,
+                 t->lanes[l->lower].host);
 }
 
-static int receive_reply(traces *t, traces_spot at)
+static void receive_reply(traces *t, traces_spot at)
 {
     size_t reply = message_of(t, at, 1);
-    int err = traces__receive(t, reply);
 
-    return err ? err : traces__sleep(t, t->messages[reply].wait_ns);
+    traces__receive(t, reply);
+    traces__sleep(t, t->messages[reply].wait_ns);
 }
 
-static int over_hop(traces *t, traces_spot at, int64_t cpu_ns)
+static void over_hop(traces *t, traces_spot at, int64_t cpu_ns)
 {
     traces_hop times = traces__divide(t, at, cpu_ns);
-    int err = traces__compute(t, times.before);
 
-    if (!err)
-        err = send_request(t, at, times.before);
-    if (!err)
-        err = receive_reply(t, at);
-    return err ? err : traces__compute(t, times.after);
+    traces__compute(t, times.before);
+    send_request(t, at, times.before);
+    receive_reply(t, at);
+    traces__compute(t, times.after);
 }
 
 /* --- after it was released --- */
 
-static int after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
-                 bool held)
+static void after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
+                  bool held)
 {
     int64_t to_ns = traces__end(t, at.lane, at.event);
     int64_t all_ns = to_ns > from_ns ? to_ns - from_ns : 0, cpu_ns;
-    int err;
 
     if (t->cpu && thread != PATHS_NONE)
         cpu_ns = traces__cpu(t, t->lanes[at.lane].host, thread, from_ns, to_ns);
     else
         cpu_ns = held || all_ns > LONG_NS ? 0 : all_ns;
-    err = traces__sleep(t, all_ns - cpu_ns);
-    return err ? err : traces__compute(t, cpu_ns);
+    traces__sleep(t, all_ns - cpu_ns);
+    traces__compute(t, cpu_ns);
 }
 
 /* --- at a collective --- */
@@ -269,38 +277,34 @@ static int64_t round_end(const traces *t, traces_spot at)
     return end_ns;
 }
 
-static int contribute(traces *t, traces_spot at)
+static void contribute(traces *t, traces_spot at)
 {
     uint32_t host = t->lanes[at.lane].host;
 
-    return traces__send(t, message_of(t, at, 0),
-                        traces__start(t, at.lane, at.event), 0, host, host);
+    traces__send(t, message_of(t, at, 0), traces__start(t, at.lane, at.event),
+                 0, host, host);
 }
 
-static int in_round(traces *t, traces_spot at, uint32_t thread)
+static void in_round(traces *t, traces_spot at, uint32_t thread)
 {
     int64_t own_ns = traces__start(t, at.lane, at.event);
     int64_t end_ns = round_end(t, at);
-    int err = contribute(t, at);
 
-    if (!err)
-        err = traces__receive(t, message_of(t, at, 1));
-    return err ? err
-               : after(t, at, thread, end_ns > own_ns ? end_ns : own_ns, true);
+    contribute(t, at);
+    traces__receive(t, message_of(t, at, 1));
+    after(t, at, thread, end_ns > own_ns ? end_ns : own_ns, true);
 }
 
 /* --- at an element --- */
 
-static int release_others(traces *t, traces_spot at)
+static void release_others(traces *t, traces_spot at)
 {
     const traces_lane *l = &t->lanes[at.lane];
     uint32_t message = l->release ? l->release[at.event] : TRACES_NONE;
-    int err = 0;
 
-    for (; message != TRACES_NONE && !err; message = t->messages[message].next)
-        err = traces__send(t, message, traces__start(t, at.lane, at.event), 0,
-                           l->host, l->host);
-    return err;
+    for (; message != TRACES_NONE; message = t->messages[message].next)
+        traces__send(t, message, traces__start(t, at.lane, at.event), 0,
+                     l->host, l->host);
 }
 
 /* When it could go on there. */
@@ -315,84 +319,73 @@ static int64_t element_end(const traces *t, traces_spot at, bool *held)
     return *held ? other_ns : own_ns;
 }
 
-int traces__at_element(traces *t, traces_spot at)
+void traces__at_element(traces *t, traces_spot at)
 {
-    int err = 0;
-
     if (scopes_causes_of(t->causes, at.lane, at.event).collector != PATHS_NONE)
-        err = traces__receive(t, message_of(t, at, 0));
-    return err ? err : release_others(t, at);
+        traces__receive(t, message_of(t, at, 0));
+    release_others(t, at);
 }
 
-static int in_element(traces *t, traces_spot at, uint32_t thread)
+static void in_element(traces *t, traces_spot at, uint32_t thread)
 {
     bool held;
     int64_t from_ns = element_end(t, at, &held);
-    int err = traces__at_element(t, at);
 
-    return err ? err : after(t, at, thread, from_ns, held);
+    traces__at_element(t, at);
+    after(t, at, thread, from_ns, held);
 }
 
 /* --- all of it --- */
 
-int traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread)
+void traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread)
 {
     traces_spot at = traces__bottom(t, lane, event);
     const traces_lane *l = &t->lanes[at.lane];
     int64_t start_ns = traces__start(t, lane, event);
     int64_t end_ns = traces__end(t, lane, event);
-    int err =
-        traces__compute(t, traces__start(t, at.lane, at.event) - start_ns);
 
-    if (!err && l->kind == TRACES_REMOTE && leads_on(l, at.event))
-        err = over_hop(t, at,
-                       thread == PATHS_NONE
-                           ? 0
-                           : traces__cpu(t, l->host, thread, start_ns, end_ns));
-    else if (!err && l->kind == TRACES_MEETING && leads_on(l, at.event))
-        err = in_round(t, at, thread);
-    else if (!err && l->kind == TRACES_ELEMENT)
-        err = in_element(t, at, thread);
-    else if (!err)
-        err = after(t, at, thread, traces__start(t, at.lane, at.event), false);
-    return err ? err
-               : traces__compute(t, end_ns - traces__end(t, at.lane, at.event));
+    traces__compute(t, traces__start(t, at.lane, at.event) - start_ns);
+    if (l->kind == TRACES_REMOTE && leads_on(l, at.event))
+        over_hop(t, at,
+                 thread == PATHS_NONE
+                     ? 0
+                     : traces__cpu(t, l->host, thread, start_ns, end_ns));
+    else if (l->kind == TRACES_MEETING && leads_on(l, at.event))
+        in_round(t, at, thread);
+    else if (l->kind == TRACES_ELEMENT)
+        in_element(t, at, thread);
+    else
+        after(t, at, thread, traces__start(t, at.lane, at.event), false);
+    traces__compute(t, end_ns - traces__end(t, at.lane, at.event));
 }
 
 /* --- in two parts --- */
 
-static int add_spot(traces *t, traces_spot at)
+static void add_spot(traces *t, traces_spot at)
 {
-    if (t->spot_count == t->spot_room) {
-        size_t room = t->spot_room ? 2 * t->spot_room : 64;
-        traces_spot *more = realloc(t->spots, room * sizeof(*more));
-        if (!more)
-            return traces__no_memory();
-        t->spots = more;
-        t->spot_room = room;
-    }
+    void *spots = t->spots;
+
+    if (!grow(t, &spots, t->spot_count, &t->spot_room, sizeof(at)))
+        return;
+    t->spots = spots;
     t->spots[t->spot_count++] = at;
-    return 0;
 }
 
-int traces__pass_begin(traces *t, uint32_t lane, uint32_t event)
+void traces__pass_begin(traces *t, uint32_t lane, uint32_t event)
 {
     traces_spot at = traces__bottom(t, lane, event);
     const traces_lane *l = &t->lanes[at.lane];
-    int err;
 
     if (l->kind == TRACES_REMOTE && leads_on(l, at.event)) {
         traces__divide(t, at, 0);
-        return send_request(t, at, 0);
-    }
-    if (l->kind == TRACES_MEETING && leads_on(l, at.event))
-        return contribute(t, at);
-    if (l->kind != TRACES_ELEMENT)
-        return 0;
-    err =
+        send_request(t, at, 0);
+    } else if (l->kind == TRACES_MEETING && leads_on(l, at.event)) {
+        contribute(t, at);
+    } else if (l->kind == TRACES_ELEMENT) {
         traces__send(t, message_of(t, at, 1),
                      traces__start(t, at.lane, at.event), 0, l->host, l->host);
-    return err ? err : add_spot(t, at);
+        add_spot(t, at);
+    }
 }
 
 /* Since when what it waited for was there. */
@@ -411,22 +404,19 @@ static int64_t came_ns(const traces *t, traces_spot at)
 
 /* A result may have lain there while the thread did something else: that is no
  * part of what it waited for. */
-int traces__pass_end(traces *t, uint32_t lane, uint32_t event,
-                     int64_t looked_ns)
+void traces__pass_end(traces *t, uint32_t lane, uint32_t event,
+                      int64_t looked_ns)
 {
     traces_spot at = traces__bottom(t, lane, event);
     const traces_lane *l = &t->lanes[at.lane];
     int64_t from_ns;
-    int err;
 
     if (l->kind == TRACES_LOCAL || l->kind == TRACES_NOTHING ||
         (l->kind != TRACES_ELEMENT && !leads_on(l, at.event)))
-        return 0;
+        return;
     from_ns = came_ns(t, at);
     if (from_ns < looked_ns)
         from_ns = looked_ns;
-    err = traces__receive(t,
-                          message_of(t, at, l->kind == TRACES_ELEMENT ? 2 : 1));
-    return err ? err
-               : traces__sleep(t, traces__end(t, at.lane, at.event) - from_ns);
+    traces__receive(t, message_of(t, at, l->kind == TRACES_ELEMENT ? 2 : 1));
+    traces__sleep(t, traces__end(t, at.lane, at.event) - from_ns);
 }

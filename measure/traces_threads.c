@@ -109,25 +109,26 @@ static int collect(timeline *line)
 /* --- between operations --- */
 
 /* Up to a moment. While operations are under way it sleeps only for them. */
-static int go_on(timeline *line, int64_t to_ns)
+static void go_on(timeline *line, int64_t to_ns)
 {
     traces *t = line->t;
     int64_t from_ns = line->now_ns, all_ns = to_ns - from_ns, cpu_ns, rest_ns;
-    int err;
 
     if (all_ns <= 0)
-        return 0;
+        return;
     line->now_ns = to_ns;
-    if (!t->cpu)
-        return line->open_count ? 0 : traces__compute(t, all_ns);
+    if (!t->cpu) {
+        if (!line->open_count)
+            traces__compute(t, all_ns);
+        return;
+    }
     cpu_ns = traces__cpu(t, line->host, line->thread, from_ns, to_ns);
-    err = traces__compute(t, cpu_ns);
-    if (err || line->open_count)
-        return err;
+    traces__compute(t, cpu_ns);
+    if (line->open_count)
+        return;
     rest_ns = all_ns - cpu_ns;
-    return traces__sleep(t, rest_ns - traces__others_cpu(t, line->host,
-                                                         line->thread, from_ns,
-                                                         to_ns, rest_ns));
+    traces__sleep(t, rest_ns - traces__others_cpu(t, line->host, line->thread,
+                                                  from_ns, to_ns, rest_ns));
 }
 
 /* --- operations --- */
@@ -138,68 +139,64 @@ static int64_t ns_of(const timeline *line, uint64_t ticks)
 }
 
 /* Ends those under way that end before this moment. */
-static int end_open(timeline *line, uint64_t until)
+static void end_open(timeline *line, uint64_t until)
 {
     int64_t looked_ns;
-    int err = 0;
 
-    while (line->open_count && !err) {
+    while (line->open_count) {
         const operation *o =
             &line->operations[line->open[line->open_count - 1]];
         if (o->end > until)
             break;
         looked_ns = line->now_ns;
-        err = go_on(line, ns_of(line, o->end));
+        go_on(line, ns_of(line, o->end));
         line->open_count--;
-        if (!err)
-            err = traces__pass_end(line->t, o->lane, o->event, looked_ns);
+        traces__pass_end(line->t, o->lane, o->event, looked_ns);
     }
-    return err;
 }
 
-static int begin(timeline *line, size_t which)
+static void begin(timeline *line, size_t which)
 {
     const operation *o = &line->operations[which];
     size_t at = line->open_count++;
-    int err = traces__pass_begin(line->t, o->lane, o->event);
 
+    traces__pass_begin(line->t, o->lane, o->event);
     while (at > 0 && line->operations[line->open[at - 1]].end < o->end) {
         line->open[at] = line->open[at - 1];
         at--;
     }
     line->open[at] = which;
-    return err;
 }
 
-static int operate(timeline *line, size_t which)
+static void operate(timeline *line, size_t which)
 {
     const operation *o = &line->operations[which];
-    int err = end_open(line, o->start);
 
-    if (!err)
-        err = go_on(line, ns_of(line, o->start));
-    if (err || o->crossed)
-        return err ? err : begin(line, which);
+    end_open(line, o->start);
+    go_on(line, ns_of(line, o->start));
+    if (o->crossed) {
+        begin(line, which);
+        return;
+    }
     line->now_ns = ns_of(line, o->end);
-    return traces__pass(line->t, o->lane, o->event, line->thread);
+    traces__pass(line->t, o->lane, o->event, line->thread);
 }
 
 /* --- a thread --- */
 
-static int finish(timeline *line, int64_t wall_ns)
+static void finish(timeline *line, int64_t wall_ns)
 {
     traces *t = line->t;
     int64_t cpu_ns;
-    int err = end_open(line, UINT64_MAX);
 
-    if (err || wall_ns <= line->now_ns)
-        return err;
+    end_open(line, UINT64_MAX);
+    if (wall_ns <= line->now_ns)
+        return;
     cpu_ns = traces__cpu(t, line->host, line->thread, line->now_ns, wall_ns);
-    err = traces__compute(t, cpu_ns);
+    traces__compute(t, cpu_ns);
     /* What comes after the last of all is for nobody to wait for. */
-    if (!err && line->now_ns >= t->last_ns)
-        err = traces__sleep(t, wall_ns - line->now_ns - cpu_ns);
-    return err;
+    if (line->now_ns >= t->last_ns)
+        traces__sleep(t, wall_ns - line->now_ns - cpu_ns);
 }
 
 static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
@@ -212,12 +209,12 @@ static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
         return 0;
     line.now_ns = t->hosts[host].start_ns;
     err = collect(&line);
-    if (!err)
-        err = traces__actor(t, host, line.now_ns);
-    for (size_t i = 0; i < line.count && !err; i++)
-        err = operate(&line, i);
-    if (!err)
-        err = finish(&line, wall_ns);
+    if (!err) {
+        traces__actor(t, host, line.now_ns);
+        for (size_t i = 0; i < line.count; i++)
+            operate(&line, i);
+        finish(&line, wall_ns);
+    }
     free(line.operations);
     free(line.open);
     return err;
