@@ -55,4 +55,16 @@ void *realloc(void *old, size_t bytes)
 {
     return refused() ? NULL : __libc_realloc(old, bytes);
 }
+
+/* That of the C library does not come through here. */
+void *reallocarray(void *old, size_t count, size_t bytes)
+{
+    size_t all;
+
+    if (__builtin_mul_overflow(count, bytes, &all)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(old, all);
+}
 #endif
