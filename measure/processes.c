@@ -211,10 +211,8 @@ int measure_watch_step(measure_watch *w, int fd)
     bool due = left <= 0;
     if (w->finished)
         return 0;
-    if (!due) {
-        int ready = ppoll(polled, 2, &wait, NULL);
-        due = ready == 0 || (ready > 0 && polled[0].revents);
-    }
+    if (!due)
+        due = ppoll(polled, 2, &wait, NULL) == 0 || polled[0].revents;
     if (!due)
         return 1;
     probe(w);

@@ -107,7 +107,7 @@ extern const measure_switches_told measure__told;
 /* --- processes_probe.c --- */
 
 /* Reads a small file of /proc; its descriptor is kept in `*fd`, if there may be
- * another. The length, or -1: it is gone. */
+ * another. The length, or -1: it is gone, and the text is empty. */
 long measure__read(measure_watch *w, int *fd, char *text, size_t room,
                    const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -38,6 +38,7 @@ long measure__read(measure_watch *w, int *fd, char *text, size_t room,
 {
     char name[96];
     long got;
+    text[0] = '\0';
     if (*fd < 0) {
         va_list list;
         va_start(list, format);
@@ -131,9 +132,9 @@ static void look_at_times(measure_watch *w, size_t i)
     measure_thread *t = &w->result.threads[i];
     char text[96];
     long long cpu, waited;
-    if (measure__read(w, &w->threads[i].times_fd, text, sizeof(text),
-                      "/proc/%d/task/%d/schedstat", t->pid, t->tid) > 0 &&
-        sscanf(text, "%lld %lld", &cpu, &waited) == 2) {
+    measure__read(w, &w->threads[i].times_fd, text, sizeof(text),
+                  "/proc/%d/task/%d/schedstat", t->pid, t->tid);
+    if (sscanf(text, "%lld %lld", &cpu, &waited) == 2) {
         t->cpu_ns = cpu;
         t->waited_ns = waited;
         w->threads[i].times_ns = measure__now(CLOCK_MONOTONIC);
@@ -160,9 +161,8 @@ static void look_at_process(measure_watch *w, size_t i, int64_t now)
     pid_t pid = w->result.processes[i].pid;
     char text[1024];
     stat_line line;
-    if (measure__read(w, &p->stat_fd, text, sizeof(text), "/proc/%d/stat",
-                      pid) <= 0 ||
-        !parse_stat(&line, text)) {
+    measure__read(w, &p->stat_fd, text, sizeof(text), "/proc/%d/stat", pid);
+    if (!parse_stat(&line, text)) {
         measure__end_process(w, i);
         return;
     }
@@ -212,9 +212,9 @@ static void look_for_children(measure_watch *w, size_t i, int64_t now)
 {
     pid_t pid = w->result.threads[i].pid, tid = w->result.threads[i].tid;
     char text[16384];
-    if (measure__read(w, &w->threads[i].children_fd, text, sizeof(text),
-                      "/proc/%d/task/%d/children", pid, tid) > 0)
-        add_children(w, text, pid, now);
+    measure__read(w, &w->threads[i].children_fd, text, sizeof(text),
+                  "/proc/%d/task/%d/children", pid, tid);
+    add_children(w, text, pid, now);
 }
 
 /* How often it has gone to sleep, for those without records. */
@@ -222,13 +222,13 @@ static void look_at_switches(measure_watch *w, size_t i)
 {
     measure_thread *t = &w->result.threads[i];
     char text[4096];
+    const char *at;
     int fd = -1;
-    if (measure__read(w, &fd, text, sizeof(text), "/proc/%d/task/%d/status",
-                      t->pid, t->tid) > 0) {
-        const char *at = strstr(text, "\nvoluntary_ctxt_switches:");
-        if (at)
-            t->switches = strtoull(at + 25, NULL, 10);
-    }
+    measure__read(w, &fd, text, sizeof(text), "/proc/%d/task/%d/status", t->pid,
+                  t->tid);
+    at = strstr(text, "\nvoluntary_ctxt_switches:");
+    if (at)
+        t->switches = strtoull(at + 25, NULL, 10);
     measure__drop(w, &fd);
 }
 
@@ -251,9 +251,9 @@ static void look_at_thread(measure_watch *w, size_t i, int64_t now)
     char text[1024];
     stat_line line;
     bool eighth;
-    if (measure__read(w, &w->threads[i].stat_fd, text, sizeof(text),
-                      "/proc/%d/task/%d/stat", t->pid, t->tid) <= 0 ||
-        !parse_stat(&line, text) || line.state == 'Z' || line.state == 'X') {
+    measure__read(w, &w->threads[i].stat_fd, text, sizeof(text),
+                  "/proc/%d/task/%d/stat", t->pid, t->tid);
+    if (!parse_stat(&line, text) || line.state == 'Z' || line.state == 'X') {
         measure__end_thread(w, i);
         return;
     }
@@ -287,9 +287,8 @@ static void search_all(measure_watch *w, int64_t now)
         int fd = -1;
         if (pid <= 0 || measure__find_process(w, pid) != MEASURE__NONE)
             continue;
-        if (measure__read(w, &fd, text, sizeof(text), "/proc/%d/stat", pid) >
-                0 &&
-            parse_stat(&line, text) &&
+        measure__read(w, &fd, text, sizeof(text), "/proc/%d/stat", pid);
+        if (parse_stat(&line, text) &&
             measure__find_process(w, line.parent) != MEASURE__NONE)
             measure__add_process(w, pid, line.parent, now);
         measure__drop(w, &fd);
@@ -304,9 +303,9 @@ static void adopt(measure_watch *w, int64_t now)
 {
     char text[16384];
     int fd = -1;
-    if (measure__read(w, &fd, text, sizeof(text), "/proc/%d/task/%d/children",
-                      w->self, w->self) > 0)
-        add_children(w, text, w->self, now);
+    measure__read(w, &fd, text, sizeof(text), "/proc/%d/task/%d/children",
+                  w->self, w->self);
+    add_children(w, text, w->self, now);
     measure__drop(w, &fd);
 }
 
