@@ -42,6 +42,8 @@ const LAYERS = ['pastset', 'paths', 'eventspace', 'scopes', 'predict',
                 'measure', 'viewer']
     .filter(layer => !options.layer || options.layer === layer);
 const END_TO_END = 'examples/hello|viewer/window';
+// Suites of a layer that stand in another folder.
+const ELSEWHERE = {paths: 'faults/stopped_test|faults/scarce_test'};
 const SLOW = 3, SPARE_S = 20, LEAST = 0.85;
 
 // Numbers that are the same every time (mulberry32).
@@ -88,9 +90,11 @@ const ctest = (which, seconds) => run(
 // The suites of a layer; `by` names what failed. What fails and then does not,
 // alone, was spoilt by a busy machine, and all are run once more.
 async function suites(layer, seconds) {
+    const which = [`${layer}/`, END_TO_END, ELSEWHERE[layer]]
+        .filter(Boolean).join('|');
     let result;
     for (let turn = 0; turn < 2; turn++) {
-        result = await ctest(`^(${layer}/|${END_TO_END})`, seconds);
+        result = await ctest(`^(${which})`, seconds);
         if (result.late || result.code === 0)
             return result;
         const by = /Test +#\d+: (\S+) \.*\**(Failed|Timeout|Exception|SEGFAULT|Subprocess aborted|Not Run)/
