@@ -1,10 +1,8 @@
 /* scarce_test.c - waiting takes nothing that can be refused: without
  * descriptors, without memory, and when poll itself fails, deadlines hold and
  * threads end. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
