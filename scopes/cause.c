@@ -15,6 +15,8 @@
 typedef struct visit {
     int64_t start_ns;
     int64_t end_ns;
+    int64_t done_ns; /* from when on it could release others, which is when it
+                        was released itself; its start, if it was not held */
     uint32_t collector;
     uint32_t event;
     uint32_t thread;
@@ -113,6 +115,7 @@ static void add_series(place *p, uint32_t i)
         p->by[r].items[p->by[r].count++] = (visit){
             .start_ns = scopes_clocks_ns(p->clocks, series->host, event->start),
             .end_ns = scopes_clocks_ns(p->clocks, series->host, event->end),
+            .done_ns = scopes_clocks_ns(p->clocks, series->host, event->start),
             .collector = p->lowest->ids[i],
             .event = (uint32_t)e,
             .thread = event->thread,
@@ -208,30 +211,58 @@ static bool came_later(const visit *releaser, const visit *held)
            releaser->thread != held->thread;
 }
 
-/* Of `others`, the last that began within each of `held`. */
-static void by_time(scopes__causes *causes, const visits *held,
-                    const visits *others)
+/* Of `others`, the last that began within it, and that was done before it
+ * ended. `next`, the first that began too late, is kept from one to the next.
+ */
+static void find_releaser(scopes__causes *causes, visit *own,
+                          const visits *others, size_t *next)
 {
-    size_t next = 0; /* the first of the others that began too late */
+    const visit *items = others->items;
 
-    for (size_t i = 0; i < held->count; i++) {
-        const visit *own = &held->items[i];
-        size_t at;
-        while (next < others->count &&
-               others->items[next].start_ns <= own->end_ns)
-            next++;
-        while (next > 0 && others->items[next - 1].start_ns > own->end_ns)
-            next--;
-        for (at = next; at > 0; at--) {
-            const visit *other = &others->items[at - 1];
-            if (other->start_ns <= own->start_ns)
-                break;
-            if (came_later(other, own)) {
-                note(causes, own, other);
-                break;
-            }
+    while (*next < others->count && items[*next].start_ns <= own->end_ns)
+        ++*next;
+    while (*next > 0 && items[*next - 1].start_ns > own->end_ns)
+        --*next;
+    for (size_t at = *next; at > 0; at--) {
+        const visit *other = &items[at - 1];
+        if (other->start_ns <= own->start_ns)
+            break;
+        if (came_later(other, own) && other->done_ns <= own->end_ns) {
+            own->done_ns = other->done_ns;
+            note(causes, own, other);
+            break;
         }
     }
+}
+
+/* The last ones first: who releases began later, and it is known then whether
+ * he was held himself. Without that, two could have waited for each other. */
+static void by_time(scopes__causes *causes, const place *p)
+{
+    const visits *writes = &p->by[WRITES], *takes = &p->by[TAKES];
+    size_t w = writes->count, t = takes->count;
+    size_t next_write = w, next_take = t;
+
+    while (w + t > 0) {
+        if (t == 0 || (w > 0 && writes->items[w - 1].start_ns >=
+                                    takes->items[t - 1].start_ns)) {
+            w--;
+            if (p->holds_writes)
+                find_releaser(causes, &writes->items[w], takes, &next_take);
+        } else {
+            t--;
+            find_releaser(causes, &takes->items[t], writes, &next_write);
+        }
+    }
+}
+
+static void looks_by_time(scopes__causes *causes, const place *p)
+{
+    const visits *looks = &p->by[LOOKS];
+    size_t next = 0;
+
+    for (size_t i = 0; i < looks->count; i++)
+        find_releaser(causes, &looks->items[i], &p->by[WRITES], &next);
 }
 
 static size_t less(size_t a, size_t b)
@@ -247,10 +278,24 @@ static size_t writes_for_room(const place *p)
                : 0;
 }
 
+/* False: it had ended before the one that it needs was done. */
+static bool follows(visit *own, const visit *needed)
+{
+    if (own->done_ns < needed->done_ns)
+        own->done_ns = needed->done_ns;
+    return own->done_ns <= own->end_ns;
+}
+
+static void forget(const visits *v)
+{
+    for (size_t i = 0; i < v->count; i++)
+        v->items[i].done_ns = v->items[i].start_ns;
+}
+
 /* Could tuples have come out in the order in which they went in? A read ends
- * after its write began, and a write that needs the room that a read makes
- * ends after that read began. Where processes were killed the last operation of
- * each thread may have left no event. */
+ * after its write was done, and a write that needs the room that a read makes
+ * ends after that read was done. Where processes were killed the last operation
+ * of each thread may have left no event. */
 static bool goes_in_turn(const place *p)
 {
     const visits *writes = &p->by[WRITES], *takes = &p->by[TAKES];
@@ -259,12 +304,12 @@ static bool goes_in_turn(const place *p)
     if (p->discards || takes->count > writes->count + cut ||
         (p->holds_writes && writes->count > takes->count + p->capacity + cut))
         return false;
-    for (size_t j = 0; j < less(takes->count, writes->count); j++) {
-        if (takes->items[j].end_ns < writes->items[j].start_ns)
+    for (size_t j = 0; j < writes->count; j++) {
+        visit *write = &writes->items[j];
+        if (j >= p->capacity && j < writes_for_room(p) &&
+            !follows(write, &takes->items[j - p->capacity]))
             return false;
-    }
-    for (size_t j = p->capacity; j < writes_for_room(p); j++) {
-        if (writes->items[j].end_ns < takes->items[j - p->capacity].start_ns)
+        if (j < takes->count && !follows(&takes->items[j], write))
             return false;
     }
     return true;
@@ -287,14 +332,14 @@ static void in_turn(scopes__causes *causes, const place *p)
 
 static void find(scopes__causes *causes, const place *p)
 {
-    by_time(causes, &p->by[LOOKS], &p->by[WRITES]);
     if (goes_in_turn(p)) {
         in_turn(causes, p);
-        return;
+    } else {
+        forget(&p->by[WRITES]);
+        forget(&p->by[TAKES]);
+        by_time(causes, p);
     }
-    by_time(causes, &p->by[TAKES], &p->by[WRITES]);
-    if (p->holds_writes)
-        by_time(causes, &p->by[WRITES], &p->by[TAKES]);
+    looks_by_time(causes, p);
 }
 
 /* --- all elements --- */

@@ -11,7 +11,9 @@
  *             number j + capacity waited for the j-th read, if that began
  *             later. Writes and reads are taken in the order of their starts.
  *   by time   Of the operations of the other kind and of other threads that
- *             began within this one, the last released it.
+ *             began within this one, the last released it; but not one that was
+ *             itself held for longer than this one took. So no two have waited
+ *             for each other, not even by way of others.
  *
  * In turn is exact, and also knows that a read that was not held has waited
  * for nobody, whatever happened meanwhile. It is used for reads that take

@@ -150,6 +150,42 @@ Test(waits_for, where_tuples_are_missing_the_last_write_within_a_read_tells)
     check_only(events, SIZE(events), "r", "a", 1, 3000);
 }
 
+/* Numbers do not tell here either. The write by which the second read went on
+ * comes back late, when the third read has begun; but that one waits for longer
+ * than the write took, and has made no room for it. */
+Test(waits_for, a_write_is_not_held_by_a_read_that_was_held_for_longer)
+{
+    static const eventspace_trace events[] = {
+        AT(1000, 1100, 2, 1, O), /* of a write that is missing */
+        AT(2000, 5010, 2, 2, O), AT(5000, 7000, 0, 1, W),
+        AT(6000, 8010, 2, 3, O), AT(8000, 8020, 1, 1, W),
+    };
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, events, SIZE(events));
+    table = told_view(&t, "waits-for");
+    cr_assert_eq(scopes_table_rows(table), 2);
+    check_row(table, "r", "a", 1, 3000);
+    check_row(table, "r", "b", 1, 2000);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* A read that ended while the write was still held has not got its tuple: two
+ * never wait for each other. */
+Test(waits_for, a_read_is_not_released_by_a_write_that_was_held_beyond_its_end)
+{
+    static const eventspace_trace events[] = {
+        AT(1000, 1100, 2, 1, O), /* of a write that is missing */
+        AT(2000, 5010, 2, 2, O),
+        AT(5000, 7000, 0, 1, W),
+        AT(6000, 6100, 2, 3, O),
+    };
+
+    check_only(events, SIZE(events), "a", "r", 1, 1000);
+}
+
 Test(waits_for, a_failed_operation_releases_nobody)
 {
     eventspace_trace events[] = {
