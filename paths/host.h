@@ -29,8 +29,8 @@ typedef struct paths_host_options {
     int launcher_fd;             /* a stream socket, taken over, to whoever
                                     started this process: the host writes there
                                     who has joined (paths_joined, below: itself;
-                                    at the first host, each other), and fails when the other end is
-                                    closed; 0 or less: none */
+                                    at the first host, each other), and fails when the other
+                                    end is             closed; 0 or less: none */
     uint64_t (*ticks)(void);     /* the stamp of the notes of what executors are
                                     in (executor.h); NULL: CLOCK_MONOTONIC */
 } paths_host_options;
