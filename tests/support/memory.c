@@ -6,6 +6,7 @@
 
 /* How many allocations there are to the one that fails; 0: none does. */
 static _Thread_local unsigned left;
+static _Thread_local bool refuse;
 
 #ifndef __SANITIZE_ADDRESS__
 void *__libc_malloc(size_t bytes);
@@ -14,10 +15,11 @@ void *__libc_realloc(void *old, size_t bytes);
 
 static bool fails(void)
 {
-    if (!left || --left)
-        return false;
-    errno = ENOMEM;
-    return true;
+    bool this_one = left && !--left;
+
+    if (this_one || refuse)
+        errno = ENOMEM;
+    return this_one || refuse;
 }
 
 void *malloc(size_t bytes)
@@ -46,4 +48,9 @@ bool memory_fails_at(unsigned at, int (*call)(void *context), void *context,
     failed = left == 0;
     left = 0;
     return failed;
+}
+
+void memory_refuse(bool all)
+{
+    refuse = all;
 }

@@ -8,7 +8,7 @@
  *
  * A sanitizer has an allocator of its own: there nothing fails.
  *
- * Threads: an allocation fails in the thread that asked for it. */
+ * Threads: allocations fail in the thread that asked for it. */
 #ifndef TESTS_SUPPORT_MEMORY_H
 #define TESTS_SUPPORT_MEMORY_H
 
@@ -18,5 +18,8 @@
  * was one; `*err` is what the call gave. */
 bool memory_fails_at(unsigned at, int (*call)(void *context), void *context,
                      int *err);
+
+/* From now on every allocation fails, or none does. */
+void memory_refuse(bool all);
 
 #endif
