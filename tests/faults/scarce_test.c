@@ -13,44 +13,13 @@
 #include "scopes/gather_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
+#include "tests/support/memory.h"
 
 #define SHORT_MS 50
 
 TestSuite(scarce, .timeout = 300);
 
 /* --- what is refused --- */
-
-/* In this thread. A sanitizer has an allocator of its own; there the tests of
- * memory test nothing but the rest. */
-static _Thread_local bool refuse;
-
-#ifndef __SANITIZE_ADDRESS__
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *old, size_t bytes);
-
-static bool refused(void)
-{
-    if (refuse)
-        errno = ENOMEM;
-    return refuse;
-}
-
-void *malloc(size_t bytes)
-{
-    return refused() ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-    return refused() ? NULL : __libc_calloc(count, bytes);
-}
-
-void *realloc(void *old, size_t bytes)
-{
-    return refused() ? NULL : __libc_realloc(old, bytes);
-}
-#endif
 
 static void descriptors_limit(rlim_t most)
 {
@@ -78,7 +47,7 @@ static void no_poll(void)
 
 static void no_memory(void)
 {
-    refuse = true;
+    memory_refuse(true);
 }
 
 static void (*const refusals[])(void) = {no_more_descriptors, no_poll,
@@ -161,7 +130,7 @@ static int call(paths_thread *self, void *argument)
         expect_status(paths_call(empty, &late), PASTSET_ETIMEDOUT);
         expect_error("the deadline passed");
     }
-    refuse = false;
+    memory_refuse(false);
     return 0;
 }
 
@@ -217,7 +186,7 @@ static int start(paths_thread *self, void *argument)
     begin_refusing(argument);
     while (status == NOT_YET || other_status == NOT_YET)
         expect(paths_poll(self, PASTSET_FOREVER) > 0);
-    refuse = false;
+    memory_refuse(false);
     expect(status == PASTSET_ETIMEDOUT && other_status == PASTSET_ETIMEDOUT);
     return 0;
 }
@@ -319,7 +288,7 @@ static int call_sticky(paths_thread *self, void *argument)
     (void)argument;
     expect_status(paths_open(&path, self, "here"), 0);
     expect_status(paths_call(path, &late), PASTSET_ETIMEDOUT);
-    refuse = false;
+    memory_refuse(false);
     expect(asked == 2);
     return 0;
 }
@@ -372,8 +341,7 @@ static int stop_now(void *context)
 
 static int gather(paths_thread *self, void *argument)
 {
-    const scopes_consumer consumer = {
-        .record = take_nothing, .turn = stop_now};
+    const scopes_consumer consumer = {.record = take_nothing, .turn = stop_now};
     scopes_gatherer g = {.map = hosts_here ? paths_host_map(hosts_here) : NULL,
                          .consumer = &consumer,
                          .stop = &stop};
