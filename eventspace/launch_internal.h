@@ -118,6 +118,8 @@ typedef enum launch_end {
 int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
                             const launch_host *host, uv_loop_t *loop,
                             int *child_fd);
+/* Takes in what the process has said. The loop does, too. */
+void eventspace__notice_read(launch_notice *n);
 void eventspace__notice_close(launch_notice *n);
 /* It has ended: is there anybody who cannot know? */
 bool eventspace__notice_is_due(launch_notice *n);

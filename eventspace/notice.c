@@ -23,12 +23,12 @@
 
 /* --- the line --- */
 
-static void line_read(launch_notice *n)
+void eventspace__notice_read(launch_notice *n)
 {
     paths_joined said;
 
-    while (recv(n->line_fd, &said, sizeof(said), MSG_DONTWAIT) ==
-           (ssize_t)sizeof(said)) {
+    while (n->open && recv(n->line_fd, &said, sizeof(said), MSG_DONTWAIT) ==
+                          (ssize_t)sizeof(said)) {
         if (said.host < n->plan->map->host_count && said.state <= PATHS_COME)
             n->joins[said.host] = (paths_join)said.state;
     }
@@ -40,7 +40,7 @@ static void on_line(uv_poll_t *handle, int status, int events)
     char end;
 
     (void)events;
-    line_read(n);
+    eventspace__notice_read(n);
     if (status < 0 || recv(n->line_fd, &end, 1, MSG_DONTWAIT | MSG_PEEK) == 0)
         uv_poll_stop(handle);
 }
@@ -90,8 +90,7 @@ bool eventspace__notice_is_due(launch_notice *n)
 {
     bool all = true;
 
-    if (n->open)
-        line_read(n);
+    eventspace__notice_read(n);
     for (uint32_t i = 1; i < n->plan->map->host_count; i++)
         all &= n->joins[i] == PATHS_COME;
     return n->self == 0 ? !all : n->joins[n->self] != PATHS_COME;

@@ -587,6 +587,8 @@ static int start_all(processes *all)
     for (size_t i = 0; i < plan->host_count; i++) {
         char how[256];
         int err = process_start(all, i);
+        /* The first one may have much to say before the loop runs. */
+        eventspace__notice_read(&all->items[0].notice);
         if (!err)
             continue;
         snprintf(how, sizeof(how), "%.180s cannot be started: %s%s",

@@ -167,7 +167,8 @@ uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host);
 
 /* Makes the files of a host as small as what is in them (pastset_space_settle),
  * unless it is not known to have ended: then they stay as they are, and so do
- * damaged ones. Errors: as of that. */
+ * damaged ones. Errors: as of that; PASTSET_EAGAIN: its process cannot be seen,
+ * and still writes. */
 int eventspace_run_settle(const char *directory, const char *host);
 
 /* The name of a host's file: directory/host + suffix (".space").

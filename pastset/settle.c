@@ -6,7 +6,10 @@
  * as large as the ranges to whatever copies files. Here the used slots are
  * moved together. Nothing of the format changes: an element's slots still
  * reach as far as its capacity says, only that other elements lie where it has
- * none in use. Whoever has the old file open keeps it. */
+ * none in use. Whoever has the old file open keeps it.
+ *
+ * Who writes a space holds a shared lock of its file, who settles it the only
+ * one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -189,17 +192,18 @@ static int owner_put(const settling *s)
     return 0;
 }
 
-/* Writes the file anew beside it and puts it in its place. */
+/* Writes the file anew beside it and puts it in its place. The lock is held:
+ * nobody else has a draft of it. */
 static int rewrite(settling *s)
 {
     int err = 0;
 
-    if (asprintf(&s->draft, "%s.%ld.settling", s->path, (long)getpid()) < 0) {
+    if (asprintf(&s->draft, "%s" PASTSET_SETTLING, s->path) < 0) {
         s->draft = NULL;
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory to settle it",
                             s->path);
     }
-    unlink(s->draft); /* of one with this number who was killed at it */
+    unlink(s->draft); /* of one who was killed at it */
     s->fd = open(s->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (s->fd < 0)
         return fail_errno(s, "make its settled copy");
@@ -216,19 +220,49 @@ static int rewrite(settling *s)
 }
 
 /* Were the count of elements damaged, those behind it would be lost for good.
- */
+ * Read from the file: to look at a hole in memory takes room on some file
+ * systems, and there may be none. */
 static int directory_check(const settling *s)
 {
     const space_header *header = pastset__space_at(s->space, 0);
-    const uint64_t *entries = pastset__space_at(s->space, SPACE_PAGE);
     uint32_t count = atomic_load(&header->element_count);
+    uint64_t entries[512];
+    ssize_t got = 0;
 
-    for (uint32_t i = count; i < header->max_elements; i++) {
-        if (entries[i])
+    for (uint64_t i = count; i < header->max_elements;
+         i += (uint64_t)got / sizeof(*entries)) {
+        uint64_t left = (header->max_elements - i) * sizeof(*entries);
+        got = pread(s->old_fd, entries,
+                    left < sizeof(entries) ? left : sizeof(entries),
+                    (off_t)(SPACE_PAGE + i * sizeof(*entries)));
+        if (got < 0)
+            return fail_errno(s, "be read");
+        if ((size_t)got < sizeof(*entries))
+            return 0; /* the file ends: it was settled before */
+        for (size_t k = 0; k < (size_t)got / sizeof(*entries); k++) {
+            if (entries[k])
+                return pastset_fail(PASTSET_EFORMAT,
+                                    "%s is damaged: it has more elements than "
+                                    "the %u that it counts",
+                                    s->path, count);
+        }
+    }
+    return 0;
+}
+
+/* What lies outside of the file would be zeros in its settled copy, and look
+ * like tuples. */
+static int data_check(const settling *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const pastset_element *element = s->elements[i];
+        if (is_live(element) &&
+            element->header->data_offset + data_bytes(element) >
+                (uint64_t)s->old.st_size)
             return pastset_fail(PASTSET_EFORMAT,
-                                "%s is damaged: it has more elements than the "
-                                "%u that it counts",
-                                s->path, count);
+                                "%s is damaged: it ends before the tuples of "
+                                "its elements do",
+                                s->path);
     }
     return 0;
 }
@@ -259,24 +293,44 @@ static int space_settle(settling *s)
     if (!err)
         err = directory_check(s);
     if (!err)
+        err = data_check(s);
+    if (!err)
         err = settle(s);
     pastset_space_close(s->space);
     return err;
 }
 
-/* Opens the file, so that nobody else settles it. 1: somebody does, or has
- * done so just now. */
+/* Nobody writes it, and nobody settles it but this one, for whom another one
+ * is waited. */
+static int lock_take(const settling *s)
+{
+    if (flock(s->old_fd, LOCK_EX | LOCK_NB) == 0)
+        return 0;
+    if (errno == EWOULDBLOCK && flock(s->old_fd, LOCK_SH | LOCK_NB) == 0)
+        return pastset_fail(PASTSET_EAGAIN, "%s is still being written",
+                            s->path);
+    while (errno == EWOULDBLOCK || errno == EINTR) {
+        if (flock(s->old_fd, LOCK_EX) == 0)
+            return 0;
+    }
+    return fail_errno(s, "be locked");
+}
+
+/* Opens the file, so that nobody else settles it. 1: somebody has done so just
+ * now. */
 static int file_lock(settling *s)
 {
     struct stat now;
+    int err;
 
     s->old_fd = open(s->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
     if (s->old_fd < 0 || fstat(s->old_fd, &s->old) != 0)
         return fail_errno(s, "be settled");
     if (!S_ISREG(s->old.st_mode))
         return pastset_fail(PASTSET_EFORMAT, "%s is not a file", s->path);
-    if (flock(s->old_fd, LOCK_EX | LOCK_NB) != 0)
-        return errno == EWOULDBLOCK ? 1 : fail_errno(s, "be locked");
+    err = lock_take(s);
+    if (err)
+        return err;
     return stat(s->path, &now) != 0 || now.st_ino != s->old.st_ino ||
                    now.st_dev != s->old.st_dev
                ? 1

@@ -11,6 +11,7 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -133,6 +134,16 @@ int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
     return 0;
 }
 
+/* As long as this or a child of it has the file open, or mapped, it is seen
+ * that somebody writes it (settle.c), also where the process cannot be seen: in
+ * another container, or on another machine that shares the file system. Where
+ * that knows no locks nothing is lost but that. */
+static void lock_shared(const pastset_space *space)
+{
+    while (flock(space->fd, LOCK_SH) != 0 && errno == EINTR)
+        continue;
+}
+
 int pastset_space_create(pastset_space **out,
                          const pastset_space_options *options)
 {
@@ -172,6 +183,8 @@ int pastset_space_create(pastset_space **out,
         }
     }
     err = space_map(space, max_bytes);
+    if (!err && options->path)
+        lock_shared(space);
     if (!err)
         err = pastset__space_commit(space, 0, begin, false);
     if (err)

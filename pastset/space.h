@@ -50,11 +50,14 @@ int pastset_space_refresh(pastset_space *space);
 /* Makes the file of a space that nobody writes any more as small as what is in
  * it: no longer than its data, and without holes where elements had room to
  * grow. Readers see the same as before; those that have it open keep the file
- * that they have. What cannot be done leaves the file as it is; so does one
- * that another process is settling.
- * Errors: PASTSET_EIO, PASTSET_ENOENT, PASTSET_ENOSPC (the copy has no room),
- * PASTSET_EFORMAT (it is damaged), PASTSET_ENOMEM. */
+ * that they have. What cannot be done leaves the file as it is. Another process
+ * that settles it is waited for.
+ * Errors: PASTSET_EAGAIN (it is still being written), PASTSET_EIO,
+ * PASTSET_ENOENT, PASTSET_ENOSPC (the copy has no room), PASTSET_EFORMAT (it is
+ * damaged), PASTSET_ENOMEM. */
 int pastset_space_settle(const char *path);
+/* Of a file that is being settled: its name, and this. */
+#define PASTSET_SETTLING ".settling"
 
 /* The elements that were created and not deleted, in the order of creation.
  * Borrowed: they live until the space is closed. `at` and `find` give NULL

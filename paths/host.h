@@ -28,10 +28,9 @@ typedef struct paths_host_options {
                                     whose address nobody listens; 0: all */
     int launcher_fd;             /* a stream socket, taken over, to whoever
                                     started this process: the host writes there
-                                    who has joined (u32, number of the host in
-                                    the map: itself; at the first host, each
-                                    other), and fails when the other end is
-                                    closed; 0 or less: none */
+                                    who has joined (paths_joined, below: itself;
+                                    at the first host, each other), and fails when the other
+                                    end is             closed; 0 or less: none */
     uint64_t (*ticks)(void);     /* the stamp of the notes of what executors are
                                     in (executor.h); NULL: CLOCK_MONOTONIC */
 } paths_host_options;
@@ -63,7 +62,8 @@ const paths_map *paths_host_map(const paths_host *host);
  * launcher_fd each time it changes, one paths_joined at a time. */
 typedef enum paths_join {
     PATHS_NOT_COME,
-    PATHS_COMING, /* is being let in: it knows that now, or comes again */
+    PATHS_COMING, /* is being let in: it knows that now, or comes again. Of
+                     itself: it has reached the first host */
     PATHS_COME    /* has joined, or was told why not */
 } paths_join;
 
@@ -79,8 +79,9 @@ typedef struct paths_stand_in_options {
     const char *host;        /* whose process has ended */
     int listen_fd;           /* its socket; stays the caller's */
     const uint8_t *key;      /* PATHS_KEY_BYTES */
-    const paths_join *joins; /* of the first host: who had joined it, by host
-                                of the map; NULL: nobody. Of another: NULL */
+    const paths_join *joins; /* who had joined the first host, or how far this
+                                one had come, by host of the map; NULL: nobody,
+                                and not at all */
     bool died;        /* killed: the others go on as far as they can, unless
                          it is the first host; else the run fails */
     const char *how;  /* "host h1 died: ..." */

@@ -234,6 +234,8 @@ static int connect_once(joining *j, uint16_t role)
 
     j->closed = false;
     if (!err) {
+        if (role == ROLE_MEMBER && !j->reached)
+            paths__launcher_tell(j->host, j->host->self, PATHS_COMING);
         j->reached = true;
         paths__socket_tune(j->fd);
         setsockopt(j->fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));

@@ -43,6 +43,8 @@ static bool refuse(connection *c, const char *why)
 
 static void join_note(paths_host *host, uint32_t other, paths_join state)
 {
+    if (host->peers[other].join >= state)
+        return; /* by another connection */
     host->peers[other].join = state;
     paths__launcher_tell(host, other, state);
 }

@@ -258,7 +258,9 @@ ended:
     } unless { !alive[0] }
 }
 
-bool nobody_listens; /* 0 and its launcher have ended */
+/* 0 and its launcher have ended. Who has reached them before sees that soon, and
+ * for who has not they are still there. */
+bool nobody_listens;
 
 /* The launcher of 1 or 2. */
 proctype launcher(byte i)

@@ -110,13 +110,25 @@ static int peers_make(paths_host *host, const paths_join *joins)
     return 0;
 }
 
+/* The first host is waited for unless it was there before: then it has died
+ * with all who would have spoken for it. */
+static uint32_t refused_ms(const paths_stand_in_options *options)
+{
+    uint32_t self = paths_map_find_host(options->map, options->host);
+    bool reached = options->joins && self != PATHS_NONE &&
+                   options->joins[self] != PATHS_NOT_COME;
+
+    return reached ? 1000 : 0;
+}
+
 int paths_stand_in_create(paths_stand_in **out,
                           const paths_stand_in_options *options)
 {
     paths_host_options as = {.map = options->map,
                              .host = options->host,
                              .key = options->key,
-                             .connect_timeout_ms = options->wait_ms};
+                             .connect_timeout_ms = options->wait_ms,
+                             .refused_ms = refused_ms(options)};
     paths_stand_in *s = calloc(1, sizeof(*s));
     bool named;
     int err;

@@ -30,25 +30,21 @@ void predict__term(predict_answer *answer, const char *what, const char *a,
     answer->terms[at] = term;
 }
 
-static int link_terms(predict_answer *answer, const predict__asked *asked,
-                      double *sum_s)
+static void link_terms(predict_answer *answer, const predict__asked *asked,
+                       double *sum_s)
 {
     const predict_profile *profile = asked->facts->profile;
-    int err = 0;
-    for (uint32_t i = 0; i < profile->link_count && !err; i++) {
+    for (uint32_t i = 0; i < profile->link_count; i++) {
         const char *a = profile->nodes[profile->links[i].a].name;
         const char *b = profile->nodes[profile->links[i].b].name;
-        double latency_s, bandwidth_s;
+        double latency_s = 0, bandwidth_s = 0;
         if (!predict__link_changed(asked->scenario, i))
             continue;
-        err = predict__link_parts(&latency_s, &bandwidth_s, asked, i);
-        if (err)
-            break;
+        predict__link_parts(&latency_s, &bandwidth_s, asked, i);
         predict__term(answer, "latency of messages", a, b, latency_s);
         predict__term(answer, "bytes of messages", a, b, bandwidth_s);
         *sum_s += latency_s + bandwidth_s;
     }
-    return err;
 }
 
 static int node_terms(predict_answer *answer, const predict__asked *asked,
@@ -80,9 +76,9 @@ static int add_terms(predict_answer *answer, const predict__asked *asked,
                      const predict_law *law, predict__way way)
 {
     double sum_s = 0, rest_s;
-    int err = link_terms(answer, asked, &sum_s);
-    if (!err)
-        err = node_terms(answer, asked, law, way, &sum_s);
+    int err;
+    link_terms(answer, asked, &sum_s);
+    err = node_terms(answer, asked, law, way, &sum_s);
     rest_s = answer->upper_s - asked->facts->wall_s - sum_s;
     if (!err && fabs(rest_s) > 1e-9 * answer->upper_s)
         predict__term(answer,
@@ -164,10 +160,7 @@ static int add_one_node(predict_answers *out, const predict__asked *asked,
 
 static int add_one_link(predict_answers *out, const predict__asked *asked)
 {
-    double time_s = 0;
-    int err = predict__link_time(&time_s, asked, asked->link);
-    if (err)
-        return err;
+    double time_s = predict__link_time(asked, asked->link);
     return add_terms(
         add(out, "link", "001, 4.1", (predict_bounds){time_s, time_s}), asked,
         NULL, PREDICT__PHASES);
@@ -289,7 +282,7 @@ static int best_of_models(predict_bounds *out, const predict__asked *asked)
         err = predict__node_time(&time_s, asked, asked->node, NULL,
                                  PREDICT__PHASES);
     else if (asked->links)
-        err = predict__link_time(&time_s, asked, asked->link);
+        time_s = predict__link_time(asked, asked->link);
     *out = (predict_bounds){time_s, time_s};
     return err;
 }

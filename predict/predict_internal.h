@@ -34,7 +34,8 @@ typedef struct predict__asked {
     double slowest, fastest; /* speeds */
 } predict__asked;
 
-/* Errors: those of predict_answer_all. */
+/* Errors: those of predict_answer_all. Links that are to change and nodes are
+ * checked here, once for all models. */
 int predict__ask(predict__asked *out, const predict_facts *facts,
                  const predict_scenario *scenario);
 void predict__asked_clear(predict__asked *asked);
@@ -53,11 +54,10 @@ typedef enum predict__way {
 int predict__node_time(double *out_s, const predict__asked *asked,
                        uint32_t node, const predict_law *law, predict__way way);
 /* What a link adds by its latency and by its bandwidth. */
-int predict__link_parts(double *latency_s, double *bandwidth_s,
-                        const predict__asked *asked, uint32_t link);
+void predict__link_parts(double *latency_s, double *bandwidth_s,
+                         const predict__asked *asked, uint32_t link);
 /* The whole program's time. */
-int predict__link_time(double *out_s, const predict__asked *asked,
-                       uint32_t link);
+double predict__link_time(const predict__asked *asked, uint32_t link);
 int predict__node_and_link(double *out_s, const predict__asked *asked,
                            const predict_law *law);
 int predict__all(predict_bounds *out, const predict__asked *asked,

@@ -114,40 +114,33 @@ static int node_least(double *out_s, const predict__asked *asked, uint32_t node,
 
 /* --- one link --- */
 
-int predict__link_parts(double *latency_s, double *bandwidth_s,
-                        const predict__asked *asked, uint32_t link)
+/* The formula refuses no wires that predict__ask has let through. */
+void predict__link_parts(double *latency_s, double *bandwidth_s,
+                         const predict__asked *asked, uint32_t link)
 {
     predict__link sum = asked->facts->links[link];
     predict_wire old = asked->scenario->old[link];
     predict_wire now = asked->scenario->wires[link];
     predict_wire half = {now.latency_s, old.bandwidth};
     double size = sum.messages > 0 ? sum.bytes / sum.messages : 0;
-    int err = predict_link_added(latency_s, old, half, size, sum.messages);
-    if (!err)
-        err = predict_link_added(bandwidth_s, half, now, size, sum.messages);
-    return err;
+    predict_link_added(latency_s, old, half, size, sum.messages);
+    predict_link_added(bandwidth_s, half, now, size, sum.messages);
 }
 
-static int link_added(double *out_s, const predict__asked *asked, uint32_t link)
+static double link_added(const predict__asked *asked, uint32_t link)
 {
     double latency_s = 0, bandwidth_s = 0;
-    int err = predict__link_parts(&latency_s, &bandwidth_s, asked, link);
-    *out_s = latency_s + bandwidth_s;
-    return err;
+    predict__link_parts(&latency_s, &bandwidth_s, asked, link);
+    return latency_s + bandwidth_s;
 }
 
-int predict__link_time(double *out_s, const predict__asked *asked,
-                       uint32_t link)
+double predict__link_time(const predict__asked *asked, uint32_t link)
 {
     const predict_link *l = &asked->facts->profile->links[link];
-    double added_s;
-    int err = link_added(&added_s, asked, link);
     /* However good a link is, its ends compute as long as before. */
     double least_s = fmax(asked->facts->nodes[l->a].sums.comp_s,
                           asked->facts->nodes[l->b].sums.comp_s);
-    if (!err)
-        *out_s = fmax(least_s, asked->facts->wall_s + added_s);
-    return err;
+    return fmax(least_s, asked->facts->wall_s + link_added(asked, link));
 }
 
 /* --- one of each --- */
@@ -159,19 +152,16 @@ int predict__node_and_link(double *out_s, const predict__asked *asked,
     const predict__node *node = &asked->facts->nodes[asked->node];
     predict_times t = times_of(asked, asked->node);
     double busy = t.comm_s > 0 ? node->busy_share : link->busy;
-    double added_s;
-    int err = link_added(&added_s, asked, asked->link);
     if (link->a != asked->node && link->b != asked->node) {
         /* It only waits longer. */
         t.comp_s += node->busy_share * t.comm_s;
         t.comm_s *= 1 - node->busy_share;
         busy = 0;
     }
-    if (!err)
-        err = predict_node_and_link(
-            out_s, t, added_s, busy, asked->loads[asked->node],
-            law_of(asked, asked->node, law), (double)node->sums.phases);
-    return err;
+    return predict_node_and_link(out_s, t, link_added(asked, asked->link), busy,
+                                 asked->loads[asked->node],
+                                 law_of(asked, asked->node, law),
+                                 (double)node->sums.phases);
 }
 
 /* --- bounds --- */
@@ -196,13 +186,10 @@ static int largest_alone(double *bound, const predict__asked *asked,
         if (!err)
             raise(bound, seconds);
     }
-    for (uint32_t i = 0; i < profile->link_count && !err; i++) {
-        if (!predict__link_changed(asked->scenario, i) ||
-            asked->facts->links[i].messages == 0)
-            continue;
-        err = predict__link_time(&seconds, asked, i);
-        if (!err)
-            raise(bound, seconds);
+    for (uint32_t i = 0; i < profile->link_count; i++) {
+        if (predict__link_changed(asked->scenario, i) &&
+            asked->facts->links[i].messages > 0)
+            raise(bound, predict__link_time(asked, i));
     }
     return err;
 }

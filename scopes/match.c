@@ -140,8 +140,7 @@ int scopes__match_keys(uint32_t *out, const uint64_t *upper, size_t count,
     err = order(&ups, &up_count, upper, count, low, high);
     if (!err)
         err = order(&downs, &down_count, lower, lower_count, low, high);
-    if (!err)
-        merge(out, ups, up_count, downs, down_count);
+    merge(out, ups, up_count, downs, down_count); /* nothing, after an error */
     free(ups);
     free(downs);
     return err;

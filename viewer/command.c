@@ -112,6 +112,18 @@ int command_dispatch(const command *commands, int argc, char **argv)
 
 /* --- arguments --- */
 
+void command_catch(const struct sigaction *action)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction before;
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (sigaction(numbers[i], NULL, &before) == 0 &&
+            before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], action, NULL);
+    }
+}
+
 void command_take(const char **place, char *argument, struct argp_state *state)
 {
     if (*place)

@@ -10,6 +10,7 @@
 #include "viewer/table.h"
 
 #include <argp.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #define COMMAND_OK 0
@@ -53,6 +54,10 @@ int command_fail(void);
 /* Takes the one positional argument that a command has; a second one is wrong
  * usage. For argp parsers. */
 void command_take(const char **place, char *argument, struct argp_state *state);
+
+/* SIGINT, SIGTERM and SIGHUP end this command in its own way, unless whoever has
+ * started it does not want that (nohup). */
+void command_catch(const struct sigaction *action);
 
 /* For commands that read a run: `run`, or if that is a file of `eventspace
  * pack`, a directory with what is in it, which is removed when this process

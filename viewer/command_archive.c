@@ -265,16 +265,13 @@ static void interrupts_catch(scopes_archiver *archiver)
                                .sa_flags = SA_RESETHAND | SA_RESTART};
 
     to_stop = archiver;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    command_catch(&action);
 }
 
 static void interrupts_leave(void)
 {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    struct sigaction usual = {.sa_handler = SIG_DFL};
+    command_catch(&usual);
 }
 
 int command_archive(int argc, char **argv)

@@ -292,20 +292,6 @@ static int look_begin(look *l, const char *directory)
     return err;
 }
 
-/* The ticks of a host that has not told when it ended: by the wall clock of
- * this machine, if it is its own too, else by that of whoever asks. */
-static uint64_t ticks_now(const eventspace_meta *meta)
-{
-    struct timespec now;
-    int64_t since_ns;
-    clock_gettime(CLOCK_REALTIME, &now);
-    since_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec -
-               (int64_t)meta->start_wall_ns +
-               eventspace_meta_wall_error_ns(meta);
-    return meta->start_tick + (uint64_t)((double)(since_ns < 0 ? 0 : since_ns) *
-                                         meta->tick_hz / 1e9);
-}
-
 static int last_of(const scopes_batch *batch, void *context)
 {
     uint64_t *last = context;
@@ -315,7 +301,9 @@ static int last_of(const scopes_batch *batch, void *context)
     return 0;
 }
 
-/* Of a host that was killed only its tuples tell when. */
+/* The end of a host that runs is now: by the wall clock of this machine, if it
+ * is its own too, else by that of whoever asks. Of one that was killed only its
+ * tuples tell when. */
 static int window_make(look *l, uint64_t last_ns, size_t host)
 {
     const eventspace_run_host *h = eventspace_run_host_at(l->run, host);
@@ -328,7 +316,7 @@ static int window_make(look *l, uint64_t last_ns, size_t host)
     if (!h->has_meta)
         return 0;
     if (h->meta.state == EVENTSPACE_RUNNING)
-        end = ticks_now(&h->meta);
+        end = eventspace_meta_now(&h->meta);
     else if (!end)
         err = scopes_source_each(l->source, host, &all, last_of, &end, NULL);
     span = (double)last_ns * h->meta.tick_hz / 1e9;

@@ -229,11 +229,9 @@ static void on_signal(int number, siginfo_t *about, void *unused)
 
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO}; /* no SA_RESTART */
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        sigaction(numbers[i], &action, NULL);
+    command_catch(&action);
 }
 
 static void show_progress(void *context, const char *what, uint32_t done,

@@ -58,6 +58,21 @@ static void skipped_tell(const char *name)
     fprintf(stderr, "eventspace: %s: left out, as it is no file\n", name);
 }
 
+/* Files whose launcher was killed still have room to grow. Where they cannot be
+ * changed they are packed as they are. */
+static int host_settle(const char *directory, const char *host)
+{
+    if (viewer_pack_stop)
+        return pastset_fail(PASTSET_ECANCELED, "interrupted");
+    if (eventspace_run_settle(directory, host) != PASTSET_EAGAIN)
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "%s: host %s is still running, though its process "
+                        "cannot be seen from here; pack the run when it has "
+                        "ended",
+                        directory, host);
+}
+
 /* A run that goes on would be torn: each of its files at another time. */
 static int run_check(const char *directory)
 {
@@ -80,11 +95,8 @@ static int run_check(const char *directory)
     if (!err && !begun)
         err = pastset_fail(PASTSET_EINVAL, "%s: no host of it has begun",
                            directory);
-    /* Files whose launcher was killed still have room to grow. Where they
-     * cannot be changed they are packed as they are. */
     for (size_t i = 0; !err && i < eventspace_run_host_count(run); i++)
-        (void)eventspace_run_settle(directory,
-                                    eventspace_run_host_at(run, i)->name);
+        err = host_settle(directory, eventspace_run_host_at(run, i)->name);
     eventspace_run_close(run);
     return err;
 }
@@ -95,15 +107,13 @@ static void on_signal(int number)
     viewer_pack_stop = 1;
 }
 
-/* They end it with nothing half written left behind. */
+/* They end it with nothing half written left behind, also while it waits for
+ * somebody who reads it. */
 static void signals_catch(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = on_signal,
-                               .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
-
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        sigaction(numbers[i], &action, NULL);
+                               .sa_flags = (int)SA_RESETHAND};
+    command_catch(&action);
 }
 
 /* Beside the directory, and named after it. */
@@ -131,9 +141,10 @@ static int pack(const pack_arguments *a)
     char *name = a->output ? NULL : default_name(a->run);
     const char *file = a->output ? a->output : name;
     bool piped = a->output && strcmp(a->output, "-") == 0;
-    int err = run_check(a->run);
+    int err;
 
     signals_catch();
+    err = run_check(a->run);
     if (!err && !file)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
     if (!err)
@@ -224,10 +235,12 @@ static char *name_with(const char *file, const char *suffix)
 static int unpack_to(const char *file, const char *out)
 {
     char draft[PATH_MAX], run[PATH_MAX];
-    int length =
-        snprintf(draft, sizeof(draft), "%s.%ld.part", out, (long)getpid());
-    int err;
+    size_t bytes = strlen(out);
+    int length, err;
 
+    while (bytes > 1 && out[bytes - 1] == '/')
+        bytes--;
+    length = snprintf(draft, sizeof(draft), "%.*s.part.XXXXXX", (int)bytes, out);
     if (length < 0 || (size_t)length >= sizeof(draft))
         return pastset_fail(PASTSET_EINVAL, "%.100s...: the name is too long",
                             out);
@@ -237,8 +250,8 @@ static int unpack_to(const char *file, const char *out)
                             "with --output",
                             out);
     signals_catch();
-    if (mkdir(draft, 0777) != 0)
-        return fail_errno(draft);
+    if (!mkdtemp(draft))
+        return fail_errno(out);
     err = viewer_unpack(run, file, draft);
     if (!err && rename(run, out) != 0)
         err = fail_errno(out);

@@ -63,8 +63,6 @@ static double rounded(double rate)
 {
     double unit = 1;
 
-    if (!(rate > 0))
-        return 0;
     while (rate / unit < 100 && unit > 1e-3)
         unit /= 10;
     return round(rate / unit) * unit;

@@ -1,8 +1,8 @@
 /* instrument_test.c - collectors in path maps. */
 #include "eventspace/instrument.h"
 
-#include "tests/support/allocation.h"
 #include "tests/support/golden.h"
+#include "tests/support/memory.h"
 
 static paths_map *instrument(const paths_map *map,
                              eventspace_collectors collectors)
@@ -161,26 +161,34 @@ Test(instrument, refuses_an_unknown_policy, .timeout = 120)
     paths_map_destroy(map);
 }
 
-/* Each allocation in its turn is the one that fails. */
-Test(instrument, gives_no_map_when_any_of_its_memory_is_lacking, .timeout = 120)
+typedef struct instrumenting {
+    const paths_map *map;
+    paths_map *out;
+} instrumenting;
+
+static int instrument_all(void *context)
 {
+    instrumenting *i = context;
     eventspace_instrument_options options = {.collectors =
                                                  EVENTSPACE_ALL_COLLECTORS};
-    paths_map *map = map_parse(JOIN), *whole = NULL, *out;
-    bool lacked = true;
 
-    check_status(eventspace_instrument(&whole, map, &options), 0);
-    for (unsigned n = 1; lacked; n++) {
-        int status;
-        allocation_refuse(n, true);
-        status = eventspace_instrument(&out, map, &options);
-        lacked = allocation_allow();
-        check_status(status, lacked ? PASTSET_ENOMEM : 0);
-        if (lacked)
-            cr_assert_null(out, "the %u. allocation", n);
+    return eventspace_instrument(&i->out, i->map, &options);
+}
+
+Test(instrument, gives_no_map_when_any_of_its_memory_is_lacking, .timeout = 120)
+{
+    paths_map *map = map_parse(JOIN);
+    paths_map *whole = instrument(map, EVENTSPACE_ALL_COLLECTORS);
+    instrumenting i = {.map = map};
+    int err;
+
+    for (unsigned at = 1; memory_fails_at(at, instrument_all, &i, &err); at++) {
+        check_status(err, PASTSET_ENOMEM);
+        cr_assert_null(i.out, "allocation %u", at);
     }
-    check_same(out, whole);
-    paths_map_destroy(out);
+    check_status(err, 0);
+    check_same(i.out, whole);
+    paths_map_destroy(i.out);
     paths_map_destroy(whole);
     paths_map_destroy(map);
 }

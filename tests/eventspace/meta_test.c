@@ -3,7 +3,9 @@
 
 #include <msgpack.h>
 #include <stdbool.h>
+#include <time.h>
 
+#include "eventspace/ticks.h"
 #include "check.h"
 
 static eventspace_meta sample(void)
@@ -361,4 +363,41 @@ Test(meta, refuses_a_file_that_is_too_large)
     check_status(eventspace_meta_load(&meta, in_directory("h0.meta")),
                  PASTSET_EFORMAT);
     check_error("larger than 65536 bytes");
+}
+
+/* --- now --- */
+
+static uint64_t wall_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* One that started 3.25 s ago by its own clock, which is `ahead_ns` ahead of
+ * ours; a tick takes 2 ns. */
+static void check_now(uint64_t ahead_ns, const char *counter)
+{
+    uint64_t before_ns = wall_ns(), ticks, after_ns;
+    eventspace_meta meta = {.tick_hz = 5e8,
+                            .start_tick = 1000,
+                            .start_wall_ns = before_ns + ahead_ns - 3250000000};
+
+    snprintf(meta.counter, sizeof(meta.counter), "%s", counter);
+    ticks = eventspace_meta_now(&meta);
+    after_ns = wall_ns();
+    cr_expect_geq(ticks, 1000 + 1625000000);
+    cr_expect_leq(ticks, 1000 + 1625000000 + (after_ns - before_ns) / 2 + 1);
+}
+
+Test(meta, tells_the_ticks_of_now_by_the_wall_clock)
+{
+    eventspace_meta later = {.tick_hz = 5e8,
+                             .start_tick = 1000,
+                             .start_wall_ns = wall_ns() + 60000000000};
+
+    check_now(0, "tsc");
+    check_now(7500000000, "tsc" EVENTSPACE_COUNTER_OFFSET "7500000000");
+    cr_expect_eq(eventspace_meta_now(&later), 1000);
 }

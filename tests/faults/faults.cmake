@@ -4,7 +4,7 @@ set(hosts_support support/hosts.c support/process.c)
 es_test(faults/stopped_test LINKS eventspace::paths
         SOURCES ${hosts_support} faults/relay.c TIMEOUT 600 JOBS 6)
 es_test(faults/scarce_test LINKS eventspace::scopes
-        SOURCES ${hosts_support} support/allocation.c TIMEOUT 600)
+        SOURCES ${hosts_support} support/memory.c TIMEOUT 600)
 
 # Not under a sanitizer, which has an allocator of its own.
 if(suites AND NOT EVENTSPACE_SANITIZE)

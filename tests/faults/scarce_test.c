@@ -1,17 +1,19 @@
 /* scarce_test.c - waiting takes nothing that can be refused: without
  * descriptors, without memory, and when poll itself fails, deadlines hold and
  * threads end. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "paths/wrapper.h"
 #include "scopes/gather_internal.h"
-#include "tests/support/allocation.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
+#include "tests/support/memory.h"
 
 #define SHORT_MS 50
 
@@ -45,7 +47,7 @@ static void no_poll(void)
 
 static void no_memory(void)
 {
-    allocation_refuse(1, false);
+    memory_refuse(true);
 }
 
 static void (*const refusals[])(void) = {no_more_descriptors, no_poll,
@@ -128,7 +130,7 @@ static int call(paths_thread *self, void *argument)
         expect_status(paths_call(empty, &late), PASTSET_ETIMEDOUT);
         expect_error("the deadline passed");
     }
-    allocation_allow();
+    memory_refuse(false);
     return 0;
 }
 
@@ -184,7 +186,7 @@ static int start(paths_thread *self, void *argument)
     begin_refusing(argument);
     while (status == NOT_YET || other_status == NOT_YET)
         expect(paths_poll(self, PASTSET_FOREVER) > 0);
-    allocation_allow();
+    memory_refuse(false);
     expect(status == PASTSET_ETIMEDOUT && other_status == PASTSET_ETIMEDOUT);
     return 0;
 }
@@ -286,7 +288,7 @@ static int call_sticky(paths_thread *self, void *argument)
     (void)argument;
     expect_status(paths_open(&path, self, "here"), 0);
     expect_status(paths_call(path, &late), PASTSET_ETIMEDOUT);
-    allocation_allow();
+    memory_refuse(false);
     expect(asked == 2);
     return 0;
 }

@@ -1,6 +1,6 @@
 # Messages and steps from traces, of real runs.
 es_test(measure/traces_test SOURCES support/scratch.c support/process.c
-        support/allocation.c
+        support/memory.c
         LINKS eventspace::measure TIMEOUT 600)
 if(TARGET measure_traces_test)
   add_dependencies(measure_traces_test eventspace_cli gsum cg lu is)

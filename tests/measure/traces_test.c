@@ -12,8 +12,8 @@
 
 #include "predict/replay.h"
 #include "scopes/look.h"
-#include "tests/support/allocation.h"
 #include "tests/support/check.h"
+#include "tests/support/memory.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
 
@@ -504,28 +504,31 @@ Test(traces, are_not_added_to_other_messages)
                  PASTSET_EINVAL);
 }
 
-/* Each allocation in its turn is the one that fails. */
+static int add_traces(void *start_ns)
+{
+    return measure_traces_add(profile, run, *(int64_t *)start_ns, NULL, NULL);
+}
+
 Test(traces, are_all_there_or_their_memory_is_lacking)
 {
     int64_t start_ns;
     size_t messages;
-    bool lacked = true;
+    int err;
 
     run_make("gsum", "2", "2", "all", NULL);
     start_ns = run_start();
     profile_make(NULL, NULL);
     messages = profile->message_count;
-    for (unsigned n = 1; lacked; n++) {
-        int status;
+    predict_profile_free(profile);
+    profile = predict_profile_create("test");
+    for (unsigned at = 1; memory_fails_at(at, add_traces, &start_ns, &err);
+         at++) {
+        cr_assert_eq(err, PASTSET_ENOMEM, "allocation %u: %s", at,
+                     pastset_status_name(err));
         predict_profile_free(profile);
         profile = predict_profile_create("test");
-        allocation_refuse(n, true);
-        status = measure_traces_add(profile, run, start_ns, NULL, NULL);
-        lacked = allocation_allow();
-        cr_assert_eq(status, lacked ? PASTSET_ENOMEM : 0,
-                     "the %u. allocation: %s (%s)", n,
-                     pastset_status_name(status), pastset_error());
     }
+    check_status(err, 0);
     check_status(predict_profile_check(profile), 0);
     cr_expect_eq(profile->message_count, messages);
 }

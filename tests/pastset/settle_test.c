@@ -2,9 +2,13 @@
  * the same as before. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "support.h"
 
@@ -196,7 +200,7 @@ static void check_refused(const char *path, int status)
     char draft[160];
     uint64_t size = size_of(path);
 
-    snprintf(draft, sizeof(draft), "%s.%d.settling", path, (int)getpid());
+    snprintf(draft, sizeof(draft), "%s" PASTSET_SETTLING, path);
     check_status(pastset_space_settle(path), status);
     check_error(path);
     cr_expect_eq(size_of(path), size);
@@ -247,20 +251,66 @@ Test(settle, a_file_that_ends_within_its_data_stays)
     unlink(path);
 }
 
-Test(settle, one_that_another_is_settling_stays)
+/* Less than a page is missing, which would be zeros when it is looked at. */
+Test(settle, a_file_whose_last_tuples_are_cut_off_stays)
+{
+    const char *path = space_path("cut");
+    uint64_t size;
+
+    fill(path);
+    check_status(pastset_space_settle(path), 0);
+    size = size_of(path);
+    cr_assert_eq(truncate(path, (off_t)size - 40), 0);
+    check_refused(path, PASTSET_EFORMAT);
+    unlink(path);
+}
+
+Test(settle, one_that_somebody_writes_stays)
+{
+    const char *path = space_path("written");
+    pastset_space_options options = {.path = path};
+    pastset_space *space;
+    pid_t child;
+
+    check_status(pastset_space_create(&space, &options), 0);
+    check_refused(path, PASTSET_EAGAIN);
+    /* So does one that a child of the writer has. */
+    child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    pastset_space_close(space);
+    check_refused(path, PASTSET_EAGAIN);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    check_status(pastset_space_settle(path), 0);
+    unlink(path);
+}
+
+static void *settle_run(void *path)
+{
+    return (void *)(intptr_t)pastset_space_settle(path);
+}
+
+Test(settle, one_that_another_is_settling_is_waited_for)
 {
     const char *path = space_path("locked");
     uint64_t size;
+    pthread_t settler;
+    void *status;
     int fd;
 
     fill(path);
     size = size_of(path);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     cr_assert_eq(flock(fd, LOCK_EX), 0);
-    check_status(pastset_space_settle(path), 0);
+    pthread_create(&settler, NULL, settle_run, (void *)(uintptr_t)path);
+    sched_yield();
     cr_expect_eq(size_of(path), size);
     close(fd);
-    check_status(pastset_space_settle(path), 0);
+    pthread_join(settler, &status);
+    cr_expect_null(status);
     cr_expect_lt(size_of(path), size);
     unlink(path);
 }

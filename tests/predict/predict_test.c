@@ -248,6 +248,25 @@ Test(predict, a_link_that_was_not_measured_is_refused)
     check_error("--wire");
 }
 
+/* By all that answer, the fast one too. */
+Test(predict, a_link_that_can_be_none_is_refused)
+{
+    static const predict_wire none[] = {
+        {0.001, 0}, {-0.001, 1e6}, {NAN, 1e6}, {0.001, INFINITY}};
+    predict_facts *facts;
+    predict_bounds fast;
+
+    check_status(predict_facts_create(&facts, profile), 0);
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        scenario->wires[0] = none[i];
+        check_status(predict_answer_all(&answers, scenario), PASTSET_EINVAL);
+        check_status(predict_answer_fast(&fast, facts, scenario),
+                     PASTSET_EINVAL);
+        check_error("n0-n1");
+    }
+    predict_facts_free(facts);
+}
+
 Test(predict, a_profile_of_nothing_is_refused)
 {
     profile->wall_ns = 0;

@@ -9,6 +9,7 @@
 #include "scopes/source.h"
 #include "scopes/view.h"
 #include "tests/support/check.h"
+#include "tests/support/memory.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
 
@@ -712,4 +713,37 @@ Test(collective_views, without_inner_collectors_go_by_order_and_times)
     scopes_ways_free(ways);
     ways = NULL;
     paths_map_destroy(tops);
+}
+
+/* --- without memory --- */
+
+static int view_make(void *context)
+{
+    scopes_subject subject = {.map = map,
+                              .ways = ways,
+                              .store = store,
+                              .clocks = clocks,
+                              .thread = PATHS_NONE};
+
+    return scopes_view_make(&table, scopes_view_find(context), &subject);
+}
+
+/* Not half a one either, whatever allocation it is that fails. */
+Test(collective_views, without_memory_there_is_no_view)
+{
+    char names[][20] = {"thread-wait", "signal-arrival", "signal-departure",
+                        "performance", "last-arriver"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        int err;
+        for (unsigned at = 1; memory_fails_at(at, view_make, names[i], &err);
+             at++) {
+            check_status(err, PASTSET_ENOMEM);
+            cr_assert_null(table);
+        }
+        check_status(err, 0);
+        cr_expect_gt(scopes_table_rows(table), 0);
+        scopes_table_destroy(table);
+        table = NULL;
+    }
 }

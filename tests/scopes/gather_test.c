@@ -21,6 +21,7 @@
 #include "pastset/waiter.h"
 #include "scopes/source.h"
 #include "scopes/view.h"
+#include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/counting_app.h"
 #include "tests/support/process.h"
@@ -422,6 +423,57 @@ Test(gather, a_filter_lets_through_what_was_asked_for)
     cr_expect_eq(l.seen, wanted);
     cr_expect_eq(l.beside, all - wanted);
     cr_expect_eq(l.missed, 0);
+    free(output);
+}
+
+/* Threads 0, 9000 and 20000 of one host, each with 100 events. */
+static void sparse_run(const char *directory)
+{
+    static const uint32_t threads[] = {0, 9000, 20000};
+    static const char text[] =
+        "digraph m { subgraph cluster_h0 {\n"
+        "  a [kind=thread, number=0]; b [kind=thread, number=9000];\n"
+        "  c [kind=thread, number=20000];\n"
+        "  ec [kind=collector, id=0, trace=x]; e [kind=element, type=i64]; }\n"
+        " a -> ec [as=e, use=write]; b -> ec [as=e, use=write];\n"
+        " c -> ec [as=e, use=write]; ec -> e; }\n";
+    paths_map *map;
+    fake_run *run;
+
+    mkdir(directory, 0777);
+    check_status(paths_map_parse(&map, text, strlen(text), "sparse"), 0);
+    run = fake_run_begin(directory, map);
+    cr_assert_not_null(run, "%s", pastset_error());
+    for (uint32_t i = 0; i < 300; i++) {
+        eventspace_trace event = {.start = FAKE_START + 2 * i,
+                                  .end = FAKE_START + 2 * i + 1,
+                                  .thread = threads[i % 3],
+                                  .sequence = i / 3 + 1};
+        check_status(fake_run_event(run, &event), 0);
+    }
+    check_status(fake_run_end(run), 0);
+    paths_map_destroy(map);
+}
+
+/* Numbers far apart, and the greater ones later. */
+Test(gather, a_filter_takes_any_numbers_of_threads)
+{
+    char *output;
+    tuples got;
+
+    sparse_run(scratch_file("run"));
+    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                         "--out", scratch_file("mirror"), "--threads",
+                         "9000 20000", NULL);
+    cr_expect_eq(said(output).seen, 200);
+    cr_expect_eq(said(output).beside, 100);
+    got = mirror_tuples(scratch_file("mirror"), 0, NULL);
+    cr_assert_eq(got.count, 200);
+    for (uint32_t i = 0; i < 200; i++) {
+        cr_expect_eq(got.events[i].thread, i < 100 ? 9000 : 20000);
+        cr_expect_eq(got.events[i].sequence, i % 100 + 1);
+    }
+    free(got.events);
     free(output);
 }
 

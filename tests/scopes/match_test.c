@@ -4,6 +4,7 @@
 
 #include "scopes/rounds.h"
 #include "tests/support/check.h"
+#include "tests/support/memory.h"
 
 TestSuite(match, .timeout = 120);
 
@@ -89,4 +90,28 @@ Test(match, finds_nothing_where_there_is_nothing)
     check_match(1, 0);
     check_match(0, 1);
     check_match(1, 1);
+}
+
+static int match_one(void *context)
+{
+    scopes_series up = {.events = upper, .count = 1};
+    scopes_series down = {.events = lower, .count = 1};
+
+    return scopes_match(context, &up, &down);
+}
+
+/* Operations that are there would be taken for lost ones. */
+Test(match, without_memory_is_no_match_of_nothing)
+{
+    uint32_t *found;
+    int err;
+
+    upper[0] = lower[0] = (eventspace_trace){.thread = 1, .sequence = 1};
+    for (unsigned at = 1; memory_fails_at(at, match_one, &found, &err); at++) {
+        check_status(err, PASTSET_ENOMEM);
+        cr_assert_null(found);
+    }
+    check_status(err, 0);
+    cr_assert_eq(found[0], 0);
+    free(found);
 }

@@ -1,12 +1,16 @@
 /* merge_test.c - run directories of several machines, made into one. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "eventspace/run.h"
+#include "scopes/merge.h"
+#include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
@@ -178,4 +182,86 @@ Test(merge, refuses_what_is_not_of_one_run)
     free(output);
     free(process_run(2, 60, EVENTSPACE, "merge", runs[0], "--out", all, NULL));
     free(process_run(2, 60, EVENTSPACE, "merge", runs[0], runs[1], NULL));
+}
+
+/* --- file systems that write less than they were asked to --- */
+
+/* How many bytes a call of pwrite() writes at most, and every other one none,
+ * for a signal; 0: as many as it is given. */
+static size_t written_most;
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
+{
+    static bool interrupted;
+
+    interrupted = written_most && !interrupted;
+    if (interrupted) {
+        errno = EINTR;
+        return -1;
+    }
+    if (written_most && count > written_most)
+        count = written_most;
+    return syscall(SYS_pwrite64, fd, bytes, count, at);
+}
+
+static const char small_map[] =
+    "digraph m { subgraph cluster_h0 {\n"
+    "  t [kind=thread, number=0]; c [kind=collector, id=0, trace=x];\n"
+    "  e [kind=element, type=i64]; }\n"
+    " t -> c [as=e, use=write]; c -> e; }\n";
+
+static void small_run(const char *directory)
+{
+    paths_map *map;
+    fake_run *run;
+
+    mkdir(directory, 0777);
+    check_status(paths_map_parse(&map, small_map, strlen(small_map), "small"),
+                 0);
+    run = fake_run_begin(directory, map);
+    cr_assert_not_null(run, "%s", pastset_error());
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        eventspace_trace event = {.start = FAKE_START + 2 * i,
+                                  .end = FAKE_START + 2 * i + 1,
+                                  .sequence = i + 1};
+        check_status(fake_run_event(run, &event), 0);
+    }
+    check_status(fake_run_end(run), 0);
+    paths_map_destroy(map);
+}
+
+static void count_host(const char *host, const char *directory, void *context)
+{
+    cr_assert(host && directory);
+    ++*(int *)context;
+}
+
+static void check_same_file(const char *a, const char *b)
+{
+    size_t a_bytes, b_bytes;
+    char *a_text = file_read(a, &a_bytes), *b_text = file_read(b, &b_bytes);
+
+    cr_assert_eq(a_bytes, b_bytes, "%s has %zu bytes, and %s %zu", a, a_bytes,
+                 b, b_bytes);
+    cr_assert_eq(memcmp(a_text, b_text, a_bytes), 0, "%s and %s differ", a, b);
+    free(a_text);
+    free(b_text);
+}
+
+Test(merge, copies_files_whole_though_each_write_takes_a_part)
+{
+    char run[512], all[512];
+    const char *runs[] = {run};
+    int hosts = 0;
+
+    snprintf(run, sizeof(run), "%s", scratch_file("run"));
+    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    small_run(run);
+    written_most = 1000;
+    check_status(scopes_merge(all, runs, 1, count_host, &hosts), 0);
+    written_most = 0;
+    cr_expect_eq(hosts, 1);
+    check_same_file(scratch_file("all/h0.space"), scratch_file("run/h0.space"));
+    check_same_file(scratch_file("all/h0.meta"), scratch_file("run/h0.meta"));
+    cr_expect_eq(events_of(all, 0).present, ROUNDS);
 }

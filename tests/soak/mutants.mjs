@@ -153,6 +153,13 @@ function all_places() {
 const line_of = p => p.text.slice(0, p.at).split('\n').length;
 const words_of = p => p.text.split('\n')[line_of(p) - 1].trim();
 
+// The function that it stands in.
+function function_of(place) {
+    const heads = place.text.slice(0, place.at).split('\n')
+        .filter(line => /^\w[^;]*\w\(/.test(line));
+    return /(\w+)\(/.exec(heads.pop() ?? '')?.[1] ?? '';
+}
+
 // --- one mutant ---
 
 async function attempt(place, usual) {
@@ -232,6 +239,7 @@ for (let index = 0; counted < COUNT; index++) {
         if (Date.now() > end)
             break;
         const line = {index, file: place.name, line: line_of(place),
+                      function: function_of(place),
                       from: place.from, to: place.to, text: words_of(place),
                       ...await attempt(place, usual)};
         tell(`${line.file}:${line.line}: ${line.from} -> ${line.to}: ` +
@@ -245,7 +253,7 @@ for (let index = 0; counted < COUNT; index++) {
 const made = [...tried.values()].filter(
     line => line.outcome !== 'does not compile');
 const why = line => reasons.find(r => r.file === line.file &&
-    r.text === line.text && r.from === line.from && r.to === line.to)?.why;
+    r.function === line.function && r.text === line.text && r.from === line.from && r.to === line.to)?.why;
 const survivors = made.filter(line => line.outcome === 'survived');
 const real = survivors.filter(line => !why(line));
 const noticed = made.length - survivors.length;

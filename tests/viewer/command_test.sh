@@ -2,10 +2,11 @@
 # command_test.sh - the command from outside: exit codes, where texts go, and
 # lists that agree with each other.
 #
-#     command_test.sh EVENTSPACE REPORT_TEST_RUN
+#     command_test.sh EVENTSPACE REPORT_TEST_RUN GSUM
 set -u
 eventspace=$1
 make_run=$2
+gsum=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
@@ -330,5 +331,51 @@ killed_run() {
         "$eventspace" report KILLED >list
 }
 check "a run with lost files is shown as far as it is there" killed_run
+
+# --- clocks ---
+
+# Counters of hosts that differ: what tuples' times are depends on the method.
+clocks_run() {
+    "$gsum" mapping --threads 4 | "$eventspace" map generate -a - -n 2 |
+        "$eventspace" map instrument - --collectors all |
+        awk '{ print }
+            /^ *subgraph / { printf "counter_offset=\"+%ds\";", ++n
+                             printf "counter_rate=\"+%dppm\";", 30 * n }' \
+            >clocks.dot &&
+        "$eventspace" run clocks.dot --out CLOCKS -- "$gsum" run -n 200
+}
+tuples_by() { # METHOD FILE
+    "$eventspace" view CLOCKS tuples --format csv --method "$1" >"$2"
+}
+view_method() {
+    "$eventspace" view CLOCKS tuples --format csv >usual &&
+        tuples_by hull hull && tuples_by average average &&
+        cmp usual hull && ! cmp -s hull average &&
+        [ "$(wc -l <hull)" -eq "$(wc -l <average)" ] &&
+        wrong_usage view CLOCKS tuples --method mean &&
+        says "the method 'mean' is none of hull, average" err
+}
+check "a run on hosts with other clocks" clocks_run
+check "a view by either method of aligning them" view_method
+
+# --- experiments ---
+
+# By the profile of another program: nothing can be predicted of its nodes.
+experiment_of_another() {
+    "$eventspace" profile --no-packets -o other.profile -- sh -c 'kill -0 $$' &&
+        gives 1 "$eventspace" experiment RUN/pathmap.dot --format json \
+            --profile other.profile --scenario h1=load:1 -- true &&
+        says 'predicting "h1=load:1".*no such node' err && node -e '
+        const assert = require("assert");
+        const rows = JSON.parse(require("fs").readFileSync("out"));
+        assert.deepEqual(rows.map((r) => r.scenario),
+                         ["dedicated", "h1=load:1"]);
+        assert.equal(rows[0].model, "dedicated");
+        const {scenario, runs, ...rest} = rows[1];
+        assert.equal(runs, 0);
+        assert(Object.values(rest).every((value) => value === null));
+        assert.deepEqual(Object.keys(rows[1]), Object.keys(rows[0]));'
+}
+check "what cannot be predicted is left blank" experiment_of_another
 
 [ $failures -eq 0 ]

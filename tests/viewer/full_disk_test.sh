@@ -50,7 +50,10 @@ code=$?
 counts() {
     [ $code -eq 1 ] && says "its file system $disk (disk, tmpfs) is full" told &&
         says "events are lost, [0-9]* of them for want of disk" told &&
-        says checksum said || return 1
+        says checksum said || {
+        cat told
+        return 1
+    }
     # Each round passes each collector once, whatever became of its event.
     made=$(total events_made) present=$(total events_present)
     lost=$(total events_dropped)
@@ -83,6 +86,29 @@ no_mirror() {
     [ $? -eq 1 ] && says "No space left on device" err && ! says "gathered" out
 }
 check "a scope says that there is no room" no_mirror
+
+# --- packed runs ---
+
+"$eventspace" run map.dot --out RUN -- "$gsum" run -n 20000 >/dev/null 2>&1
+"$eventspace" pack RUN >/dev/null
+no_pack() {
+    fresh 40k
+    "$eventspace" pack RUN -o "$disk/RUN.tar.zst" >out 2>err
+    [ $? -eq 1 ] && says "No space left on device, on the file system $disk" \
+        err && [ -z "$(ls "$disk")" ]
+}
+check "pack says that there is no room" no_pack
+no_unpack() {
+    for size in 100k 300k 1m 2m; do
+        fresh $size
+        "$eventspace" unpack RUN.tar.zst -o "$disk/RUN" >out 2>err
+        [ $? -eq 1 ] && says "No space left on device" err &&
+            [ -z "$(ls "$disk")" ] || return 1
+        TMPDIR=$disk "$eventspace" view RUN.tar.zst performance >out 2>err
+        [ $? -eq 1 ] && says "TMPDIR" err || return 1
+    done
+}
+check "so do unpack, and commands on a packed run" no_unpack
 
 # --- archives ---
 

@@ -249,6 +249,79 @@ both() { # two at once make the same files smaller
         grep -q "\"events_present\": $((100000 * collectors)),"
 }
 check "two at once make files smaller" both
+unseen() { # its processes, from another container
+    unshare -pf --mount-proc true 2>/dev/null || return 0
+    "$eventspace" run grow.dot --out far -- "$gsum" run -n 100000000 \
+        2>/dev/null >&2 &
+    run=$!
+    until [ -s far/h0.meta ] && [ -s far/h1.meta ]; do
+        kill -0 $run || return 1
+        sleep 0.01
+    done
+    before=$(stat -c %i far/*.space)
+    unshare -pf --mount-proc "$eventspace" pack far 2>told
+    status=$?
+    after=$(stat -c %i far/*.space)
+    kill $run
+    wait $run
+    [ $status -eq 1 ] && [ "$before" = "$after" ] && ! [ -e far.tar.zst ] &&
+        says "still running" told
+}
+check "a run whose processes cannot be seen is left alone" unseen
+drafts() { # of one who was killed
+    echo half >map/h0.space.settling
+    "$eventspace" pack map -o drafts.tar.zst >/dev/null || return 1
+    rm map/h0.space.settling
+    ! tar --zstd -tf drafts.tar.zst | grep settling
+}
+check "what is half done is not packed" drafts
+# One bit of a file, the Kth of 200 places.
+flip() {
+    bytes=$(stat -c %s "$1")
+    at=$((bytes * $2 / 200))
+    old=$(od -An -tu1 -j $at -N 1 "$1")
+    # shellcheck disable=SC2059 # that is how printf gives a byte
+    printf "\\$(printf %03o $((old ^ (1 << $2 % 8))))" |
+        dd of="$1" bs=1 seek=$at conv=notrunc 2>/dev/null
+}
+flipped() {
+    "$eventspace" pack map -o whole.tar.zst >/dev/null || return 1
+    k=0
+    while [ $k -lt 200 ]; do
+        cp whole.tar.zst flipped.tar.zst
+        flip flipped.tar.zst $k
+        if "$eventspace" unpack flipped.tar.zst -o flipped 2>/dev/null \
+            >&2 && ! diff -r map flipped; then
+            echo "bit $((k % 8)) of the byte at $k/200"
+            return 1
+        fi
+        rm -rf flipped flipped.tar.zst
+        k=$((k + 1))
+    done
+}
+check "one flipped bit is noticed, wherever it is" flipped
+# Until a process that catches INT sleeps: here, for one who opens the pipe.
+sleeps() {
+    until [ $((0x$(sed -n 's/SigCgt:\t//p' /proc/$1/status) & 2)) -ne 0 ] &&
+        grep -q '^State:.S' /proc/$1/status; do
+        kill -0 $1 || return 1
+        sleep 0.01
+    done
+}
+ignoring() { # what nohup ignores
+    mkfifo slow
+    env --default-signal=INT --ignore-signal=HUP \
+        "$eventspace" pack map -o slow 2>told &
+    packer=$!
+    sleeps $packer && kill -HUP $packer && cat slow >slow.tar.zst &&
+        wait $packer && tar --zstd -tf slow.tar.zst >/dev/null || return 1
+    env --default-signal=INT "$eventspace" pack map -o slow 2>told &
+    packer=$!
+    sleeps $packer && kill -INT $packer
+    wait $packer
+    [ $? -eq 1 ] && says "interrupted" told && rm slow slow.tar.zst
+}
+check "signals end it where it waits, unless nohup ignores them" ignoring
 interrupted() {
     head -c 300000000 /dev/urandom >map/ballast
     for command in "pack map -o big.tar.zst" "unpack big.tar.zst -o bigger"; do

@@ -2,8 +2,12 @@
  * known to the nanosecond. Hosts start at tick FAKE_START and end ten seconds
  * later. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "pastset/request.h"
 #include "tests/scopes/fake_run.h"
@@ -228,6 +232,64 @@ Test(top_model, sorts_the_threads)
     viewer_top_frame_clear(&frame);
     check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_SILENT), 0);
     cr_expect_eq(frame.threads[0].number, 1);
+}
+
+/* --- what watching costs --- */
+
+#define BURNT_NS 50000000
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* A process that uses so much processor time when it is told to, says that it
+ * has, and is there until it is killed. */
+static pid_t burner(int *tell, int *told)
+{
+    int go[2], done[2];
+    pid_t pid;
+    char byte;
+
+    cr_assert(pipe(go) == 0 && pipe(done) == 0);
+    pid = fork();
+    if (pid) {
+        *tell = go[1];
+        *told = done[0];
+        return pid;
+    }
+    if (read(go[0], &byte, 1) != 1)
+        _exit(1);
+    while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < BURNT_NS) {
+    }
+    if (write(done[1], "", 1) != 1)
+        _exit(1);
+    for (;;)
+        pause();
+}
+
+/* That of a scope elsewhere, whose mirror is looked at. */
+Test(top_model, the_time_of_a_helper_is_part_of_what_watching_costs)
+{
+    int64_t before_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    viewer_top_options options = {.window_ns = 1000 * MS};
+    int tell, told;
+    double most_s;
+    char byte = 0;
+
+    check_status(fake_run_end(fake), 0);
+    options.helper = burner(&tell, &told);
+    check_status(viewer_top_open(&top, scratch_file("."), &options), 0);
+    cr_assert_eq(write(tell, "", 1), 1);
+    cr_assert_eq(read(told, &byte, 1), 1);
+    check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_NUMBER), 0);
+    most_s = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - before_ns) / 1e9;
+    cr_expect_geq(frame.watching.processor * most_s, BURNT_NS / 2 / 1e9);
+    kill(options.helper, SIGKILL);
+    waitpid(options.helper, NULL, 0);
 }
 
 /* A frame never has more lines or columns than it was given. */
