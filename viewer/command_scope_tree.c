@@ -269,6 +269,21 @@ int command_scope_tree(scope *s)
 
 /* --- over the network --- */
 
+/* Once, though it listens anew for each that comes. */
+static void listening_tell(void *context)
+{
+    scope *s = context;
+
+    if (!s->told)
+        fprintf(stderr,
+                "eventspace: listening at %s, for `eventspace scope` or `top` "
+                "with --connect and the same key; %s\n",
+                s->listen,
+                s->once ? "ends after the first one"
+                        : "Ctrl-C or SIGTERM ends it");
+    s->told = true;
+}
+
 int command_scope_serve(scope *s)
 {
     uint8_t key[PATHS_KEY_BYTES];
@@ -282,7 +297,8 @@ int command_scope_serve(scope *s)
         err = eventspace_key_load(key, s->key_file);
     s->gather.run = run;
     while (!err) {
-        err = scopes_gather_serve(&s->gather, s->listen, key);
+        err =
+            scopes_gather_serve(&s->gather, s->listen, key, listening_tell, s);
         if (s->once)
             break;
         /* One that fails has to do with the other side. */
