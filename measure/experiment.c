@@ -48,7 +48,7 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
     char map[EXPERIMENT_PATH] = "", run[EXPERIMENT_PATH];
     char **argv;
     measure_others others;
-    double took = 0;
+    double took = 0, share;
     int err = 0;
     measure_others_begin(&others);
     snprintf(run, sizeof(run), "%s/run", s->folder);
@@ -63,10 +63,11 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
         err = experiment__time(&took, s, argv);
     experiment__undo(&applied, s, conditions);
     free(argv);
+    /* Competitors are children of ours, and have ended by now. */
+    share = measure_others_end(&others);
     if (err)
         return pastset_fail_while(err, "\"%s\", run %u", c->text, round + 1);
-    /* Competitors are children of ours, and have ended by now. */
-    c->others[c->runs] = measure_others_end(&others);
+    c->others[c->runs] = share;
     c->times_s[c->runs++] = took;
     return 0;
 }

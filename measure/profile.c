@@ -107,6 +107,7 @@ static int start(measure__making *m)
                                      .errors = m->options->errors};
     measure_others others;
     struct stat about;
+    double share;
     int64_t ahead = wall_ahead();
     char *line = command_line(m->options->argv);
     int err = 0;
@@ -125,15 +126,17 @@ static int start(measure__making *m)
     if (!err)
         err = measure_watch_start(&m->watch, m->options->argv,
                                   m->options->output, &options);
+    if (!err) {
+        run(m);
+        m->seen = measure_watch_result(m->watch, &m->notes->exit_code);
+    }
+    share = measure_others_end(&others);
     if (err)
         return err;
-    run(m);
-    m->seen = measure_watch_result(m->watch, &m->notes->exit_code);
     if (!m->seen)
         return pastset_fail(PASTSET_ENOMEM, "no memory for what was seen of %s",
                             m->options->argv[0]);
-    m->profile->others_ppm =
-        (uint64_t)(measure_others_end(&others) * 1e6 + 0.5);
+    m->profile->others_ppm = (uint64_t)(share * 1e6 + 0.5);
     m->real_ns = m->seen->start_ns + ahead;
     m->notes->watching_s = (double)m->seen->probing_ns / 1e9;
     return 0;

@@ -161,12 +161,16 @@ const paths_map *scopes_mirror_map(const scopes_mirror *mirror);
 
 /* --- over the network: a tree of two hosts --- */
 
+/* Called when somebody can connect. */
+typedef void scopes_listening(void *context);
+
 /* Gathers the run for whoever comes with the key, and returns when that one
  * has what it wanted, or is gone. Options as of scopes_gather_map, without
- * fanout; they must be the same on both sides.
+ * fanout; they must be the same on both sides. `listening` may be NULL.
  * Errors: those of paths_host_run. */
 int scopes_gather_serve(const scopes_gather_options *options,
-                        const char *address, const uint8_t *key);
+                        const char *address, const uint8_t *key,
+                        scopes_listening *listening, void *context);
 
 /* The other side. Ends when all hosts of the run have ended, or when `stop`,
  * which may be NULL, is set. */

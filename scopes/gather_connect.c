@@ -10,17 +10,25 @@
 #define CONNECT_MS 20000
 #define REFUSED_MS 2000 /* it may be just about to listen */
 
-static int host_run(const scopes_gather_options *options, const char *address,
-                    const char *name, const uint8_t *key,
-                    const scopes_consumer *consumer, const atomic_bool *stop,
-                    uint32_t patience_ms)
+typedef struct end {
+    const char *address, *name;
+    const uint8_t *key;
+    const scopes_consumer *consumer;
+    const atomic_bool *stop;
+    uint32_t patience_ms;
+    scopes_listening *listening; /* NULL: nobody wants to know */
+    void *context;               /* of that */
+} end;
+
+static int host_run(const scopes_gather_options *options, const end *which)
 {
-    paths_host_options start = {.host = name,
+    paths_host_options start = {.host = which->name,
                                 .listen_fd = -1,
-                                .key = key,
-                                .connect_timeout_ms = patience_ms,
+                                .key = which->key,
+                                .connect_timeout_ms = which->patience_ms,
                                 .refused_ms = REFUSED_MS};
-    scopes_gatherer gatherer = {.consumer = consumer, .stop = stop};
+    scopes_gatherer gatherer = {.consumer = which->consumer,
+                                .stop = which->stop};
     scopes_gather_options plain = *options;
     paths_host *host = NULL;
     paths_map *map;
@@ -28,11 +36,13 @@ static int host_run(const scopes_gather_options *options, const char *address,
 
     plain.run = NULL; /* a place on the server's machine */
     if (!err)
-        err = gather__map_pair(&map, &plain, address);
+        err = gather__map_pair(&map, &plain, which->address);
     if (err)
         return err;
     start.map = gatherer.map = map;
     err = paths_host_start(&host, &start);
+    if (!err && which->listening)
+        which->listening(which->context);
     if (!err)
         err = paths_host_program(host, "*", scopes_gather_thread, &gatherer);
     if (!err)
@@ -44,10 +54,16 @@ static int host_run(const scopes_gather_options *options, const char *address,
 }
 
 int scopes_gather_serve(const scopes_gather_options *options,
-                        const char *address, const uint8_t *key)
+                        const char *address, const uint8_t *key,
+                        scopes_listening *listening, void *context)
 {
     gather__run_set(options->run);
-    return host_run(options, address, "server", key, NULL, NULL, SERVE_MS);
+    return host_run(options, &(end){.address = address,
+                                    .name = "server",
+                                    .key = key,
+                                    .patience_ms = SERVE_MS,
+                                    .listening = listening,
+                                    .context = context});
 }
 
 int scopes_gather_connect(const scopes_gather_options *options,
@@ -55,5 +71,10 @@ int scopes_gather_connect(const scopes_gather_options *options,
                           const scopes_consumer *consumer,
                           const atomic_bool *stop)
 {
-    return host_run(options, address, "scope", key, consumer, stop, CONNECT_MS);
+    return host_run(options, &(end){.address = address,
+                                    .name = "scope",
+                                    .key = key,
+                                    .consumer = consumer,
+                                    .stop = stop,
+                                    .patience_ms = CONNECT_MS});
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "scopes/source.h"
+
+#define PROBLEM_BYTES (3 * PATH_MAX + 1024)
 
 static const char *const suffixes[] = {".space", ".drained", ".archive",
                                        ".meta"};
@@ -122,35 +125,126 @@ static bool same_start(const eventspace_meta *a, const eventspace_meta *b)
            a->start_wall_ns == b->start_wall_ns;
 }
 
-/* The directory with the most of a host's events; `m->count`: none has any of
- * its files. */
-static int host_choose(const merge *m, size_t host, size_t *chosen)
-{
-    uint64_t most = 0;
+/* What a directory has of a host. */
+typedef struct offer {
+    size_t directory; /* the merge's count: none */
+    bool has_meta, damaged;
+    uint64_t events; /* that can be read */
+} offer;
 
-    *chosen = m->count;
+static bool files_there(const merge *m, size_t directory, const char *host)
+{
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char file[PATH_MAX];
+        if (eventspace_run_file(file, sizeof(file), m->directories[directory],
+                                host, suffixes[i]) == 0 &&
+            access(file, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int pass_over(const scopes_batch *batch, void *context)
+{
+    (void)batch;
+    (void)context;
+    return 0;
+}
+
+/* Reads all events: what the heads of an archive's blocks say may be said of
+ * contents that are damaged. */
+static int offer_look(const merge *m, size_t directory, size_t host, offer *out)
+{
+    const eventspace_run_host *there =
+        eventspace_run_host_at(m->runs[directory], host);
+    scopes_ledger ledger = {0};
+    int err = scopes_source_each(m->sources[directory], host, NULL, pass_over,
+                                 NULL, &ledger);
+
+    *out =
+        (offer){.directory = directory,
+                .has_meta = there->has_meta,
+                .damaged = !there->has_meta || eventspace_run_is_damaged(there),
+                .events = ledger.seen};
+    return err;
+}
+
+/* Files with a meta file before those without, then more events, then files
+ * without damage, then the directory that was named first. */
+static bool is_better(const offer *a, const offer *b)
+{
+    if (a->has_meta != b->has_meta)
+        return a->has_meta;
+    if (a->events != b->events)
+        return a->events > b->events;
+    return !a->damaged && b->damaged;
+}
+
+static int same_run_check(const merge *m, size_t host, const offer *a,
+                          const offer *b)
+{
+    const eventspace_run_host *one, *other;
+
+    if (!a->has_meta || !b->has_meta)
+        return 0; /* nobody knows */
+    one = eventspace_run_host_at(m->runs[a->directory], host);
+    other = eventspace_run_host_at(m->runs[b->directory], host);
+    if (same_start(&one->meta, &other->meta))
+        return 0;
+    return pastset_fail(
+        PASTSET_EEXIST, "%s and %s have different runs of host %s",
+        m->directories[a->directory], m->directories[b->directory], one->name);
+}
+
+/* Finds the best that the directories have of a host, and what has the most
+ * events (`*fullest`): not the same if that has no meta file. */
+static int host_choose(const merge *m, size_t host, offer *best, offer *fullest)
+{
+    const char *name = eventspace_run_host_at(m->runs[0], host)->name;
+
+    *best = *fullest = (offer){.directory = m->count};
     for (size_t i = 0; i < m->count; i++) {
-        const eventspace_run_host *there =
-            eventspace_run_host_at(m->runs[i], host);
-        scopes_ledger ledger;
+        offer here;
         int err;
-        if (!there->has_meta)
+        if (!files_there(m, i, name))
             continue;
-        if (*chosen < m->count &&
-            !same_start(&there->meta,
-                        &eventspace_run_host_at(m->runs[*chosen], host)->meta))
-            return pastset_fail(
-                PASTSET_EEXIST, "%s and %s have different runs of host %s",
-                m->directories[*chosen], m->directories[i], there->name);
-        err = scopes_source_count(m->sources[i], host, &ledger);
+        err = offer_look(m, i, host, &here);
+        if (!err && best->directory < m->count)
+            err = same_run_check(m, host, best, &here);
         if (err)
             return err;
-        if (*chosen == m->count || ledger.seen > most) {
-            *chosen = i;
-            most = ledger.seen;
-        }
+        if (best->directory == m->count || is_better(&here, best))
+            *best = here;
+        if (fullest->directory == m->count || here.events > fullest->events)
+            *fullest = here;
     }
     return 0;
+}
+
+/* What is missing or damaged of a host as it is in `out`; "" when nothing. */
+static void problem_tell(const merge *m, size_t host, const offer *best,
+                         const offer *fullest, char *out, size_t room)
+{
+    const eventspace_run_host *from;
+
+    *out = 0;
+    if (best->directory == m->count) {
+        snprintf(out, room, "none of the directories has its files");
+        return;
+    }
+    from = eventspace_run_host_at(m->runs[best->directory], host);
+    if (best->has_meta && fullest->events > best->events)
+        snprintf(
+            out, room,
+            "%s has more of its events, %" PRIu64 " and not %" PRIu64
+            ", but they were left, as nothing tells that they are of this "
+            "run (%s); if they are, copy %s/%s.meta there and merge again",
+            m->directories[fullest->directory], fullest->events, best->events,
+            eventspace_run_host_at(m->runs[fullest->directory], host)->problem,
+            m->directories[best->directory], from->name);
+    else if (best->damaged)
+        snprintf(out, room, "%" PRIu64 " of its events can be read, but %s",
+                 best->events, from->problem);
 }
 
 /* --- all --- */
@@ -229,13 +323,18 @@ static int hosts_merge(const merge *m, scopes_merged *merged, void *context)
 
     for (size_t i = 0; i < hosts && !err; i++) {
         const char *name = eventspace_run_host_at(m->runs[0], i)->name;
-        size_t chosen;
-        err = host_choose(m, i, &chosen);
-        if (!err && chosen < m->count)
-            err = host_copy(m, chosen, name);
-        if (!err)
-            merged(name, chosen < m->count ? m->directories[chosen] : NULL,
-                   context);
+        char problem[PROBLEM_BYTES];
+        offer best, fullest;
+        err = host_choose(m, i, &best, &fullest);
+        if (!err && best.directory < m->count)
+            err = host_copy(m, best.directory, name);
+        if (err)
+            break;
+        problem_tell(m, i, &best, &fullest, problem, sizeof(problem));
+        merged(name,
+               best.directory < m->count ? m->directories[best.directory]
+                                         : NULL,
+               problem, context);
     }
     return err;
 }

@@ -10,14 +10,18 @@
 
 #include <stddef.h>
 
-/* From where the files of a host came; NULL: no directory has any. */
+/* From where the files of a host came, one of the directories as given; NULL:
+ * none has any. `problem` says what is missing or damaged of them, or was left
+ * behind; "" when nothing. */
 typedef void scopes_merged(const char *host, const char *directory,
-                           void *context);
+                           const char *problem, void *context);
 
 /* Makes the run directory `out`, which is not there or empty, of `count`
  * others, which stay as they are: the map, and of each host the files from the
- * directory that has the most of its events. Tells `merged` of each host of the
- * map, in its order.
+ * directory from which the most of its events can be read; all are read for
+ * that. Files without a readable meta file, of which nobody knows which run
+ * they are of, are taken when no directory has the host with one. Tells
+ * `merged` of each host of the map, in its order.
  * Errors: PASTSET_EEXIST (`out` is not empty; two directories have different
  * runs of a host), PASTSET_EINVAL (they have different maps), PASTSET_EIO,
  * PASTSET_ENOSPC, PASTSET_ENOMEM, and those of eventspace_run_open. After an

@@ -11,6 +11,7 @@ typedef struct scope {
     scopes_gather_options gather;
     const char *run, *out, *listen, *connect, *key_file;
     bool map, serve, once, as_host, statistics;
+    bool told; /* where it listens */
     viewer_format format;
     int print_fd;
     /* Of the root: */

@@ -158,8 +158,33 @@ static int interrupted_tell(const scope *s, const char *directory)
     return well ? COMMAND_OK : COMMAND_FAILED;
 }
 
-/* Calls this program as a host of the tree. */
-static int launch(const scope *s, const char *map_file, const char *directory)
+/* --- signals ---
+ *
+ * While files of the tree are made and removed they wait. The launcher catches
+ * them in between; when it has started the tree, one that has waited ends it.
+ */
+
+static void signals_hold(sigset_t *before)
+{
+    sigset_t held;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+/* `started` of the launcher. */
+static void signals_let(void *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Calls this program as a host of the tree. Signals are held before and after;
+ * `before` are those that were so anyway. */
+static int launch(const scope *s, const char *map_file, const char *directory,
+                  sigset_t *before)
 {
     char self[PATH_MAX], print[16], window[32];
     const char *const formats[] = {"table", "csv", "json"};
@@ -169,11 +194,15 @@ static int launch(const scope *s, const char *map_file, const char *directory)
     int fd = fcntl(STDOUT_FILENO, F_DUPFD, 64);
     int code = COMMAND_FAILED, signal_number = 0, n = 0;
     const char *argv[16];
+    sigset_t outside;
+    int err;
     eventspace_launch_options plan = {.map_file = map_file,
                                       .directory = directory,
                                       .term_ms = TERM_MS,
                                       .signal = &signal_number,
-                                      .hushed = true};
+                                      .hushed = true,
+                                      .started = signals_let,
+                                      .context = before};
 
     if (length < 0 || fd < 0) {
         pastset_fail(PASTSET_EIO, "this program's own file: %s",
@@ -200,7 +229,9 @@ static int launch(const scope *s, const char *map_file, const char *directory)
     }
     argv[n] = NULL;
     plan.argv = (char *const *)(uintptr_t)argv;
-    if (eventspace_launch(&plan, &code))
+    err = eventspace_launch(&plan, &code);
+    signals_hold(&outside);
+    if (err)
         code = command_fail();
     else if (signal_number)
         code = interrupted_tell(s, directory);
@@ -212,11 +243,14 @@ static int launch_tree(const scope *s, const paths_map *map)
 {
     const char *base = getenv("TMPDIR");
     char directory[PATH_MAX], file[PATH_MAX + 16];
+    sigset_t before;
     int code;
 
     snprintf(directory, sizeof(directory), "%s/eventspace-scope.XXXXXX",
              base && *base ? base : "/tmp");
+    signals_hold(&before);
     if (!mkdtemp(directory)) {
+        signals_let(&before);
         pastset_fail(PASTSET_EIO, "%s: %s", directory, strerror(errno));
         return command_fail();
     }
@@ -224,9 +258,10 @@ static int launch_tree(const scope *s, const paths_map *map)
     if (paths_map_save(map, file))
         code = command_fail();
     else
-        code = launch(s, file, directory);
+        code = launch(s, file, directory, &before);
     unlink(file);
     directory_remove(directory);
+    signals_let(&before);
     return code;
 }
 
@@ -269,6 +304,21 @@ int command_scope_tree(scope *s)
 
 /* --- over the network --- */
 
+/* Once, though it listens anew for each that comes. */
+static void listening_tell(void *context)
+{
+    scope *s = context;
+
+    if (!s->told)
+        fprintf(stderr,
+                "eventspace: listening at %s, for `eventspace scope` or `top` "
+                "with --connect and the same key; %s\n",
+                s->listen,
+                s->once ? "ends after the first one"
+                        : "Ctrl-C or SIGTERM ends it");
+    s->told = true;
+}
+
 int command_scope_serve(scope *s)
 {
     uint8_t key[PATHS_KEY_BYTES];
@@ -282,7 +332,8 @@ int command_scope_serve(scope *s)
         err = eventspace_key_load(key, s->key_file);
     s->gather.run = run;
     while (!err) {
-        err = scopes_gather_serve(&s->gather, s->listen, key);
+        err =
+            scopes_gather_serve(&s->gather, s->listen, key, listening_tell, s);
         if (s->once)
             break;
         /* One that fails has to do with the other side. */

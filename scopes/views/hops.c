@@ -29,7 +29,7 @@
  * it kept.
  *
  * With `each`: a row for each part of each round and thread; rounds count from
- * 1.
+ * 0, as in the other views.
  *
  * A round is left out when tuples of the last one's way are missing, and a
  * thread's part in it when some of its own way are. */

@@ -19,7 +19,7 @@ static void each_row(scopes__hops *h, uint32_t top, uint32_t i,
         return;
     scopes_table_text(
         h->out, scopes_ways_node_name(h->subject->ways, h->tree->element));
-    scopes__round_cell(h->out, h->tree->number, (uint64_t)h->first + i + 1);
+    scopes__round_cell(h->out, h->tree->number, (uint64_t)h->first + i);
     scopes_table_text(
         h->out, scopes_ways_thread_name(h->subject->ways,
                                         scopes__hops_branch(h, top)->thread));

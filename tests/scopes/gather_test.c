@@ -900,6 +900,7 @@ Test(gather, a_server_gives_a_run_to_those_who_know_the_key)
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     process_wait(&server, SECONDS);
     cr_expect_eq(server.exit_code, 0, "%s", server.output);
+    check_says(server.output, "; ends after the first one\n");
     process_free(&client);
     process_free(&server);
 }
@@ -921,6 +922,11 @@ Test(gather, a_second_client_gets_the_run_again)
     }
     kill(server.pid, SIGTERM);
     process_wait(&server, SECONDS);
+    check_says(server.output, "eventspace: listening at ");
+    check_says(server.output, address);
+    check_says(server.output, "; Ctrl-C or SIGTERM ends it\n");
+    cr_expect_null(strstr(strchr(server.output, '\n'), "listening"),
+                   "said twice: %s", server.output);
     process_free(&server);
 }
 

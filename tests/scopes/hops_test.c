@@ -146,6 +146,36 @@ Test(hops, can_be_asked_for_one_thread_or_one_hop)
     told_end(&t);
 }
 
+/* The lowest and the highest number of a round that a view tells. */
+static void check_rounds(told *t, const char *view, int64_t first, int64_t last)
+{
+    scopes_table *table = told_view(t, view);
+    int64_t low = INT64_MAX, high = -1;
+
+    for (size_t row = 0; row < scopes_table_rows(table); row++) {
+        int64_t round = table_integer(table, row, "round");
+        low = round < low ? round : low;
+        high = round > high ? round : high;
+    }
+    cr_expect(low == first && high == last, "%s: rounds %ld to %ld", view,
+              (long)low, (long)high);
+    scopes_table_destroy(table);
+}
+
+Test(hops, counts_rounds_from_0_as_the_other_views_do)
+{
+    static const char *const views[] = {"last-arriver",   "performance",
+                                        "signal-arrival", "signal-departure",
+                                        "thread-wait",    "hops"};
+    told t;
+
+    told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
+    t.subject.each = true;
+    for (size_t i = 0; i < SIZE(views); i++)
+        check_rounds(&t, views[i], 0, 1);
+    told_end(&t);
+}
+
 /* --- runs --- */
 
 /* The tuples of a run, at the tops and below the root. */
@@ -177,8 +207,8 @@ static const eventspace_trace *event_of(const world *w, uint32_t collector,
 {
     const scopes_series *series = scopes_store_series(w->t.store, collector);
 
-    cr_assert_lt((size_t)round - 1, series->count);
-    return &series->events[round - 1];
+    cr_assert_lt((size_t)round, series->count);
+    return &series->events[round];
 }
 
 static int64_t start_of(const world *w, uint32_t collector, int64_t round)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "eventspace/run.h"
+#include "scopes/archive_internal.h"
 #include "scopes/merge.h"
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
@@ -163,6 +164,158 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
     }
 }
 
+/* --- damage --- */
+
+/* A mirror of the run, which has no spaces, only archives. */
+static void mirror_make(const char *mirror, const char *run)
+{
+    free(process_run(0, 120, EVENTSPACE, "scope", run, "--out", mirror, NULL));
+}
+
+static void directory_copy(const char *from, const char *to)
+{
+    free(process_run(0, 60, "/bin/cp", "-r", from, to, NULL));
+}
+
+static const char *file_of(const char *directory, const char *name)
+{
+    static char file[1024];
+
+    snprintf(file, sizeof(file), "%s/%s", directory, name);
+    return file;
+}
+
+static void bytes_damage(const char *file, uint64_t offset)
+{
+    FILE *io = fopen(file, "r+b");
+
+    cr_assert_not_null(io, "%s", file);
+    fseek(io, (long)offset, SEEK_SET);
+    for (int i = 0; i < 40; i++)
+        putc(0xA5, io);
+    fclose(io);
+}
+
+/* In the content of a block: its head stays as it is. */
+static void archive_damage(const char *file)
+{
+    scopes_archive *archive;
+    uint64_t head;
+
+    check_status(scopes_archive_open(&archive, file), 0);
+    cr_assert_gt(scopes_archive_blocks(archive), 0);
+    head = scopes_archive_block_at(archive, 0)->offset;
+    scopes_archive_free(archive);
+    bytes_damage(file, head + ARCHIVE_BLOCK_BYTES);
+}
+
+/* How many of its events can be read, of all hosts. */
+static unsigned long long events_read(const char *directory)
+{
+    char *json = process_run(0, 60, EVENTSPACE, "view", directory,
+                             "communication", "--format", "json", NULL);
+    const char *seen = strstr(json, "\"seen\":");
+    unsigned long long count = 0;
+
+    cr_assert(seen, "%s", json);
+    sscanf(seen, "\"seen\":%llu", &count);
+    free(json);
+    return count;
+}
+
+Test(merge, takes_the_directory_of_which_more_can_be_read)
+{
+    char run[512], whole[512], damaged[512], all[512], *output;
+
+    snprintf(run, sizeof(run), "%s", scratch_file("run"));
+    snprintf(whole, sizeof(whole), "%s", scratch_file("whole"));
+    snprintf(damaged, sizeof(damaged), "%s", scratch_file("damaged"));
+    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    run_make(run);
+    mirror_make(whole, run);
+    directory_copy(whole, damaged);
+    archive_damage(file_of(damaged, "h0.archive"));
+    cr_assert_lt(events_read(damaged), events_read(whole));
+    output = process_run(0, 60, EVENTSPACE, "merge", damaged, whole, "--out",
+                         all, NULL);
+    check_says(output, "host h0: from ");
+    check_says(output, "/whole\n");
+    free(output);
+    cr_expect_eq(events_read(all), events_read(whole));
+    /* Where there is no better one, it says so. */
+    output = process_run(1, 60, EVENTSPACE, "merge", damaged, damaged, "--out",
+                         scratch_file("both"), NULL);
+    check_says(output, "eventspace: host h0: ");
+    check_says(output, "is damaged");
+    free(output);
+    cr_expect_eq(events_read(scratch_file("both")), events_read(damaged));
+}
+
+Test(merge, takes_a_host_without_a_meta_file_and_says_so)
+{
+    char run[512], north[512], south[512], all[512], *output;
+
+    snprintf(run, sizeof(run), "%s", scratch_file("run"));
+    snprintf(north, sizeof(north), "%s", scratch_file("north"));
+    snprintf(south, sizeof(south), "%s", scratch_file("south"));
+    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    run_make(run);
+    machine_make(north, run, "h0");
+    unlink(file_of(north, "h0.meta"));
+    machine_make(south, run, "h1");
+    output = process_run(1, 60, EVENTSPACE, "merge", north, south, "--out", all,
+                         NULL);
+    check_says(output, "/north\n");
+    check_says(output, "eventspace: host h0: ");
+    check_says(output, "of its events can be read, but ");
+    check_says(output, "/north/h0.meta: ");
+    free(output);
+    for (size_t host = 0; host < 2; host++)
+        cr_expect_eq(events_of(all, host).made, events_of(run, host).made);
+}
+
+Test(merge, says_which_events_it_leaves_for_want_of_a_meta_file)
+{
+    char run[512], whole[512], damaged[512], all[512], *output;
+
+    snprintf(run, sizeof(run), "%s", scratch_file("run"));
+    snprintf(whole, sizeof(whole), "%s", scratch_file("whole"));
+    snprintf(damaged, sizeof(damaged), "%s", scratch_file("damaged"));
+    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    run_make(run);
+    mirror_make(whole, run);
+    directory_copy(whole, damaged);
+    archive_damage(file_of(damaged, "h0.archive"));
+    bytes_damage(file_of(whole, "h0.meta"), 0);
+    output = process_run(1, 60, EVENTSPACE, "merge", damaged, whole, "--out",
+                         all, NULL);
+    check_says(output, "/whole has more of its events, ");
+    check_says(output, "/whole/h0.meta: ");
+    check_says(output, "/damaged/h0.meta there and merge again");
+    free(output);
+    cr_expect_eq(events_read(all), events_read(damaged));
+}
+
+Test(merge, fails_when_no_directory_has_a_host)
+{
+    char run[512], north[512], again[512], all[512], *output;
+
+    snprintf(run, sizeof(run), "%s", scratch_file("run"));
+    snprintf(north, sizeof(north), "%s", scratch_file("north"));
+    snprintf(again, sizeof(again), "%s", scratch_file("again"));
+    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    run_make(run);
+    machine_make(north, run, "h0");
+    machine_make(again, run, "h0");
+    output = process_run(1, 60, EVENTSPACE, "merge", north, again, "--out", all,
+                         NULL);
+    check_says(output, "host h1: none of the directories has its files\n");
+    free(output);
+    cr_expect_eq(events_of(all, 0).made, events_of(run, 0).made);
+}
+
+/* --- refusing --- */
+
 Test(merge, refuses_what_is_not_of_one_run)
 {
     char runs[2][512], all[512], *output;
@@ -230,9 +383,11 @@ static void small_run(const char *directory)
     paths_map_destroy(map);
 }
 
-static void count_host(const char *host, const char *directory, void *context)
+static void count_host(const char *host, const char *directory,
+                       const char *problem, void *context)
 {
     cr_assert(host && directory);
+    cr_expect_str_eq(problem, "");
     ++*(int *)context;
 }
 

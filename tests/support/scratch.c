@@ -12,11 +12,23 @@
 #define NAMES 16
 
 static char directory[64];
+static pid_t owner;
 
+/* Children that a test forks may end with exit() too. */
+static void at_exit(void)
+{
+    if (getpid() == owner)
+        scratch_remove();
+}
+
+/* A test that is skipped ends with exit(), and what its suite has for the end
+ * is not called. */
 void scratch_make(void)
 {
     strcpy(directory, "/tmp/es_test.XXXXXX");
     cr_assert_not_null(mkdtemp(directory));
+    owner = getpid();
+    cr_assert_eq(atexit(at_exit), 0);
 }
 
 static int forget(const char *name, const struct stat *status, int kind,
@@ -30,7 +42,9 @@ static int forget(const char *name, const struct stat *status, int kind,
 
 void scratch_remove(void)
 {
-    nftw(directory, forget, 8, FTW_DEPTH | FTW_PHYS);
+    if (*directory)
+        nftw(directory, forget, 8, FTW_DEPTH | FTW_PHYS);
+    *directory = 0;
 }
 
 const char *scratch_file(const char *format, ...)

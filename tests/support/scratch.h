@@ -1,4 +1,5 @@
-/* scratch.h - a temporary directory that is gone when the test ends. */
+/* scratch.h - a temporary directory that is gone when the test ends,
+ * also when it is skipped. */
 #ifndef TESTS_SUPPORT_SCRATCH_H
 #define TESTS_SUPPORT_SCRATCH_H
 

@@ -2,7 +2,9 @@
 // paper 001's: eight programs, five kinds of sharing.
 //
 //     node models.mjs BIN FOLDER [RUNS [PROGRAM ...]]
+//     node models.mjs --check [RUNS [PROGRAM ...]]
 //
+// --check says whether RUNS and the names can be taken, and runs nothing.
 // BIN has the programs, FOLDER gets what `eventspace experiment` says of each
 // (JSON) and its profile; the summary, one JSON object per line and kind of
 // sharing, goes to standard output. Needs a quiet machine of two processors,
@@ -11,8 +13,9 @@ import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 
-const [bin, folder, runs = '5', ...only] = process.argv.slice(2);
-const eventspace = join(bin, 'eventspace');
+const checkOnly = process.argv[2] === '--check';
+const [bin, folder, runs = '5', ...only] =
+  checkOnly ? ['', '', ...process.argv.slice(3)] : process.argv.slice(2);
 
 // A second or two each, alone: `nodes` where processors are shared, `links` where
 // links are, which makes them several times as long.
@@ -31,6 +34,24 @@ const programs = {
 };
 const arguments_ = {windtunnel: {nodes: ['--steps', '2500'],
                                  links: ['--steps', '1200']}};
+
+function refuse(why) {
+  process.stderr.write(`validation: ${why}\n`);
+  process.exit(2);
+}
+
+if (bin === undefined || folder === undefined)
+  refuse('models.mjs needs BIN, where the programs are, and FOLDER, where ' +
+         'the results go');
+if (!/^[1-9][0-9]{0,3}$/.test(runs))
+  refuse(`the number of runs is '${runs}'; give one from 1 to 9999`);
+for (const program of only)
+  if (!Object.hasOwn(programs, program))
+    refuse(`there is no program '${program}'; those that can be validated ` +
+           `are ${Object.keys(programs).join(', ')}`);
+if (checkOnly)
+  process.exit(0);
+const eventspace = join(bin, 'eventspace');
 
 // The papers' own errors, mean and maximum, where they tell them: 000, 4.
 const kinds = [

@@ -74,6 +74,23 @@ scope() { # OPTIONS...
 }
 check "a scope" scope
 check "and one with a deeper tree" scope --fanout 2
+# As soon as it has files of its own, whatever it does then.
+early() {
+    mkdir -p tmp
+    for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        rm -rf MIRROR
+        begin env TMPDIR="$folder/tmp" "$eventspace" scope RUN --out MIRROR
+        until set -- tmp/* && [ -e "$1" ]; do
+            kill -0 $group || return 1
+        done
+        interrupt
+        code=$?
+        echo "try $try: exit code $code, in tmp: $(ls tmp)"
+        [ $code -le 1 ] && [ -z "$(ls tmp)" ] && lines 1 err &&
+            says "^eventspace: interrupted" err || return 1
+    done
+}
+check "one that has just begun" early
 statistics() {
     begin "$eventspace" scope RUN --statistics 200ms
     until_true test -s out || return 1

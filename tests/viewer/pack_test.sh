@@ -104,6 +104,16 @@ merges() {
         cmp merged.csv map.csv
 }
 check "merge takes it" merges
+merges_by_name() {
+    says "host h0: from map.tar.zst$" out && rm map.meta/h0.meta &&
+        "$eventspace" pack map.meta >out &&
+        "$eventspace" merge map.meta.tar.zst map.meta.tar.zst \
+            --out bare >out 2>err
+    [ $? -eq 1 ] && says "host h0: from map.meta.tar.zst$" out &&
+        says "host h0: .*but map.meta.tar.zst/h0.meta: " err
+}
+cp -r map map.meta
+check "merge says the name that was given" merges_by_name
 archives() {
     "$eventspace" archive map.tar.zst 2>err
     [ $? -eq 1 ] && says "eventspace unpack" err

@@ -57,10 +57,13 @@ async function ask(address, method, path, body) {
   return value;
 }
 
+/* chromedriver speaks to the browser over a pipe: otherwise it connects to
+ * "localhost", a name that not every machine knows. */
 async function openBrowser(address, width, height, more = []) {
   const args = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic',
     '--no-first-run', '--disable-background-networking', '--disable-component-update',
-    '--disable-sync', '--force-device-scale-factor=1', `--window-size=${width},${height}`,
+    '--disable-sync', '--remote-debugging-pipe',
+    '--force-device-scale-factor=1', `--window-size=${width},${height}`,
     `--user-data-dir=${mkdtempSync(join(folder, 'profile-'))}`, ...more];
   const {sessionId} = await ask(address, 'POST', '/session', {
     capabilities: {alwaysMatch: {
