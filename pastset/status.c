@@ -65,6 +65,15 @@ int pastset_fail_while(int status, const char *format, ...)
     return pastset_fail(status, "%s: %s", front, last_text);
 }
 
+int pastset_fail_errno(const char *name)
+{
+    int error = errno;
+    int status = pastset_status_from_errno(error);
+
+    return pastset_fail(status ? status : PASTSET_EIO, "%s: %s", name,
+                        strerror(error));
+}
+
 int pastset_status_from_errno(int error)
 {
     switch (error) {

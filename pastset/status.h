@@ -68,4 +68,7 @@ int pastset_fail_while(int status, const char *format, ...)
 /* The code for a value of errno. */
 int pastset_status_from_errno(int error);
 
+/* Fails with what errno says of a file: "NAME: text". Never 0. */
+int pastset_fail_errno(const char *name);
+
 #endif

@@ -25,6 +25,8 @@
 
 #include "paths/host_internal.h"
 
+#define REFUSED_MS 1000 /* where somebody listened before */
+
 struct paths_stand_in {
     paths_host *host;
     wire_kind kind;
@@ -118,7 +120,7 @@ static uint32_t refused_ms(const paths_stand_in_options *options)
     bool reached = options->joins && self != PATHS_NONE &&
                    options->joins[self] != PATHS_NOT_COME;
 
-    return reached ? 1000 : 0;
+    return reached ? REFUSED_MS : 0;
 }
 
 int paths_stand_in_create(paths_stand_in **out,

@@ -26,14 +26,6 @@ typedef struct merge {
     size_t count;
 } merge;
 
-static int fail_errno(const char *name)
-{
-    int error = errno;
-
-    return pastset_fail(pastset_status_from_errno(error), "%s: %s", name,
-                        strerror(error));
-}
-
 /* --- copying --- */
 
 static int bytes_copy(int from, int to, off_t at, off_t end)
@@ -87,14 +79,14 @@ static int file_copy(const char *from_name, const char *to_name)
     int from = open(from_name, O_RDONLY | O_CLOEXEC), to, err = 0;
 
     if (from < 0)
-        return errno == ENOENT ? 0 : fail_errno(from_name);
+        return errno == ENOENT ? 0 : pastset_fail_errno(from_name);
     to = open(to_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (to < 0 || holes_copy(from, to) != 0)
         err = pastset_fail(pastset_status_from_errno(errno),
                            "copying %s to %s: %s", from_name, to_name,
                            strerror(errno));
     if (to >= 0 && close(to) != 0 && !err)
-        err = fail_errno(to_name);
+        err = pastset_fail_errno(to_name);
     close(from);
     return err;
 }
@@ -258,7 +250,7 @@ static int out_make(const char *out)
     if (mkdir(out, 0777) == 0)
         return 0;
     if (errno != EEXIST || !(dir = opendir(out)))
-        return fail_errno(out);
+        return pastset_fail_errno(out);
     while ((entry = readdir(dir)) != NULL)
         empty &= entry->d_name[0] == '.' &&
                  (!entry->d_name[1] || strcmp(entry->d_name, "..") == 0);

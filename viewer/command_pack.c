@@ -210,13 +210,6 @@ static error_t parse_unpack(int key, char *text, struct argp_state *state)
     }
 }
 
-static int fail_errno(const char *name)
-{
-    int error = errno;
-    return pastset_fail(pastset_status_from_errno(error), "%s: %s", name,
-                        strerror(error));
-}
-
 /* FILE without its suffix, or with another one; the caller frees it. */
 static char *name_with(const char *file, const char *suffix)
 {
@@ -240,7 +233,8 @@ static int unpack_to(const char *file, const char *out)
 
     while (bytes > 1 && out[bytes - 1] == '/')
         bytes--;
-    length = snprintf(draft, sizeof(draft), "%.*s.part.XXXXXX", (int)bytes, out);
+    length =
+        snprintf(draft, sizeof(draft), "%.*s.part.XXXXXX", (int)bytes, out);
     if (length < 0 || (size_t)length >= sizeof(draft))
         return pastset_fail(PASTSET_EINVAL, "%.100s...: the name is too long",
                             out);
@@ -251,10 +245,10 @@ static int unpack_to(const char *file, const char *out)
                             out);
     signals_catch();
     if (!mkdtemp(draft))
-        return fail_errno(out);
+        return pastset_fail_errno(out);
     err = viewer_unpack(run, file, draft);
     if (!err && rename(run, out) != 0)
-        err = fail_errno(out);
+        err = pastset_fail_errno(out);
     viewer_remove(draft);
     return err;
 }
@@ -324,11 +318,11 @@ static int pipe_make(int ends[2])
     int low[2];
 
     if (pipe2(low, O_CLOEXEC) != 0)
-        return fail_errno(temporary.directory);
+        return pastset_fail_errno(temporary.directory);
     for (int i = 0; i < 2; i++) {
         ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
         if (ends[i] < 0)
-            fail_errno(temporary.directory);
+            pastset_fail_errno(temporary.directory);
         close(low[i]);
     }
     if (ends[0] >= 0 && ends[1] >= 0)
@@ -367,7 +361,7 @@ static int remover_start(void)
     if (temporary.remover < 0) {
         close(ends[1]);
         close(ends[0]);
-        return fail_errno(temporary.directory);
+        return pastset_fail_errno(temporary.directory);
     }
     close(ends[0]);
     temporary.alive = ends[1];
@@ -384,7 +378,7 @@ static int directory_make(const char *folder)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     if (!mkdtemp(temporary.directory))
-        err = fail_errno(folder);
+        err = pastset_fail_errno(folder);
     else
         err = remover_start();
     if (err)
@@ -423,7 +417,7 @@ static int unpack_temporarily(unpacked *u, const char *file)
     snprintf(directory, sizeof(directory), "%s/%u", temporary.directory,
              temporary.count++);
     if (mkdir(directory, 0700) != 0)
-        return fail_errno(directory);
+        return pastset_fail_errno(directory);
     err = viewer_unpack(u->run, file, directory);
     if (err == PASTSET_ENOSPC || err == PASTSET_EIO)
         pastset_fail_while(err, "unpacking %s (TMPDIR says where)", file);

@@ -276,13 +276,6 @@ static int fd_pack(packing *p, int fd)
     return err;
 }
 
-static int fail_errno(const char *file)
-{
-    int error = errno;
-    return pastset_fail(pastset_status_from_errno(error), "%s: %s", file,
-                        strerror(error));
-}
-
 /* Beside the file, and then in its place; for its owner only, as what is in it
  * was. The run may be removed after this, so it is on the disk then. */
 static int draft_pack(packing *p, char *draft)
@@ -291,16 +284,16 @@ static int draft_pack(packing *p, char *draft)
     int err, fd = mkostemps(draft, (int)strlen(".part"), O_CLOEXEC);
 
     if (fd < 0)
-        return fail_errno(p->file);
+        return pastset_fail_errno(p->file);
     err = fd_pack(p, fd);
     if (!err && fstat(fd, &status) == 0)
         p->counts.packed_bytes = (uint64_t)status.st_size;
     if (!err && fsync(fd) != 0)
-        err = fail_errno(p->file);
+        err = pastset_fail_errno(p->file);
     if (close(fd) != 0 && !err)
-        err = fail_errno(p->file);
+        err = pastset_fail_errno(p->file);
     if (!err && rename(draft, p->file) != 0)
-        err = fail_errno(p->file);
+        err = pastset_fail_errno(p->file);
     if (err)
         unlink(draft);
     return err;
@@ -313,10 +306,10 @@ static int in_place_pack(packing *p)
                                        : open(p->file, O_WRONLY | O_CLOEXEC);
     int err = fd >= 0            ? fd_pack(p, fd)
               : viewer_pack_stop ? stopped()
-                                 : fail_errno(p->file);
+                                 : pastset_fail_errno(p->file);
 
     if (fd >= 0 && close(fd) != 0 && !err)
-        err = fail_errno(p->file);
+        err = pastset_fail_errno(p->file);
     return err;
 }
 
@@ -372,7 +365,7 @@ int viewer_pack(const char *file, const char *directory,
     int err;
 
     if (!real || !p) {
-        err = p ? fail_errno(directory)
+        err = p ? pastset_fail_errno(directory)
                 : pastset_fail(PASTSET_ENOMEM, "%s: no memory to pack it",
                                directory);
         free(real);
@@ -475,7 +468,7 @@ static int bytes_open(unpacking *u)
 
     u->fd = open(u->file, O_RDONLY | O_CLOEXEC);
     if (u->fd < 0)
-        return fail_errno(u->file);
+        return pastset_fail_errno(u->file);
     if (pread(u->fd, begin, sizeof(begin), 0) != sizeof(begin) ||
         memcmp(begin, magic, sizeof(magic)) != 0)
         return 0;
@@ -612,7 +605,7 @@ int viewer_unpack(char run[PATH_MAX], const char *file, const char *directory)
 
     *run = 0;
     if (!real)
-        return fail_errno(directory);
+        return pastset_fail_errno(directory);
     err = bytes_open(&u);
     u.from = archive_read_new();
     u.to = archive_write_disk_new();

@@ -24,6 +24,12 @@ TestSuite(merge, .init = scratch_make, .fini = scratch_remove, .timeout = 600);
 
 /* --- runs --- */
 
+/* A name in the scratch directory that stays. */
+static void name_make(char out[512], const char *name)
+{
+    snprintf(out, 512, "%s", scratch_file("%s", name));
+}
+
 /* A run of gsum with four threads on two hosts. */
 static void run_make(const char *directory)
 {
@@ -109,10 +115,10 @@ Test(merge, makes_one_run_of_those_of_two_machines)
 {
     char run[512], north[512], south[512], all[512], *output;
 
-    snprintf(run, sizeof(run), "%s", scratch_file("run"));
-    snprintf(north, sizeof(north), "%s", scratch_file("north"));
-    snprintf(south, sizeof(south), "%s", scratch_file("south"));
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(run, "run");
+    name_make(north, "north");
+    name_make(south, "south");
+    name_make(all, "all");
     run_make(run);
     machine_make(north, run, "h0");
     machine_make(south, run, "h1");
@@ -135,8 +141,8 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
 {
     char run[512], machines[2][512], mirrors[2][512], all[512], *output;
 
-    snprintf(run, sizeof(run), "%s", scratch_file("run"));
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(run, "run");
+    name_make(all, "all");
     run_make(run);
     for (int i = 0; i < 2; i++) {
         char host[8], file[1024];
@@ -227,10 +233,10 @@ Test(merge, takes_the_directory_of_which_more_can_be_read)
 {
     char run[512], whole[512], damaged[512], all[512], *output;
 
-    snprintf(run, sizeof(run), "%s", scratch_file("run"));
-    snprintf(whole, sizeof(whole), "%s", scratch_file("whole"));
-    snprintf(damaged, sizeof(damaged), "%s", scratch_file("damaged"));
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(run, "run");
+    name_make(whole, "whole");
+    name_make(damaged, "damaged");
+    name_make(all, "all");
     run_make(run);
     mirror_make(whole, run);
     directory_copy(whole, damaged);
@@ -255,10 +261,10 @@ Test(merge, takes_a_host_without_a_meta_file_and_says_so)
 {
     char run[512], north[512], south[512], all[512], *output;
 
-    snprintf(run, sizeof(run), "%s", scratch_file("run"));
-    snprintf(north, sizeof(north), "%s", scratch_file("north"));
-    snprintf(south, sizeof(south), "%s", scratch_file("south"));
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(run, "run");
+    name_make(north, "north");
+    name_make(south, "south");
+    name_make(all, "all");
     run_make(run);
     machine_make(north, run, "h0");
     unlink(file_of(north, "h0.meta"));
@@ -278,10 +284,10 @@ Test(merge, says_which_events_it_leaves_for_want_of_a_meta_file)
 {
     char run[512], whole[512], damaged[512], all[512], *output;
 
-    snprintf(run, sizeof(run), "%s", scratch_file("run"));
-    snprintf(whole, sizeof(whole), "%s", scratch_file("whole"));
-    snprintf(damaged, sizeof(damaged), "%s", scratch_file("damaged"));
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(run, "run");
+    name_make(whole, "whole");
+    name_make(damaged, "damaged");
+    name_make(all, "all");
     run_make(run);
     mirror_make(whole, run);
     directory_copy(whole, damaged);
@@ -300,10 +306,10 @@ Test(merge, fails_when_no_directory_has_a_host)
 {
     char run[512], north[512], again[512], all[512], *output;
 
-    snprintf(run, sizeof(run), "%s", scratch_file("run"));
-    snprintf(north, sizeof(north), "%s", scratch_file("north"));
-    snprintf(again, sizeof(again), "%s", scratch_file("again"));
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(run, "run");
+    name_make(north, "north");
+    name_make(again, "again");
+    name_make(all, "all");
     run_make(run);
     machine_make(north, run, "h0");
     machine_make(again, run, "h0");
@@ -320,7 +326,7 @@ Test(merge, refuses_what_is_not_of_one_run)
 {
     char runs[2][512], all[512], *output;
 
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(all, "all");
     for (int i = 0; i < 2; i++) {
         snprintf(runs[i], 512, "%s", scratch_file("run%d", i));
         run_make(runs[i]);
@@ -409,8 +415,8 @@ Test(merge, copies_files_whole_though_each_write_takes_a_part)
     const char *runs[] = {run};
     int hosts = 0;
 
-    snprintf(run, sizeof(run), "%s", scratch_file("run"));
-    snprintf(all, sizeof(all), "%s", scratch_file("all"));
+    name_make(run, "run");
+    name_make(all, "all");
     small_run(run);
     written_most = 1000;
     check_status(scopes_merge(all, runs, 1, count_host, &hosts), 0);
