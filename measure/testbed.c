@@ -23,6 +23,9 @@
 
 #define HOSTS_MAX 64
 #define NAME_BYTES 24
+/* Not ip -n, tc -n: these have mounts of their own as well, which nobody can
+ * have below a chroot. */
+#define IN_NAMESPACE "nsenter --net=/run/netns/%s "
 #define FRAME 1514      /* Ethernet: 1500 and the header */
 #define QUEUE (4 << 20) /* bytes that may wait for a link */
 
@@ -122,9 +125,10 @@ static int host_make(measure_testbed *t, uint32_t i)
     run("ip netns del %s", space); /* of one that was killed */
     err = run("ip netns add %s", space);
     if (!err)
-        err = run("ip -n %s link set lo up", space);
+        err = run(IN_NAMESPACE "ip link set lo up", space);
     if (!err)
-        err = run("ip -n %s addr add %s/32 dev lo", space, t->addresses[i]);
+        err = run(IN_NAMESPACE "ip addr add %s/32 dev lo", space,
+                  t->addresses[i]);
     return err;
 }
 
@@ -133,21 +137,22 @@ static int host_make(measure_testbed *t, uint32_t i)
 static int end_make(measure_testbed *t, uint32_t from, uint32_t to)
 {
     const char *space = t->namespaces[from];
-    int err = run("ip -n %s link set es-%u-%u mtu 1500 gso_max_segs 1 "
-                  "txqueuelen 1000 up",
+    int err = run(IN_NAMESPACE "ip link set es-%u-%u mtu 1500 gso_max_segs 1 "
+                               "txqueuelen 1000 up",
                   space, from, to);
 
     if (!err)
-        err = run("ip -n %s route add %s/32 dev es-%u-%u src %s", space,
+        err = run(IN_NAMESPACE "ip route add %s/32 dev es-%u-%u src %s", space,
                   t->addresses[to], from, to, t->addresses[from]);
     return err;
 }
 
 static int link_make(measure_testbed *t, uint32_t a, uint32_t b)
 {
-    int err = run("ip -n %s link add es-%u-%u type veth peer name es-%u-%u "
-                  "netns %s",
-                  t->namespaces[a], a, b, b, a, t->namespaces[b]);
+    int err =
+        run(IN_NAMESPACE "ip link add es-%u-%u type veth peer name es-%u-%u "
+                         "netns %s",
+            t->namespaces[a], a, b, b, a, t->namespaces[b]);
 
     if (!err)
         err = end_make(t, a, b);
@@ -232,10 +237,11 @@ static int end_limit(measure_testbed *t, uint32_t from, uint32_t to,
     const char *space = t->namespaces[from];
 
     if (bandwidth <= 0) {
-        run("tc -n %s qdisc del dev es-%u-%u root", space, from, to);
+        run(IN_NAMESPACE "tc qdisc del dev es-%u-%u root", space, from, to);
         return 0; /* there may have been none */
     }
-    return run("tc -n %s qdisc replace dev es-%u-%u root tbf rate %.0fbit "
+    return run(IN_NAMESPACE
+               "tc qdisc replace dev es-%u-%u root tbf rate %.0fbit "
                "burst %d limit %d",
                space, from, to, bandwidth * 8, FRAME + 86, QUEUE);
 }

@@ -139,7 +139,8 @@ static int limited(const char *space)
     const char *text;
     int count = 0;
 
-    snprintf(command, sizeof(command), "tc -n %s qdisc show", space);
+    snprintf(command, sizeof(command),
+             "nsenter --net=/run/netns/%s tc qdisc show", space);
     for (text = printed(command); (text = strstr(text, "rate 10Mbit")); text++)
         count++;
     return count;

@@ -3,10 +3,17 @@
 #
 #     full_disk_test.sh EVENTSPACE GSUM
 #
-# The file system is one in memory, in a mount namespace of this test's own.
+# The file system is one in memory, in a mount namespace of this test's own:
+# root's without a user namespace, and with propagation as it is, since neither
+# can be had below a chroot.
 set -u
-[ "${FULL_DISK_INSIDE-}" ] ||
-    FULL_DISK_INSIDE=1 exec unshare --map-root-user --mount sh "$0" "$@"
+if [ -z "${FULL_DISK_INSIDE-}" ]; then
+    export FULL_DISK_INSIDE=1
+    if [ "$(id -u)" -eq 0 ]; then
+        exec unshare --mount --propagation unchanged sh "$0" "$@"
+    fi
+    exec unshare --map-root-user --mount sh "$0" "$@"
+fi
 eventspace=$1
 gsum=$2
 . "$(dirname "$0")/check.sh"

@@ -5,5 +5,5 @@
 # launcher is started on the first one in the same way.
 node=$1
 shift
-exec ip netns exec "esbench-${node#node}" unshare --uts \
+exec nsenter --net="/run/netns/esbench-${node#node}" unshare --uts \
     sh -c 'hostname "$0" && exec sh -c "$1"' "$node" "$*"

@@ -11,15 +11,21 @@ down # of somebody who was killed
 [ "$1" = up ] || exit 0
 set -e
 trap 'down' EXIT
+# Not ip -n, which has mounts of its own as well: not to be had in a chroot.
+within() { # SPACE COMMAND...
+    space=$1
+    shift
+    nsenter --net="/run/netns/$space" "$@"
+}
 ip netns add esbench-switch
-ip -n esbench-switch link add name switch up type bridge
+within esbench-switch ip link add name switch up type bridge
 for i in $(seq 0 $(($2 - 1))); do
     ip netns add "esbench-$i"
-    ip -n "esbench-$i" link set lo up
-    ip -n "esbench-$i" link add eth0 type veth peer name "port$i" \
+    within "esbench-$i" ip link set lo up
+    within "esbench-$i" ip link add eth0 type veth peer name "port$i" \
         netns esbench-switch
-    ip -n "esbench-$i" addr add "10.77.77.$((i + 1))/24" dev eth0
-    ip -n "esbench-$i" link set eth0 up
-    ip -n esbench-switch link set "port$i" master switch up
+    within "esbench-$i" ip addr add "10.77.77.$((i + 1))/24" dev eth0
+    within "esbench-$i" ip link set eth0 up
+    within esbench-switch ip link set "port$i" master switch up
 done
 trap - EXIT
