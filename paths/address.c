@@ -82,8 +82,10 @@ static int fail_socket(const char *text)
     const char *advice = "";
 
     if (error == EADDRNOTAVAIL)
-        advice = " on this machine; to start only the hosts that belong here, "
-                 "run each with --host";
+        advice =
+            ": no network interface of this machine has this address; "
+            "what belongs to another machine is started there (`eventspace "
+            "run --host`)";
     return pastset_fail(
         error == EMFILE || error == ENFILE ? PASTSET_ELIMIT : PASTSET_EIO,
         "cannot listen at %s: %s%s", text, strerror(error), advice);

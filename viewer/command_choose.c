@@ -110,6 +110,23 @@ static int print_json(const predict_choice *choice, const scopes_table *table)
     return err;
 }
 
+/* Else hosts that no link leads to would be missing in silence. */
+static void tell_unlinked(const predict_cluster *cluster)
+{
+    uint32_t count = cluster->host_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool linked = false;
+        for (uint32_t j = 0; j < count && !linked; j++)
+            linked = j != i && cluster->wires[i * count + j].bandwidth > 0;
+        if (!linked)
+            fprintf(stderr,
+                    "eventspace: host %s has no link in the cluster file; no "
+                    "node that communicates was placed there\n",
+                    cluster->hosts[i].name);
+    }
+}
+
 static int print(const choose_arguments *a, const predict_choice *choice,
                  const predict_profile *profile, const predict_cluster *cluster)
 {
@@ -236,6 +253,8 @@ static int choose(choose_arguments *a, const predict_profile *profile,
         fprintf(stderr, "\r\033[K");
     if (err)
         return err;
+    if (profile->node_count > 1)
+        tell_unlinked(cluster);
     err = print(a, choice, profile, cluster);
     if (!err && a->output)
         err = write_placement(a, choice, profile, cluster);

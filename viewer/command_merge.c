@@ -107,6 +107,11 @@ static int merge(merge_arguments *a)
         putc('\n', stderr);
         return COMMAND_FAILED;
     }
+    if (a->incomplete)
+        fprintf(stderr,
+                "eventspace: %s was made of what there is; to merge again, "
+                "remove it or give another --out\n",
+                a->out);
     return command_end_output(0) == COMMAND_OK && !a->incomplete
                ? COMMAND_OK
                : COMMAND_FAILED;

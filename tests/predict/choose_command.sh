@@ -50,6 +50,12 @@ says "link h0-h1" err
 gives "the table" 0 $choose --wire '*=100mbit,100us' -n 2
 says "all 12 placements were tried" out
 says "By the replay" out
+[ -s err ] && says "nothing" err
+sed 's/^}/e; }/' now.dot >alone.dot
+gives "a host without a link" 0 "$eventspace" choose ring.profile \
+    --cluster alone.dot --wire '*=100mbit,100us'
+says "host e has no link" err
+[ "$(wc -l <err)" -eq 1 ] || says "one line" err
 gives "CSV" 0 $choose --wire '*=100mbit,100us' --format csv --best 3
 says "^rank,time_s,factor,lower_s,upper_s,h0,h1" out
 says "^1,.*,c,d" out

@@ -316,6 +316,7 @@ Test(merge, fails_when_no_directory_has_a_host)
     output = process_run(1, 60, EVENTSPACE, "merge", north, again, "--out", all,
                          NULL);
     check_says(output, "host h1: none of the directories has its files\n");
+    check_says(output, "to merge again, remove it or give another --out\n");
     free(output);
     cr_expect_eq(events_of(all, 0).made, events_of(run, 0).made);
 }

@@ -39,6 +39,8 @@ refuses() { # CODE PATTERN WHO ARGUMENT...
 }
 
 check "it needs root, and says how" refuses 1 "sudo ./bootstrap validate" 1000
+check "also to whom it does not belong" refuses 2 \
+    "no program 'gsum'" 1000 1 gsum
 check "it tells the programs that there are" refuses 2 \
     "no program 'gsum'; those that can be validated are ep, is, cg," 0 1 gsum
 check "a name of JavaScript's is no program" refuses 2 \
