@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eventspace/collector_internal.h"
-#include "eventspace/meta.h"
+#include "eventspace/collect/collector_internal.h"
+#include "eventspace/run/meta.h"
 #include "eventspace/register.h"
-#include "eventspace/ticks.h"
-#include "eventspace/ticks_internal.h"
-#include "paths/host.h"
+#include "eventspace/collect/ticks.h"
+#include "eventspace/collect/ticks_internal.h"
+#include "paths/engine/host.h"
 
 #ifndef EVENTSPACE_VERSION
 #define EVENTSPACE_VERSION "0"

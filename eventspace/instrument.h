@@ -19,7 +19,7 @@
 #ifndef EVENTSPACE_INSTRUMENT_H
 #define EVENTSPACE_INSTRUMENT_H
 
-#include "paths/map.h"
+#include "paths/map/map.h"
 
 typedef enum eventspace_collectors {
     EVENTSPACE_NO_COLLECTORS,     /* takes out the ones that are there */

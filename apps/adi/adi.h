@@ -38,7 +38,7 @@
 
 #include <stdint.h>
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 #include "paths/paths.h"
 
 typedef enum adi_material {

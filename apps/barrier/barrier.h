@@ -20,7 +20,7 @@
 #ifndef BARRIER_BARRIER_H
 #define BARRIER_BARRIER_H
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 
 /* Of the options, `own`. */
 typedef struct barrier_options {

@@ -48,7 +48,7 @@
 #ifndef CG_SPARSE_H
 #define CG_SPARSE_H
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 #include "paths/paths.h"
 
 #include <stdint.h>

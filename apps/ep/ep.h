@@ -20,7 +20,7 @@
 #ifndef EP_EP_H
 #define EP_EP_H
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 
 #define EP_BLOCK_PAIRS 65536u
 #define EP_RINGS 10

@@ -16,7 +16,7 @@
 #ifndef GSUM_GSUM_H
 #define GSUM_GSUM_H
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 
 #define GSUM_DOUBLES_MOST 8388608u /* a tuple has 64 MiB at most */
 

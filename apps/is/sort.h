@@ -19,7 +19,7 @@
 #ifndef IS_SORT_H
 #define IS_SORT_H
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 #include "paths/paths.h"
 
 #include <stdint.h>

@@ -40,7 +40,7 @@
 
 #include <stdint.h>
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 #include "paths/paths.h"
 
 typedef struct lu_problem {

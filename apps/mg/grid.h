@@ -54,7 +54,7 @@
 #ifndef MG_GRID_H
 #define MG_GRID_H
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 #include "paths/paths.h"
 
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* mapping.c - the application mapping: which threads use which elements.
  *
- * Beside the border rows and the rows that thread 0 collects (apps/strips says
- * why none of these can stand still), all threads together have
+ * Beside the border rows and the rows that thread 0 collects
+ * (apps/common/strips.h says why none of these can stand still), all threads
+ * together have
  *
  *     step     the shortest time step that any strip needs
  *     water    the sum of all strips' water
@@ -13,7 +14,7 @@
 
 #include <inttypes.h>
 
-#include "apps/strips/strips.h"
+#include "apps/common/strips.h"
 
 int river_mapping(const program_options *options, FILE *out)
 {

@@ -5,11 +5,10 @@
  * thread above and to the one below, read theirs, agree on the time step, and
  * compute. Every 32 steps all sum up their water. Paths of a thread:
  *
- *     to_above, to_below, from_above, from_below, rows   see apps/strips
- *     step     all-reduce, the minimum, once a step
- *     water    all-reduce, the sum, before the first step, after every 32nd
- *              and after the last
- *     wet      all-gather, once at the end
+ *     to_above, to_below, from_above, from_below, rows   see
+ * apps/common/strips.h step     all-reduce, the minimum, once a step water
+ * all-reduce, the sum, before the first step, after every 32nd and after the
+ * last wet      all-gather, once at the end
  *
  * Only water makes work: of each row the columns from the first to the last
  * wet cell are known, and only these, their neighbours, and the columns above
@@ -20,7 +19,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "apps/strips/strips.h"
+#include "apps/common/strips.h"
 #include "pastset/status.h"
 
 /* Columns first ... end - 1; none when first >= end. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "apps/pixels/pixels.h"
+#include "apps/common/pixels.h"
 #include "pastset/status.h"
 
 #define WIDTH 720 /* pixels */

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 
 /* --- water (water.c) --- */
 

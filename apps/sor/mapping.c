@@ -1,12 +1,12 @@
 /* mapping.c - the application mapping: the border rows and the collected rows
- * of apps/strips, which says why none of these can stand still, and the largest
- * residual of all, to which each thread comes between the same exchanges of
- * borders. */
+ * of apps/common/strips.h, which says why none of these can stand still, and
+ * the largest residual of all, to which each thread comes between the same
+ * exchanges of borders. */
 #include "apps/sor/sor.h"
 
 #include <inttypes.h>
 
-#include "apps/strips/strips.h"
+#include "apps/common/strips.h"
 
 int sor_mapping(const program_options *options, FILE *out)
 {

@@ -7,13 +7,13 @@
  * After every tenth iteration all find out the largest residual. Paths of a
  * thread:
  *
- *     to_above, to_below, from_above, from_below, rows   see apps/strips
- *     residual   all-reduce, the maximum */
+ *     to_above, to_below, from_above, from_below, rows   see
+ * apps/common/strips.h residual   all-reduce, the maximum */
 #include "apps/sor/sor.h"
 
 #include <stdlib.h>
 
-#include "apps/strips/strips.h"
+#include "apps/common/strips.h"
 #include "pastset/status.h"
 
 typedef struct strip {

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 
 typedef enum sor_equation { SOR_LAPLACE, SOR_POISSON } sor_equation;
 

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/pixels/pixels.h"
+#include "apps/common/pixels.h"
 #include "pastset/status.h"
 
 #define WIDTH_PIXELS 1024

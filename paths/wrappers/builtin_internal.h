@@ -2,7 +2,7 @@
 #ifndef PATHS_WRAPPERS_BUILTIN_INTERNAL_H
 #define PATHS_WRAPPERS_BUILTIN_INTERNAL_H
 
-#include "paths/wrapper.h"
+#include "paths/wrappers/wrapper.h"
 
 extern const paths_wrapper_type paths__proxy_type;
 extern const paths_wrapper_type paths__delay_type;

@@ -11,8 +11,8 @@
 
 #include <stddef.h>
 
-#include "paths/host_internal.h"
-#include "paths/reduction.h"
+#include "paths/engine/host_internal.h"
+#include "paths/wrappers/reduction.h"
 
 /* Inputs of one wrapper: their count shares a word with other things. */
 #define COLLECTIVE_INPUTS 4095

@@ -5,7 +5,7 @@
  * known to the host, and then held by the element. */
 #include <stddef.h>
 
-#include "paths/host_internal.h"
+#include "paths/engine/host_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 
 static operation *of_request(pastset_request *request)

@@ -3,7 +3,7 @@
  * A thread sends its operation over its own link and waits for the reply
  * there: two system calls, no other thread. Operations that the loop carries
  * go over the loop's link to that host. */
-#include "paths/host_internal.h"
+#include "paths/engine/host_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 
 /* What no element of the map takes would be more than a frame may have. */

@@ -14,7 +14,7 @@
  * over such ways. */
 #include "pastset/request.h"
 #include "pastset/status.h"
-#include "scopes/threads_internal.h"
+#include "scopes/views/threads_internal.h"
 
 #include <stdlib.h>
 

@@ -17,12 +17,12 @@
  * With `each`: the same, second by second: of each second (counted by the
  * clock from 0) what it was spent on. Of the first and the last one, that is
  * less than a second. */
-#include "scopes/view_internal.h"
+#include "scopes/views/view_internal.h"
 
 #include <stdlib.h>
 
 #include "pastset/status.h"
-#include "scopes/chain_internal.h"
+#include "scopes/causality/chain_internal.h"
 
 #define SECOND INT64_C(1000000000)
 /* More seconds than runs have, but fewer than damaged tuples may tell of: what

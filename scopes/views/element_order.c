@@ -22,8 +22,8 @@
 
 #include "pastset/request.h"
 #include "pastset/status.h"
-#include "scopes/heap_internal.h"
-#include "scopes/view_internal.h"
+#include "scopes/reading/heap_internal.h"
+#include "scopes/views/view_internal.h"
 
 static const scopes_column columns[] = {
     {"element", "element", SCOPES_TEXT},

@@ -4,8 +4,8 @@
 #ifndef SCOPES_VIEWS_HOPS_INTERNAL_H
 #define SCOPES_VIEWS_HOPS_INTERNAL_H
 
-#include "scopes/tree_internal.h"
-#include "scopes/view_internal.h"
+#include "scopes/causality/tree_internal.h"
+#include "scopes/views/view_internal.h"
 
 #define SCOPES__HOPS_BLOCK 256 /* most rounds that are looked at together */
 

@@ -9,7 +9,7 @@
  * With `thread` or `of`: of those threads only that view communication would
  * show. */
 #include "pastset/status.h"
-#include "scopes/threads_internal.h"
+#include "scopes/views/threads_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
  * With `each` a row for each round of each wrapper: who came last, by which
  * input, and from which host; `round` counts those that were found, from the
  * beginning of the run and 0, also where a window is looked at. */
-#include "scopes/views/collective_internal.h"
+#include "scopes/views/collective_visit_internal.h"
 
 #include <stdlib.h>
 

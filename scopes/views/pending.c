@@ -21,7 +21,7 @@
  * the operation, as its trace tuples will have it */
 #include "pastset/request.h"
 #include "pastset/status.h"
-#include "scopes/view_internal.h"
+#include "scopes/views/view_internal.h"
 
 #include <string.h>
 

@@ -23,7 +23,7 @@
  * 0; what cannot be told is left empty. A contribution's time is taken before
  * it arrives, and a thread may lose its processor in between; so the one that
  * came last by its time may, rarely, not be the one that went on. */
-#include "scopes/views/collective_internal.h"
+#include "scopes/views/collective_visit_internal.h"
 
 static const scopes_column columns[] = {
     {"wrapper", "wrapper", SCOPES_TEXT},

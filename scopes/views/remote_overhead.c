@@ -11,7 +11,7 @@
  *
  * Rows: a hop. With `each`: an operation over it, in the order in which they
  * went down. */
-#include "scopes/view_internal.h"
+#include "scopes/views/view_internal.h"
 
 #include <stdlib.h>
 

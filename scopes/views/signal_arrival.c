@@ -20,7 +20,7 @@
  * A contribution comes when its operation passes the input's collector. Where
  * that is on another host, it still has to pass what stands in between, which
  * is not counted then. */
-#include "scopes/views/collective_internal.h"
+#include "scopes/views/collective_visit_internal.h"
 
 #include <stdlib.h>
 

@@ -18,7 +18,7 @@
  * wrapper that were found, from 0; `thread` is the one whose operation it was;
  * `after_first_ns` is not told when another departure is missing, as that may
  * have been the first. */
-#include "scopes/views/collective_internal.h"
+#include "scopes/views/collective_visit_internal.h"
 
 #include <stdlib.h>
 

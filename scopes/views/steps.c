@@ -11,7 +11,7 @@
  * step. With `of`, threads that have a way through that element or wrapper.
  *
  * The rows of a thread's steps are in order, so all threads' are merged. */
-#include "scopes/threads_internal.h"
+#include "scopes/views/threads_internal.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
  * With `each` a row for each operation, in the order of threads, paths, and
  * starts: `round` counts the operations of the path that are there, from 0. So
  * it numbers the rounds of the collective if none are lost before. */
-#include "scopes/view_internal.h"
+#include "scopes/views/view_internal.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * that wrapper or element. */
 #include "pastset/request.h"
 #include "pastset/status.h"
-#include "scopes/view_internal.h"
+#include "scopes/views/view_internal.h"
 
 #include <string.h>
 

@@ -19,14 +19,14 @@
  * operations, all of them, however much of that is seen here.
  *
  * With `each`: an operation that waited. */
-#include "scopes/view_internal.h"
+#include "scopes/views/view_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "pastset/status.h"
-#include "scopes/cause_internal.h"
-#include "scopes/tree_internal.h"
+#include "scopes/causality/cause_internal.h"
+#include "scopes/causality/tree_internal.h"
 
 static const scopes_column columns[] = {
     {"thread", "thread", SCOPES_TEXT},

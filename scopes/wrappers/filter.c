@@ -10,14 +10,14 @@
  * A tuple passes when it is right by each of those that are given. Messages
  * are changed in place. The records of tuples still tell which part of their
  * lane they stand for, so that what was left out is known at the root. */
-#include "scopes/gather_internal.h"
+#include "scopes/gather/gather_internal.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventspace/ticks.h"
+#include "eventspace/collect/ticks.h"
 
 /* Numbers up to some most. */
 typedef struct numbers {

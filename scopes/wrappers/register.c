@@ -1,8 +1,8 @@
 /* register.c - makes the wrapper types of gather trees known. */
-#include "scopes/register.h"
+#include "scopes/wrappers/register.h"
 
 #include "eventspace/register.h"
-#include "scopes/gather_internal.h"
+#include "scopes/gather/gather_internal.h"
 
 bool gather__meta_take(eventspace_meta *meta, const gather_part *part,
                        const void *body)

@@ -11,7 +11,7 @@
  * need not be over, and tuples may come in any order. Where a message has so
  * many collectors that their sums would need more room than its tuples, it is
  * passed on as it is. */
-#include "scopes/gather_internal.h"
+#include "scopes/gather/gather_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  *   map       true: sends the run's map first
  *
  * What does not fit into a message is kept for the next one. */
-#include "scopes/gather_internal.h"
+#include "scopes/gather/gather_internal.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 #include "tests/support/application.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "paths/map.h"
+#include "paths/map/map.h"
 #include "pastset/waiter.h"
 #include "tests/support/check.h"
 #include "tests/support/counting_app.h"

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scopes/archive.h"
+#include "scopes/archive/archive.h"
 
 #define THREADS 32
 #define TRIES 5

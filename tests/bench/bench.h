@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "eventspace/ticks.h"
+#include "eventspace/collect/ticks.h"
 
 double bench_now_ns(void);
 

@@ -21,7 +21,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "paths/wrapper.h"
+#include "paths/wrappers/wrapper.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/one_host.h"
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "eventspace/register.h"
-#include "paths/generate.h"
-#include "paths/host.h"
+#include "paths/generate/generate.h"
+#include "paths/engine/host.h"
 #include "tests/bench/bench.h"
 
 #define HOSTS_MOST 32

@@ -3,7 +3,7 @@
 #ifndef TESTS_BENCH_MANY_HOSTS_H
 #define TESTS_BENCH_MANY_HOSTS_H
 
-#include "paths/map.h"
+#include "paths/map/map.h"
 #include "paths/paths.h"
 
 /* Runs `program` on all threads of the map. Gives the hosts addresses. */

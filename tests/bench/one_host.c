@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "eventspace/register.h"
-#include "paths/host.h"
+#include "paths/engine/host.h"
 #include "tests/bench/bench.h"
 
 void one_host_run(const char *text, const char *space_file, paths_main *program,

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "eventspace/register.h"
-#include "paths/host.h"
+#include "paths/engine/host.h"
 #include "tests/bench/bench.h"
 
 #define TURNS 15

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "pastset/status.h"
-#include "predict/replay.h"
+#include "predict/replay/replay.h"
 #include "tests/bench/bench.h"
 
 #define NODES 8

@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eventspace/run.h"
+#include "eventspace/run/run.h"
 #include "pastset/append.h"
 #include "pastset/space.h"
-#include "scopes/feed.h"
+#include "scopes/reading/tail_reader.h"
 #include "tests/bench/bench.h"
 
 #define LANES 8

@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eventspace/meta.h"
+#include "eventspace/run/meta.h"
 #include "pastset/element.h"
-#include "scopes/gather.h"
-#include "scopes/register.h"
+#include "scopes/gather/gather.h"
+#include "scopes/wrappers/register.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_hosts.h"
 

@@ -15,11 +15,11 @@
 
 #include "eventspace/eventspace.h"
 #include "eventspace/instrument.h"
-#include "eventspace/launch.h"
-#include "eventspace/run.h"
-#include "paths/generate.h"
+#include "eventspace/launch/launch.h"
+#include "eventspace/run/run.h"
+#include "paths/generate/generate.h"
 #include "pastset/space.h"
-#include "scopes/view.h"
+#include "scopes/views/view.h"
 #include "tests/bench/bench.h"
 
 #define HOSTS 4

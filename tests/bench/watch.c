@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "pastset/status.h"
-#include "scopes/feed.h"
+#include "scopes/reading/tail_reader.h"
 #include "tests/bench/bench.h"
 
 #define TURNS 15

@@ -2,7 +2,7 @@
  *
  * The launcher prints and handles signals, so each launch happens in a
  * process of its own, whose output goes to files. */
-#include "eventspace/launch.h"
+#include "eventspace/launch/launch.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "check.h"
-#include "eventspace/meta.h"
-#include "paths/map.h"
+#include "eventspace/run/meta.h"
+#include "paths/map/map.h"
 
 #define TEXT_BYTES 400000
 

@@ -1,11 +1,11 @@
 /* meta_test.c - what is known of a host, on its way to a file and back. */
-#include "eventspace/meta.h"
+#include "eventspace/run/meta.h"
 
 #include <msgpack.h>
 #include <stdbool.h>
 #include <time.h>
 
-#include "eventspace/ticks.h"
+#include "eventspace/collect/ticks.h"
 #include "check.h"
 
 static eventspace_meta sample(void)

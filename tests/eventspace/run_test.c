@@ -1,5 +1,5 @@
 /* run_test.c - run directories that were made by hand, read in all states. */
-#include "eventspace/run.h"
+#include "eventspace/run/run.h"
 
 #include <sys/wait.h>
 #include <time.h>

@@ -3,7 +3,7 @@
  * What the kernel says is replaced, for one process, by files that are mounted
  * over its own in a mount namespace of that process. That takes rights; where
  * they are missing the tests are skipped. */
-#include "eventspace/ticks.h"
+#include "eventspace/collect/ticks.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "eventspace/eventspace.h"
-#include "eventspace/meta.h"
-#include "eventspace/ticks_internal.h"
+#include "eventspace/run/meta.h"
+#include "eventspace/collect/ticks_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"

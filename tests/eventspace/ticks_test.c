@@ -1,5 +1,5 @@
 /* ticks_test.c - the counter, its rate, and what stands in for it. */
-#include "eventspace/ticks.h"
+#include "eventspace/collect/ticks.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

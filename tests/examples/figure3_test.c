@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "eventspace/run.h"
+#include "eventspace/run/run.h"
 #include "pastset/request.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"

@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "paths/wrapper.h"
-#include "scopes/gather_internal.h"
+#include "paths/wrappers/wrapper.h"
+#include "scopes/gather/gather_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
 #include "tests/support/memory.h"

@@ -15,7 +15,7 @@
 #include <zlib.h>
 
 #include "pastset/status.h"
-#include "scopes/archive_internal.h"
+#include "scopes/archive/archive_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

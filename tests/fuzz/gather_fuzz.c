@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
-#include "scopes/gather_internal.h"
+#include "scopes/gather/gather_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventspace/meta.h"
+#include "eventspace/run/meta.h"
 #include "pastset/status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

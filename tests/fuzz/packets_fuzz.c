@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure/packets.h"
+#include "measure/packets/packets.h"
 #include "pastset/status.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

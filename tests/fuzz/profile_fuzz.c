@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 #include "pastset/status.h"
-#include "predict/profile.h"
+#include "predict/profile/profile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

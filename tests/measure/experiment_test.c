@@ -1,6 +1,6 @@
 /* experiment_test.c - experiments: their conditions, their maps, the line that
  * is put through the times of a link, and what is kept when a run fails. */
-#include "measure/experiment.h"
+#include "measure/experiment/experiment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "eventspace/register.h"
-#include "measure/experiment_internal.h"
-#include "measure/load_internal.h"
-#include "paths/map.h"
+#include "measure/experiment/experiment_internal.h"
+#include "measure/load/load_internal.h"
+#include "paths/map/map.h"
 #include "tests/predict/made.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
@@ -506,8 +506,8 @@ Test(experiment, scaled_errors_are_beside_them)
     measure_experiment e = {.cases = c, .case_count = 2};
     predict_answer a = {.lower_s = 15, .upper_s = 25};
     c[0].answers.dedicated_s = 5; /* the profiled run was twice as fast */
-    cr_assert_float_eq(measure_experiment_scaled_error(&e, &c[1], &a),
-                       -1.0 / 6, 1e-12);
+    cr_assert_float_eq(measure_experiment_scaled_error(&e, &c[1], &a), -1.0 / 6,
+                       1e-12);
     cr_assert_float_eq(measure_experiment_error(&c[1], &a), -35.0 / 60, 1e-12);
     c[0].predicted = false;
     cr_assert(isnan(measure_experiment_scaled_error(&e, &c[1], &a)));

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "measure/packets.h"
+#include "measure/packets/packets.h"
 
 #define FRAME_ROOM 256
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pastset/type.h"
-#include "paths/map.h"
+#include "paths/map/map.h"
 #include "tests/support/check.h"
 
 #define HEADER 48

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "measure/link.h"
+#include "measure/links/links.h"
 #include "tests/measure/link_server.h"
 #include "tests/measure/slow_peer.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "measure/link.h"
+#include "measure/links/links.h"
 #include "tests/support/check.h"
 
 static void tell(void *context, const char *address)

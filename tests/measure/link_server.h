@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "paths/address.h"
+#include "paths/net/address.h"
 
 typedef struct server {
     pthread_t thread;

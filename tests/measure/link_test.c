@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/link.h"
+#include "measure/links/links.h"
 #include "tests/measure/link_server.h"
-#include "paths/map.h"
+#include "paths/map/map.h"
 
 static measure_link made(double latency_s, double bandwidth, double noise)
 {

@@ -1,13 +1,13 @@
 /* load_changes_test.c - what is measured of links and places, in a cluster
  * file. */
-#include "measure/load_changes.h"
+#include "measure/load/load_changes.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/load_internal.h"
+#include "measure/load/load_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "measure/link.h"
-#include "predict/cluster.h"
+#include "measure/links/links.h"
+#include "predict/cluster/cluster.h"
 #include "tests/measure/slow_peer.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/load.h"
-#include "measure/load_changes.h"
-#include "measure/load_internal.h"
+#include "measure/load/load.h"
+#include "measure/load/load_changes.h"
+#include "measure/load/load_internal.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
 

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "measure/packets.h"
+#include "measure/packets/packets.h"
 #include "tests/measure/hop_messages.h"
 #include "tests/measure/own_network.h"
 #include "tests/support/check.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure/others.h"
+#include "measure/load/others.h"
 
 TestSuite(others, .timeout = 120);
 

@@ -1,5 +1,5 @@
 /* processes_test.c - watching a program of which it is known what it does. */
-#include "measure/processes.h"
+#include "measure/processes/processes.h"
 #include "tests/support/check.h"
 
 #include <fcntl.h>

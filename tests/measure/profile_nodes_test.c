@@ -1,5 +1,5 @@
 /* profile_nodes_test.c - from runs of threads to phases of nodes, by hand. */
-#include "measure/profile_internal.h"
+#include "measure/profiler/profiler_internal.h"
 #include "tests/support/check.h"
 
 #include <stdlib.h>

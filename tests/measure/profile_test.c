@@ -1,5 +1,5 @@
 /* profile_test.c - profiles of real programs, ours and others'. */
-#include "measure/profile.h"
+#include "measure/profiler/profiler.h"
 #include "tests/measure/own_network.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"

@@ -34,7 +34,8 @@ static uint64_t number_at(const unsigned char *frame)
     return be64toh(number);
 }
 
-/* See measure/link_internal.h; written anew here, as a second opinion. */
+/* See measure/links/links_internal.h; written anew here, as a second opinion.
+ */
 void answer_slowly(int fd)
 {
     unsigned char frame[32], data[2048];

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "paths/address.h"
+#include "paths/net/address.h"
 
 #define SLOW_PEER_S 0.02
 #define SLOW_PEER_BYTE_S 4e-3

@@ -5,13 +5,13 @@
  * back once each. Times of the machine are in the profile, and compared with
  * what a replay makes of the same profile: nothing depends on how fast the
  * machine is. */
-#include "measure/traces.h"
+#include "measure/traces/traces.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "predict/replay.h"
-#include "scopes/look.h"
+#include "predict/replay/replay.h"
+#include "scopes/reading/snapshot.h"
 #include "tests/support/check.h"
 #include "tests/support/memory.h"
 #include "tests/support/process.h"

@@ -2,7 +2,7 @@
 #ifndef TESTS_PATHS_ATTACKER_H
 #define TESTS_PATHS_ATTACKER_H
 
-#include "paths/wire_internal.h"
+#include "paths/net/wire_internal.h"
 
 /* To a port of this machine. */
 int attacker_dial(int port);

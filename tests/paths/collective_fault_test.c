@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "paths/generate.h"
-#include "paths/host.h"
+#include "paths/generate/generate.h"
+#include "paths/engine/host.h"
 #include "pastset/waiter.h"
 #include "tests/paths/collective_round.h"
 #include "tests/support/check.h"

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "paths/host.h"
-#include "paths/reduction.h"
+#include "paths/engine/host.h"
+#include "paths/wrappers/reduction.h"
 #include "tests/paths/collective_round.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"

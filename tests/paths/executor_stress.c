@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "paths/executor.h"
-#include "paths/host.h"
+#include "paths/engine/executor.h"
+#include "paths/engine/host.h"
 #include "pastset/waiter.h"
 
 #define THREADS 4

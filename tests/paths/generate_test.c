@@ -1,6 +1,6 @@
 /* generate_test.c - path maps from application, cluster and placement, and the
  * trees of collectives in them. */
-#include "paths/generate.h"
+#include "paths/generate/generate.h"
 
 #include "tests/support/golden.h"
 

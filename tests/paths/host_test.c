@@ -1,6 +1,6 @@
 /* host_test.c - hosts of a map as real processes: what a thread sees of an
  * element is the same wherever that is, and whatever stands on the way. */
-#include "paths/host.h"
+#include "paths/engine/host.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* map_test.c - path maps: reading, writing, changing, checking. */
-#include "paths/map.h"
+#include "paths/map/map.h"
 
 #include <stdlib.h>
 #include <string.h>

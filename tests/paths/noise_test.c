@@ -4,7 +4,7 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "paths/noise_internal.h"
+#include "paths/net/noise_internal.h"
 #include "tests/support/check.h"
 
 static const char prologue[] = "John Galt";

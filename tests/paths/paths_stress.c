@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "paths/host.h"
+#include "paths/engine/host.h"
 #include "pastset/waiter.h"
 #include "tests/paths/wrappers.h"
 

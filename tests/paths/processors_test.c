@@ -1,7 +1,7 @@
 /* processors_test.c - how many processors there are for a host: quotas of
  * control groups in folders that look like those of the kernel, and a real one
  * where a group can be made. */
-#include "paths/processors.h"
+#include "paths/engine/processors.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "paths/host_internal.h"
-#include "paths/map.h"
-#include "paths/processors_internal.h"
+#include "paths/engine/host_internal.h"
+#include "paths/map/map.h"
+#include "paths/engine/processors_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/host.h"
+#include "paths/engine/host.h"
 #include "tests/support/inside.h"
 
 #define HOSTS 3

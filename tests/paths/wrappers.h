@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "paths/wrapper.h"
+#include "paths/wrappers/wrapper.h"
 
 /* What the wrappers below count, in memory that is shared by all hosts. */
 typedef struct wrapper_counts {

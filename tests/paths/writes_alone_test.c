@@ -2,7 +2,7 @@
  * without a lock; which ones these are, and that nothing else is lost by it. */
 #include <string.h>
 
-#include "paths/host_internal.h"
+#include "paths/engine/host_internal.h"
 #include "pastset/element_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/inside.h"

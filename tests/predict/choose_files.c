@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "pastset/status.h"
-#include "predict/profile.h"
+#include "predict/profile/profile.h"
 
 #define ROUNDS 20
 

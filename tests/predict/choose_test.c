@@ -1,15 +1,15 @@
 /* choose_test.c - choosing hosts: what is chosen is what trying everything
  * would find. */
-#include "predict/choose.h"
+#include "predict/choose/choose.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/choose_internal.h"
-#include "predict/cluster_internal.h"
-#include "predict/predict.h"
+#include "predict/choose/choose_internal.h"
+#include "predict/cluster/cluster_internal.h"
+#include "predict/models/predict.h"
 #include "tests/predict/ring.h"
 #include "tests/support/check.h"
 

@@ -1,15 +1,15 @@
 /* cluster_flow_test.c - links of cluster files whose flow is known: rate, burst
  * and alone; and that choosing goes by them. */
-#include "predict/cluster.h"
+#include "predict/cluster/cluster.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/generate.h"
-#include "predict/choose.h"
-#include "predict/cluster_internal.h"
+#include "paths/generate/generate.h"
+#include "predict/choose/choose.h"
+#include "predict/cluster/cluster_internal.h"
 #include "tests/predict/ring.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"

@@ -1,15 +1,15 @@
 /* cluster_test.c - cluster files: hosts, the ways between them, and writing
  * what was measured. */
-#include "predict/cluster.h"
+#include "predict/cluster/cluster.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/generate.h"
-#include "predict/cluster_internal.h"
-#include "predict/profile.h"
+#include "paths/generate/generate.h"
+#include "predict/cluster/cluster_internal.h"
+#include "predict/profile/profile.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 

@@ -1,5 +1,5 @@
 /* law_test.c - laws: what they say, as text, and which one fits samples. */
-#include "predict/law.h"
+#include "predict/models/scheduler_model.h"
 #include "tests/support/check.h"
 
 #include <math.h>

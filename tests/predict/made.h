@@ -2,7 +2,7 @@
 #ifndef TESTS_PREDICT_MADE_H
 #define TESTS_PREDICT_MADE_H
 
-#include "predict/scenario.h"
+#include "predict/cluster/scenario.h"
 
 /* Nodes n0, n1 ... with a place of one processor each. */
 predict_profile *made_profile(uint32_t nodes);

@@ -1,6 +1,6 @@
 /* models_test.c - properties of the formulas, on many random numbers, and what
  * they refuse. The published numbers are in table1_test.c. */
-#include "predict/models.h"
+#include "predict/models/models.h"
 #include "tests/support/check.h"
 
 #include <math.h>

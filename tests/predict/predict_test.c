@@ -1,6 +1,6 @@
 /* predict_test.c - which models answer what, bounds of nodes that differ, what
  * costs how much, and the replay beside them. */
-#include "predict/predict.h"
+#include "predict/models/predict.h"
 #include "tests/support/check.h"
 
 #include <math.h>

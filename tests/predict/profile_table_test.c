@@ -1,5 +1,5 @@
 /* profile_table_test.c - the tables of a profile. */
-#include "viewer/profile_table.h"
+#include "viewer/tables/profile_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "tests/support/check.h"
-#include "viewer/table.h"
+#include "viewer/tables/table_print.h"
 
 /* Half a second of ten busy, 200 messages of 1,000 bytes there and 100 of
  * 2,500 back, at 1 ms and 1 Mbyte/s: 0.4 s and 0.35 s of comm. */

@@ -1,6 +1,6 @@
 /* profile_test.c - what is added to a profile, what it refuses, and the sums
  * of a node. */
-#include "predict/profile.h"
+#include "predict/profile/profile.h"
 
 #include <math.h>
 

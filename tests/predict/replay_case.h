@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "predict/replay.h"
+#include "predict/replay/replay.h"
 #include "tests/support/check.h"
 
 static predict_profile *profile;

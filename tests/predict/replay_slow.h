@@ -2,7 +2,7 @@
 #ifndef TESTS_PREDICT_REPLAY_SLOW_H
 #define TESTS_PREDICT_REPLAY_SLOW_H
 
-#include "predict/replay.h"
+#include "predict/replay/replay.h"
 
 typedef struct slow_replay {
     double wall_s;

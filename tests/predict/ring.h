@@ -4,7 +4,7 @@
 #ifndef TESTS_PREDICT_RING_H
 #define TESTS_PREDICT_RING_H
 
-#include "predict/profile.h"
+#include "predict/profile/profile.h"
 
 typedef struct ring {
     uint32_t nodes;

@@ -1,6 +1,6 @@
 /* scenario_condition_test.c - one condition as a text: what it tells, about
  * what, and what is refused. */
-#include "predict/condition.h"
+#include "predict/cluster/condition.h"
 #include "tests/support/check.h"
 
 #include <math.h>

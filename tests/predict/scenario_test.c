@@ -1,5 +1,5 @@
 /* scenario_test.c - conditions as texts. */
-#include "predict/scenario.h"
+#include "predict/cluster/scenario.h"
 #include "tests/support/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_PREDICT_SOME_PROFILE_H
 #define TESTS_PREDICT_SOME_PROFILE_H
 
-#include "predict/profile.h"
+#include "predict/profile/profile.h"
 
 /* Any profile that is allowed, of about that many messages; the same one for
  * the same seed. With `actors`, each message is sent and received. */

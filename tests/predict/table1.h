@@ -18,8 +18,8 @@
 #ifndef TESTS_PREDICT_TABLE1_H
 #define TESTS_PREDICT_TABLE1_H
 
-#include "predict/models.h"
-#include "predict/profile.h"
+#include "predict/models/models.h"
+#include "predict/profile/profile.h"
 
 #define TABLE1_COUNT 7
 #define TABLE1_OLD ((predict_wire){400e-6, 70e6 / 8})

@@ -1,6 +1,6 @@
 /* table1_test.c - golden: what the models say of paper 001's table 1, as
  * formulas of numbers and by way of a profile and a scenario. */
-#include "predict/predict.h"
+#include "predict/models/predict.h"
 #include "tests/predict/table1.h"
 #include "tests/support/check.h"
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_SCOPES_ARCHIVE_FILE_H
 #define TESTS_SCOPES_ARCHIVE_FILE_H
 
-#include "scopes/archive_internal.h"
+#include "scopes/archive/archive_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 

@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "eventspace/run.h"
+#include "eventspace/run/run.h"
 #include "pastset/space.h"
-#include "scopes/archive.h"
-#include "scopes/archiver.h"
+#include "scopes/archive/archive.h"
+#include "scopes/archive/archiver.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"

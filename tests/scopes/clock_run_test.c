@@ -1,6 +1,6 @@
 /* clock_run_test.c - clocks of real runs, whose hosts the map has given other
  * counters than that of the machine: so the truth is known. */
-#include "scopes/clock.h"
+#include "scopes/clocks/clock.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "paths/map.h"
-#include "scopes/source.h"
+#include "paths/map/map.h"
+#include "scopes/reading/source.h"
 #include "tests/support/application.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"

@@ -1,6 +1,6 @@
 /* clock_test.c - clocks from exchanges between hosts whose clocks are known:
  * random offsets, rates and delays, in graphs of all shapes. */
-#include "scopes/clock.h"
+#include "scopes/clocks/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

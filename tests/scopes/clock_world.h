@@ -8,10 +8,10 @@
 #ifndef TESTS_SCOPES_CLOCK_WORLD_H
 #define TESTS_SCOPES_CLOCK_WORLD_H
 
-#include "eventspace/run.h"
-#include "scopes/clock.h"
-#include "scopes/store.h"
-#include "scopes/ways.h"
+#include "eventspace/run/run.h"
+#include "scopes/clocks/clock.h"
+#include "scopes/reading/event_table.h"
+#include "scopes/causality/topology.h"
 
 #define WORLD_HOSTS 32
 #define WORLD_HOPS 128

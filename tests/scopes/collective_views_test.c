@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "eventspace/instrument.h"
-#include "scopes/source.h"
-#include "scopes/view.h"
+#include "scopes/reading/source.h"
+#include "scopes/views/view.h"
 #include "tests/support/check.h"
 #include "tests/support/memory.h"
 #include "tests/support/process.h"

@@ -3,10 +3,10 @@
 #ifndef TESTS_SCOPES_FAKE_RUN_H
 #define TESTS_SCOPES_FAKE_RUN_H
 
-#include "eventspace/meta.h"
-#include "eventspace/trace.h"
-#include "paths/executor.h"
-#include "paths/map.h"
+#include "eventspace/run/meta.h"
+#include "eventspace/collect/trace.h"
+#include "paths/engine/executor.h"
+#include "paths/map/map.h"
 
 #define FAKE_START 1000000000u
 

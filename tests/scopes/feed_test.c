@@ -1,5 +1,5 @@
 /* feed_test.c - following lanes while they are written. */
-#include "scopes/feed.h"
+#include "scopes/reading/tail_reader.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -439,8 +439,8 @@ static void *write_blocking(void *argument)
     return NULL;
 }
 
-/* As eventspace/drain.c does it: into the file first, then out of the lane;
- * and the file is made when there is something for it. */
+/* As eventspace/collect/drain.c does it: into the file first, then out of the
+ * lane; and the file is made when there is something for it. */
 static void *drain_all(void *argument)
 {
     draining *d = argument;

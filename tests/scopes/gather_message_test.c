@@ -1,10 +1,10 @@
 /* gather_message_test.c - messages of gather trees: what is put in comes out,
  * and what is damaged is refused; and the maps of such trees. */
-#include "scopes/gather_internal.h"
+#include "scopes/gather/gather_internal.h"
 
 #include <stdlib.h>
 
-#include "scopes/register.h"
+#include "scopes/wrappers/register.h"
 #include "tests/support/check.h"
 
 TestSuite(gather_message, .timeout = 120);

@@ -3,7 +3,7 @@
  *
  * What is true is read from the original run directory, tuple by tuple, by
  * eventspace_run_each, which has no part in a scope. */
-#include "scopes/gather.h"
+#include "scopes/gather/gather.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,11 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "eventspace/run.h"
-#include "paths/address.h"
+#include "eventspace/run/run.h"
+#include "paths/net/address.h"
 #include "pastset/waiter.h"
-#include "scopes/source.h"
-#include "scopes/view.h"
+#include "scopes/reading/source.h"
+#include "scopes/views/view.h"
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/counting_app.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "eventspace/run.h"
+#include "eventspace/run/run.h"
 #include "pastset/element.h"
 #include "pastset/space.h"
 #include "tests/support/check.h"

@@ -2,7 +2,7 @@
  * all. */
 #include <stdlib.h>
 
-#include "scopes/rounds.h"
+#include "scopes/causality/rounds.h"
 #include "tests/support/check.h"
 #include "tests/support/memory.h"
 

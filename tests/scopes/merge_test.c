@@ -8,9 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "eventspace/run.h"
-#include "scopes/archive_internal.h"
-#include "scopes/merge.h"
+#include "eventspace/run/run.h"
+#include "scopes/archive/archive_internal.h"
+#include "scopes/reading/merge.h"
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"

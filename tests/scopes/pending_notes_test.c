@@ -6,8 +6,8 @@
 
 #include "eventspace/instrument.h"
 #include "pastset/request.h"
-#include "scopes/look.h"
-#include "scopes/view.h"
+#include "scopes/reading/snapshot.h"
+#include "scopes/views/view.h"
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/golden.h"

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "eventspace/run.h"
-#include "paths/executor.h"
+#include "eventspace/run/run.h"
+#include "paths/engine/executor.h"
 #include "pastset/waiter.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"

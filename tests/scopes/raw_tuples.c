@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "eventspace/meta.h"
-#include "eventspace/trace.h"
+#include "eventspace/run/meta.h"
+#include "eventspace/collect/trace.h"
 #include "pastset/element.h"
 #include "pastset/space.h"
 #include "pastset/status.h"

@@ -3,7 +3,7 @@
  * of each thread is of round r. */
 #include <stdlib.h>
 
-#include "scopes/rounds.h"
+#include "scopes/causality/rounds.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"

@@ -5,7 +5,7 @@
  * own. Then events are lost at random, and every assignment must be true. */
 #include <stdlib.h>
 
-#include "scopes/rounds.h"
+#include "scopes/causality/rounds.h"
 #include "tests/support/check.h"
 
 #define ROUNDS 300

@@ -1,10 +1,10 @@
 /* source_test.c - the same tuples, wherever they are: every walk is compared
  * with a list of what must come. */
-#include "scopes/source.h"
+#include "scopes/reading/source.h"
 
 #include <unistd.h>
 
-#include "scopes/archive.h"
+#include "scopes/archive/archive.h"
 #include "tests/scopes/lane_files.h"
 
 #define H0 0

@@ -1,13 +1,13 @@
 /* store_test.c - series of tuples: their order, their memory, and what is in
  * none of them. */
-#include "scopes/store.h"
+#include "scopes/reading/event_table.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "scopes/stack.h"
+#include "scopes/reading/stack.h"
 #include "tests/scopes/lane_files.h"
 
 static paths_map *map;

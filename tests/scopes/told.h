@@ -3,7 +3,7 @@
 #ifndef TESTS_SCOPES_TOLD_H
 #define TESTS_SCOPES_TOLD_H
 
-#include "scopes/view.h"
+#include "scopes/views/view.h"
 
 typedef struct told {
     paths_map *map; /* of one made by hand */

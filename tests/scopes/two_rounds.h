@@ -3,7 +3,7 @@
 #ifndef TESTS_SCOPES_TWO_ROUNDS_H
 #define TESTS_SCOPES_TWO_ROUNDS_H
 
-#include "eventspace/trace.h"
+#include "eventspace/collect/trace.h"
 #include "pastset/request.h"
 
 /* Two threads of one host and one of another meet at a sum. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "eventspace/instrument.h"
-#include "scopes/ways.h"
+#include "scopes/causality/topology.h"
 #include "tests/support/check.h"
 #include "tests/support/mapping.h"
 

@@ -1,4 +1,5 @@
-/* application.h - programs of apps/program from outside: maps, runs, results.
+/* application.h - programs of apps/common/program.h from outside: maps, runs,
+ * results.
  *
  *     char *mapping = process_run(0, 20, EP, "mapping", "--threads", "3",
  * NULL); json_t *run = run_results("ep", map_generated(mapping, "2"), 60);

@@ -40,8 +40,8 @@
 #include <unistd.h>
 
 #include "eventspace/eventspace.h"
-#include "paths/host.h"
-#include "paths/wire_internal.h"
+#include "paths/engine/host.h"
+#include "paths/net/wire_internal.h"
 #include "tests/support/dying_app.h"
 
 #define ROUNDS 20

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/map.h"
+#include "paths/map/map.h"
 #include "tests/support/check.h"
 
 /* Borrowed until the next call. */

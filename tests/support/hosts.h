@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "paths/host.h"
+#include "paths/engine/host.h"
 
 #define HOSTS_MOST 8
 

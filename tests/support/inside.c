@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/generate.h"
+#include "paths/generate/generate.h"
 
 #define HOSTS_MOST 64
 

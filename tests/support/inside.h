@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_INSIDE_H
 #define TESTS_SUPPORT_INSIDE_H
 
-#include "paths/host.h"
+#include "paths/engine/host.h"
 
 /* The map that `paths_generate` makes of an application mapping and a cluster
  * mapping. What does not work ends the program, which says why. */

@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_MAPPING_H
 #define TESTS_SUPPORT_MAPPING_H
 
-#include "paths/generate.h"
+#include "paths/generate/generate.h"
 
 /* The text of the map that `paths_generate` makes of an application mapping
  * on `hosts` hosts h0, h1 ...; fails the test if it does not. To be freed. */

@@ -1,11 +1,11 @@
-/* program_app.c - a program of apps/program with everything in it.
+/* program_app.c - a program of apps/common/program.h with everything in it.
  *
  * Each thread writes its number and its options to the element `told`, thread
  * 0 reads them all. With --wrong a result is added that cannot be. */
 #include <math.h>
 #include <string.h>
 
-#include "apps/program/program.h"
+#include "apps/common/program.h"
 #include "pastset/status.h"
 
 typedef struct own {
@@ -135,7 +135,7 @@ int main(int argc, char **argv)
     static const own defaults = {.factor = 2};
     static const program it = {
         .name = "program_app",
-        .about = "A test of apps/program.\vResults mean nothing.",
+        .about = "A test of apps/common/program.h.\vResults mean nothing.",
         .sizes = "SW",
         .single_takes_threads = true,
         .options = described,

@@ -1,5 +1,5 @@
-/* testbed.c - a testbed (measure/testbed.h) for scripts: makes it, tells its
- * hosts, obeys standard input, and removes it when that ends.
+/* testbed.c - a testbed (measure/experiment/testbed.h) for scripts: makes it,
+ * tells its hosts, obeys standard input, and removes it when that ends.
  *
  *     testbed NAME HOSTS
  *
@@ -8,8 +8,8 @@
  *              load PROCESSOR COUNT        processes that compete there, in
  *                                          place of those before
  *   answers    ok, or error and why */
-#include "measure/load.h"
-#include "measure/testbed.h"
+#include "measure/load/load.h"
+#include "measure/experiment/testbed.h"
 #include "pastset/status.h"
 
 #include <signal.h>

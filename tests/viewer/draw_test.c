@@ -1,12 +1,12 @@
 /* draw_test.c - pictures of path maps. */
-#include "viewer/draw.h"
+#include "viewer/draw/draw.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "eventspace/instrument.h"
-#include "paths/generate.h"
+#include "paths/generate/generate.h"
 #include "tests/support/golden.h"
 
 static char file[64];

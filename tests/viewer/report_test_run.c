@@ -12,7 +12,7 @@
  *
  * The times are the same at each call. */
 #include "eventspace/instrument.h"
-#include "paths/generate.h"
+#include "paths/generate/generate.h"
 #include "pastset/request.h"
 #include "pastset/status.h"
 #include "tests/scopes/fake_run.h"

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "scopes/table.h"
+#include "scopes/views/table.h"
 #include "tests/support/check.h"
-#include "viewer/table.h"
+#include "viewer/tables/table_print.h"
 
 static const scopes_column columns[] = {
     {"name", "name", SCOPES_TEXT},    {"count", "count", SCOPES_COUNT},

@@ -13,7 +13,7 @@
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
-#include "viewer/top.h"
+#include "viewer/live/top.h"
 
 #define MS 1000000u
 #define END_MS 10000u

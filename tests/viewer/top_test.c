@@ -19,8 +19,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "eventspace/run.h"
-#include "paths/address.h"
+#include "eventspace/run/run.h"
+#include "paths/net/address.h"
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"

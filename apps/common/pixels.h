@@ -1,0 +1,21 @@
+/* pixels.h - pictures: colours, and PNG files. */
+#ifndef COMMON_PIXELS_H
+#define COMMON_PIXELS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct pixels_colour {
+    uint8_t red, green, blue;
+} pixels_colour;
+
+/* `a` with this share of `b` in it, from 0 to 1; what is outside is cut. */
+pixels_colour pixels_mix(pixels_colour a, pixels_colour b, float share_of_b);
+
+/* Writes a picture of `width` times `height` pixels, given row by row from the
+ * top, as PNG. `name` is the file's, for the texts of errors.
+ * Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+int pixels_write(const pixels_colour *pixels, int width, int height, FILE *file,
+                 const char *name);
+
+#endif

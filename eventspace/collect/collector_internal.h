@@ -1,0 +1,68 @@
+/* collector_internal.h - trace elements of a host, as its collectors and the
+ * drain see them.
+ *
+ * A trace element has a lane for each executor that writes to it: an element
+ * with one writer, made when its first tuple comes. So no collector waits for
+ * another, and none needs an atomic read-modify-write. */
+#ifndef EVENTSPACE_COLLECTOR_INTERNAL_H
+#define EVENTSPACE_COLLECTOR_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "paths/wrappers/wrapper.h"
+#include "pastset/append.h"
+
+/* One executor's part of a trace element. */
+typedef struct trace_lane {
+    pastset_appender *appender; /* NULL: not made yet, or (where the kernel has
+                                   no membarrier) written with its lock */
+    pastset_element *element;
+    uint32_t number;    /* from 1; 0: it was not tried to make it yet */
+    uint32_t pass_over; /* so many are refused without being tried, */
+    int why;            /* for this */
+    uint64_t lost;      /* before it could be made */
+} trace_lane;
+
+typedef struct trace_element {
+    struct trace_element *next;
+    char *name;
+    paths_host *host;
+    pastset_policy policy;
+    uint64_t capacity;
+    bool prefault;
+    uint32_t references; /* collectors; under the list's lock */
+    _Atomic uint32_t lanes_made;
+    _Atomic uint64_t lost; /* events for which no lane could be made so far, */
+    _Atomic int why;       /* and the status of the last try */
+    trace_lane lanes[];    /* by executor; written by that executor */
+} trace_element;
+
+/* The name of the lane that was made as number `number`, from 1: that of the
+ * trace element, then NAME~2, NAME~3 ... */
+void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
+                           const trace_element *trace, uint32_t number);
+
+/* Calls `each` for every trace element of the host; under the list's lock. */
+void eventspace__traces_each(paths_host *host,
+                             void (*each)(trace_element *trace, void *context),
+                             void *context);
+
+/* A lane of policy block is full: wakes the drain. Any thread. */
+void eventspace__drain_wake(void);
+
+/* An archiver beside this process saves all trace tuples, as the launcher says:
+ * trace elements are of policy block, and it is what they wait for. */
+bool eventspace__is_archived(void);
+/* And they wait for room on a full disk, too. */
+bool eventspace__is_patient(void);
+
+/* Starts and stops the thread that makes room in trace elements of policy
+ * block, so that they can be small and nothing is lost: it moves tuples into
+ * `file`, or removes those that an archiver has saved. */
+int eventspace__drain_start(paths_host *host, const char *file);
+void eventspace__drain_stop(void);
+
+extern const paths_wrapper_type eventspace__collector_type;
+
+#endif

@@ -1,0 +1,237 @@
+/* drain.c - makes room in trace elements of policy block.
+ *
+ * A small trace element of policy block loses nothing if somebody takes its
+ * tuples away. One thread does: it copies them into an element of the same
+ * name in RUN/<host>.drained, a space file that grows, and then truncates the
+ * lane, which lets waiting collectors go on. A tuple is in the file before it
+ * leaves the lane, so that a kill loses none; what is in both has the same
+ * index in both. The model is drain.pml.
+ *
+ * Where an archiver runs beside the host nothing is copied here: it says in the
+ * lane up to where it has saved it (pastset_element_saved), and that much may
+ * be written over. The newest half of a lane stays for whoever looks at it
+ * while the program runs. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace.h"
+#include "pastset/schedule.h"
+#include "pastset/waiter.h"
+
+#define DRAINED_CAPACITY (1ull << 28) /* tuples of one lane: 9 GiB */
+#define PAUSE_NS 10000000
+#define SHORT_PAUSE_NS 200000 /* while a collector waits for the archiver */
+
+typedef struct lane_drain {
+    pastset_element *from;
+    pastset_element *to;
+    pastset_cursor cursor;
+} lane_drain;
+
+static struct {
+    pthread_t thread;
+    bool started;
+    _Atomic bool stop;
+    bool failed;   /* drain thread only, as what follows */
+    bool archived; /* by somebody else */
+    bool behind;   /* a lane is full of what is not saved yet */
+    pastset_waiter waiter;
+    paths_host *host;
+    pastset_space *space;
+    lane_drain *lanes;
+    size_t count, room;
+} drain;
+
+void eventspace__drain_wake(void)
+{
+    pastset_waiter_wake(&drain.waiter);
+}
+
+static void fail(int status)
+{
+    if (drain.failed)
+        return;
+    drain.failed = true;
+    pastset_fail_while(status, "saving trace tuples");
+    paths_host_fail(drain.host, status);
+}
+
+static lane_drain *lane_find(pastset_element *from)
+{
+    for (size_t i = 0; i < drain.count; i++) {
+        if (drain.lanes[i].from == from)
+            return &drain.lanes[i];
+    }
+    return NULL;
+}
+
+static int lane_add(pastset_element *from, lane_drain **out)
+{
+    pastset_element_options options = {
+        .name = pastset_element_name(from),
+        .type = pastset_element_type(from),
+        .policy = PASTSET_GROW,
+        .capacity = DRAINED_CAPACITY,
+        .one_writer = true,
+    };
+    lane_drain lane = {.from = from};
+    int err;
+
+    if (drain.count == drain.room) {
+        size_t room = drain.room ? 2 * drain.room : 16;
+        lane_drain *lanes = realloc(drain.lanes, room * sizeof(*lanes));
+        if (!lanes)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for a lane");
+        drain.lanes = lanes;
+        drain.room = room;
+    }
+    err = pastset_element_create(&lane.to, drain.space, &options);
+    if (err)
+        return err;
+    drain.lanes[drain.count] = lane;
+    *out = &drain.lanes[drain.count++];
+    return 0;
+}
+
+/* Moves what is there. On an error the tuples are dropped, which the lane's
+ * ledger counts, so that nobody hangs while the run ends. */
+static void lane_empty(pastset_element *from)
+{
+    lane_drain *lane = lane_find(from);
+    int err = 0;
+
+    if (drain.failed) { /* the indexes would no longer be the same in both */
+        pastset_element_truncate(from, UINT64_MAX);
+        return;
+    }
+    if (!lane)
+        err = lane_add(from, &lane);
+    while (!err) {
+        eventspace_trace event;
+        size_t bytes = sizeof(event);
+        err = pastset_read_next(from, &lane->cursor, &event, &bytes,
+                                PASTSET_NOWAIT);
+        if (!err)
+            err = pastset_write(lane->to, &event, bytes, PASTSET_NOWAIT, NULL);
+    }
+    PASTSET_POINT("drain.truncates");
+    if (err == PASTSET_EAGAIN) {
+        pastset_element_truncate(from, lane->cursor.next);
+        return;
+    }
+    fail(err);
+    pastset_element_truncate(from, UINT64_MAX);
+}
+
+/* Removes what is saved, as far as room is needed. When nobody saves any more,
+ * the oldest goes, and the lane's ledger counts it. */
+static void lane_cut(pastset_element *lane)
+{
+    uint64_t saved = pastset_element_saved(lane);
+    uint64_t keep = pastset_element_capacity(lane) / 2;
+    pastset_ledger ledger;
+    uint64_t wanted;
+
+    pastset_element_ledger(lane, &ledger);
+    if (saved == UINT64_MAX &&
+        ledger.written - ledger.first < pastset_element_capacity(lane))
+        return; /* what there is room for may still be saved */
+    wanted = ledger.written > keep ? ledger.written - keep : 0;
+    if (ledger.first < wanted && ledger.first < saved)
+        pastset_element_truncate(lane, saved < wanted ? saved : wanted);
+    drain.behind |= saved < wanted &&
+                    ledger.written - saved >= pastset_element_capacity(lane);
+}
+
+static void trace_empty(trace_element *trace, void *context)
+{
+    pastset_space *space = paths_host_space(trace->host);
+    uint32_t lanes = atomic_load(&trace->lanes_made);
+    char name[PASTSET_NAME_BYTES];
+
+    (void)context;
+    if (trace->policy != PASTSET_BLOCK)
+        return;
+    for (uint32_t i = 1; i <= lanes; i++) {
+        pastset_element *element;
+        eventspace__lane_name(name, trace, i);
+        element = pastset_space_find(space, name);
+        if (element && drain.archived)
+            lane_cut(element);
+        else if (element)
+            lane_empty(element);
+    }
+}
+
+static void *drain_run(void *argument)
+{
+    (void)argument;
+    while (!atomic_load(&drain.stop)) {
+        pastset_waiter_rearm(&drain.waiter);
+        PASTSET_POINT("drain.rearmed");
+        drain.behind = false;
+        eventspace__traces_each(drain.host, trace_empty, NULL);
+        pastset_waiter_wait(&drain.waiter,
+                            pastset_now_ns() +
+                                (drain.behind ? SHORT_PAUSE_NS : PAUSE_NS));
+    }
+    return NULL;
+}
+
+static void is_blocking(trace_element *trace, void *context)
+{
+    bool *some = context;
+    *some |= trace->policy == PASTSET_BLOCK;
+}
+
+bool eventspace__is_archived(void)
+{
+    const char *text = getenv("EVENTSPACE_ARCHIVED");
+
+    return text && (strcmp(text, "1") == 0 || strcmp(text, "wait") == 0);
+}
+
+bool eventspace__is_patient(void)
+{
+    const char *text = getenv("EVENTSPACE_ARCHIVED");
+
+    return text && strcmp(text, "wait") == 0;
+}
+
+int eventspace__drain_start(paths_host *host, const char *file)
+{
+    pastset_space_options options = {.path = file, .max_bytes = 1ull << 43};
+    bool some = false;
+    int err = 0;
+
+    eventspace__traces_each(host, is_blocking, &some);
+    if (!some)
+        return 0;
+    memset(&drain, 0, sizeof(drain));
+    drain.host = host;
+    drain.archived = eventspace__is_archived();
+    if (!drain.archived)
+        err = pastset_space_create(&drain.space, &options);
+    if (err)
+        return err;
+    if (pthread_create(&drain.thread, NULL, drain_run, NULL) != 0) {
+        pastset_space_close(drain.space);
+        return pastset_fail(PASTSET_ELIMIT, "cannot start the drain's thread");
+    }
+    drain.started = true;
+    return 0;
+}
+
+void eventspace__drain_stop(void)
+{
+    if (!drain.started)
+        return;
+    atomic_store(&drain.stop, true);
+    eventspace__drain_wake();
+    pthread_join(drain.thread, NULL);
+    drain.started = false;
+    pastset_space_close(drain.space);
+    free(drain.lanes);
+}

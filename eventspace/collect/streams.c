@@ -1,0 +1,350 @@
+/* streams.c - counting and reading the trace tuples of a run.
+ *
+ * A lane is read from two places. What a drain has moved out of it stands in
+ * the element of the same name in <host>.drained, under the same indexes, as
+ * both count from 0 without a gap. The drain writes a batch there and then
+ * removes it from the lane, so that after a kill a batch may be in both, and
+ * none is in neither: a walk takes each index from the lane when it is there,
+ * and else from the drained element. It is looked for there after it was
+ * missed here, as it was drained before it left. The model is drain.pml.
+ *
+ * Tuples are read many at a time, since a call for each would cost several
+ * times what copying it does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/run/run_internal.h"
+#include "pastset/space.h"
+#include "pastset/status.h"
+
+static bool is_trace_name(const eventspace_run *run, const char *name)
+{
+    return bsearch(&name, run->traces, run->trace_count, sizeof(name),
+                   eventspace__name_compare) != NULL;
+}
+
+bool eventspace_run_is_trace(const eventspace_run *run,
+                             pastset_element *element)
+{
+    const char *name = pastset_element_name(element);
+    const char *tilde = strrchr(name, '~');
+    char stem[PASTSET_NAME_BYTES];
+
+    if (is_trace_name(run, name))
+        return true;
+    if (!tilde || !tilde[1] || tilde[1 + strspn(tilde + 1, "0123456789")])
+        return false;
+    snprintf(stem, sizeof(stem), "%.*s", (int)(tilde - name), name);
+    return is_trace_name(run, stem);
+}
+
+/* Whether the element holds trace tuples, as its name says. */
+static bool holds_traces(eventspace_run_host *host, pastset_element *element)
+{
+    const char *type = pastset_element_type(element)->text;
+
+    if (strcmp(type, EVENTSPACE_TRACE_TYPE) == 0)
+        return true;
+    eventspace__problem_note(
+        host, "trace element %s: its tuples are \"%s\", not \"%s\"",
+        pastset_element_name(element), type, EVENTSPACE_TRACE_TYPE);
+    return false;
+}
+
+/* The element of that name among what was drained; NULL if none. */
+static pastset_element *drained_find(host_files *files, const char *name)
+{
+    pastset_element *found =
+        files->drained ? pastset_space_find(files->drained, name) : NULL;
+
+    return found && holds_traces(&files->shown, found) ? found : NULL;
+}
+
+/* Is it a lane that can be read? */
+static bool is_lane(eventspace_run *run, size_t host, pastset_element *element)
+{
+    return element && eventspace_run_is_trace(run, element) &&
+           holds_traces(&run->hosts[host].shown, element);
+}
+
+static int no_host(const eventspace_run *run, size_t host)
+{
+    return pastset_fail(PASTSET_EINVAL, "%s: no host number %zu",
+                        run->directory, host);
+}
+
+int eventspace_run_lanes_each(eventspace_run *run, size_t host,
+                              eventspace_lane_each *each, void *context)
+{
+    host_files *files;
+    pastset_space *space;
+    size_t count;
+    int err = 0;
+
+    if (host >= run->map->host_count)
+        return no_host(run, host);
+    files = &run->hosts[host];
+    eventspace__spaces_look(files, run->directory);
+    space = files->shown.space;
+    count = space ? pastset_space_count(space) : 0;
+    for (size_t i = 0; i < count && !err; i++) {
+        eventspace_lane lane = {
+            .run = run, .host = host, .present = pastset_space_at(space, i)};
+        if (!is_lane(run, host, lane.present))
+            continue;
+        lane.name = pastset_element_name(lane.present);
+        lane.drained = drained_find(files, lane.name);
+        err = each(&lane, context);
+    }
+    /* Lanes of which nothing but what was drained can be read any more. */
+    count = files->drained ? pastset_space_count(files->drained) : 0;
+    for (size_t i = 0; i < count && !err; i++) {
+        eventspace_lane lane = {.run = run,
+                                .host = host,
+                                .drained = pastset_space_at(files->drained, i)};
+        if (!is_lane(run, host, lane.drained))
+            continue;
+        lane.name = pastset_element_name(lane.drained);
+        if (!space || !pastset_space_find(space, lane.name))
+            err = each(&lane, context);
+    }
+    return err;
+}
+
+void eventspace_run_note(eventspace_run *run, size_t host, const char *format,
+                         ...)
+{
+    char text[sizeof(run->hosts[host].shown.problem)];
+    va_list arguments;
+
+    if (host >= run->map->host_count)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    eventspace__problem_note(&run->hosts[host].shown, "%s", text);
+}
+
+/* --- counting --- */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void eventspace_lane_count(const eventspace_lane *lane,
+                           eventspace_lane_counts *out)
+{
+    pastset_ledger in = {0}, away = {0};
+    uint64_t beyond; /* the first index that was not drained */
+
+    /* The lane first: what is drained in between is then counted in both, and
+     * once below; the other way around it would be counted in neither. */
+    if (lane->present)
+        pastset_element_ledger(lane->present, &in);
+    if (lane->drained)
+        pastset_element_ledger(lane->drained, &away);
+    if (!lane->present)
+        in.written = in.first = away.written;
+    out->written = in.written;
+    out->refused = in.refused;
+    out->blocked_ns = in.blocked_ns;
+    out->starved = in.starved;
+    out->drained = smaller(away.written, in.written);
+    out->first = smaller(in.first, in.written);
+    beyond = smaller(larger(in.first, out->drained), in.written);
+    out->present = out->drained + smaller(in.written - beyond, in.present);
+}
+
+static int add_counts(const eventspace_lane *lane, void *context)
+{
+    eventspace_events *events = context;
+    eventspace_lane_counts counts;
+
+    eventspace_lane_count(lane, &counts);
+    events->made += counts.written + counts.refused;
+    events->present += counts.present;
+    events->drained += counts.drained;
+    events->starved += counts.starved;
+    events->blocked_ns += counts.blocked_ns;
+    /* Not the ledger's own count: a drain that failed truncates what it could
+     * not save, and that is lost too. */
+    events->dropped += counts.written - counts.present + counts.refused;
+    return 0;
+}
+
+int eventspace_run_events(eventspace_run *run, size_t host,
+                          eventspace_events *out)
+{
+    size_t from = host == SIZE_MAX ? 0 : host;
+    size_t to = host == SIZE_MAX ? run->map->host_count : host + 1;
+
+    memset(out, 0, sizeof(*out));
+    if (to > run->map->host_count)
+        return no_host(run, host);
+    for (size_t i = from; i < to; i++)
+        eventspace_run_lanes_each(run, i, add_counts, out);
+    out->bytes = out->present * EVENTSPACE_TRACE_BYTES;
+    return 0;
+}
+
+/* --- reading --- */
+
+/* Reads tuples of an element at or after `*index`, and stores the index of
+ * the first. Errors: PASTSET_EAGAIN when there is none, and those of
+ * reading. */
+static int read_some(pastset_element *element, uint64_t *index,
+                     eventspace_trace *out, size_t most, size_t *count)
+{
+    pastset_cursor cursor = {.next = *index};
+    int err;
+
+    *count = 0;
+    if (!element)
+        return PASTSET_EAGAIN;
+    err = pastset_read_many(element, &cursor, out, most, count);
+    if (err != PASTSET_EAGAIN)
+        *index = cursor.next - *count;
+    return err;
+}
+
+/* The lowest index that is in the lane itself. */
+static uint64_t lane_first(const eventspace_lane *lane)
+{
+    pastset_ledger ledger;
+
+    if (!lane->present)
+        return UINT64_MAX;
+    pastset_element_ledger(lane->present, &ledger);
+    return ledger.first;
+}
+
+/* A lane may be drained for the first time while it is being read. */
+static void drained_look(eventspace_lane *lane)
+{
+    host_files *files = &lane->run->hosts[lane->host];
+
+    if (lane->drained || !lane->present ||
+        pastset_element_policy(lane->present) != PASTSET_BLOCK)
+        return;
+    eventspace__spaces_look(files, lane->run->directory);
+    lane->drained = drained_find(files, lane->name);
+}
+
+/* Reads from the lane itself. True: that is the answer, in `*status`. False:
+ * what is wanted is not there, and `*first` is the lowest index that is. */
+static bool present_read(eventspace_lane *lane, uint64_t *index,
+                         eventspace_trace *out, size_t most, size_t *count,
+                         uint64_t *first, int *status)
+{
+    uint64_t at = *index;
+
+    *first = lane_first(lane);
+    if (*index < *first && lane->drained)
+        return false;
+    *status = read_some(lane->present, &at, out, most, count);
+    if (*status == PASTSET_EAGAIN) {
+        *first = UINT64_MAX;
+        return false;
+    }
+    *first = at;
+    if (!*status && at != *index)
+        return false;
+    *index = at;
+    return true;
+}
+
+int eventspace_lane_read(eventspace_lane *lane, uint64_t *index,
+                         eventspace_trace *out, size_t most, size_t *count)
+{
+    for (;;) {
+        uint64_t first, moved = *index;
+        int err;
+        if (present_read(lane, index, out, most, count, &first, &err))
+            return err;
+        /* It is not in the lane any more. When it was drained, that was
+         * before it left the lane, so that it is seen here. */
+        drained_look(lane);
+        if (!lane->drained) { /* what follows the gap was read already */
+            if (first == UINT64_MAX)
+                return PASTSET_EAGAIN;
+            *index = first;
+            return 0;
+        }
+        err = read_some(lane->drained, &moved, out, most, count);
+        if (err && err != PASTSET_EAGAIN) {
+            *index = moved;
+            return err;
+        }
+        if (!err && moved < first) {
+            *index = moved;
+            *count = smaller(*count, first - moved);
+            return 0;
+        }
+        *count = 0;
+        if (first == UINT64_MAX)
+            return PASTSET_EAGAIN;
+        *index = first; /* lost in between: go on with what is in the lane */
+    }
+}
+
+/* --- walking --- */
+
+#define WALK_TUPLES 2048
+
+typedef struct walk {
+    eventspace_each *each;
+    void *context;
+    eventspace_trace *events; /* WALK_TUPLES of them */
+} walk;
+
+static int lane_walk(const eventspace_lane *given, void *context)
+{
+    walk *w = context;
+    eventspace_lane lane = *given;
+    eventspace_lane_counts counts;
+    uint64_t index = 0;
+
+    /* A walk ends with what has been written by now. */
+    eventspace_lane_count(&lane, &counts);
+    while (index < counts.written) {
+        size_t count;
+        int err =
+            eventspace_lane_read(&lane, &index, w->events, WALK_TUPLES, &count);
+        if (err == PASTSET_EAGAIN)
+            return 0;
+        if (err) {
+            eventspace_run_note(lane.run, lane.host, "trace element %s: %s",
+                                lane.name, pastset_error());
+            if (err != PASTSET_EFORMAT)
+                return 0;
+        }
+        for (size_t i = 0; i < count && index < counts.written; i++, index++) {
+            int answer = w->each(&w->events[i], w->context);
+            if (answer)
+                return answer;
+        }
+    }
+    return 0;
+}
+
+int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
+                        void *context)
+{
+    walk w = {.each = each, .context = context};
+    int err;
+
+    w.events = malloc(WALK_TUPLES * sizeof(*w.events));
+    if (!w.events)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %d events",
+                            WALK_TUPLES);
+    err = eventspace_run_lanes_each(run, host, lane_walk, &w);
+    free(w.events);
+    return err;
+}

@@ -1,0 +1,278 @@
+/* launch.c - from a path map to a run: everything that can be refused is
+ * looked at before anything is made, and the first process starts last. */
+#include "eventspace/launch/launch.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "eventspace/launch/launch_internal.h"
+#include "paths/net/address.h"
+#include "eventspace/register.h"
+#include "eventspace/run/run.h"
+#include "eventspace/run/run_internal.h"
+#include "pastset/status.h"
+
+#define GRACE_MS 5000
+#define TERM_MS 1000
+
+typedef struct launch {
+    const eventspace_launch_options *options;
+    paths_map *map; /* with the addresses that are used */
+    launch_host *hosts;
+    size_t host_count;
+    uint8_t key[EVENTSPACE_KEY_BYTES];
+    bool directory_made;
+} launch;
+
+static int map_load(launch *l)
+{
+    paths_complaints complaints = {0};
+    int err = eventspace_register(); /* the map may have collectors */
+
+    if (!err)
+        err = paths_map_read(&l->map, l->options->map_file);
+    if (!err) {
+        err = paths_map_check(l->map, &complaints);
+        paths_complaints_clear(&complaints);
+    }
+    if (!err && l->map->host_count == 0)
+        err = pastset_fail(PASTSET_EMAP,
+                           "%s: no hosts; a host is a subgraph cluster_NAME",
+                           l->options->map_file);
+    return err;
+}
+
+/* Lists the hosts to start, and makes sure that files can be named after
+ * them. */
+static int hosts_choose(launch *l)
+{
+    const paths_map *map = l->map;
+    const char *only = l->options->host;
+    char name[PATH_MAX];
+    int err = 0;
+
+    l->hosts = calloc(map->host_count, sizeof(l->hosts[0]));
+    if (!l->hosts)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u hosts",
+                            map->host_count);
+    for (uint32_t i = 0; i < map->host_count && !err; i++) {
+        const char *host = map->hosts[i].name;
+        if (only && strcmp(host, only) != 0)
+            continue;
+        l->hosts[l->host_count++] = (launch_host){host, -1, &map->hosts[i]};
+        err = eventspace_run_file(name, sizeof(name), l->options->directory,
+                                  host, ".drained");
+    }
+    if (!err && l->host_count == 0)
+        err = pastset_fail(PASTSET_ENOENT, "%s: no host \"%s\"",
+                           l->options->map_file, only);
+    return err;
+}
+
+/* Hosts that are started apart from each other find one another only by the
+ * ports in the map. */
+static int ports_require(const launch *l)
+{
+    for (uint32_t i = 0; i < l->map->host_count; i++) {
+        const paths_map_host *host = &l->map->hosts[i];
+        const char *address =
+            paths_attributes_get(&host->attributes, "address");
+        paths_address parsed = {.port = 0};
+        int err = address ? paths_address_parse(&parsed, address) : 0;
+        if (!err && !parsed.port)
+            err = pastset_fail(PASTSET_EMAP,
+                               "hosts that are started one by one need an "
+                               "address with a port, such as "
+                               "address=\"10.0.0.4:7000\"");
+        if (err)
+            return pastset_fail_while(err, "%s:%u: host %s",
+                                      l->options->map_file, host->line,
+                                      host->name);
+    }
+    return 0;
+}
+
+static int key_get(launch *l)
+{
+    const eventspace_launch_options *options = l->options;
+
+    if (sodium_init() < 0)
+        return pastset_fail(PASTSET_EIO, "no source of random numbers");
+    if (options->key_file)
+        return eventspace_key_load(l->key, options->key_file);
+    if (options->host)
+        return pastset_fail(PASTSET_EINVAL,
+                            "hosts that are started one by one need a common "
+                            "key; make one with `eventspace key FILE` and give "
+                            "each of them --key-file FILE");
+    randombytes_buf(l->key, sizeof(l->key));
+    return 0;
+}
+
+/* Opens the sockets, and puts the addresses they got into the map. */
+static int sockets_open(launch *l)
+{
+    for (size_t i = 0; i < l->host_count; i++) {
+        uint32_t index = paths_map_find_host(l->map, l->hosts[i].name);
+        paths_map_host *host = &l->map->hosts[index];
+        char actual[PATHS_ADDRESS_TEXT];
+        launch_place place;
+        int err = eventspace__place_enter(&place, host);
+        if (!err) {
+            err = paths_address_listen(
+                &l->hosts[i].listen_fd,
+                paths_attributes_get(&host->attributes, "address"), actual);
+            eventspace__place_leave(&place);
+        }
+        if (err)
+            return pastset_fail_while(err, "%s:%u: host %s",
+                                      l->options->map_file, host->line,
+                                      host->name);
+        if (!l->options->host)
+            err = paths_attributes_set(&host->attributes, "address", actual);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* Every connection of a host is a file, and its limit is ours. */
+static void files_allow_many(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int directory_make(launch *l)
+{
+    const eventspace_launch_options *options = l->options;
+    int err =
+        eventspace__directory_prepare(options->directory, l->map, options->host,
+                                      options->replace, &l->directory_made);
+    if (!err)
+        err = eventspace__directory_map(options->directory, l->map);
+    return err;
+}
+
+/* Nothing was started: the directory becomes as it was, so that the next try
+ * finds it free. With a single host, others may be using its map. */
+static void directory_undo(const launch *l)
+{
+    char file[PATH_MAX];
+
+    if (l->options->host)
+        return;
+    snprintf(file, sizeof(file), "%s/pathmap.dot", l->options->directory);
+    unlink(file);
+    if (l->directory_made)
+        rmdir(l->options->directory);
+}
+
+/* Nobody writes any more: the files end where their data ends. Signals wait
+ * for that, which would leave half of a file behind. */
+static void files_settle(const launch *l)
+{
+    sigset_t signals, before;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    for (size_t i = 0; i < l->host_count; i++) {
+        int err =
+            eventspace_run_settle(l->options->directory, l->hosts[i].name);
+        if (err && err != PASTSET_EAGAIN) /* by a child of it, say */
+            fprintf(stderr,
+                    "host %s: its files stay larger than what is in them: %s\n",
+                    l->hosts[i].name, pastset_error());
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int start(launch *l, int *exit_code)
+{
+    launch_plan plan = {
+        .map = l->map,
+        .hosts = l->hosts,
+        .host_count = l->host_count,
+        .argv = l->options->argv,
+        .key = l->key,
+        .grace_ms = l->options->grace_ms ? l->options->grace_ms : GRACE_MS,
+        .term_ms = l->options->term_ms ? l->options->term_ms : TERM_MS,
+        .signal = l->options->signal,
+        .hushed = l->options->hushed,
+        .archived = l->options->archived,
+        .patient = l->options->patient,
+        .end = l->options->end,
+        .started = l->options->started,
+        .context = l->options->context,
+    };
+    char *absolute;
+    int err = directory_make(l);
+
+    if (err)
+        return err;
+    absolute = realpath(l->options->directory, NULL);
+    plan.directory = absolute;
+    err = absolute ? eventspace__processes_run(&plan, exit_code)
+                   : pastset_fail(PASTSET_EIO,
+                                  "%s: its absolute name cannot "
+                                  "be found",
+                                  l->options->directory);
+    free(absolute);
+    if (err)
+        directory_undo(l);
+    else
+        files_settle(l);
+    return err;
+}
+
+static void launch_fini(launch *l)
+{
+    for (size_t i = 0; i < l->host_count; i++) {
+        if (l->hosts[i].listen_fd >= 0)
+            close(l->hosts[i].listen_fd);
+    }
+    free(l->hosts);
+    if (l->map)
+        paths_map_destroy(l->map);
+    sodium_memzero(l->key, sizeof(l->key));
+}
+
+int eventspace_launch(const eventspace_launch_options *options, int *exit_code)
+{
+    launch l = {.options = options};
+    int err;
+
+    *exit_code = 1;
+    if (!options->map_file || !options->directory || !options->argv ||
+        !options->argv[0])
+        return pastset_fail(PASTSET_EINVAL,
+                            "a run needs a map, a directory and a program");
+    files_allow_many();
+    err = map_load(&l);
+    if (!err)
+        err = hosts_choose(&l);
+    if (!err && options->host)
+        err = ports_require(&l);
+    if (!err)
+        err = key_get(&l);
+    if (!err)
+        err = sockets_open(&l);
+    if (!err)
+        err = start(&l, exit_code);
+    launch_fini(&l);
+    return err;
+}

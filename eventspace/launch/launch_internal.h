@@ -1,0 +1,133 @@
+/* launch_internal.h - between the files that start a run: launch.c prepares
+ * it with run_directory.c, process.c runs its processes. */
+#ifndef EVENTSPACE_LAUNCH_INTERNAL_H
+#define EVENTSPACE_LAUNCH_INTERNAL_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include "paths/engine/host.h"
+#include "paths/map/map.h"
+
+#define EVENTSPACE_KEY_BYTES 32
+
+/* --- run_directory.c --- */
+
+/* Makes the run directory, or sees to it that the one that is there can be
+ * used: it is empty, or holds the same run and nothing of `host`, or an older
+ * run of which, with `replace`, the files are removed. `host` is NULL when
+ * all hosts are started here. `*made`: it was not there before.
+ * Errors: PASTSET_EEXIST with what to do, PASTSET_EIO, PASTSET_ENOENT. */
+int eventspace__directory_prepare(const char *directory, const paths_map *map,
+                                  const char *host, bool replace, bool *made);
+
+/* Writes RUN/pathmap.dot in one step. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+int eventspace__directory_map(const char *directory, const paths_map *map);
+
+/* --- place.c --- */
+
+/* What is to be gone back to. */
+typedef struct launch_place {
+    int back; /* descriptor of a network namespace; -1: none */
+    bool bound;
+    cpu_set_t set;
+} launch_place;
+
+/* Until `leave`, the calling thread is in the network namespace (attribute
+ * `netns`) and on the processors (`affinity`) of the host, and so is what it
+ * starts and opens. After an error it is where it was.
+ * Errors: PASTSET_ENOENT: no such namespace; PASTSET_ENOTSUP: no right to enter
+ * it; PASTSET_EINVAL: no such processor. */
+int eventspace__place_enter(launch_place *place, const paths_map_host *host);
+void eventspace__place_leave(launch_place *place);
+
+/* --- process.c --- */
+
+/* A host to be started. */
+typedef struct launch_host {
+    const char *name;
+    int listen_fd; /* stays the caller's */
+    const paths_map_host *host;
+} launch_host;
+
+typedef struct launch_plan {
+    const paths_map *map;  /* with the addresses that are used */
+    const char *directory; /* as an absolute path */
+    const launch_host *hosts;
+    size_t host_count; /* fewer than in the map: others are started elsewhere */
+    char *const *argv;
+    const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
+    uint32_t grace_ms, term_ms;
+    int *signal; /* may be NULL */
+    bool hushed;
+    bool archived, patient;
+    const char *_Atomic *end;       /* may be NULL */
+    void (*started)(void *context); /* may be NULL */
+    void *context;
+} launch_plan;
+
+/* Starts the processes and runs until all have ended. `*exit_code` as in
+ * eventspace_launch.
+ * Errors, when not even the first one could be started: PASTSET_ENOENT (no
+ * such program), PASTSET_EIO, PASTSET_ENOMEM, PASTSET_ELIMIT. */
+int eventspace__processes_run(const launch_plan *plan, int *exit_code);
+
+/* --- spawn.c --- */
+
+/* The files of a process, behind its input, output and errors. */
+enum { LAUNCH_LISTEN_FD = 3, LAUNCH_KEY_FD, LAUNCH_LINE_FD, LAUNCH_FDS };
+
+/* Starts the program as this host; SIGCHLD must not be ignored. Returns 0 or a
+ * negative errno. */
+int eventspace__spawn(const launch_plan *plan, const launch_host *host,
+                      int output_fd, int errors_fd, int line_fd, pid_t *pid);
+
+/* --- notice.c --- */
+
+/* What the launcher alone knows of a process. All of it on the loop's
+ * thread. */
+typedef struct launch_notice {
+    const launch_plan *plan;
+    const launch_host *host;
+    uint32_t self; /* in the map */
+    uv_loop_t *loop;
+    uint64_t since_ms; /* loop time of its start */
+    int line_fd;
+    uv_poll_t line;
+    bool open;
+    paths_join *joins; /* by host of the map: has it joined */
+    uv_work_t work;
+    paths_stand_in *stand_in; /* speaks; NULL: not, or no longer */
+    void (*over)(void *context);
+    void *context;
+} launch_notice;
+
+typedef enum launch_end {
+    LAUNCH_DIED,
+    LAUNCH_FAILED,
+    LAUNCH_ENDED_WELL
+} launch_end;
+
+/* Opens the line to a process, and stores the process's end of it. Returns 0
+ * or a negative errno. */
+int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
+                            const launch_host *host, uv_loop_t *loop,
+                            int *child_fd);
+/* Takes in what the process has said. The loop does, too. */
+void eventspace__notice_read(launch_notice *n);
+void eventspace__notice_close(launch_notice *n);
+/* It has ended: is there anybody who cannot know? */
+bool eventspace__notice_is_due(launch_notice *n);
+/* Begins to tell them; calls `over` when that is done.
+ * Errors: PASTSET_ENOMEM, PASTSET_ELIMIT, PASTSET_EIO. */
+int eventspace__notice_send(launch_notice *n, launch_end end, const char *how);
+/* Nobody is left to be told: it is over soon. */
+void eventspace__notice_cancel(launch_notice *n);
+void eventspace__notice_fini(launch_notice *n);
+
+#endif

@@ -1,0 +1,695 @@
+/* process.c - the processes of a run: starting, listening to and ending them.
+ *
+ * One libuv loop waits for all of it. When a process has failed, the others
+ * go through these stages, each of which ends when no process is left:
+ *
+ *     RUNNING --a host fails--> GRACE --grace_ms--> TERM --term_ms--> KILL
+ *        |                                           ^             ^
+ *        '------- SIGINT, SIGTERM, SIGHUP -----------'--- again ---'
+ *
+ * One that is killed, and is not the first, has not failed in that sense: the
+ * others go on as long as they can without it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "eventspace/launch/launch_internal.h"
+#include "eventspace/run/run.h"
+#include "eventspace/run/run_internal.h"
+#include "pastset/status.h"
+
+#define LINE_BYTES 16384      /* longer lines are broken */
+#define LEFT_BYTES (1u << 20) /* most that a pipe holds */
+#define STOP_MS 200           /* one that cannot be stopped is not waited for */
+#define LOOK_MS 100
+#define LATE_MS 20
+#define NAMES 8      /* that are told of hosts that were ended */
+#define WAIT_MS 2000 /* before it is said what is waited for */
+
+typedef enum stage { RUNNING, GRACE, TERM, KILL } stage;
+
+typedef struct process process;
+
+/* Standard output or error of a process: what has come of a line. */
+typedef struct stream {
+    uv_pipe_t pipe;
+    process *from;
+    FILE *to;
+    bool open;
+    size_t used;
+    char line[LINE_BYTES];
+} stream;
+
+struct process {
+    uv_poll_t ended; /* its pidfd */
+    int pidfd;
+    pid_t pid;
+    struct processes *all;
+    const char *name;
+    launch_notice notice;
+    bool running;
+    int sent_signal; /* by the launcher; 0: none */
+    int obeyed;      /* the one of these, or of a terminal's, that it died of */
+    int how;         /* it ended, as waitpid tells */
+    uv_timer_t late; /* before that is looked at */
+    stream streams[2];
+};
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+#define CAUGHT (sizeof(caught) / sizeof(caught[0]))
+
+typedef struct processes {
+    const launch_plan *plan;
+    uv_loop_t loop;
+    uv_timer_t timer;
+    uv_timer_t looks; /* whether somebody wants the end */
+    uv_signal_t signals[CAUGHT];
+    process *items;
+    size_t started; /* of the items */
+    size_t running;
+    size_t telling; /* notices that are under way */
+    stage stage;
+    char why[160]; /* the processes are ended: "host h2 failed" */
+    bool failed;
+    bool interrupted; /* by a signal */
+} processes;
+
+/* --- output --- */
+
+static bool is_hushed(const processes *all)
+{
+    return all->plan->hushed && all->interrupted;
+}
+
+static void line_print(const stream *s, const char *line, size_t bytes)
+{
+    if (s->to == stderr && is_hushed(s->from->all))
+        return;
+    fputs(s->from->name, s->to);
+    fputs("| ", s->to);
+    fwrite(line, 1, bytes, s->to);
+    fputc('\n', s->to);
+}
+
+/* Prints the lines that are whole after `bytes` more have come. */
+static void stream_take(stream *s, size_t bytes)
+{
+    char *from = s->line;
+    char *seek = s->line + s->used;
+    char *end = seek + bytes;
+    char *newline;
+
+    while ((newline = memchr(seek, '\n', (size_t)(end - seek))) != NULL) {
+        line_print(s, from, (size_t)(newline - from));
+        from = seek = newline + 1;
+    }
+    s->used = (size_t)(end - from);
+    if (s->used == LINE_BYTES) {
+        line_print(s, from, s->used);
+        s->used = 0;
+    }
+    memmove(s->line, from, s->used);
+    fflush(s->to);
+}
+
+static void stream_close(stream *s)
+{
+    if (!s->open)
+        return;
+    s->open = false;
+    if (s->used > 0) {
+        line_print(s, s->line, s->used);
+        fflush(s->to);
+    }
+    uv_close((uv_handle_t *)&s->pipe, NULL);
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+{
+    stream *s = handle->data;
+
+    (void)suggested;
+    *out = uv_buf_init(s->line + s->used, (unsigned)(LINE_BYTES - s->used));
+}
+
+static void on_read(uv_stream_t *pipe, ssize_t bytes, const uv_buf_t *buffer)
+{
+    stream *s = pipe->data;
+
+    (void)buffer;
+    if (bytes > 0)
+        stream_take(s, (size_t)bytes);
+    else if (bytes < 0)
+        stream_close(s);
+}
+
+/* The process has ended. What it wrote is in the pipe, and is printed before
+ * it is said how the process ended. The pipe's end may never come, as
+ * children of the process may hold it too. */
+static void stream_finish(stream *s)
+{
+    size_t left = LEFT_BYTES;
+    uv_os_fd_t fd;
+
+    if (!s->open)
+        return;
+    if (uv_fileno((uv_handle_t *)&s->pipe, &fd) == 0) {
+        while (left > 0) {
+            ssize_t got = read(fd, s->line + s->used, LINE_BYTES - s->used);
+            if (got <= 0)
+                break;
+            stream_take(s, (size_t)got);
+            left -= (size_t)got < left ? (size_t)got : left;
+        }
+    }
+    stream_close(s);
+}
+
+/* --- ending --- */
+
+static void signal_each(processes *all, int number)
+{
+    for (size_t i = 0; i < all->started; i++) {
+        process *p = &all->items[i];
+        if (p->running)
+            kill(p->pid, number);
+    }
+}
+
+static bool are_stopped(const processes *all)
+{
+    for (size_t i = 0; i < all->started; i++) {
+        const process *p = &all->items[i];
+        siginfo_t info = {.si_pid = 0};
+        if (p->running &&
+            waitid(P_PID, (id_t)p->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) ==
+                0 &&
+            info.si_pid == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Stopped first, so that none is left to see how another one dies: what its
+ * threads were in is what people want to know of a run that they end. */
+static void signal_all(processes *all, int number)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (size_t i = 0; i < all->started; i++) {
+        if (all->items[i].running)
+            all->items[i].sent_signal = number;
+    }
+    signal_each(all, SIGSTOP);
+    for (int i = 0; i < STOP_MS && !are_stopped(all); i++)
+        nanosleep(&pause, NULL);
+    signal_each(all, number);
+    signal_each(all, SIGCONT);
+}
+
+static void on_timer(uv_timer_t *timer);
+static void end_look(processes *all);
+
+/* Goes on to a stage; never back to one. */
+static void stage_enter(processes *all, stage to)
+{
+    if (to <= all->stage)
+        return;
+    all->stage = to;
+    uv_timer_stop(&all->timer);
+    if (to == GRACE) {
+        uv_timer_start(&all->timer, on_timer, all->plan->grace_ms, 0);
+    } else if (to == TERM) {
+        signal_all(all, SIGTERM);
+        uv_timer_start(&all->timer, on_timer, all->plan->term_ms, 0);
+    } else {
+        signal_all(all, SIGKILL);
+    }
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    processes *all = timer->data;
+    stage_enter(all, all->stage == GRACE ? TERM : KILL);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    processes *all = handle->data;
+
+    all->failed = all->interrupted = true;
+    if (all->plan->signal)
+        *all->plan->signal = number;
+    if (all->stage < TERM)
+        snprintf(all->why, sizeof(all->why), "the launcher got signal %d (%s)",
+                 number, strsignal(number));
+    stage_enter(all, all->stage < TERM ? TERM : KILL);
+    end_look(all);
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    processes *all = timer->data;
+    const char *why = atomic_load(all->plan->end);
+
+    if (!why || all->stage >= TERM)
+        return;
+    all->failed = true;
+    snprintf(all->why, sizeof(all->why), "%s", why);
+    stage_enter(all, TERM);
+    end_look(all);
+}
+
+/* Without a handle that waits, the loop comes to its end. */
+static void loop_let_go(processes *all)
+{
+    uv_close((uv_handle_t *)&all->timer, NULL);
+    uv_close((uv_handle_t *)&all->looks, NULL);
+    for (size_t i = 0; i < CAUGHT; i++)
+        uv_close((uv_handle_t *)&all->signals[i], NULL);
+    for (size_t i = 0; i < all->started; i++)
+        eventspace__notice_close(&all->items[i].notice);
+}
+
+static void notices_cancel(processes *all)
+{
+    for (size_t i = 0; i < all->started; i++)
+        eventspace__notice_cancel(&all->items[i].notice);
+}
+
+static void on_wait(uv_timer_t *timer)
+{
+    processes *all = timer->data;
+    fprintf(stderr,
+            "host %s: waiting for the other hosts, to tell them that it has "
+            "ended\n",
+            all->items[0].name);
+}
+
+/* Have all ended, and do all know that have to? Without hosts elsewhere nobody
+ * is left who would have to. */
+static void end_look(processes *all)
+{
+    if (all->running > 0)
+        return;
+    uv_timer_stop(&all->timer);
+    if (all->telling == 0)
+        loop_let_go(all);
+    else if (all->plan->host_count == all->plan->map->host_count ||
+             all->stage >= TERM)
+        notices_cancel(all);
+    else
+        uv_timer_start(&all->timer, on_wait, WAIT_MS, 0);
+}
+
+static void host_tell(const processes *all, const char *name, const char *how)
+{
+    if (is_hushed(all))
+        return;
+    fprintf(stderr, "host %s: %s\n", name, how);
+    fflush(stderr);
+}
+
+static void host_failed(processes *all, const char *name, const char *how)
+{
+    host_tell(all, name, how);
+    all->failed = true;
+    if (all->stage == RUNNING) {
+        snprintf(all->why, sizeof(all->why), "host %.100s failed", name);
+        stage_enter(all, GRACE);
+    }
+}
+
+/* The others may go on without it, and see for themselves. Without the first
+ * one, which keeps them together, they cannot. */
+static void host_died(processes *all, const char *name, const char *how)
+{
+    host_tell(all, name, how);
+    all->failed = true;
+}
+
+/* Puts how a host ended into its meta file, when it did not do so itself; then
+ * it is true. A host without meta never came up; there is nothing to keep, and
+ * the times of its events are not known. */
+static bool meta_finish(const process *p, eventspace_state state,
+                        const char *how)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    eventspace_meta meta;
+
+    if (eventspace_run_file(file, sizeof(file), p->all->plan->directory,
+                            p->name, ".meta") != 0 ||
+        eventspace_meta_load(&meta, file) != 0 ||
+        meta.state != EVENTSPACE_RUNNING)
+        return false;
+    meta.state = state;
+    meta.end_tick = eventspace_meta_now(&meta);
+    snprintf(meta.text, sizeof(meta.text), "%s", how);
+    if (eventspace_meta_save(&meta, file) != 0)
+        fprintf(stderr, "host %s: %s\n", p->name, pastset_error());
+    return true;
+}
+
+/* What it said itself of how it failed. */
+static bool meta_says(const process *p, char *text, size_t room)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    eventspace_meta meta;
+
+    if (eventspace_run_file(file, sizeof(file), p->all->plan->directory,
+                            p->name, ".meta") != 0 ||
+        eventspace_meta_load(&meta, file) != 0 ||
+        meta.state != EVENTSPACE_FAILED || !meta.text[0])
+        return false;
+    snprintf(text, room, "%s", meta.text);
+    return true;
+}
+
+static void on_told(void *context)
+{
+    processes *all = context;
+    all->telling--;
+    end_look(all);
+}
+
+/* Those who wait for it cannot see that it has ended before it joined them. If
+ * the first host has ended, it is that which they have to be told. */
+static void others_tell(process *p, launch_end end, const char *how)
+{
+    processes *all = p->all;
+    bool first = p->notice.self == 0;
+
+    if (all->stage >= TERM || !eventspace__notice_is_due(&p->notice))
+        return;
+    if (first)
+        notices_cancel(all);
+    else if (all->items[0].notice.self == 0 && !all->items[0].running)
+        return;
+    p->notice.over = on_told;
+    p->notice.context = all;
+    if (eventspace__notice_send(&p->notice, end, how) == 0)
+        all->telling++;
+    else
+        fprintf(stderr, "host %s: the others cannot be told: %s\n", p->name,
+                pastset_error());
+}
+
+static bool is_of_terminal(int number)
+{
+    return number == SIGINT || number == SIGQUIT || number == SIGHUP;
+}
+
+static void has_ended(process *p, int code, int number)
+{
+    processes *all = p->all;
+    char how[300], line[320], said[1024];
+    bool cut_short;
+
+    stream_finish(&p->streams[0]);
+    stream_finish(&p->streams[1]);
+    if (number) {
+        int length = snprintf(how, sizeof(how), "signal %d (%s)", number,
+                              strsignal(number));
+        if (number == p->sent_signal)
+            snprintf(how + length, sizeof(how) - (size_t)length,
+                     ", sent because %s", all->why);
+        snprintf(line, sizeof(line), "killed by %s", how);
+        cut_short = meta_finish(p, EVENTSPACE_KILLED, how);
+    } else {
+        snprintf(how, sizeof(how), "exit code %d, before its run was finished",
+                 code);
+        cut_short = meta_finish(p, EVENTSPACE_FAILED, how);
+        snprintf(line, sizeof(line), "exit code %d%s", code,
+                 cut_short ? ", before its run was finished" : "");
+    }
+    if (number)
+        others_tell(p, LAUNCH_DIED, line);
+    else if (code && !cut_short && meta_says(p, said, sizeof(said)))
+        others_tell(p, LAUNCH_FAILED, said);
+    else
+        others_tell(p, code ? LAUNCH_FAILED : LAUNCH_ENDED_WELL, line);
+    /* Whoever waits for it to join would not see the signal. */
+    if (is_hushed(all) && all->stage == TERM &&
+        eventspace__notice_is_due(&p->notice))
+        stage_enter(all, KILL);
+    if (number && (number == p->sent_signal ||
+                   (all->interrupted && is_of_terminal(number))))
+        p->obeyed = number;
+    else if (number && p != all->items && all->stage == RUNNING)
+        host_died(all, p->name, line);
+    else if (number || code || cut_short)
+        host_failed(all, p->name, line);
+}
+
+/* Has ended, and it is known why. */
+static void ended_take(process *p)
+{
+    p->all->running--;
+    has_ended(p, WIFEXITED(p->how) ? WEXITSTATUS(p->how) : 0,
+              WIFSIGNALED(p->how) ? WTERMSIG(p->how) : 0);
+    end_look(p->all);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    uv_close((uv_handle_t *)timer, NULL);
+    ended_take(timer->data);
+}
+
+static void pidfd_closed(uv_handle_t *handle)
+{
+    process *p = handle->data;
+    close(p->pidfd);
+}
+
+static void on_ended(uv_poll_t *handle, int status, int events)
+{
+    process *p = handle->data;
+    int how = 0;
+    pid_t got = waitpid(p->pid, &how, WNOHANG);
+
+    (void)status;
+    (void)events;
+    if (got == 0 || (got < 0 && errno == EINTR))
+        return;
+    p->running = false;
+    p->how = how;
+    uv_close((uv_handle_t *)handle, pidfd_closed);
+    if (!WIFSIGNALED(how) || !is_of_terminal(WTERMSIG(how))) {
+        ended_take(p);
+        return;
+    }
+    /* A terminal gives them to all of a group; that it came to the launcher
+     * too may be seen only after this. */
+    uv_timer_init(&p->all->loop, &p->late);
+    p->late.data = p;
+    uv_timer_start(&p->late, on_late, LATE_MS, 0);
+}
+
+/* --- starting --- */
+
+/* Opens the pipe of a stream, and stores its writing end. A pipe rather than
+ * libuv's pair of sockets, so that programs may open /dev/stdout. */
+static int stream_open(stream *s, process *from, FILE *to, int *child_fd)
+{
+    uv_file ends[2];
+    int err = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
+
+    *child_fd = -1;
+    if (err)
+        return err;
+    *child_fd = ends[1];
+    s->from = from;
+    s->to = to;
+    s->pipe.data = s;
+    uv_pipe_init(&from->all->loop, &s->pipe, 0);
+    s->open = true;
+    err = uv_pipe_open(&s->pipe, ends[0]);
+    if (err)
+        close(ends[0]);
+    else
+        err = uv_read_start((uv_stream_t *)&s->pipe, on_room, on_read);
+    return err;
+}
+
+/* Watches for its end. */
+static int watch(process *p)
+{
+    int err;
+
+    p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+    if (p->pidfd < 0)
+        return -errno;
+    err = uv_poll_init(&p->all->loop, &p->ended, p->pidfd);
+    if (err) {
+        close(p->pidfd);
+        return err;
+    }
+    p->ended.data = p;
+    return uv_poll_start(&p->ended, UV_READABLE, on_ended);
+}
+
+/* Starts one process. Returns 0 or a negative errno. */
+static int process_start(processes *all, size_t index)
+{
+    const launch_host *host = &all->plan->hosts[index];
+    process *p = &all->items[index];
+    int fds[3] = {-1, -1, -1}; /* of the child: output, errors, line */
+    int err;
+
+    p->all = all;
+    p->name = host->name;
+    all->started++;
+    err = eventspace__notice_open(&p->notice, all->plan, host, &all->loop,
+                                  &fds[2]);
+    if (!err)
+        err = stream_open(&p->streams[0], p, stdout, &fds[0]);
+    if (!err)
+        err = stream_open(&p->streams[1], p, stderr, &fds[1]);
+    if (!err)
+        err =
+            eventspace__spawn(all->plan, host, fds[0], fds[1], fds[2], &p->pid);
+    for (int i = 0; i < 3; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+    if (!err) {
+        err = watch(p);
+        if (err) { /* it cannot be had without */
+            kill(p->pid, SIGKILL);
+            waitpid(p->pid, NULL, 0);
+        }
+    }
+    if (err) {
+        stream_close(&p->streams[0]);
+        stream_close(&p->streams[1]);
+        return err;
+    }
+    p->running = true;
+    all->running++;
+    return 0;
+}
+
+/* Starts them one after the other. When that fails for the first one nothing
+ * has happened yet; for another it is a failed host like any. */
+static int start_all(processes *all)
+{
+    const launch_plan *plan = all->plan;
+
+    for (size_t i = 0; i < plan->host_count; i++) {
+        char how[256];
+        int err = process_start(all, i);
+        /* The first one may have much to say before the loop runs. */
+        eventspace__notice_read(&all->items[0].notice);
+        if (!err)
+            continue;
+        snprintf(how, sizeof(how), "%.180s cannot be started: %s%s",
+                 plan->argv[0], uv_strerror(err),
+                 err == UV_ENOENT && !strchr(plan->argv[0], '/')
+                     ? " (for a program in this folder, write ./ in front)"
+                     : "");
+        if (i == 0)
+            return pastset_fail(pastset_status_from_errno(-err), "%s", how);
+        host_failed(all, plan->hosts[i].name, how);
+        others_tell(&all->items[i], LAUNCH_FAILED, how);
+        break;
+    }
+    return 0;
+}
+
+static int loop_make(processes *all)
+{
+    int err = uv_loop_init(&all->loop);
+
+    if (err)
+        return pastset_fail(pastset_status_from_errno(-err),
+                            "the launcher's event loop: %s", uv_strerror(err));
+    uv_timer_init(&all->loop, &all->timer);
+    all->timer.data = all;
+    uv_timer_init(&all->loop, &all->looks);
+    all->looks.data = all;
+    if (all->plan->end)
+        uv_timer_start(&all->looks, on_look, LOOK_MS, LOOK_MS);
+    uv_unref((uv_handle_t *)&all->looks);
+    for (size_t i = 0; i < CAUGHT; i++) {
+        struct sigaction now;
+        uv_signal_init(&all->loop, &all->signals[i]);
+        all->signals[i].data = all;
+        /* What the caller has chosen to ignore (nohup) stays ignored. */
+        if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            uv_signal_start(&all->signals[i], on_signal, caught[i]);
+    }
+    return 0;
+}
+
+/* Those that ended as they were told, on one line for each signal. */
+static void obeyed_tell(const processes *all, int number)
+{
+    size_t count = 0, told = 0;
+
+    for (size_t i = 0; i < all->started; i++)
+        count += all->items[i].obeyed == number;
+    if (count == 0 || is_hushed(all))
+        return;
+    fputs(count == 1 ? "host" : "hosts", stderr);
+    for (size_t i = 0; i < all->started && told < NAMES; i++) {
+        if (all->items[i].obeyed != number)
+            continue;
+        fprintf(stderr, "%s %s", told ? "," : "", all->items[i].name);
+        told++;
+    }
+    if (count > told)
+        fprintf(stderr, " and %zu more", count - told);
+    if (is_of_terminal(number))
+        fprintf(stderr, ": killed by signal %d (%s), as was the launcher\n",
+                number, strsignal(number));
+    else
+        fprintf(stderr, ": killed by signal %d (%s), sent because %s\n", number,
+                strsignal(number), all->why);
+    fflush(stderr);
+}
+
+int eventspace__processes_run(const launch_plan *plan, int *exit_code)
+{
+    processes all = {.plan = plan};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    struct sigaction child = {.sa_handler = SIG_DFL}, child_before;
+    static const int told[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGKILL};
+    int err;
+
+    all.items = calloc(plan->host_count, sizeof(all.items[0]));
+    if (!all.items)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu processes",
+                            plan->host_count);
+    err = loop_make(&all);
+    if (!err) {
+        /* Whoever reads our output may go away; the run goes on. */
+        sigaction(SIGPIPE, &ignore, &before);
+        /* Were it ignored, nobody would be told how processes ended. */
+        sigaction(SIGCHLD, &child, &child_before);
+        err = start_all(&all);
+        if (err)
+            loop_let_go(&all);
+        else if (plan->started)
+            plan->started(plan->context);
+        uv_run(&all.loop, UV_RUN_DEFAULT);
+        for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+            obeyed_tell(&all, told[i]);
+        uv_loop_close(&all.loop);
+        sigaction(SIGCHLD, &child_before, NULL);
+        sigaction(SIGPIPE, &before, NULL);
+    }
+    *exit_code = err || all.failed ? 1 : 0;
+    for (size_t i = 0; i < all.started; i++)
+        eventspace__notice_fini(&all.items[i].notice);
+    free(all.items);
+    return err;
+}

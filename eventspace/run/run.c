@@ -1,0 +1,491 @@
+/* run.c - opening a run directory, and the times of its hosts. What is in
+ * their trace elements is read in streams.c. */
+#include "eventspace/run/run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "eventspace/run/run_internal.h"
+#include "paths/engine/executor.h"
+#include "pastset/space.h"
+#include "pastset/status.h"
+
+/* A process that began later than this after it wrote is another one. */
+#define RECYCLED_NS 2000000000
+
+int eventspace_run_file(char *out, size_t room, const char *directory,
+                        const char *host, const char *suffix)
+{
+    int length;
+
+    if (!*host || *host == '.' || strchr(host, '/'))
+        return pastset_fail(PASTSET_EINVAL,
+                            "host \"%s\": its files are named after it, so its "
+                            "name must not begin with \".\" or contain \"/\"",
+                            host);
+    length = snprintf(out, room, "%s/%s%s", directory, host, suffix);
+    if (length < 0 || (size_t)length >= room)
+        return pastset_fail(PASTSET_EINVAL,
+                            "host \"%.100s\": the names of its files are "
+                            "longer than %zu bytes",
+                            host, room - 1);
+    return 0;
+}
+
+/* --- the process of a host --- */
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Reads the state of a process (a letter) and when it began. */
+static bool process_stat(uint32_t pid, char *state, int64_t *start_wall_ns)
+{
+    char name[32], line[1024];
+    unsigned long long start; /* in clock ticks since the machine's start */
+    const char *behind = NULL;
+    FILE *in;
+
+    snprintf(name, sizeof(name), "/proc/%u/stat", pid);
+    in = fopen(name, "re");
+    if (!in)
+        return false;
+    /* The second field is the program's name in brackets, and may have
+     * anything in it. */
+    if (fgets(line, sizeof(line), in))
+        behind = strrchr(line, ')');
+    fclose(in);
+    if (!behind ||
+        sscanf(behind + 1,
+               " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+               "%*s %*s %*s %*s %llu",
+               state, &start) != 2)
+        return false;
+    *start_wall_ns =
+        clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
+        (int64_t)(start *
+                  (1000000000 / (unsigned long long)sysconf(_SC_CLK_TCK)));
+    return true;
+}
+
+bool eventspace__process_there(const eventspace_meta *meta)
+{
+    char state;
+    int64_t start_wall_ns;
+
+    /* kill() takes 0 and what is negative as groups of processes. */
+    if (meta->pid == 0 || meta->pid > INT32_MAX)
+        return false;
+    if (kill((pid_t)meta->pid, 0) != 0 && errno == ESRCH)
+        return false;
+    if (!process_stat(meta->pid, &state, &start_wall_ns))
+        return true;
+    if (state == 'Z' || state == 'X')
+        return false;
+    return start_wall_ns - RECYCLED_NS <=
+           (int64_t)meta->start_wall_ns - eventspace_meta_wall_error_ns(meta);
+}
+
+/* --- opening --- */
+
+void eventspace__problem_note(eventspace_run_host *host, const char *format,
+                              ...)
+{
+    size_t used = strlen(host->problem);
+    const char *between = used ? "; " : "";
+    char text[sizeof(host->problem)];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (strstr(host->problem, text)) /* said before */
+        return;
+    snprintf(host->problem + used, sizeof(host->problem) - used, "%s%.*s",
+             between, (int)(sizeof(host->problem) - 1), text);
+}
+
+static bool file_there(const eventspace_run_host *host, const char *directory,
+                       const char *suffix)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+
+    return eventspace_run_file(file, sizeof(file), directory, host->name,
+                               suffix) == 0 &&
+           access(file, F_OK) == 0;
+}
+
+/* The host ran elsewhere: what is here was gathered from there. Then it has no
+ * space, and its process cannot be looked for. */
+static bool is_mirror(const eventspace_run_host *host, const char *directory)
+{
+    return !file_there(host, directory, ".space") &&
+           file_there(host, directory, ".archive");
+}
+
+static void meta_look(eventspace_run_host *host, const char *directory)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    eventspace_meta meta;
+    int err =
+        eventspace_run_file(file, sizeof(file), directory, host->name, ".meta");
+    if (!err)
+        err = eventspace_meta_load(&meta, file);
+    if (!err && strcmp(meta.host, host->name) != 0)
+        err = pastset_fail(PASTSET_EFORMAT, "%s: it is that of host \"%s\"",
+                           file, meta.host);
+    if (err) {
+        eventspace__problem_note(host, "%s", pastset_error());
+        return;
+    }
+    if (meta.state == EVENTSPACE_RUNNING && !is_mirror(host, directory) &&
+        !eventspace__process_there(&meta)) {
+        eventspace_meta later; /* it may have said how it ended in between */
+        if (eventspace_meta_load(&later, file) == 0)
+            meta = later;
+        if (meta.state == EVENTSPACE_RUNNING)
+            meta.state = EVENTSPACE_KILLED;
+    }
+    host->has_meta = true;
+    host->meta = meta;
+}
+
+/* Opens the space, or takes in what came to it since. A file that is missing
+ * is a problem unless it is `optional`. */
+static void space_look(eventspace_run_host *host, pastset_space **space,
+                       const char *directory, const char *suffix, bool optional)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    int err;
+
+    if (*space) {
+        if (pastset_space_refresh(*space) != 0)
+            eventspace__problem_note(host, "%s", pastset_error());
+        return;
+    }
+    err =
+        eventspace_run_file(file, sizeof(file), directory, host->name, suffix);
+    if (!err && optional && !file_there(host, directory, suffix))
+        return;
+    if (!err)
+        err = pastset_space_open(space, file);
+    if (err)
+        *space = NULL;
+    else /* it tells of damaged elements */
+        err = pastset_space_refresh(*space);
+    if (err)
+        eventspace__problem_note(host, "%s", pastset_error());
+}
+
+void eventspace__spaces_look(host_files *files, const char *directory)
+{
+    eventspace_run_host *host = &files->shown;
+
+    space_look(host, &host->space, directory, ".space",
+               is_mirror(host, directory));
+    host->has_space = host->space != NULL;
+    space_look(host, &files->drained, directory, ".drained", true);
+}
+
+/* The nanoseconds between two starts, as the first one's counter has them. */
+static double ticks_apart_ns(const eventspace_meta *from, uint64_t to_ticks)
+{
+    return (double)(int64_t)(to_ticks - from->start_tick) * 1e9 / from->tick_hz;
+}
+
+/* Hosts of one machine read one and the same counter. Then a single
+ * conversion for all keeps the order in which things happened between them,
+ * to the tick; a conversion for each would add the error of its own wall
+ * clock, read at another moment, and of its own rate. */
+static void clocks_choose(eventspace_run *run)
+{
+    run->reference = NULL;
+    for (size_t i = 0; i < run->map->host_count; i++) {
+        const eventspace_run_host *host = &run->hosts[i].shown;
+        if (host->has_meta &&
+            (!run->reference ||
+             host->meta.start_wall_ns < run->reference->start_wall_ns))
+            run->reference = &host->meta;
+    }
+    for (size_t i = 0; i < run->map->host_count; i++) {
+        const eventspace_run_host *host = &run->hosts[i].shown;
+        run->hosts[i].clock = NULL;
+        if (host->has_meta)
+            run->hosts[i].clock =
+                eventspace_meta_same_counter(run->reference, &host->meta)
+                    ? run->reference
+                    : &host->meta;
+    }
+}
+
+int eventspace_run_refresh(eventspace_run *run)
+{
+    for (size_t i = 0; i < run->map->host_count; i++) {
+        host_files *files = &run->hosts[i];
+        files->shown.problem[0] = 0;
+        meta_look(&files->shown, run->directory);
+        eventspace__spaces_look(files, run->directory);
+    }
+    clocks_choose(run);
+    return 0;
+}
+
+static bool is_collector(const paths_map_node *node)
+{
+    return strcmp(node->type, "collector") == 0;
+}
+
+int eventspace__name_compare(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Makes the tables of collectors and of trace elements from the map. */
+static int tables_make(eventspace_run *run)
+{
+    const paths_map *map = run->map;
+    uint32_t collectors = 0;
+
+    for (uint32_t i = 0; i < map->node_count; i++)
+        collectors += is_collector(&map->nodes[i]);
+    run->traces = calloc(collectors + 1u, sizeof(run->traces[0]));
+    run->collectors = calloc(map->node_count + 1u, sizeof(run->collectors[0]));
+    if (!run->traces || !run->collectors)
+        return pastset_fail(PASTSET_ENOMEM,
+                            "%s: no memory for the tables of "
+                            "%u collectors",
+                            run->directory, collectors);
+    for (uint32_t i = 0; i < map->node_count; i++)
+        run->collectors[i] = PATHS_NONE;
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        const paths_map_node *node = &map->nodes[i];
+        const char *trace;
+        uint64_t id;
+        int err;
+        if (!is_collector(node))
+            continue;
+        trace = paths_node_get(node, "trace");
+        run->traces[run->trace_count++] = trace ? trace : node->name;
+        err = paths_node_number(map, node, "id", UINT64_MAX, &id);
+        if (err)
+            return err;
+        if (id >= map->node_count)
+            return pastset_fail(PASTSET_EMAP,
+                                "%s:%u: %s: a collector needs an id below the "
+                                "number of nodes; make the map again with "
+                                "`eventspace map instrument`",
+                                map->file, node->line, node->name);
+        run->collectors[id] = i;
+        if (id >= run->collector_count)
+            run->collector_count = (uint32_t)id + 1;
+    }
+    qsort(run->traces, run->trace_count, sizeof(run->traces[0]),
+          eventspace__name_compare);
+    return 0;
+}
+
+static int hosts_make(eventspace_run *run)
+{
+    run->hosts = calloc(run->map->host_count + 1u, sizeof(run->hosts[0]));
+    if (!run->hosts)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u hosts",
+                            run->directory, run->map->host_count);
+    for (uint32_t i = 0; i < run->map->host_count; i++)
+        run->hosts[i].shown.name = run->map->hosts[i].name;
+    return eventspace_run_refresh(run);
+}
+
+static int map_open(eventspace_run *run)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    struct stat status;
+
+    if (access(run->directory, F_OK) != 0)
+        return pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
+                            "%s: %s", run->directory, strerror(errno));
+    if (stat(run->directory, &status) == 0 && !S_ISDIR(status.st_mode))
+        return pastset_fail(PASTSET_ENOENT,
+                            "%s: not a run directory, but a file; if it is a "
+                            "packed run, `eventspace unpack` makes a directory "
+                            "of it",
+                            run->directory);
+    snprintf(file, sizeof(file), "%s/pathmap.dot", run->directory);
+    if (access(file, F_OK) != 0)
+        return pastset_fail(PASTSET_ENOENT,
+                            "%s: not a run directory, as it has no pathmap.dot",
+                            run->directory);
+    return paths_map_read(&run->map, file);
+}
+
+int eventspace_run_open(eventspace_run **out, const char *directory)
+{
+    eventspace_run *run = calloc(1, sizeof(*run));
+    int err;
+
+    *out = NULL;
+    if (run)
+        run->directory = strdup(directory);
+    if (!run || !run->directory) {
+        free(run);
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
+    }
+    err = map_open(run);
+    if (!err)
+        err = tables_make(run);
+    if (!err)
+        err = hosts_make(run);
+    if (err) {
+        eventspace_run_close(run);
+        return err;
+    }
+    *out = run;
+    return 0;
+}
+
+void eventspace_run_close(eventspace_run *run)
+{
+    if (!run)
+        return;
+    for (size_t i = 0; run->hosts && i < run->map->host_count; i++) {
+        if (run->hosts[i].shown.space)
+            pastset_space_close(run->hosts[i].shown.space);
+        if (run->hosts[i].drained)
+            pastset_space_close(run->hosts[i].drained);
+    }
+    if (run->map)
+        paths_map_destroy(run->map);
+    free(run->hosts);
+    free(run->collectors);
+    free(run->traces);
+    free(run->directory);
+    free(run);
+}
+
+const char *eventspace_run_directory(const eventspace_run *run)
+{
+    return run->directory;
+}
+
+const paths_map *eventspace_run_map(const eventspace_run *run)
+{
+    return run->map;
+}
+
+size_t eventspace_run_host_count(const eventspace_run *run)
+{
+    return run->map->host_count;
+}
+
+const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
+                                                  size_t position)
+{
+    return position < run->map->host_count ? &run->hosts[position].shown : NULL;
+}
+
+bool eventspace_run_is_damaged(const eventspace_run_host *host)
+{
+    bool starts = host->has_meta && !host->has_space &&
+                  host->meta.state == EVENTSPACE_RUNNING;
+
+    return (host->has_meta || host->has_space) && !starts && host->problem[0];
+}
+
+size_t eventspace_run_damaged(const eventspace_run *run)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < run->map->host_count; i++)
+        count += eventspace_run_is_damaged(&run->hosts[i].shown);
+    return count;
+}
+
+uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id)
+{
+    return id < run->collector_count ? run->collectors[id] : PATHS_NONE;
+}
+
+uint32_t eventspace_run_collectors(const eventspace_run *run)
+{
+    return run->collector_count;
+}
+
+/* --- files of hosts that have ended --- */
+
+static int file_settle(const char *directory, const char *host,
+                       const char *suffix)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    int err = eventspace_run_file(file, sizeof(file), directory, host, suffix);
+
+    if (err || access(file, F_OK) != 0)
+        return err;
+    err = pastset_space_settle(file);
+    return err == PASTSET_EFORMAT ? 0 : err; /* all that read it tell that */
+}
+
+int eventspace_run_settle(const char *directory, const char *host)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    eventspace_meta meta;
+    int err = eventspace_run_file(file, sizeof(file), directory, host, ".meta");
+
+    if (err)
+        return err;
+    /* The process that wrote may outlive the one that was started. */
+    if (eventspace_meta_load(&meta, file) != 0 ||
+        eventspace__process_there(&meta))
+        return 0;
+    err = file_settle(directory, host, ".space");
+    return err ? err : file_settle(directory, host, ".drained");
+}
+
+/* --- time --- */
+
+int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,
+                               uint64_t ticks)
+{
+    const eventspace_meta *clock;
+
+    if (host >= run->map->host_count || !run->hosts[host].clock)
+        return 0;
+    clock = run->hosts[host].clock;
+    return (int64_t)(clock->start_wall_ns - run->reference->start_wall_ns +
+                     (uint64_t)llround(ticks_apart_ns(clock, ticks)));
+}
+
+/* Of a damaged file the notes may say anything. */
+static uint64_t last_sign(const eventspace_run_host *host)
+{
+    uint64_t last = host->meta.start_tick;
+    uint64_t latest = eventspace_meta_now(&host->meta);
+    paths_executor_note note;
+    int err = 0;
+
+    for (uint32_t i = 0; host->space && err != PASTSET_ENOENT; i++) {
+        err = paths_executor_read(host->space, i, &note);
+        if (!err && note.at > last && note.at <= latest)
+            last = note.at;
+    }
+    return last;
+}
+
+uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host)
+{
+    const eventspace_run_host *h = eventspace_run_host_at(run, host);
+
+    if (!h || !h->has_meta)
+        return 0;
+    if (h->meta.state == EVENTSPACE_RUNNING)
+        return eventspace_meta_now(&h->meta);
+    return h->meta.end_tick ? h->meta.end_tick : last_sign(h);
+}

@@ -1,0 +1,180 @@
+/* run.h - reading a run directory: while it runs, after it, after a kill.
+ *
+ *   RUN/pathmap.dot    the instrumented map as it ran
+ *   RUN/<host>.space   the host's elements, trace elements among them
+ *   RUN/<host>.meta    see meta.h
+ *   RUN/<host>.drained a second space, where there are trace elements whose
+ *                      policy is `block`: tuples that were moved out of them
+ *                      to make room (see drain.c), in elements of the same
+ *                      names and with the same indexes
+ *   RUN/<host>.archive what a scope has saved (scopes/archive/archive.h). A
+ * host that has this and no space is a mirror: it ran elsewhere, and its state
+ * is what its meta file says
+ *
+ * Trace elements. A collector names its trace element by the attribute
+ * `trace`. Each thread that passes operations through the collectors of a
+ * trace element writes to a lane of its own, so that no writer ever waits for
+ * another: the element `NAME` is the first lane, `NAME~2`, `NAME~3` ... are
+ * those of further threads. They are created when the first tuple comes.
+ * Here, a trace element is all of its lanes, and a lane is what was drained
+ * from it and what is still in it.
+ *
+ * Threads:   one thread per eventspace_run.
+ * Ownership: open gives, close takes back with all that was borrowed. */
+#ifndef EVENTSPACE_RUN_H
+#define EVENTSPACE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "eventspace/run/meta.h"
+#include "eventspace/collect/trace.h"
+#include "paths/map/map.h"
+#include "pastset/element.h"
+
+typedef struct eventspace_run eventspace_run;
+
+typedef struct eventspace_run_host {
+    const char *name;
+    bool has_meta; /* else the host never came up, or its file is bad */
+    bool has_space;
+    char problem[512];    /* what is wrong with its files; "" when nothing.
+                             The events of damaged lanes are left out */
+    eventspace_meta meta; /* `state` as found: RUNNING becomes KILLED when no
+                             process of that number is there any more */
+    pastset_space *space; /* NULL unless has_space */
+} eventspace_run_host;
+
+/* Opens a run directory. Hosts whose files are missing or damaged are still
+ * listed, with their `problem`; only a missing or unreadable map is an error.
+ * Errors: PASTSET_EIO, PASTSET_EMAP, PASTSET_ENOENT (no run directory). */
+int eventspace_run_open(eventspace_run **out, const char *directory);
+
+/* Looks again, while the run goes on: for hosts that have come up or ended,
+ * and for new lanes (events and each look for those themselves). Times move
+ * when a host that started earlier turns up.
+ * Errors: PASTSET_ENOMEM; what is wrong with a host is its `problem`. */
+int eventspace_run_refresh(eventspace_run *run);
+void eventspace_run_close(eventspace_run *run);
+
+const char *eventspace_run_directory(const eventspace_run *run);
+const paths_map *eventspace_run_map(const eventspace_run *run);
+
+/* In the order of the map's hosts. */
+size_t eventspace_run_host_count(const eventspace_run *run);
+const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
+                                                  size_t position);
+
+/* The collectors of the map: the node of the collector with number `id`
+ * (PATHS_NONE: there is none), and how many ids there are (highest + 1). */
+uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id);
+uint32_t eventspace_run_collectors(const eventspace_run *run);
+
+/* A host that has come up and of whose files not all can be read: what was in
+ * them is in no count, and how much that is is not known. Then how many such
+ * hosts there are. */
+bool eventspace_run_is_damaged(const eventspace_run_host *host);
+size_t eventspace_run_damaged(const eventspace_run *run);
+
+/* True for elements of a host's space that are lanes of a trace element. */
+bool eventspace_run_is_trace(const eventspace_run *run,
+                             pastset_element *element);
+
+/* Events of one host, or (host == SIZE_MAX) of all. */
+typedef struct eventspace_events {
+    uint64_t made;    /* trace tuples that collectors made */
+    uint64_t present; /* that can be read */
+    uint64_t dropped; /* discarded as the oldest, refused, or removed by a drain
+                         that failed; made - present */
+    uint64_t drained; /* moved to RUN/<host>.drained, of `present` */
+    uint64_t starved; /* refused for want of disk, of `dropped` */
+    uint64_t bytes;   /* 36 times present */
+    uint64_t blocked_ns; /* for which collectors have waited for room, in all
+                            threads together */
+} eventspace_events;
+
+/* Errors: PASTSET_EINVAL (no such host). */
+int eventspace_run_events(eventspace_run *run, size_t host,
+                          eventspace_events *out);
+
+/* Calls `each` for every trace tuple of a host, lane by lane, in the order in
+ * which they were written; those that come while it walks are left for the
+ * next time. A non-zero answer ends the walk and is returned.
+ * Errors: PASTSET_EINVAL (no such host). */
+typedef int eventspace_each(const eventspace_trace *event, void *context);
+int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
+                        void *context);
+
+/* --- lane by lane, many tuples at a time --- */
+
+/* What is in a lane and what was drained from it; either may be NULL, not
+ * both. Borrowed from the run, and may be copied and kept as long as that. */
+typedef struct eventspace_lane {
+    eventspace_run *run;
+    size_t host;
+    const char *name;
+    pastset_element *present, *drained;
+} eventspace_lane;
+
+/* Looks for new lanes and calls `each` for all of a host's, in the order in
+ * which they were made. A non-zero answer ends it and is returned.
+ * Errors: PASTSET_EINVAL (no such host). */
+typedef int eventspace_lane_each(const eventspace_lane *lane, void *context);
+int eventspace_run_lanes_each(eventspace_run *run, size_t host,
+                              eventspace_lane_each *each, void *context);
+
+/* Reads tuples of a lane into `out`, which has room for `most`: the first that
+ * can be read at or after `*index`, and those that follow it without a gap.
+ * `*index` becomes the index of the first. Never waits, and makes no system
+ * call unless the lane is drained or its file damaged.
+ * Errors: PASTSET_EAGAIN (none there), PASTSET_EFORMAT (a part of the file is
+ * damaged: `*index` stands behind it; call again for the rest). `*count` is 0
+ * then. */
+int eventspace_lane_read(eventspace_lane *lane, uint64_t *index,
+                         eventspace_trace *out, size_t most, size_t *count);
+
+/* Of a lane, at one moment. Tuples can be read below `drained`, and from
+ * `first` on. */
+typedef struct eventspace_lane_counts {
+    uint64_t written;    /* and the index of the next */
+    uint64_t refused;    /* made, but at the limit or for want of disk: these
+                            have no index */
+    uint64_t starved;    /* of these, for want of disk */
+    uint64_t blocked_ns; /* for which the collector waited for room */
+    uint64_t drained;    /* tuples, from the lane's first on */
+    uint64_t first;      /* the lowest that is in the lane itself */
+    uint64_t present;    /* that can be read, from either */
+} eventspace_lane_counts;
+
+void eventspace_lane_count(const eventspace_lane *lane,
+                           eventspace_lane_counts *out);
+
+/* Adds to what is wrong with a host's files (`problem`), each thing once; for
+ * those who find it out when they read. */
+void eventspace_run_note(eventspace_run *run, size_t host, const char *format,
+                         ...) __attribute__((format(printf, 3, 4)));
+
+/* Nanoseconds from the earliest start of a host to `ticks` of this host. The
+ * wall clocks of the hosts are taken to be one and the same, as they are on
+ * one machine. 0 for a host without meta. */
+int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,
+                               uint64_t ticks);
+
+/* The ticks of a host now, or, if it runs no more, when it ended. If nobody was
+ * left to write that down, the last sign of life of its executors: its network
+ * loop gives one twice a second. 0 for a host without meta. */
+uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host);
+
+/* Makes the files of a host as small as what is in them (pastset_space_settle),
+ * unless it is not known to have ended: then they stay as they are, and so do
+ * damaged ones. Errors: as of that; PASTSET_EAGAIN: its process cannot be seen,
+ * and still writes. */
+int eventspace_run_settle(const char *directory, const char *host);
+
+/* The name of a host's file: directory/host + suffix (".space").
+ * Errors: PASTSET_EINVAL when the host's name cannot be that of a file, or
+ * the whole has no room. */
+int eventspace_run_file(char *out, size_t room, const char *directory,
+                        const char *host, const char *suffix);
+
+#endif

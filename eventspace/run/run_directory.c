@@ -1,0 +1,265 @@
+/* run_directory.c - making room for a run.
+ *
+ * Only files that the run in it has made are ever removed: those of the hosts
+ * that its pathmap.dot names, and that itself. What an application has put
+ * beside them stays, whatever it is called. The pathmap.dot goes last, so that
+ * a removal that was cut short can be taken up again. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "eventspace/launch/launch_internal.h"
+#include "eventspace/run/run.h"
+#include "eventspace/run/run_internal.h"
+#include "pastset/status.h"
+
+#define MAP_NAME "pathmap.dot"
+
+static const char *const host_suffixes[] = {
+    ".space", ".meta", ".drained", ".meta.tmp", ".archive", ".archive.tmp"};
+
+#define SUFFIXES (sizeof(host_suffixes) / sizeof(host_suffixes[0]))
+
+static int fail_io(const char *name)
+{
+    int error = errno;
+    return pastset_fail(error == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
+                        "%s: %s", name, strerror(error));
+}
+
+static int file_name(char *out, size_t room, const char *directory,
+                     const char *name)
+{
+    int length = snprintf(out, room, "%s/%s", directory, name);
+    if (length < 0 || (size_t)length >= room)
+        return pastset_fail(PASTSET_EIO, "%.100s...: the name is too long",
+                            directory);
+    return 0;
+}
+
+/* What is done with each file of a directory; not 0 ends it. */
+typedef int file_each(const char *directory, const char *name, void *context);
+
+static int files_each(const char *directory, file_each *each, void *context)
+{
+    DIR *dir = opendir(directory);
+    struct dirent *entry;
+    int err = 0;
+
+    if (!dir)
+        return fail_io(directory);
+    while (!err && (entry = readdir(dir)) != NULL) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            err = each(directory, entry->d_name, context);
+    }
+    closedir(dir);
+    return err;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), end = strlen(suffix);
+    return length > end && strcmp(name + length - end, suffix) == 0;
+}
+
+/* A map that another launcher is just writing. */
+static bool is_map_draft(const char *name)
+{
+    return strncmp(name, MAP_NAME ".", strlen(MAP_NAME ".")) == 0 &&
+           ends_with(name, ".tmp");
+}
+
+static int note_file(const char *directory, const char *name, void *context)
+{
+    bool *empty = context;
+
+    (void)directory;
+    if (!is_map_draft(name))
+        *empty = false;
+    return 0;
+}
+
+/* The files of one host, or (host NULL) of all of a run. */
+typedef struct selection {
+    const paths_map *run;
+    const char *host;
+} selection;
+
+/* ".space.1234.settling": of somebody who was killed at it. */
+static bool is_settling(const char *suffix)
+{
+    static const char *const of[] = {".space.", ".drained."};
+
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+        size_t length = strlen(of[i]);
+        if (strncmp(suffix, of[i], length) != 0)
+            continue;
+        suffix += length;
+        length = strspn(suffix, "0123456789");
+        return length > 0 && strcmp(suffix + length, ".settling") == 0;
+    }
+    return false;
+}
+
+static bool is_of_host(const char *name, const char *host)
+{
+    size_t length = strlen(host);
+
+    if (strncmp(name, host, length) != 0)
+        return false;
+    for (size_t i = 0; i < SUFFIXES; i++) {
+        if (strcmp(name + length, host_suffixes[i]) == 0)
+            return true;
+    }
+    return is_settling(name + length);
+}
+
+static bool is_selected(const char *name, const selection *of)
+{
+    if (of->host)
+        return is_of_host(name, of->host);
+    for (uint32_t i = 0; i < of->run->host_count; i++) {
+        if (is_of_host(name, of->run->hosts[i].name))
+            return true;
+    }
+    return is_map_draft(name);
+}
+
+static int refuse_running(const char *directory, const char *name,
+                          void *context)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    eventspace_meta meta;
+
+    if (!is_selected(name, context) || !ends_with(name, ".meta") ||
+        file_name(file, sizeof(file), directory, name) != 0 ||
+        eventspace_meta_load(&meta, file) != 0 ||
+        meta.state != EVENTSPACE_RUNNING || !eventspace__process_there(&meta))
+        return 0;
+    return pastset_fail(PASTSET_EEXIST,
+                        "%s: host %s of the run in it is still running as "
+                        "process %u; end it first, or choose another directory",
+                        directory, meta.host, meta.pid);
+}
+
+static int remove_file(const char *directory, const char *name, void *context)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    int err;
+
+    if (!is_selected(name, context))
+        return 0;
+    err = file_name(file, sizeof(file), directory, name);
+    if (!err && unlink(file) != 0 && errno != ENOENT)
+        err = fail_io(file);
+    return err;
+}
+
+static int remove_run(const char *directory, selection of)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    int err = files_each(directory, refuse_running, &of);
+
+    if (!err)
+        err = files_each(directory, remove_file, &of);
+    if (err || of.host)
+        return err;
+    err = file_name(file, sizeof(file), directory, MAP_NAME);
+    if (!err && unlink(file) != 0)
+        err = fail_io(file);
+    return err;
+}
+
+static int note_selected(const char *directory, const char *name, void *context)
+{
+    (void)directory;
+    return is_selected(name, context) ? 1 : 0;
+}
+
+/* One host of several that are started one by one: the others' files may be
+ * there already. */
+static int prepare_beside(const char *directory, selection of, bool replace)
+{
+    int found = files_each(directory, note_selected, &of);
+
+    if (found <= 0)
+        return found;
+    if (!replace)
+        return pastset_fail(PASTSET_EEXIST,
+                            "%s: host %s has run in it already; choose another "
+                            "directory, or remove its files with --replace",
+                            directory, of.host);
+    return remove_run(directory, of);
+}
+
+static int prepare_used(const char *directory, const paths_map *map,
+                        const char *host, bool replace)
+{
+    char file[EVENTSPACE_PATH_BYTES];
+    paths_map *there;
+    int err = file_name(file, sizeof(file), directory, MAP_NAME);
+
+    if (err)
+        return err;
+    if (access(file, F_OK) != 0)
+        return pastset_fail(PASTSET_EEXIST,
+                            "%s: is not empty, and not a run directory, as it "
+                            "has no " MAP_NAME "; choose another directory",
+                            directory);
+    err = paths_map_read(&there, file);
+    if (err)
+        return pastset_fail_while(err,
+                                  "%s: which of the files in it are those of a "
+                                  "run is not known; choose another directory",
+                                  directory);
+    if (host && paths_map_digest(map) == paths_map_digest(there))
+        err = prepare_beside(directory, (selection){there, host}, replace);
+    else if (replace)
+        err = remove_run(directory, (selection){there, NULL});
+    else
+        err = pastset_fail(PASTSET_EEXIST,
+                           "%s: holds a run%s; choose another directory, or "
+                           "remove it with --replace",
+                           directory, host ? " of another path map" : "");
+    paths_map_destroy(there);
+    return err;
+}
+
+int eventspace__directory_prepare(const char *directory, const paths_map *map,
+                                  const char *host, bool replace, bool *made)
+{
+    bool empty = true;
+    int err;
+
+    *made = mkdir(directory, 0777) == 0;
+    if (*made)
+        return 0;
+    if (errno != EEXIST)
+        return fail_io(directory);
+    err = files_each(directory, note_file, &empty);
+    if (err || empty)
+        return err;
+    return prepare_used(directory, map, host, replace);
+}
+
+int eventspace__directory_map(const char *directory, const paths_map *map)
+{
+    char file[EVENTSPACE_PATH_BYTES], draft[EVENTSPACE_PATH_BYTES];
+    char name[64];
+    int err;
+
+    snprintf(name, sizeof(name), MAP_NAME ".%ld.tmp", (long)getpid());
+    err = file_name(file, sizeof(file), directory, MAP_NAME);
+    if (!err)
+        err = file_name(draft, sizeof(draft), directory, name);
+    if (!err)
+        err = paths_map_save(map, draft);
+    if (!err && rename(draft, file) != 0) {
+        err = fail_io(file);
+        unlink(draft);
+    }
+    return err;
+}

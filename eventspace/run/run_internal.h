@@ -1,0 +1,45 @@
+/* run_internal.h - between the files that read runs (run.c, streams.c) and the
+ * launcher. */
+#ifndef EVENTSPACE_RUN_INTERNAL_H
+#define EVENTSPACE_RUN_INTERNAL_H
+
+#include "eventspace/run/run.h"
+
+#define EVENTSPACE_PATH_BYTES 4096
+
+/* A host, with what is not shown of it. */
+typedef struct host_files {
+    eventspace_run_host shown;
+    pastset_space *drained;       /* NULL: nothing was drained */
+    const eventspace_meta *clock; /* by which its ticks become times: its own
+                                     meta or that of the reference host; NULL
+                                     without meta */
+} host_files;
+
+struct eventspace_run {
+    char *directory;
+    paths_map *map;
+    host_files *hosts;                /* in the order of the map's hosts */
+    const eventspace_meta *reference; /* of the host that started earliest */
+    uint32_t *collectors; /* nodes by id; PATHS_NONE where there is none */
+    uint32_t collector_count;
+    const char **traces; /* the names of the trace elements, sorted, with one
+                            entry for each collector */
+    size_t trace_count;
+};
+
+/* Whether the process that wrote this is still there, on this machine: not
+ * only another one that was given the same number later. */
+bool eventspace__process_there(const eventspace_meta *meta);
+
+/* Adds to what is wrong with a host's files, each thing once. */
+void eventspace__problem_note(eventspace_run_host *host, const char *format,
+                              ...) __attribute__((format(printf, 2, 3)));
+
+/* Opens a host's spaces, or takes in what came to them since. */
+void eventspace__spaces_look(host_files *files, const char *directory);
+
+/* Orders pointers to names; for bsearch in the table of trace elements. */
+int eventspace__name_compare(const void *left, const void *right);
+
+#endif

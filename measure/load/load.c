@@ -1,0 +1,262 @@
+/* load.c - how loaded this host is now.
+ *
+ * The number of threads that run or are ready is what a program competes with;
+ * the kernel's load average counts those that wait for disks as well, over a
+ * minute, and on all processors together. So threads are looked at in /proc:
+ * their state and the processor that they were on last. A look takes a while
+ * where there are thousands; it is taken the less often then, so that it is no
+ * load itself. Looks are spread at random, for much wakes up by the same clock
+ * tick as a sleep would end with. */
+#include "measure/load/load.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/load/load_internal.h"
+#include "pastset/status.h"
+
+#define LOOK_S 0.01     /* from one look to the next, on average */
+#define LOOK_SHARE 0.05 /* of the time may be spent with looking */
+
+/* --- /proc --- */
+
+/* 0 bytes when it is gone, as threads do. */
+static size_t slurp(int folder, const char *name, char *text, size_t room)
+{
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, text, room - 1);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* proc(5): state is field 3, processor field 39; the name in field 2 may hold
+ * anything, so all is counted from its last parenthesis. */
+static bool competes(const char *stat, int processor)
+{
+    const char *at = strrchr(stat, ')');
+    if (!at || at[1] != ' ' || at[2] != 'R')
+        return false;
+    if (processor < 0)
+        return true;
+    at += 2;
+    for (int field = 3; field < 39; field++) {
+        at = strchr(at, ' ');
+        if (!at)
+            return false;
+        at++;
+    }
+    return atoi(at) == processor;
+}
+
+static unsigned count_threads(int proc, const char *pid, int processor)
+{
+    char name[64], stat[1024];
+    unsigned count = 0;
+    struct dirent *entry;
+    DIR *tasks;
+    int fd;
+    snprintf(name, sizeof(name), "%.20s/task", pid);
+    fd = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    tasks = fd < 0 ? NULL : fdopendir(fd);
+    if (!tasks) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    while ((entry = readdir(tasks))) {
+        if (!isdigit((unsigned char)entry->d_name[0]))
+            continue;
+        snprintf(name, sizeof(name), "%.20s/stat", entry->d_name);
+        if (slurp(fd, name, stat, sizeof(stat)))
+            count += competes(stat, processor);
+    }
+    closedir(tasks);
+    return count;
+}
+
+/* Threads that run or are ready, none of this process. */
+static int look(unsigned *count, int processor)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    if (!proc)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "/proc: %s: the load is read from there",
+                            strerror(errno));
+    *count = 0;
+    while ((entry = readdir(proc)))
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            atoi(entry->d_name) != getpid())
+            *count += count_threads(dirfd(proc), entry->d_name, processor);
+    closedir(proc);
+    return 0;
+}
+
+/* --- the kernel's own numbers --- */
+
+typedef struct ticks {
+    uint64_t all, idle;
+} ticks;
+
+/* A processor's time in /proc/stat: user, nice, system, idle, iowait, irq,
+ * softirq, steal; what guests have is in user. Time that was stolen by other
+ * machines on this hardware is not idle: we could not have used it. */
+static int read_ticks(ticks *out, int processor)
+{
+    char head[16], line[512];
+    FILE *file = fopen("/proc/stat", "re");
+    bool found = false;
+    *out = (ticks){0, 0};
+    if (!file)
+        return pastset_fail(PASTSET_ENOTSUP, "/proc/stat: %s", strerror(errno));
+    snprintf(head, sizeof(head), processor < 0 ? "cpu " : "cpu%d ", processor);
+    while (!found && fgets(line, sizeof(line), file))
+        found = strncmp(line, head, strlen(head)) == 0;
+    fclose(file);
+    if (!found)
+        return pastset_fail(PASTSET_EINVAL, "there is no processor %d",
+                            processor);
+    char *at = line + strlen(head);
+    for (int i = 0; i < 8; i++) {
+        uint64_t t = strtoull(at, &at, 10);
+        out->all += t;
+        if (i == 3 || i == 4)
+            out->idle += t;
+    }
+    return 0;
+}
+
+static double read_average(void)
+{
+    char text[128];
+    return slurp(AT_FDCWD, "/proc/loadavg", text, sizeof(text)) ? atof(text)
+                                                                : NAN;
+}
+
+/* --- which processors --- */
+
+#define BOOT_DIGITS 12 /* enough to tell machines apart */
+
+/* "0-3,6"; cut where there is no room, so that the length tells what it would
+ * need. */
+static size_t tell_set(char *text, size_t room, const cpu_set_t *set)
+{
+    size_t used = 0;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        int from = i;
+        size_t left = used < room ? room - used : 0;
+        if (!CPU_ISSET(i, set))
+            continue;
+        while (i + 1 < CPU_SETSIZE && CPU_ISSET(i + 1, set))
+            i++;
+        used += (size_t)snprintf(left ? text + used : NULL, left,
+                                 from < i ? "%s%d-%d" : "%s%d", used ? "," : "",
+                                 from, i);
+    }
+    return used;
+}
+
+/* FNV-1a. */
+static uint64_t hash_set(const cpu_set_t *set)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        hash = (hash ^ (uint64_t)(CPU_ISSET(i, set) != 0)) * 1099511628211u;
+    return hash;
+}
+
+void measure__place_name(char *out, const char *boot, const cpu_set_t *set)
+{
+    char digits[BOOT_DIGITS + 1] = "", text[MEASURE_PLACE_BYTES - 20];
+    size_t count = 0;
+    out[0] = 0;
+    for (; *boot && count < BOOT_DIGITS; boot++)
+        if (isxdigit((unsigned char)*boot))
+            digits[count++] = *boot;
+    if (count < BOOT_DIGITS || !CPU_COUNT(set))
+        return;
+    if (tell_set(text, sizeof(text), set) >= sizeof(text))
+        snprintf(text, sizeof(text), "h%016" PRIx64, hash_set(set));
+    snprintf(out, MEASURE_PLACE_BYTES, MEASURE_PLACE_BEGINS "%s-%s", digits,
+             text);
+}
+
+static void read_processors(measure_load *out, int processor)
+{
+    char boot[64];
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    out->processors = 1;
+    if (processor >= 0 && processor < CPU_SETSIZE)
+        CPU_SET(processor, &set);
+    else if (processor < 0 && sched_getaffinity(0, sizeof(set), &set) == 0)
+        out->processors = (uint32_t)CPU_COUNT(&set);
+    slurp(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+    measure__place_name(out->place, boot, &set);
+}
+
+/* --- all of it --- */
+
+static void sleep_for(double seconds)
+{
+    struct timespec t = {(time_t)seconds,
+                         (long)((seconds - floor(seconds)) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static int look_for(double *running, int processor, double seconds_s)
+{
+    uint32_t random = (uint32_t)getpid(), looks = 0;
+    double end = measure__seconds() + seconds_s, start, sum = 0;
+    do {
+        unsigned count = 0;
+        double pause;
+        int err;
+        start = measure__seconds();
+        err = look(&count, processor);
+        if (err)
+            return err;
+        sum += count;
+        looks++;
+        random = random * 1664525u + 1013904223u;
+        pause = fmax(LOOK_S, (measure__seconds() - start) / LOOK_SHARE);
+        sleep_for(pause * (0.5 + (double)(random >> 8) / 16777216.0));
+    } while (measure__seconds() < end);
+    *running = sum / looks;
+    return 0;
+}
+
+int measure_load_now(measure_load *out, int processor, double seconds_s)
+{
+    ticks before, after;
+    double all;
+    int err;
+    *out = (measure_load){0};
+    read_processors(out, processor);
+    if (!(seconds_s > 0 && seconds_s <= 86400))
+        return pastset_fail(PASTSET_EINVAL,
+                            "the time is a number of seconds above 0");
+    err = read_ticks(&before, processor);
+    if (!err)
+        err = look_for(&out->running, processor, seconds_s);
+    if (!err)
+        err = read_ticks(&after, processor);
+    if (err)
+        return err;
+    all = (double)(after.all - before.all);
+    out->busy = all > 0 ? 1 - (double)(after.idle - before.idle) / all : 0;
+    out->average = read_average();
+    return 0;
+}

@@ -1,0 +1,324 @@
+/* processes_known.c - the processes and threads that a watch knows.
+ *
+ * They are found in two ways, by the kernel's records and by looking in /proc,
+ * in any order; adding one that is there does nothing. Numbers may come again
+ * after their owner has ended, therefore entries are never changed to another
+ * owner: the index leads to the newest of a number. */
+#include "measure/processes/processes_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t measure__now(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* --- the index --- */
+
+static size_t *slot_of(const measure_watch *w, pid_t tid)
+{
+    const measure__index *x = &w->by_tid;
+    size_t at = ((size_t)tid * 2654435761u) & (x->room - 1);
+    while (x->slots[at] && w->result.threads[x->slots[at] - 1].tid != tid)
+        at = (at + 1) & (x->room - 1);
+    return &x->slots[at];
+}
+
+static bool index_grow(measure_watch *w)
+{
+    measure__index *x = &w->by_tid;
+    measure__index old = *x;
+    if (x->used * 2 < x->room)
+        return true;
+    x->room = old.room ? old.room * 2 : 256;
+    x->slots = calloc(x->room, sizeof(*x->slots));
+    if (!x->slots) {
+        *x = old;
+        return false;
+    }
+    for (size_t i = 0; i < old.room; i++)
+        if (old.slots[i])
+            *slot_of(w, w->result.threads[old.slots[i] - 1].tid) = old.slots[i];
+    free(old.slots);
+    return true;
+}
+
+size_t measure__find_thread(const measure_watch *w, pid_t tid)
+{
+    size_t found = w->by_tid.room ? *slot_of(w, tid) : 0;
+    return found ? found - 1 : MEASURE__NONE;
+}
+
+size_t measure__find_process(const measure_watch *w, pid_t pid)
+{
+    for (size_t i = w->result.process_count; i-- > 0;)
+        if (w->result.processes[i].pid == pid)
+            return i;
+    return MEASURE__NONE;
+}
+
+/* --- growing --- */
+
+/* Makes room for one more in an array, or in two that go together. */
+static bool room_for(void **first, size_t first_bytes, void **second,
+                     size_t second_bytes, size_t count, size_t *room)
+{
+    size_t more = *room ? *room * 2 : 16;
+    void *grown;
+    if (count < *room)
+        return true;
+    grown = realloc(*first, more * first_bytes);
+    if (!grown)
+        return false;
+    *first = grown;
+    if (second) {
+        grown = realloc(*second, more * second_bytes);
+        if (!grown)
+            return false;
+        *second = grown;
+    }
+    *room = more;
+    return true;
+}
+
+static bool grow_processes(measure_watch *w)
+{
+    void *shown = w->result.processes, *own = w->processes;
+    bool well = room_for(&shown, sizeof(*w->result.processes), &own,
+                         sizeof(*w->processes), w->result.process_count,
+                         &w->process_room);
+    w->result.processes = shown;
+    w->processes = own;
+    return well;
+}
+
+static bool grow_threads(measure_watch *w)
+{
+    void *shown = w->result.threads, *own = w->threads;
+    bool well =
+        room_for(&shown, sizeof(*w->result.threads), &own, sizeof(*w->threads),
+                 w->result.thread_count, &w->thread_room);
+    w->result.threads = shown;
+    w->threads = own;
+    return well && index_grow(w);
+}
+
+/* --- processes --- */
+
+/* What it has of its parent until it is looked at, or if it never is. */
+static void inherit(measure_watch *w, size_t process, pid_t parent)
+{
+    measure_process *p = &w->result.processes[process];
+    size_t from = MEASURE__NONE;
+    for (size_t i = process; i-- > 0 && from == MEASURE__NONE;)
+        if (w->result.processes[i].pid == parent)
+            from = i;
+    p->parent = parent;
+    if (from == MEASURE__NONE)
+        return;
+    const measure_process *q = &w->result.processes[from];
+    if (!*p->name)
+        memcpy(p->name, q->name, sizeof(p->name));
+    memcpy(p->processors, q->processors, sizeof(p->processors));
+    p->processor_count = q->processor_count;
+    p->network = q->network;
+    if (w->processes[from].own) {
+        memcpy(p->label, q->label, sizeof(p->label));
+        w->processes[process].own = true;
+    }
+}
+
+size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,
+                            int64_t at_ns)
+{
+    size_t i = measure__find_process(w, pid);
+    if (i != MEASURE__NONE && !w->processes[i].gone)
+        return i;
+    if (!grow_processes(w)) {
+        w->memory = true;
+        return MEASURE__NONE;
+    }
+    i = w->result.process_count++;
+    w->result.processes[i] = (measure_process){.pid = pid, .parent = parent};
+    w->processes[i] = (measure__process){
+        .stat_fd = -1, .fresh = true, .last_ns = at_ns, .reaped_ns = -1};
+    inherit(w, i, parent);
+    return i;
+}
+
+void measure__end_process(measure_watch *w, size_t process)
+{
+    measure__process *p = &w->processes[process];
+    if (p->gone)
+        return;
+    p->gone = true;
+    measure__drop(w, &p->stat_fd);
+    for (size_t i = 0; i < w->result.thread_count; i++)
+        if (w->threads[i].process == process)
+            measure__end_thread(w, i);
+}
+
+/* --- threads --- */
+
+size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,
+                           int64_t at_ns)
+{
+    size_t i = measure__find_thread(w, tid);
+    size_t process;
+    if (i != MEASURE__NONE && !w->threads[i].gone)
+        return i;
+    process = measure__add_process(w, pid, 0, at_ns);
+    if (process == MEASURE__NONE || !grow_threads(w)) {
+        w->memory = true;
+        return MEASURE__NONE;
+    }
+    i = w->result.thread_count++;
+    w->result.threads[i] = (measure_thread){
+        .pid = pid, .tid = tid, .start_ns = at_ns, .end_ns = at_ns};
+    memcpy(w->result.threads[i].name, w->result.processes[process].name,
+           sizeof(w->result.threads[i].name));
+    w->threads[i] = (measure__thread){
+        .stat_fd = -1, .times_fd = -1, .children_fd = -1, .process = process};
+    w->processes[process].threads++;
+    size_t *slot = slot_of(w, tid);
+    w->by_tid.used += !*slot;
+    *slot = i + 1;
+    return i;
+}
+
+void measure__end_thread(measure_watch *w, size_t thread)
+{
+    measure__thread *t = &w->threads[thread];
+    if (t->gone)
+        return;
+    t->gone = true;
+    w->processes[t->process].threads--;
+    w->result.threads[thread].end_ns = measure__now(CLOCK_MONOTONIC);
+    measure__drop(w, &t->stat_fd);
+    measure__drop(w, &t->times_fd);
+    measure__drop(w, &t->children_fd);
+}
+
+static measure_run *next_run(measure_watch *w, measure_run **runs,
+                             size_t *count, size_t *room)
+{
+    void *grown = *runs;
+    if (!room_for(&grown, sizeof(**runs), NULL, 0, *count, room)) {
+        w->memory = true;
+        return NULL;
+    }
+    *runs = grown;
+    return &(*runs)[(*count)++];
+}
+
+void measure__add_run(measure_watch *w, size_t thread, int64_t from_ns,
+                      int64_t to_ns, bool ready)
+{
+    measure_thread *t = &w->result.threads[thread];
+    measure_run *run;
+    if (from_ns < w->result.start_ns) /* not yet the command */
+        from_ns = w->result.start_ns;
+    if (from_ns >= to_ns)
+        return;
+    run = next_run(w, &t->runs, &t->run_count, &w->threads[thread].run_room);
+    if (!run)
+        return;
+    *run = (measure_run){.from_ns = from_ns, .to_ns = to_ns, .ready = ready};
+    if (to_ns > t->end_ns)
+        t->end_ns = to_ns;
+    if (from_ns < t->start_ns)
+        t->start_ns = from_ns;
+}
+
+void measure__add_seen(measure_watch *w, size_t thread, int64_t from_ns,
+                       int64_t to_ns)
+{
+    measure_thread *t = &w->result.threads[thread];
+    measure_run *last = t->seen_count ? &t->seen[t->seen_count - 1] : NULL;
+    /* It was so at the probe before this one. */
+    if (last && w->last_ns && last->to_ns >= w->last_ns) {
+        last->to_ns = to_ns;
+        return;
+    }
+    last = next_run(w, &t->seen, &t->seen_count, &w->threads[thread].seen_room);
+    if (last)
+        *last = (measure_run){.from_ns = from_ns, .to_ns = to_ns};
+}
+
+/* --- what the kernel's records tell --- */
+
+/* The thread that had the number then. Numbers are given again, but not to one
+ * that began before its owner had ended. MEASURE__NONE: none of ours. */
+static size_t thread_then(measure_watch *w, pid_t pid, pid_t tid, int64_t at_ns)
+{
+    size_t i = measure__find_thread(w, tid);
+    if (i != MEASURE__NONE && w->result.threads[i].pid == pid &&
+        (!w->threads[i].gone || at_ns <= w->result.threads[i].end_ns))
+        return i;
+    return MEASURE__NONE;
+}
+
+static void told_ran(void *context, pid_t pid, pid_t tid, int64_t from_ns,
+                     int64_t to_ns, bool ready)
+{
+    measure_watch *w = context;
+    size_t i = thread_then(w, pid, tid, from_ns);
+    if (i != MEASURE__NONE)
+        measure__add_run(w, i, from_ns, to_ns, ready);
+}
+
+static bool is_ours(const measure_watch *w, pid_t pid)
+{
+    size_t i = measure__find_process(w, pid);
+    return i != MEASURE__NONE && !w->processes[i].gone;
+}
+
+static void told_began(void *context, pid_t pid, pid_t tid, pid_t parent,
+                       int64_t at_ns)
+{
+    measure_watch *w = context;
+    size_t i = thread_then(w, pid, tid, at_ns);
+    if (i == MEASURE__NONE) {
+        if (!is_ours(w, pid == tid ? parent : pid))
+            return;
+        if (pid == tid)
+            measure__add_process(w, pid, parent, at_ns);
+        i = measure__add_thread(w, pid, tid, at_ns);
+    }
+    if (i != MEASURE__NONE && at_ns < w->result.threads[i].start_ns)
+        w->result.threads[i].start_ns = at_ns;
+}
+
+static void told_named(void *context, pid_t pid, pid_t tid, const char *name,
+                       bool exec, int64_t at_ns)
+{
+    measure_watch *w = context;
+    size_t i = thread_then(w, pid, tid, at_ns);
+    if (i == MEASURE__NONE)
+        return;
+    snprintf(w->result.threads[i].name, sizeof(w->result.threads[i].name), "%s",
+             name);
+    if (pid == tid) {
+        size_t process = w->threads[i].process;
+        measure_process *p = &w->result.processes[process];
+        snprintf(p->name, sizeof(p->name), "%s", name);
+        w->processes[process].fresh |= exec;
+    }
+}
+
+static void told_ended(void *context, pid_t pid, pid_t tid, int64_t at_ns)
+{
+    measure_watch *w = context;
+    size_t i = thread_then(w, pid, tid, at_ns);
+    if (i == MEASURE__NONE)
+        return;
+    measure__end_thread(w, i);
+    w->result.threads[i].end_ns = at_ns;
+}
+
+const measure_switches_told measure__told = {told_ran, told_began, told_named,
+                                             told_ended};

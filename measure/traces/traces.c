@@ -1,0 +1,111 @@
+/* traces.c - see traces.h and traces_internal.h. */
+#include "measure/traces/traces_internal.h"
+
+#include <stdlib.h>
+
+#include "pastset/status.h"
+
+/* --- into a profile --- */
+
+static int make_steps(traces *t, int64_t wall_ns)
+{
+    int err = traces__serve_prepare(t);
+
+    if (!err)
+        err = traces__threads_all(t, wall_ns);
+    if (!err)
+        traces__serve_all(t);
+    return err ? err : t->err;
+}
+
+int measure_traces_add(predict_profile *profile, eventspace_run *run,
+                       int64_t start_ns, measure_cpu_between *cpu,
+                       void *context)
+{
+    traces t = {.cpu = cpu, .context = context};
+    int err;
+
+    if (profile->message_count || profile->actor_count)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the profile has messages already: those of traces "
+                            "are all that there were");
+    err = traces__open(&t, run, start_ns);
+    if (!err)
+        err = traces__nodes(&t, profile);
+    if (!err)
+        err = make_steps(&t, profile->wall_ns);
+    if (!err)
+        err = traces__write(&t, profile);
+    traces__close(&t);
+    return err;
+}
+
+/* --- messages for themselves --- */
+
+static int by_time(const void *a, const void *b)
+{
+    const measure_hop_message *x = a, *y = b;
+
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return x->reply - y->reply;
+}
+
+static void note(const traces *t, uint32_t id, uint32_t e,
+                 measure_hop_message *out)
+{
+    const traces_lane *l = &t->lanes[id];
+    uint32_t far = t->lanes[l->lower].host, below = l->below[e];
+
+    out[0] = out[1] = (measure_hop_message){.thread = l->events[e].thread,
+                                            .sequence = l->events[e].sequence};
+    out[0].at_ns = traces__start(t, id, e);
+    out[0].bytes = traces__request_bytes(t, id, e);
+    out[0].from = out[1].to = l->host;
+    out[0].to = out[1].from = far;
+    out[1].at_ns = traces__end(t, l->lower, below);
+    out[1].bytes = traces__reply_bytes(t, id, e);
+    out[1].reply = 1;
+}
+
+/* Writes them to `out`; NULL: only counts. */
+static size_t note_all(const traces *t, measure_hop_message *out)
+{
+    size_t count = 0;
+
+    for (uint32_t id = 0; id < t->ways->collectors; id++) {
+        const traces_lane *l = &t->lanes[id];
+        if (l->kind != TRACES_REMOTE)
+            continue;
+        for (uint32_t e = 0; e < l->count; e++) {
+            if (l->below[e] == TRACES_NONE)
+                continue;
+            if (out)
+                note(t, id, e, &out[count]);
+            count += 2;
+        }
+    }
+    return count;
+}
+
+int measure_traces_messages(measure_hop_message **out, size_t *count,
+                            eventspace_run *run)
+{
+    traces t = {0};
+    int err = traces__open(&t, run, 0);
+
+    *out = NULL;
+    *count = 0;
+    if (!err) {
+        *count = note_all(&t, NULL);
+        *out = malloc((*count + 1) * sizeof(**out));
+        if (!*out)
+            err = traces__no_memory();
+    }
+    if (!err) {
+        note_all(&t, *out);
+        qsort(*out, *count, sizeof(**out), by_time);
+    }
+    traces__close(&t);
+    return err;
+}

@@ -1,0 +1,55 @@
+/* traces.h - messages and steps of a program of ours, from its trace tuples.
+ *
+ * Exact, where packets are put together by guessing: the collectors around a
+ * proxy tell each request and each reply. The run must have collectors on both
+ * sides of its proxies and on the edges that leave threads (`eventspace map
+ * instrument --collectors all`).
+ *
+ * Nodes are the hosts of the map. Each thread of the application is an actor.
+ * An operation over a hop is a message there (the request) and one back (the
+ * reply); between them lies an actor of its own, which is what the network loop
+ * of the other host does for this one request. An operation that waited for
+ * another (at an element: scopes/cause; in a collective: its last contribution)
+ * receives a message from that one, of the same node or over the hop.
+ *
+ * Threads: one thread per call. */
+#ifndef MEASURE_TRACES_H
+#define MEASURE_TRACES_H
+
+#include <stdint.h>
+
+#include "eventspace/run/run.h"
+#include "predict/profile/profile.h"
+
+/* The processor time that a thread of a host needed between two moments of the
+ * host's wall clock, nanoseconds. `thread` is PATHS_NONE for the host's loop.
+ * NULL: all time between operations is computing. */
+typedef int64_t measure_cpu_between(void *context, uint32_t host,
+                                    uint32_t thread, int64_t from_ns,
+                                    int64_t to_ns);
+
+/* Adds messages, links, actors and steps to a profile whose nodes have the
+ * names of the run's hosts (those that are missing are added). Times are
+ * brought to `start_ns`, the wall clock (REALTIME) of the profile's beginning.
+ * Errors: PASTSET_ENOENT: no collectors that tell (the text says how to
+ * instrument); those of scopes/reading/snapshot.h. */
+int measure_traces_add(predict_profile *profile, eventspace_run *run,
+                       int64_t start_ns, measure_cpu_between *cpu,
+                       void *context);
+
+/* One message over a hop between hosts, as collectors saw it: for comparing
+ * with packets. Wall clock (REALTIME), aligned. */
+typedef struct measure_hop_message {
+    int64_t at_ns;
+    uint64_t bytes;    /* with the header of the wire */
+    uint32_t from, to; /* hosts of the map */
+    uint32_t thread;   /* whose operation */
+    uint32_t sequence;
+    int reply; /* 1: on the way back */
+} measure_hop_message;
+
+/* All of them, by time. The caller frees. */
+int measure_traces_messages(measure_hop_message **out, size_t *count,
+                            eventspace_run *run);
+
+#endif

@@ -1,0 +1,202 @@
+/* traces_internal.h - what the files of measure/traces share.
+ *
+ *     traces.c          from a run to a profile; messages for themselves
+ *     traces_open.c     a run: what follows what, and who needs whom
+ *     traces_steps.c    the steps of an operation, from collector to collector
+ *     traces_loops.c    what network loops computed for which request
+ *     traces_serve.c    what is done for others: requests, rounds
+ *     traces_threads.c  a thread, from operation to operation
+ *     traces_write.c    into the profile
+ *
+ * A `lane` is a collector with what follows it. Below its event stands either
+ * the same operation at another collector, on this host or behind a proxy; or
+ * a round of a collective; or an element. Each event has numbers for the
+ * messages that it may need: those of a hop and those of a collective are
+ * two, there and back; at an element it is one by which it is released, and
+ * two with which its thread waits for it if it has several under way.
+ *
+ * Times are nanoseconds since the beginning of the profile. */
+#ifndef MEASURE_TRACES_INTERNAL_H
+#define MEASURE_TRACES_INTERNAL_H
+
+#include "measure/traces/traces.h"
+#include "scopes/causality/cause.h"
+#include "scopes/reading/snapshot.h"
+#include "scopes/causality/rounds.h"
+
+#define TRACES_HEADER 48 /* bytes of a frame's header on the wire */
+#define TRACES_NONE UINT32_MAX
+
+typedef enum traces_below {
+    TRACES_NOTHING, /* nothing is known below */
+    TRACES_LOCAL,   /* a collector of this host */
+    TRACES_REMOTE,  /* a collector of another host */
+    TRACES_MEETING,
+    TRACES_ELEMENT,
+} traces_below;
+
+typedef struct traces_lane {
+    traces_below kind;
+    const eventspace_trace *events;
+    uint32_t count;
+    uint32_t host;
+    uint32_t lower;   /* LOCAL, REMOTE: the collector below */
+    uint32_t *below;  /* LOCAL, REMOTE: its event; MEETING: the round;
+                         TRACES_NONE where it is missing */
+    uint32_t meeting; /* MEETING: its number, and by which way in */
+    uint32_t input;
+    uint32_t *release; /* ELEMENT: the first of those who need this event, by
+                          the number of their message; NULL: nobody does */
+    size_t messages;   /* the number of the first */
+} traces_lane;
+
+/* A message while steps are made. */
+typedef struct traces_message {
+    int64_t at_ns;
+    int64_t wait_ns; /* it takes longer than is told otherwise */
+    uint64_t bytes;
+    uint32_t from, to;  /* hosts */
+    uint32_t next;      /* another one that is sent by the same event */
+    int64_t loop_ns;    /* what the loop that serves it computed for it; */
+    int64_t service_ns; /* of that, before the far host went on */
+    bool sent;
+} traces_message;
+
+typedef struct traces_actor {
+    uint32_t host;
+    int64_t start_ns;
+    size_t steps;
+} traces_actor;
+
+/* Somebody who may use a processor. */
+typedef struct traces_runner {
+    uint32_t host, thread; /* PATHS_NONE: the loop */
+} traces_runner;
+
+typedef struct traces_host {
+    bool known; /* it came up */
+    int64_t start_ns;
+    uint32_t node;                /* of the profile */
+    const traces_runner *runners; /* of its place, if these are more than it
+                                     has processors; else NULL */
+    uint32_t runner_count;
+} traces_host;
+
+/* An operation of a thread that is one of several under way: somebody else
+ * waits for it at the element. */
+typedef struct traces_spot {
+    uint32_t lane, event;
+} traces_spot;
+
+typedef struct traces {
+    scopes_look *look;
+    const scopes_ways *ways;
+    scopes_causes *causes;
+    scopes_rounds **rounds; /* by meeting */
+    traces_lane *lanes;     /* by collector */
+    traces_host *hosts;     /* of the map */
+    traces_runner *runners;
+    int64_t shift_ns; /* to be added to times of the clocks */
+    int64_t start_ns; /* wall clock, of the profile's beginning */
+    int64_t last_ns;  /* an operation ended */
+    measure_cpu_between *cpu;
+    void *context;
+
+    traces_message *messages;
+    size_t message_room;
+    predict_step *steps;
+    size_t step_count, step_room;
+    traces_actor *actors;
+    size_t actor_count, actor_room;
+    traces_spot *spots;
+    size_t spot_count, spot_room;
+    int err; /* PASTSET_ENOMEM: a step or more could not be added */
+} traces;
+
+/* --- traces_open.c --- */
+
+int traces__no_memory(void);
+/* Errors: those of measure_traces_add. Close it in any case. */
+int traces__open(traces *t, eventspace_run *run, int64_t start_ns);
+void traces__close(traces *t);
+
+static inline int64_t traces__ns(const traces *t, uint32_t host, uint64_t ticks)
+{
+    return scopes_clocks_ns(t->look->clocks, host, ticks) + t->shift_ns;
+}
+static inline int64_t traces__start(const traces *t, uint32_t lane, uint32_t e)
+{
+    const traces_lane *l = &t->lanes[lane];
+    return traces__ns(t, l->host, l->events[e].start);
+}
+static inline int64_t traces__end(const traces *t, uint32_t lane, uint32_t e)
+{
+    const traces_lane *l = &t->lanes[lane];
+    return traces__ns(t, l->host, l->events[e].end);
+}
+
+/* The bytes of a request and of its reply, of an event above a proxy. */
+uint64_t traces__request_bytes(const traces *t, uint32_t lane, uint32_t event);
+uint64_t traces__reply_bytes(const traces *t, uint32_t lane, uint32_t event);
+
+/* --- traces_steps.c --- */
+
+/* Those that add do nothing once `err` is set. */
+void traces__actor(traces *t, uint32_t host, int64_t start_ns);
+void traces__compute(traces *t, int64_t ns);
+void traces__sleep(traces *t, int64_t ns);
+void traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
+                  uint32_t from, uint32_t to);
+void traces__receive(traces *t, size_t message);
+
+/* Processor time of a thread or loop; 0 when it is not known. */
+int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
+                    int64_t from_ns, int64_t to_ns);
+
+/* What others had of its processors, if they are too many for them; at most
+ * `most_ns`. */
+int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
+                           int64_t from_ns, int64_t to_ns, int64_t most_ns);
+
+/* The lowest event of the operation on this host. */
+traces_spot traces__bottom(const traces *t, uint32_t lane, uint32_t event);
+/* All that the operation does from this collector on, for the actor that was
+ * begun last. `thread` is PATHS_NONE unless that is the thread itself. */
+void traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread);
+/* The same in two parts, for threads with several operations under way. It did
+ * something else until `looked_ns`. */
+void traces__pass_begin(traces *t, uint32_t lane, uint32_t event);
+void traces__pass_end(traces *t, uint32_t lane, uint32_t event,
+                      int64_t looked_ns);
+/* How a hop's time divides: what its thread, which needed so much processor
+ * time, computes before and after. What the other host's loop does and the
+ * rest is noted with the messages. */
+typedef struct traces_hop {
+    int64_t before, after;
+} traces_hop;
+traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns);
+/* Needs those whom it needs at an element, and releases others. */
+void traces__at_element(traces *t, traces_spot at);
+
+/* --- traces_loops.c --- */
+
+/* Fills in `loop_ns` of the messages of all requests and replies. */
+int traces__loops(traces *t);
+
+/* --- traces_serve.c --- */
+
+/* What serving takes; before any steps are made. */
+int traces__serve_prepare(traces *t);
+void traces__serve_all(traces *t);
+
+/* --- traces_threads.c --- */
+
+int traces__threads_all(traces *t, int64_t wall_ns);
+
+/* --- traces_write.c --- */
+
+/* Finds or adds the nodes, and who shares their processors. */
+int traces__nodes(traces *t, predict_profile *profile);
+int traces__write(traces *t, predict_profile *profile);
+
+#endif

@@ -1,0 +1,422 @@
+/* traces_steps.c - the steps of one operation on one host, from a collector
+ * down to where it leaves the host or meets others, and up again.
+ *
+ * What it took beyond what others told it is known from the collectors: of a
+ * message, the time between the collectors on both sides; after it was
+ * released, the time until it came up. As far as a processor was needed for
+ * that it is COMPUTE, the rest is SLEEP, which stands right behind the RECEIVE
+ * (predict_profile_set_wire looks for it there). */
+#include "measure/traces/traces_internal.h"
+
+#include <stdlib.h>
+
+#define LONG_NS 1000000 /* who takes so long at an element has waited there */
+
+/* --- adding --- */
+
+/* Room for one more; false: there is none, now or before. */
+static bool grow(traces *t, void **items, size_t count, size_t *room,
+                 size_t bytes)
+{
+    size_t want = *room ? 2 * *room : 4096;
+    void *more;
+
+    if (count < *room || t->err)
+        return !t->err;
+    more = reallocarray(*items, want, bytes);
+    if (!more) {
+        t->err = traces__no_memory();
+        return false;
+    }
+    *items = more;
+    *room = want;
+    return true;
+}
+
+static void add_step(traces *t, predict_step step)
+{
+    void *steps = t->steps;
+
+    if (!grow(t, &steps, t->step_count, &t->step_room, sizeof(step)))
+        return;
+    t->steps = steps;
+    t->steps[t->step_count++] = step;
+    t->actors[t->actor_count - 1].steps++;
+}
+
+void traces__actor(traces *t, uint32_t host, int64_t start_ns)
+{
+    void *actors = t->actors;
+
+    if (!grow(t, &actors, t->actor_count, &t->actor_room, sizeof(*t->actors)))
+        return;
+    t->actors = actors;
+    t->actors[t->actor_count++] =
+        (traces_actor){.host = host, .start_ns = start_ns < 0 ? 0 : start_ns};
+}
+
+/* Time after time of one kind is one. */
+static void add_time(traces *t, predict_step_kind kind, int64_t ns)
+{
+    predict_step *last = NULL;
+
+    if (ns <= 0 || t->err)
+        return;
+    if (t->actors[t->actor_count - 1].steps)
+        last = &t->steps[t->step_count - 1];
+    if (last && last->kind == (uint32_t)kind)
+        last->ns += ns;
+    else
+        add_step(t, (predict_step){kind, PREDICT_NONE, ns});
+}
+
+void traces__compute(traces *t, int64_t ns)
+{
+    add_time(t, PREDICT_COMPUTE, ns);
+}
+
+void traces__sleep(traces *t, int64_t ns)
+{
+    add_time(t, PREDICT_SLEEP, ns);
+}
+
+void traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
+                  uint32_t from, uint32_t to)
+{
+    traces_message *m = &t->messages[message];
+
+    if (m->sent) /* damaged traces: two of the same name */
+        return;
+    m->sent = true;
+    m->at_ns = at_ns < 0 ? 0 : at_ns;
+    m->bytes = bytes;
+    m->from = from;
+    m->to = to;
+    add_step(t, (predict_step){PREDICT_SEND, (uint32_t)message, 0});
+}
+
+void traces__receive(traces *t, size_t message)
+{
+    add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, 0});
+}
+
+int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
+                    int64_t from_ns, int64_t to_ns)
+{
+    int64_t ns;
+
+    if (!t->cpu || to_ns <= from_ns)
+        return 0;
+    ns = t->cpu(t->context, host, thread, from_ns + t->start_ns,
+                to_ns + t->start_ns);
+    if (ns < 0)
+        return 0;
+    return ns < to_ns - from_ns ? ns : to_ns - from_ns;
+}
+
+int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
+                           int64_t from_ns, int64_t to_ns, int64_t most_ns)
+{
+    const traces_host *h = &t->hosts[host];
+    int64_t ns = 0;
+
+    for (uint32_t i = 0; i < h->runner_count && ns < most_ns; i++) {
+        const traces_runner *r = &h->runners[i];
+        if (r->host != host || r->thread != thread)
+            ns += traces__cpu(t, r->host, r->thread, from_ns, to_ns);
+    }
+    return ns < most_ns ? ns : most_ns;
+}
+
+/* --- where it goes --- */
+
+traces_spot traces__bottom(const traces *t, uint32_t lane, uint32_t event)
+{
+    for (int depth = 0; depth < PATHS_PATH_NODES; depth++) {
+        const traces_lane *l = &t->lanes[lane];
+        if (l->kind != TRACES_LOCAL || l->below[event] == TRACES_NONE)
+            break;
+        event = l->below[event];
+        lane = l->lower;
+    }
+    return (traces_spot){lane, event};
+}
+
+static bool leads_on(const traces_lane *l, uint32_t event)
+{
+    return l->below && l->below[event] != TRACES_NONE;
+}
+
+static size_t message_of(const traces *t, traces_spot at, uint32_t which)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+
+    return l->messages +
+           (l->kind == TRACES_ELEMENT ? 3 : 2) * (size_t)at.event + which;
+}
+
+/* --- over a hop --- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+    int64_t less = a < b ? a : b;
+
+    return less > 0 ? less : 0;
+}
+
+/* What is computed for a message takes longer while others use the processor,
+ * by as much as they do. The replay finds that by itself, so it is no part of
+ * what the message waits. */
+static void leave_sharing(traces *t, traces_spot at, const traces_hop *times)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+    uint32_t below = l->below[at.event], far = t->lanes[l->lower].host;
+    traces_message *request = &t->messages[message_of(t, at, 0)];
+    traces_message *reply = request + 1;
+    int64_t end_ns = traces__end(t, l->lower, below), ns;
+
+    ns = traces__others_cpu(
+        t, far, PATHS_NONE, traces__start(t, at.lane, at.event),
+        traces__start(t, l->lower, below), request->service_ns);
+    request->wait_ns = least(request->wait_ns, request->wait_ns - ns);
+    ns = traces__others_cpu(t, far, PATHS_NONE, end_ns,
+                            traces__end(t, at.lane, at.event),
+                            reply->service_ns);
+    ns += traces__others_cpu(t, l->host, l->events[at.event].thread, end_ns,
+                             traces__end(t, at.lane, at.event), times->after);
+    reply->wait_ns = least(reply->wait_ns, reply->wait_ns - ns);
+}
+
+traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+    uint32_t below = l->below[at.event];
+    traces_message *request = &t->messages[message_of(t, at, 0)];
+    traces_message *reply = request + 1;
+    int64_t there =
+        traces__start(t, l->lower, below) - traces__start(t, at.lane, at.event);
+    int64_t back =
+        traces__end(t, at.lane, at.event) - traces__end(t, l->lower, below);
+    traces_hop times;
+
+    times.before = least(cpu_ns / 2, there);
+    request->service_ns = least(request->loop_ns, there - times.before);
+    request->wait_ns = there - times.before - request->service_ns;
+    reply->service_ns = least(reply->loop_ns, back);
+    times.after = least(cpu_ns - times.before, back - reply->service_ns);
+    reply->wait_ns = back - reply->service_ns - times.after;
+    if (t->cpu)
+        leave_sharing(t, at, &times);
+    return times;
+}
+
+static void send_request(traces *t, traces_spot at, int64_t later_ns)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+
+    traces__send(t, message_of(t, at, 0),
+                 traces__start(t, at.lane, at.event) + later_ns,
+                 traces__request_bytes(t, at.lane, at.event), l->host,
+                 t->lanes[l->lower].host);
+}
+
+static void receive_reply(traces *t, traces_spot at)
+{
+    size_t reply = message_of(t, at, 1);
+
+    traces__receive(t, reply);
+    traces__sleep(t, t->messages[reply].wait_ns);
+}
+
+static void over_hop(traces *t, traces_spot at, int64_t cpu_ns)
+{
+    traces_hop times = traces__divide(t, at, cpu_ns);
+
+    traces__compute(t, times.before);
+    send_request(t, at, times.before);
+    receive_reply(t, at);
+    traces__compute(t, times.after);
+}
+
+/* --- after it was released --- */
+
+static void after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
+                  bool held)
+{
+    int64_t to_ns = traces__end(t, at.lane, at.event);
+    int64_t all_ns = to_ns > from_ns ? to_ns - from_ns : 0, cpu_ns;
+
+    if (t->cpu && thread != PATHS_NONE)
+        cpu_ns = traces__cpu(t, t->lanes[at.lane].host, thread, from_ns, to_ns);
+    else
+        cpu_ns = held || all_ns > LONG_NS ? 0 : all_ns;
+    traces__sleep(t, all_ns - cpu_ns);
+    traces__compute(t, cpu_ns);
+}
+
+/* --- at a collective --- */
+
+/* When its round's result was there. */
+static int64_t round_end(const traces *t, traces_spot at)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+    const scopes_rounds *rounds = t->rounds[l->meeting];
+    uint32_t r = l->below[at.event], lower = rounds->meeting->lower;
+    int64_t end_ns = INT64_MIN;
+
+    if (lower != PATHS_NONE && t->lanes[lower].count)
+        return traces__end(t, lower, rounds->below[r]);
+    for (uint32_t i = 0; i < rounds->inputs; i++) {
+        uint32_t e = rounds->events[(size_t)r * rounds->inputs + i];
+        int64_t ns;
+        if (e == SCOPES_MISSING)
+            continue;
+        ns = traces__start(t, rounds->meeting->inputs.ids[i], e);
+        end_ns = ns > end_ns ? ns : end_ns;
+    }
+    return end_ns;
+}
+
+static void contribute(traces *t, traces_spot at)
+{
+    uint32_t host = t->lanes[at.lane].host;
+
+    traces__send(t, message_of(t, at, 0), traces__start(t, at.lane, at.event),
+                 0, host, host);
+}
+
+static void in_round(traces *t, traces_spot at, uint32_t thread)
+{
+    int64_t own_ns = traces__start(t, at.lane, at.event);
+    int64_t end_ns = round_end(t, at);
+
+    contribute(t, at);
+    traces__receive(t, message_of(t, at, 1));
+    after(t, at, thread, end_ns > own_ns ? end_ns : own_ns, true);
+}
+
+/* --- at an element --- */
+
+static void release_others(traces *t, traces_spot at)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+    uint32_t message = l->release ? l->release[at.event] : TRACES_NONE;
+
+    for (; message != TRACES_NONE; message = t->messages[message].next)
+        traces__send(t, message, traces__start(t, at.lane, at.event), 0,
+                     l->host, l->host);
+}
+
+/* When it could go on there. */
+static int64_t element_end(const traces *t, traces_spot at, bool *held)
+{
+    scopes_cause cause = scopes_causes_of(t->causes, at.lane, at.event);
+    int64_t own_ns = traces__start(t, at.lane, at.event), other_ns = own_ns;
+
+    if (cause.collector != PATHS_NONE)
+        other_ns = traces__start(t, cause.collector, cause.event);
+    *held = other_ns > own_ns;
+    return *held ? other_ns : own_ns;
+}
+
+void traces__at_element(traces *t, traces_spot at)
+{
+    if (scopes_causes_of(t->causes, at.lane, at.event).collector != PATHS_NONE)
+        traces__receive(t, message_of(t, at, 0));
+    release_others(t, at);
+}
+
+static void in_element(traces *t, traces_spot at, uint32_t thread)
+{
+    bool held;
+    int64_t from_ns = element_end(t, at, &held);
+
+    traces__at_element(t, at);
+    after(t, at, thread, from_ns, held);
+}
+
+/* --- all of it --- */
+
+void traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread)
+{
+    traces_spot at = traces__bottom(t, lane, event);
+    const traces_lane *l = &t->lanes[at.lane];
+    int64_t start_ns = traces__start(t, lane, event);
+    int64_t end_ns = traces__end(t, lane, event);
+
+    traces__compute(t, traces__start(t, at.lane, at.event) - start_ns);
+    if (l->kind == TRACES_REMOTE && leads_on(l, at.event))
+        over_hop(t, at,
+                 thread == PATHS_NONE
+                     ? 0
+                     : traces__cpu(t, l->host, thread, start_ns, end_ns));
+    else if (l->kind == TRACES_MEETING && leads_on(l, at.event))
+        in_round(t, at, thread);
+    else if (l->kind == TRACES_ELEMENT)
+        in_element(t, at, thread);
+    else
+        after(t, at, thread, traces__start(t, at.lane, at.event), false);
+    traces__compute(t, end_ns - traces__end(t, at.lane, at.event));
+}
+
+/* --- in two parts --- */
+
+static void add_spot(traces *t, traces_spot at)
+{
+    void *spots = t->spots;
+
+    if (!grow(t, &spots, t->spot_count, &t->spot_room, sizeof(at)))
+        return;
+    t->spots = spots;
+    t->spots[t->spot_count++] = at;
+}
+
+void traces__pass_begin(traces *t, uint32_t lane, uint32_t event)
+{
+    traces_spot at = traces__bottom(t, lane, event);
+    const traces_lane *l = &t->lanes[at.lane];
+
+    if (l->kind == TRACES_REMOTE && leads_on(l, at.event)) {
+        traces__divide(t, at, 0);
+        send_request(t, at, 0);
+    } else if (l->kind == TRACES_MEETING && leads_on(l, at.event)) {
+        contribute(t, at);
+    } else if (l->kind == TRACES_ELEMENT) {
+        traces__send(t, message_of(t, at, 1),
+                     traces__start(t, at.lane, at.event), 0, l->host, l->host);
+        add_spot(t, at);
+    }
+}
+
+/* Since when what it waited for was there. */
+static int64_t came_ns(const traces *t, traces_spot at)
+{
+    const traces_lane *l = &t->lanes[at.lane];
+    bool held;
+
+    if (l->kind == TRACES_MEETING)
+        return round_end(t, at);
+    if (l->kind == TRACES_ELEMENT)
+        return element_end(t, at, &held);
+    return traces__end(t, at.lane, at.event) -
+           t->messages[message_of(t, at, 1)].wait_ns;
+}
+
+/* A result may have lain there while the thread did something else: that is no
+ * part of what it waited for. */
+void traces__pass_end(traces *t, uint32_t lane, uint32_t event,
+                      int64_t looked_ns)
+{
+    traces_spot at = traces__bottom(t, lane, event);
+    const traces_lane *l = &t->lanes[at.lane];
+    int64_t from_ns;
+
+    if (l->kind == TRACES_LOCAL || l->kind == TRACES_NOTHING ||
+        (l->kind != TRACES_ELEMENT && !leads_on(l, at.event)))
+        return;
+    from_ns = came_ns(t, at);
+    if (from_ns < looked_ns)
+        from_ns = looked_ns;
+    traces__receive(t, message_of(t, at, l->kind == TRACES_ELEMENT ? 2 : 1));
+    traces__sleep(t, traces__end(t, at.lane, at.event) - from_ns);
+}

@@ -1,0 +1,202 @@
+/* traces_write.c - what was found in the traces, into the profile: its nodes,
+ * links, messages by time, actors. */
+#include "measure/traces/traces_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+/* --- nodes --- */
+
+static uint32_t threads_of(const traces *t, uint32_t host)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < t->ways->thread_count; i++)
+        count += t->ways->map->nodes[t->ways->threads[i]].host == host;
+    return count;
+}
+
+/* One that was not there has processors for all of its threads. */
+static int add_node(const traces *t, predict_profile *profile, uint32_t host)
+{
+    const char *name = t->ways->map->hosts[host].name;
+    int64_t place, node;
+
+    place = predict_profile_add_place(profile, name, threads_of(t, host) + 1);
+    if (place < 0)
+        return (int)place;
+    node = predict_profile_add_node(profile, name, (uint32_t)place);
+    return node < 0 ? (int)node : 0;
+}
+
+static uint32_t place_of(const traces *t, const predict_profile *profile,
+                         uint32_t host)
+{
+    return t->hosts[host].node == PREDICT_NONE
+               ? PREDICT_NONE
+               : profile->nodes[t->hosts[host].node].place;
+}
+
+/* Those who run at a place, one behind the other; their number. */
+static uint32_t add_runners(traces *t, const predict_profile *profile,
+                            uint32_t place, traces_runner *out)
+{
+    uint32_t count = 0;
+
+    for (uint32_t h = 0; h < t->ways->map->host_count; h++) {
+        if (place_of(t, profile, h) != place)
+            continue;
+        out[count++] = (traces_runner){h, PATHS_NONE};
+        for (uint32_t i = 0; i < t->ways->thread_count; i++) {
+            if (t->ways->map->nodes[t->ways->threads[i]].host == h)
+                out[count++] = (traces_runner){h, i};
+        }
+    }
+    return count;
+}
+
+static int find_runners(traces *t, const predict_profile *profile)
+{
+    uint32_t hosts = t->ways->map->host_count, used = 0;
+
+    t->runners = malloc(((size_t)hosts + t->ways->thread_count + 1) *
+                        sizeof(*t->runners));
+    if (!t->runners)
+        return traces__no_memory();
+    for (uint32_t place = 0; place < profile->place_count; place++) {
+        traces_runner *first = &t->runners[used];
+        uint32_t count = add_runners(t, profile, place, first);
+        used += count;
+        if (count <= profile->places[place].processors)
+            continue;
+        for (uint32_t h = 0; h < hosts; h++) {
+            if (place_of(t, profile, h) == place) {
+                t->hosts[h].runners = first;
+                t->hosts[h].runner_count = count;
+            }
+        }
+    }
+    return 0;
+}
+
+int traces__nodes(traces *t, predict_profile *profile)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < t->ways->map->host_count && !err; i++) {
+        const char *name = t->ways->map->hosts[i].name;
+        if (predict_profile_find_node(profile, name) == PREDICT_NONE)
+            err = add_node(t, profile, i);
+        t->hosts[i].node = predict_profile_find_node(profile, name);
+    }
+    return err ? err : find_runners(t, profile);
+}
+
+/* --- messages --- */
+
+typedef struct sent {
+    int64_t at_ns;
+    uint32_t message;
+} sent;
+
+static int by_time(const void *a, const void *b)
+{
+    const sent *x = a, *y = b;
+
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->message > y->message) - (x->message < y->message);
+}
+
+static int add_message(const traces *t, predict_profile *profile,
+                       const traces_message *m)
+{
+    uint32_t from = t->hosts[m->from].node, to = t->hosts[m->to].node;
+    int64_t done = 0;
+
+    if (from != to)
+        done = predict_profile_add_link(profile, from, to);
+    if (done >= 0)
+        done = predict_profile_add_message(
+            profile, (predict_message){m->at_ns, m->bytes, from, to});
+    return done < 0 ? (int)done : 0;
+}
+
+/* By time. `next` of each becomes its number in the profile. */
+static int add_messages(traces *t, predict_profile *profile)
+{
+    sent *list = malloc((t->message_room + 1) * sizeof(*list));
+    size_t count = 0;
+    int err = 0;
+
+    if (!list)
+        return traces__no_memory();
+    for (size_t i = 0; i < t->message_room; i++) {
+        if (t->messages[i].sent)
+            list[count++] = (sent){t->messages[i].at_ns, (uint32_t)i};
+    }
+    qsort(list, count, sizeof(*list), by_time);
+    for (size_t i = 0; i < count && !err; i++) {
+        traces_message *m = &t->messages[list[i].message];
+        m->next = (uint32_t)i;
+        err = add_message(t, profile, m);
+    }
+    free(list);
+    return err;
+}
+
+/* --- actors --- */
+
+/* What nobody sends, as its traces are missing, nobody waits for. */
+static int add_step(const traces *t, predict_profile *profile,
+                    predict_step step)
+{
+    int64_t done;
+
+    if (step.message != PREDICT_NONE) {
+        const traces_message *m = &t->messages[step.message];
+        if (!m->sent)
+            return 0;
+        step.message = m->next;
+    }
+    done = predict_profile_add_step(profile, step);
+    return done < 0 ? (int)done : 0;
+}
+
+static int add_actors(const traces *t, predict_profile *profile)
+{
+    const predict_step *step = t->steps;
+
+    for (size_t i = 0; i < t->actor_count; i++) {
+        const traces_actor *a = &t->actors[i];
+        int64_t done = predict_profile_add_actor(
+            profile, t->hosts[a->host].node, a->start_ns);
+        int err = done < 0 ? (int)done : 0;
+        for (size_t s = 0; s < a->steps && !err; s++)
+            err = add_step(t, profile, *step++);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+int traces__write(traces *t, predict_profile *profile)
+{
+    char *source = strdup("traces");
+    int err = source ? add_messages(t, profile) : traces__no_memory();
+
+    if (!err)
+        err = add_actors(t, profile);
+    if (err) {
+        free(source);
+        return err;
+    }
+    free(profile->source);
+    profile->source = source;
+    if (profile->wall_ns < t->last_ns)
+        profile->wall_ns = t->last_ns;
+    return 0;
+}

@@ -1,0 +1,406 @@
+/* held.c - operations that are held: their list, their limit, their timers.
+ *
+ * An operation is entered before the stage gets the chance to let go of it,
+ * and leaves when somebody resumes it. To end one early, its stage is asked
+ * to drop it, under the list's lock: as long as that is held the operation
+ * cannot leave the list, so it cannot be freed.
+ *
+ * Lock order: held_lock, then the locks of stages and elements. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "paths/engine/host_internal.h"
+#include "paths/wrappers/builtin_internal.h"
+
+#define DROP_AGAIN_NS 1000000
+
+/* --- the heap: the operation that is due first is at the top --- */
+
+static void heap_put(heap *h, uint32_t at, operation *o)
+{
+    h->items[at] = o;
+    o->heap_at = at + 1;
+}
+
+/* Of those that are due together the one that was held first. */
+static bool is_before(const operation *a, const operation *b)
+{
+    return a->due_ns < b->due_ns ||
+           (a->due_ns == b->due_ns && a->due_order < b->due_order);
+}
+
+static void heap_up(heap *h, uint32_t at, operation *o)
+{
+    while (at > 0 && is_before(o, h->items[(at - 1) / 2])) {
+        heap_put(h, at, h->items[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    heap_put(h, at, o);
+}
+
+static void heap_down(heap *h, uint32_t at, operation *o)
+{
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child + 1 < h->count &&
+            is_before(h->items[child + 1], h->items[child]))
+            child++;
+        if (child >= h->count || !is_before(h->items[child], o))
+            break;
+        heap_put(h, at, h->items[child]);
+        at = child;
+    }
+    heap_put(h, at, o);
+}
+
+/* For every operation that is held, whether it has a timer or not: one that is
+ * to be ended must get one then, and there is no way to refuse that. */
+static int heap_reserve(heap *h, uint32_t count)
+{
+    uint32_t room = h->room ? 2 * h->room : 256;
+    operation **items;
+
+    if (__builtin_expect(count <= h->room, 1))
+        return 0;
+    items = realloc(h->items, room * sizeof(*items));
+    if (!items)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a timer");
+    h->items = items;
+    h->room = room;
+    return 0;
+}
+
+static void heap_add(heap *h, operation *o)
+{
+    o->due_order = h->order++;
+    heap_up(h, h->count++, o);
+}
+
+static void heap_remove(heap *h, operation *o)
+{
+    uint32_t at = o->heap_at - 1;
+    operation *last;
+
+    if (o->heap_at == 0)
+        return;
+    o->heap_at = 0;
+    last = h->items[--h->count];
+    if (last == o)
+        return;
+    if (at > 0 && is_before(last, h->items[(at - 1) / 2]))
+        heap_up(h, at, last);
+    else
+        heap_down(h, at, last);
+}
+
+/* Sets the timer descriptor to the earliest; under the lock. Any thread may
+ * do that while the loop waits for the descriptor. */
+static void timer_set(paths_host *host)
+{
+    int64_t due = host->timers.count ? host->timers.items[0]->due_ns : 0;
+    struct itimerspec spec = {
+        .it_value = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000}};
+
+    if (due == host->timer_set_ns)
+        return;
+    host->timer_set_ns = due;
+    timerfd_settime(host->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+/* --- the list --- */
+
+/* Under the lock. */
+static void list_add(paths_host *host, operation *o)
+{
+    o->held = true;
+    o->held_previous = NULL;
+    o->held_next = host->held;
+    if (o->held_next)
+        o->held_next->held_previous = o;
+    host->held = o;
+    host->held_count++;
+}
+
+/* Under the lock. */
+static void list_remove(paths_host *host, operation *o)
+{
+    if (!o->held)
+        return;
+    o->held = false;
+    o->timed = false;
+    heap_remove(&host->timers, o);
+    if (o->held_previous)
+        o->held_previous->held_next = o->held_next;
+    else
+        host->held = o->held_next;
+    if (o->held_next)
+        o->held_next->held_previous = o->held_previous;
+    host->held_count--;
+}
+
+static bool is_at_home(const operation *o)
+{
+    return o->home && paths__current == &o->home->executor;
+}
+
+/* Whatever is held already: one on its way up was let in before; and one that
+ * comes to a collective, or goes to one by a proxy, has its place in a round,
+ * which the next one of its way would be counted in. There are no more of these
+ * than ways. */
+static bool is_let_in(const operation *o)
+{
+    return o->rising || o->stage->joins ||
+           (o->stage->leads && o->stage->type == &paths__proxy_type);
+}
+
+/* Under the lock. `due_ns` 0: no timer. */
+static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
+{
+    int err;
+
+    if (atomic_load_explicit(&host->failed, memory_order_relaxed))
+        return paths__host_failure(host);
+    if (host->held_count >= host->held_max && !is_let_in(o))
+        return pastset_fail(PASTSET_ELIMIT,
+                            "host %s: holds %u operations, its limit",
+                            host_name(host, host->self), host->held_max);
+    err = heap_reserve(&host->timers, host->held_count + 1);
+    if (err)
+        return err;
+    o->due_ns = due_ns;
+    o->heap_at = 0;
+    if (due_ns)
+        heap_add(&host->timers, o);
+    list_add(host, o);
+    o->timed = timed;
+    if (is_at_home(o)) {
+        o->left = true;
+        o->let_go = o->rising ? o->route[o->depth].stage : o->stage;
+        o->home_depth = o->depth < o->carry_depth ? o->depth : o->carry_depth;
+    }
+    timer_set(host);
+    return 0;
+}
+
+/* The deadline of what comes to a collective is that one's to see: its home
+ * would end it without a word to the others. */
+static void watch(operation *o)
+{
+    if (is_at_home(o) && (o->stage->joins || o->stage->leads))
+        o->late = true;
+}
+
+int paths__hold(operation *o)
+{
+    paths_host *host = o->stage->host;
+    int64_t due_ns = o->op.deadline_ns;
+    bool watched;
+    int err;
+
+    watch(o);
+    /* A thread that waits for its own operation looks at the clock itself,
+     * until that has struck. */
+    watched = !is_at_home(o) || o->asynchronous || o->late;
+    if (due_ns && o->stage->type == &paths__proxy_type)
+        due_ns += PATHS__GRACE_NS;
+    pthread_mutex_lock(&host->held_lock);
+    err = hold(host, o, watched ? due_ns : 0, false);
+    pthread_mutex_unlock(&host->held_lock);
+    return err;
+}
+
+int paths_resume_after(paths_operation *op, uint64_t delay_ns)
+{
+    operation *o = operation_of(op);
+    paths_host *host = o->stage->host;
+    int64_t due_ns = pastset_now_ns() + (int64_t)delay_ns;
+    int err;
+
+    watch(o);
+    pthread_mutex_lock(&host->held_lock);
+    list_remove(host, o); /* entered by the engine, if its type may hold */
+    err = hold(host, o, due_ns, true);
+    pthread_mutex_unlock(&host->held_lock);
+    return err ? err : PATHS_HOLD;
+}
+
+void paths__unhold(operation *o)
+{
+    paths_host *host = o->stage->host;
+
+    pthread_mutex_lock(&host->held_lock);
+    list_remove(host, o);
+    pthread_mutex_unlock(&host->held_lock);
+}
+
+/* Under the lock: is it ours now? */
+static bool drop(paths_host *host, operation *o)
+{
+    paths_stage *stage;
+
+    if (!o->held)
+        return false; /* somebody runs it: nothing else of it may be read */
+    stage = o->rising ? o->route[o->depth].stage : o->stage;
+    if (!o->timed && !(stage->type->drop && stage->type->drop(stage, &o->op)))
+        return false;
+    list_remove(host, o);
+    return true;
+}
+
+/* Under the lock: it could not be dropped. Either it is being completed, and
+ * will be out of the list in a moment; or it was entered, but is not yet where
+ * it is to be held, so that somebody has to come back. */
+static void drop_later(paths_host *host, operation *o)
+{
+    heap_remove(&host->timers, o);
+    o->due_ns = pastset_now_ns() + DROP_AGAIN_NS;
+    heap_add(&host->timers, o);
+    timer_set(host);
+}
+
+void paths__end(operation *o, int status)
+{
+    paths_host *host = o->home->host;
+    bool ours;
+
+    pthread_mutex_lock(&host->held_lock);
+    ours = drop(host, o);
+    if (!ours && o->held)
+        drop_later(host, o);
+    pthread_mutex_unlock(&host->held_lock);
+    if (ours)
+        paths_resume(&o->op, status);
+}
+
+/* Resumes a list that was taken out of the host's, linked by held_next. */
+static void resume_list(operation *list, int status)
+{
+    while (list) {
+        operation *next = list->held_next;
+        if (status < 0)
+            pastset_fail(status, "%s", pastset_status_text(status));
+        if (paths__current && !paths__current->thread)
+            paths__executor_runs(paths__current, list);
+        paths_resume(&list->op, status);
+        list = next;
+    }
+}
+
+void paths__end_those(paths_host *host,
+                      bool (*is)(const operation *o, const void *context),
+                      const void *context, int status, const char *text)
+{
+    operation *list = NULL, *next;
+
+    pthread_mutex_lock(&host->held_lock);
+    for (operation *o = host->held; o; o = next) {
+        next = o->held_next;
+        if (!is(o, context))
+            continue;
+        if (drop(host, o)) {
+            o->held_next = list;
+            list = o;
+        } else {
+            drop_later(host, o);
+        }
+    }
+    pthread_mutex_unlock(&host->held_lock);
+    pastset_fail(status, "%s", text);
+    for (operation *o = list; o; o = o->held_next)
+        paths__keep_text(o, status);
+    resume_list(list, status);
+}
+
+/* Contributions stay: whose host has died is told by the coordinator, and by
+ * nobody who has only lost a connection. */
+static bool is_any(const operation *o, const void *context)
+{
+    (void)o;
+    (void)context;
+    return true;
+}
+
+void paths__end_all(paths_host *host)
+{
+    char why[1100];
+    bool any;
+    int status;
+
+    pthread_mutex_lock(&host->held_lock);
+    any = host->held != NULL;
+    pthread_mutex_unlock(&host->held_lock);
+    if (!any) /* and whoever stops a host keeps his error text */
+        return;
+    status = atomic_load(&host->failed)
+                 ? paths__host_failure(host)
+                 : pastset_fail(PASTSET_ECANCELED, "the run has ended");
+    snprintf(why, sizeof(why), "%s", pastset_error());
+    paths__end_those(host, is_any, NULL, status, why);
+}
+
+static bool is_from(const operation *o, const void *from)
+{
+    return o->from == from && !o->stage->joins;
+}
+
+void paths__end_from(paths_host *host, const connection *from)
+{
+    char text[300];
+
+    snprintf(text, sizeof(text), "host %s died: it closed the connection",
+             from->peer == PATHS_NONE ? "?" : host_name(host, from->peer));
+    paths__end_those(host, is_from, from, PASTSET_EHOST, text);
+}
+
+void paths__timers_run(paths_host *host)
+{
+    operation *due = NULL, **due_end = &due;
+    operation *late = NULL, **late_end = &late;
+    int64_t now = pastset_now_ns();
+    uint64_t rings;
+    ssize_t r = read(host->timer_fd, &rings, sizeof(rings));
+
+    (void)r; /* nothing to read: somebody moved the timer meanwhile */
+    pthread_mutex_lock(&host->held_lock);
+    host->timer_set_ns = 0;
+    while (host->timers.count && host->timers.items[0]->due_ns <= now) {
+        operation *o = host->timers.items[0];
+        bool timed = o->timed;
+
+        if (!drop(host, o)) {
+            drop_later(host, o);
+            continue;
+        }
+        o->held_next = NULL;
+        if (timed) {
+            *due_end = o;
+            due_end = &o->held_next;
+        } else {
+            *late_end = o;
+            late_end = &o->held_next;
+        }
+    }
+    timer_set(host);
+    pthread_mutex_unlock(&host->held_lock);
+    resume_list(due, PATHS_PASS);
+    if (late && atomic_load(&host->failed)) { /* that is why they end */
+        int status = paths__host_failure(host);
+        for (operation *o = late; o; o = o->held_next)
+            paths__keep_text(o, status);
+        resume_list(late, status);
+    } else {
+        for (const operation *o = late; o; o = o->held_next) {
+            if (!o->rising && o->stage->type == &paths__proxy_type)
+                paths__collective_lost_step(o->stage, NULL, PASTSET_ETIMEDOUT);
+        }
+        resume_list(late, PASTSET_ETIMEDOUT);
+    }
+}
+
+void paths__timers_fini(paths_host *host)
+{
+    free(host->timers.items);
+    memset(&host->timers, 0, sizeof(host->timers));
+}

@@ -1,0 +1,177 @@
+/* generate_hosts.c - the hosts of a generated map, and the links between. */
+#include "paths/generate/generate_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "paths/map/map_internal.h"
+#include "pastset/status.h"
+
+typedef paths__generator generator;
+
+#define CONDITIONS 4 /* attributes of a machine before those */
+
+static int set(paths_attributes *attributes, const char *key, const char *value)
+{
+    return paths_attributes_set(attributes, key, value);
+}
+
+static int add_host(generator *g, const char *name, unsigned line,
+                    const paths_map *from)
+{
+    uint32_t index = paths_map_add_host(g->map, name);
+
+    if (index == PATHS_NONE && paths_map_find_host(g->map, name) != PATHS_NONE)
+        return paths__fail_at(from, line, name,
+                              "there are two hosts of this "
+                              "name");
+    if (index == PATHS_NONE)
+        return paths__generate_no_memory();
+    return set(&g->map->hosts[index].attributes, "label", name);
+}
+
+static int count_hosts(generator *g)
+{
+    char name[16];
+    int err = 0;
+
+    if (g->options->hosts == 0)
+        return pastset_fail(PASTSET_EMAP,
+                            "no hosts: give a cluster mapping, or their "
+                            "number");
+    for (uint32_t i = 0; i < g->options->hosts && !err; i++) {
+        snprintf(name, sizeof(name), "h%u", i);
+        err = add_host(g, name, 0, g->application);
+    }
+    return err;
+}
+
+/* "a, b and c". */
+static const char *listed(char *out, size_t room, const char *const *words)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; words[i] && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%s%s",
+                                 i == 0         ? ""
+                                 : words[i + 1] ? ", "
+                                                : " and ",
+                                 words[i]);
+    return out;
+}
+
+/* A misspelt attribute would otherwise be without effect, and nobody would
+ * find out. `known` ends with NULL. */
+static int check_attributes(const paths_map *map, unsigned line,
+                            const char *name,
+                            const paths_attributes *attributes,
+                            const char *const *known)
+{
+    char text[120];
+
+    for (size_t i = 0; i < attributes->count; i++) {
+        const char *key = attributes->items[i].key;
+        const char *const *k = known;
+
+        while (*k && strcmp(*k, key) != 0)
+            k++;
+        if (!*k && !paths__attribute_draws(key))
+            return paths__fail_at(map, line, name,
+                                  "has an unknown attribute, %s: there are %s",
+                                  key, listed(text, sizeof(text), known));
+    }
+    return 0;
+}
+
+static bool is_switch(const paths_map_node *node)
+{
+    return strcmp(node->type, "switch") == 0;
+}
+
+/* A host of the map is a node of the cluster mapping, with its attributes, but
+ * for those that say how fast and how loaded it is at present (predict/). */
+static int copy_host(generator *g, const paths_map *cluster,
+                     const paths_map_node *node)
+{
+    static const char *const known[] = {
+        "address", "polling", "affinity",   "netns", "load",
+        "law",     "speed",   "processors", "place", NULL};
+    paths_attributes *attributes;
+    int err = check_attributes(cluster, node->line, node->name,
+                               &node->attributes, known);
+
+    if (!err)
+        err = add_host(g, node->name, node->line, cluster);
+    if (err)
+        return err;
+    attributes = &g->map->hosts[g->map->host_count - 1].attributes;
+    err = paths_attributes_copy(attributes, &node->attributes);
+    for (const char *const *key = known + CONDITIONS; *key && !err; key++)
+        err = set(attributes, *key, NULL);
+    if (!err && node->host != PATHS_NONE)
+        err = set(attributes, "cluster", cluster->hosts[node->host].name);
+    return err;
+}
+
+int paths__generate_hosts(generator *g)
+{
+    static const char *const known[] = {"simulate", "latency", "bandwidth",
+                                        NULL};
+    const paths_map *cluster = g->options->cluster;
+    int err = 0;
+
+    if (!cluster)
+        return count_hosts(g);
+    if (cluster->node_count == 0)
+        return paths__fail_at(cluster, 0, "",
+                              "there is no host in it: write "
+                              "one node for each");
+    for (uint32_t i = 0; i < cluster->node_count && !err; i++) {
+        if (!is_switch(&cluster->nodes[i]))
+            err = copy_host(g, cluster, &cluster->nodes[i]);
+    }
+    for (uint32_t i = 0; i < cluster->edge_count && !err; i++)
+        err = check_attributes(cluster, cluster->edges[i].line,
+                               cluster->nodes[cluster->edges[i].from].name,
+                               &cluster->edges[i].attributes, known);
+    return err;
+}
+
+const paths_map_node *paths__generate_machine(const generator *g, uint32_t host)
+{
+    const paths_map *cluster = g->options->cluster;
+
+    return &cluster
+                ->nodes[paths_map_find_node(cluster, g->map->hosts[host].name)];
+}
+
+/* The link between two hosts if it is to be simulated. An edge of the cluster
+ * mapping stands for both directions, unless there is one for the other. */
+static const paths_map_edge *link_between(const generator *g, uint32_t from,
+                                          uint32_t to)
+{
+    const paths_map *cluster = g->options->cluster;
+    const paths_map_node *node = paths__generate_machine(g, from);
+
+    to = (uint32_t)(paths__generate_machine(g, to) - cluster->nodes);
+    for (uint32_t i = 0; i < node->out_count; i++) {
+        if (cluster->edges[node->out[i]].to == to)
+            return &cluster->edges[node->out[i]];
+    }
+    for (uint32_t i = 0; i < node->in_count; i++) {
+        if (cluster->edges[node->in[i]].from == to)
+            return &cluster->edges[node->in[i]];
+    }
+    return NULL;
+}
+
+const paths_map_edge *paths__generate_link(const generator *g, uint32_t from,
+                                           uint32_t to)
+{
+    const paths_map_edge *edge =
+        g->options->cluster ? link_between(g, from, to) : NULL;
+    const char *text =
+        edge ? paths_attributes_get(&edge->attributes, "simulate") : NULL;
+
+    return text && strcmp(text, "true") == 0 ? edge : NULL;
+}

@@ -1,0 +1,109 @@
+/* generate_way.c - the way from one node of a generated map to the next.
+ *
+ * What stands on it depends on the two hosts alone: nothing where they are
+ * one, otherwise a proxy on the host that is left, and a delay before it where
+ * the link between the two is to be simulated. */
+#include "paths/generate/generate_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "paths/map/map_internal.h"
+#include "pastset/status.h"
+
+typedef struct way {
+    paths__generator *g;
+    const paths_map_edge *use; /* begins at a thread: what it does; or NULL */
+    const char *name;          /* of the node where it begins */
+    uint32_t last;             /* node that it has come to */
+    bool begun;
+} way;
+
+/* The edge that leaves a thread carries the attributes of the use. */
+static int step(way *w, uint32_t to)
+{
+    paths_map *map = w->g->map;
+    uint32_t edge = paths_map_add_edge(map, w->last, to);
+    bool first = !w->begun;
+
+    if (edge == PATHS_NONE)
+        return paths__generate_no_memory();
+    w->last = to;
+    w->begun = true;
+    if (!first || !w->use)
+        return 0;
+    return paths_attributes_copy(&map->edges[edge].attributes,
+                                 &w->use->attributes);
+}
+
+/* "<thread>.<as>.<kind>", or "<wrapper>.<kind>". */
+static char *name_stage(const way *w, const char *kind)
+{
+    const char *as = NULL;
+    char *name;
+    int length;
+
+    if (w->use) {
+        as = paths_attributes_get(&w->use->attributes, "as");
+        if (!as)
+            as = w->g->application->nodes[w->use->to].name;
+    }
+    length = as ? asprintf(&name, "%s.%s.%s", w->name, as, kind)
+                : asprintf(&name, "%s.%s", w->name, kind);
+    return length < 0 ? NULL : name;
+}
+
+static int add_stage(way *w, uint32_t host, const char *kind)
+{
+    char *name = name_stage(w, kind);
+    uint32_t node;
+    int err;
+
+    if (!name)
+        return paths__generate_no_memory();
+    err = paths__generate_wrapper(w->g, host, kind, name,
+                                  w->use ? w->use->line : 0, &node);
+    free(name);
+    return err ? err : step(w, node);
+}
+
+static int add_delay(way *w, uint32_t host, const paths_map_edge *link)
+{
+    static const char *const keys[] = {"latency", "bandwidth"};
+    int err = add_stage(w, host, "delay");
+
+    for (size_t i = 0; i < 2 && !err; i++) {
+        const char *value = paths_attributes_get(&link->attributes, keys[i]);
+        if (value)
+            err = paths_attributes_set(&w->g->map->nodes[w->last].attributes,
+                                       keys[i], value);
+    }
+    return err;
+}
+
+int paths__generate_wrapper(paths__generator *g, uint32_t host,
+                            const char *kind, const char *name, unsigned line,
+                            uint32_t *out)
+{
+    int err = paths__generate_node(g, host, kind, name, line, out);
+
+    if (err)
+        return err;
+    return paths_attributes_set(&g->map->nodes[*out].attributes, "label", kind);
+}
+
+int paths__generate_way(paths__generator *g, uint32_t from,
+                        const paths_map_edge *use, uint32_t to)
+{
+    uint32_t here = g->map->nodes[from].host, there = g->map->nodes[to].host;
+    const paths_map_edge *link =
+        here == there ? NULL : paths__generate_link(g, here, there);
+    way w = {g, use, g->map->nodes[from].name, from, false};
+    int err = 0;
+
+    if (link)
+        err = add_delay(&w, here, link);
+    if (!err && here != there)
+        err = add_stage(&w, here, "proxy");
+    return err ? err : step(&w, to);
+}

@@ -1,0 +1,406 @@
+/* attributes.c - lists of attributes, and the numbers with units in them.
+ *
+ * A node has a handful of attributes, so a list is searched from its front. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/map/map_internal.h"
+#include "pastset/status.h"
+
+static paths_attribute *find(const paths_attributes *attributes,
+                             const char *key)
+{
+    for (size_t i = 0; i < attributes->count; i++) {
+        if (strcmp(attributes->items[i].key, key) == 0)
+            return &attributes->items[i];
+    }
+    return NULL;
+}
+
+static void item_free(paths_attribute *item)
+{
+    free(item->key);
+    free(item->value);
+}
+
+static void item_remove(paths_attributes *attributes, paths_attribute *item)
+{
+    size_t behind = attributes->count - (size_t)(item - attributes->items) - 1;
+
+    item_free(item);
+    memmove(item, item + 1, behind * sizeof(*item));
+    attributes->count--;
+}
+
+static int item_add(paths_attributes *attributes, const char *key,
+                    const char *value, bool html)
+{
+    paths_attribute item = {strdup(key), strdup(value), html};
+    paths_attribute *items =
+        paths__grow(attributes->items, attributes->count, sizeof(item));
+
+    if (items)
+        attributes->items = items;
+    if (!items || !item.key || !item.value) {
+        item_free(&item);
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory for the attribute %.100s", key);
+    }
+    items[attributes->count++] = item;
+    return 0;
+}
+
+static int set(paths_attributes *attributes, const char *key, const char *value,
+               bool html)
+{
+    paths_attribute *item = find(attributes, key);
+    char *copy;
+
+    if (!value) {
+        if (item)
+            item_remove(attributes, item);
+        return 0;
+    }
+    if (!item)
+        return item_add(attributes, key, value, html);
+    copy = strdup(value);
+    if (!copy)
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory for the attribute %.100s", key);
+    free(item->value);
+    item->value = copy;
+    item->html = html;
+    return 0;
+}
+
+int paths_attributes_set(paths_attributes *attributes, const char *key,
+                         const char *value)
+{
+    return set(attributes, key, value, false);
+}
+
+int paths_attributes_set_html(paths_attributes *attributes, const char *key,
+                              const char *value)
+{
+    return set(attributes, key, value, true);
+}
+
+const char *paths_attributes_get(const paths_attributes *attributes,
+                                 const char *key)
+{
+    const paths_attribute *item = find(attributes, key);
+
+    return item ? item->value : NULL;
+}
+
+int paths_attributes_copy(paths_attributes *out,
+                          const paths_attributes *attributes)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < attributes->count && !err; i++) {
+        const paths_attribute *item = &attributes->items[i];
+        err = set(out, item->key, item->value, item->html);
+    }
+    return err;
+}
+
+void paths__attributes_clear(paths_attributes *attributes)
+{
+    for (size_t i = 0; i < attributes->count; i++)
+        item_free(&attributes->items[i]);
+    free(attributes->items);
+    memset(attributes, 0, sizeof(*attributes));
+}
+
+/* --- Graphviz's own attributes --- */
+
+/* Sorted, for bsearch. From the list of attributes of Graphviz 2.42. */
+/* clang-format off */
+static const char *const drawing[] = {
+    "Damping",      "K",             "URL",
+    "area",         "arrowhead",     "arrowsize",
+    "arrowtail",    "aspect",        "bb",
+    "bgcolor",      "center",        "charset",
+    "class",        "clusterrank",   "color",
+    "colorscheme",  "comment",       "compound",
+    "concentrate",  "constraint",    "decorate",
+    "defaultdist",  "dim",           "dimen",
+    "dir",          "diredgeconstraints", "distortion",
+    "dpi",          "edgeURL",       "edgehref",
+    "edgetarget",   "edgetooltip",   "epsilon",
+    "esep",         "fillcolor",     "fixedsize",
+    "fontcolor",    "fontname",      "fontnames",
+    "fontpath",     "fontsize",      "forcelabels",
+    "gradientangle", "group",        "headURL",
+    "head_lp",      "headclip",      "headhref",
+    "headlabel",    "headport",      "headtarget",
+    "headtooltip",  "height",        "href",
+    "image",        "imagepath",     "imagepos",
+    "imagescale",   "inputscale",    "label",
+    "labelURL",     "labelangle",    "labeldistance",
+    "labelfloat",   "labelfontcolor", "labelfontname",
+    "labelfontsize", "labelhref",    "labeljust",
+    "labelloc",     "labeltarget",   "labeltooltip",
+    "landscape",    "layer",         "layerlistsep",
+    "layers",       "layerselect",   "layersep",
+    "layout",       "len",           "levels",
+    "levelsgap",    "lhead",         "lheight",
+    "lp",           "ltail",         "lwidth",
+    "margin",       "maxiter",       "mclimit",
+    "mindist",      "minlen",        "mode",
+    "model",        "mosek",         "newrank",
+    "nodesep",      "nojustify",     "normalize",
+    "notranslate",  "nslimit",       "nslimit1",
+    "ordering",     "orientation",   "outputorder",
+    "overlap",      "overlap_scaling", "overlap_shrink",
+    "pack",         "packmode",      "pad",
+    "page",         "pagedir",       "pencolor",
+    "penwidth",     "peripheries",   "pin",
+    "pos",          "quadtree",      "quantum",
+    "rank",         "rankdir",       "ranksep",
+    "ratio",        "rects",         "regular",
+    "remincross",   "repulsiveforce", "resolution",
+    "root",         "rotate",        "rotation",
+    "samehead",     "sametail",      "samplepoints",
+    "scale",        "searchsize",    "sep",
+    "shape",        "shapefile",     "showboxes",
+    "sides",        "size",          "skew",
+    "smoothing",    "sortv",         "splines",
+    "start",        "style",         "stylesheet",
+    "tailURL",      "tail_lp",       "tailclip",
+    "tailhref",     "taillabel",     "tailport",
+    "tailtarget",   "tailtooltip",   "target",
+    "tooltip",      "truecolor",     "vertices",
+    "viewport",     "voro_margin",   "weight",
+    "width",        "xdotversion",   "xlabel",
+    "xlp",          "z",
+};
+/* clang-format on */
+
+static int compare_key(const void *key, const void *item)
+{
+    return strcmp(key, *(const char *const *)item);
+}
+
+bool paths__attribute_draws(const char *key)
+{
+    return bsearch(key, drawing, sizeof(drawing) / sizeof(drawing[0]),
+                   sizeof(drawing[0]), compare_key) != NULL;
+}
+
+/* --- numbers --- */
+
+typedef struct unit {
+    const char *name;
+    uint64_t factor;
+} unit;
+
+static const unit counts[] = {
+    {"", 1},          {"k", 1000},      {"M", 1000000},   {"G", 1000000000},
+    {"Ki", 1u << 10}, {"Mi", 1u << 20}, {"Gi", 1u << 30}, {NULL, 0},
+};
+
+static const unit durations[] = {
+    {"ns", 1},         {"us", 1000},          {"ms", 1000000},
+    {"s", 1000000000}, {"min", 60000000000u}, {NULL, 0},
+};
+
+/* In bits, so that all of them are whole numbers. */
+static const unit rates[] = {
+    {"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000},
+    {"B", 8},   {"kB", 8000},   {"MB", 8000000},   {"GB", 8000000000u},
+    {NULL, 0},
+};
+
+/* In thousandths of them. */
+static const unit millionths[] = {{"ppm", 1000}, {"ppb", 1}, {NULL, 0}};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const unit *unit_find(const unit *units, const char *name)
+{
+    for (; units->name; units++) {
+        if (strcmp(units->name, name) == 0)
+            return units;
+    }
+    return NULL;
+}
+
+/* Reads "whole[.fraction]unit" exactly, without floating point, which would
+ * depend on the locale. Digits of the fraction that are too small to count
+ * for the unit are dropped. */
+static bool parse(const char *text, const unit *units, uint64_t *out)
+{
+    const char *whole = text, *fraction = NULL, *p = text;
+    const unit *u;
+    uint64_t value = 0, step;
+
+    while (is_digit(*p))
+        p++;
+    if (p == whole)
+        return false;
+    if (*p == '.' && is_digit(p[1])) {
+        fraction = ++p;
+        while (is_digit(*p))
+            p++;
+    }
+    while (*p == ' ')
+        p++;
+    u = unit_find(units, p);
+    if (!u)
+        return false;
+    for (; is_digit(*whole); whole++) {
+        if (__builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*whole - '0'), &value))
+            return false;
+    }
+    if (__builtin_mul_overflow(value, u->factor, &value))
+        return false;
+    step = u->factor;
+    for (; fraction && is_digit(*fraction); fraction++) {
+        step /= 10;
+        if (__builtin_add_overflow(value, step * (uint64_t)(*fraction - '0'),
+                                   &value))
+            return false;
+    }
+    *out = value;
+    return true;
+}
+
+int paths_parse_number(const char *text, uint64_t *out)
+{
+    if (parse(text, counts, out))
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no number: write one such as 1024, 64k, "
+                        "4M or 256Ki",
+                        text);
+}
+
+int paths_parse_duration(const char *text, uint64_t *out_ns)
+{
+    if (parse(text, durations, out_ns))
+        return 0;
+    if (strcmp(text, "0") == 0) {
+        *out_ns = 0;
+        return 0;
+    }
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no duration: write a number and a unit, "
+                        "such as 250ns, 400us, 1.5ms or 2s",
+                        text);
+}
+
+int paths_parse_rate(const char *text, uint64_t *out_bytes_s)
+{
+    uint64_t bits;
+
+    if (parse(text, rates, &bits)) {
+        *out_bytes_s = bits / 8;
+        return 0;
+    }
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no rate: write a number and a unit a "
+                        "second, such as 10mbit, 1gbit or 125MB",
+                        text);
+}
+
+/* A sign, or none, and a number with a unit. */
+static bool parse_signed(const char *text, const unit *units, int64_t *out)
+{
+    bool less = text[0] == '-';
+    uint64_t value;
+
+    if (!parse(text + (less || text[0] == '+'), units, &value) ||
+        value > INT64_MAX)
+        return false;
+    *out = less ? -(int64_t)value : (int64_t)value;
+    return true;
+}
+
+int paths_parse_offset(const char *text, int64_t *out_ns)
+{
+    if (parse_signed(text, durations, out_ns))
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no offset: write a duration with a "
+                        "sign, such as +1.5s or -250us",
+                        text);
+}
+
+int paths_parse_ppm(const char *text, int64_t *out_ppb)
+{
+    if (parse_signed(text, millionths, out_ppb))
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no rate of a counter: write by how many "
+                        "millionths it is too fast, such as +150ppm or "
+                        "-0.5ppm",
+                        text);
+}
+
+/* --- attributes of nodes --- */
+
+const char *paths_node_get(const paths_map_node *node, const char *key)
+{
+    if (strcmp(key, "kind") == 0)
+        return node->type[0] ? node->type : NULL;
+    return paths_attributes_get(&node->attributes, key);
+}
+
+int paths__fail_at(const paths_map *map, unsigned line, const char *node,
+                   const char *format, ...)
+{
+    char where[512] = "", text[512];
+    va_list arguments;
+    int used = 0;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (map->file[0] && line)
+        used = snprintf(where, sizeof(where), "%.250s:%u: ", map->file, line);
+    else if (map->file[0])
+        used = snprintf(where, sizeof(where), "%.250s: ", map->file);
+    if (node[0])
+        snprintf(where + used, sizeof(where) - (size_t)used, "%.200s: ", node);
+    return pastset_fail(PASTSET_EMAP, "%s%s", where, text);
+}
+
+static int node_value(const paths_map *map, const paths_map_node *node,
+                      const char *key, uint64_t fallback, uint64_t *out,
+                      int (*read)(const char *text, uint64_t *value))
+{
+    const char *text = paths_node_get(node, key);
+    uint64_t value = fallback;
+
+    if (text && read(text, &value) != 0)
+        return paths__fail_at(map, node->line, node->name, "%.60s: %s", key,
+                              pastset_error());
+    *out = value;
+    return 0;
+}
+
+int paths_node_number(const paths_map *map, const paths_map_node *node,
+                      const char *key, uint64_t fallback, uint64_t *out)
+{
+    return node_value(map, node, key, fallback, out, paths_parse_number);
+}
+
+int paths_node_duration(const paths_map *map, const paths_map_node *node,
+                        const char *key, uint64_t fallback, uint64_t *out_ns)
+{
+    return node_value(map, node, key, fallback, out_ns, paths_parse_duration);
+}
+
+int paths_node_rate(const paths_map *map, const paths_map_node *node,
+                    const char *key, uint64_t fallback, uint64_t *out_bytes_s)
+{
+    return node_value(map, node, key, fallback, out_bytes_s, paths_parse_rate);
+}

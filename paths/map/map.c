@@ -1,0 +1,525 @@
+/* map.c - making, copying and searching path maps.
+ *
+ * Hosts and nodes are found by name through two open-addressing tables of
+ * 32-bit indexes, so that a map of thousands of nodes is built in linear
+ * time. The names themselves stand in the arrays only. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/map/map_internal.h"
+#include "paths/wrappers/wrapper.h"
+#include "pastset/status.h"
+
+/* A slot holds an index plus one; 0 is empty. */
+typedef struct table {
+    uint32_t *slots;
+    uint32_t room; /* a power of two, or 0; at most half of it is taken */
+    uint32_t used;
+} table;
+
+struct paths_map_index {
+    table hosts, nodes;
+};
+
+/* Gives the name of the host or node with this index. */
+typedef const char *name_of(const paths_map *map, uint32_t index);
+
+void *paths__grow(void *items, size_t count, size_t item_bytes)
+{
+    size_t room, bytes;
+
+    if (count & (count - 1))
+        return items;
+    room = count ? 2 * count : 1;
+    if (__builtin_mul_overflow(room, item_bytes, &bytes))
+        return NULL;
+    return realloc(items, bytes);
+}
+
+uint64_t paths__hash(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * 0x100000001b3u;
+    return hash;
+}
+
+/* --- the index --- */
+
+static const char *host_name(const paths_map *map, uint32_t index)
+{
+    return map->hosts[index].name;
+}
+
+static const char *node_name(const paths_map *map, uint32_t index)
+{
+    return map->nodes[index].name;
+}
+
+/* The slot where `name` is, or where it belongs. */
+static uint32_t *table_slot(const table *t, const paths_map *map, name_of *get,
+                            const char *name)
+{
+    uint64_t at = paths__hash(PATHS__HASH, name, strlen(name));
+
+    for (;; at++) {
+        uint32_t *slot = &t->slots[at & (t->room - 1)];
+        if (*slot == 0 || strcmp(get(map, *slot - 1), name) == 0)
+            return slot;
+    }
+}
+
+static uint32_t table_find(const table *t, const paths_map *map, name_of *get,
+                           const char *name)
+{
+    return t->room ? *table_slot(t, map, get, name) - 1 : PATHS_NONE;
+}
+
+/* Makes room for one more. */
+static bool table_reserve(table *t, const paths_map *map, name_of *get)
+{
+    table bigger = {NULL, t->room ? 2 * t->room : 16, t->used};
+
+    if (t->used < t->room / 2)
+        return true;
+    bigger.slots = calloc(bigger.room, sizeof(*bigger.slots));
+    if (!bigger.slots)
+        return false;
+    for (uint32_t i = 0; i < t->used; i++)
+        *table_slot(&bigger, map, get, get(map, i)) = i + 1;
+    free(t->slots);
+    *t = bigger;
+    return true;
+}
+
+static void table_add(table *t, const paths_map *map, name_of *get,
+                      uint32_t index)
+{
+    *table_slot(t, map, get, get(map, index)) = index + 1;
+    t->used++;
+}
+
+uint32_t paths_map_find_host(const paths_map *map, const char *name)
+{
+    return table_find(&map->index->hosts, map, host_name, name);
+}
+
+uint32_t paths_map_find_node(const paths_map *map, const char *name)
+{
+    return table_find(&map->index->nodes, map, node_name, name);
+}
+
+/* --- ranks --- */
+
+typedef struct ranking {
+    const paths_map *map;
+    name_of *name;
+} ranking;
+
+static int by_name(const void *a, const void *b, void *argument)
+{
+    const ranking *r = argument;
+
+    return strcmp(r->name(r->map, *(const uint32_t *)a),
+                  r->name(r->map, *(const uint32_t *)b));
+}
+
+static void rank(ranking r, uint32_t *out, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = i;
+    qsort_r(out, count, sizeof(*out), by_name, &r);
+}
+
+void paths_map_rank(const paths_map *map, uint32_t *out)
+{
+    rank((ranking){map, node_name}, out, map->node_count);
+}
+
+void paths_map_rank_hosts(const paths_map *map, uint32_t *out)
+{
+    rank((ranking){map, host_name}, out, map->host_count);
+}
+
+/* --- making --- */
+
+int paths_map_create(paths_map **out, const char *name)
+{
+    paths_map *map = calloc(1, sizeof(*map));
+
+    *out = NULL;
+    if (map) {
+        map->name = strdup(name);
+        map->file = strdup("");
+        map->index = calloc(1, sizeof(*map->index));
+    }
+    if (!map || !map->name || !map->file || !map->index) {
+        paths_map_destroy(map);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a path map");
+    }
+    *out = map;
+    return 0;
+}
+
+static void node_free(paths_map_node *node)
+{
+    free(node->name);
+    free(node->type);
+    free(node->out);
+    free(node->in);
+    paths__attributes_clear(&node->attributes);
+}
+
+void paths_map_destroy(paths_map *map)
+{
+    if (!map)
+        return;
+    for (uint32_t i = 0; i < map->host_count; i++) {
+        free(map->hosts[i].name);
+        paths__attributes_clear(&map->hosts[i].attributes);
+    }
+    for (uint32_t i = 0; i < map->node_count; i++)
+        node_free(&map->nodes[i]);
+    for (uint32_t i = 0; i < map->edge_count; i++)
+        paths__attributes_clear(&map->edges[i].attributes);
+    paths__attributes_clear(&map->attributes);
+    paths__attributes_clear(&map->node_defaults);
+    paths__attributes_clear(&map->edge_defaults);
+    if (map->index) {
+        free(map->index->hosts.slots);
+        free(map->index->nodes.slots);
+    }
+    free(map->index);
+    free(map->hosts);
+    free(map->nodes);
+    free(map->edges);
+    free(map->name);
+    free(map->file);
+    free(map);
+}
+
+uint32_t paths_map_add_host(paths_map *map, const char *name)
+{
+    uint32_t index = map->host_count;
+    paths_map_host host = {.name = NULL};
+    paths_map_host *hosts;
+
+    if (index >= PATHS_NONE / 4 ||
+        paths_map_find_host(map, name) != PATHS_NONE ||
+        !table_reserve(&map->index->hosts, map, host_name))
+        return PATHS_NONE;
+    hosts = paths__grow(map->hosts, index, sizeof(host));
+    if (!hosts)
+        return PATHS_NONE;
+    map->hosts = hosts;
+    host.name = strdup(name);
+    if (!host.name)
+        return PATHS_NONE;
+    hosts[index] = host;
+    map->host_count++;
+    table_add(&map->index->hosts, map, host_name, index);
+    return index;
+}
+
+static paths_kind kind_of(const char *type)
+{
+    if (strcmp(type, "thread") == 0)
+        return PATHS_THREAD;
+    return strcmp(type, "element") == 0 ? PATHS_ELEMENT : PATHS_WRAPPER;
+}
+
+uint32_t paths_map_add_node(paths_map *map, uint32_t host, const char *type,
+                            const char *name)
+{
+    uint32_t index = map->node_count;
+    paths_map_node node = {.host = host, .second_host = PATHS_NONE};
+    paths_map_node *nodes;
+
+    if (index >= PATHS_NONE / 4 ||
+        (host != PATHS_NONE && host >= map->host_count) ||
+        paths_map_find_node(map, name) != PATHS_NONE ||
+        !table_reserve(&map->index->nodes, map, node_name))
+        return PATHS_NONE;
+    nodes = paths__grow(map->nodes, index, sizeof(node));
+    if (!nodes)
+        return PATHS_NONE;
+    map->nodes = nodes;
+    node.kind = kind_of(type);
+    node.name = strdup(name);
+    node.type = strdup(type);
+    if (!node.name || !node.type) {
+        node_free(&node);
+        return PATHS_NONE;
+    }
+    nodes[index] = node;
+    map->node_count++;
+    table_add(&map->index->nodes, map, node_name, index);
+    return index;
+}
+
+uint32_t paths_map_add_edge(paths_map *map, uint32_t from, uint32_t to)
+{
+    uint32_t index = map->edge_count;
+    paths_map_edge *edges;
+    paths_map_node *a, *b;
+    uint32_t *list;
+
+    if (index >= PATHS_NONE / 4 || from >= map->node_count ||
+        to >= map->node_count)
+        return PATHS_NONE;
+    edges = paths__grow(map->edges, index, sizeof(*edges));
+    if (!edges)
+        return PATHS_NONE;
+    map->edges = edges;
+    a = &map->nodes[from];
+    b = &map->nodes[to];
+    list = paths__grow(a->out, a->out_count, sizeof(*list));
+    if (!list)
+        return PATHS_NONE;
+    a->out = list;
+    list = paths__grow(b->in, b->in_count, sizeof(*list));
+    if (!list)
+        return PATHS_NONE;
+    b->in = list;
+    edges[index] = (paths_map_edge){.from = from, .to = to};
+    a->out[a->out_count++] = index;
+    b->in[b->in_count++] = index;
+    map->edge_count++;
+    return index;
+}
+
+/* --- copying --- */
+
+static int copy_hosts(paths_map *copy, const paths_map *map)
+{
+    for (uint32_t i = 0; i < map->host_count; i++) {
+        const paths_map_host *host = &map->hosts[i];
+        if (paths_map_add_host(copy, host->name) == PATHS_NONE)
+            return PASTSET_ENOMEM;
+        copy->hosts[i].line = host->line;
+        if (paths_attributes_copy(&copy->hosts[i].attributes,
+                                  &host->attributes) != 0)
+            return PASTSET_ENOMEM;
+    }
+    return 0;
+}
+
+static int copy_nodes(paths_map *copy, const paths_map *map)
+{
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        const paths_map_node *node = &map->nodes[i];
+        if (paths_map_add_node(copy, node->host, node->type, node->name) ==
+            PATHS_NONE)
+            return PASTSET_ENOMEM;
+        copy->nodes[i].second_host = node->second_host;
+        copy->nodes[i].line = node->line;
+        if (paths_attributes_copy(&copy->nodes[i].attributes,
+                                  &node->attributes) != 0)
+            return PASTSET_ENOMEM;
+    }
+    return 0;
+}
+
+static int copy_edges(paths_map *copy, const paths_map *map)
+{
+    for (uint32_t i = 0; i < map->edge_count; i++) {
+        const paths_map_edge *edge = &map->edges[i];
+        if (paths_map_add_edge(copy, edge->from, edge->to) == PATHS_NONE)
+            return PASTSET_ENOMEM;
+        copy->edges[i].line = edge->line;
+        if (paths_attributes_copy(&copy->edges[i].attributes,
+                                  &edge->attributes) != 0)
+            return PASTSET_ENOMEM;
+    }
+    return 0;
+}
+
+int paths_map_copy_hosts(paths_map **out, const paths_map *map)
+{
+    paths_map *copy;
+    char *file = strdup(map->file);
+    int err = file ? paths_map_create(&copy, map->name) : PASTSET_ENOMEM;
+
+    *out = NULL;
+    if (err) {
+        free(file);
+        return pastset_fail(err, "no memory for a copy of a path map");
+    }
+    free(copy->file);
+    copy->file = file;
+    if (paths_attributes_copy(&copy->attributes, &map->attributes) ||
+        paths_attributes_copy(&copy->node_defaults, &map->node_defaults) ||
+        paths_attributes_copy(&copy->edge_defaults, &map->edge_defaults) ||
+        copy_hosts(copy, map)) {
+        paths_map_destroy(copy);
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory for a copy of a path map");
+    }
+    *out = copy;
+    return 0;
+}
+
+int paths_map_copy(paths_map **out, const paths_map *map)
+{
+    paths_map *copy;
+    int err = paths_map_copy_hosts(&copy, map);
+
+    *out = NULL;
+    if (err)
+        return err;
+    if (copy_nodes(copy, map) || copy_edges(copy, map)) {
+        paths_map_destroy(copy);
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory for a copy of a path map");
+    }
+    *out = copy;
+    return 0;
+}
+
+/* --- asking --- */
+
+size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
+                      size_t room)
+{
+    for (size_t count = 0; count < room;) {
+        uint32_t at = map->edges[edge].to;
+        const paths_map_node *node = &map->nodes[at];
+        nodes[count++] = at;
+        if (node->kind == PATHS_ELEMENT)
+            return count;
+        if (node->kind == PATHS_THREAD || node->out_count == 0)
+            return 0;
+        edge = node->out[0];
+    }
+    return 0;
+}
+
+const char *paths__path_name(const paths_map *map, uint32_t edge)
+{
+    uint32_t nodes[8 * PATHS_STAGES_MAX];
+    const char *as = paths_attributes_get(&map->edges[edge].attributes, "as");
+    size_t count;
+
+    if (as)
+        return as;
+    count = paths_map_walk(map, edge, nodes, sizeof(nodes) / sizeof(nodes[0]));
+    return map->nodes[count ? nodes[count - 1] : map->edges[edge].to].name;
+}
+
+uint32_t paths_map_threads(const paths_map *map)
+{
+    uint32_t threads = 0;
+
+    for (uint32_t i = 0; i < map->node_count; i++)
+        threads += map->nodes[i].kind == PATHS_THREAD;
+    return threads;
+}
+
+/* --- the digest ---
+ *
+ * Each thing of the map is hashed by itself, and the sum of all hashes is the
+ * digest: the order in which they stand does not matter then. */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return paths__hash(hash, text, strlen(text) + 1);
+}
+
+/* Spreads a hash over all bits (the end of MurmurHash3), so that sums of
+ * FNV-1a hashes do not cancel each other out. */
+static uint64_t mix(uint64_t hash)
+{
+    hash = (hash ^ (hash >> 33)) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53u;
+    return hash ^ (hash >> 33);
+}
+
+/* A wrapper type may call an attribute as Graphviz does; then it counts. */
+static bool counts(const paths_wrapper_type *type, const char *key)
+{
+    if (!paths__attribute_draws(key))
+        return true;
+    for (size_t i = 0; type && type->attributes && type->attributes[i]; i++) {
+        if (strcmp(type->attributes[i], key) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t digest_attribute(const paths_attribute *item,
+                                 const paths_wrapper_type *type)
+{
+    if (!item->value[0] || !counts(type, item->key))
+        return 0;
+    return mix(hash_text(hash_text(PATHS__HASH, item->key), item->value));
+}
+
+static uint64_t digest_attributes(const paths_attributes *attributes,
+                                  const paths_wrapper_type *type)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < attributes->count; i++)
+        sum += digest_attribute(&attributes->items[i], type);
+    return sum;
+}
+
+static uint64_t hash_attributes(uint64_t hash, uint64_t attributes)
+{
+    return mix(paths__hash(hash, &attributes, sizeof(attributes)));
+}
+
+static uint64_t digest_node(const paths_map *map, const paths_map_node *node)
+{
+    uint64_t hash = hash_text(PATHS__HASH, "node");
+    const paths_wrapper_type *type =
+        node->kind == PATHS_WRAPPER ? paths_wrapper_find(node->type) : NULL;
+
+    hash = hash_text(hash, node->name);
+    hash = hash_text(hash, node->type);
+    if (node->host != PATHS_NONE)
+        hash = hash_text(hash, map->hosts[node->host].name);
+    return hash_attributes(hash, digest_attributes(&node->attributes, type));
+}
+
+static uint64_t digest_edge(const paths_map *map, const paths_map_edge *edge)
+{
+    uint64_t hash = hash_text(PATHS__HASH, "edge");
+
+    hash = hash_text(hash, map->nodes[edge->from].name);
+    hash = hash_text(hash, map->nodes[edge->to].name);
+    return hash_attributes(hash, digest_attributes(&edge->attributes, NULL));
+}
+
+/* A host that says what the whole graph says cannot be told, in DOT, from one
+ * that says nothing. */
+static uint64_t digest_host(const paths_map *map, const paths_map_host *host)
+{
+    uint64_t hash = hash_text(hash_text(PATHS__HASH, "host"), host->name);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < host->attributes.count; i++) {
+        const paths_attribute *item = &host->attributes.items[i];
+        const char *inherited =
+            paths_attributes_get(&map->attributes, item->key);
+        if (strcmp(item->key, "address") != 0 &&
+            (!inherited || strcmp(inherited, item->value) != 0))
+            sum += digest_attribute(item, NULL);
+    }
+    return hash_attributes(hash, sum);
+}
+
+uint64_t paths_map_digest(const paths_map *map)
+{
+    uint64_t sum = hash_attributes(hash_text(PATHS__HASH, map->name),
+                                   digest_attributes(&map->attributes, NULL));
+
+    for (uint32_t i = 0; i < map->host_count; i++)
+        sum += digest_host(map, &map->hosts[i]);
+    for (uint32_t i = 0; i < map->node_count; i++)
+        sum += digest_node(map, &map->nodes[i]);
+    for (uint32_t i = 0; i < map->edge_count; i++)
+        sum += digest_edge(map, &map->edges[i]);
+    return sum;
+}

@@ -1,0 +1,722 @@
+/* map_check.c - everything that a run relies on, checked beforehand.
+ *
+ * All complaints are collected, since people mend several things at a time.
+ * Each says what is wrong and what to do. Complaints come in the order graph,
+ * hosts, nodes, edges, paths, and within each in the order of the file. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/net/address.h"
+#include "paths/engine/executor.h"
+#include "paths/generate/generate.h"
+#include "paths/generate/generate_internal.h"
+#include "paths/map/map_internal.h"
+#include "paths/engine/processors.h"
+#include "paths/wrappers/wrapper.h"
+#include "pastset/element.h"
+#include "pastset/status.h"
+#include "pastset/type.h"
+
+#define HOST_NAME_BYTES 100
+#define COUNTER_OFFSET_NS_MAX 3600000000000
+#define COUNTER_RATE_PPB_MAX 1000000
+#define PATH_NODES_MAX 4096 /* of one path, over all hosts */
+
+typedef struct checker {
+    const paths_map *map;
+    paths_complaints *complaints;
+    int err; /* PASTSET_ENOMEM when a complaint could not be kept */
+} checker;
+
+/* --- complaints --- */
+
+static int complain_list(paths_complaints *complaints, unsigned line,
+                         const char *node, const char *format,
+                         va_list arguments)
+{
+    paths_complaint item = {.line = line, .node = strdup(node)};
+    paths_complaint *items =
+        paths__grow(complaints->items, complaints->count, sizeof(item));
+
+    if (items)
+        complaints->items = items;
+    if (vasprintf(&item.text, format, arguments) < 0)
+        item.text = NULL;
+    if (!items || !item.node || !item.text) {
+        free(item.node);
+        free(item.text);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a complaint");
+    }
+    items[complaints->count++] = item;
+    return 0;
+}
+
+int paths_complain(paths_complaints *complaints, unsigned line,
+                   const char *node, const char *format, ...)
+{
+    va_list arguments;
+    int err;
+
+    va_start(arguments, format);
+    err = complain_list(complaints, line, node, format, arguments);
+    va_end(arguments);
+    return err;
+}
+
+void paths_complaints_clear(paths_complaints *complaints)
+{
+    for (size_t i = 0; i < complaints->count; i++) {
+        free(complaints->items[i].node);
+        free(complaints->items[i].text);
+    }
+    free(complaints->items);
+    memset(complaints, 0, sizeof(*complaints));
+}
+
+static void __attribute__((format(printf, 4, 5)))
+complain(checker *c, unsigned line, const char *node, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (complain_list(c->complaints, line, node, format, arguments))
+        c->err = PASTSET_ENOMEM;
+    va_end(arguments);
+}
+
+static void __attribute__((format(printf, 3, 4)))
+complain_edge(checker *c, uint32_t index, const char *format, ...)
+{
+    const paths_map_edge *edge = &c->map->edges[index];
+    va_list arguments;
+    char *name;
+
+    if (asprintf(&name, "%s -> %s", c->map->nodes[edge->from].name,
+                 c->map->nodes[edge->to].name) < 0) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    va_start(arguments, format);
+    if (complain_list(c->complaints, edge->line, name, format, arguments))
+        c->err = PASTSET_ENOMEM;
+    va_end(arguments);
+    free(name);
+}
+
+/* --- words and lists of words --- */
+
+/* A row of words, "a, b, c", cut with "..." when it does not fit. */
+typedef struct words {
+    char text[400];
+    size_t used;
+} words;
+
+static void words_add(words *w, const char *between, const char *word)
+{
+    size_t room = sizeof(w->text) - w->used;
+    int length =
+        snprintf(w->text + w->used, room, "%s%s", w->used ? between : "", word);
+
+    if (length >= 0 && (size_t)length + 4 < room)
+        w->used += (size_t)length;
+    else
+        snprintf(w->text + w->used, room, "...");
+}
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+    for (; *list; list++) {
+        if (strcmp(word, *list) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* --- hosts --- */
+
+static bool is_file_name(const char *name)
+{
+    if (name[0] == 0 || name[0] == '.' || strlen(name) > HOST_NAME_BYTES)
+        return false;
+    for (; *name; name++) {
+        if (!strchr("_.-", *name) &&
+            !((*name >= 'a' && *name <= 'z') ||
+              (*name >= 'A' && *name <= 'Z') || (*name >= '0' && *name <= '9')))
+            return false;
+    }
+    return true;
+}
+
+typedef struct place {
+    paths_address address;
+    uint32_t host;
+} place;
+
+static int compare_place(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+    int order = memcmp(&x->address.socket, &y->address.socket,
+                       sizeof(x->address.socket));
+
+    return order ? order : (x->host > y->host) - (x->host < y->host);
+}
+
+static void check_places(checker *c, place *places, size_t count)
+{
+    const paths_map_host *hosts = c->map->hosts;
+
+    qsort(places, count, sizeof(*places), compare_place);
+    for (size_t i = 1; i < count; i++) {
+        const place *a = &places[i - 1], *b = &places[i];
+        if (b->address.port && memcmp(&a->address.socket, &b->address.socket,
+                                      sizeof(a->address.socket)) == 0)
+            complain(c, hosts[b->host].line, hosts[b->host].name,
+                     "has the address and port of host %s: give it another "
+                     "port, or none for any free one",
+                     hosts[a->host].name);
+    }
+}
+
+/* What a host's counter is to be, for tests of clocks. */
+static void check_counter(checker *c, const paths_map_host *host,
+                          const char *key,
+                          int (*parse)(const char *text, int64_t *value),
+                          int64_t most, const char *most_text)
+{
+    const char *text = paths_attributes_get(&host->attributes, key);
+    int64_t value;
+
+    if (!text || !text[0])
+        return;
+    if (parse(text, &value) != 0)
+        complain(c, host->line, host->name, "%s: %s", key, pastset_error());
+    else if (value < -most || value > most)
+        complain(c, host->line, host->name, "%s=%s: it is %s at most", key,
+                 text, most_text);
+}
+
+static void check_host(checker *c, const paths_map_host *host)
+{
+    const char *affinity = paths_attributes_get(&host->attributes, "affinity");
+    const char *name = paths_attributes_get(&host->attributes, "netns");
+    cpu_set_t set;
+
+    if (!is_file_name(host->name))
+        complain(c, host->line, host->name,
+                 "a host's files are named after it: use 1 to %d letters, "
+                 "digits, _ . and -, and no . in front",
+                 HOST_NAME_BYTES);
+    check_counter(c, host, "counter_offset", paths_parse_offset,
+                  COUNTER_OFFSET_NS_MAX, "one hour");
+    check_counter(c, host, "counter_rate", paths_parse_ppm,
+                  COUNTER_RATE_PPB_MAX, "1000ppm");
+    if (affinity && *affinity && paths_processors_parse(&set, affinity))
+        complain(c, host->line, host->name, "affinity: %s", pastset_error());
+    if (name && (strchr(name, '/') || name[0] == '.'))
+        complain(c, host->line, host->name,
+                 "netns=\"%s\" is not a name of ip-netns(8)", name);
+}
+
+static void check_hosts(checker *c)
+{
+    const paths_map *map = c->map;
+    place *places = calloc((size_t)map->host_count + 1, sizeof(*places));
+    size_t count = 0;
+
+    if (!places) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    for (uint32_t i = 0; i < map->host_count; i++) {
+        const paths_map_host *host = &map->hosts[i];
+        const char *text = paths_attributes_get(&host->attributes, "address");
+        check_host(c, host);
+        if (!text || !text[0])
+            continue;
+        places[count].host = i;
+        if (paths_address_parse(&places[count].address, text) == 0)
+            count++;
+        else
+            complain(c, host->line, host->name, "address: %s", pastset_error());
+    }
+    check_places(c, places, count);
+    free(places);
+}
+
+/* --- nodes --- */
+
+static void known_wrappers(words *out)
+{
+    const paths_wrapper_type *type;
+
+    for (size_t i = 0; (type = paths_wrapper_at(i)); i++)
+        words_add(out, ", ", type->name);
+}
+
+static void check_place(checker *c, const paths_map_node *node)
+{
+    if (node->host == PATHS_NONE)
+        complain(c, node->line, node->name,
+                 "stands in no host: put it into a subgraph cluster_HOST");
+    if (node->second_host != PATHS_NONE)
+        complain(c, node->line, node->name,
+                 "stands in two hosts, %s and %s: nodes of one name are one "
+                 "node; put it into one of them, or, if these are two, give "
+                 "them different names",
+                 c->map->hosts[node->host].name,
+                 c->map->hosts[node->second_host].name);
+}
+
+/* Complains about attributes that nobody looks at: most are misspelt. */
+static void check_attributes(checker *c, const paths_map_node *node,
+                             const char *const *own)
+{
+    for (size_t i = 0; i < node->attributes.count; i++) {
+        const paths_attribute *item = &node->attributes.items[i];
+        words known = {"", 0};
+        if (!item->value[0] || paths__attribute_draws(item->key) ||
+            is_one_of(item->key, own))
+            continue;
+        for (size_t k = 0; own[k]; k++)
+            words_add(&known, ", ", own[k]);
+        complain(c, node->line, node->name,
+                 "has an unknown attribute, %s: %s has %s%s", item->key,
+                 node->type, known.used ? "" : "no attributes but Graphviz's",
+                 known.text);
+    }
+}
+
+static void check_thread(checker *c, const paths_map_node *node,
+                         uint32_t threads, uint32_t *seen, bool numbered)
+{
+    const paths_map *map = c->map;
+    const char *text = paths_node_get(node, "number");
+    uint64_t number;
+
+    if (node->out_count == 0)
+        complain(c, node->line, node->name,
+                 "has no path: add an edge from it to an element or a "
+                 "wrapper");
+    if (!text && !numbered)
+        return;
+    if (!text)
+        complain(c, node->line, node->name,
+                 "has no number: threads are numbered 0 to %u, each once",
+                 threads - 1);
+    else if (paths_parse_number(text, &number) != 0 || number >= threads)
+        complain(c, node->line, node->name,
+                 "number=%s: threads are numbered 0 to %u, each once", text,
+                 threads - 1);
+    else if (seen[number] != 0)
+        complain(c, node->line, node->name,
+                 "number=%s: thread %s has that number too", text,
+                 map->nodes[seen[number] - 1].name);
+    else
+        seen[number] = (uint32_t)(node - map->nodes) + 1;
+}
+
+static void check_element_name(checker *c, const paths_map_node *node)
+{
+    if (strlen(node->name) >= PASTSET_NAME_BYTES)
+        complain(c, node->line, node->name,
+                 "the name of an element has at most %d bytes",
+                 PASTSET_NAME_BYTES - 1);
+    if (strncmp(node->name, "trace.", 6) == 0)
+        complain(c, node->line, node->name,
+                 "names that begin with \"trace.\" are for trace elements: "
+                 "choose another");
+    if (paths_executor_is_name(node->name))
+        complain(c, node->line, node->name,
+                 "names that begin with \"~executor.\" are for notes of what "
+                 "threads are in: choose another");
+}
+
+static void check_element(checker *c, const paths_map_node *node,
+                          const char *const *own, bool needs_type)
+{
+    static const char *const policies[] = {"block", "discard", "grow", NULL};
+    const char *text = paths_node_get(node, "type");
+    const char *policy = paths_node_get(node, "policy");
+    uint64_t capacity = 1;
+    pastset_type type;
+
+    check_element_name(c, node);
+    check_attributes(c, node, own);
+    if (needs_type && (!text || !text[0]))
+        complain(c, node->line, node->name,
+                 "has no type: say what its tuples are, as in "
+                 "type=\"i32 f64[128]\"");
+    else if (text && text[0] && pastset_type_parse(&type, text) != 0)
+        complain(c, node->line, node->name, "%s", pastset_error());
+    if (policy && policy[0] && !is_one_of(policy, policies))
+        complain(c, node->line, node->name,
+                 "policy=%s: it is block, discard or grow", policy);
+    if (paths_node_get(node, "capacity") &&
+        paths_parse_number(paths_node_get(node, "capacity"), &capacity) != 0)
+        complain(c, node->line, node->name, "capacity: %s", pastset_error());
+    else if (capacity == 0)
+        complain(c, node->line, node->name,
+                 "capacity=0: it holds at least one tuple");
+    if (node->out_count)
+        complain(c, node->line, node->name,
+                 "an edge leaves it: an element is where paths end; turn the "
+                 "edge around if %s reads from it",
+                 c->map->nodes[c->map->edges[node->out[0]].to].name);
+}
+
+/* Is it one of the words of the graph's `wrappers`: a type that the program
+ * brings, and this process need not have? */
+static bool is_programs_own(const paths_map *map, const char *type)
+{
+    const char *own = paths_attributes_get(&map->attributes, "wrappers");
+    size_t length = strlen(type);
+
+    for (const char *at = own; at && (at = strstr(at, type)); at += length) {
+        if ((at == own || at[-1] == ' ') &&
+            (at[length] == 0 || at[length] == ' '))
+            return true;
+    }
+    return false;
+}
+
+static void check_wrapper(checker *c, const paths_map_node *node)
+{
+    static const char *const no_words[] = {NULL};
+    const paths_wrapper_type *type = paths_wrapper_find(node->type);
+
+    if (!type && !is_programs_own(c->map, node->type)) {
+        words known = {"", 0};
+        known_wrappers(&known);
+        complain(c, node->line, node->name,
+                 "kind=%s is not known: it is thread, element, or one of the "
+                 "wrappers %s; one that the program brings is declared on the "
+                 "graph, as in graph [wrappers=\"%s\"]",
+                 node->type, known.text, node->type);
+    } else if (type) {
+        check_attributes(c, node,
+                         type->attributes ? type->attributes : no_words);
+        if (type->check)
+            type->check(c->map, node, c->complaints);
+    }
+    if (node->out_count == 0)
+        complain(c, node->line, node->name,
+                 "no edge leaves it: say where its path goes on");
+    if (node->out_count > 1)
+        complain(c, node->line, node->name,
+                 "%u edges leave it: a path has one way down; give each path "
+                 "a wrapper of its own",
+                 node->out_count);
+}
+
+static void check_node(checker *c, const paths_map_node *node, uint32_t threads,
+                       uint32_t *seen)
+{
+    static const char *const own[] = {"type", "policy", "capacity", NULL};
+
+    check_place(c, node);
+    if (node->kind == PATHS_THREAD)
+        check_thread(c, node, threads, seen, true);
+    else if (node->kind == PATHS_ELEMENT)
+        check_element(c, node, own, true);
+    else if (node->type[0])
+        check_wrapper(c, node);
+    else
+        complain(c, node->line, node->name,
+                 "has no kind: is it a thread, an element or a wrapper? "
+                 "(a name that only edges mention may be misspelt)");
+}
+
+static void check_nodes(checker *c)
+{
+    const paths_map *map = c->map;
+    uint32_t threads = paths_map_threads(map);
+    uint32_t *seen = calloc((size_t)threads + 1, sizeof(*seen));
+
+    if (!seen) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    if (threads == 0)
+        complain(c, 0, "",
+                 "there is no thread in the map: a run needs one at least");
+    for (uint32_t i = 0; i < map->node_count; i++)
+        check_node(c, &map->nodes[i], threads, seen);
+    free(seen);
+}
+
+/* --- edges --- */
+
+static bool is_proxy(const paths_map_node *node)
+{
+    return strcmp(node->type, "proxy") == 0;
+}
+
+static void check_edge(checker *c, uint32_t index)
+{
+    const paths_map_edge *edge = &c->map->edges[index];
+    const paths_map_node *from = &c->map->nodes[edge->from];
+    const paths_map_node *to = &c->map->nodes[edge->to];
+
+    if (to->kind == PATHS_THREAD)
+        complain_edge(c, index,
+                      "an edge leads to a thread: paths begin there; to read, "
+                      "write %s -> %s with use=read",
+                      to->name, from->name);
+    else if (!is_proxy(from) && from->host != to->host &&
+             from->host != PATHS_NONE && to->host != PATHS_NONE)
+        complain_edge(c, index,
+                      "goes from host %s to host %s without a proxy: put one "
+                      "between, on host %s",
+                      c->map->hosts[from->host].name,
+                      c->map->hosts[to->host].name,
+                      c->map->hosts[from->host].name);
+}
+
+/* --- paths --- */
+
+/* Reports each cycle once. Wrappers have one way down (more is complained
+ * about elsewhere), so following the first is enough: walks leave their
+ * number on what they pass, and one that meets its own number has found a
+ * cycle that no walk before has passed. */
+static void check_cycles(checker *c)
+{
+    const paths_map *map = c->map;
+    uint32_t *passed = calloc((size_t)map->node_count + 1, sizeof(*passed));
+
+    if (!passed) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        words names = {"", 0};
+        uint32_t at = i, first;
+        while (!passed[at] && map->nodes[at].kind == PATHS_WRAPPER &&
+               map->nodes[at].out_count) {
+            passed[at] = i + 1;
+            at = map->edges[map->nodes[at].out[0]].to;
+        }
+        if (passed[at] != i + 1)
+            continue;
+        first = at;
+        do {
+            words_add(&names, " -> ", map->nodes[at].name);
+            at = map->edges[map->nodes[at].out[0]].to;
+        } while (at != first);
+        words_add(&names, " -> ", map->nodes[first].name);
+        complain(c, map->nodes[first].line, map->nodes[first].name,
+                 "its path leads back to itself: %s", names.text);
+    }
+    free(passed);
+}
+
+/* Returns the node where the path ends; an element if all is well. */
+static uint32_t walk(checker *c, uint32_t index)
+{
+    const paths_map *map = c->map;
+    uint32_t at = map->edges[index].to, stages = 0, host = PATHS_NONE;
+    uint32_t crowded = PATHS_NONE; /* a host with too many stages */
+
+    for (int i = 0; i < PATH_NODES_MAX; i++) {
+        const paths_map_node *node = &map->nodes[at];
+        stages = node->host == host ? stages + 1 : 1;
+        host = node->host;
+        if (stages > PATHS_STAGES_MAX)
+            crowded = host;
+        if (node->kind != PATHS_WRAPPER || node->out_count == 0)
+            break;
+        at = map->edges[node->out[0]].to;
+    }
+    if (crowded != PATHS_NONE && map->nodes[at].kind == PATHS_ELEMENT)
+        complain_edge(c, index,
+                      "the path that begins here has more than %d stages in a "
+                      "row on host %s: take some out",
+                      PATHS_STAGES_MAX, map->hosts[crowded].name);
+    return at;
+}
+
+/* The type that the program expects, if the edge says one. */
+static void check_expected(checker *c, uint32_t index,
+                           const paths_map_node *element)
+{
+    const paths_map_edge *edge = &c->map->edges[index];
+    const char *expected = paths_attributes_get(&edge->attributes, "type");
+    const char *actual = paths_node_get(element, "type");
+    pastset_type a, b;
+
+    if (!expected || !expected[0])
+        return;
+    if (pastset_type_parse(&a, expected) != 0)
+        complain_edge(c, index, "%s", pastset_error());
+    else if (actual && pastset_type_parse(&b, actual) == 0 &&
+             !pastset_type_equal(&a, &b))
+        complain_edge(c, index,
+                      "expects tuples of type \"%s\", but those of %s are "
+                      "\"%s\": make the two the same",
+                      a.text, element->name, b.text);
+}
+
+static void check_use(checker *c, uint32_t index)
+{
+    static const char *const uses[] = {"read", "write", "both", NULL};
+    const char *use =
+        paths_attributes_get(&c->map->edges[index].attributes, "use");
+
+    if (use && use[0] && !is_one_of(use, uses) && !paths_is_collective(use))
+        complain_edge(c, index,
+                      "use=%s: it is read, write, both or the kind of a "
+                      "collective wrapper, such as sum",
+                      use);
+}
+
+static void check_path(checker *c, uint32_t index)
+{
+    const paths_map_node *end = &c->map->nodes[walk(c, index)];
+
+    check_use(c, index);
+    if (end->kind == PATHS_ELEMENT)
+        check_expected(c, index, end);
+    else
+        complain_edge(c, index,
+                      "the path that begins here ends in no element: it goes "
+                      "as far as %s",
+                      end->name);
+}
+
+typedef struct opened {
+    const char *as;
+    uint32_t edge;
+} opened;
+
+static int compare_opened(const void *a, const void *b)
+{
+    const opened *x = a, *y = b;
+    int order = strcmp(x->as, y->as);
+
+    return order ? order : (x->edge > y->edge) - (x->edge < y->edge);
+}
+
+/* The program opens paths by name: each must lead one way. */
+static void check_names(checker *c, const paths_map_node *thread)
+{
+    opened *list = calloc((size_t)thread->out_count + 1, sizeof(*list));
+
+    if (!list) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    for (uint32_t i = 0; i < thread->out_count; i++) {
+        list[i].edge = thread->out[i];
+        list[i].as = paths__path_name(c->map, thread->out[i]);
+    }
+    qsort(list, thread->out_count, sizeof(*list), compare_opened);
+    for (uint32_t i = 1; i < thread->out_count; i++) {
+        if (strcmp(list[i - 1].as, list[i].as) == 0)
+            complain_edge(c, list[i].edge,
+                          "thread %s has another path called \"%s\", in line "
+                          "%u: give each a name of its own by as=NAME",
+                          thread->name, list[i].as,
+                          c->map->edges[list[i - 1].edge].line);
+    }
+    free(list);
+}
+
+static void check_paths(checker *c)
+{
+    const paths_map *map = c->map;
+
+    check_cycles(c);
+    for (uint32_t i = 0; i < map->edge_count; i++) {
+        if (map->nodes[map->edges[i].from].kind == PATHS_THREAD)
+            check_path(c, i);
+    }
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        if (map->nodes[i].kind == PATHS_THREAD)
+            check_names(c, &map->nodes[i]);
+    }
+}
+
+/* --- application mappings --- */
+
+/* Of a mapping threads need no numbers, if none has one. */
+static bool has_numbers(const paths_map *a)
+{
+    bool some = false;
+
+    for (uint32_t i = 0; i < a->node_count; i++)
+        some |= a->nodes[i].kind == PATHS_THREAD &&
+                paths_node_get(&a->nodes[i], "number");
+    return some;
+}
+
+static bool is_barrier(const paths_map *a, const paths_map_node *element)
+{
+    const paths_map_edge *edge =
+        element->in_count ? &a->edges[element->in[0]] : NULL;
+    const char *use =
+        edge ? paths_attributes_get(&edge->attributes, "use") : NULL;
+
+    return use && strcmp(use, "barrier") == 0;
+}
+
+static void check_mapped(checker *c)
+{
+    const char *own[16] = {"type", "policy", "capacity"};
+    const paths_map *a = c->map;
+    uint32_t threads = paths_map_threads(a);
+    uint32_t *seen = calloc((size_t)threads + 1, sizeof(*seen));
+    bool numbered = has_numbers(a);
+
+    if (!seen) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    for (size_t i = 0; paths__tree_attributes[i]; i++)
+        own[3 + i] = paths__tree_attributes[i];
+    for (uint32_t i = 0; i < a->node_count; i++) {
+        const paths_map_node *node = &a->nodes[i];
+        if (node->kind == PATHS_THREAD)
+            check_thread(c, node, threads, seen, numbered);
+        else if (node->kind == PATHS_ELEMENT)
+            check_element(c, node, own, !is_barrier(a, node));
+    }
+    free(seen);
+}
+
+int paths_mapping_check(const paths_map *application, paths_complaints *out)
+{
+    checker c = {.map = application, .complaints = out};
+
+    memset(out, 0, sizeof(*out));
+    check_mapped(&c);
+    for (uint32_t i = 0; i < application->edge_count; i++)
+        check_use(&c, i);
+    if (c.err)
+        return pastset_fail(c.err, "no memory to check a mapping");
+    if (out->count == 0)
+        return 0;
+    return paths__fail_at(application, out->items[0].line, out->items[0].node,
+                          "%s", out->items[0].text);
+}
+
+/* --- all --- */
+
+int paths_map_check(const paths_map *map, paths_complaints *out)
+{
+    checker c = {.map = map, .complaints = out};
+
+    memset(out, 0, sizeof(*out));
+    check_hosts(&c);
+    check_nodes(&c);
+    for (uint32_t i = 0; i < map->edge_count; i++)
+        check_edge(&c, i);
+    check_paths(&c);
+    if (c.err)
+        return pastset_fail(c.err, "no memory to check a path map");
+    if (out->count == 0)
+        return 0;
+    return paths__fail_at(map, out->items[0].line, out->items[0].node, "%s",
+                          out->items[0].text);
+}

@@ -1,0 +1,70 @@
+/* uses.c - what a thread may do over a path, as the `use` of its edge says.
+ *
+ *     read    all that brings a tuple: the reads, observe and take
+ *     write   write and exchange
+ *     both, the kind of a collective, or none: all verbs. What a collective
+ *             makes of them is its own affair
+ *
+ * It is looked at twice: by the thread before an operation begins, and by each
+ * host that gets one over the wire, since whoever sends it need not be one of
+ * our programs, or not a right one. What comes by a proxy may be what any
+ * thread may do whose path leads through it; a collective there sends one
+ * operation for several threads, and that is one which some of them may do. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/engine/host_internal.h"
+
+#define VERB(verb) (1u << (verb))
+#define WRITES (VERB(PASTSET_WRITE) | VERB(PASTSET_EXCHANGE))
+
+uint32_t paths__uses_verbs(const paths_map_edge *edge)
+{
+    const char *use = paths_attributes_get(&edge->attributes, "use");
+
+    if (use && strcmp(use, "read") == 0)
+        return ~WRITES;
+    return use && strcmp(use, "write") == 0 ? WRITES : UINT32_MAX;
+}
+
+int paths__uses_make(paths_host *host)
+{
+    const paths_map *map = host->map;
+    uint32_t nodes[PATHS_PATH_NODES];
+
+    host->verbs = calloc((size_t)map->node_count + 1, sizeof(*host->verbs));
+    if (!host->verbs)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
+    for (uint32_t i = 0; i < map->edge_count; i++) {
+        const paths_map_edge *edge = &map->edges[i];
+        size_t count = map->nodes[edge->from].kind == PATHS_THREAD
+                           ? paths_map_walk(map, i, nodes, PATHS_PATH_NODES)
+                           : 0;
+        while (count)
+            host->verbs[nodes[--count]] |= paths__uses_verbs(edge);
+    }
+    return 0;
+}
+
+static const char *element_name(const paths_map *map, uint32_t edge)
+{
+    uint32_t nodes[PATHS_PATH_NODES];
+    size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
+
+    return count ? map->nodes[nodes[count - 1]].name : "";
+}
+
+int paths__uses_refuse(const paths_path *path, unsigned verb)
+{
+    const paths_map *map = path->thread->host->map;
+    const paths_map_edge *edge = &map->edges[path->edge];
+
+    return pastset_fail(PASTSET_EPERM,
+                        "%s by path \"%s\" (%s): the map gives thread %s this "
+                        "way to element \"%s\" with use=%s; if it may do "
+                        "both, write use=both at that edge (%s:%u)",
+                        pastset_verb_name(verb), path->name, path->description,
+                        path->thread->node->name, element_name(map, path->edge),
+                        paths_attributes_get(&edge->attributes, "use"),
+                        *map->file ? map->file : "map", edge->line);
+}

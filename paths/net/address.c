@@ -1,0 +1,139 @@
+/* address.c - see address.h. */
+#include "paths/net/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pastset/status.h"
+
+/* Takes "[::1]:7000" apart; a port that is absent is "". */
+static int split(const char *text, char *ip, size_t room, const char **port)
+{
+    const char *colon = strrchr(text, ':');
+    const char *end = text + strlen(text);
+
+    if (text[0] == '[') {
+        end = strchr(text, ']');
+        if (!end || (end[1] && end[1] != ':'))
+            return PASTSET_EINVAL;
+        colon = end[1] ? end + 1 : NULL;
+        text++;
+    } else if (colon && strchr(text, ':') == colon) {
+        end = colon;
+    } else {
+        colon = NULL; /* none, or IPv6 without brackets and port */
+    }
+    if ((size_t)(end - text) >= room)
+        return PASTSET_EINVAL;
+    memcpy(ip, text, (size_t)(end - text));
+    ip[end - text] = 0;
+    *port = colon ? colon + 1 : "";
+    return colon && !*port[0] ? PASTSET_EINVAL : 0;
+}
+
+static int port_parse(const char *text, uint16_t *out)
+{
+    size_t digits = strspn(text, "0123456789");
+    long port = digits <= 5 ? strtol(text, NULL, 10) : 65536;
+
+    if (text[digits] || port > 65535)
+        return PASTSET_EINVAL;
+    *out = (uint16_t)port;
+    return 0;
+}
+
+int paths_address_parse(paths_address *out, const char *text)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    const char *port;
+    char ip[PATHS_ADDRESS_TEXT];
+
+    memset(out, 0, sizeof(*out));
+    if (split(text, ip, sizeof(ip), &port) != 0 ||
+        port_parse(port, &out->port) != 0)
+        goto fail;
+    v4.sin_port = v6.sin6_port = htons(out->port);
+    if (inet_pton(AF_INET, ip, &v4.sin_addr) == 1) {
+        out->bytes = sizeof(v4);
+        memcpy(&out->socket, &v4, sizeof(v4));
+        return 0;
+    }
+    if (inet_pton(AF_INET6, ip, &v6.sin6_addr) == 1) {
+        out->bytes = sizeof(v6);
+        memcpy(&out->socket, &v6, sizeof(v6));
+        return 0;
+    }
+fail:
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.100s\" is no address: write one such as "
+                        "127.0.0.1, 10.0.0.4:7000 or [::1]:7000",
+                        text);
+}
+
+static int fail_socket(const char *text)
+{
+    int error = errno;
+    const char *advice = "";
+
+    if (error == EADDRNOTAVAIL)
+        advice =
+            ": no network interface of this machine has this address; "
+            "what belongs to another machine is started there (`eventspace "
+            "run --host`)";
+    return pastset_fail(
+        error == EMFILE || error == ENFILE ? PASTSET_ELIMIT : PASTSET_EIO,
+        "cannot listen at %s: %s%s", text, strerror(error), advice);
+}
+
+/* Writes the address that the socket got, as a map has it. */
+static int actual_write(int fd, char actual[PATHS_ADDRESS_TEXT])
+{
+    struct sockaddr_storage bound;
+    const struct sockaddr_in *v4 = (const void *)&bound;
+    const struct sockaddr_in6 *v6 = (const void *)&bound;
+    socklen_t bytes = sizeof(bound);
+    char ip[INET6_ADDRSTRLEN];
+
+    if (getsockname(fd, (struct sockaddr *)&bound, &bytes) != 0)
+        return -1;
+    if (bound.ss_family == AF_INET) {
+        inet_ntop(AF_INET, &v4->sin_addr, ip, sizeof(ip));
+        snprintf(actual, PATHS_ADDRESS_TEXT, "%s:%u", ip, ntohs(v4->sin_port));
+    } else {
+        inet_ntop(AF_INET6, &v6->sin6_addr, ip, sizeof(ip));
+        snprintf(actual, PATHS_ADDRESS_TEXT, "[%s]:%u", ip,
+                 ntohs(v6->sin6_port));
+    }
+    return 0;
+}
+
+int paths_address_listen(int *fd, const char *text,
+                         char actual[PATHS_ADDRESS_TEXT])
+{
+    const char *address = text ? text : PATHS_ADDRESS_LOOPBACK;
+    int on = 1;
+    paths_address a;
+    int err = paths_address_parse(&a, address);
+
+    *fd = -1;
+    if (err)
+        return err;
+    *fd = socket(a.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    /* A port of the map may still be closing from the run before. */
+    if (*fd < 0 ||
+        setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
+        bind(*fd, (struct sockaddr *)&a.socket, a.bytes) != 0 ||
+        listen(*fd, SOMAXCONN) != 0 || actual_write(*fd, actual) != 0) {
+        err = fail_socket(address);
+        if (*fd >= 0)
+            close(*fd);
+        *fd = -1;
+    }
+    return err;
+}

@@ -1,0 +1,39 @@
+/* wire.c - what is in a frame: checking headers. */
+#include "paths/net/wire_internal.h"
+#include "pastset/status.h"
+
+int wire_header_check(const wire_header *header, uint32_t most)
+{
+    uint32_t limit = 0;
+
+    switch (header->kind) {
+    case WIRE_REQUEST:
+        limit = most;
+        break;
+    case WIRE_REPLY:
+        limit = header->status ? WIRE_TEXT_BYTES : most;
+        break;
+    case WIRE_FAILED:
+    case WIRE_SPOILT:
+    case WIRE_LEFT:
+    case WIRE_GONE:
+        limit = WIRE_TEXT_BYTES;
+        break;
+    case WIRE_WELCOME:
+    case WIRE_DONE:
+    case WIRE_END:
+    case WIRE_ENDED:
+        break;
+    default:
+        return pastset_fail(PASTSET_EPROTO, "a frame of unknown kind %u",
+                            header->kind);
+    }
+    if (header->kind == WIRE_REPLY && header->status > 0)
+        return pastset_fail(PASTSET_EPROTO, "a reply with status %d",
+                            header->status);
+    if (header->bytes > limit)
+        return pastset_fail(PASTSET_EPROTO,
+                            "a frame of kind %u with %u bytes; at most %u",
+                            header->kind, header->bytes, limit);
+    return 0;
+}

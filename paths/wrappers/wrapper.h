@@ -1,0 +1,151 @@
+/* wrapper.h - wrapper types: what stands on a path between thread and element.
+ *
+ * To add one, fill in a `paths_wrapper_type` and register it before the host
+ * starts. A node of the map whose `kind` is its name becomes a stage of it.
+ *
+ * An operation passes each stage twice: `down` on its way to the element,
+ * `up` on its way back. Each may pass it on, turn it around, or hold it:
+ *
+ *     int down(stage, op, note)
+ *         return PATHS_PASS;           on to the next stage
+ *         return 0 or a negative code  it is complete: up it goes from here
+ *         return PATHS_HOLD;           kept here; later, on any thread, call
+ *                                      paths_resume(op, PATHS_PASS or code)
+ *     int up(stage, op, note)
+ *         return PATHS_PASS;           on upwards
+ *         return PATHS_HOLD;           kept here; later paths_resume(op, 0)
+ *
+ * Types with a `drop` are passed by, on the way up, once the run has failed.
+ *
+ * `note` is eight bytes of the wrapper's own for this operation at this
+ * stage, the same ones on the way down and on the way up.
+ *
+ * Threads: a stage above the first proxy is entered by the threads of the
+ * host whose paths go through it; behind a proxy, `down` runs on the host's
+ * network loop and `up` on the thread that completes the operation. Several
+ * operations may be in a stage at once, on several threads, unless a single
+ * thread's path leads to it. A held operation costs its memory, no thread.
+ * Wrappers must not block.
+ *
+ * An operation that its thread submitted comes up, on that thread's host, in
+ * that thread: whoever resumes or completes it hands it over. */
+#ifndef PATHS_WRAPPER_H
+#define PATHS_WRAPPER_H
+
+#include "paths/map/map.h"
+#include "pastset/request.h"
+
+#define PATHS_PASS 2
+#define PATHS_HOLD 3
+
+typedef struct paths_host paths_host;
+typedef struct paths_stage paths_stage;
+typedef struct paths_operation paths_operation;
+
+typedef struct paths_wrapper_type {
+    const char *name;   /* the `kind` of its nodes */
+    size_t state_bytes; /* for each stage, zeroed; see paths_stage_state */
+
+    /* Attributes that nodes of this type may have, ended by NULL; others,
+     * unless they are Graphviz's, are complained about. May be NULL. */
+    const char *const *attributes;
+
+    /* Adds a complaint for each thing that is wrong with the node in its map.
+     * May be NULL. */
+    void (*check)(const paths_map *map, const paths_map_node *node,
+                  paths_complaints *complaints);
+
+    /* Makes a stage ready / gives back what it holds. Either may be NULL.
+     * init: 0, or an error with its text, after which there is no fini. */
+    int (*init)(paths_stage *stage);
+    void (*fini)(paths_stage *stage);
+
+    /* See above. `down` NULL: pass. `up` NULL: pass, and costs nothing. */
+    int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
+    int (*up)(paths_stage *stage, paths_operation *op, uint64_t *note);
+
+    /* For types that hold operations: lets go of one that is to end early
+     * (its deadline passed, the run ends). True: it was held here, and the
+     * caller resumes it; false: somebody is resuming it already. Any thread;
+     * must not resume anything itself. A type without it must not hold, but
+     * by paths_resume_after. */
+    bool (*drop)(paths_stage *stage, paths_operation *op);
+
+    /* Ways that lead to it do not just join: it tells them apart. Each way in
+     * then has a stage of its own, and all of these have one state. It holds
+     * operations by itself; see paths/wrappers/collective.c. */
+    bool joins;
+} paths_wrapper_type;
+
+/* Registers a type for this process; the struct must stay. Call it before a
+ * map is checked or a host is started, from one thread.
+ * Errors: PASTSET_EEXIST, PASTSET_EINVAL, PASTSET_ELIMIT (64 types). */
+int paths_wrapper_register(const paths_wrapper_type *type);
+/* NULL when there is none. The built-in ones are always there. */
+const paths_wrapper_type *paths_wrapper_find(const char *name);
+/* All types: NULL when `position` is past the last. */
+const paths_wrapper_type *paths_wrapper_at(size_t position);
+
+/* --- what a stage can ask --- */
+
+void *paths_stage_state(paths_stage *stage);
+const paths_map_node *paths_stage_node(const paths_stage *stage);
+const paths_map *paths_stage_map(const paths_stage *stage);
+paths_host *paths_stage_host(const paths_stage *stage);
+
+/* Of a type that `joins`: by which of the node's edges an operation comes that
+ * is at this stage, 0 ... in_count - 1. */
+uint32_t paths_stage_input(const paths_stage *stage);
+
+/* The elements of the stage's host. Those of the map are to be read only: paths
+ * write them, and one that a collective alone leads to has one writer. */
+pastset_space *paths_host_space(paths_host *host);
+
+/* A small number for the executor that runs now: 0 for the network loop,
+ * 1 ... n for the threads of the host. Less than paths_host_executors(). */
+static inline uint32_t paths_executor(void)
+{
+    extern _Thread_local uint32_t paths__executor_number;
+    return paths__executor_number;
+}
+uint32_t paths_host_executors(const paths_host *host);
+
+/* Ends the run on every host, with this thread's error text as the cause. Any
+ * thread. */
+void paths_host_fail(paths_host *host, int status);
+
+/* Continues an operation that was held: `status` PATHS_PASS on its way (down
+ * or up), else it is complete with that status and goes up from the holding
+ * stage. Any thread. */
+void paths_resume(paths_operation *op, int status);
+
+/* Holds the operation until `delay_ns` from now, then resumes it with
+ * PATHS_PASS on the network loop. For use in `down` and `up`, which return
+ * what it returns: PATHS_HOLD, or an error (PASTSET_ENOMEM, PASTSET_ELIMIT,
+ * the end of the run). */
+int paths_resume_after(paths_operation *op, uint64_t delay_ns);
+
+/* --- what an operation carries --- */
+
+struct paths_operation {
+    uint16_t verb;       /* a pastset_verb */
+    bool nowait;         /* the caller does not want it to be held */
+    int status;          /* on the way up: 0 or the error. On the way down too,
+                            when it brings an error to a collective: it goes
+                            as far as the element, and changes nothing */
+    uint32_t thread;     /* number of the thread whose operation it is */
+    uint32_t sequence;   /* its operation number, from 1 */
+    void *tuple;         /* write, exchange: the tuple; else where it goes: on
+                            the way down NULL when it came from another host */
+    size_t bytes;        /* write, exchange: its length; else room, then its
+                            length */
+    void *result;        /* exchange: where what comes back goes; as `tuple` */
+    size_t room;         /* exchange: for the result, then its length */
+    uint64_t index;      /* as in pastset_request */
+    uint64_t lost;       /* read_next: tuples gone before this one */
+    int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
+    const pastset_pattern *pattern;
+    /* What follows is in paths/engine/host_internal.h. */
+};
+
+#endif

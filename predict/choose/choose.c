@@ -1,0 +1,380 @@
+/* choose.c - choosing hosts: which placements are rated, and how many.
+ *
+ * A prediction (rating) of a large profile may take a second. The first one
+ * tells how long. If there is time for all placements, all are rated. Else
+ * they are estimated - all, or where there are too many those that a search
+ * comes by (choose_search.c) - and those of the best estimates are rated. In
+ * the time that remains the neighbours of the best one are, until none is
+ * better. */
+#include "predict/choose/choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+#include "predict/choose/choose_internal.h"
+
+#define MOST 20000       /* placements that are all rated */
+#define ESTIMATED 500000 /* placements that are all estimated */
+#define SECONDS 8.0
+#define KEEP 10
+#define CANDIDATES 400
+#define NEIGHBOURS 40
+#define SEARCH_SHARE 0.4 /* of the time, for estimates */
+#define RATE_SHARE 0.8   /* of it, until the candidates are rated */
+
+typedef struct chooser {
+    predict_choose_options options; /* with numbers for zeros */
+    predict__rater rater;
+    predict__pool best;  /* by prediction */
+    predict__pool found; /* by estimate */
+    predict_choice *choice;
+    uint32_t nodes;
+    double begin_s;
+    double each_s;   /* that a rating takes */
+    uint64_t todo;   /* ratings, for the progress */
+    uint64_t *rated; /* hashes of the placements that were */
+    size_t rated_count, rated_room;
+    uint32_t again; /* times that the first one came by once more */
+    bool timed;     /* stops when the time is over */
+    bool cut;       /* and it was */
+} chooser;
+
+/* --- rating --- */
+
+static uint64_t hash_of(const uint32_t *hosts, uint32_t nodes)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (uint32_t i = 0; i < nodes; i++)
+        hash = (hash ^ hosts[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static bool was_rated(const chooser *c, const uint32_t *hosts)
+{
+    uint64_t hash = hash_of(hosts, c->nodes);
+
+    for (size_t i = 0; i < c->rated_count; i++) {
+        if (c->rated[i] == hash)
+            return true;
+    }
+    return false;
+}
+
+static int note_rated(chooser *c, const uint32_t *hosts)
+{
+    if (c->rated_count == c->rated_room) {
+        size_t room = c->rated_room ? 2 * c->rated_room : 1024;
+        uint64_t *more = realloc(c->rated, room * sizeof(*more));
+        if (!more)
+            return pastset_fail(PASTSET_ENOMEM, "no memory to choose");
+        c->rated = more;
+        c->rated_room = room;
+    }
+    c->rated[c->rated_count++] = hash_of(hosts, c->nodes);
+    return 0;
+}
+
+static bool over(const chooser *c, double share)
+{
+    return predict__now() >= c->begin_s + share * c->options.seconds_s;
+}
+
+/* A placement that has no way for some link is none: that is no error. */
+static int rate(chooser *c, uint32_t *hosts)
+{
+    predict_placement p = {hosts, NAN, NAN, NAN};
+    int err = note_rated(c, hosts);
+
+    if (!err)
+        err = predict__rate(&c->rater, &p);
+    if (err == PASTSET_ENOENT)
+        return 0;
+    if (err)
+        return err;
+    c->choice->tried++;
+    if (c->choice->tried == 1 || p.time_s > c->choice->worst_s)
+        c->choice->worst_s = p.time_s;
+    predict__pool_add(&c->best, &p);
+    if (c->options.progress)
+        c->options.progress(c->options.context, c->choice->tried, c->todo);
+    return 0;
+}
+
+/* How long one takes, by the best candidate that there is so far. */
+static int rate_first(chooser *c)
+{
+    double begin = predict__now();
+    int err;
+
+    c->todo = 1;
+    err = c->found.count ? rate(c, c->found.items[0].hosts) : 0;
+
+    c->each_s = predict__now() - begin;
+    return err;
+}
+
+/* --- all placements --- */
+
+static int visit(void *context, uint32_t *hosts)
+{
+    chooser *c = context;
+
+    if (c->timed && over(c, 1)) {
+        c->cut = true;
+        return PASTSET_ETIMEDOUT;
+    }
+    /* One was, to see how long that takes. */
+    if (c->rated_count && hash_of(hosts, c->nodes) == c->rated[0] &&
+        !c->again++)
+        return 0;
+    return rate(c, hosts);
+}
+
+static int rate_all(chooser *c)
+{
+    int err;
+
+    c->todo = (uint64_t)c->choice->all;
+    err = predict__each_placement(c->nodes, c->rater.cluster->host_count, visit,
+                                  c);
+    if (err == PASTSET_ETIMEDOUT)
+        err = 0;
+    if (c->cut)
+        snprintf(c->choice->how, sizeof(c->choice->how),
+                 "%.0f of all %.0f placements were tried, then the time was "
+                 "over",
+                 (double)c->rated_count, c->choice->all);
+    else
+        snprintf(c->choice->how, sizeof(c->choice->how),
+                 "all %.0f placements were tried", c->choice->all);
+    return err;
+}
+
+/* --- some of them --- */
+
+static int rate_found(chooser *c)
+{
+    uint32_t before = c->found.count;
+    int err = 0;
+
+    c->todo = before;
+    for (uint32_t i = 0; i < before && !err && !over(c, RATE_SHARE); i++) {
+        if (!was_rated(c, c->found.items[i].hosts))
+            err = rate(c, c->found.items[i].hosts);
+    }
+    return err;
+}
+
+/* Rates neighbours of the best one until none is better. */
+static int polish(chooser *c)
+{
+    uint32_t *hosts = calloc(c->nodes, sizeof(*hosts));
+    double before = INFINITY;
+    int err = hosts ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory to choose");
+
+    while (!err && c->best.count && c->best.items[0].time_s < before &&
+           !over(c, 1)) {
+        predict__pool around;
+        predict__search search = {.rater = &c->rater, .pool = &around};
+        before = c->best.items[0].time_s;
+        memcpy(hosts, c->best.items[0].hosts, c->nodes * sizeof(*hosts));
+        err = predict__pool_init(&around, c->nodes, NEIGHBOURS);
+        if (!err)
+            predict__search_around(&search, hosts);
+        c->todo += around.count;
+        for (uint32_t i = 0; i < around.count && !err && !over(c, 1); i++) {
+            if (!was_rated(c, around.items[i].hosts))
+                err = rate(c, around.items[i].hosts);
+        }
+        c->choice->estimated += search.estimated;
+        predict__pool_fini(&around);
+    }
+    free(hosts);
+    return err;
+}
+
+static void tell_some(chooser *c, const char *found, uint64_t candidates)
+{
+    predict_choice *choice = c->choice;
+
+    snprintf(choice->how, sizeof(choice->how),
+             "%s; of the best estimates %.0f were rated by the %s, then %.0f "
+             "neighbours of the best%s",
+             found, (double)candidates, choice->model,
+             (double)(c->rated_count - candidates),
+             over(c, 1) ? ", until the time was over" : "");
+}
+
+static int rate_some(chooser *c)
+{
+    char found[200];
+    predict__search search = {.rater = &c->rater,
+                              .pool = &c->found,
+                              .seed = c->options.seed,
+                              .until_s = c->begin_s +
+                                         SEARCH_SHARE * c->options.seconds_s};
+    uint64_t candidates;
+    int err;
+
+    if (c->choice->all <= ESTIMATED) {
+        err = predict__search_all(&search);
+        snprintf(found, sizeof(found), "all %.0f placements were estimated",
+                 c->choice->all);
+    } else {
+        err = predict__search_run(&search);
+        snprintf(found, sizeof(found),
+                 "of %.3g placements %.0f were estimated: greedy placing and "
+                 "local search (move a node, swap two) from %u starts, seed "
+                 "%llu",
+                 c->choice->all, (double)search.estimated, search.starts,
+                 (unsigned long long)c->options.seed);
+    }
+    c->choice->estimated = search.estimated;
+    if (!err)
+        err = rate_found(c);
+    candidates = c->rated_count;
+    if (!err)
+        err = polish(c);
+    tell_some(c, found, candidates);
+    return err;
+}
+
+/* --- in all --- */
+
+/* How many placements there are. */
+static double count_all(uint32_t hosts, uint32_t nodes)
+{
+    double all = 1;
+
+    for (uint32_t i = 0; i < nodes; i++)
+        all *= hosts - i;
+    return all;
+}
+
+/* Any placement, to see how long one takes. */
+static int find_one(chooser *c)
+{
+    predict__search search = {.rater = &c->rater, .pool = &c->found};
+
+    return predict__search_run(&search); /* its time is over: one start */
+}
+
+static int choose(chooser *c)
+{
+    bool all = c->choice->all <= (double)c->options.most;
+    int err = find_one(c);
+
+    if (!err)
+        err = rate_first(c);
+    if (err)
+        return err;
+    if (all && !c->timed)
+        return rate_all(c);
+    if (all && c->each_s * c->choice->all <= c->options.seconds_s / 2)
+        return rate_all(c);
+    return rate_some(c);
+}
+
+static int check(const predict_profile *profile, const predict_cluster *cluster)
+{
+    if (profile->node_count == 0)
+        return pastset_fail(PASTSET_EINVAL, "the profile has no nodes to "
+                                            "place");
+    if (profile->node_count > cluster->host_count)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the profile has %zu nodes, and the cluster only "
+                            "%u hosts, which take one each",
+                            profile->node_count, cluster->host_count);
+    return 0;
+}
+
+static void init_options(chooser *c, const predict_choose_options *options)
+{
+    if (options)
+        c->options = *options;
+    c->timed = c->options.most == 0;
+    if (c->options.most == 0)
+        c->options.most = MOST;
+    if (!(c->options.seconds_s > 0))
+        c->options.seconds_s = SECONDS;
+    if (c->options.keep == 0)
+        c->options.keep = KEEP;
+}
+
+static int init(chooser *c, const predict_profile *profile,
+                const predict_cluster *cluster)
+{
+    int err = predict__rater_init(&c->rater, profile, cluster);
+
+    if (!err)
+        err = predict__pool_init(&c->best, c->nodes, c->options.keep);
+    if (!err)
+        err = predict__pool_init(&c->found, c->nodes, CANDIDATES);
+    c->choice = calloc(1, sizeof(*c->choice));
+    if (!err && !c->choice)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory to choose");
+    if (err)
+        return err;
+    c->choice->nodes = c->nodes;
+    c->choice->all = count_all(cluster->host_count, c->nodes);
+    c->choice->model = profile->actor_count ? "replay" : "bounds";
+    c->choice->dedicated_s = c->rater.wall_s;
+    return 0;
+}
+
+/* Gives the pool's placements to the choice. */
+static int take_best(chooser *c)
+{
+    if (c->best.count == 0)
+        return pastset_fail(PASTSET_ENOENT,
+                            "no placement was found in which there is a way "
+                            "between the hosts of all nodes that send each "
+                            "other messages");
+    for (uint32_t i = c->best.count; i < c->best.room; i++)
+        free(c->best.items[i].hosts);
+    c->choice->placements = c->best.items;
+    c->choice->count = c->best.count;
+    c->best.items = NULL;
+    return 0;
+}
+
+int predict_choose(predict_choice **out, const predict_profile *profile,
+                   const predict_cluster *cluster,
+                   const predict_choose_options *options)
+{
+    chooser c = {.begin_s = predict__now(),
+                 .nodes = (uint32_t)profile->node_count};
+    int err = check(profile, cluster);
+
+    *out = NULL;
+    if (err)
+        return err;
+    init_options(&c, options);
+    err = init(&c, profile, cluster);
+    if (!err)
+        err = choose(&c);
+    if (!err)
+        err = take_best(&c);
+    if (err)
+        predict_choice_free(c.choice);
+    else
+        *out = c.choice;
+    predict__rater_fini(&c.rater);
+    predict__pool_fini(&c.best);
+    predict__pool_fini(&c.found);
+    free(c.rated);
+    return err;
+}
+
+void predict_choice_free(predict_choice *choice)
+{
+    if (!choice)
+        return;
+    for (uint32_t i = 0; i < choice->count; i++)
+        free(choice->placements[i].hosts);
+    free(choice->placements);
+    free(choice);
+}

@@ -1,0 +1,77 @@
+/* choose.h - which hosts of a cluster, under its present load, will run a
+ * program fastest: the question of papers 000 and 001.
+ *
+ * A placement gives each node of the profile a host. It is rated by the time
+ * that is predicted for it: by the replay (replay.h) if the profile has actors,
+ * else by the model of predict.h, of which the upper bound is taken.
+ *
+ * Threads: any. */
+#ifndef PREDICT_CHOOSE_H
+#define PREDICT_CHOOSE_H
+
+#include "predict/cluster/cluster.h"
+#include "predict/profile/profile.h"
+#include "predict/cluster/scenario.h"
+
+typedef struct predict_choose_options {
+    uint64_t most;    /* placements that are all tried, however long that
+                         takes; above, a search. 0: 20,000, less where the time
+                         is too short for them */
+    double seconds_s; /* time that may be spent; 0: 8 */
+    uint32_t keep;    /* how many placements are given; 0: 10 */
+    uint64_t seed;    /* of the search */
+    void (*progress)(void *context, uint64_t done, uint64_t all);
+    void *context;
+} predict_choose_options;
+
+typedef struct predict_placement {
+    uint32_t *hosts;         /* by node of the profile: index of the cluster */
+    double time_s;           /* by which it is rated */
+    double lower_s, upper_s; /* the papers' bounds; NaN: they cannot be told */
+} predict_placement;
+
+typedef struct predict_choice {
+    predict_placement *placements; /* best first */
+    uint32_t count;
+    uint32_t nodes;
+    uint64_t tried;     /* placements that were rated by `model` */
+    uint64_t estimated; /* that were only estimated, to find those */
+    double all;         /* that there are */
+    double dedicated_s; /* the time that was measured */
+    double worst_s;     /* the longest time of those that were rated */
+    const char *model;  /* "replay" or "bounds" */
+    char how[320]; /* "all 30 placements were tried", or how was searched */
+} predict_choice;
+
+/* Each host takes one node at most. Nodes of the profile are told apart. With
+ * the same seed the result is the same, unless the time was over.
+ * Errors: PASTSET_EINVAL: fewer hosts than nodes, or a link of the profile was
+ * not measured; PASTSET_ENOENT: no placement has a way for each link that the
+ * program uses; PASTSET_ENOMEM. */
+int predict_choose(predict_choice **out, const predict_profile *profile,
+                   const predict_cluster *cluster,
+                   const predict_choose_options *options);
+void predict_choice_free(predict_choice *choice);
+
+/* The conditions of one placement, as a scenario. The caller frees it.
+ *
+ *   loads    the load of a place is the largest one of its hosts, as all of
+ *            them share its processors; the nodes that are placed there divide
+ *            it, as their loads add up
+ *   wires    of a link of the profile: those of the ways between its hosts. If
+ *            the two directions differ, L is their mean by messages and B that
+ *            by bytes, so that the time of all messages is right.
+ *   flows    those of the same ways, for the replay, and likewise in the middle
+ *            if the two directions differ. What is measured of the profile's
+ *            links does not count there. (The bounds, and the estimates of a
+ *            search, know L and B only.)
+ *
+ * Errors: PASTSET_ENOENT: a link of the profile with messages whose hosts have
+ * no way in the cluster; PASTSET_EINVAL: no such host, or one twice;
+ * PASTSET_ENOMEM. */
+int predict_placement_scenario(predict_scenario **out,
+                               const predict_profile *profile,
+                               const predict_cluster *cluster,
+                               const uint32_t *hosts);
+
+#endif

@@ -1,0 +1,75 @@
+/* choose_pool.c - the best placements so far.
+ *
+ * A sorted array: most that is added is worse than all of it and refused by
+ * one comparison. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+#include "predict/choose/choose_internal.h"
+
+int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t room)
+{
+    *pool = (predict__pool){.room = room, .nodes = nodes};
+    pool->items = calloc(room, sizeof(*pool->items));
+    if (!pool->items)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u placements",
+                            room);
+    for (uint32_t i = 0; i < room; i++) {
+        pool->items[i].hosts = calloc(nodes + 1, sizeof(uint32_t));
+        if (!pool->items[i].hosts)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for %u placements",
+                                room);
+    }
+    return 0;
+}
+
+void predict__pool_fini(predict__pool *pool)
+{
+    for (uint32_t i = 0; pool->items && i < pool->room; i++)
+        free(pool->items[i].hosts);
+    free(pool->items);
+    *pool = (predict__pool){0};
+}
+
+static int compare(const predict_placement *a, const predict_placement *b,
+                   uint32_t nodes)
+{
+    if (a->time_s != b->time_s)
+        return a->time_s < b->time_s ? -1 : 1;
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (a->hosts[i] != b->hosts[i])
+            return a->hosts[i] < b->hosts[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+void predict__pool_add(predict__pool *pool, const predict_placement *placement)
+{
+    uint32_t low = 0, high = pool->count;
+    uint32_t *hosts;
+
+    if (pool->count == pool->room &&
+        compare(placement, &pool->items[pool->count - 1], pool->nodes) >= 0)
+        return;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = compare(placement, &pool->items[middle], pool->nodes);
+        if (order == 0)
+            return;
+        if (order > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* The hosts of the last one, or of one that is not used yet, become those
+     * of the new one. */
+    if (pool->count < pool->room)
+        pool->count++;
+    hosts = pool->items[pool->count - 1].hosts;
+    memmove(&pool->items[low + 1], &pool->items[low],
+            (pool->count - 1 - low) * sizeof(*pool->items));
+    pool->items[low] = *placement;
+    pool->items[low].hosts = hosts;
+    memcpy(hosts, placement->hosts, pool->nodes * sizeof(*hosts));
+}

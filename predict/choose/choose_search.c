@@ -1,0 +1,314 @@
+/* choose_search.c - finding good placements among very many.
+ *
+ * 500 hosts and 4 nodes make 6e10 placements. They are searched by estimates
+ * (choose_rate.c), which take a microsecond:
+ *
+ *   start     The nodes are placed one after another, the one with most bytes
+ *             first, each on the host that is best for those placed so far.
+ *             The first one is tried on each host: so a group of hosts with
+ *             good links is found from any of them. Then starts are random.
+ *   improve   A node goes to the host that is best for it, or changes places
+ *             with the one that is there, until that helps no node any more.
+ *
+ * It ends after STALE random starts that found nothing better, or when the time
+ * is over. Everything that was estimated goes into the pool. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pastset/status.h"
+#include "predict/choose/choose_internal.h"
+
+#define STALE 50 /* starts without success */
+
+double predict__now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* --- all of them --- */
+
+/* Which placement follows: hosts[0..nodes) are different numbers, and count
+ * up, the last one first. `used` is by host. */
+static bool next_placement(uint32_t *hosts, bool *used, uint32_t nodes,
+                           uint32_t host_count)
+{
+    uint32_t at = nodes;
+
+    while (at > 0) {
+        uint32_t host = hosts[--at];
+        used[host] = false;
+        while (++host < host_count && used[host])
+            ;
+        if (host == host_count)
+            continue;
+        for (;;) {
+            hosts[at] = host;
+            used[host] = true;
+            if (++at == nodes)
+                return true;
+            for (host = 0; used[host];)
+                host++;
+        }
+    }
+    return false;
+}
+
+int predict__each_placement(uint32_t nodes, uint32_t host_count,
+                            int (*visit)(void *context, uint32_t *hosts),
+                            void *context)
+{
+    uint32_t *hosts = calloc(nodes + 1u, sizeof(*hosts));
+    bool *used = calloc(host_count + 1u, sizeof(*used));
+    int err = 0;
+
+    if (!hosts || !used)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory to go through "
+                                           "placements");
+    for (uint32_t i = 0; i < nodes && !err; i++) {
+        hosts[i] = i;
+        used[i] = true;
+    }
+    while (!err) {
+        err = visit(context, hosts);
+        if (err || !next_placement(hosts, used, nodes, host_count))
+            break;
+    }
+    free(hosts);
+    free(used);
+    return err;
+}
+
+/* --- one after another --- */
+
+static double estimate(predict__search *s, uint32_t *hosts)
+{
+    predict_placement p = {hosts, predict__estimate(s->rater, hosts), 0, 0};
+
+    s->estimated++;
+    predict__pool_add(s->pool, &p);
+    return p.time_s;
+}
+
+static int visit_one(void *context, uint32_t *hosts)
+{
+    estimate(context, hosts);
+    return 0;
+}
+
+int predict__search_all(predict__search *s)
+{
+    return predict__each_placement((uint32_t)s->rater->profile->node_count,
+                                   s->rater->cluster->host_count, visit_one, s);
+}
+
+static void swap(uint32_t *a, uint32_t *b)
+{
+    uint32_t keep = *a;
+
+    *a = *b;
+    *b = keep;
+}
+
+/* Which node is on a host; PREDICT_NONE. */
+static uint32_t node_on(const uint32_t *hosts, uint32_t nodes, uint32_t host)
+{
+    for (uint32_t i = 0; i < nodes; i++) {
+        if (hosts[i] == host)
+            return i;
+    }
+    return PREDICT_NONE;
+}
+
+/* Puts a node onto a host, and who is there onto its. */
+static void move(uint32_t *hosts, uint32_t nodes, uint32_t node, uint32_t host)
+{
+    uint32_t there = node_on(hosts, nodes, host);
+
+    if (there == PREDICT_NONE)
+        hosts[node] = host;
+    else
+        swap(&hosts[node], &hosts[there]);
+}
+
+/* Moves one node to where it is best. Gives the estimate then. */
+static double move_best(predict__search *s, uint32_t *hosts, uint32_t node,
+                        double now)
+{
+    uint32_t nodes = (uint32_t)s->rater->profile->node_count;
+    uint32_t from = hosts[node], best = from;
+
+    for (uint32_t host = 0; host < s->rater->cluster->host_count; host++) {
+        double then;
+        if (host == from)
+            continue;
+        move(hosts, nodes, node, host);
+        then = estimate(s, hosts);
+        move(hosts, nodes, node, from);
+        if (then < now) {
+            now = then;
+            best = host;
+        }
+    }
+    if (best != from)
+        move(hosts, nodes, node, best);
+    return now;
+}
+
+void predict__search_around(predict__search *s, uint32_t *hosts)
+{
+    uint32_t nodes = (uint32_t)s->rater->profile->node_count;
+
+    for (uint32_t node = 0; node < nodes; node++) {
+        uint32_t from = hosts[node];
+        for (uint32_t host = 0; host < s->rater->cluster->host_count; host++) {
+            uint32_t there = node_on(hosts, nodes, host);
+            if (host == from || (there != PREDICT_NONE && there < node))
+                continue; /* a swap is the same from both sides */
+            move(hosts, nodes, node, host);
+            estimate(s, hosts);
+            move(hosts, nodes, node, from);
+        }
+    }
+}
+
+static double improve(predict__search *s, uint32_t *hosts)
+{
+    uint32_t nodes = (uint32_t)s->rater->profile->node_count;
+    double now = estimate(s, hosts), before;
+
+    do {
+        before = now;
+        for (uint32_t i = 0; i < nodes && predict__now() < s->until_s; i++)
+            now = move_best(s, hosts, i, now);
+    } while (now < before && predict__now() < s->until_s);
+    return now;
+}
+
+/* --- starts --- */
+
+typedef struct byte_count {
+    double bytes;
+    uint32_t node;
+} byte_count;
+
+static int by_bytes(const void *a, const void *b)
+{
+    const byte_count *x = a, *y = b;
+
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
+/* The nodes, the one with most bytes first. */
+static void order_nodes(const predict__rater *r, byte_count *order)
+{
+    for (uint32_t i = 0; i < r->profile->node_count; i++)
+        order[i] = (byte_count){0, i};
+    for (size_t i = 0; i < r->profile->link_count; i++) {
+        const predict_link *link = &r->profile->links[i];
+        double bytes = r->traffic[i].bytes[0] + r->traffic[i].bytes[1];
+        order[link->a].bytes += bytes;
+        order[link->b].bytes += bytes;
+    }
+    qsort(order, r->profile->node_count, sizeof(*order), by_bytes);
+}
+
+static void place_greedily(predict__search *s, const byte_count *order,
+                           uint32_t first, uint32_t *hosts)
+{
+    uint32_t nodes = (uint32_t)s->rater->profile->node_count;
+
+    for (uint32_t i = 0; i < nodes; i++)
+        hosts[i] = PREDICT_NONE;
+    hosts[order[0].node] = first;
+    for (uint32_t i = 1; i < nodes; i++) {
+        uint32_t node = order[i].node, best = PREDICT_NONE;
+        double least = 0;
+        for (uint32_t host = 0; host < s->rater->cluster->host_count; host++) {
+            double then;
+            if (node_on(hosts, nodes, host) != PREDICT_NONE)
+                continue;
+            hosts[node] = host;
+            then = predict__estimate(s->rater, hosts);
+            hosts[node] = PREDICT_NONE;
+            s->estimated++;
+            if (best == PREDICT_NONE || then < least) {
+                best = host;
+                least = then;
+            }
+        }
+        hosts[node] = best;
+    }
+}
+
+/* xorshift64*: the same everywhere. */
+static uint32_t random_below(uint64_t *state, uint32_t most)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return (uint32_t)(((*state * 0x2545F4914F6CDD1Du) >> 32) * most >> 32);
+}
+
+static void place_randomly(predict__search *s, uint64_t *state, uint32_t *hosts)
+{
+    uint32_t nodes = (uint32_t)s->rater->profile->node_count;
+
+    for (uint32_t i = 0; i < nodes; i++)
+        hosts[i] = PREDICT_NONE;
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t host;
+        do {
+            host = random_below(state, s->rater->cluster->host_count);
+        } while (node_on(hosts, i, host) != PREDICT_NONE);
+        hosts[i] = host;
+    }
+}
+
+static void starts(predict__search *s, const byte_count *order, uint32_t *hosts)
+{
+    uint32_t host_count = s->rater->cluster->host_count, stale = 0;
+    uint64_t state = s->seed * 0x9E3779B97F4A7C15u + 0x1234567u;
+    double best = 0;
+
+    if (state == 0)
+        state = 1; /* from 0 there is no other number */
+    for (s->starts = 0; s->starts == 0 || predict__now() < s->until_s;
+         s->starts++) {
+        double found;
+        if (s->starts < host_count)
+            place_greedily(s, order, s->starts, hosts);
+        else if (stale++ < STALE)
+            place_randomly(s, &state, hosts);
+        else
+            break;
+        found = improve(s, hosts);
+        if (s->starts == 0 || found < best) {
+            best = found;
+            stale = 0;
+        }
+    }
+}
+
+int predict__search_run(predict__search *s)
+{
+    size_t nodes = s->rater->profile->node_count;
+    byte_count *order = calloc(nodes + 1, sizeof(*order));
+    uint32_t *hosts = calloc(nodes + 1, sizeof(*hosts));
+    int err = 0;
+
+    if (!order || !hosts) {
+        err = pastset_fail(PASTSET_ENOMEM, "no memory to search placements");
+    } else {
+        order_nodes(s->rater, order);
+        starts(s, order, hosts);
+    }
+    free(order);
+    free(hosts);
+    return err;
+}

@@ -1,0 +1,28 @@
+/* cluster_internal.h - what the files of clusters share. */
+#ifndef PREDICT_CLUSTER_INTERNAL_H
+#define PREDICT_CLUSTER_INTERNAL_H
+
+#include "paths/map/map.h"
+#include "predict/cluster/cluster.h"
+
+/* More would need too much memory for the ways between each two. */
+#define PREDICT__HOSTS_MAX 2000
+
+/* As predict_cluster_read, of a text; complaints name `file`. */
+int predict__cluster_parse(predict_cluster **out, const char *text,
+                           size_t bytes, const char *file);
+
+/* A node of the graph that forwards, and is no host. */
+bool predict__cluster_is_switch(const paths_map_node *node);
+
+/* Fills in the wires. `hosts` gives the host of each node, PREDICT_NONE for a
+ * switch. Errors: PASTSET_EFORMAT, PASTSET_ENOMEM. */
+int predict__cluster_routes(predict_cluster *cluster, const paths_map *map,
+                            const uint32_t *hosts);
+
+/* Fails with "file:line: name: text". */
+int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,
+                          const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

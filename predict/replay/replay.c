@@ -1,0 +1,400 @@
+/* replay.c - actors go through their steps; what happens next.
+ *
+ * Three kinds of moments: an actor has computed (the places know when), has
+ * slept, or its message has come (one heap for both). At each of them one actor
+ * goes on until it has to wait again. Two at the same moment go in a fixed
+ * order: first those of the heap, in the order in which they were put there,
+ * then places by their number; so a replay gives the same figures each time. */
+#include "predict/replay/replay.h"
+
+#include <stdlib.h>
+
+#include "pastset/status.h"
+#include "predict/replay/replay_eevdf_internal.h"
+#include "predict/replay/replay_internal.h"
+
+typedef struct actor_state {
+    double rested; /* when it last computed, or began */
+    size_t step;   /* steps that it has begun */
+} actor_state;
+
+typedef struct node_state {
+    replay_place *place;
+    double slowness; /* 1 by its speed */
+    double credit;   /* of its law, ns */
+    double need;     /* of its actors so far, ns */
+    double present;  /* sum of the times that they computed, up to `now` */
+    double now;
+    double end;
+    double served; /* when the last one who only serves was done */
+    uint32_t computing;
+    uint32_t serving; /* who only serve, among these */
+} node_state;
+
+/* A message's place in `came`: when it comes; or, before it was sent, who waits
+ * for it, below 0. */
+#define NOT_SENT (-1.0)
+
+static double awaited_by(uint32_t actor)
+{
+    return -2.0 - actor;
+}
+
+typedef struct replay_state {
+    const predict_scenario *scenario;
+    const predict_profile *profile;
+    double now;
+    replay_heap moments;
+    replay_processors processors;
+    replay_link *links;
+    node_state *nodes;
+    actor_state *actors;
+    uint32_t *threads; /* by actor */
+    double *came;      /* by message */
+    size_t ended;
+    double wall;
+    uint64_t events;
+} replay_state;
+
+/* --- steps --- */
+
+/* Brings the sum of a node's computing times up to now. */
+static void count_present(node_state *node, double now)
+{
+    node->present += node->computing * (now - node->now);
+    node->now = now;
+}
+
+/* For how long an actor that begins to compute is served before others. */
+static double credit_of(const replay_state *r, uint32_t index,
+                        const node_state *node, double left)
+{
+    double rested = r->actors[index].rested, credit;
+
+    if (node->place->load <= 0)
+        return 0;
+    if (replay__serves(r->profile, &r->profile->actors[index]))
+        rested = node->serving ? r->now : node->served;
+    credit = fmin((r->now - rested) / node->place->load, node->credit);
+    return fmax(credit, left);
+}
+
+static int compute(replay_state *r, uint32_t index, double ns, double left)
+{
+    const predict_actor *actor = &r->profile->actors[index];
+    node_state *node = &r->nodes[actor->node];
+    double need = ns * node->slowness, credit = credit_of(r, index, node, left);
+    uint32_t place = r->scenario->places[actor->node];
+    int err;
+
+    count_present(node, r->now);
+    node->computing++;
+    node->serving += replay__serves(r->profile, actor);
+    node->need += need;
+    if (node->place->eevdf)
+        err = replay__eevdf_begin(node->place->eevdf, r->now, r->threads[index],
+                                  index, need);
+    else
+        err = replay__place_begin(node->place, r->now, index, need, credit);
+    replay__processors_settle(&r->processors, place);
+    return err;
+}
+
+static void computed(replay_state *r, uint32_t index)
+{
+    const predict_actor *actor = &r->profile->actors[index];
+    node_state *node = &r->nodes[actor->node];
+
+    count_present(node, r->now);
+    node->computing--;
+    r->actors[index].rested = r->now;
+    if (replay__serves(r->profile, actor)) {
+        node->serving--;
+        node->served = r->now;
+    }
+}
+
+static int send(replay_state *r, uint32_t index)
+{
+    double *came = &r->came[index], before = *came;
+
+    *came = replay__links_send(r->links, r->profile,
+                               &r->profile->messages[index], r->now);
+    if (before == NOT_SENT)
+        return 0;
+    return replay__heap_push(&r->moments, *came, 0, (uint32_t)(-2.0 - before));
+}
+
+/* Whether the actor may go on at once; if not, it will be called. */
+static bool receive(replay_state *r, uint32_t index, uint32_t message, int *err)
+{
+    double *came = &r->came[message];
+
+    if (*came == NOT_SENT)
+        *came = awaited_by(index);
+    else if (*came > r->now)
+        *err = replay__heap_push(&r->moments, *came, 0, index);
+    else
+        return true;
+    return false;
+}
+
+static void end(replay_state *r, uint32_t index)
+{
+    node_state *node = &r->nodes[r->profile->actors[index].node];
+
+    r->ended++;
+    node->end = r->now; /* time never goes back */
+    r->wall = r->now;
+}
+
+/* An actor's steps up to the next one that takes time. `left` of its credit. */
+static int go_on(replay_state *r, uint32_t index, double left)
+{
+    const predict_actor *actor = &r->profile->actors[index];
+    const predict_step *steps = r->profile->steps + actor->step;
+    actor_state *state = &r->actors[index];
+    int err = 0;
+
+    while (state->step < actor->steps) {
+        const predict_step *step = &steps[state->step++];
+        if (step->kind == PREDICT_SEND)
+            err = send(r, step->message);
+        else if (step->kind == PREDICT_RECEIVE) {
+            if (!receive(r, index, step->message, &err))
+                return err;
+        } else if (step->ns > 0) {
+            if (step->kind == PREDICT_COMPUTE)
+                return compute(r, index, (double)step->ns, left);
+            return replay__heap_push(&r->moments, r->now + (double)step->ns, 0,
+                                     index);
+        }
+        if (err)
+            return err;
+    }
+    end(r, index);
+    return 0;
+}
+
+/* --- moments --- */
+
+static int next_computed(replay_state *r, uint32_t index)
+{
+    replay_place *place = &r->processors.places[index];
+    double left = 0;
+    int err = 0;
+    uint32_t actor;
+
+    r->now = place->next;
+    actor = replay__place_end(place, &left, &err);
+    if (!err && actor != PREDICT_NONE) {
+        computed(r, actor);
+        err = go_on(r, actor, left);
+    }
+    replay__processors_settle(&r->processors, index);
+    return err;
+}
+
+static int next_moment(replay_state *r)
+{
+    replay_entry entry = replay__heap_pop(&r->moments);
+
+    r->now = entry.key;
+    return go_on(r, entry.actor, 0);
+}
+
+static int run(replay_state *r)
+{
+    for (;; r->events++) {
+        uint32_t place = replay__processors_next(&r->processors);
+        double next = r->processors.places[place].next;
+        int err;
+        if (r->moments.count > 0 && r->moments.entries[0].key <= next)
+            err = next_moment(r);
+        else if (next < INFINITY)
+            err = next_computed(r, place);
+        else
+            return 0;
+        if (err)
+            return err;
+    }
+}
+
+/* Who serves waits from the beginning; the others begin at their time. */
+static int start(replay_state *r)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < r->profile->actor_count && !err; i++) {
+        const predict_actor *actor = &r->profile->actors[i];
+        r->actors[i].rested = (double)actor->start_ns;
+        if (replay__serves(r->profile, actor))
+            err = go_on(r, (uint32_t)i, 0);
+        else
+            err = replay__heap_push(&r->moments, (double)actor->start_ns, 0,
+                                    (uint32_t)i);
+    }
+    return err;
+}
+
+/* --- conditions --- */
+
+static int check_node(const predict_scenario *scenario, size_t i)
+{
+    const char *name = scenario->profile->nodes[i].name;
+    double load = scenario->loads[i], speed = scenario->speeds[i];
+
+    if (!(load >= 0) || isinf(load))
+        return pastset_fail(PASTSET_EINVAL,
+                            "node %s: %g is no load: it must be 0 or more",
+                            name, load);
+    if (!(speed > 0) || isinf(speed))
+        return pastset_fail(PASTSET_EINVAL,
+                            "node %s: %g is no speed: it must be more than 0",
+                            name, speed);
+    if (!(scenario->laws[i].credit_s >= 0) || !(scenario->laws[i].slice_s >= 0))
+        return pastset_fail(PASTSET_EINVAL,
+                            "node %s: its law has a credit of %g s and "
+                            "a slice of %g s",
+                            name, scenario->laws[i].credit_s,
+                            scenario->laws[i].slice_s);
+    if (scenario->places[i] >= scenario->profile->node_count ||
+        scenario->processors[scenario->places[i]] == 0)
+        return pastset_fail(PASTSET_EINVAL,
+                            "node %s: its place %u has no processor", name,
+                            scenario->places[i]);
+    return 0;
+}
+
+static int set_nodes(replay_state *r)
+{
+    const predict_scenario *s = r->scenario;
+    int err = replay__processors_init(&r->processors,
+                                      (uint32_t)r->profile->node_count);
+
+    for (size_t i = 0; i < r->profile->node_count && !err; i++) {
+        replay_place *place;
+        err = check_node(s, i);
+        if (err)
+            break;
+        place = &r->processors.places[s->places[i]];
+        place->processors = s->processors[s->places[i]];
+        place->load += s->loads[i];
+        r->nodes[i] = (node_state){
+            .place = place,
+            .slowness = 1 / s->speeds[i],
+            .credit = s->laws[i].credit_s * 1e9,
+        };
+    }
+    return err;
+}
+
+static void *zeroed(size_t count, size_t bytes)
+{
+    return calloc(count ? count : 1, bytes);
+}
+
+static int prepare(replay_state *r)
+{
+    const predict_profile *p = r->profile;
+    int err;
+
+    r->nodes = zeroed(p->node_count, sizeof(*r->nodes));
+    r->links = zeroed(p->link_count, sizeof(*r->links));
+    r->actors = zeroed(p->actor_count, sizeof(*r->actors));
+    r->came = zeroed(p->message_count, sizeof(*r->came));
+    if (!r->nodes || !r->links || !r->actors || !r->came)
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory to replay %zu actors and %zu messages",
+                            p->actor_count, p->message_count);
+    for (size_t i = 0; i < p->message_count; i++)
+        r->came[i] = NOT_SENT;
+    err = replay__links_init(r->links, r->scenario);
+    if (!err)
+        err = set_nodes(r);
+    if (!err)
+        err = replay__threads_init(&r->threads, &r->processors, r->scenario);
+    return err;
+}
+
+static void release(replay_state *r)
+{
+    replay__heap_release(&r->moments);
+    replay__processors_fini(&r->processors);
+    free(r->nodes);
+    free(r->links);
+    free(r->actors);
+    free(r->threads);
+    free(r->came);
+}
+
+/* --- figures --- */
+
+static int tell(predict_replay **out, replay_state *r)
+{
+    const predict_profile *p = r->profile;
+    predict_replay *replay = calloc(1, sizeof(*replay));
+
+    if (replay) {
+        replay->nodes = zeroed(p->node_count, sizeof(*replay->nodes));
+        replay->links = zeroed(p->link_count, sizeof(*replay->links));
+    }
+    if (!replay || !replay->nodes || !replay->links) {
+        predict_replay_free(replay);
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory for the figures of the replay");
+    }
+    replay->wall_s = r->wall / 1e9;
+    replay->events = r->events;
+    replay->stuck = p->actor_count - r->ended;
+    for (size_t i = 0; i < p->node_count; i++) {
+        node_state *node = &r->nodes[i];
+        replay->nodes[i] = (predict_replay_node){
+            .computing_s = node->need / 1e9,
+            .shared_s = fmax(0, node->present - node->need) / 1e9,
+            .end_s = node->end / 1e9,
+        };
+    }
+    for (size_t i = 0; i < p->link_count; i++)
+        replay->links[i] = (predict_replay_link){
+            .messages = r->links[i].messages,
+            .carrying_s = r->links[i].carrying / 1e9,
+            .queued_s = r->links[i].queued / 1e9,
+        };
+    *out = replay;
+    return 0;
+}
+
+int predict_replay_run(predict_replay **out, const predict_scenario *scenario)
+{
+    replay_state r = {.scenario = scenario, .profile = scenario->profile};
+    int err;
+
+    *out = NULL;
+    if (r.profile->actor_count == 0)
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "the profile has no actors: it is not known who waited for whom, "
+            "so it cannot be replayed");
+    if (r.profile->actor_count >= PREDICT_NONE)
+        return pastset_fail(PASTSET_EINVAL, "%zu actors are too many to replay",
+                            r.profile->actor_count);
+    err = prepare(&r);
+    if (!err)
+        err = start(&r);
+    if (!err)
+        err = run(&r);
+    if (!err)
+        err = tell(out, &r);
+    release(&r);
+    return err;
+}
+
+void predict_replay_free(predict_replay *replay)
+{
+    if (!replay)
+        return;
+    free(replay->nodes);
+    free(replay->links);
+    free(replay);
+}

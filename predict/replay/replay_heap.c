@@ -1,0 +1,74 @@
+/* replay_heap.c - a heap with four children to each entry: half as deep as one
+ * with two, and the four lie side by side. */
+#include <stdlib.h>
+
+#include "pastset/status.h"
+#include "predict/replay/replay_internal.h"
+
+static bool before(const replay_entry *a, const replay_entry *b)
+{
+    return a->key < b->key || (a->key == b->key && a->order < b->order);
+}
+
+static int grow(replay_heap *heap)
+{
+    size_t room = heap->room ? 2 * heap->room : 16;
+    replay_entry *entries =
+        realloc(heap->entries, room * sizeof(*heap->entries));
+
+    if (!entries)
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory for %zu entries of the replay", room);
+    heap->entries = entries;
+    heap->room = room;
+    return 0;
+}
+
+int replay__heap_push(replay_heap *heap, double key, double rest,
+                      uint32_t actor)
+{
+    replay_entry entry = {key, rest, heap->order++, actor};
+    size_t i = heap->count;
+    int err = i == heap->room ? grow(heap) : 0;
+
+    if (err)
+        return err;
+    heap->count++;
+    while (i > 0 && before(&entry, &heap->entries[(i - 1) / 4])) {
+        heap->entries[i] = heap->entries[(i - 1) / 4];
+        i = (i - 1) / 4;
+    }
+    heap->entries[i] = entry;
+    return 0;
+}
+
+replay_entry replay__heap_pop(replay_heap *heap)
+{
+    replay_entry *entries = heap->entries;
+    replay_entry top = entries[0], last = entries[--heap->count];
+    size_t i = 0;
+
+    for (;;) {
+        size_t least = 4 * i + 1, end = least + 4;
+        if (least >= heap->count)
+            break;
+        if (end > heap->count)
+            end = heap->count;
+        for (size_t child = least + 1; child < end; child++) {
+            if (before(&entries[child], &entries[least]))
+                least = child;
+        }
+        if (!before(&entries[least], &last))
+            break;
+        entries[i] = entries[least];
+        i = least;
+    }
+    entries[i] = last;
+    return top;
+}
+
+void replay__heap_release(replay_heap *heap)
+{
+    free(heap->entries);
+    *heap = (replay_heap){0};
+}

@@ -1,0 +1,84 @@
+/* replay_threads.c - which places are shared by the rules of eevdf, and which
+ * threads compute there.
+ *
+ * A thread that serves the requests of others is many actors, one per request:
+ * for a scheduler they are one. All others are threads of their own. */
+#include <stdlib.h>
+
+#include "pastset/status.h"
+#include "predict/replay/replay_eevdf_internal.h"
+#include "predict/replay/replay_internal.h"
+
+/* A place with more load is shared as a fluid: each process of the load is
+ * looked at, and there is next to nothing left to share. */
+#define MOST_LOAD 64
+
+/* From 0 at each place: first the one of each node that serves, then those
+ * that are actors of their own. `count`: by place. */
+static void number_threads(uint32_t *threads, uint32_t *serving,
+                           uint32_t *count, const predict_scenario *s)
+{
+    const predict_profile *p = s->profile;
+
+    for (size_t i = 0; i < p->node_count; i++)
+        serving[i] = count[s->places[i]]++;
+    for (size_t i = 0; i < p->actor_count; i++) {
+        uint32_t node = p->actors[i].node;
+        threads[i] = replay__serves(p, &p->actors[i])
+                         ? serving[node]
+                         : count[s->places[node]]++;
+    }
+}
+
+/* The first slice of a place's nodes, in ns; 0 if one has another law. */
+static double slice_of(const predict_scenario *s, uint32_t place)
+{
+    double slice = 0;
+
+    for (size_t i = 0; i < s->profile->node_count; i++) {
+        if (s->places[i] != place)
+            continue;
+        if (s->laws[i].slice_s <= 0)
+            return 0;
+        if (slice <= 0)
+            slice = s->laws[i].slice_s * 1e9;
+    }
+    return slice;
+}
+
+static int add_places(replay_processors *all, const predict_scenario *s,
+                      const uint32_t *count)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < s->profile->node_count && !err; i++) {
+        replay_place *place = &all->places[i];
+        double slice = slice_of(s, i);
+        if (slice > 0 && place->processors == 1 && place->load <= MOST_LOAD)
+            err = replay__eevdf_create(&place->eevdf, slice, place->load,
+                                       count[i]);
+    }
+    return err;
+}
+
+int replay__threads_init(uint32_t **threads, replay_processors *all,
+                         const predict_scenario *s)
+{
+    const predict_profile *p = s->profile;
+    uint32_t *serving = calloc(p->node_count + 1, sizeof(*serving));
+    uint32_t *count = calloc(p->node_count + 1, sizeof(*count));
+    int err;
+
+    *threads = calloc(p->actor_count + 1, sizeof(**threads));
+    if (serving && count && *threads) {
+        number_threads(*threads, serving, count, s);
+        err = add_places(all, s, count);
+    } else {
+        err = pastset_fail(PASTSET_ENOMEM,
+                           "no memory for the threads of %zu actors",
+                           p->actor_count);
+    }
+    free(serving);
+    free(count);
+    return err;
+}

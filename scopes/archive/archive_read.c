@@ -1,0 +1,259 @@
+/* archive_read.c - archives that are open for reading: opening, what they
+ * have, and the contents of their blocks. */
+#include "scopes/archive/archive_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "pastset/status.h"
+
+#define RESUME_TRIES 64 /* damaged contents at the end, one by one */
+
+/* --- opening --- */
+
+static int archive_make(scopes_archive **out, const char *file, int fd,
+                        bool borrowed, uint64_t limit)
+{
+    scopes_archive *a = calloc(1, sizeof(*a));
+    int err = 0;
+
+    if (a)
+        a->file = strdup(file);
+    if (!a || !a->file)
+        err = pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
+    if (!a) {
+        if (!borrowed)
+            close(fd);
+        return err;
+    }
+    a->fd = fd;
+    a->borrowed = borrowed;
+    a->limit = limit;
+    if (!err)
+        err = scopes__archive_walk(a);
+    if (err)
+        scopes_archive_free(a);
+    else
+        *out = a;
+    return err;
+}
+
+int scopes_archive_refresh(scopes_archive *a)
+{
+    return scopes__archive_walk(a);
+}
+
+int scopes_archive_open(scopes_archive **out, const char *file)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    int error = errno;
+
+    if (fd < 0)
+        return pastset_fail(error == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
+                            "%s: %s", file, strerror(error));
+    return archive_make(out, file, fd, false, UINT64_MAX);
+}
+
+/* Blocks with a good head and a damaged content at the end belong to the tail:
+ * a computer that went down may have kept the one and not the other. */
+int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
+                           uint64_t *end)
+{
+    eventspace_trace *tuples = malloc(SCOPES_ARCHIVE_BLOCK * sizeof(*tuples));
+    uint64_t limit = UINT64_MAX;
+    int err = tuples ? 0 : pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
+
+    *out = NULL;
+    for (int i = 0; !err && i < RESUME_TRIES; i++) {
+        const scopes_archive_block *last;
+        scopes_archive_free(*out);
+        *out = NULL;
+        err = archive_make(out, file, fd, true, limit);
+        if (err || !(*out)->block_count)
+            break;
+        last = &(*out)->blocks[(*out)->block_count - 1];
+        err = scopes_archive_read(*out, (*out)->block_count - 1, tuples);
+        if (err != PASTSET_EFORMAT)
+            break;
+        err = 0;
+        limit = last->offset;
+    }
+    free(tuples);
+    if (!err)
+        *end = (*out)->at;
+    else
+        scopes_archive_free(*out);
+    return err;
+}
+
+void scopes_archive_free(scopes_archive *a)
+{
+    if (!a)
+        return;
+    for (uint32_t i = 0; i < a->names.count; i++)
+        free(a->lanes[i].blocks);
+    free(a->lanes);
+    scopes__archive_names_free(&a->names);
+    free(a->blocks);
+    free(a->contents);
+    ZSTD_freeDCtx(a->unpacker);
+    free(a->packed);
+    free(a->raw);
+    if (!a->borrowed)
+        close(a->fd);
+    free(a->file);
+    free(a);
+}
+
+/* --- what there is --- */
+
+const char *scopes_archive_host(const scopes_archive *a)
+{
+    return a->host;
+}
+
+const char *scopes_archive_problem(const scopes_archive *a)
+{
+    return a->problem;
+}
+
+/* Tuples and bytes are known without being told. */
+scopes_archive_cost scopes_archive_costs(const scopes_archive *a)
+{
+    scopes_archive_cost cost = a->cost;
+
+    cost.tuples = 0;
+    for (uint32_t i = 0; i < a->names.count; i++)
+        cost.tuples += a->lanes[i].shown.tuples;
+    cost.bytes = a->at;
+    return cost;
+}
+
+size_t scopes_archive_lanes(const scopes_archive *a)
+{
+    return a->names.count;
+}
+
+const scopes_archive_lane *scopes_archive_lane_at(const scopes_archive *a,
+                                                  size_t position)
+{
+    return &a->lanes[position].shown;
+}
+
+size_t scopes_archive_find(const scopes_archive *a, const char *name)
+{
+    uint32_t number = scopes__archive_name_find(&a->names, name);
+
+    return number == UINT32_MAX ? SIZE_MAX : number;
+}
+
+uint64_t scopes__archive_missed(const scopes_archive *a, size_t position)
+{
+    return a->lanes[position].missed;
+}
+
+size_t scopes_archive_blocks(const scopes_archive *a)
+{
+    return a->block_count;
+}
+
+const scopes_archive_block *scopes_archive_block_at(const scopes_archive *a,
+                                                    size_t position)
+{
+    return &a->blocks[position];
+}
+
+const uint32_t *scopes_archive_lane_blocks(const scopes_archive *a,
+                                           size_t position, size_t *count)
+{
+    *count = a->lanes[position].count;
+    return a->lanes[position].blocks;
+}
+
+uint64_t scopes_archive_read_bytes(const scopes_archive *a)
+{
+    return a->read_bytes;
+}
+
+/* --- contents --- */
+
+static int unpacker_make(scopes_archive *a)
+{
+    if (!a->unpacker)
+        a->unpacker = ZSTD_createDCtx();
+    if (!a->packed)
+        a->packed = malloc(ARCHIVE_PACKED_MOST);
+    if (!a->raw)
+        a->raw = malloc(ARCHIVE_RAW_MOST);
+    if (!a->unpacker || !a->packed || !a->raw)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for a block",
+                            a->file);
+    return 0;
+}
+
+static int content_fail(scopes_archive *a, size_t position)
+{
+    const scopes_archive_block *b = &a->blocks[position];
+    archive_content *c = &a->contents[position];
+    archive_lane *l = &a->lanes[b->lane];
+
+    if (!c->bad) {
+        c->bad = true;
+        l->shown.tuples -= b->count;
+        scopes__archive_damage(
+            a,
+            "the block at byte %llu is damaged, and %u tuples of lane "
+            "%s from %llu on are lost",
+            (unsigned long long)b->offset, b->count, l->shown.name,
+            (unsigned long long)b->index);
+    }
+    return pastset_fail(PASTSET_EFORMAT,
+                        "%s: the block at byte %llu is damaged: %u tuples of "
+                        "lane %s from %llu on are lost",
+                        a->file, (unsigned long long)b->offset, b->count,
+                        l->shown.name, (unsigned long long)b->index);
+}
+
+int scopes__archive_unpack(scopes_archive *a, uint64_t offset,
+                           const archive_content *c)
+{
+    ssize_t got;
+    size_t raw;
+    int err = unpacker_make(a);
+
+    if (err)
+        return err;
+    got = scopes__archive_pread(a, a->packed, c->packed,
+                                offset + ARCHIVE_BLOCK_BYTES);
+    if (got < 0)
+        return (int)got;
+    if (got < (ssize_t)c->packed ||
+        crc32(0, a->packed, (uInt)c->packed) != c->sum)
+        return PASTSET_EFORMAT;
+    raw =
+        ZSTD_decompressDCtx(a->unpacker, a->raw, c->raw, a->packed, c->packed);
+    return ZSTD_isError(raw) || raw != c->raw ? PASTSET_EFORMAT : 0;
+}
+
+int scopes_archive_read(scopes_archive *a, size_t position,
+                        eventspace_trace *out)
+{
+    const scopes_archive_block *b;
+    const archive_content *c;
+    int err;
+
+    if (position >= a->block_count)
+        return pastset_fail(PASTSET_EINVAL, "%s: no block number %zu", a->file,
+                            position);
+    b = &a->blocks[position];
+    c = &a->contents[position];
+    err = scopes__archive_unpack(a, b->offset, c);
+    if (!err && !scopes__archive_decode(out, b->count, a->raw, c->raw))
+        err = PASTSET_EFORMAT;
+    return err == PASTSET_EFORMAT ? content_fail(a, position) : err;
+}

@@ -1,0 +1,559 @@
+/* archiver.c - the archive scope: a feed, and a writer for each host.
+ *
+ * A host's end is noticed by its meta file, or by its process that is gone;
+ * whatever it has traced was traced before, so that one more round of pulls
+ * gets all of it. */
+#include "scopes/archive/archiver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pastset/status.h"
+#include "pastset/waiter.h"
+
+#define INTERVAL_MS 5
+#define FLUSH_NS 1000000000
+#define LOOK_NS 200000000      /* between two looks at how the hosts are */
+#define RETRY_NS 500000000     /* after what could not be written */
+#define UNREAD_NS 1000000000   /* a space that cannot be read is hopeless */
+#define GLANCE_NS 5000000      /* between two looks at who may wait for it */
+#define SHORT_GLANCE_NS 200000 /* the same, when somebody did */
+#define FILE_BYTES 4096        /* longest name of a file */
+
+struct scopes_archiver {
+    eventspace_run *run;
+    scopes_feed *feed;
+    size_t from, to;                 /* its hosts */
+    scopes_archive_writer **writers; /* by host; NULL: nothing to save yet */
+    double share;
+    atomic_bool stopped;
+    pastset_waiter waiter; /* woken by the first stop */
+
+    int64_t began_ns, processor_ns; /* clocks of the thread when it began */
+    int64_t flushed_ns, looked_ns;  /* when it last did */
+    int64_t owed_ns;                /* to wait longer, for its share */
+    uint64_t unsaved; /* tuples of hosts whose archives cannot be made */
+
+    scopes_archiver_guard guard;
+    int64_t
+        unread_ns; /* since when a host's space cannot be read; 0: all can */
+    bool lossy;    /* the hosts are not to wait for it now */
+    bool pressed;  /* in the last pause a lane was half full of what is not in
+                      its archive */
+
+    pthread_mutex_t lock; /* guards what follows */
+    scopes_ledger ledger;
+    scopes_feed_cost cost;
+};
+
+static int64_t processor_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* --- opening --- */
+
+static int host_file(char file[FILE_BYTES], const scopes_archiver *a,
+                     size_t host)
+{
+    return eventspace_run_file(
+        file, FILE_BYTES, eventspace_run_directory(a->run),
+        eventspace_run_host_at(a->run, host)->name, SCOPES_ARCHIVE_SUFFIX);
+}
+
+/* The feed goes on where the archive ends. */
+static int lanes_seek(scopes_archiver *a, size_t host, const char *file)
+{
+    scopes_archive *there;
+    int err = scopes_archive_open(&there, file);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < scopes_archive_lanes(there) && !err; i++) {
+        const scopes_archive_lane *lane = scopes_archive_lane_at(there, i);
+        if (lane->next > 0)
+            err = scopes_feed_seek(a->feed, host, lane->name, lane->next);
+    }
+    scopes_archive_free(there);
+    return err;
+}
+
+static int writer_open(scopes_archiver *a, size_t host)
+{
+    char file[FILE_BYTES];
+    int err = a->writers[host] ? 0 : host_file(file, a, host);
+
+    if (err || a->writers[host])
+        return err;
+    return scopes_archive_create(&a->writers[host], file,
+                                 eventspace_run_host_at(a->run, host)->name);
+}
+
+/* Goes on with the archives that are there. The writer first, as it cuts off
+ * what is damaged at the end, and keeps others away. */
+static int archives_resume(scopes_archiver *a)
+{
+    int err = 0;
+
+    for (size_t i = a->from; i < a->to && !err; i++) {
+        char file[FILE_BYTES];
+        err = host_file(file, a, i);
+        if (err || access(file, F_OK) != 0)
+            continue;
+        err = writer_open(a, i);
+        if (!err)
+            err = lanes_seek(a, i, file);
+    }
+    return err;
+}
+
+static int host_choose(scopes_archiver *a, const char *host)
+{
+    uint32_t chosen;
+
+    a->to = eventspace_run_host_count(a->run);
+    if (!host)
+        return 0;
+    chosen = paths_map_find_host(eventspace_run_map(a->run), host);
+    if (chosen == PATHS_NONE)
+        return pastset_fail(PASTSET_ENOENT, "%s: no host \"%s\"",
+                            eventspace_run_directory(a->run), host);
+    a->from = chosen;
+    a->to = chosen + 1u;
+    return 0;
+}
+
+static int archiver_open(scopes_archiver *a, const char *directory,
+                         const char *host, const scopes_pace *pace)
+{
+    scopes_pace own = pace ? *pace : (scopes_pace){0};
+    int err = eventspace_run_open(&a->run, directory);
+
+    if (!err)
+        err = host_choose(a, host);
+    if (err)
+        return err;
+    if (own.interval_ms == 0)
+        own.interval_ms = INTERVAL_MS;
+    a->share = own.share > 0 ? own.share : 1;
+    a->writers =
+        calloc(eventspace_run_host_count(a->run) + 1, sizeof(a->writers[0]));
+    if (!a->writers)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
+    err = scopes_feed_create(&a->feed, a->run, host ? a->from : SIZE_MAX, &own);
+    if (!err)
+        err = archives_resume(a);
+    return err;
+}
+
+int scopes_archiver_create(scopes_archiver **out, const char *directory,
+                           const char *host, const scopes_pace *pace)
+{
+    scopes_archiver *a = calloc(1, sizeof(*a));
+    int err;
+
+    *out = NULL;
+    if (!a)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
+    pthread_mutex_init(&a->lock, NULL);
+    pastset_waiter_reset(&a->waiter);
+    err = archiver_open(a, directory, host, pace);
+    if (err)
+        scopes_archiver_destroy(a);
+    else
+        *out = a;
+    return err;
+}
+
+void scopes_archiver_destroy(scopes_archiver *a)
+{
+    if (!a)
+        return;
+    for (size_t i = a->from; a->writers && i < a->to; i++)
+        (void)scopes_archive_close(a->writers[i]); /* run has flushed them */
+    free(a->writers);
+    scopes_feed_destroy(a->feed);
+    eventspace_run_close(a->run);
+    pthread_mutex_destroy(&a->lock);
+    free(a);
+}
+
+void scopes_archiver_stop(scopes_archiver *a)
+{
+    if (!atomic_exchange(&a->stopped, true))
+        pastset_waiter_wake(&a->waiter);
+}
+
+/* --- the hosts --- */
+
+/* Whether all hosts that came up on this machine have ended, and at least one
+ * did; or the run directory is gone, so that nothing of them will be seen. */
+static bool hosts_ended(scopes_archiver *a)
+{
+    size_t ended = 0;
+
+    a->looked_ns = pastset_now_ns();
+    if (access(eventspace_run_directory(a->run), F_OK) != 0)
+        return true;
+    (void)eventspace_run_refresh(a->run); /* what is wrong is the host's */
+    for (size_t i = a->from; i < a->to; i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(a->run, i);
+        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
+            return false;
+        ended += host->has_meta;
+    }
+    return ended > 0;
+}
+
+const char *scopes_archiver_unread(const scopes_archiver *a)
+{
+    for (size_t i = a->from; i < a->to; i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(a->run, i);
+        char file[4096];
+        if (!host->space && host->has_meta &&
+            eventspace_run_file(file, sizeof(file),
+                                eventspace_run_directory(a->run), host->name,
+                                ".space") == 0 &&
+            access(file, F_OK) == 0)
+            return host->problem;
+    }
+    return NULL;
+}
+
+/* --- writing --- */
+
+static int batch_save(const scopes_batch *batch, void *context)
+{
+    scopes_archiver *a = context;
+    int err = writer_open(a, batch->host);
+
+    return err ? err
+               : scopes_archive_append(a->writers[batch->host], batch->lane,
+                                       batch->index, batch->events,
+                                       batch->count);
+}
+
+static void cost_take(const scopes_archiver *a, scopes_feed_cost *out)
+{
+    scopes_feed_cost_take(a->feed, out);
+    out->processor_ns = (uint64_t)(processor_ns() - a->processor_ns);
+    out->elapsed_ns = (uint64_t)(pastset_now_ns() - a->began_ns);
+}
+
+/* What is known of all archives, for others to ask. */
+static void ledger_note(scopes_archiver *a, scopes_feed_cost *cost)
+{
+    scopes_ledger ledger = {.made = a->unsaved};
+
+    cost->bytes = 0;
+    for (size_t i = a->from; i < a->to; i++) {
+        scopes_archive_ledger of;
+        if (!a->writers[i])
+            continue;
+        scopes_archive_count(a->writers[i], &of);
+        ledger.made += of.made;
+        ledger.seen += of.saved;
+        cost->bytes += of.bytes;
+    }
+    ledger.missed = ledger.made - ledger.seen;
+    pthread_mutex_lock(&a->lock);
+    a->ledger = ledger;
+    a->cost = *cost;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* A host's part of what the thread has cost, by its tuples. */
+static void cost_note(scopes_archiver *a, size_t host,
+                      const scopes_feed_cost *cost)
+{
+    scopes_archive_ledger of;
+    scopes_archive_cost note = {.pulls = cost->pulls,
+                                .elapsed_ns = cost->elapsed_ns};
+    double part = 0;
+
+    scopes_archive_count(a->writers[host], &of);
+    if (cost->tuples)
+        part = (double)of.appended / (double)cost->tuples;
+    note.processor_ns = (uint64_t)((double)cost->processor_ns * part);
+    scopes_archive_note(a->writers[host], &note);
+}
+
+/* Writes out what is kept, and what it has cost. */
+static int writers_flush(scopes_archiver *a)
+{
+    scopes_feed_cost cost;
+    int err = 0;
+
+    cost_take(a, &cost);
+    for (size_t i = a->from; i < a->to; i++) {
+        int failed;
+        if (!a->writers[i])
+            continue;
+        cost_note(a, i, &cost);
+        failed = scopes_archive_flush(a->writers[i]);
+        err = err ? err : failed;
+    }
+    ledger_note(a, &cost);
+    a->flushed_ns = pastset_now_ns();
+    return err;
+}
+
+static int flush_if_due(scopes_archiver *a)
+{
+    int64_t before_ns;
+    int err;
+
+    a->owed_ns = 0;
+    if (pastset_now_ns() - a->flushed_ns < FLUSH_NS)
+        return 0;
+    before_ns = processor_ns();
+    err = writers_flush(a);
+    a->owed_ns = (int64_t)((double)(processor_ns() - before_ns) / a->share);
+    return err;
+}
+
+/* --- the end --- */
+
+/* Pulls what is there; of a run that goes on, not for ever. */
+static int rest_pull(scopes_archiver *a)
+{
+    int64_t until_ns = pastset_now_ns() + FLUSH_NS;
+    bool ended = hosts_ended(a), more = true;
+    int err = 0;
+
+    while (!err && more && (ended || pastset_now_ns() < until_ns))
+        err = scopes_feed_pull(a->feed, batch_save, a, &more);
+    return err;
+}
+
+/* An archive that cannot be made does not keep its tuples from being counted,
+ * nor other lanes from ending. */
+static int lane_end(const eventspace_lane *lane, void *context)
+{
+    scopes_archiver *a = context;
+    eventspace_lane_counts counts;
+
+    eventspace_lane_count(lane, &counts);
+    if (counts.written + counts.refused == 0)
+        return 0;
+    if (writer_open(a, lane->host) != 0)
+        a->unsaved += counts.written + counts.refused;
+    else
+        (void)scopes_archive_end_lane(a->writers[lane->host], lane->name,
+                                      counts.written, counts.refused);
+    return 0;
+}
+
+/* Says of all lanes what they had. What of that cannot be written fails once
+ * more when it is flushed. */
+static int lanes_end(scopes_archiver *a)
+{
+    int err = 0;
+
+    for (size_t i = a->from; i < a->to && !err; i++)
+        err = eventspace_run_lanes_each(a->run, i, lane_end, a);
+    return err;
+}
+
+/* --- those who wait for it --- */
+
+static bool is_waited_for(const eventspace_lane *lane)
+{
+    return lane->present && !lane->drained &&
+           pastset_element_policy(lane->present) == PASTSET_BLOCK;
+}
+
+/* Is a lane half full of tuples that are not in its archive? */
+static bool presses(const eventspace_lane *lane, uint64_t saved)
+{
+    uint64_t half = pastset_element_capacity(lane->present) / 2;
+    pastset_ledger ledger;
+
+    pastset_element_ledger(lane->present, &ledger);
+    return ledger.written > saved && ledger.written - saved > half;
+}
+
+static void hopeless_tell(scopes_archiver *a, const char *text)
+{
+    if (a->guard.hopeless)
+        a->guard.hopeless(text, a->guard.context);
+}
+
+/* Says in a lane up to where it is in the archive. Whoever waits for that may
+ * have few tuples only, which then make a block of their own. */
+static int lane_tell(const eventspace_lane *lane, void *context)
+{
+    scopes_archiver *a = context;
+    scopes_archive_writer *w = a->writers[lane->host];
+    uint64_t saved = UINT64_MAX;
+    int err = 0;
+
+    if (!is_waited_for(lane) || (!w && !a->lossy))
+        return 0;
+    if (!a->lossy) {
+        saved = scopes_archive_saved(w, lane->name);
+        if (presses(lane, saved))
+            err = scopes_archive_write_lane(w, lane->name);
+        saved = scopes_archive_saved(w, lane->name);
+    }
+    if (saved != pastset_element_saved(lane->present) &&
+        pastset_element_tell_saved(lane->present, saved) != 0)
+        hopeless_tell(a, pastset_error());
+    return err;
+}
+
+static int lanes_tell(scopes_archiver *a)
+{
+    if (!a->guard.awaited)
+        return 0;
+    return scopes_feed_lanes_each(a->feed, lane_tell, a);
+}
+
+static int lane_glance(const eventspace_lane *lane, void *context)
+{
+    (void)context;
+    return is_waited_for(lane) &&
+           presses(lane, pastset_element_saved(lane->present));
+}
+
+void scopes_archiver_set_guard(scopes_archiver *a,
+                               const scopes_archiver_guard *guard)
+{
+    a->guard = *guard;
+}
+
+/* A host whose space cannot be read for a while waits in vain: not one that has
+ * just been made. */
+static void unread_look(scopes_archiver *a)
+{
+    const char *unread;
+
+    if (!a->guard.awaited || pastset_now_ns() - a->looked_ns < LOOK_NS)
+        return;
+    a->looked_ns = pastset_now_ns();
+    (void)eventspace_run_refresh(a->run);
+    unread = scopes_archiver_unread(a);
+    if (!unread)
+        a->unread_ns = 0;
+    else if (!a->unread_ns)
+        a->unread_ns = a->looked_ns;
+    else if (a->looked_ns - a->unread_ns > UNREAD_NS)
+        hopeless_tell(a, unread);
+}
+
+/* --- running --- */
+
+/* Until the next pull is due. A long interval ends when somebody may soon wait
+ * for it, but its share is kept to. */
+static void pause_take(scopes_archiver *a)
+{
+    int64_t now_ns = pastset_now_ns();
+    int64_t due_ns = now_ns + a->owed_ns + scopes_feed_pause_ns(a->feed, false);
+    int64_t least_ns =
+        now_ns + a->owed_ns + scopes_feed_pause_ns(a->feed, true);
+    int64_t glance_ns = a->pressed ? SHORT_GLANCE_NS : GLANCE_NS;
+
+    a->pressed = false;
+    while (!atomic_load(&a->stopped) && now_ns < due_ns) {
+        int64_t until_ns = due_ns;
+        if (!a->pressed && a->guard.awaited && scopes_feed_look(a->feed) == 0)
+            a->pressed = scopes_feed_lanes_each(a->feed, lane_glance, a);
+        if (a->pressed)
+            until_ns = least_ns;
+        else if (due_ns - now_ns > glance_ns)
+            until_ns = now_ns + glance_ns;
+        if (now_ns >= until_ns)
+            return;
+        pastset_waiter_wait(&a->waiter, until_ns);
+        now_ns = pastset_now_ns();
+    }
+}
+
+/* Keeps the first error while others may follow. */
+typedef struct first_error {
+    int status;
+    char text[1024];
+} first_error;
+
+static void error_keep(first_error *first, int err)
+{
+    if (!err || first->status)
+        return;
+    first->status = err;
+    snprintf(first->text, sizeof(first->text), "%s", pastset_error());
+}
+
+/* After an attempt. */
+static void trouble_tell(scopes_archiver *a, int err)
+{
+    if (!err)
+        return;
+    a->owed_ns = RETRY_NS;
+    a->lossy = !a->guard.trouble ||
+               a->guard.trouble(pastset_error(), a->guard.context) ==
+                   SCOPES_ARCHIVER_LOSE;
+    if (a->lossy)
+        (void)lanes_tell(a);
+}
+
+/* A disk that is full may have room again; what is gone by then is lost, and
+ * counted, and so is all that comes until the end. */
+static void gather(scopes_archiver *a, scopes_archiver_until until,
+                   first_error *first)
+{
+    bool ended = false;
+
+    while (!ended && !atomic_load(&a->stopped)) {
+        int err = scopes_feed_pull(a->feed, batch_save, a, NULL);
+        if (!err) /* nobody waits for it again before it has written */
+            err = a->lossy ? writers_flush(a) : flush_if_due(a);
+        if (!err) {
+            a->lossy = false;
+            err = lanes_tell(a);
+        }
+        error_keep(first, err);
+        trouble_tell(a, err);
+        unread_look(a);
+        if (until == SCOPES_ARCHIVER_END &&
+            pastset_now_ns() - a->looked_ns > LOOK_NS)
+            ended = hosts_ended(a);
+        if (!ended)
+            pause_take(a);
+    }
+}
+
+int scopes_archiver_run(scopes_archiver *a, scopes_archiver_until until)
+{
+    first_error first = {0};
+
+    a->began_ns = a->flushed_ns = pastset_now_ns();
+    a->processor_ns = processor_ns();
+    if (until != SCOPES_ARCHIVER_ONCE)
+        gather(a, until, &first);
+    error_keep(&first, rest_pull(a));
+    error_keep(&first, lanes_end(a));
+    error_keep(&first, writers_flush(a));
+    return first.status ? pastset_fail(first.status, "%s", first.text) : 0;
+}
+
+void scopes_archiver_ledger(scopes_archiver *a, scopes_ledger *out)
+{
+    pthread_mutex_lock(&a->lock);
+    *out = a->ledger;
+    pthread_mutex_unlock(&a->lock);
+}
+
+void scopes_archiver_cost(scopes_archiver *a, scopes_feed_cost *out)
+{
+    pthread_mutex_lock(&a->lock);
+    *out = a->cost;
+    pthread_mutex_unlock(&a->lock);
+}

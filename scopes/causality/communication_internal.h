@@ -1,0 +1,39 @@
+/* communication_internal.h - what communication.c shares with
+ * communication_steps.c. */
+#ifndef SCOPES_COMMUNICATION_INTERNAL_H
+#define SCOPES_COMMUNICATION_INTERNAL_H
+
+#include "scopes/causality/communication.h"
+#include "scopes/reading/heap_internal.h"
+
+/* What is needed while the view is made. */
+typedef struct scopes__making {
+    scopes_communication *view;
+    const scopes_ways *ways;
+    const scopes_store *store;
+    const scopes_clocks *clocks;
+    scopes_detail detail;
+    bool whole;             /* what is not in the store is lost */
+    uint32_t *collectors;   /* by path: the one at its top */
+    uint32_t *users;        /* by collector id: how many paths begin with it */
+    uint32_t *slots, *uses; /* by path; `uses` is zero between threads */
+    scopes__heap heap;      /* of the paths of a thread, by their next start */
+    size_t *next;           /* by path: its place in its series */
+    uint32_t lowest, highest; /* sequence of the thread's operations */
+    bool any;                 /* operation at all */
+} scopes__making;
+
+/* The step of an operation: the one after the last on its path, `*use`, but
+ * not before that of the thread's operation before it. */
+static inline uint32_t scopes__step_next(uint32_t before, uint32_t *use)
+{
+    *use = *use + 1 > before ? *use + 1 : before;
+    return *use;
+}
+
+/* Numbers the steps of a thread once more if operations are not there, and
+ * sets `missing` and `steps_known`. Before, its operations have the steps that
+ * they have if none is missing. */
+void scopes__number_steps(scopes__making *m, scopes_thread *thread);
+
+#endif

@@ -1,0 +1,253 @@
+/* in_flight.c - taking the notes of executors; see in_flight.h.
+ *
+ * A note of a damaged file may say anything: nodes, hosts, threads and times
+ * that there cannot be are taken for not known. */
+#include "scopes/causality/in_flight_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/request.h"
+#include "pastset/status.h"
+
+typedef struct taking {
+    pending_world world;
+    const paths_map *map;
+    uint32_t *ranked, *ranked_hosts;
+    scopes_pending_list *list;
+    size_t room;
+} taking;
+
+static int no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for what is pending");
+}
+
+/* --- one note --- */
+
+static uint32_t node_of(const taking *t, uint32_t rank)
+{
+    return rank < t->map->node_count ? t->ranked[rank] : PATHS_NONE;
+}
+
+static uint32_t thread_host(const taking *t, uint32_t thread)
+{
+    const scopes_ways *ways = t->world.ways;
+
+    if (thread >= ways->thread_count || ways->threads[thread] == PATHS_NONE)
+        return PATHS_NONE;
+    return t->map->nodes[ways->threads[thread]].host;
+}
+
+static uint32_t element_below(const taking *t, uint32_t node)
+{
+    for (uint32_t i = 0; node != PATHS_NONE && i < t->map->node_count; i++) {
+        if (t->map->nodes[node].kind == PATHS_ELEMENT)
+            return node;
+        node = scopes__next_node(t->map, node);
+    }
+    return PATHS_NONE;
+}
+
+/* What the thread calls the path that begins with a node. */
+static const char *path_name(const taking *t, uint32_t thread, uint32_t first)
+{
+    const scopes_ways *ways = t->world.ways;
+
+    for (uint32_t i = 0; i < ways->top_count; i++) {
+        const scopes_top *top = &ways->tops[i];
+        if (top->thread == thread && t->map->edges[top->edge].to == first)
+            return top->name;
+    }
+    return "";
+}
+
+/* The host with which an operation waits that its thread let go of there. */
+static uint32_t peer_of(const taking *t, uint32_t stage)
+{
+    uint32_t next =
+        stage == PATHS_NONE ? PATHS_NONE : scopes__next_node(t->map, stage);
+
+    if (next == PATHS_NONE ||
+        t->map->nodes[next].host == t->map->nodes[stage].host)
+        return PATHS_NONE;
+    return t->map->nodes[next].host;
+}
+
+static int64_t ns_between(const eventspace_meta *meta, uint64_t from,
+                          uint64_t to)
+{
+    double ns = (double)(int64_t)(to - from) * 1e9 / meta->tick_hz;
+
+    return ns > 0 && ns < 9e18 ? (int64_t)ns : 0;
+}
+
+static void fill(const taking *t, scopes_pending *p,
+                 const paths_executor_note *note)
+{
+    const eventspace_meta *meta =
+        &eventspace_run_host_at(t->world.run, p->host)->meta;
+    bool sane = note->verb < PASTSET_ALL_VERBS;
+
+    p->activity = (paths_activity)note->activity;
+    p->operates =
+        note->sequence > 0 && sane && node_of(t, note->stage) != PATHS_NONE;
+    p->since_ticks = note->since;
+    p->lasts_ns = ns_between(meta, note->since, t->world.ends[p->host]);
+    p->verb = sane ? note->verb : 0;
+    p->of_thread = note->thread;
+    p->sequence = note->sequence;
+    p->under_way = note->under_way;
+    p->tag = note->tag;
+    p->first = node_of(t, note->first);
+    p->stage = node_of(t, note->stage);
+    p->path = path_name(t, note->thread, p->first);
+    p->element = element_below(t, p->stage);
+    p->peer = peer_of(t, p->stage);
+    if (note->activity == PATHS_CONNECTING && note->peer < t->map->host_count)
+        p->peer = t->ranked_hosts[note->peer];
+}
+
+/* --- all of them --- */
+
+static scopes_pending *add(taking *t)
+{
+    scopes_pending *items = t->list->items;
+
+    if (t->list->count == t->room) {
+        t->room = t->room ? 2 * t->room : 64;
+        items = realloc(items, t->room * sizeof(*items));
+        if (!items)
+            return NULL;
+        t->list->items = items;
+    }
+    return memset(&items[t->list->count++], 0, sizeof(*items));
+}
+
+/* Is there something to be told of it? */
+static bool is_told(const taking *t, uint32_t host, uint32_t executor,
+                    const paths_executor_note *note)
+{
+    if (executor == 0)
+        return note->activity == PATHS_RUNNING;
+    return thread_host(t, note->thread) == host;
+}
+
+static int take_one(taking *t, uint32_t host, uint32_t executor)
+{
+    const eventspace_run_host *h = eventspace_run_host_at(t->world.run, host);
+    paths_executor_note note;
+    scopes_pending *p;
+    int err = paths_executor_read(h->space, executor, &note);
+
+    if (err && err != PASTSET_ENOENT)
+        eventspace_run_note(t->world.run, host, "%s", pastset_error());
+    if (err)
+        return err == PASTSET_ENOENT ? err : 0;
+    if (executor == 0 && h->meta.state == EVENTSPACE_RUNNING)
+        t->world.silent_ns[host] =
+            ns_between(&h->meta, note.at, t->world.ends[host]);
+    if (!is_told(t, host, executor, &note))
+        return 0;
+    p = add(t);
+    if (!p)
+        return no_memory();
+    p->host = host;
+    p->thread = executor ? note.thread : PATHS_NONE;
+    fill(t, p, &note);
+    return 0;
+}
+
+static int take_host(taking *t, uint32_t host)
+{
+    const eventspace_run_host *h = eventspace_run_host_at(t->world.run, host);
+    int err = 0;
+
+    if (!h->has_meta || !h->has_space || !(h->meta.tick_hz > 0))
+        return 0;
+    t->world.ends[host] = eventspace_run_end_ticks(t->world.run, host);
+    for (uint32_t i = 0; !err; i++)
+        err = take_one(t, host, i);
+    return err == PASTSET_ENOENT ? 0 : err;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const scopes_pending *a = left, *b = right;
+
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return a->host < b->host ? -1 : a->host > b->host;
+}
+
+static int who_all(taking *t)
+{
+    scopes_pending_list *list = t->list;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].thread < t->world.ways->thread_count)
+            t->world.threads[list->items[i].thread] = &list->items[i];
+    for (size_t i = 0; i < list->count; i++) {
+        scopes_pending *p = &list->items[i];
+        p->waits_for = scopes__pending_who(&t->world, p);
+        if (!p->waits_for)
+            return no_memory();
+    }
+    return 0;
+}
+
+static int begin(taking *t)
+{
+    size_t hosts = t->map->host_count + 1u, nodes = t->map->node_count + 1u;
+
+    t->list = calloc(1, sizeof(*t->list));
+    t->ranked = calloc(nodes, sizeof(*t->ranked));
+    t->ranked_hosts = calloc(hosts, sizeof(*t->ranked_hosts));
+    t->world.ends = calloc(hosts, sizeof(*t->world.ends));
+    t->world.silent_ns = calloc(hosts, sizeof(*t->world.silent_ns));
+    t->world.threads =
+        calloc(t->world.ways->thread_count + 1u, sizeof(*t->world.threads));
+    if (!t->list || !t->ranked || !t->ranked_hosts || !t->world.ends ||
+        !t->world.silent_ns || !t->world.threads)
+        return no_memory();
+    paths_map_rank(t->map, t->ranked);
+    paths_map_rank_hosts(t->map, t->ranked_hosts);
+    return 0;
+}
+
+int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
+                        const scopes_ways *ways)
+{
+    taking t = {.world = {.run = run, .ways = ways}, .map = ways->map};
+    int err = begin(&t);
+
+    for (uint32_t i = 0; i < t.map->host_count && !err; i++)
+        err = take_host(&t, i);
+    if (!err) {
+        if (t.list->count)
+            qsort(t.list->items, t.list->count, sizeof(*t.list->items),
+                  compare);
+        err = who_all(&t);
+    }
+    free(t.ranked);
+    free(t.ranked_hosts);
+    free(t.world.ends);
+    free(t.world.silent_ns);
+    free(t.world.threads);
+    if (err) {
+        scopes_pending_free(t.list);
+        t.list = NULL;
+    }
+    *out = t.list;
+    return err;
+}
+
+void scopes_pending_free(scopes_pending_list *list)
+{
+    if (!list)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i].waits_for);
+    free(list->items);
+    free(list);
+}

@@ -1,0 +1,55 @@
+/* in_flight.h - what the executors of a run are in: at this moment, or when
+ * their hosts ended.
+ *
+ * Trace tuples tell of operations that have come up again. What has not is told
+ * by the notes of executors (paths/engine/executor.h), which are found in the
+ * spaces of a run that goes on, that is over, or that was killed; not in
+ * archives. Whom an operation waits for is told by the map and by what all
+ * others are in.
+ *
+ * The notes are taken one after the other. What moves on meanwhile may be told
+ * as it was or as it is; what stands still is told exactly.
+ *
+ * Threads:   one thread per run.
+ * Ownership: take gives, free takes back, before the run and the ways. */
+#ifndef SCOPES_IN_FLIGHT_H
+#define SCOPES_IN_FLIGHT_H
+
+#include "eventspace/run/run.h"
+#include "paths/engine/executor.h"
+#include "scopes/causality/topology.h"
+
+typedef struct scopes_pending {
+    uint32_t host;   /* of the map */
+    uint32_t thread; /* its number; PATHS_NONE: the host's network loop */
+    paths_activity activity;
+    bool operates;        /* an operation is under way: what `verb` to `element`
+                             tell of it */
+    uint64_t since_ticks; /* of the operation, or else of the activity */
+    int64_t lasts_ns;     /* from then until now, or until its host ended */
+    uint16_t verb;
+    uint32_t of_thread; /* whose operation; the loop's are others' */
+    uint32_t sequence;
+    const char *path;               /* as the thread calls it; "" */
+    uint32_t first, stage, element; /* nodes; PATHS_NONE: not known */
+    uint32_t peer;      /* host with which it waits, or to which it connects;
+                           PATHS_NONE: none */
+    uint32_t under_way; /* operations of paths_start */
+    uint64_t tag;
+    char *waits_for; /* "t3 (computing), t5 (ended)"; "" */
+} scopes_pending;
+
+typedef struct scopes_pending_list {
+    scopes_pending *items; /* threads by their numbers, then loops that carry
+                              an operation */
+    size_t count;
+} scopes_pending_list;
+
+/* Threads whose host never came up, or makes no notes, are not in it. What is
+ * wrong with a note is the host's problem. Errors: PASTSET_ENOMEM. */
+int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
+                        const scopes_ways *ways);
+/* NULL is allowed. */
+void scopes_pending_free(scopes_pending_list *list);
+
+#endif

@@ -1,0 +1,28 @@
+/* in_flight_internal.h - in_flight.c takes the notes, in_flight_who.c says from
+ * them who is waited for. */
+#ifndef SCOPES_IN_FLIGHT_INTERNAL_H
+#define SCOPES_IN_FLIGHT_INTERNAL_H
+
+#include "scopes/causality/in_flight.h"
+
+typedef struct pending_world {
+    eventspace_run *run;
+    const scopes_ways *ways;
+    const scopes_pending **threads; /* by number; NULL: no note */
+    uint64_t *ends;                 /* by host: its ticks now or at its end */
+    int64_t *silent_ns;             /* by host: since its loop's last note */
+} pending_world;
+
+/* The node that follows; PATHS_NONE at the end of the way. */
+static inline uint32_t scopes__next_node(const paths_map *map, uint32_t node)
+{
+    const paths_map_node *n = &map->nodes[node];
+
+    return n->out_count ? map->edges[n->out[0]].to : PATHS_NONE;
+}
+
+/* A text, to be freed; NULL when memory is out. */
+char *scopes__pending_who(const pending_world *world,
+                          const scopes_pending *pending);
+
+#endif

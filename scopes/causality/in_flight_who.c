@@ -1,0 +1,285 @@
+/* in_flight_who.c - who is an operation waiting for?
+ *
+ * It is followed from where its thread let go of it down to its element. The
+ * first that can hold it up says who:
+ *
+ *     a host on the way that is gone, or no longer gives signs of life
+ *     a collective: the threads that lead to it and have not come. A thread has
+ *         come that waits on a way through the collective; so of a tree those
+ *         are named that all others wait for, on whatever host they are
+ *     the element: the threads that may write it (for writes: that may read),
+ *         as the `use` of their paths tells
+ *     another host, if nothing holds up a write at its element */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/wrappers/wrapper.h"
+#include "pastset/request.h"
+#include "scopes/causality/in_flight_internal.h"
+
+#define NAMES_MOST 6
+/* Its loop gives a sign of life each half second. */
+#define SILENT_NS 3000000000
+
+typedef struct names {
+    char text[1024];
+    size_t used;
+    uint32_t count, more;
+} names;
+
+static void add_name(names *n, const char *name, const char *state)
+{
+    size_t room = sizeof(n->text) - n->used;
+    int length = 0;
+
+    if (n->count < NAMES_MOST)
+        length = snprintf(n->text + n->used, room, "%s%s (%s)",
+                          n->count ? ", " : "", name, state);
+    if (length <= 0 || (size_t)length >= room) {
+        n->text[n->used] = 0;
+        n->more++;
+        return;
+    }
+    n->used += (size_t)length;
+    n->count++;
+}
+
+static char *names_text(const names *n)
+{
+    char *text = NULL;
+
+    if (n->more == 0)
+        return strdup(n->text);
+    if (asprintf(&text, "%s and %u more", n->text, n->more) < 0)
+        return NULL;
+    return text;
+}
+
+/* --- what others are in --- */
+
+static bool has_ended(const eventspace_run_host *host)
+{
+    return host->has_meta && host->meta.state != EVENTSPACE_RUNNING;
+}
+
+/* "computing"; "at b3" of one that waits there. */
+static void tell_thread(const pending_world *w, uint32_t thread, char *out,
+                        size_t room)
+{
+    const scopes_pending *p = w->threads[thread];
+    uint32_t host = w->ways->map->nodes[w->ways->threads[thread]].host;
+    const eventspace_run_host *h = eventspace_run_host_at(w->run, host);
+
+    if (!h->has_meta)
+        snprintf(out, room, "host %s has not come up", h->name);
+    else if (!p)
+        snprintf(out, room, "not known");
+    else if (p->activity == PATHS_WAITING && p->stage != PATHS_NONE)
+        snprintf(out, room, "at %s", w->ways->map->nodes[p->stage].name);
+    else if (p->under_way)
+        snprintf(out, room, "%s, %u under way",
+                 paths_activity_name(p->activity), p->under_way);
+    else
+        snprintf(out, room, "%s", paths_activity_name(p->activity));
+}
+
+static void add_thread(names *n, const pending_world *w, uint32_t thread)
+{
+    char state[200];
+
+    tell_thread(w, thread, state, sizeof(state));
+    add_name(n, scopes_ways_thread_name(w->ways, thread), state);
+}
+
+/* --- hosts --- */
+
+/* It ended before this one, which would then have gone on without it. */
+static bool went_before(const pending_world *w, uint32_t host, uint32_t here)
+{
+    const eventspace_run_host *there = eventspace_run_host_at(w->run, host);
+    const eventspace_run_host *own = eventspace_run_host_at(w->run, here);
+    int64_t apart_ns;
+
+    if (!has_ended(there))
+        return false;
+    if (!has_ended(own))
+        return true;
+    apart_ns = eventspace_run_time_ns(w->run, here, w->ends[here]) -
+               eventspace_run_time_ns(w->run, host, w->ends[host]);
+    return apart_ns > SILENT_NS;
+}
+
+static char *host_text(const pending_world *w, uint32_t host, uint32_t here)
+{
+    const eventspace_run_host *there = eventspace_run_host_at(w->run, host);
+    char *text = NULL;
+    int length = 0;
+
+    if (host == here)
+        return NULL;
+    if (!there->has_meta)
+        length = asprintf(&text, "host %s (has not come up)", there->name);
+    else if (went_before(w, host, here))
+        length = asprintf(&text, "host %s (%s)", there->name,
+                          eventspace_state_name(there->meta.state));
+    else if (w->silent_ns[host] > SILENT_NS)
+        length = asprintf(&text, "host %s (no sign of life)", there->name);
+    return length > 0 ? text : NULL;
+}
+
+/* --- collectives --- */
+
+static bool is_collective(const paths_map *map, uint32_t node)
+{
+    const paths_wrapper_type *type =
+        map->nodes[node].kind == PATHS_WRAPPER
+            ? paths_wrapper_find(map->nodes[node].type)
+            : NULL;
+
+    return type && type->joins;
+}
+
+static bool passes(const paths_map *map, uint32_t from, uint32_t node)
+{
+    for (uint32_t i = 0; from != PATHS_NONE && i < map->node_count; i++) {
+        if (from == node)
+            return true;
+        from = scopes__next_node(map, from);
+    }
+    return false;
+}
+
+/* Does the thread contribute to the collective, and has not come? */
+static bool is_missing(const pending_world *w, const scopes_top *top,
+                       uint32_t collective)
+{
+    const paths_map *map = w->ways->map;
+    const scopes_pending *p = w->threads[top->thread];
+    uint32_t first = map->edges[top->edge].to;
+
+    if (!passes(map, first, collective))
+        return false;
+    return !p || !p->operates || p->first == PATHS_NONE ||
+           !passes(map, p->first, collective);
+}
+
+static bool add_missing(names *n, const pending_world *w, uint32_t collective)
+{
+    for (uint32_t i = 0; i < w->ways->top_count; i++) {
+        const scopes_top *top = &w->ways->tops[i];
+        if (is_missing(w, top, collective))
+            add_thread(n, w, top->thread);
+    }
+    return n->count > 0;
+}
+
+/* --- elements --- */
+
+static bool brings(uint16_t verb)
+{
+    return verb == PASTSET_WRITE || verb == PASTSET_EXCHANGE;
+}
+
+static bool may(const paths_map_edge *edge, bool write)
+{
+    const char *use = paths_attributes_get(&edge->attributes, "use");
+
+    if (!use || !*use || strcmp(use, "both") == 0)
+        return true;
+    return write != (strcmp(use, "read") == 0); /* collectives write */
+}
+
+/* Those who could let it go on; each once. */
+static void add_users(names *n, const pending_world *w, const scopes_pending *p)
+{
+    const scopes_ways *ways = w->ways;
+    uint32_t before = p->of_thread;
+
+    for (uint32_t i = 0; i < ways->top_count; i++) {
+        const scopes_top *top = &ways->tops[i];
+        if (top->element != p->element || top->thread == p->of_thread ||
+            top->thread == before ||
+            !may(&ways->map->edges[top->edge], !brings(p->verb)))
+            continue;
+        before = top->thread;
+        add_thread(n, w, top->thread);
+    }
+}
+
+/* A write waits only at an element that blocks. */
+static bool can_wait(const paths_map *map, const scopes_pending *p)
+{
+    const char *policy = paths_node_get(&map->nodes[p->element], "policy");
+
+    return !brings(p->verb) || !policy || strcmp(policy, "block") == 0;
+}
+
+static char *element_who(const pending_world *w, const scopes_pending *p)
+{
+    names n = {.used = 0};
+
+    add_users(&n, w, p);
+    if (n.count)
+        return names_text(&n);
+    return strdup(brings(p->verb) ? "nobody may read it"
+                                  : "nobody may write it");
+}
+
+/* --- all --- */
+
+static char *operation_who(const pending_world *w, const scopes_pending *p)
+{
+    const paths_map *map = w->ways->map;
+    uint32_t at = p->stage;
+    char *text = NULL;
+
+    for (uint32_t i = 0; at != PATHS_NONE && i < map->node_count; i++) {
+        names n = {.used = 0};
+        text = host_text(w, map->nodes[at].host, p->host);
+        if (text)
+            return text;
+        if (is_collective(map, at) && add_missing(&n, w, at))
+            return names_text(&n);
+        at = scopes__next_node(map, at);
+    }
+    if (p->element != PATHS_NONE && can_wait(map, p))
+        return element_who(w, p);
+    if (p->peer == PATHS_NONE)
+        return strdup("");
+    if (asprintf(&text, "host %s", map->hosts[p->peer].name) < 0)
+        return NULL;
+    return text;
+}
+
+static char *starting_who(const pending_world *w, const scopes_pending *p)
+{
+    names n = {.used = 0};
+
+    for (uint32_t i = 0; i < w->ways->map->host_count; i++) {
+        const eventspace_run_host *h = eventspace_run_host_at(w->run, i);
+        if (i != p->host && !h->has_meta)
+            add_name(&n, h->name, "has not come up");
+        else if (i != p->host && has_ended(h))
+            add_name(&n, h->name, eventspace_state_name(h->meta.state));
+    }
+    return n.count ? names_text(&n) : strdup("");
+}
+
+char *scopes__pending_who(const pending_world *world, const scopes_pending *p)
+{
+    char *text = NULL;
+
+    if (p->activity == PATHS_STARTING)
+        return starting_who(world, p);
+    if (p->activity == PATHS_CONNECTING && p->peer != PATHS_NONE) {
+        text = host_text(world, p->peer, p->host);
+        if (!text && asprintf(&text, "host %s",
+                              world->ways->map->hosts[p->peer].name) < 0)
+            return NULL;
+        return text;
+    }
+    if (p->operates && p->activity != PATHS_RUNNING)
+        return operation_who(world, p);
+    return strdup("");
+}

@@ -1,0 +1,444 @@
+/* rounds.c - from the events around a collective wrapper to its rounds.
+ *
+ * First the rounds are listed: one for each event below the wrapper. Where
+ * there is none, the input with the most events stands for it. By which input
+ * the last one came is known from the map, as each thread comes by one input
+ * only. Then each input's events are put to rounds. Where input and the
+ * collector below are on one host, which is the rule, one merge of the two
+ * finds what lies within what. Else it goes by what is certain: the operation
+ * that is the same as the one below; times of other inputs on its host; and the
+ * order. See rounds_place.c. All of it is linear in the number of events.
+ *
+ * A round that was listed but for which some events cannot be told, or were
+ * lost, keeps SCOPES_MISSING there. Events of a round that is not listed are
+ * left out. */
+#include "scopes/causality/rounds_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+typedef struct maker {
+    const scopes_ways *ways;
+    const scopes_store *store;
+    const scopes_meeting *meeting;
+    scopes_rounds *rounds;
+    const scopes_series **series; /* by input; NULL: it has no collector */
+    const scopes_series *below;   /* NULL: no events there */
+    uint32_t reference;  /* input whose events stand for rounds, if not below;
+                            SCOPES_MISSING */
+    uint32_t *by_thread; /* the input of a thread; PATHS_NONE */
+    uint32_t *carriers;  /* by round: index of the last one's event in the
+                            series of input `last`; SCOPES_MISSING. Not of
+                            inputs `is_near`, unless the meeting is shared */
+} maker;
+
+static int no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for the rounds");
+}
+
+/* `count` times SCOPES_MISSING. */
+static uint32_t *numbers_make(size_t count)
+{
+    uint32_t *numbers = malloc((count + 1) * sizeof(*numbers));
+
+    if (numbers)
+        memset(numbers, 0xff, (count + 1) * sizeof(*numbers));
+    return numbers;
+}
+
+/* --- what is lost --- */
+
+/* Is no event of this host missing? Of stores whose losses are only known in
+ * all, any may be of any host. */
+static bool is_solid(const scopes_store *store, uint32_t host)
+{
+    uint64_t missed = 0;
+
+    if (store->ledger.missed == 0)
+        return true;
+    for (uint32_t i = 0; i < store->map->host_count; i++)
+        missed += store->ledgers[i].missed;
+    return missed == store->ledger.missed && host < store->map->host_count &&
+           store->ledgers[host].missed == 0;
+}
+
+/* And was nothing left out, as it is for a window? */
+static bool is_whole(const scopes_store *store, uint32_t host)
+{
+    return is_solid(store, host) && store->ledger.beside == 0;
+}
+
+/* --- the list of rounds --- */
+
+static int threads_note(maker *m)
+{
+    uint32_t meeting = (uint32_t)(m->meeting - m->ways->meetings);
+
+    m->by_thread = numbers_make(m->ways->thread_count);
+    if (!m->by_thread)
+        return no_memory();
+    for (uint32_t i = 0; i < m->ways->thread_count; i++)
+        m->by_thread[i] = scopes_ways_input(m->ways, meeting, i);
+    return 0;
+}
+
+static int list_by_below(maker *m)
+{
+    scopes_rounds *rounds = m->rounds;
+
+    rounds->below = numbers_make(m->below->count);
+    rounds->last = numbers_make(m->below->count);
+    if (!rounds->below || !rounds->last)
+        return no_memory();
+    for (size_t i = 0; i < m->below->count; i++) {
+        uint32_t thread = m->below->events[i].thread;
+        if (thread >= m->ways->thread_count ||
+            m->by_thread[thread] == PATHS_NONE)
+            continue; /* another way that joins above the collector */
+        rounds->below[rounds->count] = (uint32_t)i;
+        rounds->last[rounds->count++] = m->by_thread[thread];
+    }
+    return 0;
+}
+
+static int list_by_reference(maker *m)
+{
+    scopes_rounds *rounds = m->rounds;
+
+    for (uint32_t i = 0; i < rounds->inputs; i++) {
+        if (m->series[i] && m->series[i]->count > rounds->count) {
+            rounds->count = (uint32_t)m->series[i]->count;
+            m->reference = i;
+        }
+    }
+    rounds->below = numbers_make(rounds->count);
+    rounds->last = numbers_make(rounds->count);
+    return rounds->below && rounds->last ? 0 : no_memory();
+}
+
+/* --- who came last --- */
+
+/* Is an input's collector on the host of the one below? */
+static bool is_near(const maker *m, uint32_t input)
+{
+    return m->below && m->series[input] &&
+           m->series[input]->host == m->below->host;
+}
+
+/* Where the events of the carriers that came by one input are. Buffers have
+ * room for all rounds. */
+static int carriers_of(maker *m, uint32_t input, uint64_t *keys,
+                       uint32_t *which, uint32_t *found)
+{
+    const scopes_rounds *rounds = m->rounds;
+    uint64_t *there;
+    uint32_t count = 0;
+    int err;
+
+    for (uint32_t r = 0; r < rounds->count; r++) {
+        if (rounds->last[r] != input)
+            continue;
+        keys[count] = scopes__key(&m->below->events[rounds->below[r]]);
+        which[count++] = r;
+    }
+    if (count == 0 || !m->series[input])
+        return 0;
+    there = scopes__keys(m->series[input]);
+    if (!there)
+        return no_memory();
+    err =
+        scopes__match_keys(found, keys, count, there, m->series[input]->count);
+    free(there);
+    for (uint32_t i = 0; i < count && !err; i++)
+        m->carriers[which[i]] = found[i];
+    return err;
+}
+
+static int carriers_find(maker *m)
+{
+    const scopes_rounds *rounds = m->rounds;
+    uint64_t *keys = malloc((rounds->count + 1u) * sizeof(*keys));
+    uint32_t *which = numbers_make(rounds->count);
+    uint32_t *found = numbers_make(rounds->count);
+    int err = keys && which && found ? 0 : no_memory();
+
+    for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
+        if (m->meeting->shared || !is_near(m, i))
+            err = carriers_of(m, i, keys, which, found);
+    }
+    free(keys);
+    free(which);
+    free(found);
+    return err;
+}
+
+/* Where others join the way before the collector below, only those events are
+ * rounds whose operation came by an input. */
+static void strangers_drop(maker *m)
+{
+    scopes_rounds *rounds = m->rounds;
+    uint32_t kept = 0;
+
+    for (uint32_t r = 0; r < rounds->count; r++) {
+        if (m->carriers[r] == SCOPES_MISSING)
+            continue;
+        rounds->below[kept] = rounds->below[r];
+        rounds->last[kept] = rounds->last[r];
+        m->carriers[kept++] = m->carriers[r];
+    }
+    rounds->count = kept;
+}
+
+/* By what rounds are listed they are counted. Of the operations below a shared
+ * meeting only some are rounds. */
+static uint64_t first_number(const maker *m)
+{
+    uint32_t by = m->meeting->lower;
+
+    if (!m->below)
+        by = m->reference == SCOPES_MISSING
+                 ? PATHS_NONE
+                 : m->meeting->inputs.ids[m->reference];
+    else if (m->meeting->shared && m->store->ledger.beside)
+        return SCOPES_NO_NUMBER;
+    return scopes_store_first(m->store, by);
+}
+
+static int list(maker *m)
+{
+    int err = threads_note(m);
+
+    if (err || !m->below)
+        return err ? err : list_by_reference(m);
+    err = list_by_below(m);
+    m->carriers = numbers_make(m->rounds->count);
+    if (!err && !m->carriers)
+        err = no_memory();
+    if (!err)
+        err = carriers_find(m);
+    if (!err && m->meeting->shared)
+        strangers_drop(m);
+    return err;
+}
+
+/* --- inputs on the host of the collector below --- */
+
+/* The event of the one that came last is known by its name: no other can be
+ * his. */
+static bool is_allowed(const maker *m, uint32_t round, uint32_t input,
+                       const eventspace_trace *event)
+{
+    const scopes_rounds *rounds = m->rounds;
+
+    return rounds->last[round] != input ||
+           scopes__key(event) ==
+               scopes__key(&m->below->events[rounds->below[round]]);
+}
+
+/* One merge: the events by one way follow each other, as those below do. With
+ * stamps of a coarse counter two may hold the same moment; then neither is
+ * certain. */
+static void place_near(maker *m, uint32_t input)
+{
+    scopes_rounds *rounds = m->rounds;
+    const eventspace_trace *events = m->series[input]->events;
+    size_t count = m->series[input]->count, e = 0;
+    uint32_t *before = NULL; /* where event e was put already */
+
+    for (uint32_t r = 0; r < rounds->count; r++) {
+        const eventspace_trace *below = &m->below->events[rounds->below[r]];
+        uint32_t *out = &rounds->events[(size_t)r * rounds->inputs + input];
+        while (e < count && events[e].end < below->end) {
+            before = NULL;
+            e++;
+        }
+        if (e == count)
+            break;
+        if (events[e].start > below->start ||
+            (e + 1 < count && events[e + 1].start <= below->start))
+            continue;
+        if (before) {
+            *before = SCOPES_MISSING;
+        } else if (is_allowed(m, r, input, &events[e])) {
+            *out = (uint32_t)e;
+            before = out;
+        }
+    }
+}
+
+/* --- inputs on other hosts, or with nothing below --- */
+
+/* When the rounds were, as far as events of inputs on a host tell. */
+static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t host)
+{
+    const scopes_rounds *rounds = m->rounds;
+    uint32_t count = 0;
+
+    for (uint32_t r = 0; r < rounds->count; r++) {
+        uint32_t input = m->below ? rounds->last[r] : m->reference;
+        uint32_t at = m->below ? m->carriers[r] : r;
+        const scopes_series *series = m->series[input];
+        if (at == SCOPES_MISSING || series->host != host)
+            continue;
+        out[count++] =
+            (scopes__span){series->events[at].start, series->events[at].end, r};
+    }
+    return count;
+}
+
+static scopes__known known_of(const maker *m, uint32_t input)
+{
+    uint32_t host = m->series[input]->host;
+    const scopes_series *spine = m->below ? m->below : m->series[m->reference];
+    scopes__known known = {
+        .count = m->rounds->count,
+        .dense = is_solid(m->store, spine->host),
+        .solid = is_solid(m->store, host),
+    };
+
+    known.begun = is_whole(m->store, spine->host);
+    known.first = is_whole(m->store, host);
+    return known;
+}
+
+/* The round of each event of an input, if it is known at once. */
+static void rounds_given(const maker *m, uint32_t input, uint32_t *out)
+{
+    const scopes_rounds *rounds = m->rounds;
+
+    if (!m->below) {
+        for (uint32_t r = 0; input == m->reference && r < rounds->count; r++)
+            out[r] = r;
+        return;
+    }
+    for (uint32_t r = 0; r < rounds->count; r++) {
+        if (rounds->last[r] == input && m->carriers[r] != SCOPES_MISSING)
+            out[m->carriers[r]] = r;
+    }
+}
+
+static int place_far(maker *m, uint32_t input, scopes__span *spans)
+{
+    const scopes_series *series = m->series[input];
+    scopes_rounds *rounds = m->rounds;
+    scopes__known known = known_of(m, input);
+    uint32_t *found = numbers_make(series->count);
+    int err;
+
+    if (!found)
+        return no_memory();
+    known.spans = spans;
+    known.span_count = spans_find(m, spans, series->host);
+    rounds_given(m, input, found);
+    err = scopes__rounds_place(found, series, &known);
+    for (uint32_t e = 0; e < series->count && !err; e++) {
+        if (found[e] != SCOPES_MISSING &&
+            is_allowed(m, found[e], input, &series->events[e]))
+            rounds->events[(size_t)found[e] * rounds->inputs + input] = e;
+    }
+    free(found);
+    return err;
+}
+
+static int place(maker *m)
+{
+    scopes_rounds *rounds = m->rounds;
+    scopes__span *spans = malloc((rounds->count + 1u) * sizeof(*spans));
+    int err = 0;
+
+    rounds->events = numbers_make((size_t)rounds->count * rounds->inputs);
+    if (!spans || !rounds->events)
+        err = no_memory();
+    for (uint32_t i = 0; i < rounds->inputs && !err && rounds->count; i++) {
+        if (is_near(m, i))
+            place_near(m, i);
+        else if (m->series[i])
+            err = place_far(m, i, spans);
+    }
+    free(spans);
+    return err;
+}
+
+/* --- all of it --- */
+
+static bool is_complete(const maker *m)
+{
+    const scopes_rounds *rounds = m->rounds;
+
+    for (uint32_t i = 0; i < rounds->inputs; i++) {
+        if (!m->series[i])
+            continue;
+        for (uint32_t r = 0; r < rounds->count; r++) {
+            if (rounds->events[(size_t)r * rounds->inputs + i] ==
+                SCOPES_MISSING)
+                return false;
+        }
+    }
+    return m->store->ledger.missed == 0;
+}
+
+static int series_find(maker *m)
+{
+    const scopes_ids *inputs = &m->meeting->inputs;
+    uint32_t lower = m->meeting->lower;
+
+    m->series = calloc(inputs->count + 1u, sizeof(m->series[0]));
+    if (!m->series)
+        return no_memory();
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        if (inputs->ids[i] != PATHS_NONE)
+            m->series[i] = scopes_store_series(m->store, inputs->ids[i]);
+    }
+    if (lower != PATHS_NONE)
+        m->below = scopes_store_series(m->store, lower);
+    if (m->below && m->below->count == 0)
+        m->below = NULL;
+    return 0;
+}
+
+int scopes_rounds_make(scopes_rounds **out, const scopes_ways *ways,
+                       const scopes_store *store, uint32_t meeting)
+{
+    maker m = {.ways = ways,
+               .store = store,
+               .meeting = &ways->meetings[meeting],
+               .rounds = calloc(1, sizeof(*m.rounds)),
+               .reference = SCOPES_MISSING};
+    int err;
+
+    *out = NULL;
+    if (!m.rounds)
+        return no_memory();
+    m.rounds->meeting = m.meeting;
+    m.rounds->inputs = m.meeting->inputs.count;
+    err = series_find(&m);
+    if (!err)
+        err = list(&m);
+    if (!err)
+        err = place(&m);
+    if (!err) {
+        m.rounds->first = first_number(&m);
+        m.rounds->complete = is_complete(&m);
+    }
+    free(m.series);
+    free(m.by_thread);
+    free(m.carriers);
+    if (err)
+        scopes_rounds_free(m.rounds);
+    else
+        *out = m.rounds;
+    return err;
+}
+
+void scopes_rounds_free(scopes_rounds *rounds)
+{
+    if (!rounds)
+        return;
+    free(rounds->events);
+    free(rounds->below);
+    free(rounds->last);
+    free(rounds);
+}

@@ -1,0 +1,409 @@
+/* topology.c - from a path map to hops, meetings and tops.
+ *
+ * Below a thread each node has one way down, so that all of them form a forest
+ * whose roots are elements. Everything here is found by walking down that
+ * forest, and a meeting's inputs by walking up from it, once over each edge.
+ * Maps may come from files that nobody has checked: ways that lead in a circle
+ * or part, ids that are given twice or far too high, and collectors that stand
+ * on no host are refused. */
+#include "scopes/causality/topology_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+#include "paths/wrappers/wrapper.h"
+
+typedef scopes__ways_maker maker;
+
+/* --- helpers --- */
+
+int scopes__ways_no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for the ways of a map");
+}
+
+/* `count` numbers, each PATHS_NONE. */
+static uint32_t *numbers_make(size_t count)
+{
+    uint32_t *numbers = malloc((count + 1) * sizeof(*numbers));
+
+    if (numbers)
+        memset(numbers, 0xff, (count + 1) * sizeof(*numbers));
+    return numbers;
+}
+
+/* There is room for as many as the next power of two. */
+int scopes__ways_add(scopes_ids *list, uint32_t id)
+{
+    uint32_t count = list->count;
+
+    if ((count & (count - 1)) == 0) {
+        size_t room = count ? 2 * (size_t)count : 1;
+        uint32_t *more = realloc(list->ids, room * sizeof(*more));
+        if (!more)
+            return scopes__ways_no_memory();
+        list->ids = more;
+    }
+    list->ids[list->count++] = id;
+    return 0;
+}
+
+static bool is_collector(const paths_map_node *node)
+{
+    return node->kind == PATHS_WRAPPER && strcmp(node->type, "collector") == 0;
+}
+
+static bool is_collective(const paths_map_node *node)
+{
+    const paths_wrapper_type *type =
+        node->kind == PATHS_WRAPPER ? paths_wrapper_find(node->type) : NULL;
+
+    return type && type->joins;
+}
+
+/* --- nodes --- */
+
+static void nodes_link(maker *m)
+{
+    const paths_map *map = m->map;
+
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        const paths_map_node *node = &map->nodes[i];
+        m->joins[i] = is_collective(node);
+        if (node->kind == PATHS_WRAPPER && node->out_count)
+            m->next[i] = map->edges[node->out[0]].to;
+    }
+}
+
+/* Each way down is followed until it comes to a node that was seen before:
+ * one of the same way is a circle. */
+static int circles_refuse(maker *m)
+{
+    const paths_map *map = m->map;
+    uint32_t *seen = numbers_make(map->node_count); /* by which way */
+    int err = 0;
+
+    if (!seen)
+        return scopes__ways_no_memory();
+    for (uint32_t i = 0; i < map->node_count && !err; i++) {
+        uint32_t at = i;
+        while (at != PATHS_NONE && seen[at] == PATHS_NONE) {
+            seen[at] = i;
+            at = m->next[at];
+        }
+        if (at != PATHS_NONE && seen[at] == i)
+            err = pastset_fail(
+                PASTSET_EMAP, "%s:%u: %s: the way from here leads back to it",
+                map->file, map->nodes[at].line, map->nodes[at].name);
+    }
+    free(seen);
+    return err;
+}
+
+/* Where ways part and meet again, going up from a meeting would take twice as
+ * long with each such pair of edges. */
+static int partings_refuse(const paths_map *map, const paths_map_node *node)
+{
+    if (node->kind == PATHS_THREAD ||
+        node->out_count <= (node->kind == PATHS_WRAPPER))
+        return 0;
+    return pastset_fail(PASTSET_EMAP, "%s:%u: %s: %u edges leave it, of %s",
+                        map->file, node->line, node->name, node->out_count,
+                        node->kind == PATHS_WRAPPER ? "which a path has one"
+                                                    : "an element");
+}
+
+static int collector_note(maker *m, uint32_t index)
+{
+    const paths_map *map = m->map;
+    const paths_map_node *node = &map->nodes[index];
+    uint64_t id;
+    int err = paths_node_number(map, node, "id", UINT64_MAX, &id);
+
+    if (err)
+        return err;
+    if (node->host >= map->host_count)
+        return pastset_fail(PASTSET_EMAP,
+                            "%s:%u: %s: a collector that is on no host",
+                            map->file, node->line, node->name);
+    if (id >= map->node_count || m->ways->nodes[id] != PATHS_NONE)
+        return pastset_fail(PASTSET_EMAP,
+                            "%s:%u: %s: a collector needs an id of its own, "
+                            "below the number of nodes; make the map again "
+                            "with `eventspace map instrument`",
+                            map->file, node->line, node->name);
+    m->ids[index] = (uint32_t)id;
+    m->ways->nodes[id] = index;
+    if (id >= m->ways->collectors)
+        m->ways->collectors = (uint32_t)id + 1;
+    return 0;
+}
+
+static int thread_note(maker *m, uint32_t index)
+{
+    const paths_map *map = m->map;
+    const paths_map_node *node = &map->nodes[index];
+    uint64_t number;
+    int err = paths_node_number(map, node, "number", UINT64_MAX, &number);
+
+    if (err)
+        return err;
+    if (number >= m->ways->thread_count ||
+        m->ways->threads[number] != PATHS_NONE)
+        return pastset_fail(PASTSET_EMAP,
+                            "%s:%u: %s: threads must be numbered from 0 to "
+                            "%u, each number once",
+                            map->file, node->line, node->name,
+                            m->ways->thread_count - 1);
+    m->ways->threads[number] = index;
+    return 0;
+}
+
+static int nodes_note(maker *m)
+{
+    const paths_map *map = m->map;
+    int err = circles_refuse(m);
+
+    for (uint32_t i = 0; i < map->node_count && !err; i++) {
+        err = partings_refuse(map, &map->nodes[i]);
+        if (err)
+            break;
+        if (map->nodes[i].kind == PATHS_THREAD)
+            err = thread_note(m, i);
+        else if (is_collector(&map->nodes[i]))
+            err = collector_note(m, i);
+    }
+    return err;
+}
+
+/* The element at the end of the way that passes a node. */
+uint32_t scopes__ways_element(const maker *m, uint32_t node)
+{
+    uint32_t at = node;
+
+    while (m->next[at] != PATHS_NONE)
+        at = m->next[at];
+    return m->map->nodes[at].kind == PATHS_ELEMENT ? at : PATHS_NONE;
+}
+
+/* --- hops --- */
+
+static int name_add(char **name, const char *more)
+{
+    char *longer = NULL;
+
+    if (asprintf(&longer, "%s%s%s", *name, **name ? " > " : "", more) < 0)
+        return scopes__ways_no_memory();
+    free(*name);
+    *name = longer;
+    return 0;
+}
+
+/* What stands between a collector and the next one. */
+static int hop_walk(const maker *m, scopes_hop *hop, uint32_t from)
+{
+    uint32_t at = m->next[from];
+    int err = 0;
+
+    hop->name = strdup("");
+    if (!hop->name)
+        return scopes__ways_no_memory();
+    for (; at != PATHS_NONE && !err; at = m->next[at]) {
+        const paths_map_node *node = &m->map->nodes[at];
+        hop->lower = m->ids[at];
+        if (hop->lower != PATHS_NONE)
+            break;
+        if (m->joins[at])
+            hop->collective = at;
+        else if (strcmp(node->type, "proxy") == 0)
+            hop->proxy = at;
+        if (node->kind == PATHS_WRAPPER || !*hop->name)
+            err = name_add(&hop->name, node->name);
+    }
+    return err;
+}
+
+static int hop_make(maker *m, uint32_t id)
+{
+    scopes_ways *ways = m->ways;
+    scopes_hop *hop = &ways->hops[id];
+    uint32_t node = ways->nodes[id], end;
+    int err;
+
+    *hop = (scopes_hop){PATHS_NONE, PATHS_NONE, PATHS_NONE, PATHS_NONE,
+                        PATHS_NONE, false,      NULL};
+    if (node == PATHS_NONE)
+        return 0;
+    hop->upper = id;
+    hop->element = scopes__ways_element(m, node);
+    err = hop_walk(m, hop, node);
+    end = hop->lower != PATHS_NONE ? ways->nodes[hop->lower] : hop->element;
+    hop->remote = end != PATHS_NONE &&
+                  m->map->nodes[end].host != m->map->nodes[node].host;
+    if (!err && hop->lower != PATHS_NONE)
+        err = scopes__ways_add(&ways->above[hop->lower], id);
+    else if (!err && hop->element != PATHS_NONE)
+        err = scopes__ways_add(&ways->lowest[hop->element], id);
+    return err;
+}
+
+static int hops_make(maker *m)
+{
+    scopes_ways *ways = m->ways;
+    int err = 0;
+
+    ways->hops = calloc(ways->collectors + 1u, sizeof(*ways->hops));
+    ways->above = calloc(ways->collectors + 1u, sizeof(*ways->above));
+    if (!ways->hops || !ways->above)
+        return scopes__ways_no_memory();
+    for (uint32_t i = 0; i < ways->collectors && !err; i++)
+        err = hop_make(m, i);
+    return err;
+}
+
+/* --- all of it --- */
+
+static int maker_init(maker *m)
+{
+    const paths_map *map = m->map;
+    scopes_ways *ways = m->ways;
+    uint32_t nodes = map->node_count;
+
+    m->next = numbers_make(nodes);
+    m->ids = numbers_make(nodes);
+    m->at = numbers_make(nodes);
+    m->meeting = numbers_make(nodes);
+    m->input = numbers_make(nodes);
+    m->by_edge = numbers_make(map->edge_count);
+    m->joins = calloc(nodes + 1u, sizeof(*m->joins));
+    ways->thread_count = paths_map_threads(map);
+    ways->threads = numbers_make(ways->thread_count);
+    ways->nodes = numbers_make(nodes);
+    ways->lowest = calloc(nodes + 1u, sizeof(*ways->lowest));
+    return m->next && m->ids && m->at && m->meeting && m->input && m->by_edge &&
+                   m->joins && ways->threads && ways->nodes && ways->lowest
+               ? 0
+               : scopes__ways_no_memory();
+}
+
+static void maker_fini(maker *m)
+{
+    free(m->next);
+    free(m->ids);
+    free(m->at);
+    free(m->meeting);
+    free(m->input);
+    free(m->by_edge);
+    free(m->joins);
+}
+
+int scopes_ways_make(scopes_ways **out, const paths_map *map)
+{
+    maker m = {.map = map, .ways = calloc(1, sizeof(*m.ways))};
+    int err;
+
+    *out = NULL;
+    if (!m.ways)
+        return scopes__ways_no_memory();
+    m.ways->map = map;
+    err = maker_init(&m);
+    if (!err) {
+        nodes_link(&m);
+        err = nodes_note(&m);
+    }
+    if (!err)
+        err = hops_make(&m);
+    if (!err)
+        err = scopes__ways_meetings(&m);
+    if (!err)
+        err = scopes__ways_tops(&m);
+    maker_fini(&m);
+    if (err)
+        scopes_ways_free(m.ways);
+    else
+        *out = m.ways;
+    return err;
+}
+
+static void lists_free(scopes_ids *lists, uint32_t count)
+{
+    for (uint32_t i = 0; lists && i < count; i++)
+        free(lists[i].ids);
+    free(lists);
+}
+
+void scopes_ways_free(scopes_ways *ways)
+{
+    if (!ways)
+        return;
+    for (uint32_t i = 0; ways->hops && i < ways->collectors; i++)
+        free(ways->hops[i].name);
+    for (uint32_t i = 0; i < ways->meeting_count; i++)
+        free(ways->meetings[i].inputs.ids);
+    lists_free(ways->above, ways->collectors);
+    lists_free(ways->lowest, ways->map->node_count);
+    free(ways->hops);
+    free(ways->nodes);
+    free(ways->meetings);
+    free(ways->tops);
+    free(ways->threads);
+    free(ways);
+}
+
+/* --- questions --- */
+
+/* The first top of a thread, by bisection: they are in the order of threads. */
+static uint32_t first_top(const scopes_ways *ways, uint32_t thread)
+{
+    uint32_t low = 0, high = ways->top_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ways->tops[middle].thread < thread)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* From the first meeting of each of the thread's paths down to this one. */
+uint32_t scopes_ways_input(const scopes_ways *ways, uint32_t meeting,
+                           uint32_t thread)
+{
+    for (uint32_t i = first_top(ways, thread);
+         i < ways->top_count && ways->tops[i].thread == thread; i++) {
+        uint32_t at = ways->tops[i].meeting, input = ways->tops[i].input;
+        for (; at != PATHS_NONE && at != meeting;
+             at = ways->meetings[at].parent)
+            input = ways->meetings[at].parent_input;
+        if (at != PATHS_NONE)
+            return input;
+    }
+    return PATHS_NONE;
+}
+
+const char *scopes_ways_node_name(const scopes_ways *ways, uint32_t node)
+{
+    return node < ways->map->node_count ? ways->map->nodes[node].name : "";
+}
+
+const char *scopes_ways_host_name(const scopes_ways *ways, uint32_t host)
+{
+    return host < ways->map->host_count ? ways->map->hosts[host].name : "";
+}
+
+const char *scopes_ways_thread_name(const scopes_ways *ways, uint32_t thread)
+{
+    return thread < ways->thread_count
+               ? scopes_ways_node_name(ways, ways->threads[thread])
+               : "";
+}
+
+const char *scopes_ways_collector_name(const scopes_ways *ways, uint32_t id)
+{
+    return id < ways->collectors ? scopes_ways_node_name(ways, ways->nodes[id])
+                                 : "";
+}

@@ -1,0 +1,421 @@
+/* tree.c - see tree_internal.h. All of it is in linear time: arrays of event
+ * numbers by round, which are put one behind the other. */
+#include "scopes/causality/tree_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+/* While it is being made. */
+typedef struct making {
+    scopes__tree *tree;
+    const scopes_ways *ways;
+    const scopes_store *store;
+    const scopes_clocks *clocks;
+    uint32_t room; /* for branches */
+} making;
+
+int scopes__tree_no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for a tree of collectors");
+}
+
+uint32_t *scopes__tree_numbers(size_t count)
+{
+    uint32_t *array = malloc((count ? count : 1) * sizeof(*array));
+
+    if (array)
+        memset(array, 0xff, count * sizeof(*array));
+    return array;
+}
+
+/* Whose top the collector is, if it is one that leads to this tree. */
+static uint32_t top_of(const scopes_ways *ways, uint32_t collector)
+{
+    for (uint32_t i = 0; i < ways->top_count; i++) {
+        if (ways->tops[i].collector == collector)
+            return i;
+    }
+    return SCOPES_MISSING;
+}
+
+/* Takes `at`. Gives the number of the branch; SCOPES_MISSING: no memory. */
+static uint32_t add_branch(making *m, uint32_t collector, uint32_t lower,
+                           uint32_t *at)
+{
+    scopes__tree *tree = m->tree;
+    const scopes_series *series = scopes_store_series(m->store, collector);
+    uint32_t top = top_of(m->ways, collector);
+
+    if (tree->branch_count == m->room) {
+        uint32_t room = m->room ? 2 * m->room : 16;
+        scopes__branch *more =
+            realloc(tree->branches, room * sizeof(*tree->branches));
+        if (!more) {
+            free(at);
+            return SCOPES_MISSING;
+        }
+        tree->branches = more;
+        m->room = room;
+    }
+    tree->branches[tree->branch_count] = (scopes__branch){
+        .collector = collector,
+        .lower = lower,
+        .depth = lower == SCOPES_MISSING ? 0 : tree->branches[lower].depth + 1,
+        .top = top,
+        .thread =
+            top == SCOPES_MISSING ? PATHS_NONE : m->ways->tops[top].thread,
+        .host = m->ways->map->nodes[m->ways->nodes[collector]].host,
+        .events = series->events,
+        .at = at,
+    };
+    return tree->branch_count++;
+}
+
+/* Puts `next` behind `at`: at[r] becomes next[at[r]]. */
+static void follow(uint32_t *at, uint32_t rounds, const uint32_t *next)
+{
+    for (uint32_t r = 0; r < rounds; r++) {
+        if (at[r] != SCOPES_MISSING)
+            at[r] = next[at[r]];
+    }
+}
+
+/* What leads the other way: out[map[i]] = i. */
+static uint32_t *inverted(const uint32_t *map, size_t count, size_t others)
+{
+    uint32_t *out = scopes__tree_numbers(others);
+
+    for (size_t i = 0; out && i < count; i++) {
+        if (map[i] != SCOPES_MISSING)
+            out[map[i]] = (uint32_t)i;
+    }
+    return out;
+}
+
+static uint32_t *copied(const uint32_t *at, uint32_t rounds)
+{
+    uint32_t *copy = scopes__tree_numbers(rounds);
+
+    if (copy)
+        memcpy(copy, at, rounds * sizeof(*copy));
+    return copy;
+}
+
+/* --- upwards from the root --- */
+
+static int add_meeting(making *m, const scopes_rounds *rounds, uint32_t lower,
+                       const uint32_t *round_of);
+
+/* The collector one hop above a branch, with no collective in between. */
+static int add_above(making *m, uint32_t branch, uint32_t collector,
+                     uint32_t *added)
+{
+    const scopes_series *upper = scopes_store_series(m->store, collector);
+    const scopes_series *lower =
+        scopes_store_series(m->store, m->tree->branches[branch].collector);
+    uint32_t *down, *up, *at;
+    int err = scopes_match(&down, upper, lower);
+
+    if (err)
+        return err;
+    up = inverted(down, upper->count, lower->count);
+    at = copied(m->tree->branches[branch].at, m->tree->rounds);
+    free(down);
+    if (up && at) {
+        follow(at, m->tree->rounds, up);
+        free(up);
+        *added = add_branch(m, collector, branch, at);
+        return *added == SCOPES_MISSING ? scopes__tree_no_memory() : 0;
+    }
+    free(up);
+    free(at);
+    return scopes__tree_no_memory();
+}
+
+/* The partial whose carriers pass a branch. */
+static int add_partial(making *m, uint32_t branch, uint32_t meeting)
+{
+    scopes_rounds *rounds;
+    uint32_t collector = m->tree->branches[branch].collector;
+    size_t below = scopes_store_series(m->store, collector)->count;
+    uint32_t *round_of, *by_event;
+    int err = scopes_rounds_make(&rounds, m->ways, m->store, meeting);
+
+    if (err)
+        return err;
+    by_event = inverted(rounds->below, rounds->count, below);
+    round_of = copied(m->tree->branches[branch].at, m->tree->rounds);
+    if (by_event && round_of) {
+        follow(round_of, m->tree->rounds, by_event);
+        err = add_meeting(m, rounds, branch, round_of);
+    } else {
+        err = scopes__tree_no_memory();
+    }
+    free(by_event);
+    free(round_of);
+    scopes_rounds_free(rounds);
+    return err;
+}
+
+static uint32_t meeting_above(const scopes_ways *ways, uint32_t collector)
+{
+    for (uint32_t i = 0; i < ways->meeting_count; i++) {
+        if (ways->meetings[i].lower == collector)
+            return i;
+    }
+    return PATHS_NONE;
+}
+
+/* All that is above a branch. */
+static int climb(making *m, uint32_t branch)
+{
+    uint32_t collector = m->tree->branches[branch].collector;
+    uint32_t partial = meeting_above(m->ways, collector);
+    const scopes_ids *above = &m->ways->above[collector];
+
+    if (partial != PATHS_NONE)
+        return add_partial(m, branch, partial);
+    for (uint32_t i = 0; i < above->count; i++) {
+        uint32_t added;
+        int err = add_above(m, branch, above->ids[i], &added);
+        if (!err)
+            err = climb(m, added);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* The inputs of a meeting, and what is above them. `round_of` tells its round
+ * in each of the tree's; NULL: the same. */
+static int add_meeting(making *m, const scopes_rounds *rounds, uint32_t lower,
+                       const uint32_t *round_of)
+{
+    const scopes_ids *inputs = &rounds->meeting->inputs;
+
+    for (uint32_t i = 0; i < rounds->inputs; i++) {
+        uint32_t *at, branch;
+        int err;
+        if (inputs->ids[i] == PATHS_NONE)
+            continue;
+        at = scopes__tree_numbers(m->tree->rounds);
+        if (!at)
+            return scopes__tree_no_memory();
+        for (uint32_t r = 0; r < m->tree->rounds; r++) {
+            uint32_t round = round_of ? round_of[r] : r;
+            if (round != SCOPES_MISSING)
+                at[r] = rounds->events[(size_t)round * rounds->inputs + i];
+        }
+        branch = add_branch(m, inputs->ids[i], lower, at);
+        if (branch == SCOPES_MISSING)
+            return scopes__tree_no_memory();
+        err = climb(m, branch);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+/* --- down from the root --- */
+
+/* The collectors from `collector` down, the lowest first; their number. */
+static uint32_t chain_down(const scopes_ways *ways, uint32_t collector,
+                           uint32_t *ids)
+{
+    uint32_t count = 0;
+
+    for (; collector != PATHS_NONE && count < PATHS_PATH_NODES;
+         collector = ways->hops[collector].lower)
+        ids[count++] = collector;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint32_t kept = ids[i];
+        ids[i] = ids[count - 1 - i];
+        ids[count - 1 - i] = kept;
+    }
+    return count;
+}
+
+/* The event at `lower` of each round, from that at `upper`. */
+static int step_down(const making *m, uint32_t upper, uint32_t lower,
+                     const uint32_t *at_upper, uint32_t **out)
+{
+    uint32_t *down;
+    int err = scopes_match(&down, scopes_store_series(m->store, upper),
+                           scopes_store_series(m->store, lower));
+
+    *out = NULL;
+    if (err)
+        return err;
+    if (!at_upper) { /* the rounds are the upper one's events */
+        *out = down;
+        return 0;
+    }
+    *out = copied(at_upper, m->tree->rounds);
+    if (*out)
+        follow(*out, m->tree->rounds, down);
+    free(down);
+    return *out ? 0 : scopes__tree_no_memory();
+}
+
+/* Adds a chain of collectors, whose topmost has the events `at` (taken; may be
+ * NULL: those of the rounds). Gives its topmost branch. */
+static int add_chain(making *m, const uint32_t *ids, uint32_t count,
+                     uint32_t *at, uint32_t *topmost)
+{
+    uint32_t *ats[PATHS_PATH_NODES] = {0};
+    uint32_t branch = SCOPES_MISSING, i = count - 1;
+    int err = 0;
+
+    ats[i] = at;
+    for (; i > 0 && !err; i--)
+        err = step_down(m, ids[i], ids[i - 1], ats[i], &ats[i - 1]);
+    for (i = 0; i < count && !err; i++) {
+        branch = add_branch(m, ids[i], branch, ats[i]);
+        ats[i] = NULL;
+        if (branch == SCOPES_MISSING)
+            err = scopes__tree_no_memory();
+    }
+    for (i = 0; i < count; i++)
+        free(ats[i]);
+    *topmost = branch;
+    return err;
+}
+
+/* --- making --- */
+
+static int make_collective(making *m, uint32_t meeting)
+{
+    scopes_rounds *rounds;
+    uint32_t ids[PATHS_PATH_NODES], count, branch = SCOPES_MISSING;
+    int err = scopes_rounds_make(&rounds, m->ways, m->store, meeting);
+
+    if (err)
+        return err;
+    m->tree->rounds = rounds->count;
+    m->tree->number = rounds->first;
+    count = chain_down(m->ways, rounds->meeting->lower, ids);
+    m->tree->open = count == 0;
+    if (count) {
+        uint32_t *at = copied(rounds->below, rounds->count);
+        err = at ? add_chain(m, ids, count, at, &branch)
+                 : scopes__tree_no_memory();
+    }
+    if (!err)
+        err = add_meeting(m, rounds, branch, NULL);
+    if (!err)
+        err = scopes__tree_find_last(m->tree, m->store, m->clocks, rounds);
+    scopes_rounds_free(rounds);
+    return err;
+}
+
+static int begin(making *m, const scopes_ways *ways, const scopes_store *store,
+                 const scopes_clocks *clocks)
+{
+    *m = (making){.ways = ways, .store = store, .clocks = clocks};
+    m->tree = calloc(1, sizeof(*m->tree));
+    if (!m->tree)
+        return scopes__tree_no_memory();
+    m->tree->ways = ways;
+    return 0;
+}
+
+int scopes__tree_make(scopes__tree **out, const scopes_ways *ways,
+                      const scopes_store *store, const scopes_clocks *clocks,
+                      uint32_t meeting)
+{
+    making m;
+    int err = begin(&m, ways, store, clocks);
+
+    *out = NULL;
+    if (err)
+        return err;
+    m.tree->meeting = meeting;
+    m.tree->element = ways->meetings[meeting].element;
+    err = make_collective(&m, meeting);
+    if (err) {
+        scopes__tree_free(m.tree);
+        return err;
+    }
+    *out = m.tree;
+    return 0;
+}
+
+/* The events of the top's collector that are its thread's. `*at` stays NULL
+ * when all of them are. */
+static int own_events(making *m, const scopes_top *top, uint32_t **at)
+{
+    const scopes_series *series = scopes_store_series(m->store, top->collector);
+    uint32_t own = 0;
+
+    *at = NULL;
+    for (size_t i = 0; i < series->count; i++)
+        own += series->events[i].thread == top->thread;
+    m->tree->rounds = own;
+    m->tree->number = scopes_store_first(m->store, top->collector);
+    if (own == series->count)
+        return 0;
+    if (m->store->ledger.beside)
+        m->tree->number = SCOPES_NO_NUMBER;
+    *at = scopes__tree_numbers(own);
+    if (!*at)
+        return scopes__tree_no_memory();
+    own = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        if (series->events[i].thread == top->thread)
+            (*at)[own++] = (uint32_t)i;
+    }
+    return 0;
+}
+
+int scopes__tree_make_plain(scopes__tree **out, const scopes_ways *ways,
+                            const scopes_store *store, uint32_t position)
+{
+    const scopes_top *top = &ways->tops[position];
+    uint32_t ids[PATHS_PATH_NODES], *at;
+    uint32_t count = chain_down(ways, top->collector, ids);
+    making m;
+    int err = begin(&m, ways, store, NULL);
+
+    *out = NULL;
+    if (err)
+        return err;
+    m.tree->meeting = PATHS_NONE;
+    m.tree->element = top->element;
+    err = own_events(&m, top, &at);
+    if (!err && count)
+        err = add_chain(&m, ids, count, at, &m.tree->only);
+    if (err) {
+        scopes__tree_free(m.tree);
+        return err;
+    }
+    if (count) {
+        m.tree->branches[m.tree->only].top = position;
+        m.tree->branches[m.tree->only].thread = top->thread;
+    }
+    *out = m.tree;
+    return 0;
+}
+
+void scopes__tree_free(scopes__tree *tree)
+{
+    if (!tree)
+        return;
+    for (uint32_t i = 0; i < tree->branch_count; i++)
+        free(tree->branches[i].at);
+    free(tree->branches);
+    free(tree->carriers);
+    free(tree);
+}
+
+bool scopes__tree_is_repeated(const scopes_ways *ways, uint32_t top)
+{
+    const scopes_top *own = &ways->tops[top];
+
+    while (top > 0 && ways->tops[top - 1].thread == own->thread) {
+        if (ways->tops[--top].collector == own->collector)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,156 @@
+/* tree_last.c - who came last of all in each round of a tree, and the times of
+ * its events. */
+#include "scopes/causality/tree_internal.h"
+
+#include <stdlib.h>
+
+/* --- who came last of all --- */
+
+/* The branch at the top of the thread whose operation the event is. */
+static uint32_t top_of_event(const scopes__tree *tree,
+                             const uint32_t *by_thread, uint32_t round,
+                             const eventspace_trace *event)
+{
+    uint32_t branch, at;
+    const eventspace_trace *first;
+
+    if (event->thread >= tree->ways->thread_count)
+        return SCOPES_MISSING;
+    branch = by_thread[event->thread];
+    if (branch == SCOPES_MISSING)
+        return SCOPES_MISSING;
+    at = scopes__tree_event(&tree->branches[branch], round);
+    if (at == SCOPES_MISSING)
+        return SCOPES_MISSING;
+    first = &tree->branches[branch].events[at];
+    return first->thread == event->thread && first->sequence == event->sequence
+               ? branch
+               : SCOPES_MISSING;
+}
+
+/* By the clocks, if all of the root's inputs are there. */
+static const eventspace_trace *latest_input(const scopes__tree *tree,
+                                            const scopes_clocks *clocks,
+                                            uint32_t round)
+{
+    const scopes_meeting *root = &tree->ways->meetings[tree->meeting];
+    const eventspace_trace *latest = NULL;
+    int64_t latest_ns = 0;
+
+    for (uint32_t i = 0; i < root->inputs.count; i++) {
+        if (root->inputs.ids[i] == PATHS_NONE)
+            return NULL;
+    }
+    for (uint32_t b = 0; b < tree->branch_count; b++) {
+        const scopes__branch *branch = &tree->branches[b];
+        uint32_t at = scopes__tree_event(branch, round);
+        int64_t ns;
+        if (branch->lower != SCOPES_MISSING)
+            continue;
+        if (at == SCOPES_MISSING)
+            return NULL;
+        ns = scopes__start_ns(clocks, branch, at);
+        if (!latest || ns > latest_ns) {
+            latest = &branch->events[at];
+            latest_ns = ns;
+        }
+    }
+    return latest;
+}
+
+/* The event of the one that came last, at the lowest collector there is. */
+static const eventspace_trace *last_event(const scopes__tree *tree,
+                                          const scopes_store *store,
+                                          const scopes_clocks *clocks,
+                                          const scopes_rounds *rounds,
+                                          uint32_t round)
+{
+    uint32_t last = rounds->last[round], event;
+    const scopes_series *series;
+
+    if (!tree->open) {
+        event = scopes__tree_event(&tree->branches[0], round);
+        if (event != SCOPES_MISSING)
+            return &tree->branches[0].events[event];
+    }
+    if (last == SCOPES_MISSING)
+        return tree->open ? latest_input(tree, clocks, round) : NULL;
+    event = rounds->events[(size_t)round * rounds->inputs + last];
+    series = scopes_store_series(store, rounds->meeting->inputs.ids[last]);
+    return event == SCOPES_MISSING ? NULL : &series->events[event];
+}
+
+int scopes__tree_find_last(scopes__tree *tree, const scopes_store *store,
+                           const scopes_clocks *clocks,
+                           const scopes_rounds *rounds)
+{
+    uint32_t *by_thread = scopes__tree_numbers(tree->ways->thread_count);
+
+    tree->carriers = scopes__tree_numbers(tree->rounds);
+    if (!by_thread || !tree->carriers) {
+        free(by_thread);
+        return scopes__tree_no_memory();
+    }
+    for (uint32_t b = 0; b < tree->branch_count; b++) {
+        if (tree->branches[b].thread != PATHS_NONE)
+            by_thread[tree->branches[b].thread] = b;
+    }
+    for (uint32_t r = 0; r < tree->rounds; r++) {
+        const eventspace_trace *event =
+            last_event(tree, store, clocks, rounds, r);
+        if (event)
+            tree->carriers[r] = top_of_event(tree, by_thread, r, event);
+    }
+    free(by_thread);
+    return 0;
+}
+
+/* --- times --- */
+
+static void branch_times(const scopes__branch *branch,
+                         const scopes_clocks *clocks, uint32_t first,
+                         uint32_t count, int64_t *starts, int64_t *ends)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t event = scopes__tree_event(branch, first + i);
+        if (event == SCOPES_MISSING) {
+            starts[i] = ends[i] = SCOPES__NO_TIME;
+            continue;
+        }
+        starts[i] = scopes__start_ns(clocks, branch, event);
+        ends[i] = scopes__end_ns(clocks, branch, event);
+    }
+}
+
+/* One branch after the other, since its events lie behind each other. */
+void scopes__tree_times(const scopes__tree *tree, const scopes_clocks *clocks,
+                        uint32_t first, uint32_t count, int64_t *starts,
+                        int64_t *ends)
+{
+    for (uint32_t b = 0; b < tree->branch_count; b++)
+        branch_times(&tree->branches[b], clocks, first, count,
+                     &starts[(size_t)b * count], &ends[(size_t)b * count]);
+}
+
+int64_t scopes__width_ns(const scopes_clocks *clocks, uint32_t host,
+                         uint64_t ticks)
+{
+    int64_t from, to;
+
+    scopes_clocks_certain(clocks, host, ticks, &from, &to);
+    return from == INT64_MIN || to == INT64_MAX ? INT64_MAX : to - from;
+}
+
+int64_t scopes__certain_ns(const scopes_clocks *clocks, uint32_t host,
+                           uint64_t ticks, uint32_t other_host,
+                           uint64_t other_ticks)
+{
+    int64_t one, two;
+
+    if (host == other_host)
+        return 0;
+    one = scopes__width_ns(clocks, host, ticks);
+    two = scopes__width_ns(clocks, other_host, other_ticks);
+    return one == INT64_MAX || two == INT64_MAX ? INT64_MAX
+                                                : (one + two + 1) / 2;
+}

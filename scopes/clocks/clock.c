@@ -1,0 +1,439 @@
+/* clock.c - from exchanges to clocks: puts together along the tree what each
+ * of its edges says, and turns ticks into times. */
+#include "scopes/clocks/clock_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pastset/status.h"
+
+/* Stamps are whole ticks, and a simulated counter rounds twice: what was
+ * stamped lies up to so many ticks later. */
+#define STAMP_TICKS 2.02
+/* More than doubles lose on the way, in nanoseconds. */
+#define LOST_NS 0.5
+
+typedef struct host_clock {
+    scopes_clock *shown;
+    uint32_t counter; /* PATHS_NONE: it never came up */
+} host_clock;
+
+struct scopes_clocks {
+    scopes_clock_list list; /* first: see clock.h */
+    scopes_clock_method method;
+    uint32_t reference;
+    host_clock *hosts;
+    scopes_clock *shown; /* by host */
+    uint32_t host_count;
+    scopes__graph graph;
+    double zero_ns; /* the first start of a host; a whole number */
+};
+
+/* --- counters --- */
+
+static uint32_t counter_find(const scopes_clocks *clocks, eventspace_run *run,
+                             const eventspace_meta *meta)
+{
+    for (uint32_t i = 0; i < clocks->graph.counter_count; i++) {
+        uint32_t host = clocks->graph.counters[i].host;
+        if (eventspace_meta_same_counter(
+                &eventspace_run_host_at(run, host)->meta, meta))
+            return i;
+    }
+    return PATHS_NONE;
+}
+
+/* Gives a host the counter that it shares, or one of its own. */
+static void counter_take(scopes_clocks *clocks, eventspace_run *run,
+                         uint32_t host)
+{
+    const eventspace_run_host *h = eventspace_run_host_at(run, host);
+    scopes__counter *counter;
+    uint32_t index;
+
+    clocks->hosts[host].counter = PATHS_NONE;
+    if (!h->has_meta)
+        return;
+    index = counter_find(clocks, run, &h->meta);
+    if (index == PATHS_NONE) {
+        index = clocks->graph.counter_count++;
+        counter = &clocks->graph.counters[index];
+        counter->host = host;
+        counter->base = h->meta.start_tick;
+        counter->ns_per_tick = 1e9 / h->meta.tick_hz;
+        counter->parent = counter->edge = PATHS_NONE;
+    }
+    clocks->hosts[host].counter = index;
+}
+
+/* The chosen reference host comes first, so that it stands for its counter. */
+static void counters_make(scopes_clocks *clocks, eventspace_run *run,
+                          uint32_t reference)
+{
+    if (reference != PATHS_NONE)
+        counter_take(clocks, run, reference);
+    for (uint32_t i = 0; i < clocks->host_count; i++) {
+        if (i != reference)
+            counter_take(clocks, run, i);
+    }
+}
+
+/* --- exchanges --- */
+
+/* What an exchange says of the offset of `high`, by the paper. */
+static void average_add(scopes__edge *edge, double ahead)
+{
+    if (edge->exchanges == 0)
+        edge->first = ahead;
+    edge->sum += ahead - edge->first;
+}
+
+static int exchange_add(const scopes__exchange *e, void *context)
+{
+    scopes_clocks *clocks = context;
+    uint32_t a = clocks->hosts[e->upper].counter;
+    uint32_t b = clocks->hosts[e->lower].counter;
+    const scopes__counter *counters = clocks->graph.counters;
+    scopes__edge *edge;
+    double t1, t2, t3, t4, ahead;
+    int err;
+
+    if (a == b || a == PATHS_NONE || b == PATHS_NONE)
+        return 0;
+    edge = scopes__graph_edge(&clocks->graph, a, b);
+    if (!edge)
+        return PASTSET_ENOMEM;
+    t1 = scopes__counter_ns(&counters[a], e->t1);
+    t2 = scopes__counter_ns(&counters[b], e->t2);
+    t3 = scopes__counter_ns(&counters[b], e->t3);
+    t4 = scopes__counter_ns(&counters[a], e->t4);
+    ahead = t2 - (t1 + ((t4 - t1) - (t3 - t2)) / 2);
+    average_add(edge, a == edge->low ? ahead : -ahead);
+    edge->exchanges++;
+    if (a == edge->low) {
+        err = scopes__bounds_add(&edge->above, t1, t2 - t1);
+        return err ? err : scopes__bounds_add(&edge->below, t4, t3 - t4);
+    }
+    err = scopes__bounds_add(&edge->below, t2, t1 - t2);
+    return err ? err : scopes__bounds_add(&edge->above, t3, t4 - t3);
+}
+
+static int corridors_make(scopes_clocks *clocks)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < clocks->graph.edge_count && !err; i++) {
+        scopes__edge *edge = &clocks->graph.edges[i];
+        double tick = fmax(clocks->graph.counters[edge->low].ns_per_tick,
+                           clocks->graph.counters[edge->high].ns_per_tick);
+        scopes__bounds_reduce(&edge->above);
+        scopes__bounds_reduce(&edge->below);
+        err = scopes__corridor_make(&edge->corridor, &edge->above, &edge->below,
+                                    STAMP_TICKS * tick + LOST_NS);
+    }
+    return err;
+}
+
+/* --- along the tree --- */
+
+/* How far `high` is ahead, by the method. */
+static scopes__line edge_line(const scopes_clocks *clocks,
+                              const scopes__edge *edge)
+{
+    scopes__line line = edge->corridor.line;
+
+    if (clocks->method == SCOPES_CLOCK_AVERAGE) {
+        line.value = edge->first + edge->sum / (double)edge->exchanges;
+        line.slope = 0;
+    }
+    return line;
+}
+
+/* The child's time x at some moment is that of the parent at x + ahead, or
+ * the other way round. */
+static void child_place(scopes_clocks *clocks, scopes__counter *child)
+{
+    const scopes__counter *parent = &clocks->graph.counters[child->parent];
+    const scopes__edge *edge = &clocks->graph.edges[child->edge];
+    scopes__line ahead = edge_line(clocks, edge);
+    double low = ahead.at, high = low + ahead.value;
+    bool is_low = child == &clocks->graph.counters[edge->low];
+    double of_parent = is_low ? high : low;
+    double slope = is_low ? 1 + ahead.slope : 1 / (1 + ahead.slope);
+
+    child->how = SCOPES_CLOCK_EXCHANGES;
+    child->time.at = is_low ? low : high;
+    child->time.value =
+        parent->time.value + parent->time.slope * (of_parent - parent->time.at);
+    child->time.slope = parent->time.slope * slope;
+}
+
+/* A root that is not the reference goes by its wall clock. */
+static void root_place(const eventspace_run *run, uint32_t reference,
+                       scopes__counter *root)
+{
+    const eventspace_meta *own = &eventspace_run_host_at(run, root->host)->meta;
+    const eventspace_meta *its = &eventspace_run_host_at(run, reference)->meta;
+
+    root->how =
+        root->host == reference ? SCOPES_CLOCK_REFERENCE : SCOPES_CLOCK_WALL;
+    root->time = (scopes__line){
+        0, (double)(int64_t)(own->start_wall_ns - its->start_wall_ns), 1};
+}
+
+static void tree_place(scopes_clocks *clocks, const eventspace_run *run)
+{
+    const scopes__graph *graph = &clocks->graph;
+
+    for (uint32_t i = 0; i < graph->ordered; i++) {
+        scopes__counter *counter = &graph->counters[graph->order[i]];
+        if (counter->parent == PATHS_NONE)
+            root_place(run, clocks->reference, counter);
+        else
+            child_place(clocks, counter);
+    }
+}
+
+/* --- what is shown of hosts --- */
+
+static double time_at(const scopes__counter *counter, double x)
+{
+    return counter->time.value + counter->time.slope * (x - counter->time.at);
+}
+
+static void host_place(scopes_clocks *clocks, const eventspace_run *run,
+                       uint32_t index)
+{
+    host_clock *host = &clocks->hosts[index];
+    const eventspace_meta *meta = &eventspace_run_host_at(run, index)->meta;
+    const eventspace_meta *its =
+        &eventspace_run_host_at(run, clocks->reference)->meta;
+    const scopes__counter *counter = &clocks->graph.counters[host->counter];
+    const scopes__counter *parent =
+        counter->parent == PATHS_NONE
+            ? NULL
+            : &clocks->graph.counters[counter->parent];
+    int64_t ticks = llround(counter->time.at / counter->ns_per_tick);
+    double time = time_at(counter, (double)ticks * counter->ns_per_tick);
+    scopes_clock *c = host->shown;
+
+    c->how = counter->host == index ? counter->how : SCOPES_CLOCK_SHARED;
+    c->parent = counter->host != index ? counter->host
+                : parent               ? parent->host
+                                       : PATHS_NONE;
+    c->depth = counter->depth;
+    c->exchanges = c->how == SCOPES_CLOCK_EXCHANGES
+                       ? clocks->graph.edges[counter->edge].exchanges
+                       : 0;
+    c->at_ticks = counter->base + (uint64_t)ticks;
+    c->ns_per_tick = counter->ns_per_tick * counter->time.slope;
+    c->at_ns = scopes__whole_ns(time - clocks->zero_ns);
+    c->fraction_ns = time - clocks->zero_ns - (double)c->at_ns;
+    c->rate_ppm = (1e9 / c->ns_per_tick / meta->tick_hz - 1) * 1e6;
+    /* By the two wall clocks, at that moment. The time is that since the
+     * reference host's start, by its clock. */
+    c->offset_ns = (double)(int64_t)(meta->start_wall_ns - its->start_wall_ns) +
+                   (double)(int64_t)(c->at_ticks - meta->start_tick) * 1e9 /
+                       meta->tick_hz -
+                   time;
+}
+
+static void certain_place(scopes_clocks *clocks, uint32_t index)
+{
+    scopes_clock *c = clocks->hosts[index].shown;
+    int64_t from, to;
+
+    scopes_clocks_certain(clocks, index, c->at_ticks, &from, &to);
+    c->certain_ns = from == INT64_MIN || to == INT64_MAX
+                        ? INFINITY
+                        : ((double)to - (double)from) / 2;
+}
+
+static void hosts_place(scopes_clocks *clocks, const eventspace_run *run)
+{
+    double first = INFINITY;
+
+    for (uint32_t i = 0; i < clocks->host_count; i++) {
+        const scopes__counter *counter;
+        if (clocks->hosts[i].counter == PATHS_NONE)
+            continue;
+        counter = &clocks->graph.counters[clocks->hosts[i].counter];
+        first =
+            fmin(first,
+                 time_at(counter,
+                         scopes__counter_ns(
+                             counter,
+                             eventspace_run_host_at(run, i)->meta.start_tick)));
+    }
+    clocks->zero_ns = floor(first);
+    for (uint32_t i = 0; i < clocks->host_count; i++) {
+        if (clocks->hosts[i].counter == PATHS_NONE) {
+            *clocks->hosts[i].shown = (scopes_clock){
+                .how = SCOPES_CLOCK_NONE,
+                .parent = PATHS_NONE,
+                .certain_ns = INFINITY,
+            };
+            continue;
+        }
+        host_place(clocks, run, i);
+        certain_place(clocks, i);
+    }
+}
+
+/* --- making --- */
+
+static int make(scopes_clocks *clocks, eventspace_run *run,
+                const scopes_store *store, const scopes_ways *ways,
+                uint32_t reference)
+{
+    scopes__graph *graph = &clocks->graph;
+    int err;
+
+    clocks->hosts = calloc(clocks->host_count + 1u, sizeof(*clocks->hosts));
+    clocks->shown = calloc(clocks->host_count + 1u, sizeof(*clocks->shown));
+    graph->counters = calloc(clocks->host_count + 1u, sizeof(*graph->counters));
+    if (!clocks->hosts || !clocks->shown || !graph->counters)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for clocks");
+    clocks->list = (scopes_clock_list){clocks->shown, clocks->host_count};
+    for (uint32_t i = 0; i < clocks->host_count; i++)
+        clocks->hosts[i].shown = &clocks->shown[i];
+    counters_make(clocks, run, reference);
+    err = scopes__exchanges_each(store, ways, exchange_add, clocks);
+    if (!err)
+        err = corridors_make(clocks);
+    if (!err)
+        err = scopes__graph_choose(graph);
+    if (!err)
+        err =
+            scopes__graph_span(graph, reference == PATHS_NONE ? reference : 0);
+    if (err || graph->counter_count == 0)
+        return err;
+    clocks->reference = graph->counters[graph->order[0]].host;
+    tree_place(clocks, run);
+    return clocks->method == SCOPES_CLOCK_HULL ? scopes__graph_settle(graph)
+                                               : 0;
+}
+
+static int reference_check(eventspace_run *run, uint32_t reference)
+{
+    if (reference == PATHS_NONE)
+        return 0;
+    if (reference >= eventspace_run_host_count(run))
+        return pastset_fail(PASTSET_EINVAL, "there is no host %u", reference);
+    if (!eventspace_run_host_at(run, reference)->has_meta)
+        return pastset_fail(PASTSET_EINVAL,
+                            "host %s never came up: it has no clock to go by",
+                            eventspace_run_host_at(run, reference)->name);
+    return 0;
+}
+
+int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
+                       const scopes_store *store, const scopes_ways *ways,
+                       scopes_clock_method method, uint32_t reference)
+{
+    int err = reference_check(run, reference);
+    scopes_clocks *clocks;
+
+    *out = NULL;
+    if (err)
+        return err;
+    clocks = calloc(1, sizeof(*clocks));
+    if (!clocks)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for clocks");
+    clocks->method = method;
+    clocks->reference = reference == PATHS_NONE ? 0 : reference;
+    clocks->host_count = (uint32_t)eventspace_run_host_count(run);
+    err = make(clocks, run, store, ways, reference);
+    if (err) {
+        scopes_clocks_free(clocks);
+        return err;
+    }
+    hosts_place(clocks, run);
+    *out = clocks;
+    return 0;
+}
+
+void scopes_clocks_free(scopes_clocks *clocks)
+{
+    if (!clocks)
+        return;
+    scopes__graph_free(&clocks->graph);
+    free(clocks->hosts);
+    free(clocks->shown);
+    free(clocks);
+}
+
+/* --- asking --- */
+
+uint32_t scopes_clocks_reference(const scopes_clocks *clocks)
+{
+    return clocks->reference;
+}
+
+const scopes_clock *scopes_clocks_host(const scopes_clocks *clocks,
+                                       uint32_t host)
+{
+    return host < clocks->host_count ? &clocks->shown[host] : NULL;
+}
+
+uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
+                             int64_t ns)
+{
+    const scopes_clock *c = scopes_clocks_host(clocks, host);
+    int64_t since;
+    double ticks;
+
+    if (!c || !(c->ns_per_tick > 0))
+        return 0;
+    if (__builtin_sub_overflow(ns, c->at_ns, &since))
+        return ns < 0 ? 0 : UINT64_MAX;
+    ticks = ((double)since - c->fraction_ns) / c->ns_per_tick;
+    if (ticks < 0 && -ticks > (double)c->at_ticks)
+        return 0;
+    return c->at_ticks + (uint64_t)(int64_t)llround(ticks);
+}
+
+/* The moments of the root's counter between which x of a counter must be;
+ * false when there is no telling. */
+static bool certain_at_root(const scopes__graph *graph, uint32_t counter,
+                            double *from, double *to)
+{
+    while (graph->counters[counter].parent != PATHS_NONE) {
+        const scopes__edge *edge = &graph->edges[graph->counters[counter].edge];
+        double unused;
+        if (edge->corridor.count == 0)
+            return false;
+        if (edge->low == counter) {
+            scopes__corridor_high(&edge->corridor, *from, from, &unused);
+            scopes__corridor_high(&edge->corridor, *to, &unused, to);
+        } else {
+            scopes__corridor_low(&edge->corridor, *from, from, &unused);
+            scopes__corridor_low(&edge->corridor, *to, &unused, to);
+        }
+        counter = graph->counters[counter].parent;
+    }
+    return graph->counters[counter].how == SCOPES_CLOCK_REFERENCE;
+}
+
+void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t host,
+                           uint64_t ticks, int64_t *from_ns, int64_t *to_ns)
+{
+    uint32_t index =
+        host < clocks->host_count ? clocks->hosts[host].counter : PATHS_NONE;
+    double from, to;
+
+    *from_ns = INT64_MIN;
+    *to_ns = INT64_MAX;
+    if (index == PATHS_NONE)
+        return;
+    if (clocks->graph.counters[index].how == SCOPES_CLOCK_REFERENCE) {
+        *from_ns = *to_ns = scopes_clocks_ns(clocks, host, ticks);
+        return;
+    }
+    from = to = scopes__counter_ns(&clocks->graph.counters[index], ticks);
+    if (clocks->method == SCOPES_CLOCK_AVERAGE ||
+        !certain_at_root(&clocks->graph, index, &from, &to))
+        return;
+    *from_ns = scopes__whole_ns(from - clocks->zero_ns - LOST_NS);
+    *to_ns = scopes__whole_ns(to - clocks->zero_ns + LOST_NS) + 1;
+}

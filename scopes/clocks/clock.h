@@ -1,0 +1,155 @@
+/* clock.h - the clocks of a run's hosts, aligned from its own traffic.
+ *
+ * Paper 004, sections 5.4 and 5.5. An operation over a hop between hosts A and
+ * B has four times: t1 and t4 in the collector above the proxy, by A's
+ * counter, t2 and t3 in the one below it, by B's. As t1 came before t2 and t3
+ * before t4, each such exchange bounds B's clock, as a function of A's, from
+ * above and from below.
+ *
+ *   SCOPES_CLOCK_AVERAGE  the paper's: B's offset is the average of
+ *                         t2 - (t1 + ((t4 - t1) - (t3 - t2)) / 2); rates are
+ *                         taken to be the nominal ones
+ *   SCOPES_CLOCK_HULL     offset and rate together: a line between the lower
+ *                         convex hull of the upper bounds and the upper convex
+ *                         hull of the lower bounds. All such lines are
+ *                         possible, no others: the interval in which they are
+ *                         at some moment holds the truth, if both counters run
+ *                         at constant rates. The mean of them is taken for the
+ *                         true one
+ *
+ * Hosts are the nodes of a graph, whose edges are hops between hosts. From a
+ * reference host a spanning tree of least height (breadth first) is laid, and
+ * along it clocks and intervals are put together; edges that say next to
+ * nothing, such as a single operation in a long run, are no part of it unless
+ * there is no other way. Where there are more edges than those of the tree, the
+ * lines of the hull method are moved until no operation on any of them arrives
+ * before it was sent. Operations that failed do not count. Hosts that share one
+ * counter (eventspace_meta.counter) are one, exactly. Those that no exchange
+ * reaches are aligned by their wall clocks, and their interval is unbounded.
+ *
+ * Ticks are never rewritten: this is what turns ticks into times, in
+ * nanoseconds since the first start of a host, by the reference host's clock.
+ *
+ * Threads:   may be read by any once made.
+ * Ownership: make gives, free takes back. */
+#ifndef SCOPES_CLOCK_H
+#define SCOPES_CLOCK_H
+
+#include "scopes/reading/event_table.h"
+#include "scopes/causality/topology.h"
+
+typedef enum scopes_clock_method {
+    SCOPES_CLOCK_HULL,
+    SCOPES_CLOCK_AVERAGE,
+} scopes_clock_method;
+
+typedef enum scopes_clock_how {
+    SCOPES_CLOCK_REFERENCE, /* it is the reference host */
+    SCOPES_CLOCK_SHARED,    /* it has the same counter as its parent */
+    SCOPES_CLOCK_EXCHANGES, /* from exchanges with its parent */
+    SCOPES_CLOCK_WALL,      /* by its wall clock, as nothing else is known */
+    SCOPES_CLOCK_NONE,      /* it never came up: no time is known */
+} scopes_clock_how;
+
+typedef struct scopes_clock {
+    scopes_clock_how how;
+    uint32_t parent;    /* host; PATHS_NONE */
+    uint32_t depth;     /* hops from the reference host */
+    uint64_t exchanges; /* with the parent, that were used */
+    /* time = at_ns + fraction_ns + (ticks - at_ticks) * ns_per_tick */
+    uint64_t at_ticks;
+    int64_t at_ns;
+    double fraction_ns;
+    double ns_per_tick;
+    /* Against the reference host, at at_ticks: how far this host's clock, read
+     * with its nominal rate from its own start_tick/start_wall_ns, is ahead;
+     * and how much faster it runs than nominal. */
+    double offset_ns;
+    double rate_ppm;
+    /* Half-width of what is certain at at_ticks; INFINITY if unbounded. */
+    double certain_ns;
+} scopes_clock;
+
+typedef struct scopes_clocks scopes_clocks;
+
+/* `reference` PATHS_NONE: the host that gives the lowest tree.
+ * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such host). */
+int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
+                       const scopes_store *store, const scopes_ways *ways,
+                       scopes_clock_method method, uint32_t reference);
+/* NULL is allowed. */
+void scopes_clocks_free(scopes_clocks *clocks);
+
+uint32_t scopes_clocks_reference(const scopes_clocks *clocks);
+const scopes_clock *scopes_clocks_host(const scopes_clocks *clocks,
+                                       uint32_t host);
+
+/* What scopes_clocks begins with, so that ticks become times inline: views do
+ * it twice for each event. */
+typedef struct scopes_clock_list {
+    const scopes_clock *clocks; /* by host */
+    uint32_t count;
+} scopes_clock_list;
+
+/* Rounds down. What only damaged files have is cut to some hundred years. */
+static inline int64_t scopes__whole_ns(double ns)
+{
+    const int64_t far_ns = INT64_MAX / 4;
+    int64_t whole;
+
+    if (!(ns > -(double)far_ns && ns < (double)far_ns))
+        return ns < 0 ? -far_ns : far_ns;
+    whole = (int64_t)ns;
+    return whole - ((double)whole > ns);
+}
+
+/* Of times that damaged files made absurd, the sum is the greatest there is. */
+static inline int64_t scopes__sum_ns(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    if (__builtin_add_overflow(a, b, &sum))
+        return a < 0 ? INT64_MIN + 1 : INT64_MAX;
+    return sum;
+}
+
+/* The time of a host's ticks; 0 when there is no such host. Adding a half and
+ * rounding down keeps the order of any two moments. */
+static inline int64_t scopes_clocks_ns(const scopes_clocks *clocks,
+                                       uint32_t host, uint64_t ticks)
+{
+    const scopes_clock_list *list =
+        (const scopes_clock_list *)(const void *)clocks;
+    const scopes_clock *c;
+
+    if (host >= list->count)
+        return 0;
+    c = &list->clocks[host];
+    return c->at_ns + scopes__whole_ns((double)(int64_t)(ticks - c->at_ticks) *
+                                           c->ns_per_tick +
+                                       c->fraction_ns + 0.5);
+}
+/* The ticks of a host at a time; 0 when that was before its counter began. */
+uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
+                             int64_t ns);
+/* The interval that certainly holds the time of a host's ticks. INT64_MIN and
+ * INT64_MAX where nothing is certain. By the average method nothing is, unless
+ * the counter is that of the reference host. */
+void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t host,
+                           uint64_t ticks, int64_t *from_ns, int64_t *to_ns);
+
+/* The paper's accuracy test (section 5.5, table 1): of all operations over
+ * hops between hosts, how many have gt1 <= gt2 and gt3 <= gt4, and of the
+ * others by how much they miss (the larger of the two misses). */
+typedef struct scopes_accuracy {
+    uint64_t operations;
+    uint64_t correct;
+    double mean_ns, median_ns, deviation_ns; /* of the misses; 0 if none */
+    double worst_ns;
+} scopes_accuracy;
+
+/* Errors: PASTSET_ENOMEM. */
+int scopes_clocks_check(scopes_accuracy *out, const scopes_clocks *clocks,
+                        const scopes_store *store, const scopes_ways *ways);
+
+#endif

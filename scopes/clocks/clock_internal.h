@@ -1,0 +1,146 @@
+/* clock_internal.h - between the files that align clocks.
+ *
+ * Hosts that share a counter are one node of the graph: here, a counter. Its
+ * time `x` is in nanoseconds by its nominal rate, from the start of the host
+ * that stands for it; a double then has the tenth of a nanosecond over days.
+ * An edge joins two counters, `low` and `high` by their numbers. What is
+ * looked for is `ahead(x)`, how far the time of `high` is ahead of the time x
+ * of `low`: a line with a slope of at most some thousandths. */
+#ifndef SCOPES_CLOCK_INTERNAL_H
+#define SCOPES_CLOCK_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scopes/clocks/clock.h"
+
+/* --- clock_hull.c --- */
+
+typedef struct scopes__point {
+    double x, y;
+} scopes__point;
+
+/* Bounds of ahead(x) from one side: those that bind, which are the corners of
+ * a convex hull, and those that have come since that was last made. */
+typedef struct scopes__bounds {
+    bool above;
+    bool sorted; /* by x */
+    scopes__point *points;
+    size_t count, room;
+} scopes__bounds;
+
+/* Errors: PASTSET_ENOMEM. */
+int scopes__bounds_add(scopes__bounds *bounds, double x, double y);
+/* Leaves the hull alone in `points`, from left to right. */
+void scopes__bounds_reduce(scopes__bounds *bounds);
+void scopes__bounds_free(scopes__bounds *bounds);
+
+/* --- clock_corridor.c --- */
+
+/* y = value + slope * (x - at) */
+typedef struct scopes__line {
+    double at, value, slope;
+} scopes__line;
+
+/* All lines that keep within bounds: a convex polygon of (value, slope). */
+typedef struct scopes__corridor {
+    scopes__line line;      /* in the middle of it */
+    double margin;          /* the least that it is away from a bound;
+                               negative: no line keeps within the bounds, and
+                               this one is hardly farther beyond than any */
+    scopes__point *corners; /* x: value at line.at, y: slope */
+    size_t count;           /* 0: nothing is certain */
+} scopes__corridor;
+
+/* Bounds that are reduced, at least one of each side. `slack` is by how much
+ * each may be wrong. Errors: PASTSET_ENOMEM. */
+int scopes__corridor_make(scopes__corridor *out, const scopes__bounds *above,
+                          const scopes__bounds *below, double slack);
+/* Where the other counter may be when this one is at x .. of `low` and
+ * of `high`. */
+void scopes__corridor_high(const scopes__corridor *corridor, double low,
+                           double *from, double *to);
+void scopes__corridor_low(const scopes__corridor *corridor, double high,
+                          double *from, double *to);
+
+/* --- clock_probe_pair.c --- */
+
+/* One operation over a hop between two hosts, that came back well. */
+typedef struct scopes__exchange {
+    uint32_t upper, lower; /* hosts */
+    uint64_t t1, t2, t3, t4;
+} scopes__exchange;
+
+typedef int scopes__exchange_each(const scopes__exchange *exchange,
+                                  void *context);
+/* A non-zero answer ends the walk and is returned. Errors: PASTSET_ENOMEM. */
+int scopes__exchanges_each(const scopes_store *store, const scopes_ways *ways,
+                           scopes__exchange_each *each, void *context);
+
+/* --- clock_graph.c: counters, edges, and trees over them --- */
+
+typedef struct scopes__edge {
+    uint32_t low, high; /* counters */
+    uint64_t exchanges;
+    scopes__bounds above, below;
+    /* Of the average method: ahead, as the first exchange has it, and the sum
+     * of how far the others are beyond that. */
+    double first, sum;
+    scopes__corridor corridor;
+    double width; /* see scopes__graph_choose */
+    bool chosen;  /* trees are laid over these */
+} scopes__edge;
+
+typedef struct scopes__counter {
+    uint32_t host; /* that stands for it */
+    uint64_t base; /* ticks */
+    double ns_per_tick;
+    /* The tree. */
+    bool reached;
+    scopes_clock_how how;
+    uint32_t parent, edge; /* PATHS_NONE for a root */
+    uint32_t depth;
+    /* time = value + slope * (x - at), by the clock of the reference host,
+     * in nanoseconds from the start of that */
+    scopes__line time;
+} scopes__counter;
+
+typedef struct scopes__graph {
+    scopes__counter *counters;
+    uint32_t counter_count;
+    scopes__edge *edges;
+    uint32_t edge_count;
+    uint32_t last;   /* edge that was found last */
+    uint32_t *order; /* counters, parents before their children */
+    uint32_t ordered;
+    uint32_t *ways; /* by counter, from ways_at[i] to ways_at[i + 1]: edges */
+    uint32_t *ways_at;
+} scopes__graph;
+
+static inline double scopes__counter_ns(const scopes__counter *counter,
+                                        uint64_t ticks)
+{
+    return (double)(int64_t)(ticks - counter->base) * counter->ns_per_tick;
+}
+
+/* The edge between two counters, which is made if there is none; NULL when
+ * memory is out. */
+scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b);
+/* Chooses the edges that say enough to be part of a tree.
+ * Errors: PASTSET_ENOMEM. */
+int scopes__graph_choose(scopes__graph *graph);
+/* Lays trees of least height over all counters: the first from `root`, or
+ * (PATHS_NONE) from the best one.
+ * Errors: PASTSET_ENOMEM. */
+int scopes__graph_span(scopes__graph *graph, uint32_t root);
+void scopes__graph_free(scopes__graph *graph);
+
+/* --- clock_settle.c --- */
+
+/* Moves the lines of all counters but the roots until no operation on any edge
+ * arrives before it was sent, if that is possible.
+ * Errors: PASTSET_ENOMEM. */
+int scopes__graph_settle(scopes__graph *graph);
+
+#endif

@@ -1,0 +1,201 @@
+/* clock_settle.c - where counters form rings: lines by which no operation
+ * arrives before it was sent, on no edge.
+ *
+ * Along the tree that is so by construction; but the errors of the edges add
+ * up, and may be more than an edge that closes a ring allows. What each edge
+ * allows are linear inequalities in the lines of its two counters, one for
+ * each bound that binds. A line that does not fulfil one of them is moved to
+ * where it does by the shortest way, together with that of the other counter;
+ * and so on around all of them (Kaczmarz, or Agmon's relaxation), until nothing
+ * has to be moved any more. This converges if there is such a place at all,
+ * and the truth is one. To be there in finitely many steps, and not just at
+ * the limit of what is possible, more is asked for at first: a part of what
+ * the lines of edges are away from their bounds, at most that of the narrowest
+ * one in the tree, for loose edges are not to move tight ones. */
+#include "scopes/clocks/clock_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pastset/status.h"
+
+#define SWEEPS 400
+/* Nanoseconds; more than the rounding of what follows. */
+#define LEAST_MARGIN 2
+
+static const double parts[] = {0.2, 0.05, 0.01, 0};
+
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+typedef struct move {
+    scopes__counter *early, *late;
+    double early_x, late_x;
+} move;
+
+static double line_at(const scopes__line *line, double x)
+{
+    return line->value + line->slope * (x - line->at);
+}
+
+static void line_move(scopes__counter *counter, double x, double by,
+                      double reach)
+{
+    if (counter->parent == PATHS_NONE)
+        return;
+    counter->time.value += by;
+    counter->time.slope += by * (x - counter->time.at) / (reach * reach);
+}
+
+/* How much a line at x moves when it is moved by 1: a slope counts as what it
+ * makes at a distance of `reach`. */
+static double weight(const scopes__counter *counter, double x, double reach)
+{
+    double far = (x - counter->time.at) / reach;
+    return counter->parent == PATHS_NONE ? 0 : 1 + far * far;
+}
+
+/* Moves two lines until one moment is `margin` before another. False when it
+ * was. */
+static bool mend(const move *m, double margin, double reach)
+{
+    double missing = line_at(&m->early->time, m->early_x) + margin -
+                     line_at(&m->late->time, m->late_x);
+    double weights =
+        weight(m->early, m->early_x, reach) + weight(m->late, m->late_x, reach);
+
+    if (missing <= 0 || weights <= 0)
+        return false;
+    line_move(m->early, m->early_x, -missing / weights, reach);
+    line_move(m->late, m->late_x, missing / weights, reach);
+    return true;
+}
+
+static bool mend_edge(scopes__graph *graph, const scopes__edge *edge,
+                      double most, double reach)
+{
+    scopes__counter *low = &graph->counters[edge->low];
+    scopes__counter *high = &graph->counters[edge->high];
+    double margin = fmax(fmin(most, edge->corridor.margin / 2), LEAST_MARGIN);
+    bool moved = false;
+
+    for (size_t i = 0; i < edge->above.count; i++) {
+        scopes__point p = edge->above.points[i];
+        move m = {low, high, p.x, p.x + p.y};
+        moved |= mend(&m, margin, reach);
+    }
+    for (size_t i = 0; i < edge->below.count; i++) {
+        scopes__point p = edge->below.points[i];
+        move m = {high, low, p.x + p.y, p.x};
+        moved |= mend(&m, margin, reach);
+    }
+    return moved;
+}
+
+static bool edge_fits(const scopes__edge *edge)
+{
+    return edge->corridor.margin > 2 * LEAST_MARGIN;
+}
+
+/* False when nothing had to be moved. Edges whose bounds contradict each other
+ * cannot be mended. */
+static bool sweep(scopes__graph *graph, double margin, double reach)
+{
+    bool moved = false;
+
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        if (edge_fits(&graph->edges[i]))
+            moved |= mend_edge(graph, &graph->edges[i], margin, reach);
+    }
+    return moved;
+}
+
+static double violation(const move *m)
+{
+    return line_at(&m->early->time, m->early_x) -
+           line_at(&m->late->time, m->late_x);
+}
+
+static bool is_violated(const scopes__graph *graph, const scopes__edge *edge)
+{
+    scopes__counter *low = &graph->counters[edge->low];
+    scopes__counter *high = &graph->counters[edge->high];
+    double worst = -INFINITY;
+
+    for (size_t i = 0; i < edge->above.count; i++) {
+        scopes__point p = edge->above.points[i];
+        move m = {low, high, p.x, p.x + p.y};
+        worst = fmax(worst, violation(&m));
+    }
+    for (size_t i = 0; i < edge->below.count; i++) {
+        scopes__point p = edge->below.points[i];
+        move m = {high, low, p.x + p.y, p.x};
+        worst = fmax(worst, violation(&m));
+    }
+    return worst > -1; /* a nanosecond, for rounding */
+}
+
+static bool any_violated(const scopes__graph *graph)
+{
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        if (edge_fits(&graph->edges[i]) && is_violated(graph, &graph->edges[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The least of an edge of the tree. */
+static double narrowest(const scopes__graph *graph)
+{
+    double least = INFINITY;
+
+    for (uint32_t i = 0; i < graph->counter_count; i++) {
+        uint32_t edge = graph->counters[i].edge;
+        if (edge != PATHS_NONE)
+            least = fmin(least, graph->edges[edge].corridor.margin);
+    }
+    return fmax(least, LEAST_MARGIN);
+}
+
+/* Half of the time over which there are bounds. */
+static double reach_of(const scopes__graph *graph)
+{
+    double from = INFINITY, to = -INFINITY;
+
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const scopes__bounds *b = &graph->edges[i].above;
+        from = fmin(from, b->points[0].x);
+        to = fmax(to, b->points[b->count - 1].x);
+    }
+    return fmax((to - from) / 2, 1);
+}
+
+int scopes__graph_settle(scopes__graph *graph)
+{
+    scopes__line *before;
+    double reach;
+
+    if (!any_violated(graph))
+        return 0;
+    before = calloc(graph->counter_count, sizeof(*before));
+    if (!before)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to settle clocks");
+    for (uint32_t i = 0; i < graph->counter_count; i++)
+        before[i] = graph->counters[i].time;
+    reach = reach_of(graph);
+    for (size_t part = 0; part < PARTS; part++) {
+        for (int i = 0; i < SWEEPS; i++) {
+            if (!sweep(graph, parts[part] * narrowest(graph), reach))
+                break;
+        }
+        if (!any_violated(graph))
+            break;
+    }
+    /* There is no such place: counters are no straight lines then, and those
+     * of the tree are as good as any. */
+    if (any_violated(graph)) {
+        for (uint32_t i = 0; i < graph->counter_count; i++)
+            graph->counters[i].time = before[i];
+    }
+    free(before);
+    return 0;
+}

@@ -1,0 +1,80 @@
+/* gather_connect.c - a gather tree of two hosts that are started apart: one
+ * beside the application, and whoever comes with the key.
+ *
+ * Both make the same map, from the address alone. The server is its first
+ * host, so that the tree ends when the other one has ended or is gone. */
+#include "scopes/gather/gather_internal.h"
+#include "scopes/wrappers/register.h"
+
+#define SERVE_MS (24 * 3600 * 1000) /* until somebody comes */
+#define CONNECT_MS 20000
+#define REFUSED_MS 2000 /* it may be just about to listen */
+
+typedef struct end {
+    const char *address, *name;
+    const uint8_t *key;
+    const scopes_consumer *consumer;
+    const atomic_bool *stop;
+    uint32_t patience_ms;
+    scopes_listening *listening; /* NULL: nobody wants to know */
+    void *context;               /* of that */
+} end;
+
+static int host_run(const scopes_gather_options *options, const end *which)
+{
+    paths_host_options start = {.host = which->name,
+                                .listen_fd = -1,
+                                .key = which->key,
+                                .connect_timeout_ms = which->patience_ms,
+                                .refused_ms = REFUSED_MS};
+    scopes_gatherer gatherer = {.consumer = which->consumer,
+                                .stop = which->stop};
+    scopes_gather_options plain = *options;
+    paths_host *host = NULL;
+    paths_map *map;
+    int err = scopes_register();
+
+    plain.run = NULL; /* a place on the server's machine */
+    if (!err)
+        err = gather__map_pair(&map, &plain, which->address);
+    if (err)
+        return err;
+    start.map = gatherer.map = map;
+    err = paths_host_start(&host, &start);
+    if (!err && which->listening)
+        which->listening(which->context);
+    if (!err)
+        err = paths_host_program(host, "*", scopes_gather_thread, &gatherer);
+    if (!err)
+        err = paths_host_run(host);
+    if (host)
+        paths_host_stop(host);
+    paths_map_destroy(map);
+    return err;
+}
+
+int scopes_gather_serve(const scopes_gather_options *options,
+                        const char *address, const uint8_t *key,
+                        scopes_listening *listening, void *context)
+{
+    gather__run_set(options->run);
+    return host_run(options, &(end){.address = address,
+                                    .name = "server",
+                                    .key = key,
+                                    .patience_ms = SERVE_MS,
+                                    .listening = listening,
+                                    .context = context});
+}
+
+int scopes_gather_connect(const scopes_gather_options *options,
+                          const char *address, const uint8_t *key,
+                          const scopes_consumer *consumer,
+                          const atomic_bool *stop)
+{
+    return host_run(options, &(end){.address = address,
+                                    .name = "scope",
+                                    .key = key,
+                                    .consumer = consumer,
+                                    .stop = stop,
+                                    .patience_ms = CONNECT_MS});
+}

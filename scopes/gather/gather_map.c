@@ -1,0 +1,380 @@
+/* gather_map.c - from the map of an application to that of a gather tree.
+ *
+ * Leaves first, one for each host of the application, on hosts of their own
+ * with the same address; then levels of gatherers, each on the host of its
+ * first child, as long as there are more children than the root may have. */
+#include "scopes/gather/gather_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the next level reads from. */
+typedef struct gather_source {
+    const char *name; /* of the application's host that it stands beside */
+    uint32_t host;    /* of the tree */
+    uint32_t node;    /* where ways to it lead in */
+    unsigned level;   /* 0: a leaf */
+} gather_source;
+
+typedef struct gather_build {
+    const paths_map *app;
+    const scopes_gather_options *options;
+    paths_map *map;
+    gather_source *sources;
+    uint32_t count;
+    uint32_t threads;
+    int err;
+} gather_build;
+
+/* --- small steps, which do nothing after an error --- */
+
+static void out_of_memory(gather_build *b)
+{
+    if (!b->err)
+        b->err = pastset_fail(PASTSET_ENOMEM, "no memory for a gather tree");
+}
+
+static void set(gather_build *b, paths_attributes *attributes, const char *key,
+                const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void set(gather_build *b, paths_attributes *attributes, const char *key,
+                const char *format, ...)
+{
+    va_list arguments;
+    char *value;
+    int length;
+
+    va_start(arguments, format);
+    length = vasprintf(&value, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        out_of_memory(b);
+        return;
+    }
+    if (!b->err)
+        b->err = paths_attributes_set(attributes, key, value);
+    free(value);
+}
+
+/* A node named PREFIX.NAME, or PREFIX.NAME.LEVEL above the first. */
+static uint32_t node_add(gather_build *b, uint32_t host, const char *type,
+                         const char *prefix, const char *name, unsigned level)
+{
+    char text[512], number[16] = "";
+    uint32_t node;
+
+    if (b->err)
+        return PATHS_NONE;
+    if (level > 1)
+        snprintf(number, sizeof(number), ".%u", level);
+    snprintf(text, sizeof(text), "%s.%s%s", prefix, name, number);
+    node = paths_map_add_node(b->map, host, type, text);
+    if (node == PATHS_NONE)
+        out_of_memory(b);
+    else if (strcmp(type, "thread") == 0)
+        set(b, &b->map->nodes[node].attributes, "number", "%u", b->threads++);
+    return node;
+}
+
+static uint32_t edge_add(gather_build *b, uint32_t from, uint32_t to,
+                         const char *as, const char *use)
+{
+    uint32_t edge;
+
+    if (b->err)
+        return PATHS_NONE;
+    edge = paths_map_add_edge(b->map, from, to);
+    if (edge == PATHS_NONE) {
+        out_of_memory(b);
+        return edge;
+    }
+    if (as)
+        set(b, &b->map->edges[edge].attributes, "as", "%s", as);
+    if (use)
+        set(b, &b->map->edges[edge].attributes, "use", "%s", use);
+    return edge;
+}
+
+static paths_attributes *of_node(gather_build *b, uint32_t node)
+{
+    static paths_attributes none;
+    return b->err ? &none : &b->map->nodes[node].attributes;
+}
+
+static uint32_t message_bytes(const gather_build *b)
+{
+    uint32_t bytes = b->options->message_bytes;
+    return bytes ? bytes : GATHER_MESSAGE_BYTES;
+}
+
+/* --- leaves --- */
+
+/* The address without its port: the tree's hosts have ports of their own. */
+static void address_copy(gather_build *b, uint32_t host, const char *address)
+{
+    const char *end;
+    int length;
+
+    if (!address || b->err)
+        return;
+    end = strrchr(address, ':');
+    if (*address == '[') { /* "[::1]:7000" */
+        address++;
+        end = address + strcspn(address, "]");
+    } else if (end && strchr(address, ':') != end) {
+        end = NULL; /* "::1" */
+    }
+    length = end ? (int)(end - address) : (int)strlen(address);
+    set(b, &b->map->hosts[host].attributes, "address", "%.*s", length, address);
+}
+
+static uint32_t traces_add(gather_build *b, uint32_t host, const char *name)
+{
+    const scopes_pace *pace = &b->options->pace;
+    uint32_t node = node_add(b, host, "traces", "read", name, 0);
+    paths_attributes *attributes = of_node(b, node);
+
+    if (b->options->run)
+        set(b, attributes, "run", "%s", b->options->run);
+    set(b, attributes, "interval", "%ums",
+        pace->interval_ms ? pace->interval_ms : 100);
+    if (pace->batch)
+        set(b, attributes, "batch", "%u", pace->batch);
+    if (pace->share > 0 && pace->share < 1)
+        set(b, attributes, "share", "%g", pace->share);
+    if (pace->lag)
+        set(b, attributes, "lag", "%llu", (unsigned long long)pace->lag);
+    return node;
+}
+
+/* A wrapper above `*top`, which becomes the new top. */
+static paths_attributes *above(gather_build *b, uint32_t host, const char *type,
+                               const char *name, uint32_t *top)
+{
+    uint32_t node = node_add(b, host, type, type, name, 0);
+
+    edge_add(b, node, *top, NULL, NULL);
+    *top = node;
+    return of_node(b, node);
+}
+
+static void filter_add(gather_build *b, uint32_t host, const char *name,
+                       uint32_t *top)
+{
+    const scopes_gather_options *o = b->options;
+    paths_attributes *attributes;
+
+    if (!o->collectors && !o->threads && !o->verbs && !o->least_ns)
+        return;
+    attributes = above(b, host, "filter", name, top);
+    if (o->collectors)
+        set(b, attributes, "collectors", "%s", o->collectors);
+    if (o->threads)
+        set(b, attributes, "threads", "%s", o->threads);
+    if (o->verbs)
+        set(b, attributes, "verbs", "%s", o->verbs);
+    if (o->least_ns)
+        set(b, attributes, "least", "%lluns", (unsigned long long)o->least_ns);
+}
+
+/* The element, what writes its one tuple, and the wrappers above it. Gives
+ * the `traces` wrapper, and in `*top` where ways lead in. */
+static uint32_t leaf_stages(gather_build *b, uint32_t host, const char *name,
+                            uint32_t *top)
+{
+    uint32_t element = node_add(b, host, "element", "traces", name, 0);
+    uint32_t thread = node_add(b, host, "thread", "leaf", name, 0);
+    uint32_t traces = traces_add(b, host, name);
+
+    set(b, of_node(b, element), "type", "bytes[%u]", message_bytes(b));
+    set(b, of_node(b, element), "capacity", "1");
+    edge_add(b, thread, element, "place", "write");
+    edge_add(b, traces, element, NULL, NULL);
+    *top = traces;
+    filter_add(b, host, name, top);
+    if (b->options->window_ns)
+        set(b, above(b, host, "statistics", name, top), "window", "%lluns",
+            (unsigned long long)b->options->window_ns);
+    return traces;
+}
+
+static uint32_t host_add(gather_build *b, const char *name)
+{
+    uint32_t host = paths_map_add_host(b->map, name);
+    if (host == PATHS_NONE)
+        out_of_memory(b);
+    return host;
+}
+
+static void leaf_add(gather_build *b, uint32_t index)
+{
+    const paths_map_host *app = &b->app->hosts[index];
+    gather_source *source = &b->sources[b->count++];
+    uint32_t traces;
+    char name[256];
+
+    source->name = app->name;
+    source->level = 0;
+    snprintf(name, sizeof(name), "scope.%s", app->name);
+    source->host = host_add(b, name);
+    address_copy(b, source->host,
+                 paths_attributes_get(&app->attributes, "address"));
+    traces = leaf_stages(b, source->host, app->name, &source->node);
+    set(b, of_node(b, traces), "host", "%s", app->name);
+}
+
+/* --- gatherers --- */
+
+/* The way of a gatherer to one of those below. */
+static void child_add(gather_build *b, uint32_t thread, uint32_t host,
+                      const gather_source *child)
+{
+    uint32_t to = child->node;
+    char as[300];
+
+    if (b->err)
+        return;
+    if (child->host != host) {
+        uint32_t proxy =
+            node_add(b, host, "proxy", "proxy", child->name, child->level + 1);
+        edge_add(b, proxy, to, NULL, NULL);
+        to = proxy;
+    }
+    snprintf(as, sizeof(as), "%s.%s", child->level ? "gathered" : "traces",
+             child->name);
+    edge_add(b, thread, to, as, "read");
+}
+
+static gather_source gatherer_add(gather_build *b, const gather_source *of,
+                                  uint32_t count, unsigned level)
+{
+    gather_source made = {of->name, of->host, 0, level};
+    uint32_t messages = b->options->messages;
+    uint32_t thread =
+        node_add(b, of->host, "thread", "gather", of->name, level);
+
+    made.node = node_add(b, of->host, "element", "gathered", of->name, level);
+    set(b, of_node(b, made.node), "type", "bytes[%u]", message_bytes(b));
+    set(b, of_node(b, made.node), "policy", "block");
+    set(b, of_node(b, made.node), "capacity", "%u", messages ? messages : 16);
+    edge_add(b, thread, made.node, "out", "write");
+    for (uint32_t i = 0; i < count; i++)
+        child_add(b, thread, of->host, &of[i]);
+    return made;
+}
+
+static void level_add(gather_build *b, unsigned level)
+{
+    uint32_t fanout = b->options->fanout;
+    uint32_t made = 0;
+
+    for (uint32_t i = 0; i < b->count && !b->err; i += fanout) {
+        uint32_t count = b->count - i < fanout ? b->count - i : fanout;
+        b->sources[made] = count == 1
+                               ? b->sources[i]
+                               : gatherer_add(b, &b->sources[i], count, level);
+        made++;
+    }
+    b->count = made;
+}
+
+static int build(gather_build *b)
+{
+    uint32_t root = host_add(b, "scope");
+    uint32_t thread;
+
+    if (b->err)
+        return b->err;
+    thread = paths_map_add_node(b->map, root, "thread", "scope");
+    if (thread == PATHS_NONE)
+        out_of_memory(b);
+    set(b, of_node(b, thread), "number", "%u", b->threads++);
+    for (uint32_t i = 0; i < b->app->host_count; i++)
+        leaf_add(b, i);
+    for (unsigned level = 1;
+         !b->err && b->options->fanout && b->count > b->options->fanout;
+         level++)
+        level_add(b, level);
+    for (uint32_t i = 0; i < b->count; i++)
+        child_add(b, thread, root, &b->sources[i]);
+    return b->err;
+}
+
+/* --- the whole --- */
+
+static int options_check(const scopes_gather_options *o)
+{
+    if (o->fanout == 1)
+        return pastset_fail(PASTSET_EINVAL,
+                            "a gatherer of one child would gather nothing: "
+                            "give a fanout of 2 or more, or 0");
+    if (o->message_bytes && (o->message_bytes < GATHER_MESSAGE_LEAST ||
+                             o->message_bytes > GATHER_MESSAGE_MOST))
+        return pastset_fail(
+            PASTSET_EINVAL, "messages of %u bytes: give %u to %u",
+            o->message_bytes, GATHER_MESSAGE_LEAST, GATHER_MESSAGE_MOST);
+    return 0;
+}
+
+static int map_finish(gather_build *b, paths_map **out)
+{
+    paths_complaints complaints = {0};
+
+    if (!b->err)
+        b->err = paths_map_check(b->map, &complaints);
+    if (!b->err)
+        *out = b->map;
+    else
+        paths_map_destroy(b->map);
+    paths_complaints_clear(&complaints);
+    return b->err;
+}
+
+int scopes_gather_map(paths_map **out, const paths_map *app,
+                      const scopes_gather_options *options)
+{
+    gather_build b = {.app = app, .options = options};
+
+    *out = NULL;
+    b.err = options_check(options);
+    if (!b.err)
+        b.err = paths_map_create(&b.map, "scope");
+    if (b.err)
+        return b.err;
+    b.sources = calloc((size_t)app->host_count + 1, sizeof(*b.sources));
+    if (!b.sources)
+        out_of_memory(&b);
+    else
+        build(&b);
+    free(b.sources);
+    return map_finish(&b, out);
+}
+
+int gather__map_pair(paths_map **out, const scopes_gather_options *options,
+                     const char *address)
+{
+    gather_build b = {.options = options};
+    uint32_t server, client, thread, traces;
+    gather_source source = {.name = "run"};
+
+    *out = NULL;
+    b.err = options_check(options);
+    if (!b.err)
+        b.err = paths_map_create(&b.map, "scope");
+    if (b.err)
+        return b.err;
+    server = source.host = host_add(&b, "server");
+    client = host_add(&b, "scope");
+    thread = b.err ? PATHS_NONE
+                   : paths_map_add_node(b.map, client, "thread", "scope");
+    if (thread == PATHS_NONE)
+        out_of_memory(&b);
+    set(&b, of_node(&b, thread), "number", "%u", b.threads++);
+    if (!b.err)
+        set(&b, &b.map->hosts[server].attributes, "address", "%s", address);
+    traces = leaf_stages(&b, server, source.name, &source.node);
+    set(&b, of_node(&b, traces), "map", "true");
+    child_add(&b, thread, client, &source);
+    return map_finish(&b, out);
+}

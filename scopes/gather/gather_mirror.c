@@ -1,0 +1,434 @@
+/* gather_mirror.c - what a scope gathers, as a run directory.
+ *
+ * Tuples go into archives. Of a lane an archive wants indexes without gaps,
+ * but for losses; so those that a filter left out do not count: a tuple's
+ * index in the mirror is its own less those left out before it. */
+#include "scopes/gather/gather_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "eventspace/run/run.h"
+#include "scopes/archive/archive.h"
+
+#define FLUSH_NS 1000000000
+
+typedef struct mirror_lane {
+    char name[PASTSET_NAME_BYTES];
+    uint64_t next;     /* index that is expected */
+    uint64_t left_out; /* by a filter, up to there */
+} mirror_lane;
+
+typedef struct mirror_host {
+    scopes_archive_writer *archive; /* NULL: not yet */
+    mirror_lane *lanes;
+    size_t lane_count, lane_room, lane_at;
+    eventspace_meta meta;
+    bool has_meta, ended;
+    bool heard;            /* since the last turn */
+    scopes_ledger ledger;  /* `made` as told, the others as counted */
+    uint64_t processor_ns; /* of its leaf */
+} mirror_host;
+
+struct scopes_mirror {
+    char *directory;
+    paths_map *map; /* NULL: not yet */
+    mirror_host *hosts;
+    uint32_t host_count;
+    char *map_text; /* pieces of it */
+    size_t map_bytes;
+    char problem[1024];
+    int64_t begun_ns, flushed_ns;
+};
+
+static int no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for a mirror");
+}
+
+/* --- making --- */
+
+static int map_take(scopes_mirror *m, const paths_map *app)
+{
+    char name[4096];
+    int err = paths_map_copy(&m->map, app);
+
+    if (err)
+        return err;
+    m->hosts = calloc((size_t)app->host_count + 1, sizeof(*m->hosts));
+    if (!m->hosts)
+        return no_memory();
+    m->host_count = app->host_count;
+    if (!m->directory)
+        return 0;
+    err = eventspace_run_file(name, sizeof(name), m->directory, "pathmap",
+                              ".dot");
+    return err ? err : paths_map_save(m->map, name);
+}
+
+int scopes_mirror_place(const char *directory)
+{
+    struct stat is;
+    char name[4096];
+
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return pastset_fail(pastset_status_from_errno(errno), "%s: %s",
+                            directory, strerror(errno));
+    if (stat(directory, &is) == 0 && !S_ISDIR(is.st_mode))
+        return pastset_fail(PASTSET_EEXIST, "%s: it is no directory",
+                            directory);
+    snprintf(name, sizeof(name), "%s/pathmap.dot", directory);
+    if (stat(name, &is) == 0)
+        return pastset_fail(PASTSET_EEXIST,
+                            "%s: there is a run in it; give a new directory",
+                            directory);
+    return 0;
+}
+
+int scopes_mirror_create(scopes_mirror **out, const char *directory,
+                         const paths_map *app)
+{
+    scopes_mirror *m = calloc(1, sizeof(*m));
+    int err = 0;
+
+    *out = NULL;
+    if (!m)
+        return no_memory();
+    m->begun_ns = pastset_now_ns();
+    if (directory) {
+        m->directory = strdup(directory);
+        err = m->directory ? scopes_mirror_place(directory) : no_memory();
+    }
+    if (!err && app)
+        err = map_take(m, app);
+    if (err)
+        scopes_mirror_close(m);
+    else
+        *out = m;
+    return err;
+}
+
+/* --- tuples --- */
+
+static int archive_open(scopes_mirror *m, uint32_t host)
+{
+    const char *name = m->map->hosts[host].name;
+    char file[4096];
+    int err = eventspace_run_file(file, sizeof(file), m->directory, name,
+                                  SCOPES_ARCHIVE_SUFFIX);
+
+    return err ? err
+               : scopes_archive_create(&m->hosts[host].archive, file, name);
+}
+
+static mirror_lane *lane_of(mirror_host *h, const char *name)
+{
+    for (size_t i = 0; i < h->lane_count; i++) {
+        size_t at = (h->lane_at + i) % h->lane_count;
+        if (strcmp(h->lanes[at].name, name) == 0) {
+            h->lane_at = at;
+            return &h->lanes[at];
+        }
+    }
+    if (h->lane_count == h->lane_room) {
+        size_t room = h->lane_room ? 2 * h->lane_room : 16;
+        mirror_lane *lanes = realloc(h->lanes, room * sizeof(*lanes));
+        if (!lanes)
+            return NULL;
+        h->lanes = lanes;
+        h->lane_room = room;
+    }
+    h->lane_at = h->lane_count++;
+    memset(&h->lanes[h->lane_at], 0, sizeof(*h->lanes));
+    snprintf(h->lanes[h->lane_at].name, PASTSET_NAME_BYTES, "%s", name);
+    return &h->lanes[h->lane_at];
+}
+
+/* Tuples, or tuples that are in statistics. */
+static int tuples_take(mirror_host *h, const scopes_record *r)
+{
+    mirror_lane *lane = lane_of(h, r->lane);
+    int err = 0;
+
+    if (!lane)
+        return no_memory();
+    if (r->index < lane->next)
+        return pastset_fail(PASTSET_EPROTO,
+                            "lane %s: tuples from %llu come after %llu",
+                            r->lane, (unsigned long long)r->index,
+                            (unsigned long long)lane->next);
+    if (r->kind == SCOPES_RECORD_TUPLES && r->count && h->archive)
+        err = scopes_archive_append(
+            h->archive, r->lane, r->index - lane->left_out, r->body, r->count);
+    h->ledger.seen += r->count;
+    h->ledger.beside += r->span - r->count;
+    h->ledger.missed += r->index - lane->next;
+    lane->next = r->index + r->span;
+    lane->left_out += r->span - r->count;
+    return err;
+}
+
+static int lane_end_take(mirror_host *h, const scopes_record *r)
+{
+    mirror_lane *lane = lane_of(h, r->lane);
+
+    if (!lane)
+        return no_memory();
+    if (r->index < lane->next)
+        return pastset_fail(
+            PASTSET_EPROTO, "lane %s: it ends at %llu, before %llu", r->lane,
+            (unsigned long long)r->index, (unsigned long long)lane->next);
+    h->ledger.missed += r->index - lane->next + r->span;
+    lane->next = r->index;
+    if (!h->archive)
+        return 0;
+    return scopes_archive_end_lane(h->archive, r->lane,
+                                   r->index - lane->left_out, r->span);
+}
+
+/* --- meta, map --- */
+
+static int meta_save(const scopes_mirror *m, const mirror_host *h)
+{
+    const char *name = m->map->hosts[h - m->hosts].name;
+    char file[4096];
+    int err;
+
+    if (!m->directory)
+        return 0;
+    err = eventspace_run_file(file, sizeof(file), m->directory, name, ".meta");
+    return err ? err : eventspace_meta_save(&h->meta, file);
+}
+
+static int meta_take(scopes_mirror *m, mirror_host *h, const scopes_record *r)
+{
+    eventspace_meta meta;
+
+    if (eventspace_meta_decode(&meta, r->body, r->bytes, "meta") != 0 ||
+        strcmp(meta.host, m->map->hosts[h - m->hosts].name) != 0)
+        return 0; /* damaged at its origin */
+    h->meta = meta;
+    h->has_meta = true;
+    return meta_save(m, h);
+}
+
+/* Its last word was that it runs: so it was killed. */
+static int ended_take(scopes_mirror *m, mirror_host *h)
+{
+    if (h->ended)
+        return 0;
+    h->ended = true;
+    if (!h->has_meta || h->meta.state != EVENTSPACE_RUNNING)
+        return 0;
+    h->meta.state = EVENTSPACE_KILLED;
+    return meta_save(m, h);
+}
+
+static int ledger_take(scopes_mirror *m, mirror_host *h, const scopes_record *r)
+{
+    if (r->ledger.made > h->ledger.made)
+        h->ledger.made = r->ledger.made;
+    if (r->processor_ns > h->processor_ns)
+        h->processor_ns = r->processor_ns;
+    h->heard = true;
+    return r->ended ? ended_take(m, h) : 0;
+}
+
+#define MAP_MOST (256u << 20)
+
+static int map_piece(scopes_mirror *m, const scopes_record *r)
+{
+    paths_map *map;
+    char *text;
+    int err;
+
+    if (m->map)
+        return 0;
+    if (r->index != m->map_bytes || r->span > MAP_MOST)
+        return pastset_fail(PASTSET_EPROTO,
+                            "a piece of the map at %llu of %llu bytes, after "
+                            "%zu",
+                            (unsigned long long)r->index,
+                            (unsigned long long)r->span, m->map_bytes);
+    text = realloc(m->map_text, m->map_bytes + r->bytes + 1);
+    if (!text)
+        return no_memory();
+    m->map_text = text;
+    memcpy(text + m->map_bytes, r->body, r->bytes);
+    m->map_bytes += r->bytes;
+    if (m->map_bytes < r->span)
+        return 0;
+    err = paths_map_parse(&map, text, m->map_bytes, "the run's map");
+    if (!err) {
+        err = map_take(m, map);
+        paths_map_destroy(map);
+    }
+    return err;
+}
+
+static void problem_take(scopes_mirror *m, const scopes_record *r)
+{
+    size_t used = strlen(m->problem);
+
+    snprintf(m->problem + used, sizeof(m->problem) - used, "%s%.*s",
+             used ? "; " : "", (int)r->bytes, (const char *)r->body);
+}
+
+/* --- what comes --- */
+
+static int host_record(scopes_mirror *m, const scopes_record *r)
+{
+    mirror_host *h;
+
+    if (!m->map || r->host >= m->host_count)
+        return pastset_fail(PASTSET_EPROTO, "a record of host %u, of %u",
+                            r->host, m->host_count);
+    h = &m->hosts[r->host];
+    switch (r->kind) {
+    case SCOPES_RECORD_TUPLES:
+    case SCOPES_RECORD_COUNTED:
+        return tuples_take(h, r);
+    case SCOPES_RECORD_LANE_END:
+        return lane_end_take(h, r);
+    case SCOPES_RECORD_META:
+        return meta_take(m, h, r);
+    case SCOPES_RECORD_LEDGER:
+        return ledger_take(m, h, r);
+    default:
+        return 0;
+    }
+}
+
+/* Of a host that ran on another machine a leaf has nothing but that: an archive
+ * of it would pass for one that has lost all. */
+static bool tells_of_host(const scopes_record *r)
+{
+    return r->kind != SCOPES_RECORD_LEDGER || r->ledger.made > 0;
+}
+
+int scopes_mirror_record(const scopes_record *record, void *context)
+{
+    scopes_mirror *m = context;
+    int err = 0;
+
+    if (record->kind == SCOPES_RECORD_MAP)
+        return map_piece(m, record);
+    if (record->kind == SCOPES_RECORD_PROBLEM) {
+        problem_take(m, record);
+        return 0;
+    }
+    if (m->directory && m->map && record->host < m->host_count &&
+        !m->hosts[record->host].archive && tells_of_host(record))
+        err = archive_open(m, record->host);
+    return err ? err : host_record(m, record);
+}
+
+/* What gathering has cost on the host's machine: its leaf's processor time. */
+static void cost_note(const scopes_mirror *m, const mirror_host *h)
+{
+    scopes_archive_cost cost = {.processor_ns = h->processor_ns,
+                                .elapsed_ns =
+                                    (uint64_t)(pastset_now_ns() - m->begun_ns)};
+
+    scopes_archive_note(h->archive, &cost);
+}
+
+/* How far behind the mirror is, is told by the age of the host's meta file. */
+static void heard_note(const scopes_mirror *m, mirror_host *h)
+{
+    char file[4096];
+
+    if (h->heard && h->has_meta && m->directory &&
+        eventspace_run_file(file, sizeof(file), m->directory, h->meta.host,
+                            ".meta") == 0)
+        (void)utimensat(AT_FDCWD, file, NULL, 0);
+    h->heard = false;
+}
+
+int scopes_mirror_turn(void *context)
+{
+    scopes_mirror *m = context;
+    int64_t now = pastset_now_ns();
+    int err = 0;
+
+    if (now - m->flushed_ns < FLUSH_NS)
+        return 0;
+    m->flushed_ns = now;
+    for (uint32_t i = 0; i < m->host_count && !err; i++) {
+        if (m->hosts[i].archive) {
+            cost_note(m, &m->hosts[i]);
+            err = scopes_archive_flush(m->hosts[i].archive);
+        }
+        if (!err)
+            heard_note(m, &m->hosts[i]);
+    }
+    return err;
+}
+
+int scopes_mirror_close(scopes_mirror *m)
+{
+    int err = 0;
+
+    if (!m)
+        return 0;
+    for (uint32_t i = 0; i < m->host_count; i++) {
+        int r;
+        if (m->hosts[i].archive)
+            cost_note(m, &m->hosts[i]);
+        r = scopes_archive_close(m->hosts[i].archive);
+        err = err ? err : r;
+        free(m->hosts[i].lanes);
+    }
+    free(m->hosts);
+    if (m->map)
+        paths_map_destroy(m->map);
+    free(m->map_text);
+    free(m->directory);
+    free(m);
+    return err;
+}
+
+/* --- what is known --- */
+
+static void ledger_add(scopes_ledger *sum, const mirror_host *h)
+{
+    scopes_ledger l = h->ledger;
+
+    if (l.made < l.seen + l.beside)
+        l.made = l.seen + l.beside;
+    /* Also what was refused, or is gone with a leaf. */
+    l.missed = l.made - l.seen - l.beside;
+    sum->made += l.made;
+    sum->seen += l.seen;
+    sum->missed += l.missed;
+    sum->beside += l.beside;
+}
+
+void scopes_mirror_ledger(const scopes_mirror *m, size_t host,
+                          scopes_ledger *out)
+{
+    memset(out, 0, sizeof(*out));
+    for (uint32_t i = 0; i < m->host_count; i++)
+        if (host == SIZE_MAX || host == i)
+            ledger_add(out, &m->hosts[i]);
+}
+
+bool scopes_mirror_ended(const scopes_mirror *m, size_t host)
+{
+    return host < m->host_count && m->hosts[host].ended;
+}
+
+const char *scopes_mirror_problem(const scopes_mirror *m)
+{
+    return m->problem;
+}
+
+const paths_map *scopes_mirror_map(const scopes_mirror *m)
+{
+    return m->map;
+}

@@ -1,0 +1,418 @@
+/* event_table.c - trace tuples by collector.
+ *
+ * Two passes: one counts what each collector has, one puts each tuple in its
+ * place; all series lie behind each other in one piece of memory. The source
+ * is walked twice when that gives the same both times and costs little; else
+ * all that is wanted is taken into memory first. Whether a series is in order
+ * is seen while it is filled in; as a rule it is. */
+#include "scopes/reading/event_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+#include "scopes/reading/stack.h"
+
+/* The id of a node that is a collector; UINT64_MAX of others. */
+static int map_id(const paths_map *map, uint32_t node, uint64_t *id)
+{
+    *id = UINT64_MAX;
+    if (strcmp(map->nodes[node].type, "collector") != 0)
+        return 0;
+    return paths_node_number(map, &map->nodes[node], "id", UINT64_MAX, id);
+}
+
+/* The collectors of the map: where each stands. */
+static int series_make(scopes_store *store)
+{
+    const paths_map *map = store->map;
+    uint64_t id;
+    int err;
+
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        err = map_id(map, i, &id);
+        if (err)
+            return err;
+        if (id < map->node_count && id >= store->collectors)
+            store->collectors = (uint32_t)id + 1;
+    }
+    store->series = calloc(store->collectors + 1u, sizeof(*store->series));
+    if (!store->series)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
+                            store->collectors);
+    for (uint32_t i = 0; i < store->collectors; i++)
+        store->series[i].node = store->series[i].host = PATHS_NONE;
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        err = map_id(map, i, &id);
+        if (!err && id < store->collectors) {
+            store->series[id].node = i;
+            store->series[id].host = map->nodes[i].host;
+        }
+    }
+    return 0;
+}
+
+static int store_create(scopes_store **out, const paths_map *map)
+{
+    scopes_store *store = calloc(1, sizeof(*store));
+    int err;
+
+    *out = NULL;
+    if (!store)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a store");
+    store->map = map;
+    store->ledgers = calloc(map->host_count + 1u, sizeof(*store->ledgers));
+    err = store->ledgers
+              ? series_make(store)
+              : pastset_fail(PASTSET_ENOMEM, "no memory for %u hosts",
+                             map->host_count);
+    if (err) {
+        scopes_store_free(store);
+        return err;
+    }
+    *out = store;
+    return 0;
+}
+
+void scopes_store_free(scopes_store *store)
+{
+    if (!store)
+        return;
+    scopes_stack memory = {.events = store->memory,
+                           .mapped_bytes = store->memory_bytes};
+    scopes__stack_fini(&memory);
+    free(store->series);
+    free(store->ledgers);
+    free(store->before);
+    free(store);
+}
+
+/* --- filling --- */
+
+/* A series while it is filled. */
+typedef struct filling {
+    eventspace_trace *next; /* where its next tuple goes */
+    eventspace_trace *end;
+    uint64_t count;
+    uint64_t start; /* of its last tuple */
+    bool disorder;
+} filling;
+
+typedef struct loading {
+    scopes_store *store;
+    filling *series; /* by collector; a last one for all strange ones */
+    bool more;       /* there were more than had been counted */
+    scopes_stack kept;
+} loading;
+
+/* Its place among `series`. */
+static inline uint32_t place(const loading *l, const eventspace_trace *event)
+{
+    return event->collector < l->store->collectors ? event->collector
+                                                   : l->store->collectors;
+}
+
+static int loading_begin(loading *l, scopes_store *store)
+{
+    *l = (loading){.store = store};
+    l->series = calloc(store->collectors + 1u, sizeof(*l->series));
+    if (!l->series)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
+                            store->collectors);
+    return 0;
+}
+
+static void loading_end(loading *l)
+{
+    scopes__stack_fini(&l->kept);
+    free(l->series);
+}
+
+static int count_batch(const scopes_batch *batch, void *context)
+{
+    loading *l = context;
+
+    for (size_t i = 0; i < batch->count; i++)
+        l->series[place(l, &batch->events[i])].count++;
+    return 0;
+}
+
+static int keep_batch(const scopes_batch *batch, void *context)
+{
+    loading *l = context;
+    scopes_stack *kept = &l->kept;
+    int err = scopes__stack_reserve(kept, kept->count + batch->count);
+
+    if (err)
+        return err;
+    memcpy(kept->events + kept->count, batch->events,
+           batch->count * sizeof(*batch->events));
+    kept->count += batch->count;
+    return count_batch(batch, l);
+}
+
+/* Gives each series its part of the memory. */
+static int memory_divide(loading *l)
+{
+    scopes_store *store = l->store;
+    scopes_stack memory = {0};
+    size_t count = 0;
+    int err;
+
+    /* Numbers that no collector has are as strange as too large ones. */
+    for (uint32_t i = 0; i < store->collectors; i++) {
+        if (store->series[i].node == PATHS_NONE) {
+            store->strange += l->series[i].count;
+            l->series[i].count = 0;
+        }
+        count += l->series[i].count;
+    }
+    store->strange += l->series[store->collectors].count;
+    l->series[store->collectors].count = 0;
+    err = scopes__stack_reserve(&memory, count);
+    if (err)
+        return err;
+    store->memory = memory.events;
+    store->memory_bytes = memory.mapped_bytes;
+    for (uint32_t i = 0; i <= store->collectors; i++) {
+        l->series[i].next = memory.events;
+        if (l->series[i].count)
+            memory.events += l->series[i].count;
+        l->series[i].end = memory.events;
+    }
+    return 0;
+}
+
+static void fill(loading *l, const eventspace_trace *events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        filling *f = &l->series[place(l, &events[i])];
+        if (__builtin_expect(f->next == f->end, 0)) {
+            l->more |= f->count > 0; /* else it is a strange one */
+            continue;
+        }
+        f->disorder |= events[i].start <= f->start;
+        f->start = events[i].start;
+        *f->next++ = events[i];
+    }
+}
+
+static int fill_batch(const scopes_batch *batch, void *context)
+{
+    fill(context, batch->events, batch->count);
+    return 0;
+}
+
+/* Sorts the series, and shows them. */
+static int series_finish(loading *l)
+{
+    eventspace_trace *begin = l->store->memory;
+    scopes_stack spare = {0};
+    int err = 0;
+
+    for (uint32_t i = 0; i < l->store->collectors && !err; i++) {
+        scopes_series *series = &l->store->series[i];
+        series->events = begin;
+        series->count = (size_t)(l->series[i].next - begin);
+        if (l->series[i].disorder)
+            err = scopes__sort(begin, series->count, &spare);
+        begin = l->series[i].end;
+    }
+    scopes__stack_fini(&spare);
+    return err;
+}
+
+/* --- loading --- */
+
+static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
+{
+    ledger->made += more->made;
+    ledger->seen += more->seen;
+    ledger->missed += more->missed;
+    ledger->beside += more->beside;
+}
+
+/* Walks all hosts. `ledgers`: notes what there was. */
+static int walk(loading *l, scopes_source *source, const scopes_wanted *wanted,
+                scopes_each *each, bool ledgers)
+{
+    scopes_store *store = l->store;
+    int err = 0;
+
+    for (uint32_t i = 0; i < store->map->host_count && !err; i++) {
+        err = scopes_source_each(source, i, wanted, each, l,
+                                 ledgers ? &store->ledgers[i] : NULL);
+        if (ledgers)
+            ledger_add(&store->ledger, &store->ledgers[i]);
+    }
+    return err;
+}
+
+/* Was there just what had been counted? */
+static bool is_filled(const loading *l)
+{
+    for (uint32_t i = 0; i < l->store->collectors; i++) {
+        if (l->series[i].next != l->series[i].end)
+            return false;
+    }
+    return !l->more;
+}
+
+/* Forgets what a first attempt came to. */
+static void loading_again(loading *l)
+{
+    scopes_store *store = l->store;
+    scopes_stack memory = {.events = store->memory,
+                           .mapped_bytes = store->memory_bytes};
+
+    scopes__stack_fini(&memory);
+    store->memory = NULL;
+    store->memory_bytes = 0;
+    store->strange = 0;
+    store->ledger = (scopes_ledger){0};
+    memset(store->ledgers, 0, store->map->host_count * sizeof(*store->ledgers));
+    memset(l->series, 0, (store->collectors + 1u) * sizeof(*l->series));
+    l->more = false;
+}
+
+static int load_kept(loading *l, scopes_source *source,
+                     const scopes_wanted *wanted)
+{
+    int err = walk(l, source, wanted, keep_batch, true);
+
+    if (!err)
+        err = memory_divide(l);
+    if (!err)
+        fill(l, l->kept.events, l->kept.count);
+    return err;
+}
+
+static int load(loading *l, scopes_source *source, const scopes_wanted *wanted)
+{
+    int err;
+
+    if (scopes_source_at_rest(source)) {
+        err = walk(l, source, wanted, count_batch, true);
+        if (!err)
+            err = memory_divide(l);
+        if (!err)
+            err = walk(l, source, wanted, fill_batch, false);
+        if (err || is_filled(l))
+            return err ? err : series_finish(l);
+        /* So somebody does write: a process of another machine, say. */
+        loading_again(l);
+    }
+    err = load_kept(l, source, wanted);
+    return err ? err : series_finish(l);
+}
+
+static int store_give(scopes_store **out, scopes_store *store, int err)
+{
+    if (err) {
+        scopes_store_free(store);
+        return err;
+    }
+    *out = store;
+    return 0;
+}
+
+int scopes_store_load(scopes_store **out, scopes_source *source,
+                      const scopes_wanted *wanted)
+{
+    const paths_map *map = eventspace_run_map(scopes_source_run(source));
+    scopes_store *store;
+    loading l;
+    int err;
+
+    *out = NULL;
+    err = store_create(&store, map);
+    if (err)
+        return err;
+    err = loading_begin(&l, store);
+    if (!err)
+        err = load(&l, source, wanted);
+    loading_end(&l);
+    return store_give(out, store, err);
+}
+
+int scopes_store_make(scopes_store **out, const paths_map *map,
+                      const eventspace_trace *events, size_t count,
+                      const scopes_ledger *ledger)
+{
+    scopes_batch all = {.events = events, .count = count};
+    scopes_store *store;
+    loading l;
+    int err;
+
+    *out = NULL;
+    err = store_create(&store, map);
+    if (err)
+        return err;
+    store->ledger =
+        ledger ? *ledger : (scopes_ledger){.made = count, .seen = count};
+    err = loading_begin(&l, store);
+    if (!err)
+        err = count_batch(&all, &l);
+    if (!err)
+        err = memory_divide(&l);
+    if (!err) {
+        fill(&l, events, count);
+        err = series_finish(&l);
+    }
+    loading_end(&l);
+    return store_give(out, store, err);
+}
+
+const scopes_series *scopes_store_series(const scopes_store *store,
+                                         uint32_t collector)
+{
+    static const scopes_series none = {.node = PATHS_NONE, .host = PATHS_NONE};
+
+    return collector < store->collectors ? &store->series[collector] : &none;
+}
+
+/* --- numbers --- */
+
+typedef struct numbering {
+    scopes_store *store;
+    const uint64_t *from_ticks;
+} numbering;
+
+static int number_batch(const scopes_batch *batch, void *context)
+{
+    const numbering *n = context;
+    const scopes_store *store = n->store;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const eventspace_trace *event = &batch->events[i];
+        if (event->collector < store->collectors &&
+            event->end < n->from_ticks[batch->host])
+            store->before[event->collector]++;
+    }
+    return 0;
+}
+
+int scopes_store_number(scopes_store *store, scopes_source *source,
+                        const uint64_t *from_ticks)
+{
+    numbering n = {.store = store, .from_ticks = from_ticks};
+    /* Those that began before it: more than those that also ended by then. */
+    scopes_wanted wanted = {.to_ticks = from_ticks};
+    int err = 0;
+
+    free(store->before);
+    store->before = calloc(store->collectors + 1u, sizeof(*store->before));
+    if (!store->before)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
+                            store->collectors);
+    for (uint32_t i = 0; i < store->map->host_count && !err; i++)
+        err = scopes_source_each(source, i, &wanted, number_batch, &n, NULL);
+    return err;
+}
+
+uint64_t scopes_store_first(const scopes_store *store, uint32_t collector)
+{
+    if (store->before && collector < store->collectors)
+        return store->before[collector];
+    return store->ledger.beside ? SCOPES_NO_NUMBER : 0;
+}

@@ -1,0 +1,65 @@
+/* event_table.h - trace tuples in memory, by collector: what views are made
+ * from.
+ *
+ * Series are in the order of `start` (then of `sequence`, then of `thread`). A
+ * store takes 36 bytes for each tuple that is wanted (twice that while a run
+ * that goes on, or an archive, is loaded), so for large runs a window or the
+ * collectors that a view needs are asked for.
+ *
+ * Threads:   a store that is loaded may be read by any number of threads.
+ * Ownership: load gives, free takes back. */
+#ifndef SCOPES_EVENT_TABLE_H
+#define SCOPES_EVENT_TABLE_H
+
+#include "scopes/reading/source.h"
+
+/* The tuples of one collector. */
+typedef struct scopes_series {
+    const eventspace_trace *events;
+    size_t count;
+    uint32_t node; /* of the map; PATHS_NONE: no collector has this id */
+    uint32_t host; /* of the map */
+} scopes_series;
+
+typedef struct scopes_store {
+    const paths_map *map;
+    scopes_series *series;  /* by collector id */
+    uint32_t collectors;    /* highest id + 1 */
+    scopes_ledger *ledgers; /* by host */
+    scopes_ledger ledger;   /* of all hosts */
+    uint64_t strange; /* tuples of collectors that the map does not have: seen,
+                         and in no series */
+    uint64_t *before; /* by collector: what scopes_store_number has counted;
+                         NULL: nothing */
+    eventspace_trace *memory; /* of all series */
+    size_t memory_bytes;
+} scopes_store;
+
+/* `wanted` NULL: everything. Errors: PASTSET_ENOMEM. */
+int scopes_store_load(scopes_store **out, scopes_source *source,
+                      const scopes_wanted *wanted);
+/* From tuples in memory; for tests and for windows that were gathered. They
+ * are copied. `ledger` may be NULL: nothing was missed. */
+int scopes_store_make(scopes_store **out, const paths_map *map,
+                      const eventspace_trace *events, size_t count,
+                      const scopes_ledger *ledger);
+/* NULL is allowed. */
+void scopes_store_free(scopes_store *store);
+
+/* For a store of a window of time: counts the tuples before it, so that those
+ * in it have the numbers that they have in the whole run. Walks all of them.
+ * `from_ticks`: as those that the store was loaded with.
+ * Errors: PASTSET_ENOMEM. */
+int scopes_store_number(scopes_store *store, scopes_source *source,
+                        const uint64_t *from_ticks);
+/* The number that the first tuple of a collector's series has among all of its
+ * tuples in the run; SCOPES_NO_NUMBER: not known, as some were left out and
+ * have not been counted. */
+#define SCOPES_NO_NUMBER UINT64_MAX
+uint64_t scopes_store_first(const scopes_store *store, uint32_t collector);
+
+/* The series of a collector; an empty one when there is none. */
+const scopes_series *scopes_store_series(const scopes_store *store,
+                                         uint32_t collector);
+
+#endif

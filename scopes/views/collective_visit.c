@@ -1,0 +1,224 @@
+/* collective_visit.c - a visit to each collective wrapper, with its rounds.
+ *
+ * Views of collectives go round by round, and look at each input's event. Here
+ * is what finds the meetings that are asked for, their rounds and names. */
+#include "scopes/views/collective_visit_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+int scopes__no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+}
+
+/* Does `of` name the element, the wrapper, or one of those that are seen as
+ * one with it, since no collector stands between? */
+static bool is_about(const scopes_subject *subject,
+                     const scopes_meeting *meeting)
+{
+    const paths_map *map = subject->map;
+    uint32_t at;
+
+    if (scopes__is_of(subject, meeting->node) ||
+        scopes__is_of(subject, meeting->element))
+        return true;
+    at = paths_map_find_node(map, subject->of);
+    while (at != PATHS_NONE && map->nodes[at].kind == PATHS_WRAPPER &&
+           strcmp(map->nodes[at].type, "collector") != 0) {
+        if (at == meeting->node)
+            return true;
+        at = map->nodes[at].out_count ? map->edges[map->nodes[at].out[0]].to
+                                      : PATHS_NONE;
+    }
+    return false;
+}
+
+static void origins_find(scopes__visit *visit)
+{
+    const scopes_ways *ways = visit->subject->ways;
+
+    for (uint32_t i = 0; i < visit->inputs; i++)
+        visit->origins[i] = (scopes__origin){"", ""};
+    for (uint32_t i = 0; i < ways->top_count; i++) {
+        const scopes_top *top = &ways->tops[i];
+        uint32_t node = ways->threads[top->thread];
+        if (top->meeting != visit->number || top->input >= visit->inputs)
+            continue;
+        visit->origins[top->input] = (scopes__origin){
+            scopes_ways_node_name(ways, node),
+            scopes_ways_host_name(ways, ways->map->nodes[node].host)};
+    }
+    for (uint32_t i = 0; i < ways->meeting_count; i++) {
+        const scopes_meeting *above = &ways->meetings[i];
+        if (above->parent != visit->number ||
+            above->parent_input >= visit->inputs)
+            continue;
+        visit->origins[above->parent_input] =
+            (scopes__origin){scopes_ways_node_name(ways, above->node),
+                             scopes_ways_host_name(ways, above->host)};
+    }
+}
+
+static int visit_init(scopes__visit *visit, const scopes_subject *subject,
+                      uint32_t number)
+{
+    const scopes_meeting *meeting = &subject->ways->meetings[number];
+    uint32_t inputs = meeting->inputs.count;
+
+    visit->subject = subject;
+    visit->meeting = meeting;
+    visit->number = number;
+    visit->inputs = inputs;
+    visit->only = PATHS_NONE;
+    visit->series = calloc(inputs + 1u, sizeof(visit->series[0]));
+    visit->origins = calloc(inputs + 1u, sizeof(*visit->origins));
+    visit->times = calloc(inputs + 1u, sizeof(*visit->times));
+    visit->samples = calloc(inputs + 1u, sizeof(*visit->samples));
+    if (!visit->series || !visit->origins || !visit->times || !visit->samples)
+        return scopes__no_memory();
+    for (uint32_t i = 0; i < inputs; i++) {
+        if (meeting->inputs.ids[i] != PATHS_NONE)
+            visit->series[i] =
+                scopes_store_series(subject->store, meeting->inputs.ids[i]);
+    }
+    if (meeting->lower != PATHS_NONE)
+        visit->below = scopes_store_series(subject->store, meeting->lower);
+    origins_find(visit);
+    return 0;
+}
+
+static void visit_fini(scopes__visit *visit)
+{
+    for (uint32_t i = 0; visit->samples && i < visit->inputs; i++)
+        scopes__sample_free(&visit->samples[i]);
+    free(visit->series);
+    free(visit->origins);
+    free(visit->times);
+    free(visit->samples);
+}
+
+static int visit_one(scopes_table *out, const scopes_subject *subject,
+                     uint32_t number, scopes__visiting *each)
+{
+    scopes__visit visit = {0};
+    scopes_rounds *rounds = NULL;
+    uint32_t only = PATHS_NONE;
+    int err;
+
+    if (subject->thread != PATHS_NONE) {
+        only = scopes_ways_input(subject->ways, number, subject->thread);
+        if (only == PATHS_NONE)
+            return 0; /* the thread takes no part in it */
+    }
+    err = visit_init(&visit, subject, number);
+    visit.only = only;
+    if (!err)
+        err =
+            scopes_rounds_make(&rounds, subject->ways, subject->store, number);
+    visit.rounds = rounds;
+    if (!err)
+        err = each(out, &visit);
+    scopes_rounds_free(rounds);
+    visit_fini(&visit);
+    return err;
+}
+
+int scopes__visit_meetings(scopes_table *out, const scopes_subject *subject,
+                           scopes__visiting *each)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < subject->ways->meeting_count && !err; i++) {
+        if (is_about(subject, &subject->ways->meetings[i]))
+            err = visit_one(out, subject, i, each);
+    }
+    return err;
+}
+
+/* --- a round --- */
+
+const eventspace_trace *scopes__visit_event(const scopes__visit *visit,
+                                            uint32_t round, uint32_t input)
+{
+    uint32_t at =
+        visit->rounds->events[(size_t)round * visit->rounds->inputs + input];
+
+    return at == SCOPES_MISSING ? NULL : &visit->series[input]->events[at];
+}
+
+const eventspace_trace *scopes__visit_below(const scopes__visit *visit,
+                                            uint32_t round)
+{
+    uint32_t at = visit->rounds->below[round];
+
+    return at == SCOPES_MISSING ? NULL : &visit->below->events[at];
+}
+
+int64_t scopes__ns(const scopes_subject *subject, const scopes_series *series,
+                   uint64_t ticks)
+{
+    return scopes_clocks_ns(subject->clocks, series->host, ticks);
+}
+
+scopes__spread scopes__spread_of(const scopes__visit *visit)
+{
+    scopes__spread found = {false, SCOPES_BLANK, SCOPES_BLANK, SCOPES_MISSING};
+    uint32_t wanted = 0, seen = 0;
+
+    for (uint32_t i = 0; i < visit->inputs; i++) {
+        int64_t time = visit->times[i];
+        wanted += visit->series[i] != NULL;
+        if (time == SCOPES_BLANK)
+            continue;
+        if (seen == 0 || time < found.first)
+            found.first = time;
+        if (seen++ == 0 || time > found.last) {
+            found.last = time;
+            found.latest = i;
+        }
+    }
+    found.full = seen > 0 && seen == wanted;
+    return found;
+}
+
+scopes__spread scopes__visit_times(scopes__visit *visit, uint32_t round,
+                                   bool ends)
+{
+    for (uint32_t i = 0; i < visit->inputs; i++) {
+        const eventspace_trace *event = scopes__visit_event(visit, round, i);
+        visit->times[i] = event ? scopes__ns(visit->subject, visit->series[i],
+                                             ends ? event->end : event->start)
+                                : SCOPES_BLANK;
+    }
+    return scopes__spread_of(visit);
+}
+
+uint32_t scopes__visit_last(const scopes__visit *visit, uint32_t round,
+                            const scopes__spread *starts)
+{
+    uint32_t last = visit->rounds->last[round];
+
+    if (last == SCOPES_MISSING && starts->full)
+        last = starts->latest;
+    return last;
+}
+
+bool scopes__visit_tells(const scopes__visit *visit, uint32_t input)
+{
+    return visit->only == PATHS_NONE || visit->only == input;
+}
+
+bool scopes__visit_is_thread(const scopes__visit *visit, uint32_t thread)
+{
+    return visit->subject->thread == PATHS_NONE ||
+           visit->subject->thread == thread;
+}
+
+const char *scopes__visit_input(const scopes__visit *visit, uint32_t input)
+{
+    return scopes_ways_collector_name(visit->subject->ways,
+                                      visit->meeting->inputs.ids[input]);
+}

@@ -1,0 +1,93 @@
+/* sample.c - what is said of many times: count, sum, mean, median, deviation,
+ * least and most. */
+#include "scopes/views/view_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pastset/status.h"
+
+int scopes__sample_add(scopes__sample *sample, int64_t value)
+{
+    if (sample->count == sample->room) {
+        size_t room = sample->room ? 2 * sample->room : 64;
+        int64_t *more = realloc(sample->values, room * sizeof(*more));
+        if (!more)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+        sample->values = more;
+        sample->room = room;
+    }
+    sample->values[sample->count++] = value;
+    return 0;
+}
+
+void scopes__sample_free(scopes__sample *sample)
+{
+    free(sample->values);
+    *sample = (scopes__sample){0};
+}
+
+static void swap(int64_t *a, int64_t *b)
+{
+    int64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* The value that would stand at `wanted` if they were sorted: quickselect,
+ * with three parts, so that many equal values do no harm. */
+static int64_t select_at(int64_t *values, size_t count, size_t wanted)
+{
+    size_t low = 0, high = count; /* it is in [low, high) */
+
+    while (high - low > 1) {
+        int64_t pivot = values[low + (high - low) / 2];
+        size_t less = low, at = low, more = high;
+        while (at < more) {
+            if (values[at] < pivot)
+                swap(&values[at++], &values[less++]);
+            else if (values[at] > pivot)
+                swap(&values[at], &values[--more]);
+            else
+                at++;
+        }
+        if (wanted < less)
+            high = less;
+        else if (wanted >= more)
+            low = more;
+        else
+            return pivot;
+    }
+    return values[low];
+}
+
+void scopes__sample_row(scopes_table *table, scopes__sample *sample)
+{
+    size_t n = sample->count;
+    int64_t total = 0, least = INT64_MAX, most = INT64_MIN;
+    double mean, squares = 0;
+
+    scopes_table_integer(table, (int64_t)n);
+    if (n == 0) {
+        for (int i = 0; i < 6; i++)
+            scopes_table_integer(table, SCOPES_BLANK);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int64_t value = sample->values[i];
+        total = scopes__sum_ns(total, value);
+        least = value < least ? value : least;
+        most = value > most ? value : most;
+    }
+    mean = (double)total / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double off = (double)sample->values[i] - mean;
+        squares += off * off;
+    }
+    scopes_table_integer(table, total);
+    scopes_table_integer(table, llround(mean));
+    scopes_table_integer(table, select_at(sample->values, n, (n - 1) / 2));
+    scopes_table_integer(table, llround(sqrt(squares / (double)n)));
+    scopes_table_integer(table, least);
+    scopes_table_integer(table, most);
+}

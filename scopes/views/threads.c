@@ -1,0 +1,41 @@
+/* threads.c - which threads and ways a view of threads is to tell of. */
+#include "scopes/views/threads_internal.h"
+
+#include <string.h>
+
+bool scopes__way_is_of(const scopes_subject *subject, uint32_t edge)
+{
+    const paths_map *map = subject->map;
+    uint32_t nodes[PATHS_PATH_NODES];
+    size_t count;
+
+    if (!subject->of || scopes__is_of(subject, map->edges[edge].from))
+        return true;
+    count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
+    for (size_t i = 0; i < count; i++) {
+        if (scopes__is_of(subject, nodes[i]))
+            return true;
+    }
+    return false;
+}
+
+bool scopes__thread_is_of(const scopes_subject *subject, uint32_t thread)
+{
+    const paths_map_node *node =
+        &subject->map->nodes[subject->ways->threads[thread]];
+
+    if (subject->thread != PATHS_NONE && subject->thread != thread)
+        return false;
+    for (uint32_t i = 0; i < node->out_count; i++) {
+        if (scopes__way_is_of(subject, node->out[i]))
+            return true;
+    }
+    return !subject->of;
+}
+
+double scopes__share(int64_t communicating_ns, int64_t computing_ns)
+{
+    int64_t all_ns = scopes__sum_ns(communicating_ns, computing_ns);
+
+    return all_ns > 0 ? (double)communicating_ns / (double)all_ns : 0;
+}

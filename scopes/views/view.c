@@ -1,0 +1,101 @@
+/* view.c - finding a view by its name, and making it. */
+#include "scopes/views/view_internal.h"
+
+#include <string.h>
+
+#include "pastset/status.h"
+
+static const scopes_view *const views[] = {
+    &scopes__view_communication,
+    &scopes__view_critical_path,
+    &scopes__view_element_order,
+    &scopes__view_hops,
+    &scopes__view_host,
+    &scopes__view_last_arriver,
+    &scopes__view_pending,
+    &scopes__view_performance,
+    &scopes__view_remote_overhead,
+    &scopes__view_signal_arrival,
+    &scopes__view_signal_departure,
+    &scopes__view_steps,
+    &scopes__view_thread_wait,
+    &scopes__view_tuples,
+    &scopes__view_waits_for,
+};
+#define VIEWS (sizeof(views) / sizeof(*views))
+
+const scopes_view *scopes_view_at(size_t position)
+{
+    return position < VIEWS ? views[position] : NULL;
+}
+
+const scopes_view *scopes_view_find(const char *name)
+{
+    for (size_t i = 0; i < VIEWS; i++) {
+        if (strcmp(views[i]->name, name) == 0)
+            return views[i];
+    }
+    return NULL;
+}
+
+static int check(const scopes_view *view, const scopes_subject *subject)
+{
+    uint32_t threads = subject->ways->thread_count;
+
+    if (subject->each && !view->each)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the view %s has one row for each thing already",
+                            view->name);
+    if (subject->thread != PATHS_NONE && subject->thread >= threads)
+        return pastset_fail(PASTSET_ENOENT,
+                            "there is no thread %u: the run has %u, numbered "
+                            "from 0",
+                            subject->thread, threads);
+    if (subject->of &&
+        paths_map_find_node(subject->map, subject->of) == PATHS_NONE)
+        return pastset_fail(PASTSET_ENOENT,
+                            "the map has no element or wrapper \"%s\"",
+                            subject->of);
+    return 0;
+}
+
+int scopes_view_make(scopes_table **out, const scopes_view *view,
+                     const scopes_subject *subject)
+{
+    scopes_table *table;
+    int err = check(view, subject);
+
+    *out = NULL;
+    if (err)
+        return err;
+    table =
+        subject->each
+            ? scopes_table_create(view->each_columns, view->each_column_count)
+            : scopes_table_create(view->columns, view->column_count);
+    if (!table)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the view %s",
+                            view->name);
+    err = view->make(table, subject);
+    if (!err)
+        err = scopes_table_status(table);
+    if (err) {
+        scopes_table_destroy(table);
+        return err;
+    }
+    *out = table;
+    return 0;
+}
+
+void scopes__round_cell(scopes_table *table, uint64_t first, uint64_t behind)
+{
+    scopes_table_integer(table, first == SCOPES_NO_NUMBER
+                                    ? SCOPES_BLANK
+                                    : (int64_t)(first + behind));
+}
+
+bool scopes__is_of(const scopes_subject *subject, uint32_t node)
+{
+    return !subject->of ||
+           (node != PATHS_NONE &&
+            strcmp(subject->map->nodes[node].name, subject->of) == 0);
+}

@@ -1,0 +1,61 @@
+/* view.h - views: functions from a path map, trace tuples and clocks to a
+ * table.
+ *
+ * Paper 004, section 4.5. Each view is a file of views/, whose head says what
+ * its rows and columns mean. All of them exist for a whole run, for a run that
+ * was cut short, and for a window of one that goes on: what is not there is not
+ * told, and the ledger of the store says how much that is.
+ *
+ * Threads:   any, each with its own table. */
+#ifndef SCOPES_VIEW_H
+#define SCOPES_VIEW_H
+
+#include "scopes/clocks/clock.h"
+#include "scopes/causality/in_flight.h"
+#include "scopes/causality/rounds.h"
+#include "scopes/reading/event_table.h"
+#include "scopes/views/table.h"
+#include "scopes/causality/topology.h"
+
+/* What a view is made from. */
+typedef struct scopes_subject {
+    const paths_map *map;
+    const scopes_ways *ways;
+    const scopes_store *store;
+    const scopes_clocks *clocks;
+    bool each;       /* a row for each round, operation or step rather than
+                        sums over all of them */
+    uint32_t thread; /* only what is of the thread with this number;
+                        PATHS_NONE: all. Views that have no threads take no
+                        notice */
+    const char *of;  /* only what is of the element, wrapper or proxy of
+                        this name; NULL: all */
+    const scopes_pending_list *pending; /* NULL: nothing is known of it */
+} scopes_subject;
+
+typedef struct scopes_view {
+    const char *name;    /* "last-arriver" */
+    const char *summary; /* one line, without a full stop */
+    const char *each;    /* what a row is with `each`; NULL: there is no such */
+    const scopes_column *columns;
+    size_t column_count;
+    const scopes_column *each_columns;
+    size_t each_column_count;
+    /* Adds the rows. Errors: PASTSET_ENOMEM. */
+    int (*make)(scopes_table *out, const scopes_subject *subject);
+    bool collective; /* its rows are of collective wrappers only */
+} scopes_view;
+
+/* NULL when there is none of that name / past the last. */
+const scopes_view *scopes_view_find(const char *name);
+const scopes_view *scopes_view_at(size_t position);
+
+/* Makes the table, with the columns that belong to `subject->each`. The caller
+ * destroys it before store, clocks, ways and map.
+ * Errors: PASTSET_ENOMEM, PASTSET_ENOENT (no thread, or nothing in the map, of
+ * the name that was asked for), PASTSET_EINVAL (`each`, but the view has no
+ * such rows). */
+int scopes_view_make(scopes_table **out, const scopes_view *view,
+                     const scopes_subject *subject);
+
+#endif

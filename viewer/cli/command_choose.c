@@ -1,0 +1,386 @@
+/* command_choose.c - eventspace choose PROFILE --cluster FILE: which hosts will
+ * run a program fastest. */
+#include "viewer/cli/command.h"
+
+#include "paths/generate/generate.h"
+#include "pastset/status.h"
+#include "viewer/tables/profile_table.h"
+#include "predict/choose/choose.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KEY_MOST = 256, KEY_SECONDS, KEY_SEED, KEY_WIRE, KEY_MAP };
+
+#define WIRES_MAX 256
+#define BEFORE_HOSTS 5 /* columns */
+
+typedef struct choose_arguments {
+    const char *profile, *cluster, *map, *output;
+    const char *wires[WIRES_MAX];
+    size_t wire_count;
+    uint64_t nodes; /* 0: those of the profile */
+    viewer_format format;
+    predict_choose_options options;
+} choose_arguments;
+
+static const struct argp_option choose_options[] = {
+    {"cluster", 'c', "FILE", 0,
+     "The hosts, their loads and links (eventspace load writes it)", 0},
+    {"nodes", 'n', "COUNT", 0,
+     "How many hosts to choose: as many as the profile has nodes", 0},
+    {"best", 'b', "COUNT", 0, "How many placements to print (default 10)", 0},
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {"wire", KEY_WIRE, "A-B=RATE,TIME", 0,
+     "What a link was while the program was measured, such as "
+     "'*=100mbit,150us'",
+     0},
+    {"seconds", KEY_SECONDS, "SECONDS", 0, "Time for choosing (default 8)", 0},
+    {"most", KEY_MOST, "COUNT", 0,
+     "Try all placements if there are at most so many, however long it takes",
+     0},
+    {"seed", KEY_SEED, "NUMBER", 0, "Of the search (default 0)", 0},
+    {"map", 'm', "MAP", 0,
+     "The path map of the run that was measured, for --output", 0},
+    {"output", 'o', "FILE", 0,
+     "Write the best placement, for `eventspace map generate --placement`", 0},
+    {0},
+};
+
+/* --- the table --- */
+
+static const scopes_column first_columns[BEFORE_HOSTS] = {
+    {"rank", "rank", SCOPES_NUMBER},
+    {"time_s", "time s", SCOPES_REAL},
+    {"factor", "times dedicated", SCOPES_REAL},
+    {"lower_s", "bounds: from s", SCOPES_REAL},
+    {"upper_s", "to s", SCOPES_REAL},
+};
+
+/* A column for each node, whose name is its head. The caller frees it. */
+static scopes_column *columns_of(const predict_profile *profile)
+{
+    scopes_column *columns =
+        calloc(BEFORE_HOSTS + profile->node_count, sizeof(*columns));
+
+    if (!columns)
+        return NULL;
+    memcpy(columns, first_columns, sizeof(first_columns));
+    for (size_t i = 0; i < profile->node_count; i++)
+        columns[BEFORE_HOSTS + i] = (scopes_column){
+            profile->nodes[i].name, profile->nodes[i].name, SCOPES_TEXT};
+    return columns;
+}
+
+static void add_row(scopes_table *table, const predict_choice *choice,
+                    const predict_cluster *cluster, uint32_t rank)
+{
+    const predict_placement *p = &choice->placements[rank];
+
+    scopes_table_integer(table, rank + 1);
+    scopes_table_real(table, p->time_s);
+    scopes_table_real(
+        table, choice->dedicated_s > 0 ? p->time_s / choice->dedicated_s : NAN);
+    scopes_table_real(table, p->lower_s);
+    scopes_table_real(table, p->upper_s);
+    for (uint32_t i = 0; i < choice->nodes; i++)
+        scopes_table_text(table, cluster->hosts[p->hosts[i]].name);
+}
+
+static int print_json(const predict_choice *choice, const scopes_table *table)
+{
+    json_t *how = viewer_json_text(choice->how);
+    int err;
+
+    if (!how)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to print");
+    printf("{\"model\": \"%s\", \"how\": ", choice->model);
+    json_dumpf(how, stdout, JSON_ENCODE_ANY);
+    json_decref(how);
+    printf(",\n\"dedicated_s\": %.9g, \"worst_s\": %.9g, \"all\": %.0f, "
+           "\"tried\": %" PRIu64 ", \"estimated\": %" PRIu64
+           ",\n\"placements\": ",
+           choice->dedicated_s, choice->worst_s, choice->all, choice->tried,
+           choice->estimated);
+    err = viewer_table_print(table, VIEWER_JSON, stdout);
+    printf("}\n");
+    return err;
+}
+
+/* Else hosts that no link leads to would be missing in silence. */
+static void tell_unlinked(const predict_cluster *cluster)
+{
+    uint32_t count = cluster->host_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        bool linked = false;
+        for (uint32_t j = 0; j < count && !linked; j++)
+            linked = j != i && cluster->wires[i * count + j].bandwidth > 0;
+        if (!linked)
+            fprintf(stderr,
+                    "eventspace: host %s has no link in the cluster file; no "
+                    "node that communicates was placed there\n",
+                    cluster->hosts[i].name);
+    }
+}
+
+static int print(const choose_arguments *a, const predict_choice *choice,
+                 const predict_profile *profile, const predict_cluster *cluster)
+{
+    scopes_column *columns = columns_of(profile);
+    scopes_table *table;
+    int err;
+
+    if (!columns)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to print");
+    table = scopes_table_create(columns, BEFORE_HOSTS + profile->node_count);
+    for (uint32_t i = 0; i < choice->count; i++)
+        add_row(table, choice, cluster, i);
+    if (a->format == VIEWER_JSON)
+        err = print_json(choice, table);
+    else
+        err = viewer_table_print(table, a->format, stdout);
+    if (a->format == VIEWER_TABLE && !err)
+        printf("\nBy the %s: %s.\nMeasured alone %.3f s; the worst that was "
+               "tried %.3f s.\n",
+               choice->model, choice->how, choice->dedicated_s,
+               choice->worst_s);
+    scopes_table_destroy(table);
+    free(columns);
+    return err;
+}
+
+/* --- the placement file --- */
+
+static int place_node(paths_map *placement, const char *name, uint32_t host)
+{
+    uint32_t from = paths_map_add_node(placement, PATHS_NONE, "", name);
+
+    if (from == PATHS_NONE ||
+        paths_map_add_edge(placement, from, host) == PATHS_NONE)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a placement");
+    return 0;
+}
+
+/* Threads and elements of the host that was a node of the profile go to
+ * the one that was chosen for it. */
+static int place_host(paths_map *placement, const paths_map *map,
+                      const char *name, const char *to)
+{
+    uint32_t was = paths_map_find_host(map, name);
+    uint32_t host = paths_map_add_node(placement, PATHS_NONE, "", to);
+    int err = 0;
+
+    if (was == PATHS_NONE)
+        return pastset_fail(PASTSET_ENOENT,
+                            "%.250s: there is no host %s, which the profile "
+                            "has: is this the map of the run that was "
+                            "measured?",
+                            map->file, name);
+    if (host == PATHS_NONE)
+        return pastset_fail(PASTSET_EINVAL,
+                            "host %s: another thing of the map has this name, "
+                            "so a placement file cannot tell",
+                            to);
+    for (uint32_t i = 0; i < map->node_count && !err; i++) {
+        const paths_map_node *node = &map->nodes[i];
+        if (node->host == was && node->kind != PATHS_WRAPPER)
+            err = place_node(placement, node->name, host);
+    }
+    return err;
+}
+
+static int write_placement(const choose_arguments *a,
+                           const predict_choice *choice,
+                           const predict_profile *profile,
+                           const predict_cluster *cluster)
+{
+    const uint32_t *hosts = choice->placements[0].hosts;
+    paths_map *map, *placement = NULL;
+    int err = paths_map_read(&map, command_input(a->map));
+
+    if (err)
+        return err;
+    err = paths_map_create(&placement, "placement");
+    for (uint32_t i = 0; i < choice->nodes && !err; i++)
+        err = place_host(placement, map, profile->nodes[i].name,
+                         cluster->hosts[hosts[i]].name);
+    if (!err)
+        err = paths_map_save(placement, a->output);
+    paths_map_destroy(map);
+    paths_map_destroy(placement);
+    return err;
+}
+
+/* --- choosing --- */
+
+static void tell_progress(void *context, uint64_t done, uint64_t all)
+{
+    uint64_t *last = context;
+    uint64_t share = all ? 100 * done / all : 0;
+
+    if (share == *last)
+        return;
+    *last = share;
+    fprintf(stderr, "\reventspace choose: %" PRIu64 " of %" PRIu64 "   ", done,
+            all);
+    if (done == all)
+        fprintf(stderr, "\r\033[K");
+}
+
+static int choose(choose_arguments *a, const predict_profile *profile,
+                  const predict_cluster *cluster)
+{
+    bool terminal = isatty(STDERR_FILENO);
+    uint64_t last = 101;
+    predict_choice *choice;
+    int err;
+
+    if (a->nodes && a->nodes != profile->node_count)
+        return pastset_fail(PASTSET_EINVAL,
+                            "%s: the profile is of a run on %zu nodes; it does "
+                            "not tell what %" PRIu64 " would do",
+                            a->profile, profile->node_count, a->nodes);
+    if (terminal) {
+        a->options.progress = tell_progress;
+        a->options.context = &last;
+    }
+    err = predict_choose(&choice, profile, cluster, &a->options);
+    if (terminal)
+        fprintf(stderr, "\r\033[K");
+    if (err)
+        return err;
+    if (profile->node_count > 1)
+        tell_unlinked(cluster);
+    err = print(a, choice, profile, cluster);
+    if (!err && a->output)
+        err = write_placement(a, choice, profile, cluster);
+    predict_choice_free(choice);
+    return err;
+}
+
+static int run(choose_arguments *a)
+{
+    predict_profile *profile = NULL;
+    predict_cluster *cluster = NULL;
+    int err = predict_profile_load(&profile, command_input(a->profile));
+
+    if (!err)
+        viewer_profile_warn(profile, a->profile);
+    for (size_t i = 0; i < a->wire_count && !err; i++)
+        err = predict_wire_set(profile, a->wires[i]);
+    if (!err)
+        err = predict_cluster_read(&cluster, a->cluster);
+    if (!err)
+        err = choose(a, profile, cluster);
+    predict_cluster_free(cluster);
+    predict_profile_free(profile);
+    return err;
+}
+
+/* --- the command --- */
+
+static double seconds_of(const char *text, struct argp_state *state)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end || !(seconds >= 0.01 && seconds <= 86400))
+        argp_error(state, "'%s' is no number of seconds from 0.01 to 86400",
+                   text);
+    return seconds;
+}
+
+static void check_arguments(const choose_arguments *a, struct argp_state *state)
+{
+    if (!a->profile)
+        argp_error(state, "the profile is missing");
+    if (!a->cluster)
+        argp_error(state, "--cluster FILE is missing: `eventspace load` "
+                          "measures one");
+    if (!a->map != !a->output)
+        argp_error(state, "--map and --output need each other");
+}
+
+static error_t parse_number(int key, char *text, struct argp_state *state)
+{
+    choose_arguments *a = state->input;
+
+    switch (key) {
+    case 'n':
+        a->nodes = command_number(text, 1, 1000000, state);
+        return 0;
+    case 'b':
+        a->options.keep = (uint32_t)command_number(text, 1, 100000, state);
+        return 0;
+    case KEY_MOST:
+        a->options.most = command_number(text, 1, 1000000000, state);
+        return 0;
+    case KEY_SEED:
+        a->options.seed = command_number(text, 0, UINT64_MAX, state);
+        return 0;
+    case KEY_SECONDS:
+        a->options.seconds_s = seconds_of(text, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_choose(int key, char *text, struct argp_state *state)
+{
+    choose_arguments *a = state->input;
+
+    switch (key) {
+    case 'c':
+        a->cluster = text;
+        return 0;
+    case 'f':
+        a->format = command_format(text, state);
+        return 0;
+    case 'm':
+        a->map = text;
+        return 0;
+    case 'o':
+        a->output = text;
+        return 0;
+    case KEY_WIRE:
+        if (a->wire_count == WIRES_MAX)
+            argp_error(state, "more than %d times --wire", WIRES_MAX);
+        a->wires[a->wire_count++] = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->profile, text, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_arguments(a, state);
+        return 0;
+    default:
+        return parse_number(key, text, state);
+    }
+}
+
+int command_choose(int argc, char **argv)
+{
+    static const struct argp argp = {
+        choose_options,
+        parse_choose,
+        "PROFILE",
+        "Chooses the hosts of a cluster, under its present load, on which a "
+        "program will run fastest, by what is predicted for each placement of "
+        "the nodes of its profile."
+        "\vWhere there are too many placements to predict all, it says how it "
+        "searched. The profile comes from `eventspace profile`, the cluster "
+        "file from `eventspace load`.",
+        NULL,
+        NULL,
+        NULL};
+    choose_arguments a = {0};
+
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    return command_end_output(run(&a));
+}

@@ -1,0 +1,475 @@
+/* command_clock.c - eventspace clock RUN: the clocks of a run's hosts, and how
+ * good they are. */
+#include "viewer/cli/command.h"
+
+#include "paths/map/map.h"
+#include "pastset/status.h"
+#include "scopes/clocks/clock.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { KEY_LAST = 256, KEY_FOLLOW };
+
+typedef struct clock_arguments {
+    const char *run, *reference;
+    viewer_format format;
+    scopes_clock_method method;
+    bool accuracy;    /* CSV: the other list */
+    uint64_t last_ns; /* 0: all of the run */
+    double follow_s;  /* 0: once */
+} clock_arguments;
+
+/* What is gathered for one look. */
+typedef struct look {
+    eventspace_run *run;
+    scopes_source *source;
+    scopes_ways *ways;
+    bool *collectors;    /* around hops between hosts */
+    uint64_t *from, *to; /* by host */
+    scopes_store *store;
+    scopes_clocks *clocks[2]; /* by method */
+} look;
+
+static const struct argp_option clock_options[] = {
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {"reference", 'r', "HOST", 0,
+     "By the clock of this host (default: the one from which the others are "
+     "the fewest hops away)",
+     0},
+    {"method", 'm', "hull|average", 0,
+     "How offsets are found (default hull; average is the paper's)", 0},
+    {"accuracy", 'a', NULL, 0,
+     "The accuracy of both methods only (table and CSV)", 0},
+    {"last", KEY_LAST, "TIME", 0,
+     "From what happened in this time at the end only, such as 10s", 0},
+    {"follow", KEY_FOLLOW, "SECONDS", 0,
+     "Again and again, so many seconds apart, until the run ends", 0},
+    {0},
+};
+
+static const char *const method_names[] = {"hull", "average"};
+
+/* --- the hosts --- */
+
+static const scopes_column host_columns[] = {
+    {"host", "host", SCOPES_TEXT},
+    {"how", "aligned by", SCOPES_TEXT},
+    {"parent", "with", SCOPES_TEXT},
+    {"depth", "hops", SCOPES_COUNT},
+    {"exchanges", "exchanges", SCOPES_COUNT},
+    {"offset_ns", "offset ms", SCOPES_TIME_NS},
+    {"rate_ppm", "rate ppm", SCOPES_REAL},
+    {"certain_ns", "certain +- ms", SCOPES_TIME_NS},
+    {"certain_end_ns", "at the end +- ms", SCOPES_TIME_NS},
+};
+
+static const scopes_column accuracy_columns[] = {
+    {"method", "method", SCOPES_TEXT},
+    {"operations", "operations", SCOPES_COUNT},
+    {"correct", "correct", SCOPES_COUNT},
+    {"share", "share", SCOPES_SHARE},
+    {"mean_ns", "misses: mean ms", SCOPES_TIME_NS},
+    {"median_ns", "median ms", SCOPES_TIME_NS},
+    {"deviation_ns", "deviation ms", SCOPES_TIME_NS},
+    {"worst_ns", "worst ms", SCOPES_TIME_NS},
+};
+
+#define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
+
+static const char *how_name(scopes_clock_how how)
+{
+    static const char *const names[] = {"reference", "shared", "exchanges",
+                                        "wall clock", "none"};
+    return names[how];
+}
+
+static int64_t rounded(double ns)
+{
+    return isfinite(ns) ? llround(ns) : SCOPES_BLANK;
+}
+
+/* The last moment of which a host has told. */
+static uint64_t last_ticks(const look *l, uint32_t host)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < l->store->collectors; i++) {
+        const scopes_series *series = &l->store->series[i];
+        if (series->host == host && series->count &&
+            series->events[series->count - 1].end > last)
+            last = series->events[series->count - 1].end;
+    }
+    return last;
+}
+
+static int64_t certain_end(const look *l, const scopes_clocks *clocks,
+                           uint32_t host)
+{
+    uint64_t last = last_ticks(l, host);
+    int64_t from, to;
+    if (!last)
+        return SCOPES_BLANK;
+    scopes_clocks_certain(clocks, host, last, &from, &to);
+    return from == INT64_MIN || to == INT64_MAX ? SCOPES_BLANK
+                                                : (to - from + 1) / 2;
+}
+
+static void add_host(scopes_table *table, const look *l,
+                     const scopes_clocks *clocks, uint32_t host)
+{
+    const paths_map *map = eventspace_run_map(l->run);
+    const scopes_clock *c = scopes_clocks_host(clocks, host);
+    bool known = c->how != SCOPES_CLOCK_NONE;
+    scopes_table_text(table, map->hosts[host].name);
+    scopes_table_text(table, how_name(c->how));
+    scopes_table_text(
+        table, c->parent < map->host_count ? map->hosts[c->parent].name : "");
+    scopes_table_integer(table, known ? c->depth : SCOPES_BLANK);
+    scopes_table_integer(table, (int64_t)c->exchanges);
+    scopes_table_integer(table, known ? rounded(c->offset_ns) : SCOPES_BLANK);
+    scopes_table_real(table, known ? c->rate_ppm : NAN);
+    scopes_table_integer(table, rounded(c->certain_ns));
+    scopes_table_integer(table, certain_end(l, clocks, host));
+}
+
+static scopes_table *hosts_table(const look *l, const scopes_clocks *clocks)
+{
+    scopes_table *table = scopes_table_create(COLUMNS(host_columns));
+    for (uint32_t i = 0; i < eventspace_run_host_count(l->run); i++)
+        add_host(table, l, clocks, i);
+    return table;
+}
+
+static int accuracy_table(scopes_table **out, const look *l)
+{
+    int err = 0;
+    *out = scopes_table_create(COLUMNS(accuracy_columns));
+    for (int i = 0; i < 2 && !err; i++) {
+        scopes_accuracy a;
+        err = scopes_clocks_check(&a, l->clocks[i], l->store, l->ways);
+        if (err)
+            break;
+        scopes_table_text(*out, method_names[i]);
+        scopes_table_integer(*out, (int64_t)a.operations);
+        scopes_table_integer(*out, (int64_t)a.correct);
+        scopes_table_real(*out, a.operations
+                                    ? (double)a.correct / (double)a.operations
+                                    : NAN);
+        scopes_table_integer(*out, rounded(a.mean_ns));
+        scopes_table_integer(*out, rounded(a.median_ns));
+        scopes_table_integer(*out, rounded(a.deviation_ns));
+        scopes_table_integer(*out, rounded(a.worst_ns));
+    }
+    return err;
+}
+
+/* --- printing --- */
+
+static int print_json(const look *l, const clock_arguments *a,
+                      const scopes_table *hosts, const scopes_table *accuracy)
+{
+    const paths_map *map = eventspace_run_map(l->run);
+    uint32_t reference = scopes_clocks_reference(l->clocks[a->method]);
+    const scopes_ledger *ledger = &l->store->ledger;
+    json_t *name = viewer_json_text(
+        reference < map->host_count ? map->hosts[reference].name : "");
+    int err;
+    if (!name)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to print");
+    printf("{\"method\": \"%s\", \"reference\": ", method_names[a->method]);
+    json_dumpf(name, stdout, JSON_ENCODE_ANY);
+    json_decref(name);
+    printf(",\n\"tuples\": {\"made\": %" PRIu64 ", \"seen\": %" PRIu64
+           ", \"missed\": %" PRIu64 ", \"beside\": %" PRIu64 "},\n\"hosts\": ",
+           ledger->made, ledger->seen, ledger->missed, ledger->beside);
+    err = viewer_table_print(hosts, VIEWER_JSON, stdout);
+    printf(",\n\"accuracy\": ");
+    if (!err)
+        err = viewer_table_print(accuracy, VIEWER_JSON, stdout);
+    printf("}\n");
+    return err;
+}
+
+static int print_lists(const look *l, const clock_arguments *a,
+                       const scopes_table *hosts, const scopes_table *accuracy)
+{
+    bool table = a->format == VIEWER_TABLE;
+    int err = 0;
+    if (!a->accuracy)
+        err = viewer_table_print(hosts, a->format, stdout);
+    if (table && !a->accuracy)
+        putchar('\n');
+    if (!err && (table || a->accuracy))
+        err = viewer_table_print(accuracy, a->format, stdout);
+    if (table)
+        printf("\nFrom %" PRIu64 " trace tuples; %" PRIu64 " are lost.\n",
+               l->store->ledger.seen, l->store->ledger.missed);
+    return err;
+}
+
+static int print_look(const look *l, const clock_arguments *a)
+{
+    scopes_table *hosts = hosts_table(l, l->clocks[a->method]);
+    scopes_table *accuracy;
+    int err = accuracy_table(&accuracy, l);
+    if (!err && a->format == VIEWER_JSON)
+        err = print_json(l, a, hosts, accuracy);
+    else if (!err)
+        err = print_lists(l, a, hosts, accuracy);
+    scopes_table_destroy(hosts);
+    scopes_table_destroy(accuracy);
+    return err;
+}
+
+/* No line keeps within the bounds that the exchanges of such a host give. */
+static void warn(const look *l)
+{
+    const paths_map *map = eventspace_run_map(l->run);
+    for (uint32_t i = 0; i < map->host_count; i++) {
+        const scopes_clock *c =
+            scopes_clocks_host(l->clocks[SCOPES_CLOCK_HULL], i);
+        if (c->how == SCOPES_CLOCK_EXCHANGES && isinf(c->certain_ns))
+            fprintf(stderr,
+                    "eventspace: host %s: nothing is certain of its clock, as "
+                    "no constant rate fits all exchanges on the way to it; "
+                    "see --last\n",
+                    map->hosts[i].name);
+        if (c->how == SCOPES_CLOCK_WALL)
+            fprintf(stderr,
+                    "eventspace: host %s: aligned by its wall clock, as no "
+                    "operations between hosts were collected that lead to "
+                    "it\n",
+                    map->hosts[i].name);
+    }
+}
+
+/* --- looking --- */
+
+static void look_drop(look *l)
+{
+    scopes_clocks_free(l->clocks[0]);
+    scopes_clocks_free(l->clocks[1]);
+    scopes_store_free(l->store);
+    l->clocks[0] = l->clocks[1] = NULL;
+    l->store = NULL;
+}
+
+static void look_end(look *l)
+{
+    look_drop(l);
+    scopes_ways_free(l->ways);
+    scopes_source_close(l->source);
+    eventspace_run_close(l->run);
+    free(l->collectors);
+    free(l->from);
+    free(l->to);
+}
+
+static int look_begin(look *l, const char *directory)
+{
+    int err = eventspace_run_open(&l->run, directory);
+    size_t hosts;
+    if (err)
+        return err;
+    hosts = eventspace_run_host_count(l->run);
+    l->from = calloc(hosts + 1, sizeof(*l->from));
+    l->to = calloc(hosts + 1, sizeof(*l->to));
+    err = scopes_source_open(&l->source, l->run);
+    if (!err)
+        err = scopes_ways_make(&l->ways, eventspace_run_map(l->run));
+    if (!err)
+        l->collectors = calloc(l->ways->collectors + 1u, sizeof(bool));
+    if (!err && (!l->from || !l->to || !l->collectors))
+        err = pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
+    for (uint32_t i = 0; !err && i < l->ways->collectors; i++) {
+        const scopes_hop *hop = &l->ways->hops[i];
+        if (hop->upper != PATHS_NONE && hop->lower != PATHS_NONE && hop->remote)
+            l->collectors[hop->upper] = l->collectors[hop->lower] = true;
+    }
+    return err;
+}
+
+static int last_of(const scopes_batch *batch, void *context)
+{
+    uint64_t *last = context;
+    uint64_t end = batch->events[batch->count - 1].end;
+    if (end > *last)
+        *last = end;
+    return 0;
+}
+
+/* The end of a host that runs is now: by the wall clock of this machine, if it
+ * is its own too, else by that of whoever asks. Of one that was killed only its
+ * tuples tell when. */
+static int window_make(look *l, uint64_t last_ns, size_t host)
+{
+    const eventspace_run_host *h = eventspace_run_host_at(l->run, host);
+    scopes_wanted all = {0};
+    uint64_t end = h->meta.end_tick;
+    double span;
+    int err = 0;
+    l->from[host] = 0;
+    l->to[host] = UINT64_MAX;
+    if (!h->has_meta)
+        return 0;
+    if (h->meta.state == EVENTSPACE_RUNNING)
+        end = eventspace_meta_now(&h->meta);
+    else if (!end)
+        err = scopes_source_each(l->source, host, &all, last_of, &end, NULL);
+    span = (double)last_ns * h->meta.tick_hz / 1e9;
+    if (span < (double)end)
+        l->from[host] = end - (uint64_t)span;
+    return err;
+}
+
+static int look_take(look *l, const clock_arguments *a, uint32_t reference)
+{
+    scopes_wanted wanted = {.collectors = l->collectors};
+    int err = 0;
+    if (a->last_ns) {
+        for (size_t i = 0; i < eventspace_run_host_count(l->run) && !err; i++)
+            err = window_make(l, a->last_ns, i);
+        wanted.from_ticks = l->from;
+        wanted.to_ticks = l->to;
+    }
+    if (!err)
+        err = scopes_store_load(&l->store, l->source, &wanted);
+    for (int i = 0; i < 2 && !err; i++)
+        err = scopes_clocks_make(&l->clocks[i], l->run, l->store, l->ways,
+                                 (scopes_clock_method)i, reference);
+    return err;
+}
+
+static bool goes_on(const look *l)
+{
+    for (size_t i = 0; i < eventspace_run_host_count(l->run); i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(l->run, i);
+        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+static void pause_for(double seconds)
+{
+    struct timespec t = {(time_t)seconds,
+                         (long)((seconds - floor(seconds)) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static int show(look *l, const clock_arguments *a)
+{
+    uint32_t reference = PATHS_NONE;
+    int err = 0;
+    if (a->reference) {
+        reference =
+            paths_map_find_host(eventspace_run_map(l->run), a->reference);
+        if (reference == PATHS_NONE)
+            return pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
+                                a->reference);
+    }
+    for (bool more = true; more && !err;) {
+        more = a->follow_s > 0 && goes_on(l);
+        err = look_take(l, a, reference);
+        if (!err) {
+            warn(l);
+            err = print_look(l, a);
+        }
+        look_drop(l);
+        if (err || !more)
+            break;
+        if (a->format != VIEWER_JSON)
+            putchar('\n');
+        fflush(stdout);
+        pause_for(a->follow_s);
+        err = scopes_source_refresh(l->source);
+    }
+    return err;
+}
+
+/* --- the command --- */
+
+static double seconds_of(const char *text, struct argp_state *state)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0.001 && seconds <= 86400))
+        argp_error(state, "'%s' is no number of seconds from 0.001 to 86400",
+                   text);
+    return seconds;
+}
+
+static scopes_clock_method method_of(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, method_names[SCOPES_CLOCK_AVERAGE]) == 0)
+        return SCOPES_CLOCK_AVERAGE;
+    if (strcmp(text, method_names[SCOPES_CLOCK_HULL]) != 0)
+        argp_error(state, "the method '%s' is none of hull, average", text);
+    return SCOPES_CLOCK_HULL;
+}
+
+static error_t parse_clock(int key, char *text, struct argp_state *state)
+{
+    clock_arguments *a = state->input;
+    switch (key) {
+    case 'f':
+        a->format = command_format(text, state);
+        return 0;
+    case 'r':
+        a->reference = text;
+        return 0;
+    case 'm':
+        a->method = method_of(text, state);
+        return 0;
+    case 'a':
+        a->accuracy = true;
+        return 0;
+    case KEY_LAST:
+        if (paths_parse_duration(text, &a->last_ns) != 0 || !a->last_ns)
+            argp_error(state, "'%s' is no time such as 500ms or 10s", text);
+        return 0;
+    case KEY_FOLLOW:
+        a->follow_s = seconds_of(text, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->run, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the run directory is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int command_clock(int argc, char **argv)
+{
+    static const struct argp argp = {
+        clock_options,
+        parse_clock,
+        "RUN",
+        "Tells the clocks of a run's hosts, as its own traffic shows them: "
+        "offset, rate, and the interval in which they certainly are; and of "
+        "how many operations between hosts they do not say that they arrived "
+        "before they were sent."
+        "\vWorks in the same way while the run goes on. CSV and JSON give "
+        "times in nanoseconds.",
+        NULL,
+        NULL,
+        NULL};
+    clock_arguments a = {0};
+    look l = {0};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    a.run = command_run_directory(a.run);
+    if (!a.run)
+        return COMMAND_FAILED;
+    int err = look_begin(&l, a.run);
+    if (!err)
+        err = show(&l, &a);
+    look_end(&l);
+    return command_end_output(err);
+}

@@ -1,0 +1,492 @@
+/* command_info.c - eventspace info: what a run directory holds.
+ *
+ * One list at a time is printed as a table or as CSV, the hosts unless another
+ * is asked for. JSON has all lists in one object. */
+#include "viewer/cli/command.h"
+
+#include "paths/engine/executor.h"
+#include "pastset/status.h"
+#include "viewer/tables/counts.h"
+#include "viewer/tables/facts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum info_list {
+    LIST_HOSTS,
+    LIST_THREADS,
+    LIST_ELEMENTS,
+    LIST_COLLECTORS,
+    LIST_COSTS,
+    LISTS,
+} info_list;
+
+typedef struct info {
+    const char *name; /* of the run, as it was given */
+    eventspace_run *run;
+    const paths_map *map;
+    viewer_facts facts;
+    viewer_counts counts; /* `ways` NULL: not counted (yet) */
+    double event_cost_ns; /* 0: not measured (yet) */
+    bool notes_below;     /* texts of hosts stand below the list, not in it */
+} info;
+
+/* --- hosts --- */
+
+static const scopes_column host_columns[] = {
+    {"host", "host", SCOPES_TEXT},
+    {"state", "state", SCOPES_TEXT},
+    {"pid", "pid", SCOPES_NUMBER},
+    {"threads", "threads", SCOPES_COUNT},
+    {"elements", "elements", SCOPES_COUNT},
+    {"traces", "traces", SCOPES_COUNT},
+    {"events_made", "events", SCOPES_COUNT},
+    {"events_present", "present", SCOPES_COUNT},
+    {"events_dropped", "dropped", SCOPES_COUNT},
+    {"events_drained", "drained", SCOPES_COUNT},
+    {"blocked_ns", "blocked ms", SCOPES_TIME_NS},
+    {"tick_source", "ticks", SCOPES_TEXT},
+    {"text", "text", SCOPES_TEXT},       /* these last two may be long: */
+    {"problem", "problem", SCOPES_TEXT}, /* see `notes_below` */
+};
+#define HOST_NOTES 2
+
+static void add_host(const info *i, scopes_table *table, const char *name,
+                     const viewer_host_facts *facts)
+{
+    static const eventspace_run_host nobody;
+    const eventspace_run_host *host = facts->host ? facts->host : &nobody;
+    scopes_table_text(table, name);
+    scopes_table_text(table, facts->state);
+    scopes_table_integer(table, facts->host ? host->meta.pid : SCOPES_BLANK);
+    scopes_table_integer(table, facts->threads);
+    scopes_table_integer(table, (int64_t)facts->elements);
+    scopes_table_integer(table, (int64_t)facts->traces);
+    scopes_table_integer(table, (int64_t)facts->events.made);
+    scopes_table_integer(table, (int64_t)facts->events.present);
+    scopes_table_integer(table, (int64_t)facts->events.dropped);
+    scopes_table_integer(table, (int64_t)facts->events.drained);
+    scopes_table_integer(table, (int64_t)facts->events.blocked_ns);
+    scopes_table_text(table, host->meta.tick_source);
+    if (i->notes_below)
+        return;
+    scopes_table_text(table, host->meta.text);
+    scopes_table_text(table, host->problem);
+}
+
+static int list_hosts(info *i, scopes_table *table)
+{
+    for (size_t k = 0; k < i->facts.host_count; k++)
+        add_host(i, table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
+    if (i->notes_below)
+        add_host(i, table, "all", &i->facts.total);
+    return 0;
+}
+
+/* --- threads --- */
+
+static const scopes_column thread_columns[] = {
+    {"number", "no.", SCOPES_NUMBER},
+    {"thread", "thread", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"paths", "paths", SCOPES_COUNT},
+    {"operations", "operations", SCOPES_COUNT},
+    {"missing", "missing", SCOPES_COUNT},
+};
+
+static const char *host_name(const paths_map *map, uint32_t host)
+{
+    return host < map->host_count ? map->hosts[host].name : "";
+}
+
+/* Counted once for all lists. */
+static int count_all(info *i)
+{
+    int err = 0;
+
+    if (!i->counts.ways)
+        err = viewer_counts_take(&i->counts, i->run);
+    return err;
+}
+
+static int list_threads(info *i, scopes_table *table)
+{
+    int err = count_all(i);
+    const scopes_ways *ways = i->counts.ways;
+    for (uint32_t k = 0; !err && k < ways->thread_count; k++) {
+        const paths_map_node *thread = &i->map->nodes[ways->threads[k]];
+        scopes_table_integer(table, k);
+        scopes_table_text(table, thread->name);
+        scopes_table_text(table, host_name(i->map, thread->host));
+        scopes_table_integer(table, thread->out_count);
+        scopes_table_integer(table, (int64_t)i->counts.threads[k].operations);
+        scopes_table_integer(table, (int64_t)i->counts.threads[k].missing);
+    }
+    return err;
+}
+
+/* --- elements --- */
+
+static const scopes_column element_columns[] = {
+    {"element", "element", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},
+    {"trace", "trace", SCOPES_TEXT},
+    {"type", "type", SCOPES_TEXT},
+    {"policy", "policy", SCOPES_TEXT},
+    {"capacity", "capacity", SCOPES_COUNT},
+    {"written", "written", SCOPES_COUNT},
+    {"read", "read", SCOPES_COUNT},
+    {"consumed", "consumed", SCOPES_COUNT},
+    {"truncated", "truncated", SCOPES_COUNT},
+    {"dropped", "dropped", SCOPES_COUNT},
+    {"refused", "refused", SCOPES_COUNT},
+    {"present", "present", SCOPES_COUNT},
+};
+
+static const char *policy_name(pastset_policy policy)
+{
+    switch (policy) {
+    case PASTSET_BLOCK:
+        return "block";
+    case PASTSET_DISCARD:
+        return "discard";
+    case PASTSET_GROW:
+        return "grow";
+    }
+    return "?";
+}
+
+static void add_element(scopes_table *table, const char *host,
+                        pastset_element *element, bool trace)
+{
+    pastset_ledger ledger;
+    pastset_element_ledger(element, &ledger);
+    scopes_table_text(table, pastset_element_name(element));
+    scopes_table_text(table, host);
+    scopes_table_text(table, trace ? "yes" : "no");
+    scopes_table_text(table, pastset_element_type(element)->text);
+    scopes_table_text(table, policy_name(pastset_element_policy(element)));
+    scopes_table_integer(table, (int64_t)pastset_element_capacity(element));
+    scopes_table_integer(table, (int64_t)ledger.written);
+    scopes_table_integer(table, (int64_t)ledger.read);
+    scopes_table_integer(table, (int64_t)ledger.consumed);
+    scopes_table_integer(table, (int64_t)ledger.truncated);
+    scopes_table_integer(table, (int64_t)ledger.dropped);
+    scopes_table_integer(table, (int64_t)ledger.refused);
+    scopes_table_integer(table, (int64_t)ledger.present);
+}
+
+static int list_elements(info *i, scopes_table *table)
+{
+    for (size_t k = 0; k < i->facts.host_count; k++) {
+        const eventspace_run_host *host = i->facts.hosts[k].host;
+        size_t count = host->space ? pastset_space_count(host->space) : 0;
+        for (size_t e = 0; e < count; e++) {
+            pastset_element *element = pastset_space_at(host->space, e);
+            if (paths_executor_is_name(pastset_element_name(element)))
+                continue; /* not of the map: see the view pending */
+            add_element(table, host->name, element,
+                        eventspace_run_is_trace(i->run, element));
+        }
+    }
+    return 0;
+}
+
+/* --- collectors --- */
+
+static const scopes_column collector_columns[] = {
+    {"collector", "id", SCOPES_NUMBER}, {"name", "collector", SCOPES_TEXT},
+    {"host", "host", SCOPES_TEXT},      {"trace", "trace element", SCOPES_TEXT},
+    {"events", "events", SCOPES_COUNT}, {"bytes", "bytes", SCOPES_COUNT},
+    {"failed", "failed", SCOPES_COUNT},
+};
+
+static void add_collector(scopes_table *table, const paths_map *map,
+                          uint32_t id, uint32_t index,
+                          const viewer_collector_counts *c)
+{
+    const paths_map_node *node = &map->nodes[index];
+    const char *trace = paths_node_get(node, "trace");
+    scopes_table_integer(table, id);
+    scopes_table_text(table, node->name);
+    scopes_table_text(table, host_name(map, node->host));
+    scopes_table_text(table, trace ? trace : "");
+    scopes_table_integer(table, (int64_t)c->events);
+    scopes_table_integer(table, (int64_t)c->bytes);
+    scopes_table_integer(table, (int64_t)c->failed);
+}
+
+static int list_collectors(info *i, scopes_table *table)
+{
+    int err = count_all(i);
+    for (uint32_t id = 0; !err && id < i->counts.ways->collectors; id++) {
+        uint32_t node = i->counts.ways->nodes[id];
+        if (node != PATHS_NONE)
+            add_collector(table, i->map, id, node, &i->counts.collectors[id]);
+    }
+    return err;
+}
+
+/* --- costs --- */
+
+/* Of one host, and (but for how often it looked) of its archive. */
+static const scopes_column cost_columns[] = {
+    {"host", "host", SCOPES_TEXT},
+    {"lasted_ns", "lasted ms", SCOPES_TIME_NS},
+    {"events_made", "events", SCOPES_COUNT},
+    {"collectors_ns", "collectors ms", SCOPES_TIME_NS},
+    {"collectors_share", "of a processor", SCOPES_SHARE},
+    {"archived", "archived", SCOPES_COUNT},
+    {"archive_bytes", "bytes", SCOPES_COUNT},
+    {"archive_pulls", "pulls", SCOPES_COUNT},
+    {"archive_processor_ns", "archiving ms", SCOPES_TIME_NS},
+    {"archive_share", "of a processor", SCOPES_SHARE},
+};
+
+static double share_of(double part_ns, double whole_ns)
+{
+    return whole_ns > 0 ? part_ns / whole_ns : NAN;
+}
+
+static void add_cost(const info *i, scopes_table *table, const char *name,
+                     const viewer_host_facts *facts)
+{
+    const scopes_archive_cost *archive = &facts->archive;
+    bool there = facts->archived, known = i->event_cost_ns > 0;
+    double collectors_ns =
+        known ? (double)facts->events.made * i->event_cost_ns : NAN;
+
+    scopes_table_text(table, name);
+    scopes_table_integer(table,
+                         facts->lasted_ns ? facts->lasted_ns : SCOPES_BLANK);
+    scopes_table_integer(table, (int64_t)facts->events.made);
+    scopes_table_integer(table, known ? (int64_t)collectors_ns : SCOPES_BLANK);
+    scopes_table_real(table, share_of(collectors_ns, (double)facts->lasted_ns));
+    scopes_table_integer(table,
+                         there ? (int64_t)archive->tuples : SCOPES_BLANK);
+    scopes_table_integer(table, there ? (int64_t)archive->bytes : SCOPES_BLANK);
+    scopes_table_integer(table, there ? (int64_t)archive->pulls : SCOPES_BLANK);
+    scopes_table_integer(table,
+                         there ? (int64_t)archive->processor_ns : SCOPES_BLANK);
+    scopes_table_real(table, share_of((double)archive->processor_ns,
+                                      (double)archive->elapsed_ns));
+}
+
+static int list_costs(info *i, scopes_table *table)
+{
+    for (size_t k = 0; k < i->facts.host_count; k++)
+        add_cost(i, table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
+    if (i->notes_below)
+        add_cost(i, table, "all", &i->facts.total);
+    return 0;
+}
+
+/* --- all of them --- */
+
+#define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
+
+static const struct {
+    const char *name; /* in JSON */
+    const scopes_column *columns;
+    size_t column_count;
+    int (*fill)(info *i, scopes_table *table);
+} lists[LISTS] = {
+    [LIST_HOSTS] = {"hosts", COLUMNS(host_columns), list_hosts},
+    [LIST_THREADS] = {"threads", COLUMNS(thread_columns), list_threads},
+    [LIST_ELEMENTS] = {"elements", COLUMNS(element_columns), list_elements},
+    [LIST_COLLECTORS] = {"collectors", COLUMNS(collector_columns),
+                         list_collectors},
+    [LIST_COSTS] = {"costs", COLUMNS(cost_columns), list_costs},
+};
+
+static int print_list(info *i, info_list list, viewer_format format)
+{
+    size_t columns = lists[list].column_count;
+    if (list == LIST_HOSTS && i->notes_below)
+        columns -= HOST_NOTES;
+    scopes_table *table = scopes_table_create(lists[list].columns, columns);
+    int err = table ? lists[list].fill(i, table) : 0;
+    if (!err)
+        err = viewer_table_print(table, format, stdout);
+    scopes_table_destroy(table);
+    return err;
+}
+
+static int print_json(info *i)
+{
+    const viewer_host_facts *total = &i->facts.total;
+    json_t *head = json_pack(
+        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
+        "run", viewer_json_text(i->name), "map", viewer_json_text(i->map->name),
+        "state", total->state, "threads", (json_int_t)total->threads,
+        "events_made", (json_int_t)total->events.made, "events_present",
+        (json_int_t)total->events.present, "events_dropped",
+        (json_int_t)total->events.dropped, "damaged_hosts",
+        (json_int_t)eventspace_run_damaged(i->run), "events_drained",
+        (json_int_t)total->events.drained, "blocked_ns",
+        (json_int_t)total->events.blocked_ns, "trace_bytes",
+        (json_int_t)total->events.bytes, "lasted_ns",
+        (json_int_t)total->lasted_ns, "event_cost_ns",
+        i->event_cost_ns > 0 ? json_real(i->event_cost_ns) : json_null());
+    fputs("{\"total\": ", stdout);
+    int err = json_dumpf(head, stdout, JSON_REAL_PRECISION(9));
+    json_decref(head);
+    if (err)
+        return pastset_fail(PASTSET_ENOMEM, "the totals were not written");
+    for (info_list list = 0; list < LISTS && !err; list++) {
+        printf(",\n\"%s\": ", lists[list].name);
+        err = print_list(i, list, VIEWER_JSON);
+    }
+    puts("}");
+    return err;
+}
+
+static void print_note(const char *host, const char *state, const char *text)
+{
+    if (*text)
+        printf("%s %s: %s\n", host, state, text);
+}
+
+static void print_notes(const info *i)
+{
+    putchar('\n');
+    for (size_t k = 0; k < i->facts.host_count; k++) {
+        const eventspace_run_host *host = i->facts.hosts[k].host;
+        print_note(host->name, i->facts.hosts[k].state, host->meta.text);
+        print_note(host->name, "files", host->problem);
+    }
+}
+
+/* An estimate, and by what. */
+static void print_costs(const info *i)
+{
+    const viewer_host_facts *total = &i->facts.total;
+    const scopes_archive_cost *archive = &total->archive;
+    double collectors_ns = (double)total->events.made * i->event_cost_ns;
+
+    if (i->event_cost_ns > 0 && total->events.made)
+        printf("collectors: an estimated %.1f ms in all: %" PRIu64
+               " events at %.1f ns each, which is what one takes on this "
+               "machine now\n",
+               collectors_ns / 1e6, total->events.made, i->event_cost_ns);
+    if (total->archived)
+        printf("archive: %" PRIu64 " events, %.1f MB, %.1f ms of processor "
+               "time\n",
+               archive->tuples, (double)archive->bytes / 1e6,
+               (double)archive->processor_ns / 1e6);
+}
+
+static void print_summary(const info *i)
+{
+    const viewer_facts *facts = &i->facts;
+    const eventspace_events *events = &facts->total.events;
+    printf("%s: %s, %zu host%s, %u thread%s\n", i->name, i->map->name,
+           facts->host_count, facts->host_count == 1 ? "" : "s",
+           facts->total.threads, facts->total.threads == 1 ? "" : "s");
+    printf("events: %" PRIu64 " made, %" PRIu64 " present (%.1f MB), %" PRIu64
+           " lost%s\n",
+           events->made, events->present, (double)events->bytes / 1e6,
+           events->dropped,
+           eventspace_run_damaged(i->run)
+               ? ", and those of damaged files, which nobody can count"
+               : "");
+    print_costs(i);
+}
+
+static int print_info(info *i, info_list list, viewer_format format)
+{
+    if (format == VIEWER_JSON)
+        return print_json(i);
+    i->notes_below = format == VIEWER_TABLE;
+    int err = print_list(i, list, format);
+    if (!err && list == LIST_HOSTS && format == VIEWER_TABLE) {
+        print_notes(i);
+        print_summary(i);
+    }
+    return err;
+}
+
+/* --- the command --- */
+
+typedef struct info_arguments {
+    const char *run;
+    info_list list;
+    viewer_format format;
+} info_arguments;
+
+static const struct argp_option info_options[] = {
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {"threads", 't', NULL, 0, "List the threads instead of the hosts", 0},
+    {"elements", 'e', NULL, 0, "List the elements instead", 0},
+    {"collectors", 'c', NULL, 0, "List the events of each collector instead",
+     0},
+    {"costs", 'C', NULL, 0, "List what collectors and archives cost instead",
+     0},
+    {0},
+};
+
+static error_t parse_info(int key, char *text, struct argp_state *state)
+{
+    info_arguments *a = state->input;
+    switch (key) {
+    case 'f':
+        a->format = command_format(text, state);
+        return 0;
+    case 't':
+        a->list = LIST_THREADS;
+        return 0;
+    case 'e':
+        a->list = LIST_ELEMENTS;
+        return 0;
+    case 'c':
+        a->list = LIST_COLLECTORS;
+        return 0;
+    case 'C':
+        a->list = LIST_COSTS;
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->run, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the run directory is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int command_info(int argc, char **argv)
+{
+    static const struct argp argp = {
+        info_options,
+        parse_info,
+        "RUN",
+        "Tells what a run directory holds: the hosts and how they ended, and "
+        "the events, with exact losses. JSON has all lists.\vA run may be "
+        "looked at while it goes on, and after a host was killed.",
+        NULL,
+        NULL,
+        NULL};
+    info_arguments a = {0};
+    info i = {0};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    i.name = a.run;
+    a.run = command_run_directory(a.run);
+    if (!a.run)
+        return COMMAND_FAILED;
+    if (eventspace_run_open(&i.run, a.run))
+        return command_fail();
+    i.map = eventspace_run_map(i.run);
+    int err = viewer_facts_take(&i.facts, i.run);
+    if (a.list == LIST_HOSTS || a.list == LIST_COSTS || a.format == VIEWER_JSON)
+        i.event_cost_ns = viewer_event_cost_ns();
+    if (!err)
+        err = print_info(&i, a.list, a.format);
+    viewer_counts_drop(&i.counts);
+    viewer_facts_drop(&i.facts);
+    eventspace_run_close(i.run);
+    return command_end_output(err);
+}

@@ -1,0 +1,192 @@
+/* command_load.c - eventspace load: how loaded hosts and links are now, printed
+ * and written into a cluster file.
+ *
+ * A host measures itself. Others are asked by a command of the user's, such as
+ * ssh, to run `eventspace load --format json` there; all at the same time, so
+ * that what they tell belongs together. */
+#include "viewer/cli/command_load.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/load/load_changes.h"
+#include "pastset/status.h"
+
+enum {
+    KEY_LAW = 256,
+    KEY_HOST,
+    KEY_LINK,
+    KEY_REMOTE,
+    KEY_PROCESSOR,
+    LINKS_MOST = 1024,
+};
+
+static const struct argp_option load_options[] = {
+    {"cluster", 'c', "FILE", 0,
+     "Write what is measured into this cluster file too", 0},
+    {"host", KEY_HOST, "NAME", 0,
+     "This host's name in it (default: what hostname(1) tells)", 0},
+    {"link", KEY_LINK, "ADDRESS[:PORT]=HOST", 0,
+     "Measure the link to a host too: at ADDRESS there must be `eventspace "
+     "netbench --serve`. May be given many times",
+     0},
+    {"law", KEY_LAW, NULL, 0,
+     "Find out which law the scheduler follows too, in some 6 s more", 0},
+    {"processor", KEY_PROCESSOR, "CPU", 0,
+     "The load of this processor only (default: of all)", 0},
+    {"seconds", 't', "SECONDS", 0, "How long to look (default 2)", 0},
+    {"remote", KEY_REMOTE, "COMMAND", 0,
+     "Ask all hosts of the cluster file, each by this command, in which {host} "
+     "stands for its name: 'ssh {host}'",
+     0},
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {0},
+};
+
+/* --- the cluster file --- */
+
+static int write_cluster(const load *l)
+{
+    measure_changes list = {0};
+    int err = 0;
+    for (size_t i = 0; i < l->host_count && !err; i++) {
+        const load_host *row = &l->hosts[i];
+        err = measure_changes_host(&list, row->name, &row->load,
+                                   row->has_law ? &row->law : NULL);
+    }
+    for (size_t i = 0; i < l->link_count && !err; i++)
+        if (l->links[i].measured)
+            err = measure_changes_link(&list, l->here, l->links[i].to,
+                                       &l->links[i].link);
+    if (!err)
+        err = measure_changes_write(&list, l->a.cluster);
+    measure_changes_clear(&list);
+    return err;
+}
+
+/* --- the command --- */
+
+static void take_link(load *l, char *text, struct argp_state *state)
+{
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1])
+        argp_error(state, "'%s' is no link such as 10.0.0.4:4004=n4", text);
+    if (l->link_count == LINKS_MOST)
+        argp_error(state, "more than %d links", LINKS_MOST);
+    *equals = 0;
+    l->links[l->link_count++] = (load_link){.address = text, .to = equals + 1};
+}
+
+static void check_arguments(const load *l, struct argp_state *state)
+{
+    if (!l->a.remote)
+        return;
+    if (!l->a.cluster)
+        argp_error(state, "--remote asks the hosts of a --cluster file");
+    if (!strstr(l->a.remote, "{host}"))
+        argp_error(state, "--remote needs {host} in it, as in 'ssh {host}'");
+    if (l->link_count || l->a.host || l->a.processor >= 0)
+        argp_error(state, "--host, --link and --processor are about this host, "
+                          "not about those of --remote");
+}
+
+static error_t parse_load(int key, char *text, struct argp_state *state)
+{
+    load *l = state->input;
+    char *end;
+    switch (key) {
+    case 'c':
+        l->a.cluster = text;
+        return 0;
+    case KEY_HOST:
+        l->a.host = text;
+        return 0;
+    case KEY_LINK:
+        take_link(l, text, state);
+        return 0;
+    case KEY_LAW:
+        l->a.law = true;
+        return 0;
+    case KEY_PROCESSOR:
+        l->a.processor = (int)command_number(text, 0, 65535, state);
+        return 0;
+    case 't':
+        l->a.seconds_s = strtod(text, &end);
+        if (end == text || *end ||
+            !(l->a.seconds_s >= 0.01 && l->a.seconds_s <= 3600))
+            argp_error(state, "'%s' is no number of seconds from 0.01 to 3600",
+                       text);
+        return 0;
+    case KEY_REMOTE:
+        l->a.remote = text;
+        return 0;
+    case 'f':
+        l->a.format = command_format(text, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "one argument too many: '%s'", text);
+        return 0;
+    case ARGP_KEY_END:
+        check_arguments(l, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* What was measured is printed and written, whatever else failed. */
+static int run_load(load *l)
+{
+    char why[1024] = "";
+    int err = l->a.remote ? command_load_remote(l) : command_load_here(l),
+        then = 0;
+    if (err)
+        snprintf(why, sizeof(why), "%s", pastset_error());
+    if (l->host_count) {
+        then = command_load_print(l);
+        if (!then && l->a.cluster)
+            then = write_cluster(l);
+    }
+    if (err && then)
+        fprintf(stderr, "eventspace: %s\n", why);
+    else if (err)
+        pastset_fail(err, "%s", why);
+    return then ? then : err;
+}
+
+int command_load(int argc, char **argv)
+{
+    static const struct argp argp = {
+        load_options,
+        parse_load,
+        NULL,
+        "Measures how loaded this host is: the threads that run or are ready, "
+        "on average; with --law how its scheduler shares a processor, with "
+        "--link latency and bandwidth of links. `eventspace choose` reads them "
+        "from the cluster file.",
+        NULL,
+        NULL,
+        NULL};
+    load l = {.a = {.processor = -1, .seconds_s = 2}};
+    int err;
+    l.links = calloc(LINKS_MOST, sizeof(*l.links));
+    if (!l.links) {
+        pastset_fail(PASTSET_ENOMEM, "no memory for links");
+        return command_fail();
+    }
+    if (argp_parse(&argp, argc, argv, 0, NULL, &l)) {
+        free(l.links);
+        return COMMAND_USAGE;
+    }
+    if (l.a.host)
+        snprintf(l.here, sizeof(l.here), "%s", l.a.host);
+    else if (gethostname(l.here, sizeof(l.here) - 1))
+        snprintf(l.here, sizeof(l.here), "localhost");
+    err = run_load(&l);
+    for (size_t i = 0; i < l.host_count; i++)
+        free(l.hosts[i].name);
+    free(l.hosts);
+    free(l.links);
+    return command_end_output(err);
+}

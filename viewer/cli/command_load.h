@@ -1,0 +1,56 @@
+/* command_load.h - what the files of `eventspace load` share. */
+#ifndef VIEWER_COMMAND_LOAD_H
+#define VIEWER_COMMAND_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "measure/links/links.h"
+#include "measure/load/load.h"
+#include "viewer/cli/command.h"
+
+typedef struct load_host {
+    char *name;
+    measure_load load;
+    bool has_law;
+    predict_law law;
+    double law_error; /* NaN: not told */
+} load_host;
+
+typedef struct load_link {
+    const char *address, *to; /* as given */
+    bool measured;
+    measure_link link;
+} load_link;
+
+typedef struct load_arguments {
+    const char *cluster, *host, *remote;
+    viewer_format format;
+    int processor;
+    double seconds_s;
+    bool law;
+} load_arguments;
+
+typedef struct load {
+    load_arguments a;
+    load_host *hosts;
+    size_t host_count;
+    load_link *links;
+    size_t link_count;
+    char here[256]; /* its name */
+} load;
+
+/* Measures this host and the links; what cannot be measured does not keep the
+ * rest from it. Errors: those of measure/load/load.h and link.h. */
+int command_load_here(load *load);
+
+/* Asks the hosts of the cluster file. Of those that do not answer each is told,
+ * and the others go on; then it is PASTSET_EHOST. */
+int command_load_remote(load *load);
+
+/* A row for a host, to be filled in. NULL when memory is out. */
+load_host *command_load_add(load *load, const char *name);
+
+int command_load_print(const load *load);
+
+#endif

@@ -1,0 +1,99 @@
+/* command_load_print.c - eventspace load: what was measured, printed. */
+#include "viewer/cli/command_load.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const scopes_column host_columns[] = {
+    {"host", "host", SCOPES_TEXT},
+    {"load", "running or ready", SCOPES_REAL},
+    {"average", "load average", SCOPES_REAL},
+    {"busy", "busy", SCOPES_SHARE},
+    {"processors", "processors", SCOPES_COUNT},
+    {"place", "place", SCOPES_TEXT},
+    {"law", "law", SCOPES_TEXT},
+    {"law_error", "law's error", SCOPES_SHARE},
+};
+
+static const scopes_column link_columns[] = {
+    {"from", "from", SCOPES_TEXT},
+    {"to", "to", SCOPES_TEXT},
+    {"latency_ns", "L ms", SCOPES_TIME_NS},
+    {"bandwidth_mbit", "B Mbit/s", SCOPES_REAL},
+    {"residual", "residual", SCOPES_SHARE},
+    {"busy", "busy", SCOPES_SHARE},
+    {"rate_mbit", "rate Mbit/s", SCOPES_REAL},
+    {"burst", "burst", SCOPES_REAL},
+    {"alone_ns", "alone ms", SCOPES_TIME_NS},
+};
+
+static scopes_table *hosts_table(const load *l)
+{
+    scopes_table *table = scopes_table_create(
+        host_columns, sizeof(host_columns) / sizeof(*host_columns));
+    for (size_t i = 0; i < l->host_count; i++) {
+        const load_host *row = &l->hosts[i];
+        char law[32];
+        scopes_table_text(table, row->name);
+        scopes_table_real(table, round(row->load.running * 1000) / 1000);
+        scopes_table_real(table, row->load.average);
+        scopes_table_real(table, row->load.busy);
+        scopes_table_integer(table, row->load.processors);
+        scopes_table_text(table, row->load.place[0] ? row->load.place : NULL);
+        if (row->has_law)
+            scopes_table_copy(table,
+                              predict_law_text(row->law, law, sizeof(law)));
+        else
+            scopes_table_text(table, NULL);
+        scopes_table_real(table, row->law_error);
+    }
+    return table;
+}
+
+static scopes_table *links_table(const load *l)
+{
+    scopes_table *table = scopes_table_create(
+        link_columns, sizeof(link_columns) / sizeof(*link_columns));
+    for (size_t i = 0; i < l->link_count; i++) {
+        const load_link *row = &l->links[i];
+        bool flows = row->link.rate > 0; /* apart from B */
+        if (!row->measured)
+            continue;
+        scopes_table_text(table, l->here);
+        scopes_table_text(table, row->to);
+        scopes_table_integer(table, llround(row->link.latency_s * 1e9));
+        scopes_table_real(table, row->link.bandwidth * 8 / 1e6);
+        scopes_table_real(table, row->link.residual);
+        scopes_table_real(table, row->link.busy);
+        scopes_table_real(table, flows ? row->link.rate * 8 / 1e6 : NAN);
+        scopes_table_real(table, flows ? round(row->link.burst) : NAN);
+        scopes_table_integer(table, llround(row->link.alone_s * 1e9));
+    }
+    return table;
+}
+
+static int print_tables(const load *l, const scopes_table *hosts,
+                        const scopes_table *links)
+{
+    bool json = l->a.format == VIEWER_JSON;
+    bool both =
+        json || (l->a.format == VIEWER_TABLE && scopes_table_rows(links) > 0);
+    int err;
+    fputs(json ? "{\"hosts\": " : "", stdout);
+    err = viewer_table_print(hosts, l->a.format, stdout);
+    if (!err && both) {
+        fputs(json ? ",\n\"links\": " : "\n", stdout);
+        err = viewer_table_print(links, l->a.format, stdout);
+    }
+    fputs(json ? "}\n" : "", stdout);
+    return err;
+}
+
+int command_load_print(const load *l)
+{
+    scopes_table *hosts = hosts_table(l), *links = links_table(l);
+    int err = print_tables(l, hosts, links);
+    scopes_table_destroy(hosts);
+    scopes_table_destroy(links);
+    return err;
+}

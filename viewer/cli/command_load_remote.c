@@ -1,0 +1,143 @@
+/* command_load_remote.c - eventspace load --remote: other hosts, asked by a
+ * command of the user's, such as ssh. All at the same time, so that what they
+ * tell belongs together. */
+#include "viewer/cli/command_load.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "pastset/status.h"
+#include "predict/cluster/cluster.h"
+
+/* Names come from a file and go to a shell. */
+static bool is_plain(const char *name)
+{
+    return *name && *name != '-' &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == 0;
+}
+
+static FILE *ask(const load *l, const char *host)
+{
+    const char *at = strstr(l->a.remote, "{host}");
+    char *line;
+    FILE *answer;
+    if (!is_plain(host)) {
+        pastset_fail(PASTSET_EINVAL,
+                     "the name has characters that a shell might take for "
+                     "something else");
+        return NULL;
+    }
+    if (asprintf(&line,
+                 "%.*s%s%s eventspace load --format json --seconds "
+                 "%g%s </dev/null",
+                 (int)(at - l->a.remote), l->a.remote, host,
+                 at + strlen("{host}"), l->a.seconds_s,
+                 l->a.law ? " --law" : "") < 0) {
+        pastset_fail(PASTSET_ENOMEM, "no memory for the command");
+        return NULL;
+    }
+    fflush(stdout);
+    answer = popen(line, "re");
+    if (!answer)
+        pastset_fail(PASTSET_EIO, "%s: %s", line, strerror(errno));
+    free(line);
+    return answer;
+}
+
+/* Only a name as measure/load/load.h gives it: it goes into the file. */
+static void take_place(measure_load *out, const char *place)
+{
+    if (place && strlen(place) < sizeof(out->place) &&
+        strncmp(place, MEASURE_PLACE_BEGINS, strlen(MEASURE_PLACE_BEGINS)) ==
+            0 &&
+        place[strspn(place, "abcdefghijklmnopqrstuvwxyz0123456789,-")] == 0)
+        strcpy(out->place, place);
+}
+
+static int take_answer(load_host *row, const json_t *answer)
+{
+    const json_t *host = json_array_get(json_object_get(answer, "hosts"), 0);
+    const char *law = json_string_value(json_object_get(host, "law"));
+    double running = json_number_value(json_object_get(host, "load"));
+    json_int_t processors =
+        json_integer_value(json_object_get(host, "processors"));
+    if (!json_is_number(json_object_get(host, "load")) || running < 0 ||
+        processors < 1 || processors > UINT32_MAX)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "it answers something else than `eventspace load "
+                            "--format json` does");
+    row->load = (measure_load){
+        .running = running,
+        .average = json_number_value(json_object_get(host, "average")),
+        .busy = json_number_value(json_object_get(host, "busy")),
+        .processors = (uint32_t)processors};
+    take_place(&row->load, json_string_value(json_object_get(host, "place")));
+    row->has_law = law && predict_law_parse(&row->law, law) == 0;
+    if (json_is_number(json_object_get(host, "law_error")))
+        row->law_error = json_number_value(json_object_get(host, "law_error"));
+    return 0;
+}
+
+static int hear(load *l, const char *host, FILE *from)
+{
+    load_host row = {.law_error = NAN};
+    json_t *answer;
+    int ended, err;
+    if (!from)
+        return PASTSET_EIO; /* the text is there already */
+    answer = json_loadf(from, JSON_DISABLE_EOF_CHECK, NULL);
+    ended = pclose(from);
+    err = answer ? take_answer(&row, answer)
+                 : pastset_fail(PASTSET_EIO,
+                                ended ? "it failed, see above"
+                                      : "it answers something else than "
+                                        "`eventspace load --format json` does");
+    json_decref(answer);
+    if (!err) {
+        load_host *added = command_load_add(l, host);
+        if (!added)
+            return PASTSET_ENOMEM;
+        row.name = added->name;
+        *added = row;
+    }
+    return err;
+}
+
+/* So many at a time: each is two processes here. */
+enum { AT_ONCE = 64 };
+
+int command_load_remote(load *l)
+{
+    predict_cluster *cluster;
+    FILE *answers[AT_ONCE];
+    unsigned failed = 0;
+    int err = predict_cluster_read(&cluster, l->a.cluster);
+    if (err)
+        return err;
+    for (uint32_t i = 0; i < cluster->host_count; i += AT_ONCE) {
+        uint32_t end = i + AT_ONCE < cluster->host_count ? i + AT_ONCE
+                                                         : cluster->host_count;
+        for (uint32_t k = i; k < end; k++)
+            if (!(answers[k - i] = ask(l, cluster->hosts[k].name)))
+                fprintf(stderr, "eventspace: host %s: %s\n",
+                        cluster->hosts[k].name, pastset_error());
+        for (uint32_t k = i; k < end; k++) {
+            if (answers[k - i] &&
+                !hear(l, cluster->hosts[k].name, answers[k - i]))
+                continue;
+            if (answers[k - i])
+                fprintf(stderr, "eventspace: host %s: %s\n",
+                        cluster->hosts[k].name, pastset_error());
+            failed++;
+        }
+    }
+    if (failed)
+        err = pastset_fail(PASTSET_EHOST, "%u of %u hosts could not be asked",
+                           failed, cluster->host_count);
+    predict_cluster_free(cluster);
+    return err;
+}

@@ -1,0 +1,462 @@
+/* command_map.c - eventspace map generate|instrument|check|draw. */
+#include "viewer/cli/command.h"
+
+#include "eventspace/instrument.h"
+#include "paths/generate/generate.h"
+#include "viewer/draw/draw.h"
+
+#include <string.h>
+
+#define HOSTS_MAX 10000
+
+/* --- generate --- */
+
+typedef struct generate_arguments {
+    const char *application, *cluster, *placement;
+    const char *output;
+    uint32_t hosts; /* 0: not said */
+    paths_spread spread;
+    paths_home home;
+    const char *shape; /* NULL: not said */
+    unsigned fanout;   /* 0: not said */
+} generate_arguments;
+
+enum { KEY_SHAPE = 256, KEY_FANOUT };
+
+static const struct argp_option generate_options[] = {
+    {"application", 'a', "FILE", 0,
+     "Which threads use which elements, and how; - is standard input", 0},
+    {"cluster", 'c', "FILE", 0, "The hosts and their links", 0},
+    {"hosts", 'n', "N", 0,
+     "Instead: N hosts h0, h1 ... on this machine "
+     "(default 1)",
+     0},
+    {"placement", 'p', "FILE", 0, "What lives on which host", 0},
+    {"spread", 's', "block|cyclic", 0,
+     "Where threads go that have no place "
+     "(default block)",
+     0},
+    {"elements", 'e', "reader|writer", 0,
+     "With whom elements go that have no "
+     "place (default reader)",
+     0},
+    {"shape", KEY_SHAPE, "flat|hierarchical|binomial", 0,
+     "The trees by which "
+     "threads do something together, where elements do not say it (default "
+     "hierarchical)",
+     0},
+    {"fanout", KEY_FANOUT, "N", 0,
+     "The most inputs of one wrapper of such a "
+     "tree (default any number)",
+     0},
+    {"output", 'o', "FILE", 0, "Where the map goes (default standard output)",
+     0},
+    {0},
+};
+
+static paths_spread read_spread(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "cyclic") == 0)
+        return PATHS_CYCLIC;
+    if (strcmp(text, "block") != 0)
+        argp_error(state, "the spread '%s' is neither block nor cyclic", text);
+    return PATHS_BLOCK;
+}
+
+static paths_home read_home(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "writer") == 0)
+        return PATHS_WITH_WRITER;
+    if (strcmp(text, "reader") != 0)
+        argp_error(state, "elements go with 'reader' or 'writer', not '%s'",
+                   text);
+    return PATHS_WITH_READER;
+}
+
+static const char *read_shape(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "flat") != 0 && strcmp(text, "hierarchical") != 0 &&
+        strcmp(text, "binomial") != 0)
+        argp_error(state,
+                   "the shape '%s' is none of flat, hierarchical, binomial",
+                   text);
+    return text;
+}
+
+static void check_generate(const generate_arguments *a,
+                           struct argp_state *state)
+{
+    if (!a->application)
+        argp_error(state, "--application is missing");
+    if (a->cluster && a->hosts)
+        argp_error(state, "--cluster and --hosts exclude each other");
+    if (a->fanout && a->shape && strcmp(a->shape, "binomial") == 0)
+        argp_error(state, "--shape binomial and --fanout exclude each other");
+}
+
+static error_t parse_generate(int key, char *text, struct argp_state *state)
+{
+    generate_arguments *a = state->input;
+    switch (key) {
+    case 'a':
+        a->application = text;
+        return 0;
+    case 'c':
+        a->cluster = text;
+        return 0;
+    case 'n':
+        a->hosts = (uint32_t)command_number(text, 1, HOSTS_MAX, state);
+        return 0;
+    case 'p':
+        a->placement = text;
+        return 0;
+    case 's':
+        a->spread = read_spread(text, state);
+        return 0;
+    case 'e':
+        a->home = read_home(text, state);
+        return 0;
+    case KEY_SHAPE:
+        a->shape = read_shape(text, state);
+        return 0;
+    case KEY_FANOUT:
+        a->fanout = (unsigned)command_number(text, 2, UINT32_MAX, state);
+        return 0;
+    case 'o':
+        a->output = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state,
+                   "what is '%s'? an application mapping is named by "
+                   "--application",
+                   text);
+        return 0;
+    case ARGP_KEY_END:
+        check_generate(a, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* NULL is no mapping and no error. */
+static int read_mapping(paths_map **out, const char *file)
+{
+    *out = NULL;
+    return file ? paths_mapping_read(out, command_input(file)) : 0;
+}
+
+/* Tells all but the first complaint, which is the error. */
+static int mapping_check(const paths_map *application)
+{
+    paths_complaints all = {0};
+    int err = paths_mapping_check(application, &all);
+
+    for (size_t i = 1; i < all.count; i++)
+        fprintf(stderr, "eventspace: %s:%u: %s: %s\n", application->file,
+                all.items[i].line, all.items[i].node, all.items[i].text);
+    paths_complaints_clear(&all);
+    return err;
+}
+
+static int generate(const generate_arguments *a)
+{
+    paths_map *application = NULL, *cluster = NULL, *placement = NULL;
+    paths_map *map = NULL;
+    int err = read_mapping(&application, a->application);
+    if (!err)
+        err = read_mapping(&cluster, a->cluster);
+    if (!err)
+        err = read_mapping(&placement, a->placement);
+    if (!err)
+        err = mapping_check(application);
+    if (err)
+        goto done;
+    paths_generate_options options = {
+        .application = application,
+        .cluster = cluster,
+        .hosts = a->hosts ? a->hosts : 1,
+        .placement = placement,
+        .spread = a->spread,
+        .home = a->home,
+        .shape = a->shape,
+        .fanout = a->fanout,
+    };
+    err = paths_generate(&map, &options);
+    if (!err)
+        err = command_write_map(map, a->output);
+done:
+    paths_map_destroy(map);
+    paths_map_destroy(placement);
+    paths_map_destroy(cluster);
+    paths_map_destroy(application);
+    return err;
+}
+
+static int map_generate(int argc, char **argv)
+{
+    static const struct argp argp = {
+        generate_options,
+        parse_generate,
+        "--application FILE",
+        "Makes a path map from mappings: which threads use which elements, "
+        "which hosts there are, and what lives where.",
+        NULL,
+        NULL,
+        NULL};
+    generate_arguments a = {.spread = PATHS_BLOCK, .home = PATHS_WITH_READER};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    return command_end_output(generate(&a));
+}
+
+/* --- instrument --- */
+
+typedef struct instrument_arguments {
+    const char *map, *output;
+    eventspace_instrument_options options;
+} instrument_arguments;
+
+enum { KEY_SIZE = 256, KEY_POLICY, KEY_PER, KEY_PREFAULT };
+
+static const struct argp_option instrument_options[] = {
+    {"collectors", 'c', "none|threads|all", 0,
+     "Where: nowhere, on each edge "
+     "that leaves a thread, or before and after every wrapper (default all)",
+     0},
+    {"trace-per", KEY_PER, "thread|collector", 0,
+     "Which collectors share a "
+     "trace element (default thread)",
+     0},
+    {"trace-size", KEY_SIZE, "TUPLES", 0,
+     "Tuples that a trace element holds; "
+     "64k and 4M are understood",
+     0},
+    {"trace-policy", KEY_POLICY, "grow|discard|block", 0,
+     "What happens when "
+     "it is full (default discard)",
+     0},
+    {"prefault", KEY_PREFAULT, NULL, 0,
+     "Touch the memory of the traces "
+     "before the run",
+     0},
+    {"output", 'o', "FILE", 0, "Where the map goes (default standard output)",
+     0},
+    {0},
+};
+
+static eventspace_collectors read_collectors(const char *text,
+                                             struct argp_state *state)
+{
+    if (strcmp(text, "none") == 0)
+        return EVENTSPACE_NO_COLLECTORS;
+    if (strcmp(text, "threads") == 0)
+        return EVENTSPACE_THREAD_COLLECTORS;
+    if (strcmp(text, "all") != 0)
+        argp_error(state, "the collectors '%s' are none of none, threads, all",
+                   text);
+    return EVENTSPACE_ALL_COLLECTORS;
+}
+
+static eventspace_trace_per read_per(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "collector") == 0)
+        return EVENTSPACE_TRACE_PER_COLLECTOR;
+    if (strcmp(text, "thread") != 0)
+        argp_error(state, "traces are per 'thread' or 'collector', not '%s'",
+                   text);
+    return EVENTSPACE_TRACE_PER_THREAD;
+}
+
+static const char *read_policy(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "grow") != 0 && strcmp(text, "discard") != 0 &&
+        strcmp(text, "block") != 0)
+        argp_error(state, "the policy '%s' is none of grow, discard, block",
+                   text);
+    return text;
+}
+
+static error_t parse_instrument(int key, char *text, struct argp_state *state)
+{
+    instrument_arguments *a = state->input;
+    switch (key) {
+    case 'c':
+        a->options.collectors = read_collectors(text, state);
+        return 0;
+    case KEY_PER:
+        a->options.trace_per = read_per(text, state);
+        return 0;
+    case KEY_SIZE:
+        a->options.trace_capacity = command_number(text, 1, UINT32_MAX, state);
+        return 0;
+    case KEY_POLICY:
+        a->options.trace_policy = read_policy(text, state);
+        return 0;
+    case KEY_PREFAULT:
+        a->options.prefault = true;
+        return 0;
+    case 'o':
+        a->output = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->map, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the map is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int map_instrument(int argc, char **argv)
+{
+    static const struct argp argp = {
+        instrument_options,
+        parse_instrument,
+        "MAP",
+        "Puts event collectors into a path map (- is standard input). Those "
+        "that are in it are taken out first.",
+        NULL,
+        NULL,
+        NULL};
+    instrument_arguments a = {.options.collectors = EVENTSPACE_ALL_COLLECTORS};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    paths_map *map = command_read_map(a.map), *instrumented;
+    if (!map)
+        return COMMAND_FAILED;
+    int err = eventspace_instrument(&instrumented, map, &a.options);
+    if (!err) {
+        err = command_write_map(instrumented, a.output);
+        paths_map_destroy(instrumented);
+    }
+    paths_map_destroy(map);
+    return command_end_output(err);
+}
+
+/* --- check --- */
+
+static error_t parse_check(int key, char *text, struct argp_state *state)
+{
+    switch (key) {
+    case ARGP_KEY_ARG:
+        command_take(state->input, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the map is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int map_check(int argc, char **argv)
+{
+    static const struct argp argp = {
+        NULL,
+        parse_check,
+        "MAP",
+        "Tells everything that is wrong with a path map (- is standard "
+        "input), one line for each complaint.\vThe exit code is 0 when there "
+        "is none.",
+        NULL,
+        NULL,
+        NULL};
+    const char *file = NULL;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &file))
+        return COMMAND_USAGE;
+    paths_map *map = command_read_map(file);
+    if (!map)
+        return COMMAND_FAILED;
+    int err = command_check_map(map, stdout);
+    paths_map_destroy(map);
+    return err ? COMMAND_FAILED : command_end_output(0);
+}
+
+/* --- draw --- */
+
+typedef struct draw_arguments {
+    const char *map;
+    viewer_draw_options options;
+} draw_arguments;
+
+static const struct argp_option draw_options[] = {
+    {"output", 'o', "FILE", 0,
+     "The picture; its ending tells the format: "
+     "svg, png, pdf or dot (default: SVG to standard output)",
+     0},
+    {"fold", 'f', "auto|never|always", 0,
+     "Draw paths that are alike as one "
+     "(default auto: in maps too large to read)",
+     0},
+    {0},
+};
+
+static viewer_fold read_fold(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "never") == 0)
+        return VIEWER_FOLD_NEVER;
+    if (strcmp(text, "always") == 0)
+        return VIEWER_FOLD_ALWAYS;
+    if (strcmp(text, "auto") != 0)
+        argp_error(state, "fold '%s' is none of auto, never, always", text);
+    return VIEWER_FOLD_AUTO;
+}
+
+static error_t parse_draw(int key, char *text, struct argp_state *state)
+{
+    draw_arguments *a = state->input;
+    switch (key) {
+    case 'o':
+        a->options.file = text;
+        a->options.format = NULL; /* as the file ends */
+        return 0;
+    case 'f':
+        a->options.fold = read_fold(text, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->map, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the map is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int map_draw(int argc, char **argv)
+{
+    static const struct argp argp = {
+        draw_options, parse_draw,
+        "MAP",        "Draws a path map (- is standard input) with Graphviz.",
+        NULL,         NULL,
+        NULL};
+    draw_arguments a = {.options.file = "/dev/stdout",
+                        .options.format = "svg",
+                        .options.fold = VIEWER_FOLD_AUTO};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    paths_map *map = command_read_map(a.map);
+    if (!map)
+        return COMMAND_FAILED;
+    int err = viewer_draw(map, &a.options);
+    paths_map_destroy(map);
+    return command_end_output(err);
+}
+
+/* --- */
+
+int command_map(int argc, char **argv)
+{
+    static const command commands[] = {
+        {"generate", "make a path map from mappings", map_generate},
+        {"instrument", "put event collectors into a path map", map_instrument},
+        {"check", "tell everything that is wrong with a path map", map_check},
+        {"draw", "draw a path map", map_draw},
+        {NULL, NULL, NULL},
+    };
+    return command_dispatch(commands, argc, argv);
+}

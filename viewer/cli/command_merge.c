@@ -1,0 +1,146 @@
+/* command_merge.c - eventspace merge: several run directories made into one. */
+#include "viewer/cli/command.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+#include "scopes/reading/merge.h"
+
+typedef struct merge_arguments {
+    const char *out;
+    const char **given; /* `count` of them: directories or packed runs */
+    const char **directories;
+    size_t count;
+    bool incomplete; /* something of a host is missing or damaged */
+} merge_arguments;
+
+static const struct argp_option options[] = {
+    {"out", 'o', "DIR", 0, "Where the run goes: a new directory", 0},
+    {0},
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    merge_arguments *a = state->input;
+
+    switch (key) {
+    case 'o':
+        a->out = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        a->given[a->count++] = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (a->count < 2)
+            argp_error(state, "two run directories at least are needed");
+        if (!a->out)
+            argp_error(state, "--out is missing: where does the run go?");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- names --- */
+
+/* The directory whose name stands at the beginning of `text`. */
+static size_t directory_at(const merge_arguments *a, const char *text)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        size_t bytes = strlen(a->directories[i]);
+        if (strcmp(a->directories[i], a->given[i]) != 0 &&
+            strncmp(text, a->directories[i], bytes) == 0 &&
+            !isalnum((unsigned char)text[bytes]))
+            return i;
+    }
+    return a->count;
+}
+
+/* Writes a text with the names of packed runs where it has those of the
+ * directories that they were unpacked to, which nobody has seen. */
+static void print_given(const merge_arguments *a, const char *text, FILE *file)
+{
+    while (*text) {
+        size_t i = directory_at(a, text);
+        if (i < a->count) {
+            fputs(a->given[i], file);
+            text += strlen(a->directories[i]);
+        } else {
+            putc(*text++, file);
+        }
+    }
+}
+
+/* --- merging --- */
+
+static void tell(const char *host, const char *directory, const char *problem,
+                 void *context)
+{
+    merge_arguments *a = context;
+
+    if (directory) {
+        printf("host %s: from ", host);
+        print_given(a, directory, stdout);
+        putchar('\n');
+    }
+    if (!*problem)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "eventspace: host %s: ", host);
+    print_given(a, problem, stderr);
+    putc('\n', stderr);
+    a->incomplete = true;
+}
+
+static int merge(merge_arguments *a)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        a->directories[i] = command_run_directory(a->given[i]);
+        if (!a->directories[i])
+            return COMMAND_FAILED;
+    }
+    if (scopes_merge(a->out, a->directories, a->count, tell, a) != 0) {
+        fputs("eventspace: ", stderr);
+        print_given(a, pastset_error(), stderr);
+        putc('\n', stderr);
+        return COMMAND_FAILED;
+    }
+    if (a->incomplete)
+        fprintf(stderr,
+                "eventspace: %s was made of what there is; to merge again, "
+                "remove it or give another --out\n",
+                a->out);
+    return command_end_output(0) == COMMAND_OK && !a->incomplete
+               ? COMMAND_OK
+               : COMMAND_FAILED;
+}
+
+int command_merge(int argc, char **argv)
+{
+    static const struct argp argp = {
+        options,
+        parse,
+        "RUN RUN... --out DIR",
+        "Makes one run directory of several: those that a run of several "
+        "machines has left on each of them, or mirrors that scopes have made.\v"
+        "They have the same path map. The files of each host come from the "
+        "directory from which the most of its events can be read; none is "
+        "changed. What is missing or damaged is told, and makes the exit code "
+        "1; the run is made all the same.",
+        NULL,
+        NULL,
+        NULL};
+    size_t room = (size_t)argc + 1;
+    merge_arguments a = {.given = calloc(room, sizeof(char *)),
+                         .directories = calloc(room, sizeof(char *))};
+    int code = COMMAND_USAGE;
+
+    if (a.given && a.directories &&
+        argp_parse(&argp, argc, argv, 0, NULL, &a) == 0)
+        code = merge(&a);
+    free(a.directories);
+    free(a.given);
+    return code;
+}

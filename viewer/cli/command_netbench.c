@@ -1,0 +1,271 @@
+/* command_netbench.c - eventspace netbench: L and B of a link, as programs see
+ * them. One end serves, the other measures; without an address both are here.
+ */
+#include "viewer/cli/command.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/links/links.h"
+#include "measure/load/load.h"
+#include "measure/load/others.h"
+#include "pastset/status.h"
+
+#define BEFORE_S 0.2 /* for which others are looked at */
+
+enum { KEY_SERVE = 256, KEY_CLIENTS, KEY_PIN };
+
+typedef struct netbench_arguments {
+    const char *address;
+    viewer_format format;
+    bool serve;
+    uint32_t clients;
+    measure_link_options options;
+} netbench_arguments;
+
+static const struct argp_option netbench_options[] = {
+    {"serve", KEY_SERVE, NULL, 0,
+     "Answer those who measure, until stopped, at ADDRESS:PORT (default "
+     "127.0.0.1:4004, which only this machine reaches)",
+     0},
+    {"clients", KEY_CLIENTS, "N", 0, "With --serve: end after N measurements",
+     0},
+    {"sizes", 's', "FROM..TO", 0,
+     "Bytes of messages, doubled from FROM to TO (default 1..1048576)", 0},
+    {"seconds", 't', "SECONDS", 0, "About so long in all (default 2)", 0},
+    {"pin", KEY_PIN, "CPU", 0, "Keep this end on this processor", 0},
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {0},
+};
+
+/* --- what was measured --- */
+
+static const scopes_column size_columns[] = {
+    {"bytes", "bytes", SCOPES_COUNT},
+    {"rounds", "rounds", SCOPES_COUNT},
+    {"median_ns", "one way: median ms", SCOPES_TIME_NS},
+    {"least_ns", "least ms", SCOPES_TIME_NS},
+    {"fitted_ns", "L + bytes/B ms", SCOPES_TIME_NS},
+    {"residual_percent", "residual %", SCOPES_REAL},
+};
+
+static scopes_table *sizes_table(const measure_link *link)
+{
+    scopes_table *table = scopes_table_create(
+        size_columns, sizeof(size_columns) / sizeof(*size_columns));
+    for (size_t i = 0; i < link->size_count; i++) {
+        const measure_link_size *s = &link->sizes[i];
+        scopes_table_integer(table, (int64_t)s->bytes);
+        scopes_table_integer(table, s->rounds);
+        scopes_table_integer(table, llround(s->median_s * 1e9));
+        scopes_table_integer(table, llround(s->least_s * 1e9));
+        scopes_table_integer(table, llround(s->fitted_s * 1e9));
+        scopes_table_real(
+            table,
+            round(1e4 * (s->median_s - s->fitted_s) / s->fitted_s) / 100);
+    }
+    return table;
+}
+
+/* As conditions have it (predict/cluster/scenario.h). */
+static void print_flow(const measure_link *link)
+{
+    char rate[32], alone[32];
+    if (link->rate <= 0)
+        return;
+    printf("flow         rate:%s,burst:%.0f,alone:%s\n",
+           measure_link_bandwidth_text(link->rate, rate, sizeof(rate)),
+           round(link->burst),
+           measure_link_latency_text(link->alone_s, alone, sizeof(alone)));
+}
+
+static void print_summary(const measure_link *link)
+{
+    char latency[32], bandwidth[32];
+    printf("\nlatency L    %s\nbandwidth B  %s (%.4g MB/s)\n"
+           "residual     %.1f %% (root mean square)\n"
+           "busy         %.1f %% of a processor at each end\n",
+           measure_link_latency_text(link->latency_s, latency, sizeof(latency)),
+           measure_link_bandwidth_text(link->bandwidth, bandwidth,
+                                       sizeof(bandwidth)),
+           link->bandwidth / 1e6, link->residual * 100, link->busy * 100);
+    print_flow(link);
+}
+
+static int print_json(const measure_link *link, const char *address,
+                      const scopes_table *sizes)
+{
+    json_t *summary = json_pack(
+        "{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "address",
+        address ? viewer_json_text(address) : json_null(), "latency_ns",
+        link->latency_s * 1e9, "bandwidth_bytes_s", link->bandwidth, "busy",
+        link->busy, "residual", link->residual, "rate_bytes_s", link->rate,
+        "burst_bytes", link->burst, "alone_ns", link->alone_s * 1e9);
+    char *text = summary ? json_dumps(summary, JSON_REAL_PRECISION(9)) : NULL;
+    int err;
+    json_decref(summary);
+    if (!text)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the output");
+    printf("%.*s,\n\"sizes\": ", (int)strlen(text) - 1, text);
+    free(text);
+    err = viewer_table_print(sizes, VIEWER_JSON, stdout);
+    printf("}\n");
+    return err;
+}
+
+static int print_link(const measure_link *link, const netbench_arguments *a)
+{
+    scopes_table *sizes = sizes_table(link);
+    int err;
+    if (a->format == VIEWER_JSON) {
+        err = print_json(link, a->address, sizes);
+    } else {
+        err = viewer_table_print(sizes, a->format, stdout);
+        if (!err && a->format == VIEWER_TABLE)
+            print_summary(link);
+    }
+    scopes_table_destroy(sizes);
+    return err;
+}
+
+/* --- the two ends --- */
+
+static void tell(void *context, const char *address)
+{
+    (void)context;
+    printf("listening at %s; measure with: eventspace netbench %s\n", address,
+           address);
+    fflush(stdout);
+}
+
+/* It takes processors, and what others take of them shows in L and B. */
+static void tell_busy(const netbench_arguments *a)
+{
+    measure_load load;
+
+    if (measure_load_now(&load, a->options.processor, BEFORE_S) == 0 &&
+        load.busy > MEASURE_OTHERS_MOST)
+        fprintf(stderr,
+                "eventspace: other programs have %.0f %% of the processors: L "
+                "and B are not those of an idle machine\n",
+                load.busy * 100);
+}
+
+static uint64_t most(const netbench_arguments *a)
+{
+    return a->options.most ? a->options.most : 1 << 20;
+}
+
+static int measure(const netbench_arguments *a)
+{
+    measure_link link;
+    int err;
+
+    tell_busy(a);
+    err = a->address ? measure_link_run(&link, a->address, &a->options)
+                     : measure_link_here(&link, &a->options);
+    if (!err && link.sizes[link.size_count - 1].bytes < most(a))
+        fprintf(stderr,
+                "eventspace: the time was over: messages above %" PRIu64
+                " bytes are left out; --seconds gives more\n",
+                link.sizes[link.size_count - 1].bytes);
+    if (!err && link.by_least)
+        fputs("eventspace: times of messages scatter so much that L and B are "
+              "from the least ones\n",
+              stderr);
+    return err ? err : print_link(&link, a);
+}
+
+/* --- the command --- */
+
+static void take_sizes(netbench_arguments *a, char *text,
+                       struct argp_state *state)
+{
+    char *dots = strstr(text, "..");
+    if (!dots || dots == text || !dots[2])
+        argp_error(state, "'%s' is no range of sizes such as 1..1M", text);
+    *dots = 0;
+    a->options.least = command_number(text, 1, 16 << 20, state);
+    a->options.most = command_number(dots + 2, 2, 16 << 20, state);
+    if (a->options.least >= a->options.most)
+        argp_error(state, "the sizes %s..%s do not grow", text, dots + 2);
+}
+
+static double seconds_of(const char *text, struct argp_state *state)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end || !(seconds >= 0.01 && seconds <= 600))
+        argp_error(state, "'%s' is no number of seconds from 0.01 to 600",
+                   text);
+    return seconds;
+}
+
+static void check_arguments(const netbench_arguments *a,
+                            struct argp_state *state)
+{
+    if (a->clients && !a->serve)
+        argp_error(state, "--clients is for --serve");
+    if (a->serve && (a->options.least || a->options.seconds_s > 0))
+        argp_error(state, "--sizes and --seconds are for the end that "
+                          "measures, not for --serve");
+}
+
+static error_t parse_netbench(int key, char *text, struct argp_state *state)
+{
+    netbench_arguments *a = state->input;
+    switch (key) {
+    case KEY_SERVE:
+        a->serve = true;
+        return 0;
+    case KEY_CLIENTS:
+        a->clients = (uint32_t)command_number(text, 1, UINT32_MAX, state);
+        return 0;
+    case 's':
+        take_sizes(a, text, state);
+        return 0;
+    case 't':
+        a->options.seconds_s = seconds_of(text, state);
+        return 0;
+    case KEY_PIN:
+        a->options.processor = (int)command_number(text, 0, 65535, state);
+        return 0;
+    case 'f':
+        a->format = command_format(text, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->address, text, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_arguments(a, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int command_netbench(int argc, char **argv)
+{
+    static const struct argp argp = {
+        netbench_options,
+        parse_netbench,
+        "[ADDRESS[:PORT]]\n--serve [ADDRESS:PORT]",
+        "Measures latency L and bandwidth B of a link as programs see them: "
+        "messages of many sizes go there and back over TCP, and their times "
+        "are fitted by L + bytes/B. At ADDRESS there must be `eventspace "
+        "netbench --serve`; without one, both ends are on this machine."
+        "\vCSV and JSON give times in nanoseconds.",
+        NULL,
+        NULL,
+        NULL};
+    netbench_arguments a = {.options = {.processor = -1}};
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    if (a.serve)
+        return command_end_output(
+            measure_link_serve(a.address ? a.address : "127.0.0.1:4004",
+                               a.clients, a.options.processor, tell, NULL));
+    return command_end_output(measure(&a));
+}

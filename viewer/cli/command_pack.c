@@ -1,0 +1,454 @@
+/* command_pack.c - eventspace pack, eventspace unpack, and packed runs as
+ * arguments of all commands that read a run.
+ *
+ * A packed run is unpacked into a temporary directory. A child process waits
+ * for the end of this one, whatever that may be, and removes it. */
+#include "viewer/cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "eventspace/run/run.h"
+#include "pastset/status.h"
+#include "viewer/cli/pack.h"
+
+#define SUFFIX ".tar.zst"
+
+/* --- packing --- */
+
+typedef struct pack_arguments {
+    const char *run, *output;
+} pack_arguments;
+
+static const struct argp_option pack_options[] = {
+    {"output", 'o', "FILE", 0,
+     "The packed run (default RUN" SUFFIX "); -: standard output", 0},
+    {0},
+};
+
+static error_t parse_pack(int key, char *text, struct argp_state *state)
+{
+    pack_arguments *a = state->input;
+
+    switch (key) {
+    case 'o':
+        a->output = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->run, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the run directory is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void skipped_tell(const char *name)
+{
+    fprintf(stderr, "eventspace: %s: left out, as it is no file\n", name);
+}
+
+/* Files whose launcher was killed still have room to grow. Where they cannot be
+ * changed they are packed as they are. */
+static int host_settle(const char *directory, const char *host)
+{
+    if (viewer_pack_stop)
+        return pastset_fail(PASTSET_ECANCELED, "interrupted");
+    if (eventspace_run_settle(directory, host) != PASTSET_EAGAIN)
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "%s: host %s is still running, though its process "
+                        "cannot be seen from here; pack the run when it has "
+                        "ended",
+                        directory, host);
+}
+
+/* A run that goes on would be torn: each of its files at another time. */
+static int run_check(const char *directory)
+{
+    eventspace_run *run;
+    bool begun = false;
+    int err = eventspace_run_open(&run, directory);
+
+    if (err)
+        return err;
+    for (size_t i = 0; !err && i < eventspace_run_host_count(run); i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        begun |= host->has_meta || host->has_space;
+        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING &&
+            host->has_space)
+            err = pastset_fail(PASTSET_EINVAL,
+                               "%s: host %s is still running; pack the run "
+                               "when it has ended",
+                               directory, host->name);
+    }
+    if (!err && !begun)
+        err = pastset_fail(PASTSET_EINVAL, "%s: no host of it has begun",
+                           directory);
+    for (size_t i = 0; !err && i < eventspace_run_host_count(run); i++)
+        err = host_settle(directory, eventspace_run_host_at(run, i)->name);
+    eventspace_run_close(run);
+    return err;
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+    viewer_pack_stop = 1;
+}
+
+/* They end it with nothing half written left behind, also while it waits for
+ * somebody who reads it. */
+static void signals_catch(void)
+{
+    struct sigaction action = {.sa_handler = on_signal,
+                               .sa_flags = (int)SA_RESETHAND};
+    command_catch(&action);
+}
+
+/* Beside the directory, and named after it. */
+static char *default_name(const char *run)
+{
+    size_t length = strlen(run);
+    const char *slash;
+    char *real, *file;
+
+    while (length > 1 && run[length - 1] == '/')
+        length--;
+    slash = memrchr(run, '/', length);
+    slash = slash ? slash + 1 : run;
+    real = *slash == '.' ? realpath(run, NULL) : NULL;
+    if (asprintf(&file, "%.*s" SUFFIX, real ? (int)strlen(real) : (int)length,
+                 real ? real : run) < 0)
+        file = NULL;
+    free(real);
+    return file;
+}
+
+static int pack(const pack_arguments *a)
+{
+    viewer_pack_counts counts;
+    char *name = a->output ? NULL : default_name(a->run);
+    const char *file = a->output ? a->output : name;
+    bool piped = a->output && strcmp(a->output, "-") == 0;
+    int err;
+
+    signals_catch();
+    err = run_check(a->run);
+    if (!err && !file)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
+    if (!err)
+        err = viewer_pack(file, a->run, skipped_tell, &counts);
+    if (!err)
+        fprintf(piped ? stderr : stdout, "%s: %" PRIu64 " files, %.1f MB", file,
+                counts.files, (double)counts.bytes / 1e6);
+    if (!err && counts.packed_bytes)
+        printf(" in %.1f MB", (double)counts.packed_bytes / 1e6);
+    if (!err)
+        fputc('\n', piped ? stderr : stdout);
+    free(name);
+    return err;
+}
+
+int command_pack(int argc, char **argv)
+{
+    static const struct argp argp = {
+        pack_options,
+        parse_pack,
+        "RUN",
+        "Makes one compressed file of a run directory.\vCommands that read a "
+        "run take such a file in its place; `eventspace unpack`, or tar, makes "
+        "a directory of it again.",
+        NULL,
+        NULL,
+        NULL};
+    pack_arguments a = {0};
+
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    return command_end_output(pack(&a));
+}
+
+/* --- unpacking --- */
+
+typedef struct unpack_arguments {
+    const char *file, *out;
+} unpack_arguments;
+
+static const struct argp_option unpack_options[] = {
+    {"output", 'o', "RUN", 0,
+     "The run directory, a new one (default: FILE without " SUFFIX ")", 0},
+    {0},
+};
+
+static error_t parse_unpack(int key, char *text, struct argp_state *state)
+{
+    unpack_arguments *a = state->input;
+
+    switch (key) {
+    case 'o':
+        a->out = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->file, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the packed run is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* FILE without its suffix, or with another one; the caller frees it. */
+static char *name_with(const char *file, const char *suffix)
+{
+    size_t length = strlen(file), end = strlen(SUFFIX);
+    char *name;
+
+    if (length > end && strcmp(file + length - end, SUFFIX) == 0)
+        length -= end;
+    else if (!*suffix)
+        suffix = ".run";
+    return asprintf(&name, "%.*s%s", (int)length, file, suffix) < 0 ? NULL
+                                                                    : name;
+}
+
+/* Beside the new directory, and then in its place, so that it is whole. */
+static int unpack_to(const char *file, const char *out)
+{
+    char draft[PATH_MAX], run[PATH_MAX];
+    size_t bytes = strlen(out);
+    int length, err;
+
+    while (bytes > 1 && out[bytes - 1] == '/')
+        bytes--;
+    length =
+        snprintf(draft, sizeof(draft), "%.*s.part.XXXXXX", (int)bytes, out);
+    if (length < 0 || (size_t)length >= sizeof(draft))
+        return pastset_fail(PASTSET_EINVAL, "%.100s...: the name is too long",
+                            out);
+    if (access(out, F_OK) == 0)
+        return pastset_fail(PASTSET_EEXIST,
+                            "%s: is there already; choose another directory "
+                            "with --output",
+                            out);
+    signals_catch();
+    if (!mkdtemp(draft))
+        return pastset_fail_errno(out);
+    err = viewer_unpack(run, file, draft);
+    if (!err && rename(run, out) != 0)
+        err = pastset_fail_errno(out);
+    viewer_remove(draft);
+    return err;
+}
+
+int command_unpack(int argc, char **argv)
+{
+    static const struct argp argp = {
+        unpack_options,
+        parse_unpack,
+        "FILE",
+        "Makes a run directory of what `eventspace pack` has written.",
+        NULL,
+        NULL,
+        NULL};
+    unpack_arguments a = {0};
+    char *name = NULL;
+    int err;
+
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    if (!a.out)
+        a.out = name = name_with(a.file, "");
+    err = a.out ? unpack_to(a.file, a.out)
+                : pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
+    if (!err)
+        puts(a.out);
+    free(name);
+    return command_end_output(err);
+}
+
+/* --- a packed run as an argument --- */
+
+typedef struct unpacked {
+    struct unpacked *next;
+    char run[PATH_MAX];
+} unpacked;
+
+static struct {
+    char directory[PATH_MAX]; /* has one for each of the runs */
+    pid_t remover;            /* 0: there is no directory yet */
+    int alive; /* a pipe: the remover sees its end when this process ends */
+    unpacked *runs;
+    unsigned count;
+} temporary;
+
+/* In the child, where all signals are blocked: what interrupts the parent is
+ * not for it. Nothing of the parent's is used but the pipe. */
+static void remover_run(int alive)
+{
+    char byte;
+    ssize_t got;
+
+    setsid();
+    for (int fd = 0; fd < 3; fd++)
+        close(fd);
+    while ((got = read(alive, &byte, 1)) < 0 && errno == EINTR)
+        ;
+    if (got == 0)
+        viewer_remove(temporary.directory);
+    _exit(0);
+}
+
+/* A pipe whose ends are none of the three standard files, which may be closed.
+ */
+static int pipe_make(int ends[2])
+{
+    int low[2];
+
+    if (pipe2(low, O_CLOEXEC) != 0)
+        return pastset_fail_errno(temporary.directory);
+    for (int i = 0; i < 2; i++) {
+        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
+        if (ends[i] < 0)
+            pastset_fail_errno(temporary.directory);
+        close(low[i]);
+    }
+    if (ends[0] >= 0 && ends[1] >= 0)
+        return 0;
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+    return PASTSET_ELIMIT;
+}
+
+static void temporary_end(void)
+{
+    if (temporary.remover <= 0)
+        return;
+    close(temporary.alive);
+    waitpid(temporary.remover, NULL, 0);
+    temporary.remover = 0;
+    for (unpacked *next, *u = temporary.runs; u; u = next) {
+        next = u->next;
+        free(u);
+    }
+}
+
+static int remover_start(void)
+{
+    int ends[2] = {-1, -1};
+    int err = pipe_make(ends);
+
+    if (err)
+        return err;
+    temporary.remover = fork();
+    if (temporary.remover == 0) {
+        close(ends[1]);
+        remover_run(ends[0]);
+    }
+    if (temporary.remover < 0) {
+        close(ends[1]);
+        close(ends[0]);
+        return pastset_fail_errno(temporary.directory);
+    }
+    close(ends[0]);
+    temporary.alive = ends[1];
+    atexit(temporary_end);
+    return 0;
+}
+
+/* From the directory to the one who removes it no signal comes between. */
+static int directory_make(const char *folder)
+{
+    sigset_t all, before;
+    int err = 0;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    if (!mkdtemp(temporary.directory))
+        err = pastset_fail_errno(folder);
+    else
+        err = remover_start();
+    if (err)
+        rmdir(temporary.directory);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
+static int temporary_make(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    if (!folder || !*folder)
+        folder = "/tmp";
+    if ((size_t)snprintf(temporary.directory, sizeof(temporary.directory),
+                         "%s/eventspace.XXXXXX",
+                         folder) >= sizeof(temporary.directory))
+        return pastset_fail(PASTSET_EINVAL, "TMPDIR: the name is too long");
+    return directory_make(folder);
+}
+
+bool command_is_packed(const char *run)
+{
+    struct stat status;
+
+    return stat(run, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+static int unpack_temporarily(unpacked *u, const char *file)
+{
+    char directory[PATH_MAX + 16];
+    int err = temporary.remover ? 0 : temporary_make();
+
+    if (err)
+        return err;
+    snprintf(directory, sizeof(directory), "%s/%u", temporary.directory,
+             temporary.count++);
+    if (mkdir(directory, 0700) != 0)
+        return pastset_fail_errno(directory);
+    err = viewer_unpack(u->run, file, directory);
+    if (err == PASTSET_ENOSPC || err == PASTSET_EIO)
+        pastset_fail_while(err, "unpacking %s (TMPDIR says where)", file);
+    return err;
+}
+
+const char *command_run_directory(const char *run)
+{
+    unpacked *u;
+    int err;
+
+    if (!command_is_packed(run))
+        return run;
+    u = malloc(sizeof(*u));
+    err = u ? unpack_temporarily(u, run)
+            : pastset_fail(PASTSET_ENOMEM, "%s: no memory to unpack it", run);
+    if (err) {
+        free(u);
+        command_fail();
+        return NULL;
+    }
+    u->next = temporary.runs;
+    temporary.runs = u;
+    return u->run;
+}
+
+char *command_beside(const char *run, const char *name, const char *suffix)
+{
+    char *file;
+
+    if (command_is_packed(run))
+        return name_with(run, suffix);
+    return asprintf(&file, "%s/%s%s", run, name, suffix) < 0 ? NULL : file;
+}

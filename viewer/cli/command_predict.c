@@ -1,0 +1,298 @@
+/* command_predict.c - eventspace predict PROFILE: how long a program will take
+ * where processors and links are shared, by each model that fits, and why. */
+#include "viewer/cli/command.h"
+
+#include "paths/map/map.h"
+#include "pastset/status.h"
+#include "predict/models/predict.h"
+#include "viewer/tables/profile_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { KEY_NODE = 256, KEY_LINK, KEY_LAW, KEY_WIRE };
+
+/* Options that may be given again and again, in order. */
+typedef struct texts {
+    const char **texts;
+    size_t count;
+} texts;
+
+typedef struct predict_arguments {
+    const char *profile;
+    viewer_format format;
+    predict_law law;
+    texts nodes, links, wires;
+} predict_arguments;
+
+static const struct argp_option predict_options[] = {
+    {"node", KEY_NODE, "CONDITION", 0,
+     "What a node will carry: n0=load:1, *=load:0.5,law:credit, n1=speed:2; "
+     "may be given several times",
+     0},
+    {"link", KEY_LINK, "CONDITION", 0,
+     "What a link will be: n0-n1=10mbit,400us, *=10mbit; may be given several "
+     "times",
+     0},
+    {"law", KEY_LAW, "LAW", 0,
+     "How the schedulers of the nodes share a processor: eevdf "
+     "(default), fair, credit, bounded:TIME",
+     0},
+    {"wire", KEY_WIRE, "CONDITION", 0,
+     "What a link was when the profile was taken, where that was not measured: "
+     "*=100mbit,150us, also with busy:0.3, the share of a message's time in "
+     "which a processor works for it",
+     0},
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {0},
+};
+
+#define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
+
+/* --- tables --- */
+
+static const scopes_column answer_columns[] = {
+    {"best", "", SCOPES_TEXT},
+    {"model", "model", SCOPES_TEXT},
+    {"source", "paper, section", SCOPES_TEXT},
+    {"law", "law", SCOPES_TEXT},
+    {"lower_s", "from s", SCOPES_REAL},
+    {"upper_s", "to s", SCOPES_REAL},
+    {"lower_times", "from times", SCOPES_REAL},
+    {"upper_times", "to times", SCOPES_REAL},
+};
+
+static const scopes_column term_columns[] = {
+    {"what", "why", SCOPES_TEXT},
+    {"where", "where", SCOPES_TEXT},
+    {"added_s", "adds s", SCOPES_REAL},
+    {"added_share", "of dedicated", SCOPES_SHARE},
+};
+
+static scopes_table *answers_table(const predict_answers *answers)
+{
+    scopes_table *table = scopes_table_create(COLUMNS(answer_columns));
+    for (size_t i = 0; i < answers->count; i++) {
+        const predict_answer *a = &answers->all[i];
+        scopes_table_text(table, i == answers->best ? "best" : "");
+        scopes_table_text(table, a->model);
+        scopes_table_text(table, a->source);
+        scopes_table_text(table, a->law);
+        scopes_table_real(table, a->lower_s);
+        scopes_table_real(table, a->upper_s);
+        scopes_table_real(table, a->lower_s / answers->dedicated_s);
+        scopes_table_real(table, a->upper_s / answers->dedicated_s);
+    }
+    return table;
+}
+
+static scopes_table *terms_table(const predict_answers *answers,
+                                 const predict_answer *answer)
+{
+    scopes_table *table = scopes_table_create(COLUMNS(term_columns));
+    for (size_t i = 0; i < answer->term_count; i++) {
+        const predict_term *term = &answer->terms[i];
+        scopes_table_text(table, term->what);
+        scopes_table_text(table, term->where);
+        scopes_table_real(table, term->added_s);
+        scopes_table_real(table, term->added_s / answers->dedicated_s);
+    }
+    return table;
+}
+
+static int print_terms(const predict_answers *answers,
+                       const predict_answer *answer, viewer_format format)
+{
+    scopes_table *terms = terms_table(answers, answer);
+    int err = viewer_table_print(terms, format, stdout);
+    scopes_table_destroy(terms);
+    return err;
+}
+
+/* --- printing --- */
+
+static void print_json_text(const char *key, const char *text)
+{
+    json_t *value = viewer_json_text(text);
+    printf("\"%s\": ", key);
+    if (value)
+        json_dumpf(value, stdout, JSON_ENCODE_ANY);
+    else
+        printf("null");
+    json_decref(value);
+}
+
+static int print_json_answer(const predict_answers *answers, size_t i)
+{
+    const predict_answer *a = &answers->all[i];
+    int err;
+    printf("%s\n{\"best\": %s, ", i ? "," : "",
+           i == answers->best ? "true" : "false");
+    print_json_text("model", a->model);
+    printf(", ");
+    print_json_text("source", a->source);
+    printf(", ");
+    print_json_text("law", a->law);
+    printf(", \"lower_s\": %.9g, \"upper_s\": %.9g, \"lower_times\": %.9g, "
+           "\"upper_times\": %.9g,\n \"terms\": ",
+           a->lower_s, a->upper_s, a->lower_s / answers->dedicated_s,
+           a->upper_s / answers->dedicated_s);
+    err = print_terms(answers, a, VIEWER_JSON);
+    putchar('}');
+    return err;
+}
+
+static int print_json(const predict_answers *answers,
+                      const predict_profile *profile)
+{
+    int err = 0;
+    putchar('{');
+    print_json_text("command", profile->command);
+    printf(", \"dedicated_s\": %.9g,\n\"answers\": [", answers->dedicated_s);
+    for (size_t i = 0; i < answers->count && !err; i++)
+        err = print_json_answer(answers, i);
+    printf("\n]}\n");
+    return err;
+}
+
+static int print_answers(const predict_answers *answers,
+                         const predict_profile *profile, viewer_format format)
+{
+    const predict_answer *best = &answers->all[answers->best];
+    scopes_table *table;
+    int err;
+    if (format == VIEWER_JSON)
+        return print_json(answers, profile);
+    if (format == VIEWER_TABLE)
+        printf("dedicated: %.3f s\n\n", answers->dedicated_s);
+    table = answers_table(answers);
+    err = viewer_table_print(table, format, stdout);
+    scopes_table_destroy(table);
+    if (err || format != VIEWER_TABLE || !best->term_count)
+        return err;
+    putchar('\n');
+    return print_terms(answers, best, format);
+}
+
+/* --- conditions --- */
+
+static int set_wires(predict_profile *profile, const predict_arguments *a)
+{
+    int err = 0;
+    for (size_t i = 0; i < a->wires.count && !err; i++)
+        err = predict_wire_set(profile, a->wires.texts[i]);
+    return err;
+}
+
+static int set_conditions(predict_scenario *scenario,
+                          const predict_arguments *a)
+{
+    int err = 0;
+    for (size_t i = 0; i < a->nodes.count && !err; i++)
+        err = predict_scenario_node(scenario, a->nodes.texts[i]);
+    for (size_t i = 0; i < a->links.count && !err; i++) {
+        uint32_t unused = scenario->unused;
+        err = predict_scenario_link(scenario, a->links.texts[i]);
+        if (!err && scenario->unused > unused)
+            fprintf(stderr,
+                    "eventspace: %s: makes no difference, as no messages were "
+                    "seen there\n",
+                    a->links.texts[i]);
+    }
+    return err;
+}
+
+static int predict(const predict_arguments *a)
+{
+    predict_profile *profile = NULL;
+    predict_scenario *scenario = NULL;
+    predict_answers *answers = calloc(1, sizeof(*answers));
+    int err = answers
+                  ? predict_profile_load(&profile, command_input(a->profile))
+                  : pastset_fail(PASTSET_ENOMEM, "no memory to predict");
+    if (!err)
+        viewer_profile_warn(profile, a->profile);
+    if (!err)
+        err = set_wires(profile, a);
+    if (!err)
+        err = predict_scenario_create(&scenario, profile, a->law);
+    if (!err)
+        err = set_conditions(scenario, a);
+    if (!err)
+        err = predict_answer_all(answers, scenario);
+    if (!err)
+        err = print_answers(answers, profile, a->format);
+    predict_scenario_free(scenario);
+    predict_profile_free(profile);
+    free(answers);
+    return err;
+}
+
+/* --- the command --- */
+
+static void take(texts *list, const char *text, struct argp_state *state)
+{
+    const char **more = realloc(list->texts, (list->count + 1) * sizeof(*more));
+    if (!more)
+        argp_failure(state, COMMAND_FAILED, 0, "no memory for options");
+    list->texts = more;
+    list->texts[list->count++] = text;
+}
+
+static error_t parse_predict(int key, char *text, struct argp_state *state)
+{
+    predict_arguments *a = state->input;
+    switch (key) {
+    case KEY_NODE:
+        take(&a->nodes, text, state);
+        return 0;
+    case KEY_LINK:
+        take(&a->links, text, state);
+        return 0;
+    case KEY_WIRE:
+        take(&a->wires, text, state);
+        return 0;
+    case KEY_LAW:
+        if (predict_law_parse(&a->law, text))
+            argp_error(state, "%s", pastset_error());
+        return 0;
+    case 'f':
+        a->format = command_format(text, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        command_take(&a->profile, text, state);
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "the profile is missing (eventspace profile makes "
+                          "one)");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int command_predict(int argc, char **argv)
+{
+    static const struct argp argp = {
+        predict_options,
+        parse_predict,
+        "PROFILE",
+        "Tells how long the program of a profile will take where its nodes "
+        "carry other load and its links other traffic: by each model that "
+        "fits, or bounds where none can tell, and which part costs how much."
+        "\vThe answer to go by is marked \"best\": the replay where the "
+        "profile tells who waited for whom, else the papers' model with the "
+        "law that is given.",
+        NULL,
+        NULL,
+        NULL};
+    predict_arguments a = {.law = PREDICT_LAW_DEFAULT};
+    int err;
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    err = predict(&a);
+    free(a.nodes.texts);
+    free(a.links.texts);
+    free(a.wires.texts);
+    return command_end_output(err);
+}

@@ -1,0 +1,42 @@
+/* command_scope.h - what the files of `eventspace scope` share: its arguments
+ * (command_scope.c), the root of a tree (command_scope_root.c), trees of
+ * processes and trees over the network (command_scope_tree.c). */
+#ifndef VIEWER_COMMAND_SCOPE_H
+#define VIEWER_COMMAND_SCOPE_H
+
+#include "scopes/gather/gather.h"
+#include "viewer/cli/command.h"
+
+typedef struct scope {
+    scopes_gather_options gather;
+    const char *run, *out, *listen, *connect, *key_file;
+    bool map, serve, once, as_host, statistics;
+    bool told; /* where it listens */
+    viewer_format format;
+    int print_fd;
+    /* Of the root: */
+    FILE *print;
+    scopes_mirror *mirror;
+    scopes_windows *windows;
+} scope;
+
+/* --- the root: it writes the mirror, or prints the statistics --- */
+
+/* `app` NULL: the map comes with the rest. Errors: those of
+ * scopes_mirror_create. */
+int command_scope_begin(scope *s, const paths_map *app);
+/* For a scopes_consumer; its context is the scope. */
+int command_scope_record(const scopes_record *record, void *scope);
+int command_scope_turn(void *scope);
+/* Prints what is left and what was gathered, and closes. Gives `err`, with its
+ * text, or what else went wrong. */
+int command_scope_end(scope *s, int err);
+
+/* --- each gives the exit code --- */
+
+int command_scope_tree(scope *s);
+int command_scope_host(scope *s); /* one of that tree */
+int command_scope_serve(scope *s);
+int command_scope_connect(scope *s);
+
+#endif

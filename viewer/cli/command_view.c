@@ -1,0 +1,573 @@
+/* command_view.c - eventspace view: the views of scopes/views/view.h, of a run
+ * or a window of it, once or again and again. */
+#include "viewer/cli/command.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "paths/generate/generate.h"
+#include "pastset/status.h"
+#include "scopes/reading/snapshot.h"
+#include "scopes/views/view.h"
+
+typedef struct view_arguments {
+    const char *run, *name;
+    const char *of, *reference;
+    const scopes_view *view; /* NULL: all */
+    scopes_look_options look;
+    uint32_t thread; /* PATHS_NONE: all */
+    viewer_format format;
+    bool each, list;
+    uint64_t follow_ns; /* 0: once */
+} view_arguments;
+
+enum {
+    KEY_FROM = 256,
+    KEY_TO,
+    KEY_LAST,
+    KEY_REFERENCE,
+    KEY_METHOD,
+    KEY_FOLLOW,
+    KEY_LIST
+};
+
+static const struct argp_option view_options[] = {
+    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    {"thread", 't', "N", 0, "What is of the thread of this number only", 0},
+    {"of", 'o', "NAME", 0, "What is of this element, wrapper or proxy only", 0},
+    {"each", 'e', NULL, 0,
+     "A row for each operation, round or step instead of sums", 0},
+    {"from", KEY_FROM, "TIME", 0, "From this time of the run on, as in 1.5s",
+     0},
+    {"to", KEY_TO, "TIME", 0, "Up to this time of the run", 0},
+    {"last", KEY_LAST, "TIME", 0, "The last part of what there is, as in 300ms",
+     0},
+    {"reference", KEY_REFERENCE, "HOST", 0,
+     "Align the clocks to this host's (default: the best placed)", 0},
+    {"method", KEY_METHOD, "hull|average", 0,
+     "How to align clocks (default hull)", 0},
+    {"follow", KEY_FOLLOW, "SECONDS", 0,
+     "Print again after so long, until the run has ended", 0},
+    {"list", KEY_LIST, NULL, 0, "List the views", 0},
+    {0},
+};
+
+/* --- patience: a word on a terminal when reading takes long --- */
+
+typedef struct waiting {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t over;
+    bool is_over, is_running;
+} waiting;
+
+static void *tell_of_waiting(void *context)
+{
+    waiting *w = context;
+    struct timespec next;
+    unsigned seconds = 0;
+
+    clock_gettime(CLOCK_REALTIME, &next);
+    pthread_mutex_lock(&w->lock);
+    while (!w->is_over) {
+        next.tv_sec++;
+        while (!w->is_over &&
+               pthread_cond_timedwait(&w->over, &w->lock, &next) == 0)
+            ;
+        if (!w->is_over)
+            fprintf(stderr, "\reventspace: reading events, %u s", ++seconds);
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (seconds > 0)
+        fputs("\r\033[K", stderr);
+    return NULL;
+}
+
+/* Without the thread there is no word, and nothing else is different. */
+static void begin_waiting(waiting *w)
+{
+    *w = (waiting){.lock = PTHREAD_MUTEX_INITIALIZER,
+                   .over = PTHREAD_COND_INITIALIZER};
+    w->is_running = isatty(STDERR_FILENO) &&
+                    pthread_create(&w->thread, NULL, tell_of_waiting, w) == 0;
+}
+
+static void end_waiting(waiting *w)
+{
+    if (!w->is_running)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->is_over = true;
+    pthread_cond_signal(&w->over);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+}
+
+/* --- what was missed --- */
+
+static void print_missed_where(const scopes_look *look, FILE *file)
+{
+    const char *before = " (";
+
+    for (size_t i = 0; i < eventspace_run_host_count(look->run); i++) {
+        uint64_t missed = look->store->ledgers[i].missed;
+        if (missed == 0)
+            continue;
+        fprintf(file, "%s%s %" PRIu64, before,
+                eventspace_run_host_at(look->run, i)->name, missed);
+        before = ", ";
+    }
+    if (*before == ',')
+        putc(')', file);
+}
+
+static void print_ledger(const scopes_look *look, FILE *file)
+{
+    const scopes_ledger *ledger = &look->store->ledger;
+
+    fprintf(file, "events: %" PRIu64 " made, %" PRIu64 " seen, ", ledger->made,
+            ledger->seen);
+    if (ledger->beside > 0)
+        fprintf(file, "%" PRIu64 " not asked for, ", ledger->beside);
+    fprintf(file, "%" PRIu64 " missed", ledger->missed);
+    print_missed_where(look, file);
+    if (eventspace_run_damaged(look->run))
+        fputs(", and those of damaged files, which nobody can count", file);
+    putc('\n', file);
+}
+
+/* --- printing --- */
+
+static bool has_collectors(const scopes_look *look)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < look->ways->collectors && !any; i++)
+        any = look->ways->nodes[i] != PATHS_NONE;
+    return any;
+}
+
+static int print_json(const scopes_table *table, const scopes_view *view,
+                      const scopes_look *look)
+{
+    const scopes_ledger *ledger = &look->store->ledger;
+    int err;
+
+    printf("{\"view\":\"%s\",\"made\":%" PRIu64 ",\"seen\":%" PRIu64
+           ",\"beside\":%" PRIu64 ",\"missed\":%" PRIu64
+           ",\"damaged_hosts\":%zu,\"rows\":",
+           view->name, ledger->made, ledger->seen, ledger->beside,
+           ledger->missed, eventspace_run_damaged(look->run));
+    err = viewer_table_print(table, VIEWER_JSON, stdout);
+    putchar('}');
+    return err;
+}
+
+static bool has_collectives(const paths_map *map)
+{
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        if (paths_is_collective(map->nodes[i].type))
+            return true;
+    }
+    return false;
+}
+
+/* A view without rows is no error, but a person should know why. */
+static void tell_why_empty(const view_arguments *a, const scopes_view *view,
+                           const scopes_look *look)
+{
+    if (!has_collectors(look))
+        return; /* that was said */
+    if (look->store->ledger.seen == 0)
+        fputs("eventspace: no events are there, or were asked for\n", stderr);
+    else if (view->collective && !has_collectives(look->ways->map))
+        fprintf(stderr,
+                "eventspace: the view %s is of collective wrappers, and there "
+                "are none in the map of this run\n",
+                view->name);
+    else if (view->collective && look->ways->meeting_count == 0)
+        fprintf(stderr,
+                "eventspace: the view %s needs collectors around collective "
+                "wrappers: see `eventspace map instrument --collectors all`\n",
+                view->name);
+    else if (a->of || a->thread != PATHS_NONE)
+        fprintf(stderr, "eventspace: the view %s has nothing of that\n",
+                view->name);
+}
+
+static int print_view(const view_arguments *a, const scopes_view *view,
+                      const scopes_look *look)
+{
+    scopes_subject subject = {
+        .map = look->ways->map,
+        .ways = look->ways,
+        .store = look->store,
+        .clocks = look->clocks,
+        .each = a->each && (a->view || view->each),
+        .thread = a->thread,
+        .of = a->of,
+        .pending = look->pending,
+    };
+    scopes_table *table;
+    int err = scopes_view_make(&table, view, &subject);
+
+    if (err)
+        return err;
+    if (!a->view && a->format == VIEWER_TABLE)
+        printf("%s: %s\n", view->name, view->summary);
+    err = a->format == VIEWER_JSON
+              ? print_json(table, view, look)
+              : viewer_table_print(table, a->format, stdout);
+    if (!err && a->view && scopes_table_rows(table) == 0)
+        tell_why_empty(a, view, look);
+    scopes_table_destroy(table);
+    return err;
+}
+
+static int print_all(const view_arguments *a, const scopes_look *look)
+{
+    const scopes_view *view;
+    int err = 0;
+
+    for (size_t i = 0; !err && (view = scopes_view_at(i)); i++) {
+        if (a->format == VIEWER_JSON)
+            fputs(i ? ",\n" : "[", stdout);
+        else if (i)
+            putchar('\n');
+        err = print_view(a, view, look);
+    }
+    if (a->format == VIEWER_JSON)
+        putchar(']');
+    return err;
+}
+
+static int print(const view_arguments *a, const scopes_look *look)
+{
+    int err = a->view ? print_view(a, a->view, look) : print_all(a, look);
+
+    if (a->format == VIEWER_JSON)
+        putchar('\n');
+    if (a->format == VIEWER_TABLE && !err) {
+        putchar('\n');
+        print_ledger(look, stdout);
+    }
+    if (a->format == VIEWER_CSV && look->store->ledger.missed > 0) {
+        fputs("eventspace: ", stderr);
+        print_ledger(look, stderr);
+    }
+    return err;
+}
+
+static int list_views(viewer_format format)
+{
+    static const scopes_column columns[] = {
+        {"view", "view", SCOPES_TEXT},
+        {"summary", "tells", SCOPES_TEXT},
+        {"each", "a row with --each", SCOPES_TEXT},
+    };
+    scopes_table *table = scopes_table_create(columns, 3);
+    const scopes_view *view;
+    int err;
+
+    for (size_t i = 0; (view = scopes_view_at(i)); i++) {
+        scopes_table_text(table, view->name);
+        scopes_table_text(table, view->summary);
+        scopes_table_text(table, view->each ? view->each : "");
+    }
+    err = viewer_table_print(table, format, stdout);
+    if (format == VIEWER_JSON)
+        putchar('\n');
+    scopes_table_destroy(table);
+    return err;
+}
+
+/* --- what a person should know of the run --- */
+
+/* Hosts that still run need no word: there will be more to see. */
+static void warn_of_hosts(const eventspace_run *run)
+{
+    size_t count = eventspace_run_host_count(run), bad = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        bad += !host->has_meta || (host->meta.state != EVENTSPACE_RUNNING &&
+                                   host->meta.state != EVENTSPACE_FINISHED);
+    }
+    if (bad)
+        fprintf(stderr,
+                "eventspace: %zu of %zu hosts are missing or did not "
+                "end well; they are shown as far as there are events: "
+                "see `eventspace info`\n",
+                bad, count);
+}
+
+/* What could not be read is in no view, and no count of it may be known. */
+static void warn_of_damage(const eventspace_run *run)
+{
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        if (eventspace_run_is_damaged(host))
+            fprintf(stderr, "eventspace: host %s: %s\n", host->name,
+                    host->problem);
+    }
+}
+
+static void warn(const scopes_look *look)
+{
+    warn_of_hosts(look->run);
+    warn_of_damage(look->run);
+    if (!has_collectors(look))
+        fputs("eventspace: the map of this run has no collectors: see "
+              "`eventspace map instrument`\n",
+              stderr);
+    if (look->store->strange > 0)
+        fprintf(stderr,
+                "eventspace: %" PRIu64 " events are of collectors that the map "
+                "does not have\n",
+                look->store->strange);
+}
+
+/* --- looking --- */
+
+static bool is_running(const eventspace_run *run)
+{
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+static void pause_ns(uint64_t ns)
+{
+    struct timespec rest = {(time_t)(ns / 1000000000u),
+                            (long)(ns % 1000000000u)};
+
+    while (nanosleep(&rest, &rest))
+        ;
+}
+
+/* The states of the hosts are those from before the events were read, so what
+ * is printed last is all there is. */
+static int follow(const view_arguments *a, scopes_look *look)
+{
+    int err = 0;
+
+    while (!err && is_running(look->run)) {
+        if (fflush(stdout))
+            return 0; /* told at the end of the output */
+        pause_ns(a->follow_ns);
+        err = scopes_look_again(look);
+        if (!err && a->format == VIEWER_TABLE)
+            putchar('\n');
+        if (!err)
+            err = print(a, look);
+    }
+    return err;
+}
+
+/* Of a window, only the tuples that the view is made from are read. */
+static void narrow(view_arguments *a)
+{
+    const char *name = a->view ? a->view->name : "";
+    bool of_threads = strcmp(name, "communication") == 0;
+    bool of_tops =
+        of_threads || strcmp(name, "steps") == 0 || strcmp(name, "host") == 0;
+
+    a->look.numbered = a->each;
+    a->look.tops_only =
+        of_tops && (a->look.from_ns != INT64_MIN ||
+                    a->look.to_ns != INT64_MAX || a->look.last_ns > 0);
+    if (of_threads || strcmp(name, "tuples") == 0)
+        a->look.thread = a->thread;
+}
+
+static int view_run(eventspace_run *run, view_arguments *a)
+{
+    scopes_look *look;
+    waiting w;
+    int err;
+
+    if (a->reference)
+        a->look.reference =
+            paths_map_find_host(eventspace_run_map(run), a->reference);
+    if (a->reference && a->look.reference == PATHS_NONE)
+        return pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
+                            a->reference);
+    narrow(a);
+    begin_waiting(&w);
+    err = scopes_look_take(&look, run, &a->look);
+    end_waiting(&w);
+    if (err)
+        return err;
+    warn(look);
+    err = print(a, look);
+    if (!err && a->follow_ns > 0)
+        err = follow(a, look);
+    scopes_look_free(look);
+    return err;
+}
+
+/* --- the command --- */
+
+static int64_t time_of(const char *text, struct argp_state *state)
+{
+    uint64_t ns;
+
+    if (paths_parse_duration(text, &ns) || ns > INT64_MAX / 4)
+        argp_error(state, "'%s' is no time such as 1.5s or 300ms", text);
+    return (int64_t)ns;
+}
+
+static uint64_t seconds_of(const char *text, struct argp_state *state)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+
+    if (end != text && *end)
+        return (uint64_t)time_of(text, state);
+    if (end == text || !(seconds >= 0.001 && seconds < 1e6))
+        argp_error(state, "'%s' is no number of seconds", text);
+    return (uint64_t)(seconds * 1e9);
+}
+
+static scopes_clock_method method_of(const char *text, struct argp_state *state)
+{
+    if (strcmp(text, "average") == 0)
+        return SCOPES_CLOCK_AVERAGE;
+    if (strcmp(text, "hull") != 0)
+        argp_error(state, "the method '%s' is none of hull, average", text);
+    return SCOPES_CLOCK_HULL;
+}
+
+static void take_argument(view_arguments *a, char *text,
+                          struct argp_state *state)
+{
+    if (!a->run)
+        a->run = text;
+    else
+        command_take(&a->name, text, state);
+}
+
+static void check_view(view_arguments *a, struct argp_state *state)
+{
+    bool has_window =
+        a->look.from_ns != INT64_MIN || a->look.to_ns != INT64_MAX;
+
+    if (a->list)
+        return;
+    if (!a->run)
+        argp_error(state, "the run directory is missing");
+    else if (!a->name)
+        argp_error(state, "the view is missing: see `eventspace view --list`");
+    else if (has_window && a->look.last_ns > 0)
+        argp_error(state, "--last goes without --from and --to");
+    else if (a->look.from_ns > a->look.to_ns)
+        argp_error(state, "--from is later than --to");
+    else if (strcmp(a->name, "all") != 0) {
+        a->view = scopes_view_find(a->name);
+        if (!a->view)
+            argp_error(state,
+                       "there is no view '%s': see `eventspace view --list`",
+                       a->name);
+        else if (a->each && !a->view->each)
+            argp_error(state, "the view %s has no --each", a->name);
+    } else if (a->format == VIEWER_CSV)
+        argp_error(state, "CSV is one table: name one view");
+}
+
+static error_t parse_window(int key, char *text, struct argp_state *state)
+{
+    view_arguments *a = state->input;
+
+    switch (key) {
+    case KEY_FROM:
+        a->look.from_ns = time_of(text, state);
+        return 0;
+    case KEY_TO:
+        a->look.to_ns = time_of(text, state);
+        return 0;
+    case KEY_LAST:
+        a->look.last_ns = time_of(text, state);
+        return 0;
+    case KEY_REFERENCE:
+        a->reference = text;
+        return 0;
+    case KEY_METHOD:
+        a->look.method = method_of(text, state);
+        return 0;
+    case KEY_FOLLOW:
+        a->follow_ns = seconds_of(text, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_view(int key, char *text, struct argp_state *state)
+{
+    view_arguments *a = state->input;
+
+    switch (key) {
+    case 'f':
+        a->format = command_format(text, state);
+        return 0;
+    case 't':
+        a->thread = (uint32_t)command_number(text, 0, UINT32_MAX - 1, state);
+        return 0;
+    case 'o':
+        a->of = text;
+        return 0;
+    case 'e':
+        a->each = true;
+        return 0;
+    case KEY_LIST:
+        a->list = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        take_argument(a, text, state);
+        return 0;
+    case ARGP_KEY_END:
+        check_view(a, state);
+        return 0;
+    default:
+        return parse_window(key, text, state);
+    }
+}
+
+int command_view(int argc, char **argv)
+{
+    static const struct argp argp = {
+        view_options,
+        parse_view,
+        "RUN VIEW\nRUN all\n--list",
+        "Prints a view of a run, or all of them: a table computed from the "
+        "run's map, its events and its hosts' clocks.\vTimes of a run are "
+        "counted from the start of its first host; they are milliseconds in "
+        "tables, nanoseconds in CSV and JSON. A run may be looked at while it "
+        "goes on, and after a host was killed.",
+        NULL,
+        NULL,
+        NULL};
+    view_arguments a = {.look = SCOPES_LOOK_ALL, .thread = PATHS_NONE};
+    eventspace_run *run;
+    int err;
+
+    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+        return COMMAND_USAGE;
+    if (a.list)
+        return command_end_output(list_views(a.format));
+    a.run = command_run_directory(a.run);
+    if (!a.run)
+        return COMMAND_FAILED;
+    if (eventspace_run_open(&run, a.run))
+        return command_fail();
+    err = view_run(run, &a);
+    eventspace_run_close(run);
+    return command_end_output(err);
+}

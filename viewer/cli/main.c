@@ -1,0 +1,48 @@
+/* main.c - the command `eventspace`. */
+#include "viewer/cli/command.h"
+
+#include "eventspace/register.h"
+
+#include <string.h>
+
+static const command commands[] = {
+    {"map", "make, instrument, check and draw path maps", command_map},
+    {"run", "run a program on the hosts of a path map", command_run},
+    {"key", "make a key for hosts that are started one by one", command_key},
+    {"info", "tell hosts, elements, events and losses of a run", command_info},
+    {"view", "tables of how a run communicated and who waited", command_view},
+    {"top", "watch a run while it goes on", command_top},
+    {"clock", "align the clocks of hosts, and tell how well", command_clock},
+    {"archive", "save the events of a run while it goes on", command_archive},
+    {"scope", "gather the events of a run over its hosts", command_scope},
+    {"merge", "make one run directory of those of several machines",
+     command_merge},
+    {"pack", "make one compressed file of a run directory", command_pack},
+    {"unpack", "make a run directory of a packed run", command_unpack},
+    {"report", "write a page that shows a run", command_report},
+    {"profile", "measure how a program uses processors and links",
+     command_profile},
+    {"predict", "how long it will take where these are shared",
+     command_predict},
+    {"choose", "which hosts of a cluster will run it fastest", command_choose},
+    {"load", "measure how loaded hosts and links are", command_load},
+    {"netbench", "measure latency and bandwidth of a link", command_netbench},
+    {"experiment", "compare predictions with runs under load",
+     command_experiment},
+    {NULL, NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    static char name[] = "eventspace";
+    argp_err_exit_status = COMMAND_USAGE;
+    argp_program_version = "eventspace " EVENTSPACE_VERSION;
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        puts(argp_program_version);
+        return COMMAND_OK;
+    }
+    if (eventspace_register())
+        return command_fail();
+    argv[0] = name;
+    return command_dispatch(commands, argc, argv);
+}

@@ -1,0 +1,491 @@
+/* draw_fold.c - putting equal paths of a map together.
+ *
+ * Each node gets a signature, and nodes of one signature become one:
+ *
+ *   thread   its host, and for each of its paths the role, the use, the kinds
+ *            and hosts of the stages, and the element's type, policy and
+ *            capacity. The role is the name of the path with # for its
+ *            numbers, so that up_3 and up_4 are one role.
+ *   wrapper  the folded thread that passes it first, its role there, how far
+ *            down it stands, its kind and host
+ *   element  its host, type, policy and capacity, and the folded thread that
+ *            writes it first (else: reads it first), with the role
+ *
+ * This looks one path far and not at what the neighbours are folded to: in a
+ * chain of threads that would tell each from all others.
+ *
+ * Where that leaves too much, or too many hosts, hosts are folded too: those
+ * whose folded nodes and edges are of the same kinds count as one host, and
+ * the nodes are signed again. Paths from one of them to another then stay in
+ * one box. */
+#include "viewer/draw/draw_internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+#define NONE UINT32_MAX
+#define HOSTS_MAX 12 /* one below the other: what fits on a screen */
+
+/* 64-bit keys to numbers, by open addressing. */
+typedef struct table {
+    struct {
+        uint64_t key;
+        uint32_t value; /* NONE: empty */
+    } * slots;
+    size_t room; /* a power of two, more than twice what goes in */
+} table;
+
+typedef struct folder {
+    const paths_map *map;
+    paths_map *folded;
+    uint32_t *like;       /* of hosts: the first host that it is folded with */
+    uint32_t *host_index; /* of hosts: their host in `folded` */
+    uint64_t *signatures; /* of nodes; 0: not yet */
+    uint32_t *groups;     /* of nodes: their node in `folded` */
+    uint32_t *members;    /* of nodes of `folded` */
+    uint32_t *last;       /* of nodes of `folded`: the last member */
+    uint32_t *edge_members;
+    table table;
+} folder;
+
+static int out_of_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory to fold a path map");
+}
+
+static bool table_init(table *t, size_t count)
+{
+    t->room = 16;
+    while (t->room < 2 * count + 2)
+        t->room *= 2;
+    t->slots = calloc(t->room, sizeof(*t->slots));
+    for (size_t i = 0; t->slots && i < t->room; i++)
+        t->slots[i].value = NONE;
+    return t->slots != NULL;
+}
+
+static uint32_t *table_at(table *t, uint64_t key)
+{
+    size_t at = (size_t)(key ^ (key >> 32));
+
+    for (;; at++) {
+        size_t slot = at & (t->room - 1);
+        if (t->slots[slot].value == NONE)
+            t->slots[slot].key = key;
+        if (t->slots[slot].key == key)
+            return &t->slots[slot].value;
+    }
+}
+
+/* --- signatures --- */
+
+#define BEGIN 0xcbf29ce484222325u
+
+/* FNV-1a over the bytes of a number or a text with its end. */
+static uint64_t hash_byte(uint64_t hash, unsigned byte)
+{
+    return (hash ^ byte) * 0x100000001b3u;
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+    for (int i = 0; i < 8; i++)
+        hash = hash_byte(hash, (unsigned)(number >> (8 * i)) & 0xff);
+    return hash;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++)
+        hash = hash_byte(hash, (unsigned char)*text);
+    return hash_byte(hash, 0);
+}
+
+static uint64_t hash_role(uint64_t hash, const char *text)
+{
+    for (; *text; text++) {
+        bool digit = isdigit((unsigned char)*text);
+        if (digit && isdigit((unsigned char)text[1]))
+            continue;
+        hash = hash_byte(hash, digit ? '#' : (unsigned char)*text);
+    }
+    return hash_byte(hash, 0);
+}
+
+static const char *use_of(const paths_map_edge *edge)
+{
+    const char *use = paths_attributes_get(&edge->attributes, "use");
+
+    return use ? use : "both";
+}
+
+static uint64_t hash_kind(uint64_t hash, const paths_map_node *node)
+{
+    hash = hash_text(hash, node->type);
+    if (node->kind != PATHS_ELEMENT)
+        return hash;
+    hash = hash_text(hash, paths_node_get(node, "type"));
+    hash = hash_text(hash, paths_node_get(node, "policy"));
+    return hash_text(hash, paths_node_get(node, "capacity"));
+}
+
+static uint64_t hash_stage(uint64_t hash, const folder *f,
+                           const paths_map_node *node)
+{
+    uint32_t host = node->host == PATHS_NONE ? NONE : f->like[node->host];
+
+    return hash_kind(hash_number(hash, host), node);
+}
+
+/* The next node down, or NONE. */
+static uint32_t below(const paths_map *map, uint32_t node)
+{
+    const paths_map_node *n = &map->nodes[node];
+
+    if (n->kind != PATHS_WRAPPER || n->out_count == 0)
+        return NONE;
+    return map->edges[n->out[0]].to;
+}
+
+/* A path longer than this is in a circle, or looks like it. */
+#define LENGTH_MAX (8 * PATHS_STAGES_MAX)
+
+static uint64_t hash_path(uint64_t hash, const folder *f, uint32_t edge)
+{
+    const paths_map *map = f->map;
+    const char *as = paths_attributes_get(&map->edges[edge].attributes, "as");
+    uint32_t at = map->edges[edge].to, end = at;
+
+    hash = hash_text(hash, use_of(&map->edges[edge]));
+    for (int i = 0; i < LENGTH_MAX && at != NONE; i++) {
+        hash = hash_stage(hash, f, &map->nodes[at]);
+        end = at;
+        at = below(map, at);
+    }
+    return hash_role(hash, as ? as : map->nodes[end].name);
+}
+
+static void sign_threads(folder *f)
+{
+    for (uint32_t i = 0; i < f->map->node_count; i++) {
+        const paths_map_node *node = &f->map->nodes[i];
+        uint64_t hash = hash_stage(BEGIN, f, node);
+        if (node->kind != PATHS_THREAD)
+            continue;
+        for (uint32_t k = 0; k < node->out_count; k++)
+            hash = hash_path(hash, f, node->out[k]);
+        f->signatures[i] = hash | 1;
+    }
+}
+
+/* Signs what stands on a path and has no signature yet. */
+static void sign_path(folder *f, uint32_t edge, bool elements)
+{
+    const paths_map *map = f->map;
+    uint64_t hash = f->signatures[map->edges[edge].from];
+    uint32_t at = map->edges[edge].to;
+
+    hash = hash_path(hash, f, edge);
+    for (uint32_t i = 0; i < LENGTH_MAX && at != NONE; i++) {
+        const paths_map_node *node = &map->nodes[at];
+        bool element = node->kind == PATHS_ELEMENT;
+        if (!f->signatures[at] && element == elements)
+            f->signatures[at] =
+                hash_number(hash_stage(hash, f, node), element ? 0 : i) | 1;
+        at = below(map, at);
+    }
+}
+
+static void sign_paths(folder *f, bool elements, bool readers)
+{
+    for (uint32_t i = 0; i < f->map->edge_count; i++) {
+        const paths_map_edge *edge = &f->map->edges[i];
+        bool reads = strcmp(use_of(edge), "read") == 0;
+        if (f->map->nodes[edge->from].kind == PATHS_THREAD &&
+            (readers || !reads))
+            sign_path(f, i, elements);
+    }
+}
+
+/* What stands on no path stays by itself. */
+static void sign_rest(folder *f)
+{
+    for (uint32_t i = 0; i < f->map->node_count; i++) {
+        if (!f->signatures[i])
+            f->signatures[i] = hash_text(BEGIN, f->map->nodes[i].name) | 1;
+    }
+}
+
+/* --- folding --- */
+
+static int fold_node(folder *f, uint32_t index)
+{
+    const paths_map_node *node = &f->map->nodes[index];
+    uint32_t *group = table_at(&f->table, f->signatures[index]);
+
+    if (*group == NONE) {
+        uint32_t host = node->host == PATHS_NONE
+                            ? PATHS_NONE
+                            : f->host_index[f->like[node->host]];
+        *group = paths_map_add_node(f->folded, host, node->type, node->name);
+        if (*group == PATHS_NONE)
+            return out_of_memory();
+        if (paths_attributes_copy(&f->folded->nodes[*group].attributes,
+                                  &node->attributes) != 0)
+            return PASTSET_ENOMEM;
+    }
+    f->groups[index] = *group;
+    f->members[*group]++;
+    f->last[*group] = index;
+    return 0;
+}
+
+static int fold_edge(folder *f, uint32_t index)
+{
+    const paths_map_edge *edge = &f->map->edges[index];
+    uint32_t from = f->groups[edge->from], to = f->groups[edge->to];
+    uint64_t key = hash_number(hash_number(BEGIN, from), to);
+    uint32_t *slot;
+
+    if (f->map->nodes[edge->from].kind == PATHS_THREAD)
+        key = hash_text(key, use_of(edge));
+    slot = table_at(&f->table, key);
+    if (*slot == NONE) {
+        *slot = paths_map_add_edge(f->folded, from, to);
+        if (*slot == PATHS_NONE)
+            return out_of_memory();
+        if (paths_attributes_copy(&f->folded->edges[*slot].attributes,
+                                  &edge->attributes) != 0)
+            return PASTSET_ENOMEM;
+    }
+    f->edge_members[*slot]++;
+    return 0;
+}
+
+static int fold_nodes(folder *f)
+{
+    int err = table_init(&f->table, f->map->node_count) ? 0 : out_of_memory();
+
+    for (uint32_t i = 0; i < f->map->node_count && !err; i++)
+        err = fold_node(f, i);
+    free(f->table.slots);
+    return err;
+}
+
+static int fold_edges(folder *f)
+{
+    int err = table_init(&f->table, f->map->edge_count) ? 0 : out_of_memory();
+
+    for (uint32_t i = 0; i < f->map->edge_count && !err; i++)
+        err = fold_edge(f, i);
+    free(f->table.slots);
+    return err;
+}
+
+/* --- telling how many there are --- */
+
+static int set_members(paths_attributes *attributes, uint32_t members)
+{
+    char text[16];
+
+    if (members < 2)
+        return 0;
+    snprintf(text, sizeof(text), "%u", members);
+    return paths_attributes_set(attributes, VIEWER__MEMBERS, text);
+}
+
+static int count(folder *f)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < f->folded->node_count && !err; i++) {
+        paths_attributes *attributes = &f->folded->nodes[i].attributes;
+        err = set_members(attributes, f->members[i]);
+        if (!err && f->members[i] > 1)
+            err = paths_attributes_set(attributes, VIEWER__LAST,
+                                       f->map->nodes[f->last[i]].name);
+    }
+    for (uint32_t i = 0; i < f->folded->edge_count && !err; i++)
+        err = set_members(&f->folded->edges[i].attributes, f->edge_members[i]);
+    return err;
+}
+
+/* --- hosts --- */
+
+/* What folded hosts look like, whatever their neighbours are called: each of
+ * their edges by the kinds of its ends, and whether it leaves the host. */
+static void sign_hosts(const paths_map *map, uint64_t *sums)
+{
+    for (uint32_t i = 0; i < map->edge_count; i++) {
+        const paths_map_edge *edge = &map->edges[i];
+        const paths_map_node *from = &map->nodes[edge->from];
+        const paths_map_node *to = &map->nodes[edge->to];
+        uint64_t hash = hash_kind(hash_kind(BEGIN, from), to);
+        if (from->host == PATHS_NONE)
+            continue;
+        hash = hash_text(hash, use_of(edge));
+        hash = hash_number(hash, to->host == from->host);
+        sums[from->host] += (hash ^ (hash >> 31)) * 0xff51afd7ed558ccdu;
+    }
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        const paths_map_node *node = &map->nodes[i];
+        if (node->host != PATHS_NONE)
+            sums[node->host] += hash_kind(BEGIN, node) * 0xc4ceb9fe1a85ec53u;
+    }
+}
+
+/* Finds for each host the first one like it, in a map folded so far. */
+static int liken_hosts(uint32_t *like, const paths_map *folded)
+{
+    uint64_t *sums = calloc((size_t)folded->host_count + 1, sizeof(*sums));
+    table hosts = {NULL, 0};
+    int err = 0;
+
+    if (!sums || !table_init(&hosts, folded->host_count))
+        err = out_of_memory();
+    else
+        sign_hosts(folded, sums);
+    for (uint32_t i = 0; i < folded->host_count && !err; i++) {
+        uint32_t *slot = table_at(&hosts, sums[i]);
+        if (*slot == NONE)
+            *slot = i;
+        like[i] = *slot;
+    }
+    free(hosts.slots);
+    free(sums);
+    return err;
+}
+
+static int fold_host(folder *f, uint32_t index)
+{
+    const paths_map_host *host = &f->map->hosts[index];
+    paths_attributes *attributes;
+    uint32_t members = 1, last = index;
+    int err;
+
+    if (f->like[index] != index)
+        return 0;
+    for (uint32_t i = index + 1; i < f->map->host_count; i++) {
+        if (f->like[i] == index) {
+            members++;
+            last = i;
+        }
+    }
+    f->host_index[index] = paths_map_add_host(f->folded, host->name);
+    if (f->host_index[index] == PATHS_NONE)
+        return out_of_memory();
+    attributes = &f->folded->hosts[f->host_index[index]].attributes;
+    err = paths_attributes_copy(attributes, &host->attributes);
+    if (!err)
+        err = set_members(attributes, members);
+    if (!err && members > 1)
+        err = paths_attributes_set(attributes, VIEWER__LAST,
+                                   f->map->hosts[last].name);
+    return err;
+}
+
+static int fold_hosts(folder *f)
+{
+    int err = paths_map_create(&f->folded, f->map->name);
+
+    if (!err)
+        err =
+            paths_attributes_copy(&f->folded->attributes, &f->map->attributes);
+    for (uint32_t i = 0; i < f->map->host_count && !err; i++)
+        err = fold_host(f, i);
+    return err;
+}
+
+/* --- all of it --- */
+
+static int arrays(folder *f)
+{
+    size_t nodes = (size_t)f->map->node_count + 1;
+
+    f->host_index =
+        calloc((size_t)f->map->host_count + 1, sizeof(*f->host_index));
+    f->signatures = calloc(nodes, sizeof(*f->signatures));
+    f->groups = calloc(nodes, sizeof(*f->groups));
+    f->members = calloc(nodes, sizeof(*f->members));
+    f->last = calloc(nodes, sizeof(*f->last));
+    f->edge_members =
+        calloc((size_t)f->map->edge_count + 1, sizeof(*f->edge_members));
+    return f->host_index && f->signatures && f->groups && f->members &&
+                   f->last && f->edge_members
+               ? 0
+               : out_of_memory();
+}
+
+/* Folds the map where hosts that are `like` each other are one. */
+static int fold(paths_map **out, const paths_map *map, uint32_t *like)
+{
+    folder f = {.map = map, .like = like};
+    int err = arrays(&f);
+
+    if (!err)
+        err = fold_hosts(&f);
+    if (!err) {
+        sign_threads(&f);
+        sign_paths(&f, false, true);
+        sign_paths(&f, true, false);
+        sign_paths(&f, true, true);
+        sign_rest(&f);
+        err = fold_nodes(&f);
+    }
+    if (!err)
+        err = fold_edges(&f);
+    if (!err)
+        err = count(&f);
+    free(f.host_index);
+    free(f.signatures);
+    free(f.groups);
+    free(f.members);
+    free(f.last);
+    free(f.edge_members);
+    if (err)
+        paths_map_destroy(f.folded);
+    else
+        *out = f.folded;
+    return err;
+}
+
+static int fold_further(paths_map **folded, const paths_map *map,
+                        uint32_t *like)
+{
+    paths_map *further;
+    int err = liken_hosts(like, *folded);
+
+    if (!err)
+        err = fold(&further, map, like);
+    if (err)
+        return err;
+    paths_map_destroy(*folded);
+    *folded = further;
+    return 0;
+}
+
+int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max)
+{
+    uint32_t *like = calloc((size_t)map->host_count + 1, sizeof(*like));
+    paths_map *folded = NULL;
+    int err = like ? 0 : out_of_memory();
+
+    *out = NULL;
+    for (uint32_t i = 0; like && i < map->host_count; i++)
+        like[i] = i;
+    if (!err)
+        err = fold(&folded, map, like);
+    if (!err &&
+        (viewer__nodes(folded) > nodes_max || folded->host_count > HOSTS_MAX))
+        err = fold_further(&folded, map, like);
+    free(like);
+    if (err)
+        paths_map_destroy(folded);
+    else
+        *out = folded;
+    return err;
+}

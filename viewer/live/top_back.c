@@ -1,0 +1,98 @@
+/* top_back.c - how long has a thread been silent that did nothing in the first
+ * window?
+ *
+ * Its last operation is looked for further and further back, eight times as
+ * far each time, in the tuples of its own collectors only: mostly it is near,
+ * and a long run need not be read as a whole. Where there are too many tuples
+ * it is given up, and not told. */
+#include "viewer/live/top_internal.h"
+
+#include "pastset/status.h"
+
+#include <stdlib.h>
+
+#define FURTHER 8
+#define MOST_TUPLES 20000000
+
+static int take_last(const scopes_batch *batch, void *context)
+{
+    viewer_top *top = context;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const eventspace_trace *event = &batch->events[i];
+        top_thread *thread;
+        if (event->thread >= top->thread_count ||
+            event->collector >= top->collectors ||
+            !top->is_top[event->collector])
+            continue;
+        thread = &top->threads[event->thread];
+        if (thread->host != batch->host || event->end < thread->last_end ||
+            event->end > top->hosts[batch->host].now)
+            continue;
+        thread->last_end = event->end;
+        thread->last = event->collector;
+        if (event->sequence > thread->sequence)
+            thread->sequence = event->sequence;
+    }
+    top->tuples += batch->count;
+    return 0;
+}
+
+/* The collectors of threads of this host of which nothing is known; false when
+ * there are none. */
+static bool find_silent(const viewer_top *top, uint32_t host, bool *collectors)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < top->collectors; i++)
+        collectors[i] = false;
+    for (uint32_t i = 0; i < top->ways->top_count; i++) {
+        const scopes_top *t = &top->ways->tops[i];
+        const top_thread *thread = &top->threads[t->thread];
+        if (thread->host != host || thread->sequence ||
+            t->collector >= top->collectors)
+            continue;
+        collectors[t->collector] = true;
+        any = true;
+    }
+    return any;
+}
+
+static int look_back(viewer_top *top, uint32_t host, uint64_t *from,
+                     bool *collectors)
+{
+    const top_host *h = &top->hosts[host];
+    scopes_wanted wanted = {.from_ticks = from, .collectors = collectors};
+    double back = (double)top->options.window_ns / 1e9 * h->hz;
+    uint64_t before = top->tuples;
+    int err = 0;
+
+    from[host] = UINT64_MAX;
+    while (!err && from[host] > h->base && top->tuples - before < MOST_TUPLES &&
+           find_silent(top, host, collectors)) {
+        back *= FURTHER;
+        from[host] = h->base;
+        if (back < (double)(h->now - h->base))
+            from[host] = h->now - (uint64_t)back;
+        err = scopes_source_each(top->source, host, &wanted, take_last, top,
+                                 NULL);
+    }
+    return err;
+}
+
+int viewer__top_look_back(viewer_top *top)
+{
+    uint64_t *from = calloc(top->host_count + 1, sizeof(*from));
+    bool *collectors = calloc(top->collectors + 1, sizeof(*collectors));
+    int err = from && collectors
+                  ? 0
+                  : pastset_fail(PASTSET_ENOMEM, "no memory to look back");
+
+    for (uint32_t i = 0; i < top->host_count && !err; i++) {
+        if (top->hosts[i].known && top->hosts[i].now > top->hosts[i].base)
+            err = look_back(top, i, from, collectors);
+    }
+    free(from);
+    free(collectors);
+    return err;
+}

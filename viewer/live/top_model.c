@@ -1,0 +1,383 @@
+/* top_model.c - opening a run and following it; see top_internal.h.
+ *
+ * What time is it at a host? Where it runs on this machine, its wall clock is
+ * ours, and its meta file has a tick and a wall clock taken together. Of a run
+ * elsewhere all that is known are the tuples: its time is at least their
+ * greatest end. From either, it goes on by this machine's clock, and is put
+ * right when a tuple comes with a later end. Ticks are never compared across
+ * hosts. */
+#include "viewer/live/top_internal.h"
+
+#include "eventspace/collect/ticks.h"
+#include "pastset/status.h"
+#include "scopes/archive/archive.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define WINDOW_NS 5000000000
+/* How long after its end a tuple is looked for: its thread may lose the
+ * processor between the two. */
+#define LATE_NS 300000000
+/* And of an archive, which is written once a second at least. */
+#define ARCHIVED_NS 1500000000
+
+int64_t viewer__top_clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t viewer__top_processor_ns(const viewer_top *top)
+{
+    struct timespec own, helper = {0};
+    clockid_t clock;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+    if (top->options.helper > 0 &&
+        clock_getcpuclockid(top->options.helper, &clock) == 0)
+        clock_gettime(clock, &helper);
+    return (int64_t)(own.tv_sec + helper.tv_sec) * 1000000000 + own.tv_nsec +
+           helper.tv_nsec;
+}
+
+/* --- what the map says --- */
+
+static int find_threads(viewer_top *top)
+{
+    const scopes_ways *ways = top->ways;
+    uint32_t at = 0;
+
+    top->thread_count = ways->thread_count;
+    top->threads = calloc(top->thread_count + 1, sizeof(*top->threads));
+    top->tops = calloc(top->thread_count + 2, sizeof(*top->tops));
+    if (!top->threads || !top->tops)
+        return PASTSET_ENOMEM;
+    for (uint32_t i = 0; i < top->thread_count; i++) {
+        uint32_t node = ways->threads[i];
+        top->threads[i].host =
+            node == PATHS_NONE ? PATHS_NONE : top->map->nodes[node].host;
+        top->threads[i].last = PATHS_NONE;
+        while (at < ways->top_count && ways->tops[at].thread < i)
+            at++;
+        top->tops[i] = at;
+    }
+    top->tops[top->thread_count] = ways->top_count;
+    return 0;
+}
+
+/* The rounds of a root are counted below it, where the tuples are those of
+ * who came last; where no collector is, at one of its inputs. */
+static void find_root(viewer_top *top, uint32_t meeting)
+{
+    const scopes_meeting *m = &top->ways->meetings[meeting];
+    uint32_t root = top->root_count++;
+    uint32_t counter = m->lower;
+
+    top->roots[root] = meeting;
+    top->knows_last[root] = counter != PATHS_NONE;
+    for (uint32_t i = 0; i < m->inputs.count && counter == PATHS_NONE; i++)
+        counter = m->inputs.ids[i];
+    if (counter < top->collectors)
+        top->root_of[counter] = root;
+}
+
+static int find_collectors(viewer_top *top)
+{
+    const scopes_ways *ways = top->ways;
+
+    top->collectors = ways->collectors;
+    top->is_top = calloc(top->collectors + 1, sizeof(*top->is_top));
+    top->root_of = calloc(top->collectors + 1, sizeof(*top->root_of));
+    top->roots = calloc(ways->meeting_count + 1, sizeof(*top->roots));
+    top->knows_last = calloc(ways->meeting_count + 1, sizeof(bool));
+    if (!top->is_top || !top->root_of || !top->roots || !top->knows_last)
+        return PASTSET_ENOMEM;
+    for (uint32_t i = 0; i < top->collectors; i++)
+        top->root_of[i] = PATHS_NONE;
+    for (uint32_t i = 0; i < ways->top_count; i++)
+        if (ways->tops[i].collector < top->collectors)
+            top->is_top[ways->tops[i].collector] = true;
+    for (uint32_t i = 0; i < ways->meeting_count; i++)
+        if (ways->meetings[i].parent == PATHS_NONE)
+            find_root(top, i);
+    return 0;
+}
+
+static int make_slices(viewer_top *top)
+{
+    size_t threads = (size_t)top->thread_count * TOP_SLICES;
+
+    top->cells = calloc(threads + 1, sizeof(*top->cells));
+    top->arrivals =
+        calloc(threads * top->root_count + 1, sizeof(*top->arrivals));
+    top->host_count = top->map->host_count;
+    top->hosts = calloc(top->host_count + 1, sizeof(*top->hosts));
+    return top->cells && top->arrivals && top->hosts ? 0 : PASTSET_ENOMEM;
+}
+
+/* --- time --- */
+
+static bool is_over(const viewer_top *top, const eventspace_run_host *host)
+{
+    if (!host->has_meta || host->meta.state == EVENTSPACE_RUNNING)
+        return false;
+    /* Of a host elsewhere there is no process here; only what it has written
+     * itself, or its launcher, is to be believed. */
+    return !top->options.mirror || host->meta.state != EVENTSPACE_KILLED ||
+           *host->meta.text;
+}
+
+static void know_clock(viewer_top *top, top_host *h, double hz, uint64_t base)
+{
+    double window = (double)top->options.window_ns / 1e9 * hz;
+
+    h->known = true;
+    h->hz = hz;
+    h->base = base;
+    h->slice_ticks = (uint64_t)(window / (TOP_SLICES - 2));
+    if (h->slice_ticks == 0) /* a clock that hardly ticks */
+        h->slice_ticks = 1;
+    h->ahead = (double)base - (double)viewer__top_clock_ns() / 1e9 * hz;
+}
+
+static void meet_host(viewer_top *top, top_host *h,
+                      const eventspace_run_host *host)
+{
+    if (h->known || !host->has_meta || !(host->meta.tick_hz > 0))
+        return;
+    know_clock(top, h, host->meta.tick_hz, host->meta.start_tick);
+    if (!top->options.mirror)
+        h->ahead += (double)(eventspace_meta_now(&host->meta) - h->base);
+}
+
+static void set_now(viewer_top *top, uint32_t host, int64_t local_ns)
+{
+    top_host *h = &top->hosts[host];
+    double local = (double)local_ns / 1e9 * h->hz;
+    uint64_t end;
+
+    if (!h->known)
+        return;
+    if (top->over) {
+        end = eventspace_run_end_ticks(top->run, host);
+        h->now = end > h->last_end ? end : h->last_end;
+        return;
+    }
+    if (h->last_end && (double)h->last_end - local > h->ahead)
+        h->ahead = (double)h->last_end - local;
+    h->now = local + h->ahead > 0 ? (uint64_t)(local + h->ahead) : 0;
+}
+
+static void look_at_hosts(viewer_top *top)
+{
+    size_t met = 0, over = 0;
+
+    for (uint32_t i = 0; i < top->host_count; i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(top->run, i);
+        meet_host(top, &top->hosts[i], host);
+        met += host->has_meta;
+        over += is_over(top, host);
+    }
+    top->over = met > 0 && over == met;
+}
+
+/* --- tuples --- */
+
+static bool is_archived(const viewer_top *top, uint32_t host)
+{
+    const char *name = eventspace_run_host_at(top->run, host)->name;
+    struct stat there;
+    char file[4096];
+
+    return eventspace_run_file(file, sizeof(file),
+                               eventspace_run_directory(top->run), name,
+                               SCOPES_ARCHIVE_SUFFIX) == 0 &&
+           stat(file, &there) == 0;
+}
+
+static uint64_t before(const top_host *h, uint64_t ticks, double ns)
+{
+    uint64_t back = (uint64_t)(ns / 1e9 * h->hz);
+
+    return ticks > back ? ticks - back : 0;
+}
+
+/* From when on to look. An archive has a lane's tuples when a block of them is
+ * full, so that some lanes may be behind the others: as far as the one that is
+ * furthest behind, of those that had any in the window. */
+static uint64_t since(const viewer_top *top, uint32_t host, bool first)
+{
+    const top_host *h = &top->hosts[host];
+    double slice_ns = (double)top->options.window_ns / (TOP_SLICES - 2);
+    uint64_t window =
+        before(h, h->now, (double)top->options.window_ns + slice_ns);
+    uint64_t from, behind;
+
+    if (first || top->over || !h->pulled)
+        return window;
+    if (!is_archived(top, host))
+        return before(h, h->pulled, LATE_NS);
+    from = before(h, h->pulled, ARCHIVED_NS);
+    behind = viewer__top_behind(top, host, window);
+    if (behind < from)
+        from = behind;
+    return from > window ? from : window;
+}
+
+static int take(const scopes_batch *batch, void *context)
+{
+    viewer_top *top = context;
+    top_host *h = &top->hosts[batch->host];
+
+    if (!h->known && batch->count) /* its meta file is missing or damaged */
+        know_clock(top, h, eventspace_ticks_hz(), batch->events[0].start);
+    return viewer__top_take(top, batch);
+}
+
+static void count(viewer_top *top, uint32_t host, const scopes_ledger *ledger)
+{
+    top_host *h = &top->hosts[host];
+    uint32_t place;
+
+    if (h->counted && h->known && ledger->missed > h->missed) {
+        place = viewer__top_slice(top, host, h->now);
+        if (place != PATHS_NONE)
+            h->slices[place].missed += ledger->missed - h->missed;
+    }
+    h->counted = true;
+    h->made = ledger->made;
+    h->missed = ledger->missed;
+}
+
+/* When nobody was left to write when a host ended, its last tuple may be later
+ * than the last other sign of life. So that everything of the last window is
+ * found, all of it is looked at. */
+static bool end_is_unknown(const viewer_top *top, uint32_t host)
+{
+    const eventspace_run_host *shown = eventspace_run_host_at(top->run, host);
+
+    return !top->hosts[host].known || top->hosts[host].now == 0 ||
+           (top->over && shown->meta.end_tick == 0) || top->options.mirror;
+}
+
+static int pull_host(viewer_top *top, uint32_t host, uint64_t *from)
+{
+    scopes_wanted wanted = {0};
+    scopes_ledger ledger = {0};
+    bool first = !top->hosts[host].counted;
+    int err;
+
+    if (!(first && end_is_unknown(top, host))) {
+        from[host] = since(top, host, first);
+        wanted.from_ticks = from;
+    }
+    err = scopes_source_each(top->source, host, &wanted, take, top, &ledger);
+    if (!err)
+        count(top, host, &ledger);
+    top->hosts[host].pulled = top->hosts[host].now;
+    return err;
+}
+
+int viewer_top_pull(viewer_top *top)
+{
+    uint64_t *from = calloc(top->host_count + 1, sizeof(*from));
+    int64_t now_ns;
+    int err = from ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory to look");
+
+    top->pulls++;
+    if (!err)
+        err = eventspace_run_refresh(top->run);
+    if (!err)
+        err = scopes_source_refresh(top->source);
+    if (!err)
+        look_at_hosts(top);
+    now_ns = viewer__top_clock_ns();
+    for (uint32_t i = 0; i < top->host_count && !err; i++) {
+        set_now(top, i, now_ns);
+        err = pull_host(top, i, from);
+        set_now(top, i, now_ns);
+    }
+    free(from);
+    return err;
+}
+
+/* --- opening --- */
+
+int viewer_top_open(viewer_top **out, const char *directory,
+                    const viewer_top_options *options)
+{
+    viewer_top *top = calloc(1, sizeof(*top));
+    int err;
+
+    *out = NULL;
+    if (!top)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a top");
+    if (options)
+        top->options = *options;
+    if (top->options.window_ns <= 0)
+        top->options.window_ns = WINDOW_NS;
+    eventspace_ticks_init();
+    top->before.time_ns = viewer__top_clock_ns();
+    top->before.processor_ns = viewer__top_processor_ns(top);
+    err = eventspace_run_open(&top->run, directory);
+    if (!err)
+        err = scopes_source_open(&top->source, top->run);
+    if (err)
+        goto failed;
+    top->map = eventspace_run_map(top->run);
+    err = scopes_ways_make(&top->ways, top->map);
+    if (err)
+        goto failed;
+    err = find_threads(top);
+    if (!err)
+        err = find_collectors(top);
+    if (!err)
+        err = make_slices(top);
+    if (err)
+        pastset_fail(err, "no memory for the map's %u nodes",
+                     top->map->node_count);
+    if (!err)
+        err = viewer_top_pull(top);
+    if (!err)
+        err = viewer__top_look_back(top);
+    if (err)
+        goto failed;
+    *out = top;
+    return 0;
+failed:
+    viewer_top_close(top);
+    return err;
+}
+
+void viewer_top_close(viewer_top *top)
+{
+    if (!top)
+        return;
+    viewer__top_lanes_free(top);
+    scopes_pending_free(top->pending);
+    scopes_ways_free(top->ways);
+    if (top->source)
+        scopes_source_close(top->source);
+    if (top->run)
+        eventspace_run_close(top->run);
+    free(top->threads);
+    free(top->tops);
+    free(top->is_top);
+    free(top->root_of);
+    free(top->roots);
+    free(top->knows_last);
+    free(top->cells);
+    free(top->arrivals);
+    free(top->hosts);
+    free(top);
+}
+
+bool viewer_top_over(const viewer_top *top)
+{
+    return top->over;
+}

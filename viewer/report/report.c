@@ -1,0 +1,250 @@
+/* report.c - putting the page together.
+ *
+ * The page is viewer/report/page/report.html with each {{name}} replaced.
+ * Nothing in it comes from the network: the page's policy forbids that, and
+ * lets only those scripts run that carry this page's nonce, so that a link or a
+ * label in somebody's map cannot become a program. Names are escaped for HTML,
+ * and in the data every '<' is written as \u003c, which leaves no "</script"
+ * and no "<!--" in it. */
+#include "viewer/report/report.h"
+
+#include "pastset/status.h"
+#include "scopes/reading/snapshot.h"
+#include "scopes/views/view.h"
+#include "viewer/draw/draw.h"
+#include "viewer/tables/output.h"
+#include "viewer/report/page_internal.h"
+#include "viewer/report/report_internal.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NONCE_BYTES 16
+
+typedef struct page {
+    eventspace_run *run;
+    json_t *data;
+    char nonce[2 * NONCE_BYTES + 1];
+    FILE *file;
+} page;
+
+static void put_html(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '<':
+            fputs("&lt;", file);
+            break;
+        case '>':
+            fputs("&gt;", file);
+            break;
+        case '&':
+            fputs("&amp;", file);
+            break;
+        case '"':
+            fputs("&quot;", file);
+            break;
+        case '\'':
+            fputs("&#39;", file);
+            break;
+        default:
+            putc(*text, file);
+        }
+}
+
+static void put_file(page *p, viewer_page_file file)
+{
+    fwrite(file.begin, 1, (size_t)(file.end - file.begin), p->file);
+}
+
+static void put_scripts(page *p)
+{
+    put_file(p, viewer__page_data);
+    put_file(p, viewer__page_timeline);
+    put_file(p, viewer__page_tables);
+    put_file(p, viewer__page_report);
+}
+
+/* --- the data --- */
+
+static int write_data(const char *text, size_t bytes, void *context)
+{
+    FILE *file = context;
+    while (bytes > 0) {
+        const char *stop = memchr(text, '<', bytes);
+        size_t plain = stop ? (size_t)(stop - text) : bytes;
+        fwrite(text, 1, plain, file);
+        if (!stop)
+            break;
+        fputs("\\u003c", file);
+        text += plain + 1;
+        bytes -= plain + 1;
+    }
+    return ferror(file) ? -1 : 0;
+}
+
+static int put_data(page *p)
+{
+    if (json_dump_callback(p->data, write_data, p->file,
+                           JSON_COMPACT | JSON_ENSURE_ASCII |
+                               JSON_REAL_PRECISION(9)))
+        return pastset_fail(PASTSET_ENOMEM, "no memory to write the data");
+    return 0;
+}
+
+/* --- the path map --- */
+
+/* The picture from its <svg> on: what stands before has no place in the middle
+ * of a page. */
+static int draw_map(page *p)
+{
+    viewer_draw_options options = {.file = "the map", .format = "svg"};
+    size_t bytes;
+    char *text;
+    int err =
+        viewer_draw_text(&text, &bytes, eventspace_run_map(p->run), &options);
+    const char *svg = err ? NULL : memmem(text, bytes, "<svg", 4);
+
+    if (svg)
+        fwrite(svg, 1, (size_t)(text + bytes - svg), p->file);
+    else if (!err)
+        err = pastset_fail(PASTSET_EIO, "Graphviz has drawn no SVG");
+    free(text);
+    return err;
+}
+
+static void put_map(page *p)
+{
+    if (draw_map(p) == 0)
+        return;
+    fputs("<p>The path map could not be drawn: ", p->file);
+    put_html(p->file, pastset_error());
+    fputs("</p>\n", p->file);
+}
+
+/* --- the page --- */
+
+static bool is(const char *name, size_t bytes, const char *what)
+{
+    return bytes == strlen(what) && memcmp(name, what, bytes) == 0;
+}
+
+static int put_part(page *p, const char *name, size_t bytes)
+{
+    if (is(name, bytes, "title"))
+        put_html(p->file, eventspace_run_map(p->run)->name);
+    else if (is(name, bytes, "nonce"))
+        fputs(p->nonce, p->file);
+    else if (is(name, bytes, "style"))
+        put_file(p, viewer__page_css);
+    else if (is(name, bytes, "d3"))
+        put_file(p, viewer__page_d3);
+    else if (is(name, bytes, "script"))
+        put_scripts(p);
+    else if (is(name, bytes, "map"))
+        put_map(p);
+    else if (is(name, bytes, "data"))
+        return put_data(p);
+    return 0;
+}
+
+static int put_page(page *p)
+{
+    const char *at = viewer__page_html.begin, *end = viewer__page_html.end;
+    int err = 0;
+    while (!err) {
+        const char *open = memmem(at, (size_t)(end - at), "{{", 2);
+        const char *close =
+            open ? memmem(open, (size_t)(end - open), "}}", 2) : NULL;
+        if (!close)
+            break;
+        fwrite(at, 1, (size_t)(open - at), p->file);
+        err = put_part(p, open + 2, (size_t)(close - open - 2));
+        at = close + 2;
+    }
+    fwrite(at, 1, (size_t)(end - at), p->file);
+    return err;
+}
+
+static int make_nonce(page *p)
+{
+    uint8_t random[NONCE_BYTES];
+    if (getrandom(random, sizeof(random), 0) != NONCE_BYTES)
+        return pastset_fail(PASTSET_EIO, "no random bytes: %s",
+                            strerror(errno));
+    for (size_t i = 0; i < NONCE_BYTES; i++)
+        snprintf(p->nonce + 2 * i, 3, "%02x", random[i]);
+    return 0;
+}
+
+static int make_pending(scopes_table **out, const scopes_look *look)
+{
+    scopes_subject subject = {.map = look->ways->map,
+                              .ways = look->ways,
+                              .store = look->store,
+                              .clocks = look->clocks,
+                              .thread = PATHS_NONE,
+                              .pending = look->pending};
+    return scopes_view_make(out, scopes_view_find("pending"), &subject);
+}
+
+/* Collects the data; the tables behind it are not needed any more then. */
+static int collect(page *p)
+{
+    scopes_look_options options = SCOPES_LOOK_ALL;
+    scopes_communication *view = NULL;
+    scopes_table *pending = NULL;
+    scopes_look *look = NULL;
+    viewer_facts facts = {0};
+    options.tops_only = true;
+    int err = scopes_look_take(&look, p->run, &options);
+    if (!err)
+        err = make_pending(&pending, look);
+    if (!err)
+        err = scopes_communication_read(&view, look);
+    if (!err)
+        err = viewer_facts_take(&facts, p->run);
+    if (!err)
+        p->data = viewer__report_data(p->run, &facts, view, pending);
+    if (!err && !p->data)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for the report's data");
+    viewer_facts_drop(&facts);
+    scopes_communication_destroy(view);
+    scopes_table_destroy(pending);
+    scopes_look_free(look);
+    return err;
+}
+
+/* In memory first: it is a file only when it is whole. */
+static int page_make(page *p, char **text, size_t *bytes)
+{
+    int err;
+
+    p->file = open_memstream(text, bytes);
+    if (!p->file)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the report");
+    err = put_page(p);
+    if (fclose(p->file) != 0 && !err)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for the report");
+    return err;
+}
+
+int viewer_report(eventspace_run *run, const char *file)
+{
+    page p = {.run = run};
+    char *text = NULL;
+    size_t bytes = 0;
+    int err = make_nonce(&p);
+    if (!err)
+        err = collect(&p);
+    if (!err)
+        err = page_make(&p, &text, &bytes);
+    if (!err)
+        err = viewer_output_write(file, text, bytes);
+    json_decref(p.data);
+    free(text);
+    return err;
+}

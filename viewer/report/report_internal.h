@@ -1,0 +1,17 @@
+/* report_internal.h - what report.c takes from report_data.c. */
+#ifndef VIEWER_REPORT_INTERNAL_H
+#define VIEWER_REPORT_INTERNAL_H
+
+#include "scopes/causality/communication.h"
+#include "scopes/views/table.h"
+#include "viewer/tables/facts.h"
+
+#include <jansson.h>
+
+/* The page's data, described in report_data.c; NULL when memory is out. The
+ * caller owns it. */
+json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
+                            const scopes_communication *view,
+                            const scopes_table *pending);
+
+#endif

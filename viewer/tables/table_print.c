@@ -1,0 +1,320 @@
+/* table_print.c - prints tables, cell by cell and straight to the file, so that
+ * a long one need not be in memory twice. Only a table for people is passed
+ * over before, to know how wide its columns are. */
+#include "viewer/tables/table_print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+#define CELL_BYTES 64 /* longest number, printed */
+
+static bool is_real(scopes_kind kind)
+{
+    return kind == SCOPES_SHARE || kind == SCOPES_REAL;
+}
+
+static bool is_blank(scopes_kind kind, scopes_cell cell)
+{
+    if (kind == SCOPES_TEXT)
+        return !cell.text;
+    return is_real(kind) ? !isfinite(cell.real) : cell.integer == SCOPES_BLANK;
+}
+
+/* --- for people --- */
+
+static void print_grouped(char out[CELL_BYTES], int64_t number)
+{
+    char digits[CELL_BYTES];
+    int length = snprintf(digits, sizeof(digits), "%" PRId64, number);
+    size_t used = 0;
+
+    for (int i = 0; i < length; i++) {
+        int left = length - i;
+        if (i > 0 && left % 3 == 0 && digits[i - 1] != '-')
+            out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+}
+
+/* Up to three decimals: 2, 0.5, 12.125. */
+static void print_real(char out[CELL_BYTES], double number)
+{
+    size_t used;
+
+    if (fabs(number) >= 1e15) {
+        snprintf(out, CELL_BYTES, "%.3e", number);
+        return;
+    }
+    used = (size_t)snprintf(out, CELL_BYTES, "%.3f", number);
+    while (out[used - 1] == '0')
+        used--;
+    if (out[used - 1] == '.')
+        used--;
+    out[used] = '\0';
+    if (strcmp(out, "-0") == 0)
+        strcpy(out, "0");
+}
+
+/* How a column is printed. */
+typedef struct style {
+    scopes_kind kind;
+    int decimals; /* of milliseconds */
+    size_t width;
+} style;
+
+/* The text of a cell; `room` holds it when it is a number. */
+static const char *show(const style *how, scopes_cell cell,
+                        char room[CELL_BYTES])
+{
+    scopes_kind kind = how->kind;
+
+    if (is_blank(kind, cell))
+        return "";
+    switch (kind) {
+    case SCOPES_TEXT:
+        return cell.text;
+    case SCOPES_COUNT:
+        print_grouped(room, cell.integer);
+        break;
+    case SCOPES_NUMBER:
+        snprintf(room, CELL_BYTES, "%" PRId64, cell.integer);
+        break;
+    case SCOPES_TIME_NS:
+        snprintf(room, CELL_BYTES, "%.*f", how->decimals,
+                 (double)cell.integer / 1e6);
+        break;
+    case SCOPES_SHARE:
+        snprintf(room, CELL_BYTES, "%.1f%%", cell.real * 100);
+        break;
+    case SCOPES_REAL:
+        print_real(room, cell.real);
+        break;
+    }
+    return room;
+}
+
+/* The places a text takes: its characters, if it is UTF-8. */
+static size_t places(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
+
+/* Control characters in names must not reach a terminal. */
+static void print_plain(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, file);
+}
+
+static void print_padded(FILE *file, const char *text, size_t width, bool left,
+                         bool last)
+{
+    size_t used = places(text);
+    int blanks = used < width ? (int)(width - used) : 0;
+
+    if (!left)
+        fprintf(file, "%*s", blanks, "");
+    print_plain(file, text);
+    if (last)
+        putc('\n', file);
+    else
+        fprintf(file, "%*s", (left ? blanks : 0) + 2, "");
+}
+
+/* Where all times of a column are under 10 ms, nanoseconds are shown. */
+static int choose_decimals(const scopes_table *table, size_t column)
+{
+    size_t rows = scopes_table_rows(table);
+
+    for (size_t i = 0; i < rows; i++) {
+        int64_t ns = scopes_table_cell(table, i, column).integer;
+        if (ns != SCOPES_BLANK && (ns >= 10000000 || ns <= -10000000))
+            return 3;
+    }
+    return 6;
+}
+
+static void measure(const scopes_table *table, style *styles)
+{
+    char room[CELL_BYTES];
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
+
+    for (size_t k = 0; k < columns; k++) {
+        const scopes_column *column = scopes_table_column(table, k);
+        style *how = &styles[k];
+        how->kind = column->kind;
+        how->width = places(column->head);
+        if (how->kind == SCOPES_TIME_NS)
+            how->decimals = choose_decimals(table, k);
+        for (size_t i = 0; i < rows; i++) {
+            scopes_cell cell = scopes_table_cell(table, i, k);
+            size_t used = places(show(how, cell, room));
+            how->width = used > how->width ? used : how->width;
+        }
+    }
+}
+
+static int print_table(const scopes_table *table, FILE *file)
+{
+    char room[CELL_BYTES];
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
+    style *styles = calloc(columns, sizeof(*styles));
+
+    if (!styles)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to print a table");
+    measure(table, styles);
+    for (size_t k = 0; k < columns; k++)
+        print_padded(file, scopes_table_column(table, k)->head, styles[k].width,
+                     styles[k].kind == SCOPES_TEXT, k + 1 == columns);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t k = 0; k < columns; k++) {
+            scopes_cell cell = scopes_table_cell(table, i, k);
+            print_padded(file, show(&styles[k], cell, room), styles[k].width,
+                         styles[k].kind == SCOPES_TEXT, k + 1 == columns);
+        }
+    }
+    free(styles);
+    return 0;
+}
+
+/* --- for programs --- */
+
+static void print_quoted(FILE *file, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, file);
+        return;
+    }
+    putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', file);
+        putc(*text, file);
+    }
+    putc('"', file);
+}
+
+static void print_csv_cell(FILE *file, scopes_kind kind, scopes_cell cell)
+{
+    if (is_blank(kind, cell))
+        return;
+    if (kind == SCOPES_TEXT)
+        print_quoted(file, cell.text);
+    else if (kind == SCOPES_SHARE)
+        fprintf(file, "%.6f", cell.real);
+    else if (kind == SCOPES_REAL)
+        fprintf(file, "%.9g", cell.real);
+    else
+        fprintf(file, "%" PRId64, cell.integer);
+}
+
+static void print_csv(const scopes_table *table, FILE *file)
+{
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
+
+    for (size_t k = 0; k < columns; k++)
+        fprintf(file, "%s%s", k ? "," : "", scopes_table_column(table, k)->key);
+    fputs("\r\n", file);
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t k = 0; k < columns; k++) {
+            print_csv_cell(file, scopes_table_column(table, k)->kind,
+                           scopes_table_cell(table, i, k));
+            fputs(k + 1 < columns ? "," : "\r\n", file);
+        }
+    }
+}
+
+json_t *viewer_json_text(const char *text)
+{
+    json_t *json = json_string(text);
+    char *copy;
+
+    if (json)
+        return json;
+    copy = strdup(text);
+    for (char *c = copy; c && *c; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    json = copy ? json_string(copy) : NULL;
+    free(copy);
+    return json;
+}
+
+static int print_json_text(FILE *file, const char *text)
+{
+    json_t *json = viewer_json_text(text);
+    int err = json_dumpf(json, file, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    json_decref(json);
+    if (err)
+        return pastset_fail(PASTSET_EIO, "a row of JSON was not written: %s",
+                            ferror(file) ? strerror(errno) : "no memory");
+    return 0;
+}
+
+static int print_json_cell(FILE *file, scopes_kind kind, scopes_cell cell)
+{
+    if (is_blank(kind, cell))
+        fputs("null", file);
+    else if (kind == SCOPES_TEXT)
+        return print_json_text(file, cell.text);
+    else if (is_real(kind))
+        fprintf(file, "%.9g", cell.real);
+    else
+        fprintf(file, "%" PRId64, cell.integer);
+    return 0;
+}
+
+static int print_json(const scopes_table *table, FILE *file)
+{
+    size_t columns = scopes_table_columns(table);
+    size_t rows = scopes_table_rows(table);
+    int err = 0;
+
+    putc('[', file);
+    for (size_t i = 0; i < rows && !err; i++) {
+        fputs(i ? ",\n{" : "\n{", file);
+        for (size_t k = 0; k < columns && !err; k++) {
+            const scopes_column *column = scopes_table_column(table, k);
+            fprintf(file, "%s\"%s\":", k ? "," : "", column->key);
+            err = print_json_cell(file, column->kind,
+                                  scopes_table_cell(table, i, k));
+        }
+        putc('}', file);
+    }
+    fputs("\n]", file);
+    return err;
+}
+
+int viewer_table_print(const scopes_table *table, viewer_format format,
+                       FILE *file)
+{
+    int err = scopes_table_status(table);
+
+    if (err)
+        return err;
+    switch (format) {
+    case VIEWER_TABLE:
+        return print_table(table, file);
+    case VIEWER_CSV:
+        print_csv(table, file);
+        return 0;
+    case VIEWER_JSON:
+        return print_json(table, file);
+    }
+    return 0;
+}

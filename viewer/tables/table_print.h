@@ -1,0 +1,34 @@
+/* table_print.h - tables (scopes/views/table.h), printed for people or for
+ * programs.
+ *
+ * As a table, numbers are grouped and times are milliseconds, with three
+ * decimals, or six where all of a column are under 10 ms; as CSV (RFC
+ * 4180) and JSON they stand as they are, times in nanoseconds. What is not
+ * told is blank, in JSON null.
+ *
+ * Threads:   any, each with its own file. */
+#ifndef VIEWER_TABLE_PRINT_H
+#define VIEWER_TABLE_PRINT_H
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "scopes/views/table.h"
+
+typedef enum viewer_format {
+    VIEWER_TABLE,
+    VIEWER_CSV,
+    VIEWER_JSON, /* an array of objects, without a newline at its end */
+} viewer_format;
+
+/* Errors: PASTSET_ENOMEM, also when memory ran out while the table was made;
+ * PASTSET_EIO. */
+int viewer_table_print(const scopes_table *table, viewer_format format,
+                       FILE *file);
+
+/* A JSON string of any text: bytes that are not UTF-8 become '?'. NULL when
+ * memory is out. */
+json_t *viewer_json_text(const char *text);
+
+#endif
