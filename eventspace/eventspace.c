@@ -73,7 +73,7 @@ static char *join(const char *directory, const char *name, const char *end)
  * the least time passed between them, since a host may lose its processor. */
 static void start_note(eventspace_meta *meta)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
 
     for (int i = 0; i < 8; i++) {
         struct timespec now;
@@ -81,9 +81,9 @@ static void start_note(eventspace_meta *meta)
 
         clock_gettime(CLOCK_REALTIME, &now);
         took = eventspace_ticks() - before;
-        if (took >= least)
+        if (took >= min)
             continue;
-        least = took;
+        min = took;
         meta->start_tick = before + took / 2;
         meta->start_wall_ns =
             (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;

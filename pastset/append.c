@@ -6,7 +6,7 @@
 
 pastset_appender *pastset_element_appender(pastset_element *element)
 {
-    if (!element->one_writer || element->type.variable || element->read_only)
+    if (!element->single_writer || element->type.variable || element->read_only)
         return NULL;
     return &element->appender;
 }

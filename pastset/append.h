@@ -9,7 +9,7 @@
  * Between begin and end nothing is visible to readers; end publishes with one
  * release store. No lock, no system call, no atomic read-modify-write.
  *
- * It is for elements made with `one_writer` and a type of fixed length.
+ * It is for elements made with `single_writer` and a type of fixed length.
  *
  * Threads: the element's one writer. */
 #ifndef PASTSET_APPEND_H

@@ -33,7 +33,7 @@ static void ledger_store(element_header *header, const ledger_values *values)
 static bool is_taken(const pastset_element *element, uint64_t index)
 {
     slot_header *header = (slot_header *)(void *)slot_at(element, index);
-    return !element->one_writer &&
+    return !element->single_writer &&
            atomic_load_explicit(&header->taken, memory_order_relaxed);
 }
 
@@ -51,7 +51,7 @@ static void first_move(pastset_element *element, uint64_t first, int reason)
         values.gone[GONE_DROPPED] += implied - at;
         at = implied;
     }
-    if (!element->one_writer) {
+    if (!element->single_writer) {
         for (; at < first; at++)
             values.gone[reason] += !is_taken(element, at);
         while (at < last && is_taken(element, at))
@@ -116,7 +116,7 @@ static int make_room(pastset_element *element)
         break;
     case PASTSET_DISCARD:
         /* Of one writer the count that append() raises does it. */
-        if (!element->one_writer && present >= element->capacity)
+        if (!element->single_writer && present >= element->capacity)
             first_move(element, next - element->capacity + 1, GONE_DROPPED);
         break;
     default:
@@ -194,7 +194,7 @@ int pastset__consume(pastset_element *element, pastset_request *request,
     } while (err == PASTSET_EEXPIRED);
     if (err)
         return err;
-    if (element->one_writer)
+    if (element->single_writer)
         consume_oldest(element, *from);
     else if (*from == first_of(element->header))
         first_move(element, *from + 1, GONE_CONSUMED);

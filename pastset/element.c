@@ -9,11 +9,11 @@
 
 /* What an element of policy grow gets at a time, in bytes: as much again as it
  * has, within these bounds. Small ones stay small, large ones pause seldom. */
-#define GROW_LEAST (64u << 10)
-#define GROW_MOST (4u << 20)
+#define GROW_MIN (64u << 10)
+#define GROW_MAX (4u << 20)
 
 /* Far beyond any space, and far from where sums of sizes overflow. */
-#define SLOT_BYTES_MOST (UINT64_MAX >> 8)
+#define SLOT_BYTES_MAX (UINT64_MAX >> 8)
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
 {
@@ -41,7 +41,7 @@ static int handle_fill(pastset_element *element, pastset_space *space,
     element->stride_bytes = header->stride_bytes;
     element->slot_header_bytes = header->slot_header_bytes;
     element->policy = (pastset_policy)header->policy;
-    element->one_writer = header->one_writer != 0;
+    element->single_writer = header->single_writer != 0;
     element->delta = header->capacity;
     element->appender.element = element;
     element->appender.at = element->appender.begin = element->data;
@@ -85,39 +85,40 @@ static int options_check(const pastset_element_options *options)
 }
 
 /* Are its slots the tuples and nothing else? */
-static bool is_bare(const pastset_type *type, bool one_writer)
+static bool is_bare(const pastset_type *type, bool single_writer)
 {
-    return one_writer && !type->variable;
+    return single_writer && !type->variable;
 }
 
 /* From slot to slot: the bare tuple where one writer writes tuples of one
  * length. */
-static uint32_t stride_of(const pastset_type *type, bool one_writer)
+static uint32_t stride_of(const pastset_type *type, bool single_writer)
 {
-    if (is_bare(type, one_writer))
+    if (is_bare(type, single_writer))
         return type->max_bytes;
     return (uint32_t)round_up(sizeof(slot_header) + type->max_bytes, 8);
 }
 
-static uint32_t slot_header_of(const pastset_type *type, bool one_writer)
+static uint32_t slot_header_of(const pastset_type *type, bool single_writer)
 {
-    return is_bare(type, one_writer) ? 0 : sizeof(slot_header);
+    return is_bare(type, single_writer) ? 0 : sizeof(slot_header);
 }
 
 /* Writes the fixed part of the header. */
 static void header_fill(element_header *header, uint64_t offset,
-                        const pastset_element_options *options, bool one_writer)
+                        const pastset_element_options *options,
+                        bool single_writer)
 {
     const pastset_type *type = options->type;
 
     strcpy(header->name, options->name);
     strcpy(header->type, type->text);
     header->policy = options->policy;
-    header->one_writer = one_writer;
+    header->single_writer = single_writer;
     header->capacity = options->capacity;
     header->slots = options->capacity + 1;
-    header->slot_header_bytes = slot_header_of(type, one_writer);
-    header->stride_bytes = stride_of(type, one_writer);
+    header->slot_header_bytes = slot_header_of(type, single_writer);
+    header->stride_bytes = stride_of(type, single_writer);
     header->data_offset = offset + pastset__element_header_bytes();
     atomic_store_explicit(&header->state, ELEMENT_LIVE, memory_order_relaxed);
 }
@@ -140,13 +141,13 @@ static bool is_on_demand(const pastset_element_options *options)
 
 /* Lays the element out at `offset`, where it has memory, and publishes it. */
 static int element_init(pastset_element *element, pastset_space *space,
-                        const pastset_element_options *options, bool one_writer,
-                        uint64_t offset)
+                        const pastset_element_options *options,
+                        bool single_writer, uint64_t offset)
 {
     element_header *header = pastset__space_at(space, offset);
     int err;
 
-    header_fill(header, offset, options, one_writer);
+    header_fill(header, offset, options, single_writer);
     err = handle_fill(element, space, header);
     if (err)
         return err;
@@ -172,7 +173,7 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
     pastset_element *element;
     uint64_t offset, bytes;
     uint32_t stride;
-    bool one_writer;
+    bool single_writer;
     int err;
 
     *out = NULL;
@@ -187,9 +188,9 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
     err = pastset__space_admit(space, options->name);
     if (err)
         return err;
-    one_writer = options->one_writer && pastset_fence_init();
-    stride = stride_of(options->type, one_writer);
-    if (options->capacity >= SLOT_BYTES_MOST / stride)
+    single_writer = options->single_writer && pastset_fence_init();
+    stride = stride_of(options->type, single_writer);
+    if (options->capacity >= SLOT_BYTES_MAX / stride)
         return pastset_fail(
             PASTSET_ENOSPC, "element \"%s\": %llu tuples are too many",
             options->name, (unsigned long long)options->capacity);
@@ -203,7 +204,7 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
         is_on_demand(options) ? pastset__element_header_bytes() : bytes,
         &offset);
     if (!err)
-        err = element_init(element, space, options, one_writer, offset);
+        err = element_init(element, space, options, single_writer, offset);
     if (err) {
         pastset__element_free(element);
         return pastset_fail_while(err, "creating element \"%s\"",
@@ -218,17 +219,17 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
 static int layout_check(pastset_space *space, const element_header *header,
                         const pastset_type *type)
 {
-    bool one_writer = header->one_writer != 0;
+    bool single_writer = header->single_writer != 0;
     uint64_t used = pastset_space_used_bytes(space);
 
     if (header->policy > PASTSET_GROW ||
-        header->slot_header_bytes != slot_header_of(type, one_writer) ||
-        header->stride_bytes != stride_of(type, one_writer) ||
+        header->slot_header_bytes != slot_header_of(type, single_writer) ||
+        header->stride_bytes != stride_of(type, single_writer) ||
         header->data_offset % 8)
         return pastset_fail(PASTSET_EFORMAT,
                             "damaged: its layout contradicts its type");
     if (header->capacity == 0 ||
-        header->capacity >= SLOT_BYTES_MOST / header->stride_bytes ||
+        header->capacity >= SLOT_BYTES_MAX / header->stride_bytes ||
         header->slots != header->capacity + 1 || header->data_offset > used ||
         header->slots * header->stride_bytes > used - header->data_offset ||
         !pastset__space_readable(space, header->data_offset, 0))
@@ -251,8 +252,8 @@ static int counts_check(const element_header *header)
     }
     /* Above First only takes leave holes, where slots can be marked. Beyond the
      * capacity writes only a writer that takes no lock. */
-    if ((header->one_writer ? values.first == gone : values.first <= gone) &&
-        ((header->one_writer && header->policy == PASTSET_DISCARD) ||
+    if ((header->single_writer ? values.first == gone : values.first <= gone) &&
+        ((header->single_writer && header->policy == PASTSET_DISCARD) ||
          last - values.first <= header->capacity))
         return 0;
 damaged:
@@ -307,9 +308,9 @@ int pastset__element_grow(pastset_element *element)
 {
     uint64_t bytes = element->slots * element->stride_bytes;
     uint64_t from = element->committed * element->stride_bytes;
-    uint64_t step = round_up(from < GROW_LEAST  ? GROW_LEAST
-                             : from > GROW_MOST ? GROW_MOST
-                                                : from,
+    uint64_t step = round_up(from < GROW_MIN   ? GROW_MIN
+                             : from > GROW_MAX ? GROW_MAX
+                                               : from,
                              element->stride_bytes);
     uint64_t more = bytes - from < step ? bytes - from : step;
     int err;
@@ -433,7 +434,7 @@ void pastset_element_expect(pastset_element *element)
 {
     pastset_line_expect(&element->appender);
     pastset_line_expect(&element->header->last);
-    if (element->one_writer)
+    if (element->single_writer)
         return; /* that is all it writes, but for the slot */
     pastset_line_expect(&element->lock);
     pastset_line_expect(&element->held);

@@ -5,10 +5,10 @@
  * is at First; First moves when tuples are observed, truncated or discarded.
  *
  * Threads:   any number of readers and writers, unless the element was made
- *            with `one_writer`: then the caller sees to it that writes do not
- *            overlap, and they take no lock.
- * Ownership: elements belong to their space. A deleted element stays valid
- *            as a handle, and every call on it gives PASTSET_EDELETED.
+ *            with `single_writer`: then the caller sees to it that writes do
+ * not overlap, and they take no lock. Ownership: elements belong to their
+ * space. A deleted element stays valid as a handle, and every call on it gives
+ * PASTSET_EDELETED.
  *
  * Waiting. Every operation has three forms, told by `timeout_ms`:
  * PASTSET_FOREVER waits, PASTSET_NOWAIT gives PASTSET_EAGAIN instead of
@@ -36,12 +36,12 @@ typedef struct pastset_element_options {
     const char *name;
     const pastset_type *type;
     pastset_policy policy;
-    uint64_t capacity; /* tuples it can hold at most; GROW: its limit */
-    bool one_writer;   /* writes never overlap: no lock on their way; no take
-                        * with a pattern then */
-    bool prefault;     /* touch the memory now rather than at the writes */
-    bool on_demand;    /* take the memory as tuples come, as GROW does in any
-                        * case; prefault takes all of it now nevertheless */
+    uint64_t capacity;  /* tuples it can hold at most; GROW: its limit */
+    bool single_writer; /* writes never overlap: no lock on their way; no take
+                         * with a pattern then */
+    bool prefault;      /* touch the memory now rather than at the writes */
+    bool on_demand;     /* take the memory as tuples come, as GROW does in any
+                         * case; prefault takes all of it now nevertheless */
 } pastset_element_options;
 
 /* Creates an element. Its disk space is reserved (on demand: as it fills), so
@@ -152,18 +152,18 @@ int pastset_read_match(pastset_element *element, const pastset_pattern *pattern,
                        uint64_t *index);
 
 /* Many at once, as read_next one after the other would give them, but never
- * waits: copies at least one and at most `most` tuples, one behind the other
- * without a gap, into `tuples`, which has room for `most` times the type's
+ * waits: copies at least one and at most `max` tuples, one behind the other
+ * without a gap, into `tuples`, which has room for `max` times the type's
  * `max_bytes`; the first is that with the index `cursor->next - *count`. From
  * elements with one writer they come by the block, at the speed of memory,
- * and are checked after that; less than `most` says nothing about what else is
+ * and are checked after that; less than `max` says nothing about what else is
  * there. Needs a type of fixed length.
  * Errors: PASTSET_EAGAIN (nothing there), PASTSET_EDELETED, PASTSET_ENOTSUP,
  * PASTSET_EFORMAT (the file lacks a part of its tuples: the cursor stands
  * behind that part, which is counted as lost; call again for the rest).
  * `*count` is 0 then. */
 int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
-                      void *tuples, size_t most, size_t *count);
+                      void *tuples, size_t max, size_t *count);
 
 /* Consuming. Each tuple is given to one caller only.
  * observe  the tuple at First, and moves First on

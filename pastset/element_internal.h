@@ -75,7 +75,7 @@ typedef struct element_header {
     char name[PASTSET_NAME_BYTES];
     char type[PASTSET_TYPE_TEXT];
     uint32_t policy;
-    uint32_t one_writer;
+    uint32_t single_writer;
     uint64_t capacity;
     uint64_t slots;
     uint32_t stride_bytes;
@@ -119,7 +119,7 @@ struct pastset_element {
     uint64_t slots, capacity;
     uint32_t stride_bytes, slot_header_bytes;
     pastset_policy policy;
-    bool one_writer, prefault, read_only;
+    bool single_writer, prefault, read_only;
     void *saved_page; /* opened, and told what is saved: see saved.c */
     bool deleted;     /* guarded by lock */
     pastset_space *space;

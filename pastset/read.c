@@ -78,7 +78,7 @@ static int slot_look(pastset_element *element, uint64_t index,
                             element->header->name, (unsigned long long)index);
     if (!header)
         return 0;
-    *taken = !element->one_writer &&
+    *taken = !element->single_writer &&
              (is_hole(element, index) ||
               atomic_load_explicit(&header->taken, memory_order_relaxed));
     if (!element->type.variable)
@@ -107,7 +107,7 @@ static int expired(pastset_element *element, uint64_t index)
         (unsigned long long)first_given_last(element, last_of(element)));
 }
 
-/* By `room`: the tuple is larger than was told, or there is no memory. */
+/* By `capacity`: the tuple is larger than was told, or there is no memory. */
 static int refused(const pastset_element *element,
                    const pastset_request *request, uint32_t bytes)
 {
@@ -131,8 +131,8 @@ int pastset__copy_out(pastset_element *element, uint64_t index,
         return err;
     if (taken)
         return PASTSET_EEXPIRED;
-    if (request->room) {
-        to = request->room(request, bytes);
+    if (request->capacity) {
+        to = request->capacity(request, bytes);
         if (!to && !still_there(element, index))
             return PASTSET_EEXPIRED;
         if (!to)
@@ -277,7 +277,7 @@ int pastset__read(pastset_element *element, pastset_request *request)
  * discards overwrites some hundred tuples while they are copied. */
 #define BLOCK_BYTES (128u << 10)
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -310,7 +310,7 @@ static int pass_over(pastset_element *element, pastset_cursor *cursor,
 {
     uint64_t next = index + element->slots - index % element->slots;
 
-    next = least(next, last);
+    next = min(next, last);
     cursor->lost += next - cursor->next;
     cursor->next = next;
     return pastset_fail(PASTSET_EFORMAT,
@@ -320,10 +320,10 @@ static int pass_over(pastset_element *element, pastset_cursor *cursor,
                         (unsigned long long)next - 1);
 }
 
-/* Copies up to `most` tuples from the cursor on. As many as are whole come
+/* Copies up to `max` tuples from the cursor on. As many as are whole come
  * back in `*count`: 0 when the writer was faster. */
 static int block_copy(pastset_element *element, pastset_cursor *cursor,
-                      unsigned char *to, uint64_t most, uint64_t *count)
+                      unsigned char *to, uint64_t max, uint64_t *count)
 {
     uint64_t last = last_of(element), stride = element->stride_bytes;
     uint64_t first = first_given_last(element, last);
@@ -333,8 +333,8 @@ static int block_copy(pastset_element *element, pastset_cursor *cursor,
     *count = 0;
     if (index >= last)
         return PASTSET_EAGAIN;
-    wanted = least(least(most, last - index), BLOCK_BYTES / stride + 1);
-    wanted = least(wanted, element->slots - index % element->slots);
+    wanted = min(min(max, last - index), BLOCK_BYTES / stride + 1);
+    wanted = min(wanted, element->slots - index % element->slots);
     there = slots_in_file(element, index, wanted);
     if (there == 0)
         return pass_over(element, cursor, index, last);
@@ -345,7 +345,7 @@ static int block_copy(pastset_element *element, pastset_cursor *cursor,
     first =
         first_given_last(element, atomic_load_explicit(&element->header->last,
                                                        memory_order_relaxed));
-    gone = first > index ? least(first - index, there) : 0;
+    gone = first > index ? min(first - index, there) : 0;
     if (gone)
         memmove(to, to + gone * stride, (there - gone) * stride);
     if (gone < there) {
@@ -359,9 +359,9 @@ static int block_copy(pastset_element *element, pastset_cursor *cursor,
 
 /* Where slots have headers. */
 static int one_by_one(pastset_element *element, pastset_cursor *cursor,
-                      unsigned char *to, size_t most, size_t *count)
+                      unsigned char *to, size_t max, size_t *count)
 {
-    while (*count < most) {
+    while (*count < max) {
         uint64_t index = cursor->next;
         pastset_request request = {.tuple = to, .bytes = (size_t)-1};
         int err = pastset__find(element, NULL, &index);
@@ -389,14 +389,14 @@ static int one_by_one(pastset_element *element, pastset_cursor *cursor,
 }
 
 static int by_blocks(pastset_element *element, pastset_cursor *cursor,
-                     unsigned char *to, size_t most, size_t *count)
+                     unsigned char *to, size_t max, size_t *count)
 {
     do {
         pastset_cursor before = *cursor;
         uint64_t copied;
         int err =
             block_copy(element, cursor, to + *count * element->stride_bytes,
-                       most - *count, &copied);
+                       max - *count, &copied);
         if (*count && (err || cursor->lost != before.lost)) {
             *cursor = before; /* behind a gap: the next call gives it */
             return 0;
@@ -404,12 +404,12 @@ static int by_blocks(pastset_element *element, pastset_cursor *cursor,
         if (err)
             return err;
         *count += copied;
-    } while (*count < most);
+    } while (*count < max);
     return 0;
 }
 
 int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
-                      void *tuples, size_t most, size_t *count)
+                      void *tuples, size_t max, size_t *count)
 {
     int err;
 
@@ -422,11 +422,11 @@ int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
     if (atomic_load_explicit(&element->header->state, memory_order_relaxed) !=
         ELEMENT_LIVE)
         return pastset__deleted(element);
-    if (most == 0)
+    if (max == 0)
         return 0;
     err = element->slot_header_bytes
-              ? one_by_one(element, cursor, tuples, most, count)
-              : by_blocks(element, cursor, tuples, most, count);
+              ? one_by_one(element, cursor, tuples, max, count)
+              : by_blocks(element, cursor, tuples, max, count);
     if (err == PASTSET_EAGAIN)
         return pastset_fail(err, "element \"%s\": nothing to read at %llu",
                             element->header->name,

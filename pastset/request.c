@@ -277,7 +277,7 @@ static int try_or_hold(pastset_element *element, pastset_request *request,
         return pastset__deleted(element);
     /* What the one writer has published and not settled yet belongs to those
      * who came before. */
-    if (element->one_writer && element->held)
+    if (element->single_writer && element->held)
         pastset__settle(element, completed);
     last = atomic_load_explicit(&element->header->last, memory_order_acquire);
     if (request->verb == PASTSET_WRITE && element->writers.head)
@@ -287,11 +287,11 @@ static int try_or_hold(pastset_element *element, pastset_request *request,
     if (err == PASTSET_EAGAIN && !request->nowait) {
         PASTSET_POINT("request.hold");
         hold(element, request, last);
-        if (element->one_writer)
+        if (element->single_writer)
             meet_writer(element, completed);
         return PASTSET_HELD;
     }
-    if (!err && (element->held || element->one_writer))
+    if (!err && (element->held || element->single_writer))
         pastset__settle(element, completed);
     return err;
 }
@@ -331,7 +331,7 @@ static int check(const pastset_element *element, const pastset_request *request)
                             "waiting",
                             element->header->name);
     if (request->pattern && request->verb == PASTSET_TAKE &&
-        element->one_writer)
+        element->single_writer)
         return pastset_fail(PASTSET_ENOTSUP,
                             "element \"%s\" has one writer: take with a "
                             "pattern needs slots that can be marked",
@@ -346,7 +346,7 @@ static int submit_unlocked(pastset_element *element, pastset_request *request)
     unsigned char *slot;
 
     if (request->verb == PASTSET_WRITE) {
-        if (!element->one_writer)
+        if (!element->single_writer)
             return PASTSET_EAGAIN;
         slot = pastset_append_begin(&element->appender);
         if (!slot)

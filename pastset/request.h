@@ -54,7 +54,7 @@ struct pastset_request {
      * known, in place of `tuple`; called under the element's lock, so it must
      * not call into pastset, and may be asked again. NULL as its answer ends
      * the request with PASTSET_EROOM. Reads only. */
-    void *(*room)(pastset_request *request, size_t bytes);
+    void *(*capacity)(pastset_request *request, size_t bytes);
 
     /* The element's, while the request is held. */
     pastset_element *element;

@@ -43,11 +43,11 @@ struct pastset_space {
     pthread_mutex_t lock;
     pastset_element **elements; /* guarded by lock, as all below */
     uint32_t known;             /* handles, in the order of the directory */
-    uint32_t room;
+    uint32_t capacity;
 
     /* Opened: entries of the directory that are not among the handles. */
     uint32_t looked; /* entries that were looked at */
-    uint32_t *left_out, left_count, left_room;
+    uint32_t *left_out, left_count, left_capacity;
 };
 
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
@@ -346,14 +346,14 @@ void pastset_space_close(pastset_space *space)
 /* Adds a handle; under the lock. */
 static int handle_add(pastset_space *space, pastset_element *element)
 {
-    if (space->known == space->room) {
-        uint32_t room = space->room ? space->room * 2 : 64;
+    if (space->known == space->capacity) {
+        uint32_t capacity = space->capacity ? space->capacity * 2 : 64;
         pastset_element **grown =
-            realloc(space->elements, room * sizeof(*grown));
+            realloc(space->elements, capacity * sizeof(*grown));
         if (!grown)
             return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
         space->elements = grown;
-        space->room = room;
+        space->capacity = capacity;
     }
     space->elements[space->known++] = element;
     return 0;
@@ -361,7 +361,7 @@ static int handle_add(pastset_space *space, pastset_element *element)
 
 /* As many elements as the file has pages, so that a damaged one cannot make
  * us take much more memory than it has itself. */
-static uint64_t count_most(const pastset_space *space)
+static uint64_t count_max(const pastset_space *space)
 {
     return atomic_load(&space->file_bytes) / SPACE_PAGE;
 }
@@ -373,10 +373,10 @@ static uint32_t count_elements(const pastset_space *space, uint32_t claimed,
 {
     uint32_t count = space->looked;
 
-    *wrong = claimed > space->max_elements || claimed > count_most(space);
+    *wrong = claimed > space->max_elements || claimed > count_max(space);
     if (!*wrong)
         return claimed;
-    while (count < space->max_elements && count < count_most(space) &&
+    while (count < space->max_elements && count < count_max(space) &&
            directory(space)[count] != 0)
         count++;
     return count;
@@ -386,14 +386,15 @@ static uint32_t count_elements(const pastset_space *space, uint32_t claimed,
 static int entries_look(pastset_space *space, uint32_t count)
 {
     for (; space->looked < count; space->looked++) {
-        if (space->left_count == space->left_room) {
-            uint32_t room = space->left_room ? space->left_room * 2 : 64;
+        if (space->left_count == space->left_capacity) {
+            uint32_t capacity =
+                space->left_capacity ? space->left_capacity * 2 : 64;
             uint32_t *grown =
-                realloc(space->left_out, room * sizeof(*space->left_out));
+                realloc(space->left_out, capacity * sizeof(*space->left_out));
             if (!grown)
                 return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
             space->left_out = grown;
-            space->left_room = room;
+            space->left_capacity = capacity;
         }
         space->left_out[space->left_count++] = space->looked;
     }

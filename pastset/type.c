@@ -113,16 +113,16 @@ static int field_add(pastset_type *type, const word *w, const char *text)
 static int text_add(pastset_type *type, const word *w, const char *text)
 {
     size_t used = strlen(type->text);
-    size_t room = sizeof(type->text) - used;
+    size_t capacity = sizeof(type->text) - used;
     const char *blank = used ? " " : "";
     int length;
 
     if (w->counted)
-        length = snprintf(type->text + used, room, "%s%s[%u]", blank, w->name,
-                          w->count);
+        length = snprintf(type->text + used, capacity, "%s%s[%u]", blank,
+                          w->name, w->count);
     else
-        length = snprintf(type->text + used, room, "%s%s", blank, w->name);
-    if (length < 0 || (size_t)length >= room)
+        length = snprintf(type->text + used, capacity, "%s%s", blank, w->name);
+    if (length < 0 || (size_t)length >= capacity)
         return pastset_fail(PASTSET_EINVAL, "type \"%.40s...\": longer than %d",
                             text, PASTSET_TYPE_TEXT - 1);
     return 0;

@@ -55,7 +55,7 @@ static int run(pastset_element *element, waiting *w, int timeout_ms)
 
     w->request.nowait = timeout_ms == PASTSET_NOWAIT;
     w->request.done = pastset__wake_thread;
-    w->request.room = NULL;
+    w->request.capacity = NULL;
     pastset_waiter_reset(&w->waiter);
     status = pastset_submit(element, &w->request);
     if (status != PASTSET_HELD)

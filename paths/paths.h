@@ -61,33 +61,33 @@ int paths_write(paths_path *path, const void *tuple, size_t bytes);
  * `alltoall` and `barrier` are used in the same way: docs/map.md says what each
  * takes and gives. */
 int paths_exchange(paths_path *path, const void *tuple, size_t bytes,
-                   void *result, size_t room);
+                   void *result, size_t capacity);
 
 /* Waits until all threads whose paths lead through the barrier have come: a
  * write of no bytes. */
 int paths_barrier(paths_path *path);
 
-/* Reads without consuming, waiting until there is a tuple. `room` is the size
- * of the buffer; for types of variable length use paths_call, which tells the
- * length. read_next goes on where this path's last one ended. */
-int paths_read(paths_path *path, uint64_t index, void *tuple, size_t room);
-int paths_read_first(paths_path *path, void *tuple, size_t room);
-int paths_read_last(paths_path *path, void *tuple, size_t room);
-int paths_read_next(paths_path *path, void *tuple, size_t room);
+/* Reads without consuming, waiting until there is a tuple. `capacity` is the
+ * size of the buffer; for types of variable length use paths_call, which tells
+ * the length. read_next goes on where this path's last one ended. */
+int paths_read(paths_path *path, uint64_t index, void *tuple, size_t capacity);
+int paths_read_first(paths_path *path, void *tuple, size_t capacity);
+int paths_read_last(paths_path *path, void *tuple, size_t capacity);
+int paths_read_next(paths_path *path, void *tuple, size_t capacity);
 
 /* Consumes the tuple at First / the first tuple that matches. */
-int paths_observe(paths_path *path, void *tuple, size_t room);
+int paths_observe(paths_path *path, void *tuple, size_t capacity);
 int paths_take(paths_path *path, const pastset_pattern *pattern, void *tuple,
-               size_t room);
+               size_t capacity);
 
 /* The general form of all of them. */
 typedef struct paths_arguments {
     pastset_verb verb;
-    void *tuple;    /* write, exchange: not changed */
-    size_t bytes;   /* write, exchange: length; else room, then the length */
-    void *result;   /* exchange: where what comes back goes; may be `tuple` */
-    size_t room;    /* exchange: for `result`, and then its length */
-    uint64_t index; /* read: which; then: of the tuple */
+    void *tuple;     /* write, exchange: not changed */
+    size_t bytes;    /* write, exchange: length; else room, then the length */
+    void *result;    /* exchange: where what comes back goes; may be `tuple` */
+    size_t capacity; /* exchange: for `result`, and then its length */
+    uint64_t index;  /* read: which; then: of the tuple */
     const pastset_pattern *pattern;
     int timeout_ms; /* PASTSET_FOREVER, PASTSET_NOWAIT, or a deadline */
 } paths_arguments;

@@ -141,11 +141,11 @@ int cg_outcome_add(cg_outcome *outcome, uint32_t round, double zeta,
     double last = outcome->zeta, slack = 1e-9;
 
     /* Written so that what is no number is refused. */
-    if (!(residual <= CG_RESIDUAL_MOST))
+    if (!(residual <= CG_RESIDUAL_MAX))
         return pastset_fail(PASTSET_EAPP,
                             "round %" PRIu32 ": the residual is %g after %d "
                             "steps, and should be %g at most",
-                            round, residual, CG_STEPS, CG_RESIDUAL_MOST);
+                            round, residual, CG_STEPS, CG_RESIDUAL_MAX);
     if (!(zeta >= 1 - slack) || (round > 1 && !(zeta <= last + slack)))
         return pastset_fail(PASTSET_EAPP,
                             "round %" PRIu32 ": zeta is %.17g: it cannot be "

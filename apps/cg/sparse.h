@@ -58,7 +58,7 @@
 #define CG_SHIFT 0.5
 
 /* |x - B z| in a round: CG_STEPS are enough for this. */
-#define CG_RESIDUAL_MOST 1e-9
+#define CG_RESIDUAL_MAX 1e-9
 
 typedef struct cg_problem {
     uint32_t rows; /* a power of two, 4 at least */

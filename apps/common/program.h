@@ -110,11 +110,11 @@ int program_file_close(FILE *file, const char *name);
 
 /* --- arguments, for `parse` --- */
 
-/* Read a number from `least` to `most` / a duration / one of `names` (up to a
+/* Read a number from `min` to `max` / a duration / one of `names` (up to a
  * NULL; its place comes out). `option` is its name without dashes, for the
  * text of PASTSET_EINVAL. */
 int program_parse_number(uint64_t *out, const char *option, const char *text,
-                         uint64_t least, uint64_t most);
+                         uint64_t min, uint64_t max);
 int program_parse_duration(uint64_t *out_ns, const char *option,
                            const char *text);
 int program_parse_name(unsigned *out, const char *option, const char *text,

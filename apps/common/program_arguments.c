@@ -12,7 +12,7 @@
 #include "paths/map/map.h"
 #include "pastset/status.h"
 
-#define THREADS_MOST 65536
+#define THREADS_MAX 65536
 
 static const char *const command_names[PROGRAM_COMMANDS] = {"run", "single",
                                                             "mapping"};
@@ -34,19 +34,19 @@ static const struct argp_option common[] = {
 /* --- texts to values --- */
 
 int program_parse_number(uint64_t *out, const char *option, const char *text,
-                         uint64_t least, uint64_t most)
+                         uint64_t min, uint64_t max)
 {
     uint64_t value;
     char *end;
 
     errno = 0;
     value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || value < least ||
-        value > most)
+    if (*text < '0' || *text > '9' || *end || errno || value < min ||
+        value > max)
         return pastset_fail(PASTSET_EINVAL,
                             "--%s=%s: expected a number from %" PRIu64
                             " to %" PRIu64,
-                            option, text, least, most);
+                            option, text, min, max);
     *out = value;
     return 0;
 }
@@ -108,7 +108,7 @@ static int parse_seed(program_options *o, const char *text)
 static int parse_threads(program_options *o, const char *text)
 {
     uint64_t threads = 0;
-    int err = program_parse_number(&threads, "threads", text, 1, THREADS_MOST);
+    int err = program_parse_number(&threads, "threads", text, 1, THREADS_MAX);
 
     o->threads = (uint32_t)threads;
     return err;

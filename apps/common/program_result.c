@@ -159,16 +159,16 @@ static int json_write(const program_result *r, const result_facts *facts)
 
 static int widest(const program_result *r)
 {
-    size_t most = 0;
+    size_t max = 0;
     const char *name;
     json_t *value;
 
     json_object_foreach(r->values, name, value)
     {
-        if (strlen(name) > most)
-            most = strlen(name);
+        if (strlen(name) > max)
+            max = strlen(name);
     }
-    return (int)most;
+    return (int)max;
 }
 
 static void table_print(const program_result *r, const result_facts *facts)

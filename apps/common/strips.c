@@ -205,11 +205,11 @@ int strips_exchange(strips *s, const double *first, const double *last,
 static int pieces_write(const strips *s, paths_path *path, const double *mine,
                         uint64_t *piece)
 {
-    uint32_t most = piece_rows(s->values);
+    uint32_t max = piece_rows(s->values);
     int err = 0;
 
-    for (uint32_t row = 0; row < s->rows && !err; row += most) {
-        uint32_t rows = s->rows - row < most ? s->rows - row : most;
+    for (uint32_t row = 0; row < s->rows && !err; row += max) {
+        uint32_t rows = s->rows - row < max ? s->rows - row : max;
         piece[0] = s->first + row;
         memcpy(piece + 1, mine + (size_t)row * s->values,
                rows * row_bytes(s->values));

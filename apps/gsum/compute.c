@@ -27,14 +27,14 @@ void compute(uint64_t steps)
 /* Of many short tries the shortest: it had the processor for itself. */
 uint64_t compute_steps(uint64_t duration_ns)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
 
     for (int i = 0; i < TRIES; i++) {
         uint64_t took = program_now_ns();
         compute(TRY_STEPS);
         took = program_now_ns() - took;
-        if (took < least)
-            least = took;
+        if (took < min)
+            min = took;
     }
-    return (uint64_t)((double)duration_ns * TRY_STEPS / (double)least);
+    return (uint64_t)((double)duration_ns * TRY_STEPS / (double)min);
 }

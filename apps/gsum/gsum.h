@@ -18,7 +18,7 @@
 
 #include "apps/common/program.h"
 
-#define GSUM_DOUBLES_MOST 8388608u /* a tuple has 64 MiB at most */
+#define GSUM_DOUBLES_MAX 8388608u /* a tuple has 64 MiB at most */
 
 /* Of the options, `own`. */
 typedef struct gsum_options {

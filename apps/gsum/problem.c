@@ -53,7 +53,7 @@ int gsum_parse(program_options *o, int key, const char *text)
     switch (key) {
     case DOUBLES:
         return program_parse_number(&own->doubles, "doubles", text, 1,
-                                    GSUM_DOUBLES_MOST);
+                                    GSUM_DOUBLES_MAX);
     case SPECTATORS:
         return program_parse_number(&own->spectators, "spectators", text, 0,
                                     UINT32_MAX);

@@ -27,16 +27,16 @@
 
 #include "pastset/status.h"
 
-#define CHUNK_KEYS_MOST 16384
-#define CHUNK_KEYS_LEAST 64
+#define CHUNK_KEYS_MAX 16384
+#define CHUNK_KEYS_MIN 64
 
 static uint64_t chunk_keys(const sort_problem *p, uint32_t threads)
 {
     uint64_t keys = p->keys / threads / threads;
 
-    if (keys > CHUNK_KEYS_MOST)
-        return CHUNK_KEYS_MOST;
-    return keys < CHUNK_KEYS_LEAST ? CHUNK_KEYS_LEAST : keys;
+    if (keys > CHUNK_KEYS_MAX)
+        return CHUNK_KEYS_MAX;
+    return keys < CHUNK_KEYS_MIN ? CHUNK_KEYS_MIN : keys;
 }
 
 static void elements_print(const sort_problem *p, uint32_t threads, FILE *out)

@@ -64,7 +64,7 @@ typedef struct worker {
     range *ranges;                    /* of all threads */
     uint32_t *matrix_out, *matrix_in; /* keys to and from each thread */
     uint32_t *taken;                  /* the keys of the own range */
-    uint64_t taken_room;
+    uint64_t taken_capacity;
     uint64_t *ranks; /* of the possible keys of the own range */
     sort_outcome outcome;
 } worker;
@@ -226,12 +226,12 @@ static int keys_take(worker *w)
                             "%" PRIu64 " keys are to come, and the buckets "
                             "hold %" PRIu64,
                             keys, r->keys);
-    if (keys >= w->taken_room) {
+    if (keys >= w->taken_capacity) {
         free(w->taken);
-        w->taken_room = keys + keys / 16 + 1;
-        w->taken = malloc(w->taken_room * sizeof(*w->taken));
+        w->taken_capacity = keys + keys / 16 + 1;
+        w->taken = malloc(w->taken_capacity * sizeof(*w->taken));
         if (!w->taken) {
-            w->taken_room = 0;
+            w->taken_capacity = 0;
             return pastset_fail(PASTSET_ENOMEM, "no memory for the keys");
         }
     }
@@ -244,18 +244,18 @@ static int keys_take(worker *w)
 static int keys_rank(worker *w)
 {
     const range *r = &w->ranges[w->number];
-    uint32_t least = r->first * bucket_width(w);
+    uint32_t min = r->first * bucket_width(w);
     uint32_t width = (r->end - r->first) * bucket_width(w);
     uint64_t smaller = r->before;
 
     memset(w->ranks, 0, width * sizeof(*w->ranks));
     for (uint64_t k = 0; k < r->keys; k++) {
-        if (w->taken[k] - least >= width)
+        if (w->taken[k] - min >= width)
             return pastset_fail(PASTSET_EAPP,
                                 "the key %" PRIu32 " has come, which is of "
                                 "another thread",
                                 w->taken[k]);
-        w->ranks[w->taken[k] - least]++;
+        w->ranks[w->taken[k] - min]++;
     }
     for (uint32_t i = 0; i < width; i++) {
         uint64_t equal = w->ranks[i];
@@ -268,12 +268,12 @@ static int keys_rank(worker *w)
 static int probes_check(worker *w, uint32_t round)
 {
     const range *r = &w->ranges[w->number];
-    uint32_t least = r->first * bucket_width(w);
+    uint32_t min = r->first * bucket_width(w);
     uint32_t width = (r->end - r->first) * bucket_width(w);
 
     for (int i = 0; i < SORT_PROBES; i++) {
         uint64_t counted = w->all[w->problem.buckets + i];
-        uint32_t key = w->probes[i] - least;
+        uint32_t key = w->probes[i] - min;
         w->outcome.ranks[i] = counted;
         w->outcome.rank_sum += counted;
         if (key < width && w->ranks[key] != counted)
@@ -312,13 +312,13 @@ static int round_do(worker *w, uint32_t round)
 static int keys_sort(worker *w, ends *mine, totals *sums)
 {
     const range *r = &w->ranges[w->number];
-    uint32_t least = r->first * bucket_width(w);
+    uint32_t min = r->first * bucket_width(w);
     uint32_t *sorted = malloc((r->keys + 1) * sizeof(*sorted));
 
     if (!sorted)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the sorted keys");
     for (uint64_t k = 0; k < r->keys; k++)
-        sorted[w->ranks[w->taken[k] - least]++ - r->before] = w->taken[k];
+        sorted[w->ranks[w->taken[k] - min]++ - r->before] = w->taken[k];
     for (uint64_t k = 0; k < r->keys; k++) {
         sums->errors += k > 0 && sorted[k - 1] > sorted[k];
         sums->checksum += sort_mix(r->before + k, sorted[k]);

@@ -84,7 +84,7 @@ int sort_problem_set(sort_problem *out, const program_options *options)
         {'A', 24, 20, 10, 400},  {'B', 25, 21, 10, 1000},
         {'C', 26, 22, 10, 1000},
     };
-    uint64_t most;
+    uint64_t max;
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         if (sizes[i].size != options->size)
@@ -97,12 +97,12 @@ int sort_problem_set(sort_problem *out, const program_options *options)
             .seed = options->seed,
         };
         /* Each round changes two keys that no other round does. */
-        most = out->limit - 1;
-        if (out->rounds > most)
+        max = out->limit - 1;
+        if (out->rounds > max)
             return pastset_fail(PASTSET_EINVAL,
                                 "--rounds=%" PRIu32 ": size %c has %" PRIu64
                                 " at most",
-                                out->rounds, options->size, most);
+                                out->rounds, options->size, max);
         return 0;
     }
     return pastset_fail(PASTSET_EINVAL, "size %c: expected S, W, A, B or C",

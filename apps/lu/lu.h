@@ -44,10 +44,10 @@
 #include "paths/paths.h"
 
 typedef struct lu_problem {
-    uint32_t side;     /* cells along each of the three axes */
-    uint32_t rounds;   /* iterations */
-    uint64_t seed;     /* of the grid with which it begins */
-    double error_most; /* by which the end may be wrong; 0: not known, as the
+    uint32_t side;    /* cells along each of the three axes */
+    uint32_t rounds;  /* iterations */
+    uint64_t seed;    /* of the grid with which it begins */
+    double error_max; /* by which the end may be wrong; 0: not known, as the
                           rounds are not those of the size */
 
     /* Of each cell's equation. */

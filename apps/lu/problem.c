@@ -18,7 +18,7 @@ static const double wind[3] = {1.0, 0.75, 0.5}; /* c, all upwards */
 typedef struct size {
     char name;
     uint32_t side, rounds;
-    double error_most; /* that is left of it after these rounds */
+    double error_max; /* that is left of it after these rounds */
 } size;
 
 static const size sizes[] = {
@@ -51,7 +51,7 @@ int lu_problem_make(lu_problem *out, const program_options *options)
             .seed = options->seed,
         };
         if (out->rounds == sizes[i].rounds)
-            out->error_most = sizes[i].error_most;
+            out->error_max = sizes[i].error_max;
         equation_make(out);
         return 0;
     }
@@ -116,11 +116,11 @@ static int outcome_check(const lu_problem *p, const lu_outcome *o)
     if (!isfinite(o->residual_max) || !isfinite(o->residual_sum))
         return pastset_fail(PASTSET_EAPP,
                             "the iteration has diverged: this is a bug");
-    if (p->error_most > 0 && !(o->error_max < p->error_most))
+    if (p->error_max > 0 && !(o->error_max < p->error_max))
         return pastset_fail(PASTSET_EAPP,
                             "after %" PRIu32 " rounds a cell is %g away from "
                             "the solution, and not less than %g: this is a bug",
-                            p->rounds, o->error_max, p->error_most);
+                            p->rounds, o->error_max, p->error_max);
     return 0;
 }
 

@@ -61,7 +61,7 @@
 #include <stdio.h>
 
 #define MG_CHARGES 20 /* the first half of them +1, the others -1 */
-#define MG_LEVELS_MOST 10
+#define MG_LEVELS_MAX 10
 
 typedef struct mg_problem {
     uint32_t levels; /* the finest has 2^levels points a side; 2 at least */

@@ -30,7 +30,7 @@ typedef struct worker {
     paths_path *coarse, *norm, *peak, *checksum; /* coarse may be NULL */
 
     uint32_t top, lowest; /* levels: the finest; the coarsest shared one */
-    mg_slab u[MG_LEVELS_MOST + 1], r[MG_LEVELS_MOST + 1];
+    mg_slab u[MG_LEVELS_MAX + 1], r[MG_LEVELS_MAX + 1];
     mg_slab part;     /* own planes of the level below `lowest` */
     uint32_t block;   /* planes of each thread's block there */
     double *gathered; /* all blocks */

@@ -9,7 +9,7 @@
 typedef struct levels {
     uint32_t top;
     mg_charge charges[MG_CHARGES];
-    mg_cube u[MG_LEVELS_MOST + 1], r[MG_LEVELS_MOST + 1]; /* 1 ... top */
+    mg_cube u[MG_LEVELS_MAX + 1], r[MG_LEVELS_MAX + 1]; /* 1 ... top */
 } levels;
 
 static int levels_init(levels *l, const mg_problem *p)

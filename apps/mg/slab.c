@@ -193,25 +193,25 @@ void mg_share(uint32_t levels, uint32_t threads, uint32_t number,
 }
 
 static void counts(uint32_t levels, uint32_t threads, uint32_t level,
-                   uint32_t *least, uint32_t *most)
+                   uint32_t *min, uint32_t *max)
 {
-    *least = UINT32_MAX;
-    *most = 0;
+    *min = UINT32_MAX;
+    *max = 0;
     for (uint32_t i = 0; i < threads; i++) {
         uint32_t first, count;
         mg_share(levels, threads, i, level, &first, &count);
-        *least = count < *least ? count : *least;
-        *most = count > *most ? count : *most;
+        *min = count < *min ? count : *min;
+        *max = count > *max ? count : *max;
     }
 }
 
 uint32_t mg_share_lowest(uint32_t levels, uint32_t threads)
 {
-    uint32_t level = levels + 1, least, most;
+    uint32_t level = levels + 1, min, max;
 
     while (threads > 1 && level > 1) {
-        counts(levels, threads, level - 1, &least, &most);
-        if (least == 0)
+        counts(levels, threads, level - 1, &min, &max);
+        if (min == 0)
             break;
         level--;
     }
@@ -220,10 +220,10 @@ uint32_t mg_share_lowest(uint32_t levels, uint32_t threads)
 
 uint32_t mg_share_block(uint32_t levels, uint32_t threads)
 {
-    uint32_t lowest = mg_share_lowest(levels, threads), least, most;
+    uint32_t lowest = mg_share_lowest(levels, threads), min, max;
 
     if (threads == 1 || lowest == 1)
         return 0;
-    counts(levels, threads, lowest - 1, &least, &most);
-    return most;
+    counts(levels, threads, lowest - 1, &min, &max);
+    return max;
 }

@@ -161,12 +161,12 @@ river_cell river_start(const river *r, uint32_t row, uint32_t column)
     return cell;
 }
 
-int river_water_check(double start, double now, double *lost_most)
+int river_water_check(double start, double now, double *lost_max)
 {
     double lost = fabs(now - start) / start;
 
-    *lost_most = lost > *lost_most ? lost : *lost_most;
-    if (lost <= RIVER_LOST_MOST)
+    *lost_max = lost > *lost_max ? lost : *lost_max;
+    if (lost <= RIVER_LOST_MAX)
         return 0;
     return pastset_fail(PASTSET_EAPP,
                         "there were %.17g m3 of water before the first step, "

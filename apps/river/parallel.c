@@ -308,7 +308,7 @@ static int steps_run(strip *s, river_report *report)
             err = water_sum(s, &report->water_end);
             if (!err)
                 err = river_water_check(report->water_start, report->water_end,
-                                        &report->lost_most);
+                                        &report->lost_max);
         }
         if (err)
             pastset_fail_while(err, "step %u", (unsigned)step);

@@ -60,7 +60,7 @@ int river_report_write(const river_report *report,
     program_value(result, "seconds_simulated", report->seconds);
     program_value(result, "water_start", report->water_start);
     program_value(result, "water_end", report->water_end);
-    program_value(result, "water_lost_most", report->lost_most);
+    program_value(result, "water_lost_most", report->lost_max);
     err = wet_put(report, 0, result);
     if (!err)
         err = wet_put(report, 1, result);

@@ -87,7 +87,7 @@ double river_cell_seconds(const river_cell *cell, double metres);
  * 3 units in the last place (2^-53) of each cell's depth in a step. If all went
  * one way, that would be 3e-16 a step; as they go up and down by chance they
  * add up like the square root of steps times cells instead, to some 1e-15. */
-#define RIVER_LOST_MOST 1e-12
+#define RIVER_LOST_MAX 1e-12
 
 typedef struct river {
     uint32_t columns, rows, steps;
@@ -108,7 +108,7 @@ river_cell river_start(const river *r, uint32_t row, uint32_t column);
 
 /* Compares the sum of all water with the one before the first step, and keeps
  * the largest difference there was, relatively. Errors: PASTSET_EAPP. */
-int river_water_check(double start, double now, double *lost_most);
+int river_water_check(double start, double now, double *lost_max);
 
 /* --- results (report.c) --- */
 
@@ -117,7 +117,7 @@ typedef struct river_report {
     const river_cell *cells;       /* all, row by row, after the last step */
     double seconds;                /* simulated */
     double water_start, water_end; /* m3 */
-    double lost_most;              /* of the checks, relatively */
+    double lost_max;               /* of the checks, relatively */
     uint32_t threads;
     const uint64_t *wet; /* cells at the start and at the end, two numbers for
                             each thread's strip */

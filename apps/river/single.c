@@ -34,15 +34,15 @@ static void grid_fill(grid *g)
 static double step_seconds(const grid *g)
 {
     size_t count = (size_t)g->problem.rows * g->problem.columns;
-    double least = RIVER_LONGEST;
+    double min = RIVER_LONGEST;
 
     for (size_t i = 0; i < count; i++) {
         double seconds =
             river_cell_seconds(&g->places[i].cell, g->problem.metres);
-        if (seconds < least)
-            least = seconds;
+        if (seconds < min)
+            min = seconds;
     }
-    return least;
+    return min;
 }
 
 static river_cell cell_after(const grid *g, uint32_t row, uint32_t column,
@@ -123,7 +123,7 @@ static int steps_run(grid *g, river_report *report)
         if (step % RIVER_CHECK == 0 || step == g->problem.steps) {
             report->water_end = water_sum(g);
             err = river_water_check(report->water_start, report->water_end,
-                                    &report->lost_most);
+                                    &report->lost_max);
         }
     }
     return err;

@@ -59,7 +59,7 @@ static int strip_make(strip *s, paths_thread *self,
 static double row_run(const strip *s, uint32_t row, uint32_t colour)
 {
     const sor *p = &s->problem;
-    double *point = row_at(s, row), most = 0, part = p->omega / 4;
+    double *point = row_at(s, row), max = 0, part = p->omega / 4;
     uint32_t first = (s->links.first + row + 1) % 2 == colour ? 1 : 2;
 
     for (size_t i = first; i <= p->n; i += 2) {
@@ -67,9 +67,9 @@ static double row_run(const strip *s, uint32_t row, uint32_t colour)
                                        point + i + s->width);
         double size = fabs(residual);
         point[i] += part * residual;
-        most = size > most ? size : most;
+        max = size > max ? size : max;
     }
-    return most;
+    return max;
 }
 
 /* One colour, with the neighbours' points of the other one. */
@@ -80,8 +80,8 @@ static int colour_run(strip *s, uint32_t colour, double *residual)
                               row_at(s, 0), row_at(s, rows + 1));
 
     for (uint32_t row = 1; row <= rows && !err; row++) {
-        double most = row_run(s, row, colour);
-        *residual = most > *residual ? most : *residual;
+        double max = row_run(s, row, colour);
+        *residual = max > *residual ? max : *residual;
     }
     return err;
 }

@@ -98,15 +98,15 @@ static double error_find(const sor_report *report)
 {
     const sor *s = report->problem;
     const double *point = report->rows;
-    double most = 0;
+    double max = 0;
 
     for (uint32_t row = 1; row <= s->n; row++) {
         for (uint32_t column = 0; column < s->n + 2; column++) {
             double error = fabs(*point++ - sor_solution(s, row, column));
-            most = error > most ? error : most;
+            max = error > max ? error : max;
         }
     }
-    return most;
+    return max;
 }
 
 /* FNV-1a, 64 bits, of the bytes of all rows. */

@@ -11,7 +11,7 @@
 static double colour_run(const sor *s, double *grid, uint32_t colour)
 {
     size_t width = s->n + 2;
-    double most = 0;
+    double max = 0;
 
     for (uint32_t row = 1; row <= s->n; row++) {
         for (uint32_t column = 1; column <= s->n; column++) {
@@ -21,11 +21,11 @@ static double colour_run(const sor *s, double *grid, uint32_t colour)
                 continue;
             residual = sor_residual(s, point - width, point, point + width);
             *point += s->omega / 4 * residual;
-            if (fabs(residual) > most)
-                most = fabs(residual);
+            if (fabs(residual) > max)
+                max = fabs(residual);
         }
     }
-    return most;
+    return max;
 }
 
 uint32_t sor_solve(const sor *s, double *grid, double *residual)

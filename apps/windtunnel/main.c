@@ -56,20 +56,20 @@ static const struct argp_option described[] = {
     {0, 0, NULL, 0, NULL, 0},
 };
 
-/* Ends the program unless `text` is a number from `least` to `most`. */
+/* Ends the program unless `text` is a number from `min` to `max`. */
 static uint64_t number(struct argp_state *state, const char *option,
-                       const char *text, uint64_t least, uint64_t most)
+                       const char *text, uint64_t min, uint64_t max)
 {
     uint64_t value;
     char *end;
 
     errno = 0;
     value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || value < least ||
-        value > most)
+    if (*text < '0' || *text > '9' || *end || errno || value < min ||
+        value > max)
         argp_error(state,
                    "--%s=%s: expected a number from %" PRIu64 " to %" PRIu64,
-                   option, text, least, most);
+                   option, text, min, max);
     return value;
 }
 

@@ -78,7 +78,7 @@ static void edges_print(uint32_t threads)
 int windtunnel_mapping(const windtunnel_options *options)
 {
     lattice_tunnel tunnel;
-    uint32_t first, most_rows;
+    uint32_t first, max_rows;
     size_t result_bytes;
     int err = windtunnel_tunnel(&tunnel, options, WINDTUNNEL_WIDTH,
                                 WINDTUNNEL_HEIGHT);
@@ -90,8 +90,8 @@ int windtunnel_mapping(const windtunnel_options *options)
                             "--threads=%" PRIu32 ": there must be 1 to %" PRIu32
                             " threads, for each has at least one row",
                             options->threads, tunnel.height);
-    lattice_share(&tunnel, options->threads, 0, &first, &most_rows);
-    result_bytes = lattice_result_bytes(&tunnel, most_rows);
+    lattice_share(&tunnel, options->threads, 0, &first, &max_rows);
+    result_bytes = lattice_result_bytes(&tunnel, max_rows);
     if (result_bytes > PASTSET_TUPLE_BYTES)
         return pastset_fail(PASTSET_EINVAL,
                             "the result of a thread would have %zu bytes, and "

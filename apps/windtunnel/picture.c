@@ -21,7 +21,7 @@
 #include "pastset/status.h"
 
 #define WIDTH_PIXELS 1024
-#define WIDTH_LEAST 160
+#define WIDTH_MIN 160
 #define LEGEND_PIXELS 44 /* under the flow */
 #define CELL_ROWS 9      /* nearly as high as LATTICE_CELL sites are wide */
 #define BLUR 1.0f        /* of the cells; standard deviation in cells */
@@ -62,7 +62,7 @@ static void cells_fill(field *f)
 /* One pass along `count` cells that stand `stride` apart. East and west are
  * joined; at the walls the flow goes on as if mirrored. */
 static void blur_line(float *line, int count, size_t stride, bool joined,
-                      float *room)
+                      float *capacity)
 {
     static const int reach = 3;
 
@@ -76,18 +76,19 @@ static void blur_line(float *line, int count, size_t stride, bool joined,
             sum += weight * line[j * stride];
             weights += weight;
         }
-        room[i] = sum / weights;
+        capacity[i] = sum / weights;
     }
     for (int i = 0; i < count; i++)
-        line[i * stride] = room[i];
+        line[i * stride] = capacity[i];
 }
 
-static void cells_blur(const field *f, float *cells, float *room)
+static void cells_blur(const field *f, float *cells, float *capacity)
 {
     for (int y = 0; y < f->rows; y++)
-        blur_line(cells + (size_t)y * f->columns, f->columns, 1, true, room);
+        blur_line(cells + (size_t)y * f->columns, f->columns, 1, true,
+                  capacity);
     for (int x = 0; x < f->columns; x++)
-        blur_line(cells + x, f->rows, (size_t)f->columns, false, room);
+        blur_line(cells + x, f->rows, (size_t)f->columns, false, capacity);
 }
 
 static void cells_divide(field *f)
@@ -169,13 +170,13 @@ static float speed_at(const field *f, int x, int y)
  * digits behind the point. */
 static void top_speed_find(field *f)
 {
-    float most = 0.01f;
+    float max = 0.01f;
 
     for (int y = 0; y < f->height; y++)
         for (int x = 0; x < f->width; x++)
             if (!is_solid(f, x, y))
-                most = fmaxf(most, speed_at(f, x, y));
-    f->top_speed = ceilf(most * 20) / 20;
+                max = fmaxf(max, speed_at(f, x, y));
+    f->top_speed = ceilf(max * 20) / 20;
 }
 
 /* --- colours --- */
@@ -411,7 +412,7 @@ static int width_pixels(const lattice_tunnel *tunnel)
     double slender = tunnel->width / (tunnel->height * LATTICE_ROW_HEIGHT);
     int width = (int)(WIDTH_PIXELS * fmin(slender, 1));
 
-    return width > WIDTH_LEAST ? width : WIDTH_LEAST;
+    return width > WIDTH_MIN ? width : WIDTH_MIN;
 }
 
 static int field_create(field *f, const lattice_slice *whole)
@@ -453,15 +454,15 @@ static void field_destroy(field *f)
 static int field_fill(field *f)
 {
     size_t longest = (size_t)(f->columns > f->rows ? f->columns : f->rows);
-    float *room = calloc(longest, sizeof(float));
+    float *capacity = calloc(longest, sizeof(float));
 
-    if (!room)
+    if (!capacity)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
     cells_fill(f);
-    cells_blur(f, f->particles, room);
-    cells_blur(f, f->east, room);
-    cells_blur(f, f->north, room);
-    free(room);
+    cells_blur(f, f->particles, capacity);
+    cells_blur(f, f->east, capacity);
+    cells_blur(f, f->north, capacity);
+    free(capacity);
     cells_divide(f);
     flow_fill(f);
     top_speed_find(f);

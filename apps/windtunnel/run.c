@@ -174,12 +174,12 @@ static int result_write(worker *w)
 }
 
 static int result_read(paths_path *path, lattice_slice *whole, void *tuple,
-                       size_t room)
+                       size_t capacity)
 {
     paths_arguments arguments = {
         .verb = PASTSET_OBSERVE,
         .tuple = tuple,
-        .bytes = room,
+        .bytes = capacity,
         .timeout_ms = PASTSET_FOREVER,
     };
     const char *problem;
@@ -198,18 +198,18 @@ static int result_read(paths_path *path, lattice_slice *whole, void *tuple,
 static int results_read(worker *w, lattice_slice *whole)
 {
     paths_path *path;
-    size_t room;
+    size_t capacity;
     void *tuple;
     int err = paths_open(&path, w->self, "all_results");
 
     if (err)
         return err;
-    room = paths_type(path)->max_bytes;
-    tuple = malloc(room);
+    capacity = paths_type(path)->max_bytes;
+    tuple = malloc(capacity);
     if (!tuple)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the results");
     for (uint32_t i = 0; !err && i < paths_thread_count(w->self); i++)
-        err = result_read(path, whole, tuple, room);
+        err = result_read(path, whole, tuple, capacity);
     free(tuple);
     return err;
 }

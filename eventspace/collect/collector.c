@@ -5,7 +5,7 @@
  * to an operation it is some 10 ns, since the processor does other work while
  * it takes them.
  *
- * Where several threads come through one collector, each writes to a lane of
+ * Where several threads come through one collector, each writes to a stream of
  * its own (a trace element of that thread, see collector_internal.h). Measured
  * with two threads on two processors, that beats one shared ring with an
  * atomic add by a factor of two to three: the contended line is what costs. */
@@ -56,7 +56,7 @@ static int settings_read(paths_stage *stage, trace_element *trace)
 
     trace->capacity = DEFAULT_CAPACITY;
     if (capacity) {
-        /* Through a node, so that units and complaints are the map's. */
+        /* Through a node, so that units and diagnostics are the map's. */
         paths_map_node node = *paths_stage_node(stage);
         char key[] = "capacity";
         paths_attribute item = {.key = key};
@@ -96,7 +96,7 @@ static int trace_make(trace_element **out, paths_stage *stage, const char *name)
     paths_host *host = paths_stage_host(stage);
     trace_element *trace =
         calloc(1, sizeof(*trace) +
-                      paths_host_executors(host) * sizeof(trace->lanes[0]));
+                      paths_host_executors(host) * sizeof(trace->streams[0]));
     int err;
 
     *out = NULL;
@@ -160,8 +160,8 @@ void eventspace__traces_each(paths_host *host,
     pthread_mutex_unlock(&traces_lock);
 }
 
-void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
-                           const trace_element *trace, uint32_t number)
+void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
+                             const trace_element *trace, uint32_t number)
 {
     if (number == 1)
         snprintf(out, PASTSET_NAME_BYTES, "%s", trace->name);
@@ -170,7 +170,7 @@ void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
 }
 
 /* The first tuple of this executor, or the first for which there is room. */
-static int lane_make(trace_element *trace, trace_lane *lane)
+static int stream_make(trace_element *trace, trace_stream *stream)
 {
     char name[PASTSET_NAME_BYTES];
     pastset_type type;
@@ -178,26 +178,26 @@ static int lane_make(trace_element *trace, trace_lane *lane)
                                        .type = &type,
                                        .policy = trace->policy,
                                        .capacity = trace->capacity,
-                                       .one_writer = true,
+                                       .single_writer = true,
                                        .prefault = trace->prefault,
                                        .on_demand = true};
     pastset_element *element = NULL;
     int err = pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
 
-    if (!lane->number)
-        lane->number = atomic_fetch_add(&trace->lanes_made, 1) + 1;
-    eventspace__lane_name(name, trace, lane->number);
+    if (!stream->number)
+        stream->number = atomic_fetch_add(&trace->streams_made, 1) + 1;
+    eventspace__stream_name(name, trace, stream->number);
     if (!err)
         err = pastset_element_create(&element, paths_host_space(trace->host),
                                      &options);
     if (err)
         return err;
-    lane->element = element;
-    lane->appender = pastset_element_appender(element);
-    if (lane->lost) {
-        pastset_element_refuse(element, (int64_t)lane->lost, PASTSET_ENOSPC);
-        atomic_fetch_sub(&trace->lost, lane->lost);
-        lane->lost = 0;
+    stream->element = element;
+    stream->appender = pastset_element_appender(element);
+    if (stream->lost) {
+        pastset_element_refuse(element, (int64_t)stream->lost, PASTSET_ENOSPC);
+        atomic_fetch_sub(&trace->lost, stream->lost);
+        stream->lost = 0;
     }
     return 0;
 }
@@ -218,35 +218,35 @@ static void fill(eventspace_trace *event, uint64_t start, uint64_t end,
 }
 
 /* Counts an event that is not tried. */
-static void refuse(trace_element *trace, trace_lane *lane)
+static void refuse(trace_element *trace, trace_stream *stream)
 {
-    if (lane->element) {
-        pastset_element_refuse(lane->element, 1, lane->why);
+    if (stream->element) {
+        pastset_element_refuse(stream->element, 1, stream->why);
     } else {
-        lane->lost++;
-        atomic_store(&trace->why, lane->why);
+        stream->lost++;
+        atomic_store(&trace->why, stream->why);
         atomic_fetch_add(&trace->lost, 1);
     }
 }
 
 /* One attempt; when it is refused that is counted. */
-static int attempt(trace_element *trace, trace_lane *lane,
+static int attempt(trace_element *trace, trace_stream *stream,
                    const eventspace_trace *event)
 {
-    int err = lane->element ? 0 : lane_make(trace, lane);
+    int err = stream->element ? 0 : stream_make(trace, stream);
 
     if (err) {
-        lane->why = err;
-        refuse(trace, lane);
+        stream->why = err;
+        refuse(trace, stream);
         return err;
     }
-    return pastset_write(lane->element, event, sizeof(*event), PASTSET_NOWAIT,
+    return pastset_write(stream->element, event, sizeof(*event), PASTSET_NOWAIT,
                          NULL);
 }
 
 /* Until there is room on the disk, or nobody saves what is there any more. The
  * event was refused once, and counts as that only if it is in the end. */
-static int attempt_patiently(trace_element *trace, trace_lane *lane,
+static int attempt_patiently(trace_element *trace, trace_stream *stream,
                              const eventspace_trace *event)
 {
     struct timespec nap = {.tv_nsec = DISK_PAUSE_NS};
@@ -255,42 +255,43 @@ static int attempt_patiently(trace_element *trace, trace_lane *lane,
 
     do {
         nanosleep(&nap, NULL);
-        err = attempt(trace, lane, event);
+        err = attempt(trace, stream, event);
         refused += err == PASTSET_ENOSPC;
-    } while (
-        err == PASTSET_ENOSPC &&
-        (!lane->element || pastset_element_saved(lane->element) != UINT64_MAX));
-    if (lane->element)
-        pastset_element_refuse(lane->element,
+    } while (err == PASTSET_ENOSPC &&
+             (!stream->element ||
+              pastset_element_saved(stream->element) != UINT64_MAX));
+    if (stream->element)
+        pastset_element_refuse(stream->element,
                                err == PASTSET_ENOSPC ? 1 - refused : -refused,
                                PASTSET_ENOSPC);
     return err;
 }
 
-/* The lane is full, is to be made, or somebody waits for its tuples. */
+/* The stream is full, is to be made, or somebody waits for its tuples. */
 static void __attribute__((noinline))
-write_slowly(trace_element *trace, trace_lane *lane,
+write_slowly(trace_element *trace, trace_stream *stream,
              const eventspace_trace *event)
 {
     int err;
 
-    if (lane->pass_over > 0) {
-        lane->pass_over--;
-        refuse(trace, lane);
+    if (stream->pass_over > 0) {
+        stream->pass_over--;
+        refuse(trace, stream);
         return;
     }
-    err = attempt(trace, lane, event);
+    err = attempt(trace, stream, event);
     if (err == PASTSET_ENOSPC && eventspace__is_patient())
-        err = attempt_patiently(trace, lane, event);
+        err = attempt_patiently(trace, stream, event);
     if (err && err != PASTSET_EAGAIN) {
-        lane->pass_over = PASS_OVER;
-        lane->why = err;
+        stream->pass_over = PASS_OVER;
+        stream->why = err;
     }
     if (err != PASTSET_EAGAIN)
         return;
     PASTSET_POINT("collector.full");
     eventspace__drain_wake();
-    pastset_write(lane->element, event, sizeof(*event), PASTSET_FOREVER, NULL);
+    pastset_write(stream->element, event, sizeof(*event), PASTSET_FOREVER,
+                  NULL);
 }
 
 static int collector_down(paths_stage *stage, paths_operation *op,
@@ -306,8 +307,8 @@ static int collector_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     uint64_t end = eventspace_ticks();
     const collector *c = paths_stage_state(stage);
-    trace_lane *lane = &c->trace->lanes[paths_executor()];
-    pastset_appender *appender = lane->appender;
+    trace_stream *stream = &c->trace->streams[paths_executor()];
+    pastset_appender *appender = stream->appender;
     unsigned char *slot = appender ? pastset_append_begin(appender) : NULL;
     eventspace_trace event;
 
@@ -320,7 +321,7 @@ static int collector_up(paths_stage *stage, paths_operation *op, uint64_t *note)
         return PATHS_PASS;
     }
     fill(&event, *note, end, c->id, op);
-    write_slowly(c->trace, lane, &event);
+    write_slowly(c->trace, stream, &event);
     return PATHS_PASS;
 }
 
@@ -350,11 +351,11 @@ static void collector_fini(paths_stage *stage)
 /* --- checking --- */
 
 static void check_policy(const paths_map_node *node, const char *key,
-                         const char *policy, paths_complaints *complaints)
+                         const char *policy, paths_diagnostics *diagnostics)
 {
     if (policy && strcmp(policy, "grow") != 0 &&
         strcmp(policy, "discard") != 0 && strcmp(policy, "block") != 0)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "%s=\"%s\" of its trace element: choose grow, discard "
                        "or block",
                        key, policy);
@@ -368,7 +369,7 @@ static bool names_element(const paths_map *map, const char *name)
 }
 
 static void collector_check(const paths_map *map, const paths_map_node *node,
-                            paths_complaints *complaints)
+                            paths_diagnostics *diagnostics)
 {
     const char *trace = paths_node_get(node, "trace");
     uint64_t value;
@@ -376,28 +377,28 @@ static void collector_check(const paths_map *map, const paths_map_node *node,
     if (!paths_node_get(node, "id") ||
         paths_node_number(map, node, "id", 0, &value) != 0 ||
         value >= map->node_count)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "a collector needs a number: id=0 ... %u, each once; "
                        "`eventspace map instrument` gives them",
                        map->node_count - 1);
     if (trace && names_element(map, trace))
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "trace=%s is an element of the application: choose "
                        "another name",
                        trace);
     if (paths_node_number(map, node, "capacity", 1, &value) != 0 || value == 0)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "capacity of its trace element: a number of tuples "
                        "above 0");
     if (strlen(trace ? trace : node->name) >= PASTSET_NAME_BYTES - 8)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "the name of its trace element is longer than %d",
                        PASTSET_NAME_BYTES - 9);
-    check_policy(node, "policy", paths_node_get(node, "policy"), complaints);
+    check_policy(node, "policy", paths_node_get(node, "policy"), diagnostics);
     if (paths_node_number(map, node, "id", 1, &value) == 0 && value == 0)
         check_policy(node, "the graph's trace_policy",
                      paths_attributes_get(&map->attributes, "trace_policy"),
-                     complaints);
+                     diagnostics);
 }
 
 static const char *const collector_attributes[] = {

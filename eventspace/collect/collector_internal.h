@@ -1,7 +1,7 @@
 /* collector_internal.h - trace elements of a host, as its collectors and the
  * drain see them.
  *
- * A trace element has a lane for each executor that writes to it: an element
+ * A trace element has a stream for each executor that writes to it: an element
  * with one writer, made when its first tuple comes. So no collector waits for
  * another, and none needs an atomic read-modify-write. */
 #ifndef EVENTSPACE_COLLECTOR_INTERNAL_H
@@ -14,7 +14,7 @@
 #include "pastset/append.h"
 
 /* One executor's part of a trace element. */
-typedef struct trace_lane {
+typedef struct trace_stream {
     pastset_appender *appender; /* NULL: not made yet, or (where the kernel has
                                    no membarrier) written with its lock */
     pastset_element *element;
@@ -22,7 +22,7 @@ typedef struct trace_lane {
     uint32_t pass_over; /* so many are refused without being tried, */
     int why;            /* for this */
     uint64_t lost;      /* before it could be made */
-} trace_lane;
+} trace_stream;
 
 typedef struct trace_element {
     struct trace_element *next;
@@ -32,23 +32,24 @@ typedef struct trace_element {
     uint64_t capacity;
     bool prefault;
     uint32_t references; /* collectors; under the list's lock */
-    _Atomic uint32_t lanes_made;
-    _Atomic uint64_t lost; /* events for which no lane could be made so far, */
-    _Atomic int why;       /* and the status of the last try */
-    trace_lane lanes[];    /* by executor; written by that executor */
+    _Atomic uint32_t streams_made;
+    _Atomic uint64_t
+        lost;        /* events for which no stream could be made so far, */
+    _Atomic int why; /* and the status of the last try */
+    trace_stream streams[]; /* by executor; written by that executor */
 } trace_element;
 
-/* The name of the lane that was made as number `number`, from 1: that of the
+/* The name of the stream that was made as number `number`, from 1: that of the
  * trace element, then NAME~2, NAME~3 ... */
-void eventspace__lane_name(char out[PASTSET_NAME_BYTES],
-                           const trace_element *trace, uint32_t number);
+void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
+                             const trace_element *trace, uint32_t number);
 
 /* Calls `each` for every trace element of the host; under the list's lock. */
 void eventspace__traces_each(paths_host *host,
                              void (*each)(trace_element *trace, void *context),
                              void *context);
 
-/* A lane of policy block is full: wakes the drain. Any thread. */
+/* A stream of policy block is full: wakes the drain. Any thread. */
 void eventspace__drain_wake(void);
 
 /* An archiver beside this process saves all trace tuples, as the launcher says:

@@ -3,13 +3,13 @@
  * A small trace element of policy block loses nothing if somebody takes its
  * tuples away. One thread does: it copies them into an element of the same
  * name in RUN/<host>.drained, a space file that grows, and then truncates the
- * lane, which lets waiting collectors go on. A tuple is in the file before it
- * leaves the lane, so that a kill loses none; what is in both has the same
+ * stream, which lets waiting collectors go on. A tuple is in the file before it
+ * leaves the stream, so that a kill loses none; what is in both has the same
  * index in both. The model is drain.pml.
  *
  * Where an archiver runs beside the host nothing is copied here: it says in the
- * lane up to where it has saved it (pastset_element_saved), and that much may
- * be written over. The newest half of a lane stays for whoever looks at it
+ * stream up to where it has saved it (pastset_element_saved), and that much may
+ * be written over. The newest half of a stream stays for whoever looks at it
  * while the program runs. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,15 +20,15 @@
 #include "pastset/schedule.h"
 #include "pastset/waiter.h"
 
-#define DRAINED_CAPACITY (1ull << 28) /* tuples of one lane: 9 GiB */
+#define DRAINED_CAPACITY (1ull << 28) /* tuples of one stream: 9 GiB */
 #define PAUSE_NS 10000000
 #define SHORT_PAUSE_NS 200000 /* while a collector waits for the archiver */
 
-typedef struct lane_drain {
+typedef struct stream_drain {
     pastset_element *from;
     pastset_element *to;
     pastset_cursor cursor;
-} lane_drain;
+} stream_drain;
 
 static struct {
     pthread_t thread;
@@ -36,12 +36,12 @@ static struct {
     _Atomic bool stop;
     bool failed;   /* drain thread only, as what follows */
     bool archived; /* by somebody else */
-    bool behind;   /* a lane is full of what is not saved yet */
+    bool behind;   /* a stream is full of what is not saved yet */
     pastset_waiter waiter;
     paths_host *host;
     pastset_space *space;
-    lane_drain *lanes;
-    size_t count, room;
+    stream_drain *streams;
+    size_t count, capacity;
 } drain;
 
 void eventspace__drain_wake(void)
@@ -58,67 +58,69 @@ static void fail(int status)
     paths_host_fail(drain.host, status);
 }
 
-static lane_drain *lane_find(pastset_element *from)
+static stream_drain *stream_find(pastset_element *from)
 {
     for (size_t i = 0; i < drain.count; i++) {
-        if (drain.lanes[i].from == from)
-            return &drain.lanes[i];
+        if (drain.streams[i].from == from)
+            return &drain.streams[i];
     }
     return NULL;
 }
 
-static int lane_add(pastset_element *from, lane_drain **out)
+static int stream_add(pastset_element *from, stream_drain **out)
 {
     pastset_element_options options = {
         .name = pastset_element_name(from),
         .type = pastset_element_type(from),
         .policy = PASTSET_GROW,
         .capacity = DRAINED_CAPACITY,
-        .one_writer = true,
+        .single_writer = true,
     };
-    lane_drain lane = {.from = from};
+    stream_drain stream = {.from = from};
     int err;
 
-    if (drain.count == drain.room) {
-        size_t room = drain.room ? 2 * drain.room : 16;
-        lane_drain *lanes = realloc(drain.lanes, room * sizeof(*lanes));
-        if (!lanes)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for a lane");
-        drain.lanes = lanes;
-        drain.room = room;
+    if (drain.count == drain.capacity) {
+        size_t capacity = drain.capacity ? 2 * drain.capacity : 16;
+        stream_drain *streams =
+            realloc(drain.streams, capacity * sizeof(*streams));
+        if (!streams)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+        drain.streams = streams;
+        drain.capacity = capacity;
     }
-    err = pastset_element_create(&lane.to, drain.space, &options);
+    err = pastset_element_create(&stream.to, drain.space, &options);
     if (err)
         return err;
-    drain.lanes[drain.count] = lane;
-    *out = &drain.lanes[drain.count++];
+    drain.streams[drain.count] = stream;
+    *out = &drain.streams[drain.count++];
     return 0;
 }
 
-/* Moves what is there. On an error the tuples are dropped, which the lane's
+/* Moves what is there. On an error the tuples are dropped, which the stream's
  * ledger counts, so that nobody hangs while the run ends. */
-static void lane_empty(pastset_element *from)
+static void stream_empty(pastset_element *from)
 {
-    lane_drain *lane = lane_find(from);
+    stream_drain *stream = stream_find(from);
     int err = 0;
 
     if (drain.failed) { /* the indexes would no longer be the same in both */
         pastset_element_truncate(from, UINT64_MAX);
         return;
     }
-    if (!lane)
-        err = lane_add(from, &lane);
+    if (!stream)
+        err = stream_add(from, &stream);
     while (!err) {
         eventspace_trace event;
         size_t bytes = sizeof(event);
-        err = pastset_read_next(from, &lane->cursor, &event, &bytes,
+        err = pastset_read_next(from, &stream->cursor, &event, &bytes,
                                 PASTSET_NOWAIT);
         if (!err)
-            err = pastset_write(lane->to, &event, bytes, PASTSET_NOWAIT, NULL);
+            err =
+                pastset_write(stream->to, &event, bytes, PASTSET_NOWAIT, NULL);
     }
     PASTSET_POINT("drain.truncates");
     if (err == PASTSET_EAGAIN) {
-        pastset_element_truncate(from, lane->cursor.next);
+        pastset_element_truncate(from, stream->cursor.next);
         return;
     }
     fail(err);
@@ -126,42 +128,42 @@ static void lane_empty(pastset_element *from)
 }
 
 /* Removes what is saved, as far as room is needed. When nobody saves any more,
- * the oldest goes, and the lane's ledger counts it. */
-static void lane_cut(pastset_element *lane)
+ * the oldest goes, and the stream's ledger counts it. */
+static void stream_cut(pastset_element *stream)
 {
-    uint64_t saved = pastset_element_saved(lane);
-    uint64_t keep = pastset_element_capacity(lane) / 2;
+    uint64_t saved = pastset_element_saved(stream);
+    uint64_t keep = pastset_element_capacity(stream) / 2;
     pastset_ledger ledger;
     uint64_t wanted;
 
-    pastset_element_ledger(lane, &ledger);
+    pastset_element_ledger(stream, &ledger);
     if (saved == UINT64_MAX &&
-        ledger.written - ledger.first < pastset_element_capacity(lane))
+        ledger.written - ledger.first < pastset_element_capacity(stream))
         return; /* what there is room for may still be saved */
     wanted = ledger.written > keep ? ledger.written - keep : 0;
     if (ledger.first < wanted && ledger.first < saved)
-        pastset_element_truncate(lane, saved < wanted ? saved : wanted);
+        pastset_element_truncate(stream, saved < wanted ? saved : wanted);
     drain.behind |= saved < wanted &&
-                    ledger.written - saved >= pastset_element_capacity(lane);
+                    ledger.written - saved >= pastset_element_capacity(stream);
 }
 
 static void trace_empty(trace_element *trace, void *context)
 {
     pastset_space *space = paths_host_space(trace->host);
-    uint32_t lanes = atomic_load(&trace->lanes_made);
+    uint32_t streams = atomic_load(&trace->streams_made);
     char name[PASTSET_NAME_BYTES];
 
     (void)context;
     if (trace->policy != PASTSET_BLOCK)
         return;
-    for (uint32_t i = 1; i <= lanes; i++) {
+    for (uint32_t i = 1; i <= streams; i++) {
         pastset_element *element;
-        eventspace__lane_name(name, trace, i);
+        eventspace__stream_name(name, trace, i);
         element = pastset_space_find(space, name);
         if (element && drain.archived)
-            lane_cut(element);
+            stream_cut(element);
         else if (element)
-            lane_empty(element);
+            stream_empty(element);
     }
 }
 
@@ -233,5 +235,5 @@ void eventspace__drain_stop(void)
     pthread_join(drain.thread, NULL);
     drain.started = false;
     pastset_space_close(drain.space);
-    free(drain.lanes);
+    free(drain.streams);
 }

@@ -1,10 +1,10 @@
 /* streams.c - counting and reading the trace tuples of a run.
  *
- * A lane is read from two places. What a drain has moved out of it stands in
+ * A stream is read from two places. What a drain has moved out of it stands in
  * the element of the same name in <host>.drained, under the same indexes, as
  * both count from 0 without a gap. The drain writes a batch there and then
- * removes it from the lane, so that after a kill a batch may be in both, and
- * none is in neither: a walk takes each index from the lane when it is there,
+ * removes it from the stream, so that after a kill a batch may be in both, and
+ * none is in neither: a walk takes each index from the stream when it is there,
  * and else from the drained element. It is looked for there after it was
  * missed here, as it was drained before it left. The model is drain.pml.
  *
@@ -61,8 +61,9 @@ static pastset_element *drained_find(host_files *files, const char *name)
     return found && holds_traces(&files->shown, found) ? found : NULL;
 }
 
-/* Is it a lane that can be read? */
-static bool is_lane(eventspace_run *run, size_t host, pastset_element *element)
+/* Is it a stream that can be read? */
+static bool is_stream(eventspace_run *run, size_t host,
+                      pastset_element *element)
 {
     return element && eventspace_run_is_trace(run, element) &&
            holds_traces(&run->hosts[host].shown, element);
@@ -74,8 +75,8 @@ static int no_host(const eventspace_run *run, size_t host)
                         run->directory, host);
 }
 
-int eventspace_run_lanes_each(eventspace_run *run, size_t host,
-                              eventspace_lane_each *each, void *context)
+int eventspace_run_streams_each(eventspace_run *run, size_t host,
+                                eventspace_stream_each *each, void *context)
 {
     host_files *files;
     pastset_space *space;
@@ -89,25 +90,26 @@ int eventspace_run_lanes_each(eventspace_run *run, size_t host,
     space = files->shown.space;
     count = space ? pastset_space_count(space) : 0;
     for (size_t i = 0; i < count && !err; i++) {
-        eventspace_lane lane = {
+        eventspace_stream stream = {
             .run = run, .host = host, .present = pastset_space_at(space, i)};
-        if (!is_lane(run, host, lane.present))
+        if (!is_stream(run, host, stream.present))
             continue;
-        lane.name = pastset_element_name(lane.present);
-        lane.drained = drained_find(files, lane.name);
-        err = each(&lane, context);
+        stream.name = pastset_element_name(stream.present);
+        stream.drained = drained_find(files, stream.name);
+        err = each(&stream, context);
     }
-    /* Lanes of which nothing but what was drained can be read any more. */
+    /* Streams of which nothing but what was drained can be read any more. */
     count = files->drained ? pastset_space_count(files->drained) : 0;
     for (size_t i = 0; i < count && !err; i++) {
-        eventspace_lane lane = {.run = run,
-                                .host = host,
-                                .drained = pastset_space_at(files->drained, i)};
-        if (!is_lane(run, host, lane.drained))
+        eventspace_stream stream = {.run = run,
+                                    .host = host,
+                                    .drained =
+                                        pastset_space_at(files->drained, i)};
+        if (!is_stream(run, host, stream.drained))
             continue;
-        lane.name = pastset_element_name(lane.drained);
-        if (!space || !pastset_space_find(space, lane.name))
-            err = each(&lane, context);
+        stream.name = pastset_element_name(stream.drained);
+        if (!space || !pastset_space_find(space, stream.name))
+            err = each(&stream, context);
     }
     return err;
 }
@@ -138,19 +140,19 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void eventspace_lane_count(const eventspace_lane *lane,
-                           eventspace_lane_counts *out)
+void eventspace_stream_count(const eventspace_stream *stream,
+                             eventspace_stream_counts *out)
 {
     pastset_ledger in = {0}, away = {0};
     uint64_t beyond; /* the first index that was not drained */
 
-    /* The lane first: what is drained in between is then counted in both, and
+    /* The stream first: what is drained in between is then counted in both, and
      * once below; the other way around it would be counted in neither. */
-    if (lane->present)
-        pastset_element_ledger(lane->present, &in);
-    if (lane->drained)
-        pastset_element_ledger(lane->drained, &away);
-    if (!lane->present)
+    if (stream->present)
+        pastset_element_ledger(stream->present, &in);
+    if (stream->drained)
+        pastset_element_ledger(stream->drained, &away);
+    if (!stream->present)
         in.written = in.first = away.written;
     out->written = in.written;
     out->refused = in.refused;
@@ -162,12 +164,12 @@ void eventspace_lane_count(const eventspace_lane *lane,
     out->present = out->drained + smaller(in.written - beyond, in.present);
 }
 
-static int add_counts(const eventspace_lane *lane, void *context)
+static int add_counts(const eventspace_stream *stream, void *context)
 {
     eventspace_events *events = context;
-    eventspace_lane_counts counts;
+    eventspace_stream_counts counts;
 
-    eventspace_lane_count(lane, &counts);
+    eventspace_stream_count(stream, &counts);
     events->made += counts.written + counts.refused;
     events->present += counts.present;
     events->drained += counts.drained;
@@ -189,7 +191,7 @@ int eventspace_run_events(eventspace_run *run, size_t host,
     if (to > run->map->host_count)
         return no_host(run, host);
     for (size_t i = from; i < to; i++)
-        eventspace_run_lanes_each(run, i, add_counts, out);
+        eventspace_run_streams_each(run, i, add_counts, out);
     out->bytes = out->present * EVENTSPACE_TRACE_BYTES;
     return 0;
 }
@@ -200,7 +202,7 @@ int eventspace_run_events(eventspace_run *run, size_t host,
  * the first. Errors: PASTSET_EAGAIN when there is none, and those of
  * reading. */
 static int read_some(pastset_element *element, uint64_t *index,
-                     eventspace_trace *out, size_t most, size_t *count)
+                     eventspace_trace *out, size_t max, size_t *count)
 {
     pastset_cursor cursor = {.next = *index};
     int err;
@@ -208,47 +210,47 @@ static int read_some(pastset_element *element, uint64_t *index,
     *count = 0;
     if (!element)
         return PASTSET_EAGAIN;
-    err = pastset_read_many(element, &cursor, out, most, count);
+    err = pastset_read_many(element, &cursor, out, max, count);
     if (err != PASTSET_EAGAIN)
         *index = cursor.next - *count;
     return err;
 }
 
-/* The lowest index that is in the lane itself. */
-static uint64_t lane_first(const eventspace_lane *lane)
+/* The lowest index that is in the stream itself. */
+static uint64_t stream_first(const eventspace_stream *stream)
 {
     pastset_ledger ledger;
 
-    if (!lane->present)
+    if (!stream->present)
         return UINT64_MAX;
-    pastset_element_ledger(lane->present, &ledger);
+    pastset_element_ledger(stream->present, &ledger);
     return ledger.first;
 }
 
-/* A lane may be drained for the first time while it is being read. */
-static void drained_look(eventspace_lane *lane)
+/* A stream may be drained for the first time while it is being read. */
+static void drained_look(eventspace_stream *stream)
 {
-    host_files *files = &lane->run->hosts[lane->host];
+    host_files *files = &stream->run->hosts[stream->host];
 
-    if (lane->drained || !lane->present ||
-        pastset_element_policy(lane->present) != PASTSET_BLOCK)
+    if (stream->drained || !stream->present ||
+        pastset_element_policy(stream->present) != PASTSET_BLOCK)
         return;
-    eventspace__spaces_look(files, lane->run->directory);
-    lane->drained = drained_find(files, lane->name);
+    eventspace__spaces_look(files, stream->run->directory);
+    stream->drained = drained_find(files, stream->name);
 }
 
-/* Reads from the lane itself. True: that is the answer, in `*status`. False:
+/* Reads from the stream itself. True: that is the answer, in `*status`. False:
  * what is wanted is not there, and `*first` is the lowest index that is. */
-static bool present_read(eventspace_lane *lane, uint64_t *index,
-                         eventspace_trace *out, size_t most, size_t *count,
+static bool present_read(eventspace_stream *stream, uint64_t *index,
+                         eventspace_trace *out, size_t max, size_t *count,
                          uint64_t *first, int *status)
 {
     uint64_t at = *index;
 
-    *first = lane_first(lane);
-    if (*index < *first && lane->drained)
+    *first = stream_first(stream);
+    if (*index < *first && stream->drained)
         return false;
-    *status = read_some(lane->present, &at, out, most, count);
+    *status = read_some(stream->present, &at, out, max, count);
     if (*status == PASTSET_EAGAIN) {
         *first = UINT64_MAX;
         return false;
@@ -260,24 +262,24 @@ static bool present_read(eventspace_lane *lane, uint64_t *index,
     return true;
 }
 
-int eventspace_lane_read(eventspace_lane *lane, uint64_t *index,
-                         eventspace_trace *out, size_t most, size_t *count)
+int eventspace_stream_read(eventspace_stream *stream, uint64_t *index,
+                           eventspace_trace *out, size_t max, size_t *count)
 {
     for (;;) {
         uint64_t first, moved = *index;
         int err;
-        if (present_read(lane, index, out, most, count, &first, &err))
+        if (present_read(stream, index, out, max, count, &first, &err))
             return err;
-        /* It is not in the lane any more. When it was drained, that was
-         * before it left the lane, so that it is seen here. */
-        drained_look(lane);
-        if (!lane->drained) { /* what follows the gap was read already */
+        /* It is not in the stream any more. When it was drained, that was
+         * before it left the stream, so that it is seen here. */
+        drained_look(stream);
+        if (!stream->drained) { /* what follows the gap was read already */
             if (first == UINT64_MAX)
                 return PASTSET_EAGAIN;
             *index = first;
             return 0;
         }
-        err = read_some(lane->drained, &moved, out, most, count);
+        err = read_some(stream->drained, &moved, out, max, count);
         if (err && err != PASTSET_EAGAIN) {
             *index = moved;
             return err;
@@ -290,7 +292,7 @@ int eventspace_lane_read(eventspace_lane *lane, uint64_t *index,
         *count = 0;
         if (first == UINT64_MAX)
             return PASTSET_EAGAIN;
-        *index = first; /* lost in between: go on with what is in the lane */
+        *index = first; /* lost in between: go on with what is in the stream */
     }
 }
 
@@ -304,24 +306,24 @@ typedef struct walk {
     eventspace_trace *events; /* WALK_TUPLES of them */
 } walk;
 
-static int lane_walk(const eventspace_lane *given, void *context)
+static int stream_walk(const eventspace_stream *given, void *context)
 {
     walk *w = context;
-    eventspace_lane lane = *given;
-    eventspace_lane_counts counts;
+    eventspace_stream stream = *given;
+    eventspace_stream_counts counts;
     uint64_t index = 0;
 
     /* A walk ends with what has been written by now. */
-    eventspace_lane_count(&lane, &counts);
+    eventspace_stream_count(&stream, &counts);
     while (index < counts.written) {
         size_t count;
-        int err =
-            eventspace_lane_read(&lane, &index, w->events, WALK_TUPLES, &count);
+        int err = eventspace_stream_read(&stream, &index, w->events,
+                                         WALK_TUPLES, &count);
         if (err == PASTSET_EAGAIN)
             return 0;
         if (err) {
-            eventspace_run_note(lane.run, lane.host, "trace element %s: %s",
-                                lane.name, pastset_error());
+            eventspace_run_note(stream.run, stream.host, "trace element %s: %s",
+                                stream.name, pastset_error());
             if (err != PASTSET_EFORMAT)
                 return 0;
         }
@@ -344,7 +346,7 @@ int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
     if (!w.events)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %d events",
                             WALK_TUPLES);
-    err = eventspace_run_lanes_each(run, host, lane_walk, &w);
+    err = eventspace_run_streams_each(run, host, stream_walk, &w);
     free(w.events);
     return err;
 }

@@ -242,9 +242,9 @@ uint64_t eventspace_ticks_other(void)
     return raw + (uint64_t)(int64_t)more + (uint64_t)simulated_offset;
 }
 
-static bool within(int64_t value, int64_t most)
+static bool within(int64_t value, int64_t max)
 {
-    return value >= -most && value <= most;
+    return value >= -max && value <= max;
 }
 
 int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb)
@@ -266,7 +266,7 @@ int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb)
     return 0;
 }
 
-void eventspace_ticks_name(char *out, size_t room)
+void eventspace_ticks_name(char *out, size_t capacity)
 {
     char boot[BOOT_ID_BYTES + 1] = "";
     FILE *in = fopen(BOOT_ID, "re");
@@ -278,9 +278,9 @@ void eventspace_ticks_name(char *out, size_t room)
     out[0] = 0;
     if (got != BOOT_ID_BYTES)
         return;
-    used = snprintf(out, room, "%s %s", boot, source);
+    used = snprintf(out, capacity, "%s %s", boot, source);
     if (simulated_offset_ns || simulated_rate_ppb)
-        snprintf(out + used, room - (size_t)used,
+        snprintf(out + used, capacity - (size_t)used,
                  EVENTSPACE_COUNTER_OFFSET "%" PRId64 " rate_ppb=%" PRId64,
                  simulated_offset_ns, simulated_rate_ppb);
 }

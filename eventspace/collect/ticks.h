@@ -42,8 +42,9 @@ double eventspace_ticks_hz(void);
 int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb);
 
 /* The name of the counter: of this boot of this machine, with its source and
- * what is simulated. "" when the machine has none. `room` is 128 at least. */
-void eventspace_ticks_name(char *out, size_t room);
+ * what is simulated. "" when the machine has none. `capacity` is 128 at least.
+ */
+void eventspace_ticks_name(char *out, size_t capacity);
 /* What stands in it before a simulated counter's offset in nanoseconds. */
 #define EVENTSPACE_COUNTER_OFFSET " offset_ns="
 

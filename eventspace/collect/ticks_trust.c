@@ -46,14 +46,14 @@ bool eventspace__ticks_believed(const char *current, const char *available)
 }
 
 /* A file of sysfs as a text; NULL when it cannot be read. */
-static const char *file_text(const char *file, char *out, size_t room)
+static const char *file_text(const char *file, char *out, size_t capacity)
 {
     FILE *in = fopen(file, "re");
     size_t got;
 
     if (!in)
         return NULL;
-    got = fread(out, 1, room - 1, in);
+    got = fread(out, 1, capacity - 1, in);
     fclose(in);
     out[got] = 0;
     return got ? out : NULL;

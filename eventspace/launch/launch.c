@@ -32,14 +32,14 @@ typedef struct launch {
 
 static int map_load(launch *l)
 {
-    paths_complaints complaints = {0};
+    paths_diagnostics diagnostics = {0};
     int err = eventspace_register(); /* the map may have collectors */
 
     if (!err)
         err = paths_map_read(&l->map, l->options->map_file);
     if (!err) {
-        err = paths_map_check(l->map, &complaints);
-        paths_complaints_clear(&complaints);
+        err = paths_map_check(l->map, &diagnostics);
+        paths_diagnostics_clear(&diagnostics);
     }
     if (!err && l->map->host_count == 0)
         err = pastset_fail(PASTSET_EMAP,

@@ -71,7 +71,7 @@ typedef struct eventspace_launch_options {
  * well, else 1. Prints the hosts' lines and, when something failed, one line
  * per failed host.
  * Errors (nothing was started): PASTSET_EIO, PASTSET_EMAP (with the map's
- * first complaint: call paths_map_check to show them all), PASTSET_EEXIST,
+ * first diagnostic: call paths_map_check to show them all), PASTSET_EEXIST,
  * PASTSET_EINVAL, PASTSET_ENOENT (no such host, no such program),
  * PASTSET_EFORMAT, PASTSET_EAUTH (the key file), PASTSET_ELIMIT,
  * PASTSET_ENOMEM. */

@@ -120,7 +120,7 @@ static void spoken(uv_work_t *work, int status)
     n->over(n->context);
 }
 
-static uint32_t patience_ms(const launch_notice *n, bool well)
+static uint32_t timeout_ms(const launch_notice *n, bool well)
 {
     uint64_t age = uv_now(n->loop) - n->since_ms;
 
@@ -149,7 +149,7 @@ int eventspace__notice_send(launch_notice *n, launch_end end, const char *how)
         snprintf(text, sizeof(text), "host %s ended %s: %s", n->host->name,
                  before, how);
     options.how = text;
-    options.wait_ms = patience_ms(n, end == LAUNCH_ENDED_WELL);
+    options.wait_ms = timeout_ms(n, end == LAUNCH_ENDED_WELL);
     err = paths_stand_in_create(&n->stand_in, &options);
     if (err)
         return err;

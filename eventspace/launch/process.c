@@ -359,7 +359,7 @@ static bool meta_finish(const process *p, eventspace_state state,
 }
 
 /* What it said itself of how it failed. */
-static bool meta_says(const process *p, char *text, size_t room)
+static bool meta_says(const process *p, char *text, size_t capacity)
 {
     char file[EVENTSPACE_PATH_BYTES];
     eventspace_meta meta;
@@ -369,7 +369,7 @@ static bool meta_says(const process *p, char *text, size_t room)
         eventspace_meta_load(&meta, file) != 0 ||
         meta.state != EVENTSPACE_FAILED || !meta.text[0])
         return false;
-    snprintf(text, room, "%s", meta.text);
+    snprintf(text, capacity, "%s", meta.text);
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 /* A line of mountinfo: "ID PARENT MAJOR:MINOR ROOT WHERE OPTIONS [...] - TYPE
  * WHAT ..." (proc(5)). The last that fits is the one that is seen. */
-static void line_take(char *out, size_t room, const char *line,
+static void line_take(char *out, size_t capacity, const char *line,
                       unsigned long device)
 {
     char where[1024], type[64], what[1024];
@@ -23,10 +23,10 @@ static void line_take(char *out, size_t room, const char *line,
             3 &&
         makedev(of_major, of_minor) == device &&
         sscanf(dash, " - %63s %1023s", type, what) == 2)
-        snprintf(out, room, "%s (%s, %s)", where, what, type);
+        snprintf(out, capacity, "%s (%s, %s)", where, what, type);
 }
 
-void eventspace_disk_name(char *out, size_t room, const char *path)
+void eventspace_disk_name(char *out, size_t capacity, const char *path)
 {
     char line[LINE_BYTES];
     struct stat status;
@@ -39,7 +39,7 @@ void eventspace_disk_name(char *out, size_t room, const char *path)
     if (!mounts)
         return;
     while (fgets(line, sizeof(line), mounts))
-        line_take(out, room, line, status.st_dev);
+        line_take(out, capacity, line, status.st_dev);
     fclose(mounts);
 }
 

@@ -10,7 +10,7 @@
 
 /* Writes where the file system of `path` is mounted and what it is, such as
  * "/data (/dev/vdb, ext4)"; "" when that cannot be found out. */
-void eventspace_disk_name(char *out, size_t room, const char *path);
+void eventspace_disk_name(char *out, size_t capacity, const char *path);
 
 /* Bytes that an ordinary user may still write there; UINT64_MAX when that is
  * not known. */

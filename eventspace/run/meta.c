@@ -25,7 +25,7 @@
 
 #define PATH_BYTES 4096
 /* No counter is faster; with this ticks become times without overflow. */
-#define MOST_HZ 1e12
+#define MAX_HZ 1e12
 
 /* Two hosts of one machine: what their counters and their wall clocks say of
  * the time between their starts differs by less than this. */
@@ -88,9 +88,9 @@ const char *eventspace_state_name(eventspace_state state)
 
 /* --- packing --- */
 
-static int pack_text(msgpack_packer *packer, const char *text, size_t room)
+static int pack_text(msgpack_packer *packer, const char *text, size_t capacity)
 {
-    size_t length = strnlen(text, room - 1);
+    size_t length = strnlen(text, capacity - 1);
     return msgpack_pack_str_with_body(packer, text, length);
 }
 
@@ -318,13 +318,13 @@ static int take_text(char *out, const field *f, const msgpack_object *value,
     return 0;
 }
 
-static int take_number(uint64_t *out, uint64_t most, const field *f,
+static int take_number(uint64_t *out, uint64_t max, const field *f,
                        const msgpack_object *value, const char *file)
 {
-    if (value->type != MSGPACK_OBJECT_POSITIVE_INTEGER || value->via.u64 > most)
+    if (value->type != MSGPACK_OBJECT_POSITIVE_INTEGER || value->via.u64 > max)
         return pastset_fail(PASTSET_EFORMAT,
                             "%s: \"%s\" is not a number from 0 to %" PRIu64,
-                            file, f->key, most);
+                            file, f->key, max);
     *out = value->via.u64;
     return 0;
 }
@@ -374,7 +374,7 @@ static int take_field(eventspace_meta *meta, const field *f,
         return err;
     case FIELD_HZ:
         if (value->type != MSGPACK_OBJECT_FLOAT64 ||
-            !(value->via.f64 >= 1 && value->via.f64 <= MOST_HZ))
+            !(value->via.f64 >= 1 && value->via.f64 <= MAX_HZ))
             return pastset_fail(PASTSET_EFORMAT,
                                 "%s: \"%s\" is not a float64 from 1 to 1e12",
                                 file, f->key);

@@ -20,7 +20,7 @@
 /* A process that began later than this after it wrote is another one. */
 #define RECYCLED_NS 2000000000
 
-int eventspace_run_file(char *out, size_t room, const char *directory,
+int eventspace_run_file(char *out, size_t capacity, const char *directory,
                         const char *host, const char *suffix)
 {
     int length;
@@ -30,12 +30,12 @@ int eventspace_run_file(char *out, size_t room, const char *directory,
                             "host \"%s\": its files are named after it, so its "
                             "name must not begin with \".\" or contain \"/\"",
                             host);
-    length = snprintf(out, room, "%s/%s%s", directory, host, suffix);
-    if (length < 0 || (size_t)length >= room)
+    length = snprintf(out, capacity, "%s/%s%s", directory, host, suffix);
+    if (length < 0 || (size_t)length >= capacity)
         return pastset_fail(PASTSET_EINVAL,
                             "host \"%.100s\": the names of its files are "
                             "longer than %zu bytes",
-                            host, room - 1);
+                            host, capacity - 1);
     return 0;
 }
 

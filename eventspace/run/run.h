@@ -13,10 +13,10 @@
  *
  * Trace elements. A collector names its trace element by the attribute
  * `trace`. Each thread that passes operations through the collectors of a
- * trace element writes to a lane of its own, so that no writer ever waits for
- * another: the element `NAME` is the first lane, `NAME~2`, `NAME~3` ... are
+ * trace element writes to a stream of its own, so that no writer ever waits for
+ * another: the element `NAME` is the first stream, `NAME~2`, `NAME~3` ... are
  * those of further threads. They are created when the first tuple comes.
- * Here, a trace element is all of its lanes, and a lane is what was drained
+ * Here, a trace element is all of its streams, and a stream is what was drained
  * from it and what is still in it.
  *
  * Threads:   one thread per eventspace_run.
@@ -39,7 +39,7 @@ typedef struct eventspace_run_host {
     bool has_meta; /* else the host never came up, or its file is bad */
     bool has_space;
     char problem[512];    /* what is wrong with its files; "" when nothing.
-                             The events of damaged lanes are left out */
+                             The events of damaged streams are left out */
     eventspace_meta meta; /* `state` as found: RUNNING becomes KILLED when no
                              process of that number is there any more */
     pastset_space *space; /* NULL unless has_space */
@@ -51,7 +51,7 @@ typedef struct eventspace_run_host {
 int eventspace_run_open(eventspace_run **out, const char *directory);
 
 /* Looks again, while the run goes on: for hosts that have come up or ended,
- * and for new lanes (events and each look for those themselves). Times move
+ * and for new streams (events and each look for those themselves). Times move
  * when a host that started earlier turns up.
  * Errors: PASTSET_ENOMEM; what is wrong with a host is its `problem`. */
 int eventspace_run_refresh(eventspace_run *run);
@@ -76,7 +76,7 @@ uint32_t eventspace_run_collectors(const eventspace_run *run);
 bool eventspace_run_is_damaged(const eventspace_run_host *host);
 size_t eventspace_run_damaged(const eventspace_run *run);
 
-/* True for elements of a host's space that are lanes of a trace element. */
+/* True for elements of a host's space that are streams of a trace element. */
 bool eventspace_run_is_trace(const eventspace_run *run,
                              pastset_element *element);
 
@@ -97,57 +97,58 @@ typedef struct eventspace_events {
 int eventspace_run_events(eventspace_run *run, size_t host,
                           eventspace_events *out);
 
-/* Calls `each` for every trace tuple of a host, lane by lane, in the order in
- * which they were written; those that come while it walks are left for the
+/* Calls `each` for every trace tuple of a host, stream by stream, in the order
+ * in which they were written; those that come while it walks are left for the
  * next time. A non-zero answer ends the walk and is returned.
  * Errors: PASTSET_EINVAL (no such host). */
 typedef int eventspace_each(const eventspace_trace *event, void *context);
 int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
                         void *context);
 
-/* --- lane by lane, many tuples at a time --- */
+/* --- stream by stream, many tuples at a time --- */
 
-/* What is in a lane and what was drained from it; either may be NULL, not
+/* What is in a stream and what was drained from it; either may be NULL, not
  * both. Borrowed from the run, and may be copied and kept as long as that. */
-typedef struct eventspace_lane {
+typedef struct eventspace_stream {
     eventspace_run *run;
     size_t host;
     const char *name;
     pastset_element *present, *drained;
-} eventspace_lane;
+} eventspace_stream;
 
-/* Looks for new lanes and calls `each` for all of a host's, in the order in
+/* Looks for new streams and calls `each` for all of a host's, in the order in
  * which they were made. A non-zero answer ends it and is returned.
  * Errors: PASTSET_EINVAL (no such host). */
-typedef int eventspace_lane_each(const eventspace_lane *lane, void *context);
-int eventspace_run_lanes_each(eventspace_run *run, size_t host,
-                              eventspace_lane_each *each, void *context);
+typedef int eventspace_stream_each(const eventspace_stream *stream,
+                                   void *context);
+int eventspace_run_streams_each(eventspace_run *run, size_t host,
+                                eventspace_stream_each *each, void *context);
 
-/* Reads tuples of a lane into `out`, which has room for `most`: the first that
+/* Reads tuples of a stream into `out`, which has room for `max`: the first that
  * can be read at or after `*index`, and those that follow it without a gap.
  * `*index` becomes the index of the first. Never waits, and makes no system
- * call unless the lane is drained or its file damaged.
+ * call unless the stream is drained or its file damaged.
  * Errors: PASTSET_EAGAIN (none there), PASTSET_EFORMAT (a part of the file is
  * damaged: `*index` stands behind it; call again for the rest). `*count` is 0
  * then. */
-int eventspace_lane_read(eventspace_lane *lane, uint64_t *index,
-                         eventspace_trace *out, size_t most, size_t *count);
+int eventspace_stream_read(eventspace_stream *stream, uint64_t *index,
+                           eventspace_trace *out, size_t max, size_t *count);
 
-/* Of a lane, at one moment. Tuples can be read below `drained`, and from
+/* Of a stream, at one moment. Tuples can be read below `drained`, and from
  * `first` on. */
-typedef struct eventspace_lane_counts {
+typedef struct eventspace_stream_counts {
     uint64_t written;    /* and the index of the next */
     uint64_t refused;    /* made, but at the limit or for want of disk: these
                             have no index */
     uint64_t starved;    /* of these, for want of disk */
     uint64_t blocked_ns; /* for which the collector waited for room */
-    uint64_t drained;    /* tuples, from the lane's first on */
-    uint64_t first;      /* the lowest that is in the lane itself */
+    uint64_t drained;    /* tuples, from the stream's first on */
+    uint64_t first;      /* the lowest that is in the stream itself */
     uint64_t present;    /* that can be read, from either */
-} eventspace_lane_counts;
+} eventspace_stream_counts;
 
-void eventspace_lane_count(const eventspace_lane *lane,
-                           eventspace_lane_counts *out);
+void eventspace_stream_count(const eventspace_stream *stream,
+                             eventspace_stream_counts *out);
 
 /* Adds to what is wrong with a host's files (`problem`), each thing once; for
  * those who find it out when they read. */
@@ -174,7 +175,7 @@ int eventspace_run_settle(const char *directory, const char *host);
 /* The name of a host's file: directory/host + suffix (".space").
  * Errors: PASTSET_EINVAL when the host's name cannot be that of a file, or
  * the whole has no room. */
-int eventspace_run_file(char *out, size_t room, const char *directory,
+int eventspace_run_file(char *out, size_t capacity, const char *directory,
                         const char *host, const char *suffix);
 
 #endif

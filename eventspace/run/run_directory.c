@@ -30,11 +30,11 @@ static int fail_io(const char *name)
                         "%s: %s", name, strerror(error));
 }
 
-static int file_name(char *out, size_t room, const char *directory,
+static int file_name(char *out, size_t capacity, const char *directory,
                      const char *name)
 {
-    int length = snprintf(out, room, "%s/%s", directory, name);
-    if (length < 0 || (size_t)length >= room)
+    int length = snprintf(out, capacity, "%s/%s", directory, name);
+    if (length < 0 || (size_t)length >= capacity)
         return pastset_fail(PASTSET_EIO, "%.100s...: the name is too long",
                             directory);
     return 0;

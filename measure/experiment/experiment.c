@@ -29,8 +29,8 @@ static int summarise(measure_case *c)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the medians");
     memcpy(sorted, c->times_s, c->runs * sizeof(*sorted));
     qsort(sorted, c->runs, sizeof(*sorted), by_time);
-    c->least_s = sorted[0];
-    c->most_s = sorted[c->runs - 1];
+    c->min_s = sorted[0];
+    c->max_s = sorted[c->runs - 1];
     c->median_s = (sorted[(c->runs - 1) / 2] + sorted[c->runs / 2]) / 2;
     free(sorted);
     return 0;

@@ -61,7 +61,7 @@ typedef struct measure_experiment_options {
     size_t case_count;
     uint32_t runs; /* of each; 0: 5 */
     uint64_t seed; /* of the order */
-    predict_law law;
+    predict_scheduler scheduler;
     const char *profile; /* read if it is there, else written; NULL: neither */
     volatile sig_atomic_t *stop;    /* set by a signal: end soon; NULL: none */
     volatile sig_atomic_t *pass_on; /* as that of measure_profile_options */
@@ -73,11 +73,11 @@ typedef struct measure_experiment_options {
 /* One case; the first of an experiment is "dedicated". */
 typedef struct measure_case {
     char *text;
-    double *times_s;                  /* in the order of their rounds */
-    double *others;                   /* the share of the processors that other
-                                         programs had in each: others.h */
-    uint32_t runs;                    /* that ended well so far */
-    double median_s, least_s, most_s; /* NaN: there is none */
+    double *times_s;               /* in the order of their rounds */
+    double *others;                /* the share of the processors that other
+                                      programs had in each: others.h */
+    uint32_t runs;                 /* that ended well so far */
+    double median_s, min_s, max_s; /* NaN: there is none */
     bool predicted;
     predict_answers answers;
 } measure_case;

@@ -26,7 +26,7 @@ static double load_of(const experiment_conditions *conditions, uint32_t node)
 
 /* A node may have several processors: then its competitors may use the same
  * ones, and inherit that from us. */
-static int compete(measure_competitors **out, const experiment_node *node,
+static int compete(measure_background_load **out, const experiment_node *node,
                    double load)
 {
     cpu_set_t before, set;
@@ -34,13 +34,13 @@ static int compete(measure_competitors **out, const experiment_node *node,
     if (err)
         return err;
     if (CPU_COUNT(&set) == 1)
-        return measure_competitors_start_share(out, atoi(node->processors),
-                                               load);
+        return measure_background_load_start_share(out, atoi(node->processors),
+                                                   load);
     if (sched_getaffinity(0, sizeof(before), &before) != 0 ||
         sched_setaffinity(0, sizeof(set), &set) != 0)
         return pastset_fail(PASTSET_EINVAL, "processors %s: %s",
                             node->processors, strerror(errno));
-    err = measure_competitors_start_share(out, -1, load);
+    err = measure_background_load_start_share(out, -1, load);
     sched_setaffinity(0, sizeof(before), &before);
     return err;
 }
@@ -80,14 +80,15 @@ int experiment__apply(experiment_applied *out, experiment_setup *s,
                       const experiment_conditions *conditions)
 {
     int err;
-    out->competitors = calloc(s->node_count + 1, sizeof(*out->competitors));
-    if (!out->competitors)
+    out->background_load =
+        calloc(s->node_count + 1, sizeof(*out->background_load));
+    if (!out->background_load)
         return pastset_fail(PASTSET_ENOMEM, "no memory for competitors");
     err = set_links(s, conditions, false);
     for (uint32_t i = 0; i < s->node_count && !err; i++) {
         double load = load_of(conditions, i);
         if (load > 0)
-            err = compete(&out->competitors[i], &s->nodes[i], load);
+            err = compete(&out->background_load[i], &s->nodes[i], load);
     }
     return err;
 }
@@ -95,9 +96,9 @@ int experiment__apply(experiment_applied *out, experiment_setup *s,
 void experiment__undo(experiment_applied *applied, experiment_setup *s,
                       const experiment_conditions *conditions)
 {
-    for (size_t i = 0; applied->competitors && i < s->node_count; i++)
-        measure_competitors_stop(applied->competitors[i]);
-    free(applied->competitors);
-    applied->competitors = NULL;
+    for (size_t i = 0; applied->background_load && i < s->node_count; i++)
+        measure_background_load_stop(applied->background_load[i]);
+    free(applied->background_load);
+    applied->background_load = NULL;
     (void)set_links(s, conditions, true);
 }

@@ -11,7 +11,7 @@
 #include "pastset/status.h"
 
 #define BLANKS " \t\n"
-#define MOST_LOAD 1000
+#define MAX_LOAD 1000
 #define ALL (PREDICT_OF_NODES | PREDICT_OF_LINKS | PREDICT_BUSY)
 
 /* Whether an experiment can make it true. */
@@ -23,10 +23,10 @@ static int check(const experiment_condition *c)
                             "%s: an experiment cannot change how fast a "
                             "processor is; it can add load",
                             c->text);
-    if (c->is.load > MOST_LOAD)
+    if (c->is.load > MAX_LOAD)
         return pastset_fail(PASTSET_EINVAL,
                             "%s: the load %g is no number from 0 to %d",
-                            c->text, c->is.load, MOST_LOAD);
+                            c->text, c->is.load, MAX_LOAD);
     if (!(told & PREDICT_OF_NODES) && told != PREDICT_BANDWIDTH)
         return pastset_fail(PASTSET_EINVAL,
                             "%s: an experiment can make a load, as in "

@@ -68,7 +68,7 @@ const measure_wire *experiment__wire(const experiment_setup *s, double limit);
 /* --- conditions made true: experiment_apply.c --- */
 
 typedef struct experiment_applied {
-    measure_competitors **competitors; /* by node */
+    measure_background_load **background_load; /* by node */
 } experiment_applied;
 
 int experiment__apply(experiment_applied *out, experiment_setup *s,

@@ -22,8 +22,8 @@
 #define ADDRESS_BYTES 128
 #define SECONDS 2.5
 #define TRIES 4
-#define LEAST_MOST 65536 /* of the sizes that are measured */
-#define MOST (1 << 20)
+#define LEAST_MAX 65536 /* of the sizes that are measured */
+#define MAX (1 << 20)
 
 /* --- one end of a link, in a process of its own --- */
 
@@ -106,14 +106,14 @@ static void be_server(const experiment_setup *s, int fd)
 static measure_link_options options_for(const experiment_setup *s, double limit)
 {
     const predict_profile *p = s->result->profile;
-    measure_link_options out = {.most = LEAST_MOST, .seconds_s = SECONDS};
+    measure_link_options out = {.max = LEAST_MAX, .seconds_s = SECONDS};
     for (size_t i = 0; i < p->message_count; i++)
         while (p->messages[i].from != p->messages[i].to &&
-               out.most < p->messages[i].bytes && out.most < MOST)
-            out.most *= 2;
+               out.max < p->messages[i].bytes && out.max < MAX)
+            out.max *= 2;
     /* There and back, each half as large as the next, six times. */
     if (limit > 0)
-        out.seconds_s += 24 * (double)out.most / limit;
+        out.seconds_s += 24 * (double)out.max / limit;
     out.processor = atoi(s->nodes[0].processors);
     return out;
 }

@@ -198,8 +198,8 @@ static int predict_case(measure_case *out, const experiment_setup *s,
                         const experiment_conditions *conditions)
 {
     predict_scenario *scenario = NULL;
-    int err =
-        predict_scenario_create(&scenario, s->result->profile, s->options->law);
+    int err = predict_scenario_create(&scenario, s->result->profile,
+                                      s->options->scheduler);
     for (size_t i = 0; !err && conditions && i < conditions->count; i++)
         err = scenario_add(scenario, s, &conditions->items[i]);
     if (!err)

@@ -120,12 +120,12 @@ int experiment__setup_add_node(experiment_setup *s, const char *name,
 
 static int hosts_find(experiment_setup *s)
 {
-    paths_complaints complaints = {0};
+    paths_diagnostics diagnostics = {0};
     paths_map *map = NULL;
     int err = paths_map_read(&map, s->options->map);
     if (!err)
-        err = paths_map_check(map, &complaints);
-    paths_complaints_clear(&complaints);
+        err = paths_map_check(map, &diagnostics);
+    paths_diagnostics_clear(&diagnostics);
     for (uint32_t i = 0; !err && i < map->host_count; i++) {
         char text[16];
         snprintf(text, sizeof(text), "%u",
@@ -178,7 +178,7 @@ static int cases_make(experiment_setup *s)
         return no_memory();
     for (size_t i = 0; i <= o->case_count; i++) {
         measure_case *c = &e->cases[i];
-        c->median_s = c->least_s = c->most_s = __builtin_nan("");
+        c->median_s = c->min_s = c->max_s = __builtin_nan("");
         c->text = strdup(i ? o->cases[i - 1] : "dedicated");
         c->times_s = calloc(runs, sizeof(*c->times_s));
         c->others = calloc(runs, sizeof(*c->others));

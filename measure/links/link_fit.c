@@ -204,14 +204,14 @@ static bool is_level(line l, const measure_link *link)
 
 /* On a machine that does other things too the least times are still those of
  * the link. */
-static line fit_least(const measure_link *link)
+static line fit_min(const measure_link *link)
 {
-    measure_link least = *link;
+    measure_link min = *link;
 
-    for (size_t i = 0; i < least.size_count; i++)
-        if (least.sizes[i].least_s > 0)
-            least.sizes[i].median_s = least.sizes[i].least_s;
-    return fit(&least);
+    for (size_t i = 0; i < min.size_count; i++)
+        if (min.sizes[i].min_s > 0)
+            min.sizes[i].median_s = min.sizes[i].min_s;
+    return fit(&min);
 }
 
 int measure_link_fit(measure_link *link)
@@ -220,11 +220,11 @@ int measure_link_fit(measure_link *link)
     int err = check_sizes(link);
     if (err)
         return err;
-    link->by_least = false;
+    link->by_min = false;
     l = fit(link);
     if (is_level(l, link)) {
-        link->by_least = true;
-        l = fit_least(link);
+        link->by_min = true;
+        l = fit_min(link);
     }
     if (is_level(l, link))
         return pastset_fail(PASTSET_EINVAL,

@@ -18,12 +18,12 @@
 
 static const char magic[8] = "ESLINK01";
 
-int measure__peer_tune(measure__peer *peer, double patience_s)
+int measure__peer_tune(measure__peer *peer, double timeout_s)
 {
     int on = 1;
     struct timeval t = {
-        (time_t)patience_s,
-        (suseconds_t)((patience_s - (double)(time_t)patience_s) * 1e6)};
+        (time_t)timeout_s,
+        (suseconds_t)((timeout_s - (double)(time_t)timeout_s) * 1e6)};
     if (t.tv_sec == 0 && t.tv_usec == 0)
         t.tv_usec = 1; /* zero would be for ever */
     if (setsockopt(peer->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) ||

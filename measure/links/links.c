@@ -60,10 +60,10 @@ static int fail_connect(const char *address, int error)
 }
 
 /* 0, or errno. */
-static int connect_within(int fd, const paths_address *a, double patience_s)
+static int connect_within(int fd, const paths_address *a, double timeout_s)
 {
     struct pollfd p = {fd, POLLOUT, 0};
-    double until = measure__seconds() + patience_s;
+    double until = measure__seconds() + timeout_s;
     int error = 0, ready;
     socklen_t bytes = sizeof(error);
     if (connect(fd, (const struct sockaddr *)&a->socket, a->bytes) == 0)
@@ -91,13 +91,13 @@ static int open_peer(run *r, const char *address)
                         SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (r->peer.fd < 0)
         return pastset_fail(PASTSET_EIO, "no socket: %s", strerror(errno));
-    error = connect_within(r->peer.fd, &a, r->o.patience_s);
+    error = connect_within(r->peer.fd, &a, r->o.timeout_s);
     if (error)
         return fail_connect(address, error);
     if (fcntl(r->peer.fd, F_SETFL, 0))
         return pastset_fail(PASTSET_EIO, "the connection to %s: %s", address,
                             strerror(errno));
-    return measure__peer_tune(&r->peer, r->o.patience_s);
+    return measure__peer_tune(&r->peer, r->o.timeout_s);
 }
 
 /* --- messages --- */
@@ -151,7 +151,7 @@ static void size_fill(measure_link_size *s, run *r, uint64_t bytes,
     s->bytes = bytes;
     s->rounds = rounds;
     s->median_s = (t[(rounds - 1) / 2] + t[rounds / 2]) / 4;
-    s->least_s = t[0] / 2;
+    s->min_s = t[0] / 2;
 }
 
 /* `first_s` gets the time of the first round trip. */
@@ -176,15 +176,15 @@ static int measure_size(measure_link_size *s, run *r, uint64_t bytes,
 
 static uint64_t size_next(const run *r, uint64_t bytes)
 {
-    if (bytes == r->o.most)
+    if (bytes == r->o.max)
         return 0;
-    return bytes * 2 > r->o.most ? r->o.most : bytes * 2;
+    return bytes * 2 > r->o.max ? r->o.max : bytes * 2;
 }
 
 static uint32_t sizes_planned(const run *r)
 {
     uint32_t count = 0;
-    for (uint64_t m = r->o.least; m; m = size_next(r, m))
+    for (uint64_t m = r->o.min; m; m = size_next(r, m))
         count++;
     return count;
 }
@@ -193,7 +193,7 @@ static int measure_sizes(measure_link *out, run *r)
 {
     double share_s = r->o.seconds_s / sizes_planned(r), first_s = 0;
     int err = 0;
-    for (uint64_t m = r->o.least; m && !err; m = size_next(r, m)) {
+    for (uint64_t m = r->o.min; m && !err; m = size_next(r, m)) {
         double spent = measure__seconds() - r->start_s;
         if (out->size_count >= 2 &&
             spent + 2.5 * first_s > 1.5 * r->o.seconds_s)
@@ -212,18 +212,18 @@ static int options_fill(measure_link_options *o,
                         const measure_link_options *given)
 {
     *o = given ? *given : (measure_link_options){.processor = -1};
-    o->least = o->least ? o->least : 1;
-    o->most = o->most ? o->most : 1 << 20;
+    o->min = o->min ? o->min : 1;
+    o->max = o->max ? o->max : 1 << 20;
     o->seconds_s = o->seconds_s != 0 ? o->seconds_s : 2;
-    o->patience_s = o->patience_s != 0 ? o->patience_s : 5;
-    if (o->least >= o->most || o->most > MEASURE__LINK_LARGEST)
+    o->timeout_s = o->timeout_s != 0 ? o->timeout_s : 5;
+    if (o->min >= o->max || o->max > MEASURE__LINK_LARGEST)
         return pastset_fail(PASTSET_EINVAL,
                             "sizes from %llu to %llu: the first must be the "
                             "smaller one, the last no more than %d",
-                            (unsigned long long)o->least,
-                            (unsigned long long)o->most, MEASURE__LINK_LARGEST);
+                            (unsigned long long)o->min,
+                            (unsigned long long)o->max, MEASURE__LINK_LARGEST);
     if (!(o->seconds_s > 0 && o->seconds_s <= 1000) ||
-        !(o->patience_s > 0 && o->patience_s <= 1000))
+        !(o->timeout_s > 0 && o->timeout_s <= 1000))
         return pastset_fail(PASTSET_EINVAL,
                             "the time is a number of seconds up to 1000");
     return 0;
@@ -234,7 +234,7 @@ static int run_all(measure_link *out, run *r)
     measure__frame end = {0, 0, 0};
     int err;
     r->start_s = measure__seconds();
-    r->peer.until_s = r->start_s + 3 * r->o.seconds_s + 2 * r->o.patience_s;
+    r->peer.until_s = r->start_s + 3 * r->o.seconds_s + 2 * r->o.timeout_s;
     err = measure_sizes(out, r);
     if (!err)
         err = agree(r, &end);

@@ -19,7 +19,7 @@
 
 typedef struct measure_link_size {
     uint64_t bytes;
-    double median_s, least_s; /* one way */
+    double median_s, min_s; /* one way */
     double fitted_s;
     uint32_t rounds;
 } measure_link_size;
@@ -34,19 +34,19 @@ typedef struct measure_link {
     double burst;     /* bytes that it lets through at once after a rest */
     double alone_s;   /* time of the smallest message */
     double residual;  /* root mean square of (median - fitted)/fitted */
-    bool by_least;    /* medians scatter so much that larger messages take no
-                         longer than small ones: L and B are from the least
-                         times, and all others from these */
+    bool by_min;      /* medians scatter so much that larger messages take no
+                           longer than small ones: L and B are from the least
+                           times, and all others from these */
     measure_link_size sizes[MEASURE_LINK_SIZES];
     size_t size_count;
 } measure_link;
 
 typedef struct measure_link_options {
-    uint64_t least, most; /* sizes, up to 16 MiB; 0: 1 byte, 1 MiB */
-    double seconds_s;     /* about so long in all; 0: 2. What does not fit in is
-                             left out, the largest sizes first */
-    int processor;        /* pin this end there; -1: not */
-    double patience_s;    /* for connecting, and for silence; 0: 5 */
+    uint64_t min, max; /* sizes, up to 16 MiB; 0: 1 byte, 1 MiB */
+    double seconds_s;  /* about so long in all; 0: 2. What does not fit in is
+                          left out, the largest sizes first */
+    int processor;     /* pin this end there; -1: not */
+    double timeout_s;  /* for connecting, and for silence; 0: 5 */
 } measure_link_options;
 
 /* The end that answers: listens at "ADDRESS:PORT" (paths/net/address.h; without
@@ -64,7 +64,7 @@ int measure_link_run(measure_link *out, const char *address,
 /* Both ends on this machine, over loopback, on two processors if there are;
  * `processor` is where this end is. Errors: those of the two above. */
 int measure_link_here(measure_link *out, const measure_link_options *options);
-/* Only the fit, of sizes[].median_s, or of least_s: see by_least. Errors:
+/* Only the fit, of sizes[].median_s, or of min_s: see by_min. Errors:
  * PASTSET_EINVAL (fewer than two sizes, or times that make no link). */
 int measure_link_fit(measure_link *link);
 

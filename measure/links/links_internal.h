@@ -35,8 +35,8 @@ typedef struct measure__peer {
     unsigned char *data; /* MEASURE__LINK_LARGEST */
 } measure__peer;
 
-/* Blocks no longer than `patience_s` for anything, and sends at once. */
-int measure__peer_tune(measure__peer *peer, double patience_s);
+/* Blocks no longer than `timeout_s` for anything, and sends at once. */
+int measure__peer_tune(measure__peer *peer, double timeout_s);
 
 /* Errors: PASTSET_EHOST: gone, silent, or out of time; PASTSET_EPROTO: the
  * frame is none of ours. */

@@ -32,9 +32,9 @@
  * meets many. */
 #define PERIOD_S 0.05
 
-enum { MOST = 1024 };
+enum { MAX = 1024 };
 
-struct measure_competitors {
+struct measure_background_load {
     uint32_t count;
     pid_t pids[];
 };
@@ -92,7 +92,7 @@ static int wait_ready(int ready)
                                    "a competing process died at its start");
 }
 
-static int start_one(measure_competitors *c, int processor, double share)
+static int start_one(measure_background_load *c, int processor, double share)
 {
     pid_t parent = getpid();
     int ends[2], err;
@@ -115,17 +115,17 @@ static int start_one(measure_competitors *c, int processor, double share)
     return err;
 }
 
-int measure_competitors_start_share(measure_competitors **out, int processor,
-                                    double load)
+int measure_background_load_start_share(measure_background_load **out,
+                                        int processor, double load)
 {
-    measure_competitors *c;
+    measure_background_load *c;
     double whole = floor(load);
     int err = 0;
     *out = NULL;
-    if (!(load >= 0 && load <= MOST))
+    if (!(load >= 0 && load <= MAX))
         return pastset_fail(PASTSET_EINVAL,
                             "a load of %g: it is a number from 0 to %d", load,
-                            MOST);
+                            MAX);
     c = calloc(1, sizeof(*c) + ((size_t)whole + 1) * sizeof(*c->pids));
     if (!c)
         return pastset_fail(PASTSET_ENOMEM, "no memory for competitors");
@@ -135,26 +135,27 @@ int measure_competitors_start_share(measure_competitors **out, int processor,
     if (!err && load - whole >= 0.001)
         err = start_one(c, processor, load - whole);
     if (err)
-        measure_competitors_stop(c);
+        measure_background_load_stop(c);
     else
         *out = c;
     return err;
 }
 
-int measure_competitors_start(measure_competitors **out, int processor,
-                              uint32_t count)
+int measure_background_load_start(measure_background_load **out, int processor,
+                                  uint32_t count)
 {
-    return measure_competitors_start_share(out, processor, count);
+    return measure_background_load_start_share(out, processor, count);
 }
 
-void measure_competitors_stop(measure_competitors *competitors)
+void measure_background_load_stop(measure_background_load *background_load)
 {
-    if (!competitors)
+    if (!background_load)
         return;
-    for (uint32_t i = 0; i < competitors->count; i++)
-        kill(competitors->pids[i], SIGKILL);
-    for (uint32_t i = 0; i < competitors->count; i++)
-        while (waitpid(competitors->pids[i], NULL, 0) < 0 && errno == EINTR) {
+    for (uint32_t i = 0; i < background_load->count; i++)
+        kill(background_load->pids[i], SIGKILL);
+    for (uint32_t i = 0; i < background_load->count; i++)
+        while (waitpid(background_load->pids[i], NULL, 0) < 0 &&
+               errno == EINTR) {
         }
-    free(competitors);
+    free(background_load);
 }

@@ -31,10 +31,10 @@
 /* --- /proc --- */
 
 /* 0 bytes when it is gone, as threads do. */
-static size_t slurp(int folder, const char *name, char *text, size_t room)
+static size_t slurp(int folder, const char *name, char *text, size_t capacity)
 {
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, text, room - 1);
+    ssize_t got = fd < 0 ? 0 : read(fd, text, capacity - 1);
     if (fd >= 0)
         close(fd);
     text[got > 0 ? got : 0] = 0;
@@ -87,7 +87,7 @@ static unsigned count_threads(int proc, const char *pid, int processor)
 }
 
 /* Threads that run or are ready, none of this process. */
-static int look(unsigned *count, int processor)
+static int snapshot(unsigned *count, int processor)
 {
     DIR *proc = opendir("/proc");
     struct dirent *entry;
@@ -151,12 +151,12 @@ static double read_average(void)
 
 /* "0-3,6"; cut where there is no room, so that the length tells what it would
  * need. */
-static size_t tell_set(char *text, size_t room, const cpu_set_t *set)
+static size_t tell_set(char *text, size_t capacity, const cpu_set_t *set)
 {
     size_t used = 0;
     for (int i = 0; i < CPU_SETSIZE; i++) {
         int from = i;
-        size_t left = used < room ? room - used : 0;
+        size_t left = used < capacity ? capacity - used : 0;
         if (!CPU_ISSET(i, set))
             continue;
         while (i + 1 < CPU_SETSIZE && CPU_ISSET(i + 1, set))
@@ -225,7 +225,7 @@ static int look_for(double *running, int processor, double seconds_s)
         double pause;
         int err;
         start = measure__seconds();
-        err = look(&count, processor);
+        err = snapshot(&count, processor);
         if (err)
             return err;
         sum += count;

@@ -1,4 +1,5 @@
-/* load.h - how loaded this host is, and which law its scheduler follows.
+/* load.h - how loaded this host is, and which scheduler model its scheduler
+ * follows.
  *
  * Threads: one thread per call. */
 #ifndef MEASURE_LOAD_H
@@ -10,7 +11,7 @@
 #include "predict/models/scheduler_model.h"
 
 /* Processes that compete for a processor. */
-typedef struct measure_competitors measure_competitors;
+typedef struct measure_background_load measure_background_load;
 
 /* `count` processes that are always busy, bound to the processor (-1: where the
  * caller may run).
@@ -26,15 +27,16 @@ typedef struct measure_competitors measure_competitors;
  * (PR_SET_PDEATHSIG), which therefore must live as long as they are wanted.
  * They are bound and compete when this comes back.
  * Errors: PASTSET_EINVAL: no such processor; PASTSET_EIO, PASTSET_ENOMEM. */
-int measure_competitors_start(measure_competitors **out, int processor,
-                              uint32_t count);
-void measure_competitors_stop(measure_competitors *competitors); /* or NULL */
+int measure_background_load_start(measure_background_load **out, int processor,
+                                  uint32_t count);
+void measure_background_load_stop(
+    measure_background_load *background_load); /* or NULL */
 
 /* A number of processes that need not be whole: the last of them is busy for
  * that share of its time, when it is alone. Against a busy program on a fair
  * scheduler it then costs just that share of the program's time. */
-int measure_competitors_start_share(measure_competitors **out, int processor,
-                                    double load);
+int measure_background_load_start_share(measure_background_load **out,
+                                        int processor, double load);
 
 #define MEASURE_PLACE_BYTES 64
 #define MEASURE_PLACE_BEGINS "boot-" /* the names of places, all of them */
@@ -53,18 +55,19 @@ typedef struct measure_load {
 } measure_load;
 int measure_load_now(measure_load *out, int processor, double seconds_s);
 
-typedef struct measure_law_options {
+typedef struct measure_scheduler_options {
     int processor;    /* -1: the first that we may use */
     double seconds_s; /* in all; 0: 6 */
     void (*progress)(void *context, double share);
     void *context;
-} measure_law_options;
+} measure_scheduler_options;
 
-/* Runs phases of many lengths alone and against competitors, and fits a law.
- * `samples` (freed by the caller; NULL: not wanted) gets what was measured.
- * Errors: those above; PASTSET_EAGAIN: the processor is loaded already, so that
- * nothing can be told. */
-int measure_law(predict_law *out, double *error, predict_law_sample **samples,
-                size_t *count, const measure_law_options *options);
+/* Runs phases of many lengths alone and against competitors, and fits a
+ * scheduler model. `samples` (freed by the caller; NULL: not wanted) gets what
+ * was measured. Errors: those above; PASTSET_EAGAIN: the processor is loaded
+ * already, so that nothing can be told. */
+int measure_scheduler(predict_scheduler *out, double *error,
+                      predict_scheduler_sample **samples, size_t *count,
+                      const measure_scheduler_options *options);
 
 #endif

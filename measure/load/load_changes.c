@@ -10,21 +10,22 @@
 #include "paths/generate/generate.h"
 
 #define PLACE "place"
-#define RATE_LEAST 1 /* bytes per second: files hold no less */
+#define RATE_MIN 1 /* bytes per second: files hold no less */
 
 /* Values move when the list grows, so the changes get them at the end only. */
 static int grow(measure_changes *list)
 {
-    size_t room = list->room ? 2 * list->room : 16;
-    void *items = realloc(list->items, room * sizeof(*list->items));
+    size_t capacity = list->capacity ? 2 * list->capacity : 16;
+    void *items = realloc(list->items, capacity * sizeof(*list->items));
     void *values;
     if (items)
         list->items = items;
-    values = items ? realloc(list->values, room * sizeof(*list->values)) : NULL;
+    values =
+        items ? realloc(list->values, capacity * sizeof(*list->values)) : NULL;
     if (!values)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a cluster's load");
     list->values = values;
-    list->room = room;
+    list->capacity = capacity;
     return 0;
 }
 
@@ -33,14 +34,15 @@ static int grow(measure_changes *list)
 static char *add(measure_changes *list, const char *host, const char *to,
                  const char *key)
 {
-    if (list->count == list->room && grow(list))
+    if (list->count == list->capacity && grow(list))
         return NULL;
     list->items[list->count] = (predict_cluster_change){host, to, key, NULL};
     return list->values[list->count++];
 }
 
 int measure_changes_host(measure_changes *list, const char *host,
-                         const measure_load *load, const predict_law *law)
+                         const measure_load *load,
+                         const predict_scheduler *scheduler)
 {
     char *value = add(list, host, NULL, "load");
     if (!value)
@@ -56,12 +58,12 @@ int measure_changes_host(measure_changes *list, const char *host,
             return PASTSET_ENOMEM;
         snprintf(value, sizeof(*list->values), "%s", load->place);
     }
-    if (!law)
+    if (!scheduler)
         return 0;
     value = add(list, host, NULL, "law");
     if (!value)
         return PASTSET_ENOMEM;
-    predict_law_text(*law, value, sizeof(*list->values));
+    predict_scheduler_text(*scheduler, value, sizeof(*list->values));
     return 0;
 }
 
@@ -79,7 +81,7 @@ static int add_flow(measure_changes *list, const char *from, const char *to,
         values[i] = list->values[list->count - 3 + i];
         values[i][0] = 0;
     }
-    if (link->rate < RATE_LEAST)
+    if (link->rate < RATE_MIN)
         return 0;
     measure_link_bandwidth_text(link->rate, values[0], sizeof(*list->values));
     snprintf(values[1], sizeof(*list->values), "%.0f", link->burst);

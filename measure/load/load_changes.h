@@ -14,13 +14,14 @@ typedef struct measure_changes {
     predict_cluster_change *items;
     char (*values)[MEASURE_PLACE_BYTES]; /* items[i].value, once it is written;
                                             "": the attribute is taken out */
-    size_t count, room;
+    size_t count, capacity;
 } measure_changes;
 
 /* Attributes load, processors, place if it is known, and law if it is not NULL.
  * Errors: PASTSET_ENOMEM. */
 int measure_changes_host(measure_changes *list, const char *host,
-                         const measure_load *load, const predict_law *law);
+                         const measure_load *load,
+                         const predict_scheduler *scheduler);
 /* Attributes bandwidth and latency of the link from--to; rate, burst and alone,
  * or none of them if it has no rate of its own. */
 int measure_changes_link(measure_changes *list, const char *from,

@@ -1,4 +1,5 @@
-/* load_internal.h - processes of our own, and how the law is probed. */
+/* load_internal.h - processes of our own, and how the scheduler model is
+ * probed. */
 #ifndef MEASURE_LOAD_INTERNAL_H
 #define MEASURE_LOAD_INTERNAL_H
 
@@ -43,8 +44,8 @@ typedef struct measure__phases {
 int measure__phases_run(measure__phases *phases, unsigned rounds);
 
 /* The samples of a fit: `with` competitors, beside `alone`. */
-predict_law_sample measure__phases_sample(const measure__phases *alone,
-                                          const measure__phases *with,
-                                          double load);
+predict_scheduler_sample measure__phases_sample(const measure__phases *alone,
+                                                const measure__phases *with,
+                                                double load);
 
 #endif

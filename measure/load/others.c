@@ -11,7 +11,7 @@
 
 #include "measure/load/load_internal.h"
 
-#define LEAST_S 0.05
+#define MIN_S 0.05
 
 /* Of a line of /proc/stat: user, nice, system, idle, iowait, irq, softirq,
  * steal. Interrupts are in nobody's account and may be ours; what was stolen by
@@ -122,7 +122,7 @@ double measure_others_end(measure_others *others)
         !(time_s > 0))
         return 0;
     theirs_s = used_s - others->used_s - own_s;
-    if (theirs_s < LEAST_S)
+    if (theirs_s < MIN_S)
         return 0;
     return theirs_s < time_s ? theirs_s / time_s : 1;
 }

@@ -16,7 +16,7 @@
  * The counter costs some 60 ns at each switch of a descendant's threads.
  *
  * The rule, for profiles, links and experiments: where others had more than
- * MEASURE_OTHERS_MOST of the processors' time, whoever asked is told, and a
+ * MEASURE_OTHERS_MAX of the processors' time, whoever asked is told, and a
  * profile keeps it, so that what is predicted from it says so too.
  *
  * Threads: one thread from begin to end. */
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MEASURE_OTHERS_MOST 0.05
+#define MEASURE_OTHERS_MAX 0.05
 
 typedef struct measure_others {
     cpu_set_t processors;

@@ -1,10 +1,11 @@
-/* scheduler_fit.c - which law the scheduler of this host follows: see load.h.
+/* scheduler_fit.c - which scheduler model the scheduler of this host follows:
+ * see load.h.
  *
- * Twelve pairs of phases, alone and against one and two competitors. The laws
- * differ where a phase is busy for no longer than the credit of the idle one
- * before it, which is why both go over two orders of magnitude; phases that are
- * shorter than a slice of the scheduler (a few ms) are repeated until their
- * mean tells. */
+ * Twelve pairs of phases, alone and against one and two competitors. The
+ * scheduler models differ where a phase is busy for no longer than the credit
+ * of the idle one before it, which is why both go over two orders of magnitude;
+ * phases that are shorter than a slice of the scheduler (a few ms) are repeated
+ * until their mean tells. */
 #include "measure/load/load.h"
 
 #include <math.h>
@@ -21,20 +22,20 @@
 enum { BUSY = 4, IDLE = 3, LOADS = 2, CELLS = BUSY * IDLE };
 
 /* Alone, phases may be so much longer than the processor time they take. */
-#define SLOW_MOST 1.1
+#define SLOW_MAX 1.1
 
-/* What no law explains, as a share of what a program loses. On a quiet machine
- * it is a tenth, most of it of the shortest phases. */
-#define ERROR_MOST 0.5
+/* What no scheduler model explains, as a share of what a program loses. On a
+ * quiet machine it is a tenth, most of it of the shortest phases. */
+#define ERROR_MAX 0.5
 
-typedef struct probe {
-    const measure_law_options *options;
+typedef struct sample {
+    const measure_scheduler_options *options;
     int processor;
     double done_s, all_s; /* expected */
     measure__phases alone[CELLS];
-    predict_law_sample samples[LOADS * CELLS];
+    predict_scheduler_sample samples[LOADS * CELLS];
     size_t count;
-} probe;
+} sample;
 
 static measure__phases cell(unsigned i)
 {
@@ -79,7 +80,7 @@ static double share_for(double seconds_s)
     return low;
 }
 
-static void progress(probe *p, double spent_s)
+static void progress(sample *p, double spent_s)
 {
     p->done_s += spent_s;
     if (p->options->progress)
@@ -87,7 +88,7 @@ static void progress(probe *p, double spent_s)
                              fmin(1, p->done_s / p->all_s));
 }
 
-static int probe_alone(probe *p, double share_s)
+static int sample_alone(sample *p, double share_s)
 {
     double slow = 0, weight = 0;
     int err = 0;
@@ -99,7 +100,7 @@ static int probe_alone(probe *p, double share_s)
         weight += p->alone[i].busy_s * rounds;
         progress(p, rounds * pair_of(i, 0));
     }
-    if (!err && slow / weight > SLOW_MOST)
+    if (!err && slow / weight > SLOW_MAX)
         err = pastset_fail(
             PASTSET_EAGAIN,
             "processor %d is loaded already: work takes %.2f times as long as "
@@ -109,10 +110,11 @@ static int probe_alone(probe *p, double share_s)
     return err;
 }
 
-static int probe_with(probe *p, unsigned load, double share_s)
+static int sample_with(sample *p, unsigned load, double share_s)
 {
-    measure_competitors *competitors;
-    int err = measure_competitors_start(&competitors, p->processor, load);
+    measure_background_load *background_load;
+    int err =
+        measure_background_load_start(&background_load, p->processor, load);
     if (err)
         return err;
     for (unsigned i = 0; i < CELLS && !err; i++) {
@@ -123,25 +125,25 @@ static int probe_with(probe *p, unsigned load, double share_s)
             measure__phases_sample(&p->alone[i], &with, load);
         progress(p, rounds * pair_of(i, load));
     }
-    measure_competitors_stop(competitors);
+    measure_background_load_stop(background_load);
     return err;
 }
 
-static int probe_run(probe *p, double seconds_s)
+static int sample_run(sample *p, double seconds_s)
 {
     double share_s = share_for(seconds_s);
     int slack = prctl(PR_GET_TIMERSLACK), err;
     prctl(PR_SET_TIMERSLACK, 1);
     p->all_s = time_of(share_s);
-    err = probe_alone(p, share_s);
+    err = sample_alone(p, share_s);
     for (unsigned load = 1; load <= LOADS && !err; load++)
-        err = probe_with(p, load, share_s);
+        err = sample_with(p, load, share_s);
     prctl(PR_SET_TIMERSLACK, slack);
     return err;
 }
 
-static int samples_copy(predict_law_sample **samples, size_t *count,
-                        const probe *p)
+static int samples_copy(predict_scheduler_sample **samples, size_t *count,
+                        const sample *p)
 {
     if (!samples)
         return 0;
@@ -154,15 +156,15 @@ static int samples_copy(predict_law_sample **samples, size_t *count,
     return 0;
 }
 
-static int fit(predict_law *out, double *error, const probe *p)
+static int fit(predict_scheduler *out, double *error, const sample *p)
 {
     double off;
-    int err = predict_law_fit(out, &off, p->samples, p->count);
+    int err = predict_scheduler_fit(out, &off, p->samples, p->count);
     if (err)
         return err;
     if (error)
         *error = off;
-    if (off <= ERROR_MOST)
+    if (off <= ERROR_MAX)
         return 0;
     return pastset_fail(PASTSET_EAGAIN,
                         "no law explains what was measured on processor %d "
@@ -182,11 +184,12 @@ static bool has_eevdf(void)
            (major > 6 || (major == 6 && minor >= 6));
 }
 
-int measure_law(predict_law *out, double *error, predict_law_sample **samples,
-                size_t *count, const measure_law_options *options)
+int measure_scheduler(predict_scheduler *out, double *error,
+                      predict_scheduler_sample **samples, size_t *count,
+                      const measure_scheduler_options *options)
 {
-    static const measure_law_options none = {.processor = -1};
-    probe p = {.options = options ? options : &none};
+    static const measure_scheduler_options none = {.processor = -1};
+    sample p = {.options = options ? options : &none};
     double seconds_s = p.options->seconds_s != 0 ? p.options->seconds_s : 6;
     cpu_set_t before;
     int err;
@@ -200,11 +203,11 @@ int measure_law(predict_law *out, double *error, predict_law_sample **samples,
     err = measure__bind(0, p.processor, &before);
     if (err)
         return err;
-    err = probe_run(&p, seconds_s);
+    err = sample_run(&p, seconds_s);
     measure__unbind(0, &before);
     if (!err)
         err = fit(out, error, &p);
     if (!err && out->credit_s == 0 && has_eevdf())
-        *out = PREDICT_LAW_EEVDF;
+        *out = PREDICT_SCHEDULER_EEVDF;
     return err ? err : samples_copy(samples, count, &p);
 }

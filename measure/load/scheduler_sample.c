@@ -74,12 +74,13 @@ int measure__phases_run(measure__phases *p, unsigned rounds)
 
 /* Alone the median: what is longer is an interruption. With others the mean:
  * some phases are through in one slice, and others wait for a whole one. */
-predict_law_sample measure__phases_sample(const measure__phases *alone,
-                                          const measure__phases *with,
-                                          double load)
+predict_scheduler_sample measure__phases_sample(const measure__phases *alone,
+                                                const measure__phases *with,
+                                                double load)
 {
-    return (predict_law_sample){.busy_s = alone->busy_s,
-                                .idle_s = alone->idle_s,
-                                .load = load,
-                                .extra_s = with->pair_s - alone->middle_s};
+    return (predict_scheduler_sample){.busy_s = alone->busy_s,
+                                      .idle_s = alone->idle_s,
+                                      .load = load,
+                                      .extra_s =
+                                          with->pair_s - alone->middle_s};
 }

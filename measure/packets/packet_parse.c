@@ -12,7 +12,7 @@
 #define TYPE_IPV4 0x0800
 #define TYPE_IPV6 0x86dd
 #define PROTOCOL_TCP 6
-#define HEADERS_MOST 8 /* of VLANs, or of extensions of IPv6 */
+#define HEADERS_MAX 8 /* of VLANs, or of extensions of IPv6 */
 
 /* What is left of a frame: `count` bytes of it are there. */
 typedef struct rest {
@@ -50,7 +50,7 @@ static uint16_t ethernet(rest *r)
     if (!skip(r, 14))
         return 0;
     type = get16(r->bytes - 2);
-    for (int i = 0; i < HEADERS_MOST; i++) {
+    for (int i = 0; i < HEADERS_MAX; i++) {
         if (type != 0x8100 && type != 0x88a8 && type != 0x9100)
             return type;
         if (!skip(r, 4))
@@ -169,7 +169,7 @@ static bool ipv4(packet *out, rest *r)
 /* Steps over the extensions; false: what follows is not TCP. */
 static bool ipv6_extensions(rest *r, uint8_t next)
 {
-    for (int i = 0; i < HEADERS_MOST; i++) {
+    for (int i = 0; i < HEADERS_MAX; i++) {
         size_t bytes;
 
         if (next == PROTOCOL_TCP)

@@ -59,7 +59,7 @@ typedef struct side {
                      that asked only whether somebody is there */
     uint32_t first, next; /* sequence numbers: of its SYN; expected now */
     waiting *waiting;     /* by sequence number */
-    size_t waiting_count, waiting_room;
+    size_t waiting_count, waiting_capacity;
 
     /* What it told about what it takes. */
     uint16_t mss;
@@ -70,7 +70,7 @@ typedef struct side {
     uint32_t acknowledged;   /* up to which sequence number it has come */
     uint32_t window_end;     /* up to which it may be sent */
     uint32_t first_window;   /* 0: none was seen */
-    uint32_t most_window;    /* largest */
+    uint32_t max_window;     /* largest */
     int64_t acknowledged_ns; /* when it told that */
 
     /* tcp_messages.c: the message that is under way, if it has bytes. */
@@ -97,9 +97,9 @@ typedef struct flow {
 
 struct measure_tcp {
     measure_packets result;
-    size_t stream_room, message_room;
+    size_t stream_capacity, message_capacity;
     flow *flows;
-    size_t flow_count, flow_room;
+    size_t flow_count, flow_capacity;
     uint32_t *table; /* indexes of flows, plus 1 */
     size_t table_size;
     bool over;
@@ -107,14 +107,14 @@ struct measure_tcp {
 
 /* Room for one more than `count` things of `bytes` each. NULL: no memory, and
  * `items` stays. */
-void *measure__grow(void *items, size_t *room, size_t count, size_t bytes);
+void *measure__grow(void *items, size_t *capacity, size_t count, size_t bytes);
 
 /* What the kernel counted. */
 void measure__set_dropped(measure_tcp *tcp, uint64_t dropped);
 
 /* --- tcp_bytes.c; errors: PASTSET_ENOMEM --- */
 
-#define WINDOW_MOST (1 << 30) /* RFC 7323: no window is larger */
+#define WINDOW_MAX (1 << 30) /* RFC 7323: no window is larger */
 
 /* What a packet of side `s` brings. */
 int measure__take_bytes(measure_tcp *tcp, flow *f, unsigned s, const packet *p);

@@ -9,18 +9,18 @@
 #include "measure/packets/packets_internal.h"
 #include "pastset/status.h"
 
-#define LATE_MOST (1 << 24) /* bytes around the end of a stream */
+#define LATE_MAX (1 << 24) /* bytes around the end of a stream */
 
-void *measure__grow(void *items, size_t *room, size_t count, size_t bytes)
+void *measure__grow(void *items, size_t *capacity, size_t count, size_t bytes)
 {
-    size_t more = *room ? *room * 2 : 64;
+    size_t more = *capacity ? *capacity * 2 : 64;
     void *grown;
 
-    if (count < *room)
+    if (count < *capacity)
         return items;
     grown = realloc(items, more * bytes);
     if (grown)
-        *room = more;
+        *capacity = more;
     return grown;
 }
 
@@ -128,7 +128,7 @@ static int find_flow(flow **out, unsigned *s, measure_tcp *tcp, const packet *p)
     }
     if (tcp->flow_count >= tcp->table_size && grow_table(tcp) != 0)
         return PASTSET_ENOMEM;
-    flows = measure__grow(tcp->flows, &tcp->flow_room, tcp->flow_count,
+    flows = measure__grow(tcp->flows, &tcp->flow_capacity, tcp->flow_count,
                           sizeof(*flows));
     if (!flows)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %zu streams",
@@ -153,8 +153,8 @@ static int begin_stream(measure_tcp *tcp, flow *f, uint32_t a)
 {
     measure_packets *result = &tcp->result;
     measure_stream *streams =
-        measure__grow(result->streams, &tcp->stream_room, result->stream_count,
-                      sizeof(*streams));
+        measure__grow(result->streams, &tcp->stream_capacity,
+                      result->stream_count, sizeof(*streams));
 
     if (!streams)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %zu streams",
@@ -168,12 +168,12 @@ static int begin_stream(measure_tcp *tcp, flow *f, uint32_t a)
     name_end(&streams[f->stream].b, f, !a);
     for (int s = 0; s < 2; s++) {
         waiting *kept = f->sides[s].waiting;
-        size_t room = f->sides[s].waiting_room;
+        size_t capacity = f->sides[s].waiting_capacity;
 
         memset(&f->sides[s], 0, sizeof(f->sides[s]));
         f->sides[s].scale = -1;
         f->sides[s].waiting = kept;
-        f->sides[s].waiting_room = room;
+        f->sides[s].waiting_capacity = capacity;
     }
     return 0;
 }
@@ -195,8 +195,8 @@ static bool is_new(const flow *f, unsigned s, const packet *p)
         return false;
     /* Over: what comes late lies near. */
     if (f->reset || (f->sides[0].ended && f->sides[1].ended))
-        return !from->begun || ahead > LATE_MOST || ahead < -LATE_MOST;
-    return from->begun && (ahead > WINDOW_MOST || ahead < -WINDOW_MOST);
+        return !from->begun || ahead > LATE_MAX || ahead < -LATE_MAX;
+    return from->begun && (ahead > WINDOW_MAX || ahead < -WINDOW_MAX);
 }
 
 static int close_flow(measure_tcp *tcp, flow *f)

@@ -9,7 +9,7 @@
 #include "measure/packets/packets_internal.h"
 #include "pastset/status.h"
 
-#define WAITING_MOST 1024 /* packets of one side; then it is a gap */
+#define WAITING_MAX 1024 /* packets of one side; then it is a gap */
 
 /* The turn of these bytes has come. */
 static int take(measure_tcp *tcp, flow *f, unsigned s, const waiting *part)
@@ -76,7 +76,7 @@ static int put_waiting(measure_tcp *tcp, flow *f, unsigned s,
                        const waiting *part)
 {
     side *from = &f->sides[s];
-    waiting *all = measure__grow(from->waiting, &from->waiting_room,
+    waiting *all = measure__grow(from->waiting, &from->waiting_capacity,
                                  from->waiting_count, sizeof(*all));
     size_t at = from->waiting_count;
 
@@ -88,7 +88,7 @@ static int put_waiting(measure_tcp *tcp, flow *f, unsigned s,
     memmove(all + at + 1, all + at, (from->waiting_count - at) * sizeof(*all));
     all[at] = *part;
     from->waiting_count++;
-    if (from->waiting_count > WAITING_MOST)
+    if (from->waiting_count > WAITING_MAX)
         return measure__give_up(tcp, f, s);
     return 0;
 }
@@ -114,7 +114,7 @@ int measure__acknowledge(measure_tcp *tcp, flow *f, unsigned s, const packet *p)
         uint32_t to = p->acknowledged;
 
         /* One more than was sent: a FIN that was not seen. */
-        if (err || ahead <= 0 || ahead > WINDOW_MOST ||
+        if (err || ahead <= 0 || ahead > WINDOW_MAX ||
             (ahead == 1 && !from->waiting_count))
             break;
         if (from->waiting_count &&
@@ -139,8 +139,8 @@ void measure__learn_window(flow *f, unsigned s, const packet *p)
     if (syn && !from->first_window)
         from->first_window = window;
     /* Without the SYNs nobody knows what windows mean. */
-    if (from->first_window && window > from->most_window)
-        from->most_window = window;
+    if (from->first_window && window > from->max_window)
+        from->max_window = window;
     if (!(p->flags & PACKET_ACK) ||
         (from->acknowledged_known &&
          (int32_t)(p->acknowledged - from->acknowledged) < 0))

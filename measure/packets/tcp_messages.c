@@ -35,17 +35,17 @@
  * 15 pages, where one of 64 KiB was begun within a page. */
 #define NEARLY_64K (15u * 4096u)
 /* A shorter one is not full, whatever else. RFC 9293: what each end takes. */
-#define SEGMENT_LEAST 536u
+#define SEGMENT_MIN 536u
 /* Packets that are marked, not full, and within a call were seen after 1 MB and
  * more, where the window was not the reason; this is well below. */
 #define LONG_CALL (512u << 10)
 /* A sender that waits for room is woken, and has to get a processor first. */
-#define PAUSE_LEAST_NS 20e6
+#define PAUSE_MIN_NS 20e6
 #define PAUSE_SPACINGS 20.0
 
 static bool multiple(uint32_t bytes, uint32_t unit)
 {
-    return unit >= SEGMENT_LEAST && bytes % unit == 0;
+    return unit >= SEGMENT_MIN && bytes % unit == 0;
 }
 
 /* Could this packet not have been longer? */
@@ -57,7 +57,7 @@ static bool full(const flow *f, unsigned s, const waiting *part)
 
     if (bytes >= NEARLY_64K)
         return true;
-    if (bytes < SEGMENT_LEAST)
+    if (bytes < SEGMENT_MIN)
         return false;
     if (told > part->option_bytes && multiple(bytes, told - part->option_bytes))
         return true;
@@ -65,7 +65,7 @@ static bool full(const flow *f, unsigned s, const waiting *part)
      * size by the first window. */
     if (from->first_window && multiple(bytes, from->first_window / 2))
         return true;
-    if (from->most_window && bytes >= from->most_window / 2)
+    if (from->max_window && bytes >= from->max_window / 2)
         return true;
     return !told && multiple(bytes, from->unmarked);
 }
@@ -86,13 +86,13 @@ static bool arrived(const side *from, uint32_t fresh)
 static bool paused(const side *from, int64_t at_ns)
 {
     int64_t since = from->open.to_ns;
-    double most = from->spacing_ns * PAUSE_SPACINGS;
+    double max = from->spacing_ns * PAUSE_SPACINGS;
 
     if (from->acknowledged_ns > since)
         since = from->acknowledged_ns;
-    if (most < PAUSE_LEAST_NS)
-        most = PAUSE_LEAST_NS;
-    return (double)(at_ns - since) > most;
+    if (max < PAUSE_MIN_NS)
+        max = PAUSE_MIN_NS;
+    return (double)(at_ns - since) > max;
 }
 
 int measure__message_close(measure_tcp *tcp, flow *f, unsigned s)
@@ -103,7 +103,7 @@ int measure__message_close(measure_tcp *tcp, flow *f, unsigned s)
 
     if (!from->open.bytes)
         return 0;
-    messages = measure__grow(result->messages, &tcp->message_room,
+    messages = measure__grow(result->messages, &tcp->message_capacity,
                              result->message_count, sizeof(*result->messages));
     if (!messages)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %zu messages",

@@ -50,7 +50,7 @@ static int note_children(measure_watch *w)
 {
     char text[16384], *rest = text;
     int fd = -1;
-    size_t room = 0;
+    size_t capacity = 0;
     if (measure__read(w, &fd, text, sizeof(text), "/proc/%d/task/%d/children",
                       w->self, w->self) < 0) {
         w->no_children = true;
@@ -58,9 +58,9 @@ static int note_children(measure_watch *w)
     }
     measure__drop(w, &fd);
     for (char *word; (word = strtok_r(rest, " \n", &rest));) {
-        if (w->before_count == room) {
-            room = room ? room * 2 : 16;
-            void *grown = realloc(w->before, room * sizeof(*w->before));
+        if (w->before_count == capacity) {
+            capacity = capacity ? capacity * 2 : 16;
+            void *grown = realloc(w->before, capacity * sizeof(*w->before));
             if (!grown)
                 return pastset_fail(PASTSET_ENOMEM, "no memory to watch");
             w->before = grown;
@@ -181,10 +181,10 @@ int measure_watch_start(measure_watch **out, char **argv, int output,
 
 /* --- waiting --- */
 
-static void probe(measure_watch *w)
+static void sample(measure_watch *w)
 {
     int64_t before = measure__now(CLOCK_THREAD_CPUTIME_ID);
-    measure__probe(w);
+    measure__sample(w);
     w->result.probing_ns += measure__now(CLOCK_THREAD_CPUTIME_ID) - before;
     w->result.end_ns = measure__now(CLOCK_MONOTONIC);
     if (w->command_ended && w->command_fd >= 0) {
@@ -215,7 +215,7 @@ int measure_watch_step(measure_watch *w, int fd)
         due = ppoll(polled, 2, &wait, NULL) == 0 || polled[0].revents;
     if (!due)
         return 1;
-    probe(w);
+    sample(w);
     if (measure__now(CLOCK_MONOTONIC) >= w->next_ns)
         set_next(w);
     return !measure__all_ended(w);

@@ -28,11 +28,12 @@ typedef struct measure_run {
 typedef struct measure_thread {
     pid_t pid, tid;
     int64_t start_ns, end_ns; /* as seen; CLOCK_MONOTONIC */
-    uint64_t probes, running; /* times it was looked at; was running or ready */
-    int64_t cpu_ns;           /* the kernel's count */
-    int64_t waited_ns;        /* ready, without a processor */
-    uint64_t switches;        /* went to sleep */
-    measure_run *runs;        /* exact, or as wide as a probe tells */
+    uint64_t samples,
+        running;       /* times it was looked at; was running or ready */
+    int64_t cpu_ns;    /* the kernel's count */
+    int64_t waited_ns; /* ready, without a processor */
+    uint64_t switches; /* went to sleep */
+    measure_run *runs; /* exact, or as wide as a probe tells */
     size_t run_count;
     measure_run *seen; /* found running or ready, by probing alone */
     size_t seen_count;
@@ -96,8 +97,9 @@ int64_t measure_thread_cpu(const measure_thread *thread, int64_t from_ns,
                            int64_t to_ns);
 
 /* The processes that a socket belongs to: for those still alive, by
- * /proc/PID/net/tcp{,6} and /proc/PID/fd. The watch notes them while it probes:
- * (network namespace, local port, remote port) -> pid. 0: not known. */
+ * /proc/PID/net/tcp{,6} and /proc/PID/fd. The watch notes them while it
+ * samples: (network namespace, local port, remote port) -> pid. 0: not known.
+ */
 pid_t measure_watch_owner(const measure_watch *watch, uint64_t network,
                           const char *local, uint16_t local_port,
                           const char *remote, uint16_t remote_port);

@@ -24,7 +24,7 @@ typedef struct measure__thread {
     size_t process;
     bool gone;
     int64_t times_ns; /* when its times were last read; 0: never */
-    size_t run_room, seen_room;
+    size_t run_capacity, seen_capacity;
 } measure__thread;
 
 typedef struct measure__process {
@@ -54,18 +54,18 @@ typedef struct measure__socket {
 /* From a thread's number to its newest entry. */
 typedef struct measure__index {
     size_t *slots; /* entry + 1; 0: free */
-    size_t room, used;
+    size_t capacity, used;
 } measure__index;
 
 struct measure_watch {
     measure_processes result;
     measure__process *processes;
     measure__thread *threads;
-    size_t process_room, thread_room;
+    size_t process_capacity, thread_capacity;
     measure__index by_tid;
     measure_switches *switches;
     measure__socket *sockets;
-    size_t socket_count, socket_room;
+    size_t socket_count, socket_capacity;
     size_t sockets_known;
     pid_t command, self;
     int command_fd; /* pidfd; -1 */
@@ -79,8 +79,8 @@ struct measure_watch {
     long files_left;          /* that may be kept open */
     bool no_sockets;          /* nobody wants to know of them */
     bool no_children;         /* the kernel has no `children` files */
-    int64_t next_ns, last_ns; /* probes */
-    uint64_t probes;
+    int64_t next_ns, last_ns; /* samples */
+    uint64_t samples;
 };
 
 /* --- processes_known.c --- */
@@ -108,12 +108,12 @@ extern const measure_switches_told measure__told;
 
 /* Reads a small file of /proc; its descriptor is kept in `*fd`, if there may be
  * another. The length, or -1: it is gone, and the text is empty. */
-long measure__read(measure_watch *w, int *fd, char *text, size_t room,
+long measure__read(measure_watch *w, int *fd, char *text, size_t capacity,
                    const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 void measure__drop(measure_watch *w, int *fd);
 /* Looks at everything once. */
-void measure__probe(measure_watch *w);
+void measure__sample(measure_watch *w);
 /* Whether nothing is left. */
 bool measure__all_ended(const measure_watch *w);
 

@@ -22,9 +22,9 @@ int64_t measure__now(clockid_t clock)
 static size_t *slot_of(const measure_watch *w, pid_t tid)
 {
     const measure__index *x = &w->by_tid;
-    size_t at = ((size_t)tid * 2654435761u) & (x->room - 1);
+    size_t at = ((size_t)tid * 2654435761u) & (x->capacity - 1);
     while (x->slots[at] && w->result.threads[x->slots[at] - 1].tid != tid)
-        at = (at + 1) & (x->room - 1);
+        at = (at + 1) & (x->capacity - 1);
     return &x->slots[at];
 }
 
@@ -32,15 +32,15 @@ static bool index_grow(measure_watch *w)
 {
     measure__index *x = &w->by_tid;
     measure__index old = *x;
-    if (x->used * 2 < x->room)
+    if (x->used * 2 < x->capacity)
         return true;
-    x->room = old.room ? old.room * 2 : 256;
-    x->slots = calloc(x->room, sizeof(*x->slots));
+    x->capacity = old.capacity ? old.capacity * 2 : 256;
+    x->slots = calloc(x->capacity, sizeof(*x->slots));
     if (!x->slots) {
         *x = old;
         return false;
     }
-    for (size_t i = 0; i < old.room; i++)
+    for (size_t i = 0; i < old.capacity; i++)
         if (old.slots[i])
             *slot_of(w, w->result.threads[old.slots[i] - 1].tid) = old.slots[i];
     free(old.slots);
@@ -49,7 +49,7 @@ static bool index_grow(measure_watch *w)
 
 size_t measure__find_thread(const measure_watch *w, pid_t tid)
 {
-    size_t found = w->by_tid.room ? *slot_of(w, tid) : 0;
+    size_t found = w->by_tid.capacity ? *slot_of(w, tid) : 0;
     return found ? found - 1 : MEASURE__NONE;
 }
 
@@ -65,11 +65,11 @@ size_t measure__find_process(const measure_watch *w, pid_t pid)
 
 /* Makes room for one more in an array, or in two that go together. */
 static bool room_for(void **first, size_t first_bytes, void **second,
-                     size_t second_bytes, size_t count, size_t *room)
+                     size_t second_bytes, size_t count, size_t *capacity)
 {
-    size_t more = *room ? *room * 2 : 16;
+    size_t more = *capacity ? *capacity * 2 : 16;
     void *grown;
-    if (count < *room)
+    if (count < *capacity)
         return true;
     grown = realloc(*first, more * first_bytes);
     if (!grown)
@@ -81,7 +81,7 @@ static bool room_for(void **first, size_t first_bytes, void **second,
             return false;
         *second = grown;
     }
-    *room = more;
+    *capacity = more;
     return true;
 }
 
@@ -90,7 +90,7 @@ static bool grow_processes(measure_watch *w)
     void *shown = w->result.processes, *own = w->processes;
     bool well = room_for(&shown, sizeof(*w->result.processes), &own,
                          sizeof(*w->processes), w->result.process_count,
-                         &w->process_room);
+                         &w->process_capacity);
     w->result.processes = shown;
     w->processes = own;
     return well;
@@ -101,7 +101,7 @@ static bool grow_threads(measure_watch *w)
     void *shown = w->result.threads, *own = w->threads;
     bool well =
         room_for(&shown, sizeof(*w->result.threads), &own, sizeof(*w->threads),
-                 w->result.thread_count, &w->thread_room);
+                 w->result.thread_count, &w->thread_capacity);
     w->result.threads = shown;
     w->threads = own;
     return well && index_grow(w);
@@ -204,10 +204,10 @@ void measure__end_thread(measure_watch *w, size_t thread)
 }
 
 static measure_run *next_run(measure_watch *w, measure_run **runs,
-                             size_t *count, size_t *room)
+                             size_t *count, size_t *capacity)
 {
     void *grown = *runs;
-    if (!room_for(&grown, sizeof(**runs), NULL, 0, *count, room)) {
+    if (!room_for(&grown, sizeof(**runs), NULL, 0, *count, capacity)) {
         w->memory = true;
         return NULL;
     }
@@ -224,7 +224,8 @@ void measure__add_run(measure_watch *w, size_t thread, int64_t from_ns,
         from_ns = w->result.start_ns;
     if (from_ns >= to_ns)
         return;
-    run = next_run(w, &t->runs, &t->run_count, &w->threads[thread].run_room);
+    run =
+        next_run(w, &t->runs, &t->run_count, &w->threads[thread].run_capacity);
     if (!run)
         return;
     *run = (measure_run){.from_ns = from_ns, .to_ns = to_ns, .ready = ready};
@@ -244,7 +245,8 @@ void measure__add_seen(measure_watch *w, size_t thread, int64_t from_ns,
         last->to_ns = to_ns;
         return;
     }
-    last = next_run(w, &t->seen, &t->seen_count, &w->threads[thread].seen_room);
+    last = next_run(w, &t->seen, &t->seen_count,
+                    &w->threads[thread].seen_capacity);
     if (last)
         *last = (measure_run){.from_ns = from_ns, .to_ns = to_ns};
 }

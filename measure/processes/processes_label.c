@@ -15,17 +15,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENVIRONMENT_MOST ((size_t)256 << 10)
+#define ENVIRONMENT_MAX ((size_t)256 << 10)
 
 static char *read_environment(pid_t pid, size_t *bytes)
 {
-    char name[64], *text = malloc(ENVIRONMENT_MOST + 1);
+    char name[64], *text = malloc(ENVIRONMENT_MAX + 1);
     int fd;
     *bytes = 0;
     snprintf(name, sizeof(name), "/proc/%d/environ", pid);
     fd = open(name, O_RDONLY | O_CLOEXEC);
-    while (text && fd >= 0 && *bytes < ENVIRONMENT_MOST) {
-        ssize_t got = read(fd, text + *bytes, ENVIRONMENT_MOST - *bytes);
+    while (text && fd >= 0 && *bytes < ENVIRONMENT_MAX) {
+        ssize_t got = read(fd, text + *bytes, ENVIRONMENT_MAX - *bytes);
         if (got <= 0)
             break;
         *bytes += (size_t)got;
@@ -84,13 +84,13 @@ static void look_at_environment(measure_watch *w, size_t process)
     free(text);
 }
 
-static size_t add_range(char *out, size_t at, size_t room, int from, int to)
+static size_t add_range(char *out, size_t at, size_t capacity, int from, int to)
 {
-    int wrote =
-        from == to
-            ? snprintf(out + at, room - at, "%s%d", at ? "," : "", from)
-            : snprintf(out + at, room - at, "%s%d-%d", at ? "," : "", from, to);
-    if (wrote < 0 || (size_t)wrote >= room - at) {
+    int wrote = from == to ? snprintf(out + at, capacity - at, "%s%d",
+                                      at ? "," : "", from)
+                           : snprintf(out + at, capacity - at, "%s%d-%d",
+                                      at ? "," : "", from, to);
+    if (wrote < 0 || (size_t)wrote >= capacity - at) {
         out[at] = '\0';
         return at;
     }

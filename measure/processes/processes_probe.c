@@ -33,7 +33,7 @@ void measure__drop(measure_watch *w, int *fd)
     w->files_left++;
 }
 
-long measure__read(measure_watch *w, int *fd, char *text, size_t room,
+long measure__read(measure_watch *w, int *fd, char *text, size_t capacity,
                    const char *format, ...)
 {
     char name[96];
@@ -49,7 +49,7 @@ long measure__read(measure_watch *w, int *fd, char *text, size_t room,
             return -1;
         w->files_left--;
     }
-    got = pread(*fd, text, room - 1, 0);
+    got = pread(*fd, text, capacity - 1, 0);
     text[got > 0 ? got : 0] = '\0';
     if (got < 0 || w->files_left < 0)
         measure__drop(w, fd);
@@ -258,8 +258,8 @@ static void look_at_thread(measure_watch *w, size_t i, int64_t now)
         return;
     }
     look_at_times(w, i);
-    eighth = t->probes % 8 == 0;
-    t->probes++;
+    eighth = t->samples % 8 == 0;
+    t->samples++;
     t->end_ns = now > t->end_ns ? now : t->end_ns;
     if (line.state == 'R') {
         t->running++;
@@ -327,13 +327,13 @@ static void look_at_all(measure_watch *w, int64_t now, size_t process,
     }
 }
 
-void measure__probe(measure_watch *w)
+void measure__sample(measure_watch *w)
 {
     int64_t now = measure__now(CLOCK_MONOTONIC);
     if (w->switches)
         measure_switches_read(w->switches, &measure__told, w);
     adopt(w, now);
-    if (w->probes % 8 == 0 && w->no_children)
+    if (w->samples % 8 == 0 && w->no_children)
         search_all(w, now);
     look_at_all(w, now, 0, 0);
     if (measure__all_ended(w)) {
@@ -343,7 +343,7 @@ void measure__probe(measure_watch *w)
         look_at_all(w, now, processes, w->result.thread_count);
     }
     w->last_ns = now;
-    w->probes++;
+    w->samples++;
 }
 
 bool measure__all_ended(const measure_watch *w)

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define COST_SHARE 100
-#define TRIES 8 /* probes in which a new socket may come to be connected */
+#define TRIES 8 /* samples in which a new socket may come to be connected */
 
 /* --- ends --- */
 
@@ -94,15 +94,15 @@ static bool has_socket(const measure_watch *w, pid_t pid, uint64_t inode)
 static bool add_socket(measure_watch *w, const measure_process *p,
                        uint64_t inode)
 {
-    if (w->socket_count == w->socket_room) {
-        size_t room = w->socket_room ? w->socket_room * 2 : 64;
-        void *grown = realloc(w->sockets, room * sizeof(*w->sockets));
+    if (w->socket_count == w->socket_capacity) {
+        size_t capacity = w->socket_capacity ? w->socket_capacity * 2 : 64;
+        void *grown = realloc(w->sockets, capacity * sizeof(*w->sockets));
         if (!grown) {
             w->memory = true;
             return false;
         }
         w->sockets = grown;
-        w->socket_room = room;
+        w->socket_capacity = capacity;
     }
     w->sockets[w->socket_count++] =
         (measure__socket){.inode = inode, .network = p->network, .pid = p->pid};

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SWITCH_MOST_NS 20000
+#define SWITCH_MAX_NS 20000
 
 /* --- threads --- */
 
@@ -29,12 +29,12 @@ static void begin_earlier(measure_thread *t, int64_t sum)
 {
     int64_t each = t->run_count ? (t->cpu_ns - sum) / (int64_t)t->run_count : 0;
     int64_t free_from = t->start_ns;
-    if (each > SWITCH_MOST_NS)
-        each = SWITCH_MOST_NS;
+    if (each > SWITCH_MAX_NS)
+        each = SWITCH_MAX_NS;
     for (size_t i = 0; i < t->run_count && each > 0; i++) {
-        int64_t room = t->runs[i].from_ns - free_from;
-        if (room > 0)
-            t->runs[i].from_ns -= room < each ? room : each;
+        int64_t capacity = t->runs[i].from_ns - free_from;
+        if (capacity > 0)
+            t->runs[i].from_ns -= capacity < each ? capacity : each;
         free_from = t->runs[i].to_ns;
     }
 }
@@ -71,8 +71,8 @@ static void order_runs(measure_thread *t, int64_t times_ns)
         t->waited_ns = waited;
 }
 
-/* Without records: as wide as probes tell. */
-static bool runs_by_probes(measure_thread *t)
+/* Without records: as wide as samples tell. */
+static bool runs_by_samples(measure_thread *t)
 {
     int64_t sum = 0;
     if (!t->seen_count)
@@ -156,7 +156,7 @@ void measure__sum(measure_watch *w)
     for (size_t i = 0; i < w->result.thread_count; i++)
         if (w->switches)
             order_runs(&w->result.threads[i], w->threads[i].times_ns);
-        else if (!runs_by_probes(&w->result.threads[i]))
+        else if (!runs_by_samples(&w->result.threads[i]))
             w->memory = true;
     own_accounts(w);
     if (!make_up_accounts(w))

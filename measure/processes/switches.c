@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #define RING_BYTES ((size_t)4 << 20)
-#define RECORD_MOST 4096
+#define RECORD_MAX 4096
 
 typedef struct ring {
     int fd;
@@ -46,7 +46,7 @@ typedef struct change {
 
 struct measure_switches {
     change *changes; /* of all rings, since the last reading */
-    size_t change_count, change_room;
+    size_t change_count, change_capacity;
     ring *rings;
     size_t ring_count;
     uint64_t lost;
@@ -112,20 +112,20 @@ static long paranoid(void)
     return count ? strtol(text, NULL, 10) : -2;
 }
 
-static void say_why(int error, char *why, size_t room)
+static void say_why(int error, char *why, size_t capacity)
 {
     long level = paranoid();
     if (error == ENOSYS || error == ENOENT || level == -2)
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "this kernel has no perf events, or the container hides "
                  "them");
     else if (error == EACCES || error == EPERM)
-        snprintf(why, room,
+        snprintf(why, capacity,
                  "kernel.perf_event_paranoid is %ld; set it to 2 with "
                  "sysctl(8), or give CAP_PERFMON (a container may refuse both)",
                  level);
     else
-        snprintf(why, room, "perf_event_open: %s", strerror(error));
+        snprintf(why, capacity, "perf_event_open: %s", strerror(error));
 }
 
 static int open_rings(measure_switches *s, pid_t pid, size_t processors)
@@ -162,14 +162,14 @@ static measure_switches *open_way(pid_t pid, int *err)
     return NULL;
 }
 
-measure_switches *measure_switches_open(pid_t pid, char *why, size_t room)
+measure_switches *measure_switches_open(pid_t pid, char *why, size_t capacity)
 {
     int err;
     measure_switches *s = open_way(-1, &err);
     if (!s)
         s = open_way(pid, &err);
     if (!s)
-        say_why(-err, why, room);
+        say_why(-err, why, capacity);
     return s;
 }
 
@@ -237,15 +237,15 @@ static void take_switch(const reader *r, uint16_t misc, const identity *who)
 static void add_change(const reader *r, change fresh)
 {
     measure_switches *s = r->switches;
-    if (s->change_count == s->change_room) {
-        size_t room = s->change_room ? s->change_room * 2 : 64;
-        void *grown = realloc(s->changes, room * sizeof(*s->changes));
+    if (s->change_count == s->change_capacity) {
+        size_t capacity = s->change_capacity ? s->change_capacity * 2 : 64;
+        void *grown = realloc(s->changes, capacity * sizeof(*s->changes));
         if (!grown) {
             s->lost++;
             return;
         }
         s->changes = grown;
-        s->change_room = room;
+        s->change_capacity = capacity;
     }
     s->changes[s->change_count++] = fresh;
 }
@@ -376,7 +376,7 @@ static void copy_out(const ring *r, uint64_t at, uint8_t *out, size_t bytes)
 
 static void read_ring(const reader *r)
 {
-    uint8_t record[RECORD_MOST];
+    uint8_t record[RECORD_MAX];
     struct perf_event_mmap_page *page = r->ring->page;
     /* Acquire: pairs with the kernel's release of data_head; the records
      * below it are there. */

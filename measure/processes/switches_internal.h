@@ -47,9 +47,9 @@ typedef struct measure_switches_told {
 /* Whether records are of everything that runs. */
 bool measure_switches_wide(const measure_switches *switches);
 /* For a child that waits before its exec: from that on, it is recorded. NULL
- * when that is not possible; `why` (of `room` bytes) then says why not and
+ * when that is not possible; `why` (of `capacity` bytes) then says why not and
  * what would help. */
-measure_switches *measure_switches_open(pid_t pid, char *why, size_t room);
+measure_switches *measure_switches_open(pid_t pid, char *why, size_t capacity);
 /* Tells all that was recorded since the last time until now. */
 void measure_switches_read(measure_switches *switches,
                            const measure_switches_told *told, void *context);

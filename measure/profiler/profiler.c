@@ -1,7 +1,7 @@
 /* profiler.c - runs a command, watches it, and makes a profile of what was
  * seen.
  *
- * Wall clock (packets, trace tuples) and the clock that does not jump (probes,
+ * Wall clock (packets, trace tuples) and the clock that does not jump (samples,
  * switches) are taken together at the start; that difference holds for all of
  * the run. */
 #include "measure/profiler/profiler_internal.h"
@@ -71,11 +71,11 @@ static int64_t wall_ahead(void)
 
 static char *command_line(char *const *argv)
 {
-    size_t room = 1;
+    size_t capacity = 1;
     char *text;
     for (char *const *at = argv; *at; at++)
-        room += strlen(*at) + 1;
-    text = calloc(1, room);
+        capacity += strlen(*at) + 1;
+    text = calloc(1, capacity);
     for (char *const *at = argv; text && *at; at++) {
         strcat(text, *at);
         if (at[1])

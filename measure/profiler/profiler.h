@@ -32,8 +32,8 @@ typedef struct measure_profile_options {
                           and without messages, are no nodes; 0: 0.01 */
     int output; /* descriptor for the command's standard output; -1: ours */
     int errors; /* the same for its standard error; 0: ours */
-    /* A number that a handler of the caller's stores is a signal to be passed
-     * on to the command; it is set to 0 then. NULL: none are. */
+    /* A number that a handler of the caller's event tables is a signal to be
+     * passed on to the command; it is set to 0 then. NULL: none are. */
     volatile sig_atomic_t *pass_on;
 } measure_profile_options;
 

@@ -72,21 +72,22 @@ typedef struct ends {
     uint32_t a, b;
 } ends;
 
-static bool add(measure__messages *out, size_t *room, predict_message message)
+static bool add(measure__messages *out, size_t *capacity,
+                predict_message message)
 {
-    if (out->count == *room) {
-        size_t more = *room ? *room * 2 : 1024;
+    if (out->count == *capacity) {
+        size_t more = *capacity ? *capacity * 2 : 1024;
         void *grown = realloc(out->items, more * sizeof(*out->items));
         if (!grown)
             return false;
         out->items = grown;
-        *room = more;
+        *capacity = more;
     }
     out->items[out->count++] = message;
     return true;
 }
 
-static int take(measure__making *m, measure__messages *out, size_t *room,
+static int take(measure__making *m, measure__messages *out, size_t *capacity,
                 const measure_packets *packets)
 {
     ends *of = calloc(packets->stream_count + 1, sizeof(*of));
@@ -106,7 +107,8 @@ static int take(measure__making *m, measure__messages *out, size_t *room,
         }
         at = at < 0 ? 0 : at > m->profile->wall_ns ? m->profile->wall_ns : at;
         if (from != to)
-            well = add(out, room, (predict_message){at, p->bytes, from, to});
+            well =
+                add(out, capacity, (predict_message){at, p->bytes, from, to});
     }
     free(of);
     return well ? 0
@@ -137,7 +139,7 @@ static void tell_losses(measure__making *m, const measure_packets *packets)
 
 static int end_captures(measure__making *m, measure__messages *out)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     int err = 0;
     for (size_t i = 0; i < m->capture_count && !err; i++) {
         const measure_packets *packets;
@@ -145,7 +147,7 @@ static int end_captures(measure__making *m, measure__messages *out)
         if (err)
             break;
         tell_losses(m, packets);
-        err = take(m, out, &room, packets);
+        err = take(m, out, &capacity, packets);
     }
     return err;
 }

@@ -54,18 +54,18 @@ int measure__make_groups(measure__making *m)
 
 typedef struct spans {
     predict_phase *items; /* start, busy */
-    size_t count, room;
+    size_t count, capacity;
 } spans;
 
 static bool add_span(spans *s, int64_t from_ns, int64_t to_ns)
 {
-    if (s->count == s->room) {
-        size_t room = s->room ? s->room * 2 : 256;
-        void *grown = realloc(s->items, room * sizeof(*s->items));
+    if (s->count == s->capacity) {
+        size_t capacity = s->capacity ? s->capacity * 2 : 256;
+        void *grown = realloc(s->items, capacity * sizeof(*s->items));
         if (!grown)
             return false;
         s->items = grown;
-        s->room = room;
+        s->capacity = capacity;
     }
     s->items[s->count++] =
         (predict_phase){.start_ns = from_ns, .busy_ns = to_ns - from_ns};
@@ -251,7 +251,7 @@ int measure__make_nodes(measure__making *m)
 
 typedef struct comparison {
     double probed_ns, kernel_ns;
-    double probes;
+    double samples;
 } comparison;
 
 static comparison compare_group(const measure__making *m, uint32_t group)
@@ -263,13 +263,13 @@ static comparison compare_group(const measure__making *m, uint32_t group)
             continue;
         c.probed_ns += (double)t->running * (double)m->seen->interval_ns;
         c.kernel_ns += (double)(t->cpu_ns + t->waited_ns);
-        c.probes += (double)t->probes;
+        c.samples += (double)t->samples;
     }
     return c;
 }
 
 /* A probe finds what is ready too, so that this is counted for both. So many
- * probes are off by half their root by chance alone; twice that is allowed. */
+ * samples are off by half their root by chance alone; twice that is allowed. */
 void measure__compare(measure__making *m)
 {
     double differ = m->options->differ > 0 ? m->options->differ : DIFFER;
@@ -280,7 +280,7 @@ void measure__compare(measure__making *m)
         comparison c = compare_group(m, (uint32_t)i);
         double off = fabs(c.probed_ns - c.kernel_ns);
         if (off > differ * c.kernel_ns &&
-            off > sqrt(c.probes < 4 ? 4 : c.probes) * interval)
+            off > sqrt(c.samples < 4 ? 4 : c.samples) * interval)
             measure__note(
                 m,
                 "%s: %.3f s busy or ready by probing each %.0f ms, but %.3f s "

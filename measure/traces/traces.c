@@ -54,8 +54,8 @@ static int by_time(const void *a, const void *b)
 static void note(const traces *t, uint32_t id, uint32_t e,
                  measure_hop_message *out)
 {
-    const traces_lane *l = &t->lanes[id];
-    uint32_t far = t->lanes[l->lower].host, below = l->below[e];
+    const traces_stream *l = &t->streams[id];
+    uint32_t far = t->streams[l->lower].host, below = l->below[e];
 
     out[0] = out[1] = (measure_hop_message){.thread = l->events[e].thread,
                                             .sequence = l->events[e].sequence};
@@ -73,8 +73,8 @@ static size_t note_all(const traces *t, measure_hop_message *out)
 {
     size_t count = 0;
 
-    for (uint32_t id = 0; id < t->ways->collectors; id++) {
-        const traces_lane *l = &t->lanes[id];
+    for (uint32_t id = 0; id < t->topology->collectors; id++) {
+        const traces_stream *l = &t->streams[id];
         if (l->kind != TRACES_REMOTE)
             continue;
         for (uint32_t e = 0; e < l->count; e++) {

@@ -8,7 +8,7 @@
  *     traces_threads.c  a thread, from operation to operation
  *     traces_write.c    into the profile
  *
- * A `lane` is a collector with what follows it. Below its event stands either
+ * A `stream` is a collector with what follows it. Below its event stands either
  * the same operation at another collector, on this host or behind a proxy; or
  * a round of a collective; or an element. Each event has numbers for the
  * messages that it may need: those of a hop and those of a collective are
@@ -31,24 +31,24 @@ typedef enum traces_below {
     TRACES_NOTHING, /* nothing is known below */
     TRACES_LOCAL,   /* a collector of this host */
     TRACES_REMOTE,  /* a collector of another host */
-    TRACES_MEETING,
+    TRACES_SITE,
     TRACES_ELEMENT,
 } traces_below;
 
-typedef struct traces_lane {
+typedef struct traces_stream {
     traces_below kind;
     const eventspace_trace *events;
     uint32_t count;
     uint32_t host;
-    uint32_t lower;   /* LOCAL, REMOTE: the collector below */
-    uint32_t *below;  /* LOCAL, REMOTE: its event; MEETING: the round;
-                         TRACES_NONE where it is missing */
-    uint32_t meeting; /* MEETING: its number, and by which way in */
+    uint32_t lower;  /* LOCAL, REMOTE: the collector below */
+    uint32_t *below; /* LOCAL, REMOTE: its event; MEETING: the round;
+                        TRACES_NONE where it is missing */
+    uint32_t site;   /* MEETING: its number, and by which way in */
     uint32_t input;
     uint32_t *release; /* ELEMENT: the first of those who need this event, by
                           the number of their message; NULL: nobody does */
     size_t messages;   /* the number of the first */
-} traces_lane;
+} traces_stream;
 
 /* A message while steps are made. */
 typedef struct traces_message {
@@ -85,15 +85,15 @@ typedef struct traces_host {
 /* An operation of a thread that is one of several under way: somebody else
  * waits for it at the element. */
 typedef struct traces_spot {
-    uint32_t lane, event;
+    uint32_t stream, event;
 } traces_spot;
 
 typedef struct traces {
-    scopes_look *look;
-    const scopes_ways *ways;
+    scopes_snapshot *snapshot;
+    const scopes_topology *topology;
     scopes_causes *causes;
-    scopes_rounds **rounds; /* by meeting */
-    traces_lane *lanes;     /* by collector */
+    scopes_rounds **rounds; /* by collective site */
+    traces_stream *streams; /* by collector */
     traces_host *hosts;     /* of the map */
     traces_runner *runners;
     int64_t shift_ns; /* to be added to times of the clocks */
@@ -103,13 +103,13 @@ typedef struct traces {
     void *context;
 
     traces_message *messages;
-    size_t message_room;
+    size_t message_capacity;
     predict_step *steps;
-    size_t step_count, step_room;
+    size_t step_count, step_capacity;
     traces_actor *actors;
-    size_t actor_count, actor_room;
+    size_t actor_count, actor_capacity;
     traces_spot *spots;
-    size_t spot_count, spot_room;
+    size_t spot_count, spot_capacity;
     int err; /* PASTSET_ENOMEM: a step or more could not be added */
 } traces;
 
@@ -122,22 +122,24 @@ void traces__close(traces *t);
 
 static inline int64_t traces__ns(const traces *t, uint32_t host, uint64_t ticks)
 {
-    return scopes_clocks_ns(t->look->clocks, host, ticks) + t->shift_ns;
+    return scopes_clocks_ns(t->snapshot->clocks, host, ticks) + t->shift_ns;
 }
-static inline int64_t traces__start(const traces *t, uint32_t lane, uint32_t e)
+static inline int64_t traces__start(const traces *t, uint32_t stream,
+                                    uint32_t e)
 {
-    const traces_lane *l = &t->lanes[lane];
+    const traces_stream *l = &t->streams[stream];
     return traces__ns(t, l->host, l->events[e].start);
 }
-static inline int64_t traces__end(const traces *t, uint32_t lane, uint32_t e)
+static inline int64_t traces__end(const traces *t, uint32_t stream, uint32_t e)
 {
-    const traces_lane *l = &t->lanes[lane];
+    const traces_stream *l = &t->streams[stream];
     return traces__ns(t, l->host, l->events[e].end);
 }
 
 /* The bytes of a request and of its reply, of an event above a proxy. */
-uint64_t traces__request_bytes(const traces *t, uint32_t lane, uint32_t event);
-uint64_t traces__reply_bytes(const traces *t, uint32_t lane, uint32_t event);
+uint64_t traces__request_bytes(const traces *t, uint32_t stream,
+                               uint32_t event);
+uint64_t traces__reply_bytes(const traces *t, uint32_t stream, uint32_t event);
 
 /* --- traces_steps.c --- */
 
@@ -154,19 +156,19 @@ int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
                     int64_t from_ns, int64_t to_ns);
 
 /* What others had of its processors, if they are too many for them; at most
- * `most_ns`. */
+ * `max_ns`. */
 int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
-                           int64_t from_ns, int64_t to_ns, int64_t most_ns);
+                           int64_t from_ns, int64_t to_ns, int64_t max_ns);
 
 /* The lowest event of the operation on this host. */
-traces_spot traces__bottom(const traces *t, uint32_t lane, uint32_t event);
+traces_spot traces__bottom(const traces *t, uint32_t stream, uint32_t event);
 /* All that the operation does from this collector on, for the actor that was
  * begun last. `thread` is PATHS_NONE unless that is the thread itself. */
-void traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread);
+void traces__pass(traces *t, uint32_t stream, uint32_t event, uint32_t thread);
 /* The same in two parts, for threads with several operations under way. It did
  * something else until `looked_ns`. */
-void traces__pass_begin(traces *t, uint32_t lane, uint32_t event);
-void traces__pass_end(traces *t, uint32_t lane, uint32_t event,
+void traces__pass_begin(traces *t, uint32_t stream, uint32_t event);
+void traces__pass_end(traces *t, uint32_t stream, uint32_t event,
                       int64_t looked_ns);
 /* How a hop's time divides: what its thread, which needed so much processor
  * time, computes before and after. What the other host's loop does and the

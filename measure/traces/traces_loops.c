@@ -36,10 +36,10 @@ static size_t note_moments(const traces *t, moment *out)
 {
     size_t count = 0;
 
-    for (uint32_t id = 0; id < t->ways->collectors; id++) {
-        const traces_lane *l = &t->lanes[id];
+    for (uint32_t id = 0; id < t->topology->collectors; id++) {
+        const traces_stream *l = &t->streams[id];
         for (uint32_t e = 0; l->kind == TRACES_REMOTE && e < l->count; e++) {
-            uint32_t below = l->below[e], far = t->lanes[l->lower].host;
+            uint32_t below = l->below[e], far = t->streams[l->lower].host;
             size_t request = l->messages + 2 * (size_t)e;
             if (below == TRACES_NONE)
                 continue;

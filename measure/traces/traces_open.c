@@ -20,22 +20,22 @@ static int no_collector(const traces *t, const char *what, uint32_t node)
         "%s: no collector stands %s, so that its traces do not tell who waited "
         "for whom: instrument the map with `eventspace map instrument "
         "--collectors all`",
-        scopes_ways_node_name(t->ways, node), what);
+        scopes_topology_node_name(t->topology, node), what);
 }
 
 /* --- what stands below a collector --- */
 
-static int find_meetings(traces *t)
+static int find_sites(traces *t)
 {
-    for (uint32_t m = 0; m < t->ways->meeting_count; m++) {
-        const scopes_meeting *meeting = &t->ways->meetings[m];
-        for (uint32_t i = 0; i < meeting->inputs.count; i++) {
-            uint32_t id = meeting->inputs.ids[i];
+    for (uint32_t m = 0; m < t->topology->site_count; m++) {
+        const scopes_site *site = &t->topology->sites[m];
+        for (uint32_t i = 0; i < site->inputs.count; i++) {
+            uint32_t id = site->inputs.ids[i];
             if (id == PATHS_NONE)
-                return no_collector(t, "on a way into it", meeting->node);
-            t->lanes[id].kind = TRACES_MEETING;
-            t->lanes[id].meeting = m;
-            t->lanes[id].input = i;
+                return no_collector(t, "on a way into it", site->node);
+            t->streams[id].kind = TRACES_SITE;
+            t->streams[id].site = m;
+            t->streams[id].input = i;
         }
     }
     return 0;
@@ -43,19 +43,19 @@ static int find_meetings(traces *t)
 
 static int find_kind(traces *t, uint32_t id)
 {
-    const scopes_hop *hop = &t->ways->hops[id];
-    traces_lane *lane = &t->lanes[id];
+    const scopes_hop *hop = &t->topology->hops[id];
+    traces_stream *stream = &t->streams[id];
 
     if (hop->remote &&
         (hop->collective != PATHS_NONE || hop->lower == PATHS_NONE) &&
-        lane->count)
+        stream->count)
         return no_collector(t, "on the other side of it", hop->proxy);
-    if (lane->kind == TRACES_MEETING)
+    if (stream->kind == TRACES_SITE)
         return 0;
     if (hop->lower != PATHS_NONE)
-        lane->kind = hop->remote ? TRACES_REMOTE : TRACES_LOCAL;
+        stream->kind = hop->remote ? TRACES_REMOTE : TRACES_LOCAL;
     else if (hop->element != PATHS_NONE)
-        lane->kind = TRACES_ELEMENT;
+        stream->kind = TRACES_ELEMENT;
     return 0;
 }
 
@@ -63,7 +63,7 @@ static size_t messages_of(traces_below kind)
 {
     switch (kind) {
     case TRACES_REMOTE:
-    case TRACES_MEETING:
+    case TRACES_SITE:
         return 2;
     case TRACES_ELEMENT:
         return 3;
@@ -72,38 +72,41 @@ static size_t messages_of(traces_below kind)
     }
 }
 
-static int make_lanes(traces *t)
+static int make_streams(traces *t)
 {
     int err;
 
-    t->lanes = calloc(t->ways->collectors + 1u, sizeof(*t->lanes));
-    if (!t->lanes)
+    t->streams = calloc(t->topology->collectors + 1u, sizeof(*t->streams));
+    if (!t->streams)
         return traces__no_memory();
-    for (uint32_t id = 0; id < t->ways->collectors; id++) {
-        const scopes_series *series = scopes_store_series(t->look->store, id);
-        t->lanes[id].events = series->events;
-        t->lanes[id].count = (uint32_t)series->count;
-        if (t->ways->hops[id].upper != PATHS_NONE)
-            t->lanes[id].host = t->ways->map->nodes[t->ways->nodes[id]].host;
+    for (uint32_t id = 0; id < t->topology->collectors; id++) {
+        const scopes_series *series =
+            scopes_event_series(t->snapshot->event_table, id);
+        t->streams[id].events = series->events;
+        t->streams[id].count = (uint32_t)series->count;
+        if (t->topology->hops[id].upper != PATHS_NONE)
+            t->streams[id].host =
+                t->topology->map->nodes[t->topology->nodes[id]].host;
     }
-    err = find_meetings(t);
-    for (uint32_t id = 0; id < t->ways->collectors && !err; id++) {
-        if (t->ways->hops[id].upper == PATHS_NONE)
+    err = find_sites(t);
+    for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
+        if (t->topology->hops[id].upper == PATHS_NONE)
             continue;
         err = find_kind(t, id);
-        t->lanes[id].messages = t->message_room;
-        t->message_room += messages_of(t->lanes[id].kind) * t->lanes[id].count;
+        t->streams[id].messages = t->message_capacity;
+        t->message_capacity +=
+            messages_of(t->streams[id].kind) * t->streams[id].count;
     }
     return err;
 }
 
 static int check_tops(const traces *t)
 {
-    for (uint32_t i = 0; i < t->ways->top_count; i++) {
-        const scopes_top *top = &t->ways->tops[i];
+    for (uint32_t i = 0; i < t->topology->top_count; i++) {
+        const scopes_top *top = &t->topology->tops[i];
         if (top->collector == PATHS_NONE)
             return no_collector(t, "where its paths begin",
-                                t->ways->threads[top->thread]);
+                                t->topology->threads[top->thread]);
     }
     return 0;
 }
@@ -121,22 +124,23 @@ static uint32_t *numbers(size_t count)
 
 static int follow_rounds(traces *t, uint32_t m)
 {
-    const scopes_meeting *meeting = &t->ways->meetings[m];
+    const scopes_site *site = &t->topology->sites[m];
     scopes_rounds *rounds;
-    int err = scopes_rounds_make(&rounds, t->ways, t->look->store, m);
+    int err =
+        scopes_rounds_make(&rounds, t->topology, t->snapshot->event_table, m);
 
     if (err)
         return err;
     t->rounds[m] = rounds;
     for (uint32_t i = 0; i < rounds->inputs; i++) {
-        traces_lane *lane = &t->lanes[meeting->inputs.ids[i]];
-        lane->below = numbers(lane->count);
-        if (!lane->below)
+        traces_stream *stream = &t->streams[site->inputs.ids[i]];
+        stream->below = numbers(stream->count);
+        if (!stream->below)
             return traces__no_memory();
         for (uint32_t r = 0; r < rounds->count; r++) {
             uint32_t e = rounds->events[(size_t)r * rounds->inputs + i];
             if (e != SCOPES_MISSING)
-                lane->below[e] = r;
+                stream->below[e] = r;
         }
     }
     return 0;
@@ -146,19 +150,19 @@ static int follow(traces *t)
 {
     int err = 0;
 
-    t->rounds = calloc(t->ways->meeting_count + 1u, sizeof(t->rounds[0]));
+    t->rounds = calloc(t->topology->site_count + 1u, sizeof(t->rounds[0]));
     if (!t->rounds)
         return traces__no_memory();
-    for (uint32_t m = 0; m < t->ways->meeting_count && !err; m++)
+    for (uint32_t m = 0; m < t->topology->site_count && !err; m++)
         err = follow_rounds(t, m);
-    for (uint32_t id = 0; id < t->ways->collectors && !err; id++) {
-        traces_lane *lane = &t->lanes[id];
-        if (lane->kind != TRACES_LOCAL && lane->kind != TRACES_REMOTE)
+    for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
+        traces_stream *stream = &t->streams[id];
+        if (stream->kind != TRACES_LOCAL && stream->kind != TRACES_REMOTE)
             continue;
-        lane->lower = t->ways->hops[id].lower;
-        err =
-            scopes_match(&lane->below, scopes_store_series(t->look->store, id),
-                         scopes_store_series(t->look->store, lane->lower));
+        stream->lower = t->topology->hops[id].lower;
+        err = scopes_match(
+            &stream->below, scopes_event_series(t->snapshot->event_table, id),
+            scopes_event_series(t->snapshot->event_table, stream->lower));
     }
     return err;
 }
@@ -168,12 +172,12 @@ static int follow(traces *t)
 static int note_need(traces *t, uint32_t id, uint32_t event)
 {
     scopes_cause cause = scopes_causes_of(t->causes, id, event);
-    size_t message = t->lanes[id].messages + 3 * (size_t)event;
-    traces_lane *other;
+    size_t message = t->streams[id].messages + 3 * (size_t)event;
+    traces_stream *other;
 
     if (cause.collector == PATHS_NONE)
         return 0;
-    other = &t->lanes[cause.collector];
+    other = &t->streams[cause.collector];
     if (!other->release)
         other->release = numbers(other->count);
     if (!other->release)
@@ -185,21 +189,21 @@ static int note_need(traces *t, uint32_t id, uint32_t event)
 
 static int note_needs(traces *t)
 {
-    int err = scopes_causes_make(&t->causes, t->ways, t->look->store,
-                                 t->look->clocks);
+    int err = scopes_causes_make(&t->causes, t->topology,
+                                 t->snapshot->event_table, t->snapshot->clocks);
 
-    if (!err && t->message_room >= TRACES_NONE)
+    if (!err && t->message_capacity >= TRACES_NONE)
         err = pastset_fail(PASTSET_ELIMIT, "%zu messages are too many",
-                           t->message_room);
+                           t->message_capacity);
     if (err)
         return err;
-    t->messages = calloc(t->message_room + 1, sizeof(*t->messages));
+    t->messages = calloc(t->message_capacity + 1, sizeof(*t->messages));
     if (!t->messages)
         return traces__no_memory();
-    for (uint32_t id = 0; id < t->ways->collectors && !err; id++) {
-        if (t->lanes[id].kind != TRACES_ELEMENT)
+    for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
+        if (t->streams[id].kind != TRACES_ELEMENT)
             continue;
-        for (uint32_t e = 0; e < t->lanes[id].count && !err; e++)
+        for (uint32_t e = 0; e < t->streams[id].count && !err; e++)
             err = note_need(t, id, e);
     }
     return err;
@@ -238,16 +242,16 @@ static int make_hosts(traces *t, eventspace_run *run)
 
 int traces__open(traces *t, eventspace_run *run, int64_t start_ns)
 {
-    scopes_look_options all = SCOPES_LOOK_ALL;
-    int err = scopes_look_take(&t->look, run, &all);
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    int err = scopes_snapshot_take(&t->snapshot, run, &all);
 
     if (err)
         return err;
-    t->ways = t->look->ways;
+    t->topology = t->snapshot->topology;
     t->start_ns = start_ns;
     err = make_hosts(t, run);
     if (!err)
-        err = make_lanes(t);
+        err = make_streams(t);
     if (!err)
         err = check_tops(t);
     if (!err)
@@ -257,29 +261,29 @@ int traces__open(traces *t, eventspace_run *run, int64_t start_ns)
 
 void traces__close(traces *t)
 {
-    for (uint32_t i = 0; t->rounds && i < t->ways->meeting_count; i++)
+    for (uint32_t i = 0; t->rounds && i < t->topology->site_count; i++)
         scopes_rounds_free(t->rounds[i]);
-    for (uint32_t i = 0; t->lanes && i < t->ways->collectors; i++) {
-        free(t->lanes[i].below);
-        free(t->lanes[i].release);
+    for (uint32_t i = 0; t->streams && i < t->topology->collectors; i++) {
+        free(t->streams[i].below);
+        free(t->streams[i].release);
     }
     scopes_causes_free(t->causes);
     free(t->rounds);
-    free(t->lanes);
+    free(t->streams);
     free(t->hosts);
     free(t->runners);
     free(t->messages);
     free(t->steps);
     free(t->actors);
     free(t->spots);
-    scopes_look_free(t->look);
+    scopes_snapshot_free(t->snapshot);
 }
 
 /* --- bytes --- */
 
-uint64_t traces__request_bytes(const traces *t, uint32_t lane, uint32_t event)
+uint64_t traces__request_bytes(const traces *t, uint32_t stream, uint32_t event)
 {
-    const eventspace_trace *e = &t->lanes[lane].events[event];
+    const eventspace_trace *e = &t->streams[stream].events[event];
     bool brings =
         e->operation == PASTSET_WRITE || e->operation == PASTSET_EXCHANGE;
 
@@ -288,7 +292,7 @@ uint64_t traces__request_bytes(const traces *t, uint32_t lane, uint32_t event)
 
 /* The round's event at the element of the collective that the operation comes
  * to; NULL when it is not there. */
-static const eventspace_trace *event_of_round(const traces *t, uint32_t lane,
+static const eventspace_trace *event_of_round(const traces *t, uint32_t stream,
                                               uint32_t event,
                                               const paths_map_node **node)
 {
@@ -297,18 +301,18 @@ static const eventspace_trace *event_of_round(const traces *t, uint32_t lane,
     *node = NULL;
     for (int depth = 0; depth < PATHS_PATH_NODES && event != TRACES_NONE;
          depth++) {
-        const traces_lane *l = &t->lanes[lane];
+        const traces_stream *l = &t->streams[stream];
         found = &l->events[event];
-        if (l->kind == TRACES_MEETING) {
-            const scopes_rounds *rounds = t->rounds[l->meeting];
+        if (l->kind == TRACES_SITE) {
+            const scopes_rounds *rounds = t->rounds[l->site];
             uint32_t r = l->below[event];
-            *node = &t->ways->map->nodes[rounds->meeting->node];
-            if (r == TRACES_NONE || rounds->meeting->lower == PATHS_NONE)
+            *node = &t->topology->map->nodes[rounds->site->node];
+            if (r == TRACES_NONE || rounds->site->lower == PATHS_NONE)
                 return NULL;
-            lane = rounds->meeting->lower;
+            stream = rounds->site->lower;
             event = rounds->below ? rounds->below[r] : TRACES_NONE;
         } else if (l->kind == TRACES_LOCAL || l->kind == TRACES_REMOTE) {
-            lane = l->lower;
+            stream = l->lower;
             event = l->below[event];
         } else {
             return found;
@@ -319,11 +323,11 @@ static const eventspace_trace *event_of_round(const traces *t, uint32_t lane,
 
 /* What comes back for what was brought is not in the trace tuple, but is known
  * for each kind of collective. */
-static uint64_t result_bytes(const traces *t, uint32_t lane, uint32_t event)
+static uint64_t result_bytes(const traces *t, uint32_t stream, uint32_t event)
 {
     const paths_map_node *node;
-    const eventspace_trace *own = &t->lanes[lane].events[event];
-    const eventspace_trace *round = event_of_round(t, lane, event, &node);
+    const eventspace_trace *own = &t->streams[stream].events[event];
+    const eventspace_trace *round = event_of_round(t, stream, event, &node);
 
     if (node && round &&
         (strcmp(node->type, "gather") == 0 ||
@@ -332,13 +336,13 @@ static uint64_t result_bytes(const traces *t, uint32_t lane, uint32_t event)
     return own->bytes;
 }
 
-uint64_t traces__reply_bytes(const traces *t, uint32_t lane, uint32_t event)
+uint64_t traces__reply_bytes(const traces *t, uint32_t stream, uint32_t event)
 {
-    const eventspace_trace *e = &t->lanes[lane].events[event];
+    const eventspace_trace *e = &t->streams[stream].events[event];
 
     if (e->status || e->operation == PASTSET_WRITE)
         return TRACES_HEADER;
     if (e->operation == PASTSET_EXCHANGE)
-        return TRACES_HEADER + result_bytes(t, lane, event);
+        return TRACES_HEADER + result_bytes(t, stream, event);
     return TRACES_HEADER + e->bytes;
 }

@@ -8,8 +8,8 @@
 
 static void divide_all(traces *t, uint32_t id)
 {
-    for (uint32_t e = 0; e < t->lanes[id].count; e++) {
-        if (t->lanes[id].below[e] != TRACES_NONE)
+    for (uint32_t e = 0; e < t->streams[id].count; e++) {
+        if (t->streams[id].below[e] != TRACES_NONE)
             traces__divide(t, (traces_spot){id, e}, 0);
     }
 }
@@ -18,8 +18,8 @@ int traces__serve_prepare(traces *t)
 {
     int err = traces__loops(t);
 
-    for (uint32_t id = 0; id < t->ways->collectors && !err; id++) {
-        if (t->lanes[id].kind == TRACES_REMOTE)
+    for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
+        if (t->streams[id].kind == TRACES_REMOTE)
             divide_all(t, id);
     }
     return err;
@@ -27,13 +27,13 @@ int traces__serve_prepare(traces *t)
 
 /* --- requests --- */
 
-static void serve(traces *t, const traces_lane *l, uint32_t event)
+static void serve(traces *t, const traces_stream *l, uint32_t event)
 {
-    uint32_t below = l->below[event], far = t->lanes[l->lower].host;
+    uint32_t below = l->below[event], far = t->streams[l->lower].host;
     size_t request = l->messages + 2 * (size_t)event, reply = request + 1;
     const traces_message *there = &t->messages[request];
     const traces_message *back = &t->messages[reply];
-    uint32_t lane = (uint32_t)(l - t->lanes);
+    uint32_t stream = (uint32_t)(l - t->streams);
 
     traces__actor(t, far, traces__start(t, l->lower, below));
     traces__receive(t, request);
@@ -42,14 +42,14 @@ static void serve(traces *t, const traces_lane *l, uint32_t event)
     traces__pass(t, l->lower, below, PATHS_NONE);
     traces__compute(t, back->service_ns);
     traces__send(t, reply, traces__end(t, l->lower, below) + back->service_ns,
-                 traces__reply_bytes(t, lane, event), far, l->host);
+                 traces__reply_bytes(t, stream, event), far, l->host);
     traces__compute(t, there->loop_ns - there->service_ns + back->loop_ns -
                            back->service_ns);
 }
 
-static void serve_lane(traces *t, uint32_t id)
+static void serve_stream(traces *t, uint32_t id)
 {
-    const traces_lane *l = &t->lanes[id];
+    const traces_stream *l = &t->streams[id];
 
     for (uint32_t e = 0; e < l->count; e++) {
         if (l->below[e] != TRACES_NONE)
@@ -66,13 +66,13 @@ static int64_t receive_all(traces *t, const scopes_rounds *rounds, uint32_t r)
     int64_t last_ns = INT64_MIN;
 
     for (uint32_t i = 0; i < rounds->inputs; i++) {
-        uint32_t id = rounds->meeting->inputs.ids[i];
+        uint32_t id = rounds->site->inputs.ids[i];
         int64_t ns;
         if (events[i] == SCOPES_MISSING)
             continue;
         ns = traces__start(t, id, events[i]);
         last_ns = ns > last_ns ? ns : last_ns;
-        traces__receive(t, t->lanes[id].messages + 2 * (size_t)events[i]);
+        traces__receive(t, t->streams[id].messages + 2 * (size_t)events[i]);
     }
     return last_ns;
 }
@@ -81,24 +81,24 @@ static void send_all(traces *t, const scopes_rounds *rounds, uint32_t r,
                      int64_t at_ns)
 {
     const uint32_t *events = &rounds->events[(size_t)r * rounds->inputs];
-    uint32_t host = rounds->meeting->host;
+    uint32_t host = rounds->site->host;
 
     for (uint32_t i = 0; i < rounds->inputs; i++) {
-        uint32_t id = rounds->meeting->inputs.ids[i];
+        uint32_t id = rounds->site->inputs.ids[i];
         if (events[i] != SCOPES_MISSING)
-            traces__send(t, t->lanes[id].messages + 2 * (size_t)events[i] + 1,
+            traces__send(t, t->streams[id].messages + 2 * (size_t)events[i] + 1,
                          at_ns, 0, host, host);
     }
 }
 
 static void meet(traces *t, const scopes_rounds *rounds, uint32_t r)
 {
-    uint32_t lower = rounds->meeting->lower;
-    bool goes_on = lower != PATHS_NONE && t->lanes[lower].count;
+    uint32_t lower = rounds->site->lower;
+    bool goes_on = lower != PATHS_NONE && t->streams[lower].count;
     uint32_t below = goes_on ? rounds->below[r] : TRACES_NONE;
     int64_t start_ns = goes_on ? traces__start(t, lower, below) : 0, last_ns;
 
-    traces__actor(t, rounds->meeting->host, start_ns);
+    traces__actor(t, rounds->site->host, start_ns);
     last_ns = receive_all(t, rounds, r);
     if (goes_on) {
         if (last_ns != INT64_MIN)
@@ -113,23 +113,23 @@ static void meet(traces *t, const scopes_rounds *rounds, uint32_t r)
 
 static void go_alone(traces *t, traces_spot at)
 {
-    const traces_lane *l = &t->lanes[at.lane];
+    const traces_stream *l = &t->streams[at.stream];
     size_t message = l->messages + 3 * (size_t)at.event;
 
-    traces__actor(t, l->host, traces__start(t, at.lane, at.event));
+    traces__actor(t, l->host, traces__start(t, at.stream, at.event));
     traces__receive(t, message + 1);
     traces__at_element(t, at);
-    traces__send(t, message + 2, traces__end(t, at.lane, at.event), 0, l->host,
-                 l->host);
+    traces__send(t, message + 2, traces__end(t, at.stream, at.event), 0,
+                 l->host, l->host);
 }
 
 void traces__serve_all(traces *t)
 {
-    for (uint32_t id = 0; id < t->ways->collectors; id++) {
-        if (t->lanes[id].kind == TRACES_REMOTE)
-            serve_lane(t, id);
+    for (uint32_t id = 0; id < t->topology->collectors; id++) {
+        if (t->streams[id].kind == TRACES_REMOTE)
+            serve_stream(t, id);
     }
-    for (uint32_t m = 0; m < t->ways->meeting_count; m++) {
+    for (uint32_t m = 0; m < t->topology->site_count; m++) {
         for (uint32_t r = 0; r < t->rounds[m]->count; r++)
             meet(t, t->rounds[m], r);
     }

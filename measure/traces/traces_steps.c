@@ -15,13 +15,13 @@
 /* --- adding --- */
 
 /* Room for one more; false: there is none, now or before. */
-static bool grow(traces *t, void **items, size_t count, size_t *room,
+static bool grow(traces *t, void **items, size_t count, size_t *capacity,
                  size_t bytes)
 {
-    size_t want = *room ? 2 * *room : 4096;
+    size_t want = *capacity ? 2 * *capacity : 4096;
     void *more;
 
-    if (count < *room || t->err)
+    if (count < *capacity || t->err)
         return !t->err;
     more = reallocarray(*items, want, bytes);
     if (!more) {
@@ -29,7 +29,7 @@ static bool grow(traces *t, void **items, size_t count, size_t *room,
         return false;
     }
     *items = more;
-    *room = want;
+    *capacity = want;
     return true;
 }
 
@@ -37,7 +37,7 @@ static void add_step(traces *t, predict_step step)
 {
     void *steps = t->steps;
 
-    if (!grow(t, &steps, t->step_count, &t->step_room, sizeof(step)))
+    if (!grow(t, &steps, t->step_count, &t->step_capacity, sizeof(step)))
         return;
     t->steps = steps;
     t->steps[t->step_count++] = step;
@@ -48,7 +48,8 @@ void traces__actor(traces *t, uint32_t host, int64_t start_ns)
 {
     void *actors = t->actors;
 
-    if (!grow(t, &actors, t->actor_count, &t->actor_room, sizeof(*t->actors)))
+    if (!grow(t, &actors, t->actor_count, &t->actor_capacity,
+              sizeof(*t->actors)))
         return;
     t->actors = actors;
     t->actors[t->actor_count++] =
@@ -115,41 +116,41 @@ int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
 }
 
 int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
-                           int64_t from_ns, int64_t to_ns, int64_t most_ns)
+                           int64_t from_ns, int64_t to_ns, int64_t max_ns)
 {
     const traces_host *h = &t->hosts[host];
     int64_t ns = 0;
 
-    for (uint32_t i = 0; i < h->runner_count && ns < most_ns; i++) {
+    for (uint32_t i = 0; i < h->runner_count && ns < max_ns; i++) {
         const traces_runner *r = &h->runners[i];
         if (r->host != host || r->thread != thread)
             ns += traces__cpu(t, r->host, r->thread, from_ns, to_ns);
     }
-    return ns < most_ns ? ns : most_ns;
+    return ns < max_ns ? ns : max_ns;
 }
 
 /* --- where it goes --- */
 
-traces_spot traces__bottom(const traces *t, uint32_t lane, uint32_t event)
+traces_spot traces__bottom(const traces *t, uint32_t stream, uint32_t event)
 {
     for (int depth = 0; depth < PATHS_PATH_NODES; depth++) {
-        const traces_lane *l = &t->lanes[lane];
+        const traces_stream *l = &t->streams[stream];
         if (l->kind != TRACES_LOCAL || l->below[event] == TRACES_NONE)
             break;
         event = l->below[event];
-        lane = l->lower;
+        stream = l->lower;
     }
-    return (traces_spot){lane, event};
+    return (traces_spot){stream, event};
 }
 
-static bool leads_on(const traces_lane *l, uint32_t event)
+static bool leads_on(const traces_stream *l, uint32_t event)
 {
     return l->below && l->below[event] != TRACES_NONE;
 }
 
 static size_t message_of(const traces *t, traces_spot at, uint32_t which)
 {
-    const traces_lane *l = &t->lanes[at.lane];
+    const traces_stream *l = &t->streams[at.stream];
 
     return l->messages +
            (l->kind == TRACES_ELEMENT ? 3 : 2) * (size_t)at.event + which;
@@ -157,7 +158,7 @@ static size_t message_of(const traces *t, traces_spot at, uint32_t which)
 
 /* --- over a hop --- */
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min(int64_t a, int64_t b)
 {
     int64_t less = a < b ? a : b;
 
@@ -169,41 +170,41 @@ static int64_t least(int64_t a, int64_t b)
  * what the message waits. */
 static void leave_sharing(traces *t, traces_spot at, const traces_hop *times)
 {
-    const traces_lane *l = &t->lanes[at.lane];
-    uint32_t below = l->below[at.event], far = t->lanes[l->lower].host;
+    const traces_stream *l = &t->streams[at.stream];
+    uint32_t below = l->below[at.event], far = t->streams[l->lower].host;
     traces_message *request = &t->messages[message_of(t, at, 0)];
     traces_message *reply = request + 1;
     int64_t end_ns = traces__end(t, l->lower, below), ns;
 
     ns = traces__others_cpu(
-        t, far, PATHS_NONE, traces__start(t, at.lane, at.event),
+        t, far, PATHS_NONE, traces__start(t, at.stream, at.event),
         traces__start(t, l->lower, below), request->service_ns);
-    request->wait_ns = least(request->wait_ns, request->wait_ns - ns);
+    request->wait_ns = min(request->wait_ns, request->wait_ns - ns);
     ns = traces__others_cpu(t, far, PATHS_NONE, end_ns,
-                            traces__end(t, at.lane, at.event),
+                            traces__end(t, at.stream, at.event),
                             reply->service_ns);
     ns += traces__others_cpu(t, l->host, l->events[at.event].thread, end_ns,
-                             traces__end(t, at.lane, at.event), times->after);
-    reply->wait_ns = least(reply->wait_ns, reply->wait_ns - ns);
+                             traces__end(t, at.stream, at.event), times->after);
+    reply->wait_ns = min(reply->wait_ns, reply->wait_ns - ns);
 }
 
 traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
 {
-    const traces_lane *l = &t->lanes[at.lane];
+    const traces_stream *l = &t->streams[at.stream];
     uint32_t below = l->below[at.event];
     traces_message *request = &t->messages[message_of(t, at, 0)];
     traces_message *reply = request + 1;
-    int64_t there =
-        traces__start(t, l->lower, below) - traces__start(t, at.lane, at.event);
+    int64_t there = traces__start(t, l->lower, below) -
+                    traces__start(t, at.stream, at.event);
     int64_t back =
-        traces__end(t, at.lane, at.event) - traces__end(t, l->lower, below);
+        traces__end(t, at.stream, at.event) - traces__end(t, l->lower, below);
     traces_hop times;
 
-    times.before = least(cpu_ns / 2, there);
-    request->service_ns = least(request->loop_ns, there - times.before);
+    times.before = min(cpu_ns / 2, there);
+    request->service_ns = min(request->loop_ns, there - times.before);
     request->wait_ns = there - times.before - request->service_ns;
-    reply->service_ns = least(reply->loop_ns, back);
-    times.after = least(cpu_ns - times.before, back - reply->service_ns);
+    reply->service_ns = min(reply->loop_ns, back);
+    times.after = min(cpu_ns - times.before, back - reply->service_ns);
     reply->wait_ns = back - reply->service_ns - times.after;
     if (t->cpu)
         leave_sharing(t, at, &times);
@@ -212,12 +213,12 @@ traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
 
 static void send_request(traces *t, traces_spot at, int64_t later_ns)
 {
-    const traces_lane *l = &t->lanes[at.lane];
+    const traces_stream *l = &t->streams[at.stream];
 
     traces__send(t, message_of(t, at, 0),
-                 traces__start(t, at.lane, at.event) + later_ns,
-                 traces__request_bytes(t, at.lane, at.event), l->host,
-                 t->lanes[l->lower].host);
+                 traces__start(t, at.stream, at.event) + later_ns,
+                 traces__request_bytes(t, at.stream, at.event), l->host,
+                 t->streams[l->lower].host);
 }
 
 static void receive_reply(traces *t, traces_spot at)
@@ -243,11 +244,12 @@ static void over_hop(traces *t, traces_spot at, int64_t cpu_ns)
 static void after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
                   bool held)
 {
-    int64_t to_ns = traces__end(t, at.lane, at.event);
+    int64_t to_ns = traces__end(t, at.stream, at.event);
     int64_t all_ns = to_ns > from_ns ? to_ns - from_ns : 0, cpu_ns;
 
     if (t->cpu && thread != PATHS_NONE)
-        cpu_ns = traces__cpu(t, t->lanes[at.lane].host, thread, from_ns, to_ns);
+        cpu_ns =
+            traces__cpu(t, t->streams[at.stream].host, thread, from_ns, to_ns);
     else
         cpu_ns = held || all_ns > LONG_NS ? 0 : all_ns;
     traces__sleep(t, all_ns - cpu_ns);
@@ -259,19 +261,19 @@ static void after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
 /* When its round's result was there. */
 static int64_t round_end(const traces *t, traces_spot at)
 {
-    const traces_lane *l = &t->lanes[at.lane];
-    const scopes_rounds *rounds = t->rounds[l->meeting];
-    uint32_t r = l->below[at.event], lower = rounds->meeting->lower;
+    const traces_stream *l = &t->streams[at.stream];
+    const scopes_rounds *rounds = t->rounds[l->site];
+    uint32_t r = l->below[at.event], lower = rounds->site->lower;
     int64_t end_ns = INT64_MIN;
 
-    if (lower != PATHS_NONE && t->lanes[lower].count)
+    if (lower != PATHS_NONE && t->streams[lower].count)
         return traces__end(t, lower, rounds->below[r]);
     for (uint32_t i = 0; i < rounds->inputs; i++) {
         uint32_t e = rounds->events[(size_t)r * rounds->inputs + i];
         int64_t ns;
         if (e == SCOPES_MISSING)
             continue;
-        ns = traces__start(t, rounds->meeting->inputs.ids[i], e);
+        ns = traces__start(t, rounds->site->inputs.ids[i], e);
         end_ns = ns > end_ns ? ns : end_ns;
     }
     return end_ns;
@@ -279,15 +281,15 @@ static int64_t round_end(const traces *t, traces_spot at)
 
 static void contribute(traces *t, traces_spot at)
 {
-    uint32_t host = t->lanes[at.lane].host;
+    uint32_t host = t->streams[at.stream].host;
 
-    traces__send(t, message_of(t, at, 0), traces__start(t, at.lane, at.event),
+    traces__send(t, message_of(t, at, 0), traces__start(t, at.stream, at.event),
                  0, host, host);
 }
 
 static void in_round(traces *t, traces_spot at, uint32_t thread)
 {
-    int64_t own_ns = traces__start(t, at.lane, at.event);
+    int64_t own_ns = traces__start(t, at.stream, at.event);
     int64_t end_ns = round_end(t, at);
 
     contribute(t, at);
@@ -299,19 +301,19 @@ static void in_round(traces *t, traces_spot at, uint32_t thread)
 
 static void release_others(traces *t, traces_spot at)
 {
-    const traces_lane *l = &t->lanes[at.lane];
+    const traces_stream *l = &t->streams[at.stream];
     uint32_t message = l->release ? l->release[at.event] : TRACES_NONE;
 
     for (; message != TRACES_NONE; message = t->messages[message].next)
-        traces__send(t, message, traces__start(t, at.lane, at.event), 0,
+        traces__send(t, message, traces__start(t, at.stream, at.event), 0,
                      l->host, l->host);
 }
 
 /* When it could go on there. */
 static int64_t element_end(const traces *t, traces_spot at, bool *held)
 {
-    scopes_cause cause = scopes_causes_of(t->causes, at.lane, at.event);
-    int64_t own_ns = traces__start(t, at.lane, at.event), other_ns = own_ns;
+    scopes_cause cause = scopes_causes_of(t->causes, at.stream, at.event);
+    int64_t own_ns = traces__start(t, at.stream, at.event), other_ns = own_ns;
 
     if (cause.collector != PATHS_NONE)
         other_ns = traces__start(t, cause.collector, cause.event);
@@ -321,7 +323,8 @@ static int64_t element_end(const traces *t, traces_spot at, bool *held)
 
 void traces__at_element(traces *t, traces_spot at)
 {
-    if (scopes_causes_of(t->causes, at.lane, at.event).collector != PATHS_NONE)
+    if (scopes_causes_of(t->causes, at.stream, at.event).collector !=
+        PATHS_NONE)
         traces__receive(t, message_of(t, at, 0));
     release_others(t, at);
 }
@@ -337,26 +340,26 @@ static void in_element(traces *t, traces_spot at, uint32_t thread)
 
 /* --- all of it --- */
 
-void traces__pass(traces *t, uint32_t lane, uint32_t event, uint32_t thread)
+void traces__pass(traces *t, uint32_t stream, uint32_t event, uint32_t thread)
 {
-    traces_spot at = traces__bottom(t, lane, event);
-    const traces_lane *l = &t->lanes[at.lane];
-    int64_t start_ns = traces__start(t, lane, event);
-    int64_t end_ns = traces__end(t, lane, event);
+    traces_spot at = traces__bottom(t, stream, event);
+    const traces_stream *l = &t->streams[at.stream];
+    int64_t start_ns = traces__start(t, stream, event);
+    int64_t end_ns = traces__end(t, stream, event);
 
-    traces__compute(t, traces__start(t, at.lane, at.event) - start_ns);
+    traces__compute(t, traces__start(t, at.stream, at.event) - start_ns);
     if (l->kind == TRACES_REMOTE && leads_on(l, at.event))
         over_hop(t, at,
                  thread == PATHS_NONE
                      ? 0
                      : traces__cpu(t, l->host, thread, start_ns, end_ns));
-    else if (l->kind == TRACES_MEETING && leads_on(l, at.event))
+    else if (l->kind == TRACES_SITE && leads_on(l, at.event))
         in_round(t, at, thread);
     else if (l->kind == TRACES_ELEMENT)
         in_element(t, at, thread);
     else
-        after(t, at, thread, traces__start(t, at.lane, at.event), false);
-    traces__compute(t, end_ns - traces__end(t, at.lane, at.event));
+        after(t, at, thread, traces__start(t, at.stream, at.event), false);
+    traces__compute(t, end_ns - traces__end(t, at.stream, at.event));
 }
 
 /* --- in two parts --- */
@@ -365,25 +368,26 @@ static void add_spot(traces *t, traces_spot at)
 {
     void *spots = t->spots;
 
-    if (!grow(t, &spots, t->spot_count, &t->spot_room, sizeof(at)))
+    if (!grow(t, &spots, t->spot_count, &t->spot_capacity, sizeof(at)))
         return;
     t->spots = spots;
     t->spots[t->spot_count++] = at;
 }
 
-void traces__pass_begin(traces *t, uint32_t lane, uint32_t event)
+void traces__pass_begin(traces *t, uint32_t stream, uint32_t event)
 {
-    traces_spot at = traces__bottom(t, lane, event);
-    const traces_lane *l = &t->lanes[at.lane];
+    traces_spot at = traces__bottom(t, stream, event);
+    const traces_stream *l = &t->streams[at.stream];
 
     if (l->kind == TRACES_REMOTE && leads_on(l, at.event)) {
         traces__divide(t, at, 0);
         send_request(t, at, 0);
-    } else if (l->kind == TRACES_MEETING && leads_on(l, at.event)) {
+    } else if (l->kind == TRACES_SITE && leads_on(l, at.event)) {
         contribute(t, at);
     } else if (l->kind == TRACES_ELEMENT) {
         traces__send(t, message_of(t, at, 1),
-                     traces__start(t, at.lane, at.event), 0, l->host, l->host);
+                     traces__start(t, at.stream, at.event), 0, l->host,
+                     l->host);
         add_spot(t, at);
     }
 }
@@ -391,24 +395,24 @@ void traces__pass_begin(traces *t, uint32_t lane, uint32_t event)
 /* Since when what it waited for was there. */
 static int64_t came_ns(const traces *t, traces_spot at)
 {
-    const traces_lane *l = &t->lanes[at.lane];
+    const traces_stream *l = &t->streams[at.stream];
     bool held;
 
-    if (l->kind == TRACES_MEETING)
+    if (l->kind == TRACES_SITE)
         return round_end(t, at);
     if (l->kind == TRACES_ELEMENT)
         return element_end(t, at, &held);
-    return traces__end(t, at.lane, at.event) -
+    return traces__end(t, at.stream, at.event) -
            t->messages[message_of(t, at, 1)].wait_ns;
 }
 
 /* A result may have lain there while the thread did something else: that is no
  * part of what it waited for. */
-void traces__pass_end(traces *t, uint32_t lane, uint32_t event,
+void traces__pass_end(traces *t, uint32_t stream, uint32_t event,
                       int64_t looked_ns)
 {
-    traces_spot at = traces__bottom(t, lane, event);
-    const traces_lane *l = &t->lanes[at.lane];
+    traces_spot at = traces__bottom(t, stream, event);
+    const traces_stream *l = &t->streams[at.stream];
     int64_t from_ns;
 
     if (l->kind == TRACES_LOCAL || l->kind == TRACES_NOTHING ||
@@ -418,5 +422,5 @@ void traces__pass_end(traces *t, uint32_t lane, uint32_t event,
     if (from_ns < looked_ns)
         from_ns = looked_ns;
     traces__receive(t, message_of(t, at, l->kind == TRACES_ELEMENT ? 2 : 1));
-    traces__sleep(t, traces__end(t, at.lane, at.event) - from_ns);
+    traces__sleep(t, traces__end(t, at.stream, at.event) - from_ns);
 }

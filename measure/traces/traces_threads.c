@@ -15,7 +15,7 @@
 
 typedef struct operation {
     uint64_t start, end; /* ticks */
-    uint32_t lane, event;
+    uint32_t stream, event;
     uint32_t sequence;
     bool crossed; /* others were under way */
 } operation;
@@ -42,12 +42,12 @@ static int by_start(const void *a, const void *b)
 }
 
 /* A collector that stands at the top of several paths is asked once. */
-static bool is_first(const scopes_ways *ways, uint32_t top)
+static bool is_first(const scopes_topology *topology, uint32_t top)
 {
     for (uint32_t i = top; i-- > 0;) {
-        if (ways->tops[i].thread != ways->tops[top].thread)
+        if (topology->tops[i].thread != topology->tops[top].thread)
             return true;
-        if (ways->tops[i].collector == ways->tops[top].collector)
+        if (topology->tops[i].collector == topology->tops[top].collector)
             return false;
     }
     return true;
@@ -56,7 +56,7 @@ static bool is_first(const scopes_ways *ways, uint32_t top)
 /* Adds those of one path; only counts them while there is no room. */
 static void take(timeline *line, uint32_t id)
 {
-    const traces_lane *l = &line->t->lanes[id];
+    const traces_stream *l = &line->t->streams[id];
 
     for (uint32_t e = 0; e < l->count; e++) {
         const eventspace_trace *event = &l->events[e];
@@ -71,12 +71,12 @@ static void take(timeline *line, uint32_t id)
 
 static void take_all(timeline *line)
 {
-    const scopes_ways *ways = line->t->ways;
+    const scopes_topology *topology = line->t->topology;
 
     line->count = 0;
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        if (ways->tops[i].thread == line->thread && is_first(ways, i))
-            take(line, ways->tops[i].collector);
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        if (topology->tops[i].thread == line->thread && is_first(topology, i))
+            take(line, topology->tops[i].collector);
     }
 }
 
@@ -151,7 +151,7 @@ static void end_open(timeline *line, uint64_t until)
         looked_ns = line->now_ns;
         go_on(line, ns_of(line, o->end));
         line->open_count--;
-        traces__pass_end(line->t, o->lane, o->event, looked_ns);
+        traces__pass_end(line->t, o->stream, o->event, looked_ns);
     }
 }
 
@@ -160,7 +160,7 @@ static void begin(timeline *line, size_t which)
     const operation *o = &line->operations[which];
     size_t at = line->open_count++;
 
-    traces__pass_begin(line->t, o->lane, o->event);
+    traces__pass_begin(line->t, o->stream, o->event);
     while (at > 0 && line->operations[line->open[at - 1]].end < o->end) {
         line->open[at] = line->open[at - 1];
         at--;
@@ -179,7 +179,7 @@ static void operate(timeline *line, size_t which)
         return;
     }
     line->now_ns = ns_of(line, o->end);
-    traces__pass(line->t, o->lane, o->event, line->thread);
+    traces__pass(line->t, o->stream, o->event, line->thread);
 }
 
 /* --- a thread --- */
@@ -201,7 +201,7 @@ static void finish(timeline *line, int64_t wall_ns)
 
 static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
 {
-    uint32_t host = t->ways->map->nodes[t->ways->threads[thread]].host;
+    uint32_t host = t->topology->map->nodes[t->topology->threads[thread]].host;
     timeline line = {.t = t, .thread = thread, .host = host};
     int err = 0;
 
@@ -223,9 +223,9 @@ static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
 static void find_last(traces *t)
 {
     t->last_ns = 0;
-    for (uint32_t i = 0; i < t->ways->top_count; i++) {
-        uint32_t id = t->ways->tops[i].collector;
-        for (uint32_t e = 0; e < t->lanes[id].count; e++) {
+    for (uint32_t i = 0; i < t->topology->top_count; i++) {
+        uint32_t id = t->topology->tops[i].collector;
+        for (uint32_t e = 0; e < t->streams[id].count; e++) {
             int64_t ns = traces__end(t, id, e);
             t->last_ns = ns > t->last_ns ? ns : t->last_ns;
         }
@@ -237,7 +237,7 @@ int traces__threads_all(traces *t, int64_t wall_ns)
     int err = 0;
 
     find_last(t);
-    for (uint32_t i = 0; i < t->ways->thread_count && !err; i++)
+    for (uint32_t i = 0; i < t->topology->thread_count && !err; i++)
         err = add_thread(t, i, wall_ns);
     return err;
 }

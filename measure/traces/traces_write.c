@@ -14,15 +14,15 @@ static uint32_t threads_of(const traces *t, uint32_t host)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < t->ways->thread_count; i++)
-        count += t->ways->map->nodes[t->ways->threads[i]].host == host;
+    for (uint32_t i = 0; i < t->topology->thread_count; i++)
+        count += t->topology->map->nodes[t->topology->threads[i]].host == host;
     return count;
 }
 
 /* One that was not there has processors for all of its threads. */
 static int add_node(const traces *t, predict_profile *profile, uint32_t host)
 {
-    const char *name = t->ways->map->hosts[host].name;
+    const char *name = t->topology->map->hosts[host].name;
     int64_t place, node;
 
     place = predict_profile_add_place(profile, name, threads_of(t, host) + 1);
@@ -46,12 +46,12 @@ static uint32_t add_runners(traces *t, const predict_profile *profile,
 {
     uint32_t count = 0;
 
-    for (uint32_t h = 0; h < t->ways->map->host_count; h++) {
+    for (uint32_t h = 0; h < t->topology->map->host_count; h++) {
         if (place_of(t, profile, h) != place)
             continue;
         out[count++] = (traces_runner){h, PATHS_NONE};
-        for (uint32_t i = 0; i < t->ways->thread_count; i++) {
-            if (t->ways->map->nodes[t->ways->threads[i]].host == h)
+        for (uint32_t i = 0; i < t->topology->thread_count; i++) {
+            if (t->topology->map->nodes[t->topology->threads[i]].host == h)
                 out[count++] = (traces_runner){h, i};
         }
     }
@@ -60,9 +60,9 @@ static uint32_t add_runners(traces *t, const predict_profile *profile,
 
 static int find_runners(traces *t, const predict_profile *profile)
 {
-    uint32_t hosts = t->ways->map->host_count, used = 0;
+    uint32_t hosts = t->topology->map->host_count, used = 0;
 
-    t->runners = malloc(((size_t)hosts + t->ways->thread_count + 1) *
+    t->runners = malloc(((size_t)hosts + t->topology->thread_count + 1) *
                         sizeof(*t->runners));
     if (!t->runners)
         return traces__no_memory();
@@ -86,8 +86,8 @@ int traces__nodes(traces *t, predict_profile *profile)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < t->ways->map->host_count && !err; i++) {
-        const char *name = t->ways->map->hosts[i].name;
+    for (uint32_t i = 0; i < t->topology->map->host_count && !err; i++) {
+        const char *name = t->topology->map->hosts[i].name;
         if (predict_profile_find_node(profile, name) == PREDICT_NONE)
             err = add_node(t, profile, i);
         t->hosts[i].node = predict_profile_find_node(profile, name);
@@ -128,13 +128,13 @@ static int add_message(const traces *t, predict_profile *profile,
 /* By time. `next` of each becomes its number in the profile. */
 static int add_messages(traces *t, predict_profile *profile)
 {
-    sent *list = malloc((t->message_room + 1) * sizeof(*list));
+    sent *list = malloc((t->message_capacity + 1) * sizeof(*list));
     size_t count = 0;
     int err = 0;
 
     if (!list)
         return traces__no_memory();
-    for (size_t i = 0; i < t->message_room; i++) {
+    for (size_t i = 0; i < t->message_capacity; i++) {
         if (t->messages[i].sent)
             list[count++] = (sent){t->messages[i].at_ns, (uint32_t)i};
     }

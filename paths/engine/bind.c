@@ -38,7 +38,7 @@ static int element_make(paths_host *host, uint32_t node, pastset_element **out)
         .name = n->name,
         .type = &type,
         .policy = policy_of(n),
-        .one_writer = paths__collective_writes_alone(host->map, node)};
+        .single_writer = paths__collective_writes_alone(host->map, node)};
     int err = paths__element_type_of(host->map, node, &type);
 
     if (!err)
@@ -250,21 +250,21 @@ static int numbers_make(paths_host *host)
 }
 
 /* The machine of a host, as far as the map says: its address without a port. */
-static void machine_of(const paths_map_host *host, char *out, size_t room)
+static void machine_of(const paths_map_host *host, char *out, size_t capacity)
 {
     const char *text = paths_attributes_get(&host->attributes, "address");
     paths_address address;
 
-    snprintf(out, room, "127.0.0.1");
+    snprintf(out, capacity, "127.0.0.1");
     if (text && *text && paths_address_parse(&address, text) == 0)
         getnameinfo((const struct sockaddr *)&address.socket, address.bytes,
-                    out, (socklen_t)room, NULL, 0, NI_NUMERICHOST);
+                    out, (socklen_t)capacity, NULL, 0, NI_NUMERICHOST);
 }
 
 /* Are there more threads on this machine than it has processors for? Hosts of
  * one address are on one machine. If there is one processor, the network loop
  * needs it too. */
-static bool is_crowded(const paths_host *host)
+static bool is_oversubscribed(const paths_host *host)
 {
     const paths_map *map = host->map;
     char here[NI_MAXHOST], there[NI_MAXHOST];
@@ -314,7 +314,7 @@ int paths__bind(paths_host *host)
     host->ended_threads = calloc((size_t)map->node_count + 1, sizeof(bool));
     if (!host->stages || !host->entries || !host->peers || !host->ended_threads)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
-    host->crowded = is_crowded(host);
+    host->oversubscribed = is_oversubscribed(host);
     err = largest_find(host);
     if (!err)
         err = paths__uses_make(host);

@@ -193,7 +193,7 @@ static int notes_make(paths_host *host, executor *e, uint32_t number)
                                        .type = &type,
                                        .policy = PASTSET_DISCARD,
                                        .capacity = NOTES,
-                                       .one_writer = true,
+                                       .single_writer = true,
                                        .prefault = true};
     pastset_element *element;
     int err = pastset_type_parse(&type, PATHS_EXECUTOR_TYPE);

@@ -46,22 +46,22 @@ static inline void relax(void)
  * both then wait for it once more: on 2 processors a round of a barrier is 170
  * to 180 ns with such looks, and 130 to 160 without. So a thread pauses before
  * its first look as often as was just not too often in the rounds before. */
-#define PATIENCE_MOST 5
+#define TIMEOUT_MAX 5
 #define EARLY 4 /* looks after which a wait is long, and tells nothing */
 
 static bool look_patiently(const paths_gate *gate, uint32_t value,
-                           uint8_t *patience)
+                           uint8_t *timeout)
 {
-    for (int i = 0; i < *patience; i++)
+    for (int i = 0; i < *timeout; i++)
         relax();
     if (is_open(gate, value)) {
-        *patience -= *patience > 0;
+        *timeout -= *timeout > 0;
         return true;
     }
     for (int i = 0; i < EARLY; i++) {
         relax();
         if (is_open(gate, value)) {
-            *patience += *patience < PATIENCE_MOST;
+            *timeout += *timeout < TIMEOUT_MAX;
             return true;
         }
     }
@@ -108,10 +108,10 @@ static bool wait_sleeping(paths_gate *gate, uint32_t value, int64_t deadline_ns)
     return is_open(gate, value);
 }
 
-bool paths_gate_look(const paths_gate *gate, uint32_t value, uint8_t *patience)
+bool paths_gate_look(const paths_gate *gate, uint32_t value, uint8_t *timeout)
 {
     if (gate->waiting == PATHS_WAIT_SPIN &&
-        (look_patiently(gate, value, patience) || spin(gate, value)))
+        (look_patiently(gate, value, timeout) || spin(gate, value)))
         return true;
     if (gate->waiting == PATHS_WAIT_SLEEP ||
         (gate->waiting == PATHS_WAIT_SPIN && gate->for_ever))
@@ -121,12 +121,12 @@ bool paths_gate_look(const paths_gate *gate, uint32_t value, uint8_t *patience)
 
 bool paths_gate_wait(paths_gate *gate, uint32_t value, int64_t deadline_ns)
 {
-    uint8_t patience = 0; /* it has been waited for long */
+    uint8_t timeout = 0; /* it has been waited for long */
 
     while (gate->for_ever) {
         if (deadline_ns && pastset_now_ns() >= deadline_ns)
             return is_open(gate, value);
-        if (paths_gate_look(gate, value, &patience))
+        if (paths_gate_look(gate, value, &timeout))
             return true;
     }
     return wait_sleeping(gate, value, deadline_ns);

@@ -49,9 +49,9 @@ static inline uint32_t paths_gate_value(const paths_gate *gate)
 
 /* Looks for a while whether the gate has been opened since its value was
  * `value`: false when it was not, and at once if there is nothing to be gained
- * by looking. What the opener did before is visible afterwards. `patience` is
+ * by looking. What the opener did before is visible afterwards. `timeout` is
  * the caller's, zero at first: what it has learned about how long to pause. */
-bool paths_gate_look(const paths_gate *gate, uint32_t value, uint8_t *patience);
+bool paths_gate_look(const paths_gate *gate, uint32_t value, uint8_t *timeout);
 
 /* After a look in vain: waits until it is opened, or until CLOCK_MONOTONIC
  * reaches `deadline_ns` (0: no deadline): false then. */

@@ -73,22 +73,22 @@ static users users_of(const paths_host *host, uint32_t element)
 
 static bool waits_in_vain(const operation *o, const void *stage)
 {
-    return o->stage == stage && !o->rising && is_bereft(o->stage, &o->op);
+    return o->stage == stage && !o->rising && is_orphaned(o->stage, &o->op);
 }
 
 static void element_look(paths_host *host, paths_stage *stage, const char *why)
 {
     users u = users_of(host, stage->node);
-    uint8_t bereft = 0;
+    uint8_t orphaned = 0;
 
     if (u.writers && !u.living_writers)
-        bereft |= BEREFT_READS;
+        orphaned |= ORPHANED_READS;
     if (u.readers && !u.living_readers)
-        bereft |= BEREFT_WRITES;
-    if (!bereft)
+        orphaned |= ORPHANED_WRITES;
+    if (!orphaned)
         return;
     /* Whoever begins to wait now looks at this after it is in the list. */
-    atomic_store(&stage->bereft, bereft);
+    atomic_store(&stage->orphaned, orphaned);
     paths__end_those(host, waits_in_vain, stage, PASTSET_EHOST, why);
 }
 
@@ -100,7 +100,7 @@ static void elements_look(paths_host *host, const char *why)
     }
 }
 
-int paths__bereft(paths_stage *stage)
+int paths__orphaned(paths_stage *stage)
 {
     paths_host *host = stage->host;
     int status;

@@ -59,16 +59,16 @@ static void heap_down(heap *h, uint32_t at, operation *o)
  * to be ended must get one then, and there is no way to refuse that. */
 static int heap_reserve(heap *h, uint32_t count)
 {
-    uint32_t room = h->room ? 2 * h->room : 256;
+    uint32_t capacity = h->capacity ? 2 * h->capacity : 256;
     operation **items;
 
-    if (__builtin_expect(count <= h->room, 1))
+    if (__builtin_expect(count <= h->capacity, 1))
         return 0;
-    items = realloc(h->items, room * sizeof(*items));
+    items = realloc(h->items, capacity * sizeof(*items));
     if (!items)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a timer");
     h->items = items;
-    h->room = room;
+    h->capacity = capacity;
     return 0;
 }
 

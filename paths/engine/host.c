@@ -83,7 +83,7 @@ static void on_accept(uv_poll_t *handle, int status, int events)
         if (fd < 0)
             return;
         paths__socket_tune(fd);
-        paths__stranger_accept(host, fd);
+        paths__unauthenticated_accept(host, fd);
     }
 }
 
@@ -101,7 +101,7 @@ static void on_tidy(uv_timer_t *timer)
     if (!host->listening && host->host_count > 1)
         listener_start(host);
     host->loop_executor.noted |= host->begun; /* a sign of life */
-    paths__strangers_tidy(host);
+    paths__unauthenticated_tidy(host);
     paths__member_turn(host); /* a failed coordinator does not wait for ever */
 }
 
@@ -249,10 +249,10 @@ static int identify(paths_host *host, const paths_host_options *options)
 
 static int check_map(const paths_map *map)
 {
-    paths_complaints complaints = {NULL, 0};
-    int err = paths_map_check(map, &complaints);
+    paths_diagnostics diagnostics = {NULL, 0};
+    int err = paths_map_check(map, &diagnostics);
 
-    paths_complaints_clear(&complaints);
+    paths_diagnostics_clear(&diagnostics);
     return err;
 }
 

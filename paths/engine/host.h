@@ -36,7 +36,7 @@ typedef struct paths_host_options {
 } paths_host_options;
 
 /* Creates the host's elements and binds its stages; connects to nobody yet.
- * Errors: PASTSET_EMAP (the map's complaints), PASTSET_ENOENT (no such host),
+ * Errors: PASTSET_EMAP (the map's diagnostics), PASTSET_ENOENT (no such host),
  * PASTSET_EIO, PASTSET_ENOSPC, PASTSET_ELIMIT. */
 int paths_host_start(paths_host **out, const paths_host_options *options);
 

@@ -32,7 +32,7 @@ typedef struct thread_link thread_link;
 typedef struct peer peer;
 
 /* Nobody is left to write what reads wait for, or to read what writes do. */
-enum { BEREFT_READS = 1, BEREFT_WRITES = 2 };
+enum { ORPHANED_READS = 1, ORPHANED_WRITES = 2 };
 
 struct paths_stage {
     /* What each operation touches. */
@@ -46,7 +46,7 @@ struct paths_stage {
     bool entry;        /* operations of other hosts come in here */
     bool ready;        /* its type's `init` went well: `fini` is due */
     pastset_element *element; /* of element stages */
-    _Atomic uint8_t bereft;   /* of element stages: BEREFT_ */
+    _Atomic uint8_t orphaned; /* of element stages: ORPHANED_ */
     void *state;
     uint32_t input;     /* of a stage of a node that joins: the way in */
     paths_stage *ports; /* of the first stage of such a node: those of its ways
@@ -101,16 +101,17 @@ struct operation {
     /* Its home waits at this gate until it is no longer at `gate_value`. */
     paths_gate *gate;
     uint32_t gate_value;
-    uint8_t patience;         /* at gates; stays from one call to the next */
+    uint8_t timeout;          /* at gates; stays from one call to the next */
     operation *next_released; /* while a collective lets go of its round */
 
     /* At the top of an operation that came from another host: sends the
      * reply, and frees it. */
     void (*complete)(operation *o);
-    void *(*room)(operation *o, size_t bytes); /* for a tuple; may be NULL */
-    connection *from;     /* whose request it is; referenced */
-    unsigned char *reply; /* header and tuple */
-    size_t reply_room;
+    void *(*capacity)(operation *o,
+                      size_t bytes); /* for a tuple; may be NULL */
+    connection *from;                /* whose request it is; referenced */
+    unsigned char *reply;            /* header and tuple */
+    size_t reply_capacity;
     const void *answer; /* of an exchange: its result; in place of `reply` */
     uint32_t from_id;   /* of the request on `from` */
     uint32_t id;        /* of the request on a link, to the next host */
@@ -197,7 +198,7 @@ typedef struct pending_list {
 
 typedef struct heap {
     operation **items;
-    uint32_t count, room;
+    uint32_t count, capacity;
     uint64_t order; /* of the next that is put in */
 } heap;
 
@@ -230,7 +231,7 @@ struct paths_host {
     uint32_t *numbers;     /* of each node, on the wire: its rank by name */
     uint32_t *numbered;    /* and the node of each number */
     uint32_t *verbs;       /* that may come through each node */
-    bool crowded;          /* this machine has more threads than processors */
+    bool oversubscribed;   /* this machine has more threads than processors */
     paths_thread *threads;
     executor loop_executor;
     uint64_t (*ticks)(void); /* of notes; NULL: no notes */
@@ -252,7 +253,7 @@ struct paths_host {
     _Atomic(connection *) flush; /* have output that others queued */
     uint64_t since_ms;           /* loop time when it began to run */
     uint64_t failed_ms;          /* loop time when it told its failure */
-    uint32_t strangers;          /* connections before their proof */
+    uint32_t unauthenticated;    /* connections before their proof */
     uint32_t turned_away;        /* those that cannot be of the run; */
     const char *turned_away_why; /* the last one */
     bool loop_open, closing;
@@ -297,11 +298,11 @@ static inline bool brings_tuple(const paths_operation *op)
 }
 
 /* Would an operation wait in vain at this element? */
-static inline bool is_bereft(const paths_stage *stage,
-                             const paths_operation *op)
+static inline bool is_orphaned(const paths_stage *stage,
+                               const paths_operation *op)
 {
-    return atomic_load(&stage->bereft) &
-           (brings_tuple(op) ? BEREFT_WRITES : BEREFT_READS);
+    return atomic_load(&stage->orphaned) &
+           (brings_tuple(op) ? ORPHANED_WRITES : ORPHANED_READS);
 }
 
 static inline const char *host_name(const paths_host *host, uint32_t index)
@@ -500,8 +501,8 @@ bool paths__collective_touches(const paths_map *map, uint32_t node,
                                uint32_t host);
 bool paths__leads_to_collective(const paths_map *map, uint32_t node);
 /* Does an element have one way that leads to it, from a collective on its host
- * that writes, with nothing but collectors between? Its carriers follow one
- * another. */
+ * that writes, with nothing but collectors between? Its representatives follow
+ * one another. */
 bool paths__collective_writes_alone(const paths_map *map, uint32_t element);
 /* The last collective of the way down from a node; itself, if there is none or
  * it is the last. */
@@ -557,8 +558,8 @@ bool paths__member_gone(const paths_host *host);
 void paths__gone(paths_host *host, uint32_t gone, const char *why);
 /* The loop: a thread of the map has ended, after a host has died. */
 void paths__gone_ended(paths_host *host, uint32_t node);
-/* The error of an operation that would wait at a bereft element. */
-int paths__bereft(paths_stage *stage);
+/* The error of an operation that would wait at a orphaned element. */
+int paths__orphaned(paths_stage *stage);
 /* The error of whoever waits for a host; 0: it has not died. Any thread. */
 int paths__gone_why(paths_host *host, uint32_t other);
 

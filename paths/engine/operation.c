@@ -37,13 +37,13 @@ void paths__replace_text(operation *o, int status)
 
 int paths__answer(operation *o, const void *result, size_t bytes)
 {
-    if (bytes > o->op.room)
+    if (bytes > o->op.capacity)
         return pastset_fail(PASTSET_EROOM,
                             "what comes back has %zu bytes, and there is room "
                             "for %zu",
-                            bytes, o->op.room);
-    o->op.room = bytes;
-    if (o->room)
+                            bytes, o->op.capacity);
+    o->op.capacity = bytes;
+    if (o->capacity)
         o->answer = result;
     else if (o->op.result != result)
         memmove(o->op.result, result, bytes);

@@ -6,7 +6,7 @@
 
 #include "pastset/status.h"
 
-static int complain(const char *text)
+static int diagnose(const char *text)
 {
     return pastset_fail(PASTSET_EINVAL,
                         "\"%.60s\": processors are numbers below %d and "
@@ -39,9 +39,9 @@ int paths_processors_parse(cpu_set_t *out, const char *text)
             to = number(&at);
         }
         if (from < 0 || to < from)
-            return complain(text);
+            return diagnose(text);
         for (long i = from; i <= to; i++)
             CPU_SET((size_t)i, out);
     } while (*at == ',' && *++at);
-    return *at || at[-1] == ',' ? complain(text) : 0;
+    return *at || at[-1] == ',' ? diagnose(text) : 0;
 }

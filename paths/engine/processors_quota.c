@@ -52,12 +52,12 @@ static void lines_each(const char *root, const char *file,
                        void (*each)(hierarchy *h, char *line), hierarchy *h)
 {
     char name[PATH_MAX], *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     FILE *in;
 
     snprintf(name, sizeof(name), "%s%s", root, file);
     in = fopen(name, "re");
-    while (in && getline(&line, &room, in) > 0) {
+    while (in && getline(&line, &capacity, in) > 0) {
         line[strcspn(line, "\n")] = 0;
         each(h, line);
     }
@@ -81,9 +81,9 @@ static void group_take(hierarchy *h, char *line)
 }
 
 /* Blanks and the like stand in mountinfo as \040. */
-static void unescape(char *out, size_t room, const char *text)
+static void unescape(char *out, size_t capacity, const char *text)
 {
-    while (*text && room > 1) {
+    while (*text && capacity > 1) {
         unsigned value;
         int used = 0;
         if (sscanf(text, "\\%3o%n", &value, &used) == 1 && used == 4) {
@@ -92,7 +92,7 @@ static void unescape(char *out, size_t room, const char *text)
         } else {
             *out++ = *text++;
         }
-        room--;
+        capacity--;
     }
     *out = 0;
 }
@@ -140,7 +140,7 @@ static int numbers_read(const char *directory, const char *file, double *a,
     return count;
 }
 
-static double least(double a, double b)
+static double min(double a, double b)
 {
     return a < b ? a : b;
 }
@@ -188,7 +188,7 @@ static double quota_in(hierarchy *h, const char *root)
         return INFINITY;
     for (;;) {
         char *end = strrchr(directory, '/');
-        found = least(found, quota_of(h, directory));
+        found = min(found, quota_of(h, directory));
         if (!end || strlen(directory) <= top)
             return found;
         *end = 0;
@@ -199,7 +199,7 @@ double paths__processors_quota(const char *root)
 {
     hierarchy one = {.version2 = false}, two = {.version2 = true};
 
-    return least(quota_in(&one, root), quota_in(&two, root));
+    return min(quota_in(&one, root), quota_in(&two, root));
 }
 
 uint32_t paths_processors_count(void)

@@ -218,7 +218,7 @@ static bool gate_pass(paths_thread *self, operation *o, int64_t deadline)
 {
     paths_stage *stage = o->stage;
 
-    if (!paths_gate_look(o->gate, o->gate_value, &o->patience)) {
+    if (!paths_gate_look(o->gate, o->gate_value, &o->timeout)) {
         paths__executor_waits(&self->executor, o);
         if (!paths_gate_wait(o->gate, o->gate_value, deadline))
             return false;
@@ -320,7 +320,7 @@ static void cursor_move(paths_path *path, const operation *o)
 static void results(paths_arguments *arguments, const operation *o)
 {
     arguments->bytes = o->op.bytes;
-    arguments->room = o->op.room;
+    arguments->capacity = o->op.capacity;
     arguments->index = o->op.index;
 }
 
@@ -341,7 +341,7 @@ static void begin(operation *o, paths_path *path, paths_arguments *arguments)
     o->op.tuple = arguments->tuple;
     o->op.bytes = arguments->bytes;
     o->op.result = arguments->result;
-    o->op.room = arguments->room;
+    o->op.capacity = arguments->capacity;
     o->op.index = arguments->index;
     o->op.lost = 0;
     o->op.pattern = arguments->pattern;
@@ -438,7 +438,7 @@ int paths_write(paths_path *path, const void *tuple, size_t bytes)
 }
 
 int paths_exchange(paths_path *path, const void *tuple, size_t bytes,
-                   void *result, size_t room)
+                   void *result, size_t capacity)
 {
     union {
         const void *from;
@@ -448,7 +448,7 @@ int paths_exchange(paths_path *path, const void *tuple, size_t bytes,
                                  .tuple = pointer.to,
                                  .bytes = bytes,
                                  .result = result,
-                                 .room = room,
+                                 .capacity = capacity,
                                  .timeout_ms = PASTSET_FOREVER};
     return paths_call(path, &arguments);
 }
@@ -459,46 +459,47 @@ int paths_barrier(paths_path *path)
 }
 
 static int read_simple(paths_path *path, pastset_verb verb, uint64_t index,
-                       const pastset_pattern *pattern, void *tuple, size_t room)
+                       const pastset_pattern *pattern, void *tuple,
+                       size_t capacity)
 {
     paths_arguments arguments = {.verb = verb,
                                  .tuple = tuple,
-                                 .bytes = room,
+                                 .bytes = capacity,
                                  .index = index,
                                  .pattern = pattern,
                                  .timeout_ms = PASTSET_FOREVER};
     return paths_call(path, &arguments);
 }
 
-int paths_read(paths_path *path, uint64_t index, void *tuple, size_t room)
+int paths_read(paths_path *path, uint64_t index, void *tuple, size_t capacity)
 {
-    return read_simple(path, PASTSET_READ, index, NULL, tuple, room);
+    return read_simple(path, PASTSET_READ, index, NULL, tuple, capacity);
 }
 
-int paths_read_first(paths_path *path, void *tuple, size_t room)
+int paths_read_first(paths_path *path, void *tuple, size_t capacity)
 {
-    return read_simple(path, PASTSET_READ_FIRST, 0, NULL, tuple, room);
+    return read_simple(path, PASTSET_READ_FIRST, 0, NULL, tuple, capacity);
 }
 
-int paths_read_last(paths_path *path, void *tuple, size_t room)
+int paths_read_last(paths_path *path, void *tuple, size_t capacity)
 {
-    return read_simple(path, PASTSET_READ_LAST, 0, NULL, tuple, room);
+    return read_simple(path, PASTSET_READ_LAST, 0, NULL, tuple, capacity);
 }
 
-int paths_read_next(paths_path *path, void *tuple, size_t room)
+int paths_read_next(paths_path *path, void *tuple, size_t capacity)
 {
-    return read_simple(path, PASTSET_READ_NEXT, 0, NULL, tuple, room);
+    return read_simple(path, PASTSET_READ_NEXT, 0, NULL, tuple, capacity);
 }
 
-int paths_observe(paths_path *path, void *tuple, size_t room)
+int paths_observe(paths_path *path, void *tuple, size_t capacity)
 {
-    return read_simple(path, PASTSET_OBSERVE, 0, NULL, tuple, room);
+    return read_simple(path, PASTSET_OBSERVE, 0, NULL, tuple, capacity);
 }
 
 int paths_take(paths_path *path, const pastset_pattern *pattern, void *tuple,
-               size_t room)
+               size_t capacity)
 {
-    return read_simple(path, PASTSET_TAKE, 0, pattern, tuple, room);
+    return read_simple(path, PASTSET_TAKE, 0, pattern, tuple, capacity);
 }
 
 /* --- operations that go on while the thread does something else --- */

@@ -64,7 +64,7 @@ typedef struct paths_generate_options {
 bool paths_is_collective(const char *use);
 
 /* Reads a mapping (any of the three): a graph as of map.h, except that nodes
- * need no `kind` and may be host nodes. Complaints name file and line.
+ * need no `kind` and may be host nodes. Diagnostics name file and line.
  * Errors: PASTSET_EIO, PASTSET_EMAP. */
 int paths_mapping_read(paths_map **out, const char *file);
 

@@ -47,12 +47,12 @@ static int count_hosts(generator *g)
 }
 
 /* "a, b and c". */
-static const char *listed(char *out, size_t room, const char *const *words)
+static const char *listed(char *out, size_t capacity, const char *const *words)
 {
     size_t used = 0;
 
-    for (size_t i = 0; words[i] && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%s",
+    for (size_t i = 0; words[i] && used < capacity; i++)
+        used += (size_t)snprintf(out + used, capacity - used, "%s%s",
                                  i == 0         ? ""
                                  : words[i + 1] ? ", "
                                                 : " and ",

@@ -13,7 +13,7 @@
 /* A slot holds an index plus one; 0 is empty. */
 typedef struct table {
     uint32_t *slots;
-    uint32_t room; /* a power of two, or 0; at most half of it is taken */
+    uint32_t capacity; /* a power of two, or 0; at most half of it is taken */
     uint32_t used;
 } table;
 
@@ -26,12 +26,12 @@ typedef const char *name_of(const paths_map *map, uint32_t index);
 
 void *paths__grow(void *items, size_t count, size_t item_bytes)
 {
-    size_t room, bytes;
+    size_t capacity, bytes;
 
     if (count & (count - 1))
         return items;
-    room = count ? 2 * count : 1;
-    if (__builtin_mul_overflow(room, item_bytes, &bytes))
+    capacity = count ? 2 * count : 1;
+    if (__builtin_mul_overflow(capacity, item_bytes, &bytes))
         return NULL;
     return realloc(items, bytes);
 }
@@ -64,7 +64,7 @@ static uint32_t *table_slot(const table *t, const paths_map *map, name_of *get,
     uint64_t at = paths__hash(PATHS__HASH, name, strlen(name));
 
     for (;; at++) {
-        uint32_t *slot = &t->slots[at & (t->room - 1)];
+        uint32_t *slot = &t->slots[at & (t->capacity - 1)];
         if (*slot == 0 || strcmp(get(map, *slot - 1), name) == 0)
             return slot;
     }
@@ -73,17 +73,17 @@ static uint32_t *table_slot(const table *t, const paths_map *map, name_of *get,
 static uint32_t table_find(const table *t, const paths_map *map, name_of *get,
                            const char *name)
 {
-    return t->room ? *table_slot(t, map, get, name) - 1 : PATHS_NONE;
+    return t->capacity ? *table_slot(t, map, get, name) - 1 : PATHS_NONE;
 }
 
 /* Makes room for one more. */
 static bool table_reserve(table *t, const paths_map *map, name_of *get)
 {
-    table bigger = {NULL, t->room ? 2 * t->room : 16, t->used};
+    table bigger = {NULL, t->capacity ? 2 * t->capacity : 16, t->used};
 
-    if (t->used < t->room / 2)
+    if (t->used < t->capacity / 2)
         return true;
-    bigger.slots = calloc(bigger.room, sizeof(*bigger.slots));
+    bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
     if (!bigger.slots)
         return false;
     for (uint32_t i = 0; i < t->used; i++)
@@ -380,9 +380,9 @@ int paths_map_copy(paths_map **out, const paths_map *map)
 /* --- asking --- */
 
 size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
-                      size_t room)
+                      size_t capacity)
 {
-    for (size_t count = 0; count < room;) {
+    for (size_t count = 0; count < capacity;) {
         uint32_t at = map->edges[edge].to;
         const paths_map_node *node = &map->nodes[at];
         nodes[count++] = at;

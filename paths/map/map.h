@@ -116,7 +116,7 @@ typedef struct paths_map {
     paths_map_index *index;
 } paths_map;
 
-/* Reads a map from a file, or from a text whose complaints are to name
+/* Reads a map from a file, or from a text whose diagnostics are to name
  * `file`. Only what makes it unreadable is an error here: see check for the
  * rest.
  * Errors: PASTSET_EIO, PASTSET_EMAP with "file:line: what is wrong". */
@@ -196,9 +196,9 @@ void paths_map_rank_hosts(const paths_map *map, uint32_t *out);
 /* Follows the path that begins with `edge` (which leaves a thread) down to
  * its element, over first out-edges. Stores the nodes passed, without the
  * thread and with the element, and returns their number; 0 when it does not
- * end in an element within `room` nodes. */
+ * end in an element within `capacity` nodes. */
 size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
-                      size_t room);
+                      size_t capacity);
 
 /* The number of threads. */
 uint32_t paths_map_threads(const paths_map *map);
@@ -210,29 +210,29 @@ uint64_t paths_map_digest(const paths_map *map);
 
 /* --- checking --- */
 
-typedef struct paths_complaint {
+typedef struct paths_diagnostic {
     unsigned line;
     char *node; /* or edge "a -> b", or host; "" for the map as a whole */
     char *text; /* what is wrong, and what to do */
-} paths_complaint;
+} paths_diagnostic;
 
-typedef struct paths_complaints {
-    paths_complaint *items;
+typedef struct paths_diagnostics {
+    paths_diagnostic *items;
     size_t count;
-} paths_complaints;
+} paths_diagnostics;
 
-/* Checks everything that a run relies on and collects each complaint.
+/* Checks everything that a run relies on and collects each diagnostic.
  * Returns 0, or PASTSET_EMAP when there is at least one (the first is then
  * the text of the failure, as "file:line: node: text"). */
-int paths_map_check(const paths_map *map, paths_complaints *out);
+int paths_map_check(const paths_map *map, paths_diagnostics *out);
 
 /* The same for what an application mapping says of its threads and elements:
- * where a map that is made of it would be wrong, the complaint is about the
+ * where a map that is made of it would be wrong, the diagnostic is about the
  * mapping, and its lines. */
-int paths_mapping_check(const paths_map *application, paths_complaints *out);
-void paths_complaints_clear(paths_complaints *complaints);
+int paths_mapping_check(const paths_map *application, paths_diagnostics *out);
+void paths_diagnostics_clear(paths_diagnostics *diagnostics);
 /* Adds one; for the check functions of wrapper types. */
-int paths_complain(paths_complaints *complaints, unsigned line,
+int paths_diagnose(paths_diagnostics *diagnostics, unsigned line,
                    const char *node, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

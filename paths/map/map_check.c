@@ -1,7 +1,7 @@
 /* map_check.c - everything that a run relies on, checked beforehand.
  *
- * All complaints are collected, since people mend several things at a time.
- * Each says what is wrong and what to do. Complaints come in the order graph,
+ * All diagnostics are collected, since people mend several things at a time.
+ * Each says what is wrong and what to do. Diagnostics come in the order graph,
  * hosts, nodes, edges, paths, and within each in the order of the file. */
 #include <ctype.h>
 #include <stdarg.h>
@@ -27,68 +27,68 @@
 
 typedef struct checker {
     const paths_map *map;
-    paths_complaints *complaints;
-    int err; /* PASTSET_ENOMEM when a complaint could not be kept */
+    paths_diagnostics *diagnostics;
+    int err; /* PASTSET_ENOMEM when a diagnostic could not be kept */
 } checker;
 
-/* --- complaints --- */
+/* --- diagnostics --- */
 
-static int complain_list(paths_complaints *complaints, unsigned line,
+static int diagnose_list(paths_diagnostics *diagnostics, unsigned line,
                          const char *node, const char *format,
                          va_list arguments)
 {
-    paths_complaint item = {.line = line, .node = strdup(node)};
-    paths_complaint *items =
-        paths__grow(complaints->items, complaints->count, sizeof(item));
+    paths_diagnostic item = {.line = line, .node = strdup(node)};
+    paths_diagnostic *items =
+        paths__grow(diagnostics->items, diagnostics->count, sizeof(item));
 
     if (items)
-        complaints->items = items;
+        diagnostics->items = items;
     if (vasprintf(&item.text, format, arguments) < 0)
         item.text = NULL;
     if (!items || !item.node || !item.text) {
         free(item.node);
         free(item.text);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a complaint");
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a diagnostic");
     }
-    items[complaints->count++] = item;
+    items[diagnostics->count++] = item;
     return 0;
 }
 
-int paths_complain(paths_complaints *complaints, unsigned line,
+int paths_diagnose(paths_diagnostics *diagnostics, unsigned line,
                    const char *node, const char *format, ...)
 {
     va_list arguments;
     int err;
 
     va_start(arguments, format);
-    err = complain_list(complaints, line, node, format, arguments);
+    err = diagnose_list(diagnostics, line, node, format, arguments);
     va_end(arguments);
     return err;
 }
 
-void paths_complaints_clear(paths_complaints *complaints)
+void paths_diagnostics_clear(paths_diagnostics *diagnostics)
 {
-    for (size_t i = 0; i < complaints->count; i++) {
-        free(complaints->items[i].node);
-        free(complaints->items[i].text);
+    for (size_t i = 0; i < diagnostics->count; i++) {
+        free(diagnostics->items[i].node);
+        free(diagnostics->items[i].text);
     }
-    free(complaints->items);
-    memset(complaints, 0, sizeof(*complaints));
+    free(diagnostics->items);
+    memset(diagnostics, 0, sizeof(*diagnostics));
 }
 
 static void __attribute__((format(printf, 4, 5)))
-complain(checker *c, unsigned line, const char *node, const char *format, ...)
+diagnose(checker *c, unsigned line, const char *node, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    if (complain_list(c->complaints, line, node, format, arguments))
+    if (diagnose_list(c->diagnostics, line, node, format, arguments))
         c->err = PASTSET_ENOMEM;
     va_end(arguments);
 }
 
 static void __attribute__((format(printf, 3, 4)))
-complain_edge(checker *c, uint32_t index, const char *format, ...)
+diagnose_edge(checker *c, uint32_t index, const char *format, ...)
 {
     const paths_map_edge *edge = &c->map->edges[index];
     va_list arguments;
@@ -100,7 +100,7 @@ complain_edge(checker *c, uint32_t index, const char *format, ...)
         return;
     }
     va_start(arguments, format);
-    if (complain_list(c->complaints, edge->line, name, format, arguments))
+    if (diagnose_list(c->diagnostics, edge->line, name, format, arguments))
         c->err = PASTSET_ENOMEM;
     va_end(arguments);
     free(name);
@@ -116,14 +116,14 @@ typedef struct words {
 
 static void words_add(words *w, const char *between, const char *word)
 {
-    size_t room = sizeof(w->text) - w->used;
-    int length =
-        snprintf(w->text + w->used, room, "%s%s", w->used ? between : "", word);
+    size_t capacity = sizeof(w->text) - w->used;
+    int length = snprintf(w->text + w->used, capacity, "%s%s",
+                          w->used ? between : "", word);
 
-    if (length >= 0 && (size_t)length + 4 < room)
+    if (length >= 0 && (size_t)length + 4 < capacity)
         w->used += (size_t)length;
     else
-        snprintf(w->text + w->used, room, "...");
+        snprintf(w->text + w->used, capacity, "...");
 }
 
 static bool is_one_of(const char *word, const char *const *list)
@@ -173,7 +173,7 @@ static void check_places(checker *c, place *places, size_t count)
         const place *a = &places[i - 1], *b = &places[i];
         if (b->address.port && memcmp(&a->address.socket, &b->address.socket,
                                       sizeof(a->address.socket)) == 0)
-            complain(c, hosts[b->host].line, hosts[b->host].name,
+            diagnose(c, hosts[b->host].line, hosts[b->host].name,
                      "has the address and port of host %s: give it another "
                      "port, or none for any free one",
                      hosts[a->host].name);
@@ -184,7 +184,7 @@ static void check_places(checker *c, place *places, size_t count)
 static void check_counter(checker *c, const paths_map_host *host,
                           const char *key,
                           int (*parse)(const char *text, int64_t *value),
-                          int64_t most, const char *most_text)
+                          int64_t max, const char *max_text)
 {
     const char *text = paths_attributes_get(&host->attributes, key);
     int64_t value;
@@ -192,10 +192,10 @@ static void check_counter(checker *c, const paths_map_host *host,
     if (!text || !text[0])
         return;
     if (parse(text, &value) != 0)
-        complain(c, host->line, host->name, "%s: %s", key, pastset_error());
-    else if (value < -most || value > most)
-        complain(c, host->line, host->name, "%s=%s: it is %s at most", key,
-                 text, most_text);
+        diagnose(c, host->line, host->name, "%s: %s", key, pastset_error());
+    else if (value < -max || value > max)
+        diagnose(c, host->line, host->name, "%s=%s: it is %s at most", key,
+                 text, max_text);
 }
 
 static void check_host(checker *c, const paths_map_host *host)
@@ -205,7 +205,7 @@ static void check_host(checker *c, const paths_map_host *host)
     cpu_set_t set;
 
     if (!is_file_name(host->name))
-        complain(c, host->line, host->name,
+        diagnose(c, host->line, host->name,
                  "a host's files are named after it: use 1 to %d letters, "
                  "digits, _ . and -, and no . in front",
                  HOST_NAME_BYTES);
@@ -214,9 +214,9 @@ static void check_host(checker *c, const paths_map_host *host)
     check_counter(c, host, "counter_rate", paths_parse_ppm,
                   COUNTER_RATE_PPB_MAX, "1000ppm");
     if (affinity && *affinity && paths_processors_parse(&set, affinity))
-        complain(c, host->line, host->name, "affinity: %s", pastset_error());
+        diagnose(c, host->line, host->name, "affinity: %s", pastset_error());
     if (name && (strchr(name, '/') || name[0] == '.'))
-        complain(c, host->line, host->name,
+        diagnose(c, host->line, host->name,
                  "netns=\"%s\" is not a name of ip-netns(8)", name);
 }
 
@@ -240,7 +240,7 @@ static void check_hosts(checker *c)
         if (paths_address_parse(&places[count].address, text) == 0)
             count++;
         else
-            complain(c, host->line, host->name, "address: %s", pastset_error());
+            diagnose(c, host->line, host->name, "address: %s", pastset_error());
     }
     check_places(c, places, count);
     free(places);
@@ -259,10 +259,10 @@ static void known_wrappers(words *out)
 static void check_place(checker *c, const paths_map_node *node)
 {
     if (node->host == PATHS_NONE)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "stands in no host: put it into a subgraph cluster_HOST");
     if (node->second_host != PATHS_NONE)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "stands in two hosts, %s and %s: nodes of one name are one "
                  "node; put it into one of them, or, if these are two, give "
                  "them different names",
@@ -282,7 +282,7 @@ static void check_attributes(checker *c, const paths_map_node *node,
             continue;
         for (size_t k = 0; own[k]; k++)
             words_add(&known, ", ", own[k]);
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "has an unknown attribute, %s: %s has %s%s", item->key,
                  node->type, known.used ? "" : "no attributes but Graphviz's",
                  known.text);
@@ -297,21 +297,21 @@ static void check_thread(checker *c, const paths_map_node *node,
     uint64_t number;
 
     if (node->out_count == 0)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "has no path: add an edge from it to an element or a "
                  "wrapper");
     if (!text && !numbered)
         return;
     if (!text)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "has no number: threads are numbered 0 to %u, each once",
                  threads - 1);
     else if (paths_parse_number(text, &number) != 0 || number >= threads)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "number=%s: threads are numbered 0 to %u, each once", text,
                  threads - 1);
     else if (seen[number] != 0)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "number=%s: thread %s has that number too", text,
                  map->nodes[seen[number] - 1].name);
     else
@@ -321,15 +321,15 @@ static void check_thread(checker *c, const paths_map_node *node,
 static void check_element_name(checker *c, const paths_map_node *node)
 {
     if (strlen(node->name) >= PASTSET_NAME_BYTES)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "the name of an element has at most %d bytes",
                  PASTSET_NAME_BYTES - 1);
     if (strncmp(node->name, "trace.", 6) == 0)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "names that begin with \"trace.\" are for trace elements: "
                  "choose another");
     if (paths_executor_is_name(node->name))
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "names that begin with \"~executor.\" are for notes of what "
                  "threads are in: choose another");
 }
@@ -346,22 +346,22 @@ static void check_element(checker *c, const paths_map_node *node,
     check_element_name(c, node);
     check_attributes(c, node, own);
     if (needs_type && (!text || !text[0]))
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "has no type: say what its tuples are, as in "
                  "type=\"i32 f64[128]\"");
     else if (text && text[0] && pastset_type_parse(&type, text) != 0)
-        complain(c, node->line, node->name, "%s", pastset_error());
+        diagnose(c, node->line, node->name, "%s", pastset_error());
     if (policy && policy[0] && !is_one_of(policy, policies))
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "policy=%s: it is block, discard or grow", policy);
     if (paths_node_get(node, "capacity") &&
         paths_parse_number(paths_node_get(node, "capacity"), &capacity) != 0)
-        complain(c, node->line, node->name, "capacity: %s", pastset_error());
+        diagnose(c, node->line, node->name, "capacity: %s", pastset_error());
     else if (capacity == 0)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "capacity=0: it holds at least one tuple");
     if (node->out_count)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "an edge leaves it: an element is where paths end; turn the "
                  "edge around if %s reads from it",
                  c->map->nodes[c->map->edges[node->out[0]].to].name);
@@ -390,7 +390,7 @@ static void check_wrapper(checker *c, const paths_map_node *node)
     if (!type && !is_programs_own(c->map, node->type)) {
         words known = {"", 0};
         known_wrappers(&known);
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "kind=%s is not known: it is thread, element, or one of the "
                  "wrappers %s; one that the program brings is declared on the "
                  "graph, as in graph [wrappers=\"%s\"]",
@@ -399,13 +399,13 @@ static void check_wrapper(checker *c, const paths_map_node *node)
         check_attributes(c, node,
                          type->attributes ? type->attributes : no_words);
         if (type->check)
-            type->check(c->map, node, c->complaints);
+            type->check(c->map, node, c->diagnostics);
     }
     if (node->out_count == 0)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "no edge leaves it: say where its path goes on");
     if (node->out_count > 1)
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "%u edges leave it: a path has one way down; give each path "
                  "a wrapper of its own",
                  node->out_count);
@@ -424,7 +424,7 @@ static void check_node(checker *c, const paths_map_node *node, uint32_t threads,
     else if (node->type[0])
         check_wrapper(c, node);
     else
-        complain(c, node->line, node->name,
+        diagnose(c, node->line, node->name,
                  "has no kind: is it a thread, an element or a wrapper? "
                  "(a name that only edges mention may be misspelt)");
 }
@@ -440,7 +440,7 @@ static void check_nodes(checker *c)
         return;
     }
     if (threads == 0)
-        complain(c, 0, "",
+        diagnose(c, 0, "",
                  "there is no thread in the map: a run needs one at least");
     for (uint32_t i = 0; i < map->node_count; i++)
         check_node(c, &map->nodes[i], threads, seen);
@@ -461,13 +461,13 @@ static void check_edge(checker *c, uint32_t index)
     const paths_map_node *to = &c->map->nodes[edge->to];
 
     if (to->kind == PATHS_THREAD)
-        complain_edge(c, index,
+        diagnose_edge(c, index,
                       "an edge leads to a thread: paths begin there; to read, "
                       "write %s -> %s with use=read",
                       to->name, from->name);
     else if (!is_proxy(from) && from->host != to->host &&
              from->host != PATHS_NONE && to->host != PATHS_NONE)
-        complain_edge(c, index,
+        diagnose_edge(c, index,
                       "goes from host %s to host %s without a proxy: put one "
                       "between, on host %s",
                       c->map->hosts[from->host].name,
@@ -506,7 +506,7 @@ static void check_cycles(checker *c)
             at = map->edges[map->nodes[at].out[0]].to;
         } while (at != first);
         words_add(&names, " -> ", map->nodes[first].name);
-        complain(c, map->nodes[first].line, map->nodes[first].name,
+        diagnose(c, map->nodes[first].line, map->nodes[first].name,
                  "its path leads back to itself: %s", names.text);
     }
     free(passed);
@@ -517,23 +517,23 @@ static uint32_t walk(checker *c, uint32_t index)
 {
     const paths_map *map = c->map;
     uint32_t at = map->edges[index].to, stages = 0, host = PATHS_NONE;
-    uint32_t crowded = PATHS_NONE; /* a host with too many stages */
+    uint32_t oversubscribed = PATHS_NONE; /* a host with too many stages */
 
     for (int i = 0; i < PATH_NODES_MAX; i++) {
         const paths_map_node *node = &map->nodes[at];
         stages = node->host == host ? stages + 1 : 1;
         host = node->host;
         if (stages > PATHS_STAGES_MAX)
-            crowded = host;
+            oversubscribed = host;
         if (node->kind != PATHS_WRAPPER || node->out_count == 0)
             break;
         at = map->edges[node->out[0]].to;
     }
-    if (crowded != PATHS_NONE && map->nodes[at].kind == PATHS_ELEMENT)
-        complain_edge(c, index,
+    if (oversubscribed != PATHS_NONE && map->nodes[at].kind == PATHS_ELEMENT)
+        diagnose_edge(c, index,
                       "the path that begins here has more than %d stages in a "
                       "row on host %s: take some out",
-                      PATHS_STAGES_MAX, map->hosts[crowded].name);
+                      PATHS_STAGES_MAX, map->hosts[oversubscribed].name);
     return at;
 }
 
@@ -549,10 +549,10 @@ static void check_expected(checker *c, uint32_t index,
     if (!expected || !expected[0])
         return;
     if (pastset_type_parse(&a, expected) != 0)
-        complain_edge(c, index, "%s", pastset_error());
+        diagnose_edge(c, index, "%s", pastset_error());
     else if (actual && pastset_type_parse(&b, actual) == 0 &&
              !pastset_type_equal(&a, &b))
-        complain_edge(c, index,
+        diagnose_edge(c, index,
                       "expects tuples of type \"%s\", but those of %s are "
                       "\"%s\": make the two the same",
                       a.text, element->name, b.text);
@@ -565,7 +565,7 @@ static void check_use(checker *c, uint32_t index)
         paths_attributes_get(&c->map->edges[index].attributes, "use");
 
     if (use && use[0] && !is_one_of(use, uses) && !paths_is_collective(use))
-        complain_edge(c, index,
+        diagnose_edge(c, index,
                       "use=%s: it is read, write, both or the kind of a "
                       "collective wrapper, such as sum",
                       use);
@@ -579,7 +579,7 @@ static void check_path(checker *c, uint32_t index)
     if (end->kind == PATHS_ELEMENT)
         check_expected(c, index, end);
     else
-        complain_edge(c, index,
+        diagnose_edge(c, index,
                       "the path that begins here ends in no element: it goes "
                       "as far as %s",
                       end->name);
@@ -614,7 +614,7 @@ static void check_names(checker *c, const paths_map_node *thread)
     qsort(list, thread->out_count, sizeof(*list), compare_opened);
     for (uint32_t i = 1; i < thread->out_count; i++) {
         if (strcmp(list[i - 1].as, list[i].as) == 0)
-            complain_edge(c, list[i].edge,
+            diagnose_edge(c, list[i].edge,
                           "thread %s has another path called \"%s\", in line "
                           "%u: give each a name of its own by as=NAME",
                           thread->name, list[i].as,
@@ -685,9 +685,9 @@ static void check_mapped(checker *c)
     free(seen);
 }
 
-int paths_mapping_check(const paths_map *application, paths_complaints *out)
+int paths_mapping_check(const paths_map *application, paths_diagnostics *out)
 {
-    checker c = {.map = application, .complaints = out};
+    checker c = {.map = application, .diagnostics = out};
 
     memset(out, 0, sizeof(*out));
     check_mapped(&c);
@@ -703,9 +703,9 @@ int paths_mapping_check(const paths_map *application, paths_complaints *out)
 
 /* --- all --- */
 
-int paths_map_check(const paths_map *map, paths_complaints *out)
+int paths_map_check(const paths_map *map, paths_diagnostics *out)
 {
-    checker c = {.map = map, .complaints = out};
+    checker c = {.map = map, .diagnostics = out};
 
     memset(out, 0, sizeof(*out));
     check_hosts(&c);

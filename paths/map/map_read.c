@@ -31,15 +31,15 @@ typedef struct feed {
 } feed;
 
 /* Hands out up to one line. */
-static int feed_read(void *channel, char *buffer, int room)
+static int feed_read(void *channel, char *buffer, int capacity)
 {
     feed *f = channel;
     const char *from = f->text + f->at;
     size_t bytes = f->bytes - f->at;
     const char *end;
 
-    if (bytes > (size_t)room)
-        bytes = (size_t)room;
+    if (bytes > (size_t)capacity)
+        bytes = (size_t)capacity;
     if (bytes == 0)
         return 0;
     if (f->at == 0 || from[-1] == '\n')
@@ -501,18 +501,18 @@ int paths_map_parse(paths_map **out, const char *text, size_t bytes,
 
 static int load(char **out, size_t *bytes, FILE *stream, const char *file)
 {
-    size_t room = 65536, used = 0;
-    char *text = malloc(room);
+    size_t capacity = 65536, used = 0;
+    char *text = malloc(capacity);
 
     for (;;) {
         char *more;
         if (!text)
             return no_memory(file);
-        used += fread(text + used, 1, room - used, stream);
-        if (used < room || used > PATHS__FILE_BYTES)
+        used += fread(text + used, 1, capacity - used, stream);
+        if (used < capacity || used > PATHS__FILE_BYTES)
             break;
-        room *= 2;
-        more = realloc(text, room);
+        capacity *= 2;
+        more = realloc(text, capacity);
         if (!more)
             free(text);
         text = more;

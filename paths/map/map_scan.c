@@ -42,7 +42,7 @@ typedef struct name {
 
 typedef struct names {
     name *slots;
-    size_t room, used; /* a power of two; at most half of it is taken */
+    size_t capacity, used; /* a power of two; at most half of it is taken */
 } names;
 
 struct paths__scan {
@@ -118,7 +118,7 @@ static int refuse(const scanner *s, unsigned line, const char *text)
 static name *names_slot(const names *table, uint64_t hash)
 {
     for (size_t at = hash;; at++) {
-        name *slot = &table->slots[at & (table->room - 1)];
+        name *slot = &table->slots[at & (table->capacity - 1)];
         if (slot->hash == hash || slot->hash == 0)
             return slot;
     }
@@ -126,14 +126,15 @@ static name *names_slot(const names *table, uint64_t hash)
 
 static bool names_reserve(names *table)
 {
-    names bigger = {NULL, table->room ? 2 * table->room : 64, table->used};
+    names bigger = {NULL, table->capacity ? 2 * table->capacity : 64,
+                    table->used};
 
-    if (table->used < table->room / 2)
+    if (table->used < table->capacity / 2)
         return true;
-    bigger.slots = calloc(bigger.room, sizeof(name));
+    bigger.slots = calloc(bigger.capacity, sizeof(name));
     if (!bigger.slots)
         return false;
-    for (size_t i = 0; i < table->room; i++) {
+    for (size_t i = 0; i < table->capacity; i++) {
         if (table->slots[i].hash)
             *names_slot(&bigger, table->slots[i].hash) = table->slots[i];
     }
@@ -162,7 +163,7 @@ static unsigned names_line(const names *table, const char *text)
 {
     uint64_t hash = paths__hash(PATHS__HASH, text, strlen(text)) | 1;
 
-    return table->room ? names_slot(table, hash)->line : 0;
+    return table->capacity ? names_slot(table, hash)->line : 0;
 }
 
 /* --- tokens --- */

@@ -12,7 +12,7 @@
 #include "pastset/status.h"
 
 /* Takes "[::1]:7000" apart; a port that is absent is "". */
-static int split(const char *text, char *ip, size_t room, const char **port)
+static int split(const char *text, char *ip, size_t capacity, const char **port)
 {
     const char *colon = strrchr(text, ':');
     const char *end = text + strlen(text);
@@ -28,7 +28,7 @@ static int split(const char *text, char *ip, size_t room, const char **port)
     } else {
         colon = NULL; /* none, or IPv6 without brackets and port */
     }
-    if ((size_t)(end - text) >= room)
+    if ((size_t)(end - text) >= capacity)
         return PASTSET_EINVAL;
     memcpy(ip, text, (size_t)(end - text));
     ip[end - text] = 0;

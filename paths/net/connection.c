@@ -57,7 +57,7 @@ void connection_close(connection *c, const char *why)
         return;
     c->state = CONNECTION_CLOSED;
     if (state != CONNECTION_OPEN && !c->outgoing)
-        host->strangers--;
+        host->unauthenticated--;
     if (c->previous)
         c->previous->next = c->next;
     else
@@ -135,22 +135,22 @@ static bool frames_read(connection *c)
 {
     bool straight = c->in_payload && !c->away && c->begin == c->end;
     unsigned char *to;
-    size_t room;
+    size_t capacity;
     ssize_t got;
 
     if (straight) {
         to = c->target + c->filled;
-        room = c->header.bytes - c->filled;
+        capacity = c->header.bytes - c->filled;
     } else {
         memmove(c->buffer, c->buffer + c->begin, c->end - c->begin);
         c->end -= c->begin;
         c->begin = 0;
         to = c->buffer + c->end;
-        room = CONNECTION_BUFFER - c->end;
+        capacity = CONNECTION_BUFFER - c->end;
     }
-    got = recv(c->fd, to, room, 0);
+    got = recv(c->fd, to, capacity, 0);
     for (int i = 0; straight && got < 0 && errno == EAGAIN && i < LOOKS; i++)
-        got = recv(c->fd, to, room, 0);
+        got = recv(c->fd, to, capacity, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got <= 0) {
@@ -162,7 +162,7 @@ static bool frames_read(connection *c)
     else
         c->end += (size_t)got;
     parse(c);
-    return straight || (size_t)got == room;
+    return straight || (size_t)got == capacity;
 }
 
 static void readable(connection *c)
@@ -171,7 +171,7 @@ static void readable(connection *c)
         if (c->state == CONNECTION_CLOSED)
             return;
         if (c->state != CONNECTION_OPEN) {
-            paths__stranger_read(c);
+            paths__unauthenticated_read(c);
             return;
         }
         if (!frames_read(c))

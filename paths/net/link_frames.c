@@ -121,17 +121,17 @@ const void *paths__request_header(wire_header *header, operation *o,
         const char *text =
             o->text ? o->text : pastset_status_text(o->op.status);
         header->kind = WIRE_SPOILT;
-        header->room = (uint32_t)-o->op.status;
+        header->capacity = (uint32_t)-o->op.status;
         header->bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
         return text;
     }
     if (brings_tuple(&o->op)) {
         header->bytes = (uint32_t)o->op.bytes;
-        header->room =
-            o->op.room < UINT32_MAX ? (uint32_t)o->op.room : UINT32_MAX;
+        header->capacity =
+            o->op.capacity < UINT32_MAX ? (uint32_t)o->op.capacity : UINT32_MAX;
         return o->op.tuple;
     }
-    header->room =
+    header->capacity =
         o->op.bytes < UINT32_MAX ? (uint32_t)o->op.bytes : UINT32_MAX;
     if (!pattern)
         return NULL;
@@ -302,7 +302,7 @@ void paths__reply_take(operation *o, const wire_header *header)
     o->op.index = header->index;
     o->op.lost = header->lost;
     if (o->op.verb == PASTSET_EXCHANGE)
-        o->op.room = header->bytes;
+        o->op.capacity = header->bytes;
     else if (o->op.verb != PASTSET_WRITE)
         o->op.bytes = header->bytes;
 }
@@ -313,7 +313,8 @@ bool paths__reply_target(const operation *o, size_t bytes, void **out)
     if (o->op.verb == PASTSET_WRITE)
         return true;
     *out = o->op.verb == PASTSET_EXCHANGE ? o->op.result : o->op.tuple;
-    return bytes <= (o->op.verb == PASTSET_EXCHANGE ? o->op.room : o->op.bytes);
+    return bytes <=
+           (o->op.verb == PASTSET_EXCHANGE ? o->op.capacity : o->op.bytes);
 }
 
 /* A header is there: where its payload goes. 0 or a negative errno. */
@@ -408,14 +409,14 @@ static int parse(thread_link *link, int *frames)
 }
 
 /* One recv; a negative errno (-ECONNRESET at the end of the stream). */
-static ssize_t receive(const thread_link *link, void *to, size_t room,
+static ssize_t receive(const thread_link *link, void *to, size_t capacity,
                        bool wait)
 {
     bool polling = wait && link->thread->host->polling;
 
     for (;;) {
         ssize_t got =
-            recv(link->fd, to, room, polling || !wait ? MSG_DONTWAIT : 0);
+            recv(link->fd, to, capacity, polling || !wait ? MSG_DONTWAIT : 0);
         if (got > 0)
             return got;
         if (got == 0)

@@ -120,7 +120,7 @@ bool paths__member_come(connection *c, const handshake_claim *claim)
         join_note(host, c->peer, PATHS_COMING);
     c->role = claim->role;
     c->state = CONNECTION_OPEN;
-    host->strangers--;
+    host->unauthenticated--;
     tell(c, WIRE_WELCOME, "");
     if (claim->role == ROLE_MEMBER)
         welcome_member(c);

@@ -11,18 +11,18 @@
 /* --- requests --- */
 
 /* Room for a tuple behind where the header of the reply goes. */
-static void *serve_room(operation *o, size_t bytes)
+static void *serve_capacity(operation *o, size_t bytes)
 {
     bool exchange = o->op.verb == PASTSET_EXCHANGE;
 
-    if (bytes > (exchange ? o->op.room : o->op.bytes))
+    if (bytes > (exchange ? o->op.capacity : o->op.bytes))
         return NULL; /* the reader told how much he takes */
-    if (bytes > o->reply_room || !o->reply) {
+    if (bytes > o->reply_capacity || !o->reply) {
         unsigned char *reply = realloc(o->reply, bytes ? bytes : 1);
         if (!reply)
             return NULL;
         o->reply = reply;
-        o->reply_room = bytes;
+        o->reply_capacity = bytes;
     }
     /* Where wrappers find it on the way up. */
     *(exchange ? &o->op.result : &o->op.tuple) = o->reply;
@@ -54,11 +54,12 @@ static void serve_complete(operation *o)
         header.bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
         payload = text;
     } else if (o->answer) {
-        header.bytes = (uint32_t)(o->op.verb == PASTSET_EXCHANGE ? o->op.room
-                                                                 : o->op.bytes);
+        header.bytes =
+            (uint32_t)(o->op.verb == PASTSET_EXCHANGE ? o->op.capacity
+                                                      : o->op.bytes);
         payload = o->answer;
     } else if (o->op.verb == PASTSET_EXCHANGE && o->reply) {
-        header.bytes = (uint32_t)o->op.room;
+        header.bytes = (uint32_t)o->op.capacity;
     } else if (o->op.verb != PASTSET_WRITE && o->reply) {
         header.bytes = (uint32_t)o->op.bytes;
     } /* no reply: a wrapper answered it, and has no tuple to give */
@@ -88,7 +89,8 @@ static paths_stage *request_stage(connection *c)
 static bool request_verb_holds(const wire_header *h)
 {
     return h->status > 0 && h->status < PASTSET_ALL_VERBS &&
-           (h->kind != WIRE_SPOILT || (h->room > 0 && h->room < INT16_MAX));
+           (h->kind != WIRE_SPOILT ||
+            (h->capacity > 0 && h->capacity < INT16_MAX));
 }
 
 static unsigned char *request_begin(connection *c)
@@ -116,21 +118,21 @@ static unsigned char *request_begin(connection *c)
     o->op.thread = h->thread;
     o->op.sequence = h->sequence;
     o->op.index = h->index;
-    o->op.bytes = h->room;
+    o->op.bytes = h->capacity;
     if (h->timeout_ms != WIRE_FOREVER && h->timeout_ms != 0)
         o->op.deadline_ns = pastset_now_ns() + (int64_t)h->timeout_ms * 1000000;
     o->carry_depth = PATHS_STAGES_MAX + 1;
     if (h->kind == WIRE_SPOILT) {
-        o->op.status = -(int)h->room;
+        o->op.status = -(int)h->capacity;
         o->op.bytes = 0;
         payload[h->bytes] = 0; /* the text; see request_run() */
     } else if (brings_tuple(&o->op)) {
         o->op.tuple = payload;
         o->op.bytes = h->bytes;
-        o->op.room = h->room;
-        o->room = o->op.verb == PASTSET_EXCHANGE ? serve_room : NULL;
+        o->op.capacity = h->capacity;
+        o->capacity = o->op.verb == PASTSET_EXCHANGE ? serve_capacity : NULL;
     } else {
-        o->room = serve_room;
+        o->capacity = serve_capacity;
         if (h->bytes || h->lost) {
             o->pattern.fields = h->lost;
             o->pattern.values = payload;
@@ -319,10 +321,10 @@ void paths__serve_linked(paths_host *host, peer *p, connection *link)
 }
 
 /* Without memory for it the operation fails, and not the connection. */
-static unsigned char *reply_room(connection *c, operation *o)
+static unsigned char *reply_capacity(connection *c, operation *o)
 {
-    size_t told = o->op.verb == PASTSET_EXCHANGE ? o->op.room : o->op.bytes;
-    void *target = o->room(o, c->header.bytes);
+    size_t told = o->op.verb == PASTSET_EXCHANGE ? o->op.capacity : o->op.bytes;
+    void *target = o->capacity(o, c->header.bytes);
 
     if (target || c->header.bytes > told)
         return target;
@@ -355,8 +357,8 @@ static unsigned char *reply_begin(connection *c)
     }
     if (o->op.verb == PASTSET_WRITE)
         return c->header.bytes ? NULL : c->small;
-    if (o->room)
-        return reply_room(c, o);
+    if (o->capacity)
+        return reply_capacity(c, o);
     if (!paths__reply_target(o, c->header.bytes, &target))
         return NULL;
     return c->header.bytes ? target : c->small; /* its tuple may be NULL */

@@ -14,8 +14,8 @@
 
 #include "paths/engine/host_internal.h"
 
-#define STRANGERS_MAX 512
-#define STRANGER_MS 5000 /* time that they have for the handshake */
+#define UNAUTHENTICATED_MAX 512
+#define UNAUTHENTICATED_MS 5000 /* time that they have for the handshake */
 
 /* The one that has kept us waiting longest makes place: who knows the key
  * has long proven it, so that a crowd at the door keeps no host out. */
@@ -31,26 +31,26 @@ static void evict(paths_host *host)
         connection_close(oldest, "too many want to come in");
 }
 
-void paths__stranger_accept(paths_host *host, int fd)
+void paths__unauthenticated_accept(paths_host *host, int fd)
 {
     connection *c;
 
-    if (host->strangers >= STRANGERS_MAX)
+    if (host->unauthenticated >= UNAUTHENTICATED_MAX)
         evict(host);
     if (connection_open(&c, host, fd, CONNECTION_GREETING) != 0)
         close(fd);
     else
-        host->strangers++;
+        host->unauthenticated++;
 }
 
-void paths__strangers_tidy(paths_host *host)
+void paths__unauthenticated_tidy(paths_host *host)
 {
     connection *next;
 
     for (connection *c = host->connections; c; c = next) {
         next = c->next;
         if (c->state != CONNECTION_OPEN &&
-            uv_now(&host->loop) - c->since_ms > STRANGER_MS)
+            uv_now(&host->loop) - c->since_ms > UNAUTHENTICATED_MS)
             connection_close(c, "it did not prove the key in time");
     }
 }
@@ -114,7 +114,7 @@ static void let_in(connection *c)
     paths__handshake_wipe(&c->handshake);
 }
 
-void paths__stranger_read(connection *c)
+void paths__unauthenticated_read(connection *c)
 {
     bool greets = c->state == CONNECTION_GREETING;
     size_t bytes = greets ? HANDSHAKE_MESSAGE_BYTES : HANDSHAKE_PROOF_BYTES;

@@ -2,16 +2,16 @@
 #include "paths/net/wire_internal.h"
 #include "pastset/status.h"
 
-int wire_header_check(const wire_header *header, uint32_t most)
+int wire_header_check(const wire_header *header, uint32_t max)
 {
     uint32_t limit = 0;
 
     switch (header->kind) {
     case WIRE_REQUEST:
-        limit = most;
+        limit = max;
         break;
     case WIRE_REPLY:
-        limit = header->status ? WIRE_TEXT_BYTES : most;
+        limit = header->status ? WIRE_TEXT_BYTES : max;
         break;
     case WIRE_FAILED:
     case WIRE_SPOILT:

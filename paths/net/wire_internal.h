@@ -63,14 +63,14 @@ typedef struct wire_header {
     uint64_t index;
     uint64_t lost;
     uint32_t timeout_ms;
-    uint32_t room;
+    uint32_t capacity;
 } wire_header;
 
 _Static_assert(sizeof(wire_header) == 48, "no padding on the wire");
 
-/* Is this a header that a peer may send now? `most` is the largest payload of
+/* Is this a header that a peer may send now? `max` is the largest payload of
  * a request or reply. Errors: PASTSET_EPROTO. */
-int wire_header_check(const wire_header *header, uint32_t most);
+int wire_header_check(const wire_header *header, uint32_t max);
 
 /* --- a connection of the loop: served, link or member --- */
 
@@ -144,11 +144,11 @@ void connection_flush_all(struct paths_host *host);
 /* --- unauthenticated.c: those who have not proven that they belong here --- */
 
 /* Takes a socket over that came to the door. Loop only, as all. */
-void paths__stranger_accept(struct paths_host *host, int fd);
+void paths__unauthenticated_accept(struct paths_host *host, int fd);
 /* There is something to read from one that is not open. */
-void paths__stranger_read(connection *c);
+void paths__unauthenticated_read(connection *c);
 /* Those that do not prove it in time are closed. */
-void paths__strangers_tidy(struct paths_host *host);
+void paths__unauthenticated_tidy(struct paths_host *host);
 
 /* --- serve.c: what is done with frames --- */
 

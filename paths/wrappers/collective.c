@@ -2,16 +2,16 @@
  *
  * In each round one operation comes by each way in. Those that come early are
  * held; the last one goes on with the round's tuple in place of its own, and
- * is called the carrier. When it comes up the round is complete: the result
- * lies in the buffer, everybody is released, and the next round begins. Nobody
- * can be in the next round before that, and the buffer is written only when
- * all have come to the next round, so when nobody reads the last result any
- * more: one buffer is enough.
+ * is called the representative. When it comes up the round is complete: the
+ * result lies in the buffer, everybody is released, and the next round begins.
+ * Nobody can be in the next round before that, and the buffer is written only
+ * when all have come to the next round, so when nobody reads the last result
+ * any more: one buffer is enough.
  *
  * As usual. A thread that comes early leaves its contribution in its own cache
  * line, adds itself to `state` and waits at the gate; the last one combines
  * all, and opens the gate with one store. No lock is taken. Operations that
- * cannot wait there (of other hosts, of paths_start, carriers of other
+ * cannot wait there (of other hosts, of paths_start, representatives of other
  * collectives) are entered in the host's list of held ones, and released one
  * by one.
  *
@@ -40,11 +40,11 @@
  * that the one who is nearest to who is late is the one to name him. */
 #define DEADLINE_SLACK_NS 300000000
 
-/* --- the carrier --- */
+/* --- the representative --- */
 
 static void carry_back(collective *c, const carried *before)
 {
-    operation *o = c->carrier;
+    operation *o = c->representative;
 
     if (!c->swapped)
         return;
@@ -53,8 +53,8 @@ static void carry_back(collective *c, const carried *before)
     o->op.tuple = before->tuple;
     o->op.result = before->result;
     o->op.bytes = before->bytes;
-    o->op.room = before->room;
-    o->room = before->room_of;
+    o->op.capacity = before->capacity;
+    o->capacity = before->capacity_of;
 }
 
 /* The earliest deadline of all who are there. */
@@ -74,23 +74,23 @@ static int64_t earliest(const collective *c)
  * written, and where nobody brought anything all have come to read. */
 static void carry(collective *c, operation *o, carried *before, uint64_t state)
 {
-    c->carrier = o;
+    c->representative = o;
     c->swapped = true;
     *before = (carried){.verb = o->op.verb,
                         .tuple = o->op.tuple,
                         .result = o->op.result,
                         .bytes = o->op.bytes,
-                        .room = o->op.room,
+                        .capacity = o->op.capacity,
                         .deadline_ns = o->op.deadline_ns,
-                        .room_of = o->room};
+                        .capacity_of = o->capacity};
     if (state & STATE_TIMED)
         o->op.deadline_ns = earliest(c) + DEADLINE_SLACK_NS;
-    o->room = NULL;
+    o->capacity = NULL;
     o->op.tuple = o->op.result = c->buffer;
     o->op.bytes = c->bytes;
-    o->op.room = c->room;
+    o->op.capacity = c->capacity;
     if (!(state & STATE_BRINGS) && c->family != FAMILY_BARRIER) {
-        o->op.bytes = c->room;
+        o->op.bytes = c->capacity;
     } else {
         o->op.verb = state & STATE_WANTS ? PASTSET_EXCHANGE : PASTSET_WRITE;
     }
@@ -105,7 +105,7 @@ static operation *others(collective *c)
 
     for (uint32_t i = c->count; i-- > 0;) {
         contribution *in = &c->inputs[i];
-        if (in->gated || in->op == c->carrier)
+        if (in->gated || in->op == c->representative)
             continue;
         in->op->next_released = list;
         list = in->op;
@@ -128,7 +128,7 @@ static void release(collective *c, bool some_others)
     uint64_t state = atomic_load_explicit(&c->state, memory_order_relaxed);
     operation *list = some_others ? others(c) : NULL;
 
-    c->carrier = NULL;
+    c->representative = NULL;
     /* Release: whoever comes to the next round by a way whose contribution
      * was looked at here overwrites it. Nobody else writes the state while a
      * round is on its way. */
@@ -157,7 +157,7 @@ static void wait_for_release(const collective *c)
         sched_yield();
 }
 
-/* The round's carrier has come up with its result. */
+/* The round's representative has come up with its result. */
 static int complete(collective *c, paths_stage *stage, operation *o)
 {
     bool some_others =
@@ -168,7 +168,7 @@ static int complete(collective *c, paths_stage *stage, operation *o)
     paths__collective_came(c);
     release(c, some_others);
     /* Its own part last: until it comes again nobody changes the result. */
-    o->op.status = paths__collective_deliver_carrier(c, stage->input, o);
+    o->op.status = paths__collective_deliver_representative(c, stage->input, o);
     if (o->op.status)
         paths__keep_text(o, o->op.status);
     if (some_others)
@@ -223,7 +223,7 @@ static int go_on(collective *c, paths_stage *stage, operation *o,
         paths__collective_say(c, stage->input, r);
         paths__replace_text(o, r);
         o->op.status = r;
-        c->carrier = o;
+        c->representative = o;
         c->swapped = false;
     } else {
         carry(c, o, &c->inputs[stage->input].carried, state);
@@ -342,7 +342,7 @@ int paths__collective_down(paths_stage *stage, paths_operation *op,
     return come(c, stage, o, waits_at_gate(o));
 }
 
-/* --- the carrier comes up --- */
+/* --- the representative comes up --- */
 
 int paths__collective_up(paths_stage *stage, paths_operation *op,
                          uint64_t *note)
@@ -352,13 +352,13 @@ int paths__collective_up(paths_stage *stage, paths_operation *op,
     bool exchange, read;
 
     (void)note;
-    if (c->carrier != o)
+    if (c->representative != o)
         return PATHS_PASS;
     exchange = op->verb == PASTSET_EXCHANGE;
     read = !exchange && op->verb != PASTSET_WRITE;
     if (c->swapped && !op->status) {
         if (exchange || read)
-            c->bytes = exchange ? op->room : op->bytes;
+            c->bytes = exchange ? op->capacity : op->bytes;
         c->index = op->index;
         c->lost = op->lost;
     }

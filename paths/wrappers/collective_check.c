@@ -6,7 +6,7 @@
 #include "paths/wrappers/collective_internal.h"
 
 static void check_attributes(const paths_map *map, const paths_map_node *node,
-                             paths_complaints *complaints)
+                             paths_diagnostics *diagnostics)
 {
     const char *waiting = paths_node_get(node, "waiting");
     const char *function = paths_node_get(node, "function");
@@ -14,16 +14,16 @@ static void check_attributes(const paths_map *map, const paths_map_node *node,
 
     if (paths_node_duration(map, node, "deadline", 1, &value) != 0 ||
         value == 0)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "deadline=\"%s\": write a number above 0 and us, ms or "
                        "s, or leave it out",
                        paths_node_get(node, "deadline"));
     if (waiting && *waiting && strcmp(waiting, "spin") != 0 &&
         strcmp(waiting, "yield") != 0 && strcmp(waiting, "sleep") != 0)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "waiting=%s: it is spin, yield or sleep", waiting);
     if (strcmp(node->type, "reduce") == 0 && !(function && *function))
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "say what it computes: function=NAME, a reduction that "
                        "the program registers");
 }
@@ -31,15 +31,15 @@ static void check_attributes(const paths_map *map, const paths_map_node *node,
 /* Each way in must be that of one thread or of one collective: else two would
  * contribute where one is counted. */
 static bool check_ways(const paths_map *map, const paths_map_node *node,
-                       paths_complaints *complaints)
+                       paths_diagnostics *diagnostics)
 {
     bool good = true;
 
     if (node->in_count == 0)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "no edge leads to it: nobody takes part in it");
     if (node->in_count > COLLECTIVE_INPUTS)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "%u edges lead to it, and at most %d can: put wrappers "
                        "of this kind between",
                        node->in_count, COLLECTIVE_INPUTS);
@@ -47,7 +47,7 @@ static bool check_ways(const paths_map *map, const paths_map_node *node,
         const paths_map_edge *edge = &map->edges[node->in[i]];
         if (paths__collective_source(map, node->in[i]) != PATHS_NONE)
             continue;
-        paths_complain(complaints, edge->line, node->name,
+        paths_diagnose(diagnostics, edge->line, node->name,
                        "several ways join before they come to it by \"%s\": "
                        "each must come by an edge of its own",
                        map->nodes[edge->from].name);
@@ -58,12 +58,12 @@ static bool check_ways(const paths_map *map, const paths_map_node *node,
 
 static void check_leaves(const paths_map *map, const paths_map_node *node,
                          const collective_leaves *leaves,
-                         paths_complaints *complaints)
+                         paths_diagnostics *diagnostics)
 {
     for (uint32_t i = 1; i < leaves->count; i++) {
         if (leaves->numbers[i] != leaves->numbers[i - 1])
             continue;
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "thread number %u comes to it by two ways, and would "
                        "wait for itself: leave one out",
                        leaves->numbers[i]);
@@ -74,7 +74,7 @@ static void check_leaves(const paths_map *map, const paths_map_node *node,
 
 /* The kind of a wrapper that this one passes its rounds on to. */
 static void check_next(const paths_map *map, const paths_map_node *node,
-                       paths_complaints *complaints)
+                       paths_diagnostics *diagnostics)
 {
     uint32_t at = (uint32_t)(node - map->nodes);
     int own = paths__collective_family(node->type);
@@ -86,7 +86,7 @@ static void check_next(const paths_map *map, const paths_map_node *node,
         if (!paths__joins(next))
             continue;
         if (paths__collective_family(next->type) != own)
-            paths_complain(complaints, node->line, node->name,
+            paths_diagnose(diagnostics, node->line, node->name,
                            "is a %s, and passes its rounds on to \"%s\", which "
                            "is a %s: make them of one sort",
                            node->type, next->name, next->type);
@@ -123,7 +123,7 @@ static bool is_read_plainly(const paths_map *map, uint32_t element)
 }
 
 static void check_element(const paths_map *map, const paths_map_node *node,
-                          uint32_t participants, paths_complaints *complaints)
+                          uint32_t participants, paths_diagnostics *diagnostics)
 {
     uint32_t index =
         paths__collective_element(map, (uint32_t)(node - map->nodes));
@@ -136,7 +136,7 @@ static void check_element(const paths_map *map, const paths_map_node *node,
         return; /* complained about already */
     problem = paths__collective_type_problem(node->type, &type, participants);
     if (problem)
-        paths_complain(complaints, element->line, element->name,
+        paths_diagnose(diagnostics, element->line, element->name,
                        "its type is \"%s\", but \"%s\", a %s of %u threads, "
                        "leads to it: %s",
                        type.text, node->name, node->type, participants,
@@ -144,7 +144,7 @@ static void check_element(const paths_map *map, const paths_map_node *node,
     policy = paths_node_get(element, "policy");
     if ((!policy || !*policy || strcmp(policy, "block") == 0) &&
         !is_read_plainly(map, index))
-        paths_complain(complaints, element->line, element->name,
+        paths_diagnose(diagnostics, element->line, element->name,
                        "each round of \"%s\" writes to it and nobody takes "
                        "anything out, so it would be full and block: write "
                        "policy=discard",
@@ -152,19 +152,19 @@ static void check_element(const paths_map *map, const paths_map_node *node,
 }
 
 void paths__collective_check(const paths_map *map, const paths_map_node *node,
-                             paths_complaints *complaints)
+                             paths_diagnostics *diagnostics)
 {
     uint32_t index = (uint32_t)(node - map->nodes);
     collective_leaves leaves = {NULL, 0};
 
-    check_attributes(map, node, complaints);
-    if (!check_ways(map, node, complaints))
+    check_attributes(map, node, diagnostics);
+    if (!check_ways(map, node, diagnostics))
         return;
-    check_next(map, node, complaints);
+    check_next(map, node, diagnostics);
     if (paths__collective_root(map, index) == index &&
         paths__collective_leaves(map, index, &leaves) == 0 && leaves.count) {
-        check_leaves(map, node, &leaves, complaints);
-        check_element(map, node, leaves.count, complaints);
+        check_leaves(map, node, &leaves, diagnostics);
+        check_element(map, node, leaves.count, diagnostics);
     }
     free(leaves.numbers);
 }

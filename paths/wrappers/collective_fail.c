@@ -3,11 +3,11 @@
  * completed after it.
  *
  * A round fails by an operation that brings an error, or that is withdrawn (its
- * time is up, its host is gone). That one becomes the carrier and takes the
- * error down, so that the collectives below fail too; when it comes up all who
- * are there get it. Whoever has not come yet owes a contribution (`owes`): when
- * he comes he gets the last error instead, and takes part again when he owes
- * none. So each way in counts the same rounds.
+ * time is up, its host is gone). That one becomes the representative and takes
+ * the error down, so that the collectives below fail too; when it comes up all
+ * who are there get it. Whoever has not come yet owes a contribution (`owes`):
+ * when he comes he gets the last error instead, and takes part again when he
+ * owes none. So each way in counts the same rounds.
  *
  * Who is there. STATE_SLOW is set first; from then on nobody adds himself to
  * `state` but under the lock. A contribution may be written already though, and
@@ -85,9 +85,10 @@ static void others_release(operation *list, int status)
 }
 
 /* Takes from each who is there his part in the round; those who do not wait at
- * the gate become a list. `carrier` goes up by itself. */
+ * the gate become a list. `representative` goes up by itself. */
 static operation *members_take(collective *c, uint32_t round, int status,
-                               const char *text, const operation *carrier)
+                               const char *text,
+                               const operation *representative)
 {
     operation *list = NULL;
 
@@ -99,7 +100,7 @@ static operation *members_take(collective *c, uint32_t round, int status,
         in->member = false;
         in->failed_round = round;
         in->status = status;
-        if (in->op == carrier)
+        if (in->op == representative)
             continue;
         place = in->gated ? &in->text : &in->op->text;
         free(*place);
@@ -114,13 +115,13 @@ static operation *members_take(collective *c, uint32_t round, int status,
 
 /* Everybody who is there gets an error. Gives the lock back. */
 static void release_failed(collective *c, int status, const char *text,
-                           const operation *carrier)
+                           const operation *representative)
 {
     uint32_t round = state_round(atomic_load(&c->state));
-    operation *list = members_take(c, round, status, text, carrier);
+    operation *list = members_take(c, round, status, text, representative);
 
     c->failing = false;
-    c->carrier = NULL;
+    c->representative = NULL;
     if (!c->closed) {
         free(c->why_text);
         c->why_text = strdup(text);
@@ -194,14 +195,14 @@ static bool fail(collective *c, operation *o, const contribution *own,
         return false;
     }
     c->failing = true;
-    c->carrier = o;
+    c->representative = o;
     c->swapped = false;
     debts_make(c, own);
     return true;
 }
 
 /* Names those who had not come when the round failed. */
-static void missing(const collective *c, char *out, size_t room)
+static void missing(const collective *c, char *out, size_t capacity)
 {
     const paths_map *map = c->stage->host->map;
     uint32_t left = 0;
@@ -214,14 +215,15 @@ static void missing(const collective *c, char *out, size_t room)
         if (c->inputs[i].member)
             continue;
         paths__collective_name(map, c->stage->node, i, name, sizeof(name));
-        length = used + 300 < room ? snprintf(out + used, room - used, "%s%s",
-                                              used ? ", " : "", name)
-                                   : 0;
+        length = used + 300 < capacity
+                     ? snprintf(out + used, capacity - used, "%s%s",
+                                used ? ", " : "", name)
+                     : 0;
         used += (size_t)length;
         left += length == 0;
     }
     if (left)
-        snprintf(out + used, room - used, " and %u more", left);
+        snprintf(out + used, capacity - used, " and %u more", left);
 }
 
 /* The text of a failure becomes that of the operation that brings it down. */
@@ -371,7 +373,7 @@ bool paths__collective_drop(paths_stage *stage, paths_operation *op)
 /* --- the end of all rounds --- */
 
 /* Who is there gets the error, unless their round is on its way: then its
- * carrier releases them, and sees that it is closed. */
+ * representative releases them, and sees that it is closed. */
 void paths__collective_close_now(collective *c)
 {
     char text[1100];

@@ -48,9 +48,9 @@ typedef enum collective_family {
 typedef struct carried {
     uint16_t verb;
     void *tuple, *result;
-    size_t bytes, room;
+    size_t bytes, capacity;
     int64_t deadline_ns;
-    void *(*room_of)(operation *o, size_t bytes);
+    void *(*capacity_of)(operation *o, size_t bytes);
 } carried;
 
 /* What came by one way in. Cache lines of its own, so that the thread whose it
@@ -69,7 +69,7 @@ typedef struct contribution {
     bool member; /* of the round that is failing; under the lock */
     unsigned char small[CONTRIBUTION_BYTES]; /* the tuple, if it fits */
 
-    _Alignas(64) carried carried; /* when it is the carrier */
+    _Alignas(64) carried carried; /* when it is the representative */
     /* Both under the lock: */
     uint32_t owes;         /* contributions, to rounds that failed without it */
     uint32_t failed_round; /* the last that failed with it */
@@ -94,14 +94,14 @@ typedef struct shown {
 
 _Static_assert(sizeof(shown) == PATHS_GATE_BYTES, "it lies behind the gate");
 
-/* Cache lines: what each contribution changes, and then the carrier; what the
- * carrier alone touches; the gate; what nobody changes. */
+/* Cache lines: what each contribution changes, and then the representative;
+ * what the representative alone touches; the gate; what nobody changes. */
 typedef struct collective {
     _Alignas(64) _Atomic uint64_t state; /* of this round: see STATE_ */
-    bool swapped;                        /* the carrier has the round's tuple */
-    _Atomic bool releasing; /* the last round is still being given out */
-    operation *carrier;     /* goes on for the round; NULL: none yet */
-    size_t bytes;           /* of what is in the buffer */
+    bool swapped;              /* the representative has the round's tuple */
+    _Atomic bool releasing;    /* the last round is still being given out */
+    operation *representative; /* goes on for the round; NULL: none yet */
+    size_t bytes;              /* of what is in the buffer */
     uint64_t index, lost;
 
     _Alignas(64) unsigned char work[64]; /* the buffer, if that is enough */
@@ -111,7 +111,7 @@ typedef struct collective {
     _Alignas(64) uint32_t count; /* of the ways in */
     collective_family family;
     unsigned char *buffer; /* the round's tuple, then its result */
-    size_t room;
+    size_t capacity;
     bool is_small; /* results fit behind the gate */
     bool is_root;
     pastset_element *element; /* that follows it here; NULL: none */
@@ -206,7 +206,8 @@ int paths__collective_refuse(collective *c, contribution *in);
 void paths__collective_pay(collective *c, contribution *in);
 /* Puts into this thread's error text whose contribution it is about. */
 int paths__collective_say(const collective *c, uint32_t input, int status);
-/* The round's carrier has come up with an error: all who are there get it. */
+/* The round's representative has come up with an error: all who are there get
+ * it. */
 void paths__collective_failed(collective *c, const operation *o);
 /* It has been closed: those who are there get that. Takes the lock. */
 void paths__collective_close_now(collective *c);
@@ -226,10 +227,10 @@ void paths__collective_came(collective *c);
 void paths__collective_show(collective *c);
 /* Gives an operation its part of the result that is shown. The bytes of a reply
  * may stay in the buffer if it is sent before the operation's release is over;
- * the carrier's is sent later. Errors: PASTSET_EROOM, PASTSET_ENOMEM. */
+ * the representative's is sent later. Errors: PASTSET_EROOM, PASTSET_ENOMEM. */
 int paths__collective_deliver(collective *c, uint32_t input, operation *o);
-int paths__collective_deliver_carrier(collective *c, uint32_t input,
-                                      operation *o);
+int paths__collective_deliver_representative(collective *c, uint32_t input,
+                                             operation *o);
 /* What the type of its element has to be; NULL when it is. */
 const char *paths__collective_type_problem(const char *kind,
                                            const pastset_type *type,
@@ -250,11 +251,11 @@ int paths__collective_leaves(const paths_map *map, uint32_t node,
                              collective_leaves *out);
 /* "thread t3", or "total.sum.h1 (threads 4 to 7, host h1)". */
 void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
-                            char *out, size_t room);
+                            char *out, size_t capacity);
 
 /* --- collective_check.c --- */
 
 void paths__collective_check(const paths_map *map, const paths_map_node *node,
-                             paths_complaints *complaints);
+                             paths_diagnostics *diagnostics);
 
 #endif

@@ -56,14 +56,14 @@ static int tree_read(collective *c)
 
 static int buffers_make(collective *c)
 {
-    c->room = c->type.max_bytes;
-    c->is_small = c->room <= sizeof(collective_shown(c)->small) &&
+    c->capacity = c->type.max_bytes;
+    c->is_small = c->capacity <= sizeof(collective_shown(c)->small) &&
                   c->family < FAMILY_SCATTER;
-    c->buffer = c->room <= sizeof(c->work) && c->family != FAMILY_ALLTOALL
+    c->buffer = c->capacity <= sizeof(c->work) && c->family != FAMILY_ALLTOALL
                     ? c->work
-                    : malloc(c->room);
+                    : malloc(c->capacity);
     if (c->family == FAMILY_ALLTOALL && c->is_root)
-        c->turned = malloc(c->room);
+        c->turned = malloc(c->capacity);
     c->inputs = aligned_alloc(64, c->count * sizeof(*c->inputs));
     if (!c->buffer || !c->inputs ||
         (c->family == FAMILY_ALLTOALL && c->is_root && !c->turned))
@@ -93,7 +93,7 @@ static void waiting_choose(collective *c, const paths_map_node *node)
     const char *text = paths_node_get(node, "waiting");
 
     c->gate.waiting =
-        c->stage->host->crowded ? PATHS_WAIT_YIELD : PATHS_WAIT_SPIN;
+        c->stage->host->oversubscribed ? PATHS_WAIT_YIELD : PATHS_WAIT_SPIN;
     if (!text || !*text)
         return;
     c->gate.waiting = strcmp(text, "spin") == 0    ? PATHS_WAIT_SPIN

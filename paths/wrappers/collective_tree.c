@@ -114,13 +114,13 @@ static int leaf_add(const paths_map *map, uint32_t node, collective_leaves *out)
 }
 
 static int leaves_add(const paths_map *map, uint32_t node, uint32_t depth,
-                      uint32_t most, collective_leaves *out)
+                      uint32_t max, collective_leaves *out)
 {
     const paths_map_node *n = &map->nodes[node];
     int err = 0;
 
     if (n->kind == PATHS_THREAD)
-        return out->count < most
+        return out->count < max
                    ? leaf_add(map, node, out)
                    : pastset_fail(PASTSET_EMAP, "its ways are no tree");
     if (depth > map->node_count)
@@ -129,7 +129,7 @@ static int leaves_add(const paths_map *map, uint32_t node, uint32_t depth,
         uint32_t source = paths__collective_source(map, n->in[i]);
         err = source == PATHS_NONE
                   ? pastset_fail(PASTSET_EMAP, "several ways join before it")
-                  : leaves_add(map, source, depth + 1, most, out);
+                  : leaves_add(map, source, depth + 1, max, out);
     }
     return err;
 }
@@ -144,14 +144,14 @@ int paths__collective_leaves(const paths_map *map, uint32_t node,
                              collective_leaves *out)
 {
     /* A thread that comes twice is complained about: room for that. */
-    uint32_t most = 2 * paths_map_threads(map) + 1;
+    uint32_t max = 2 * paths_map_threads(map) + 1;
     int err;
 
     out->count = 0;
-    out->numbers = calloc(most, sizeof(*out->numbers));
+    out->numbers = calloc(max, sizeof(*out->numbers));
     if (!out->numbers)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a tree");
-    err = leaves_add(map, node, 0, most, out);
+    err = leaves_add(map, node, 0, max, out);
     qsort(out->numbers, out->count, sizeof(*out->numbers), ascending);
     return err;
 }
@@ -195,22 +195,23 @@ bool paths__collective_touches(const paths_map *map, uint32_t node,
 }
 
 /* "of thread 3", "of threads 4 to 7", "of 4 threads from 1 to 7" */
-static void leaves_name(const collective_leaves *leaves, char *out, size_t room)
+static void leaves_name(const collective_leaves *leaves, char *out,
+                        size_t capacity)
 {
     uint32_t first = leaves->numbers[0];
     uint32_t last = leaves->numbers[leaves->count - 1];
 
     if (leaves->count == 1)
-        snprintf(out, room, "of thread number %u", first);
+        snprintf(out, capacity, "of thread number %u", first);
     else if (last - first + 1 == leaves->count)
-        snprintf(out, room, "of threads number %u to %u", first, last);
+        snprintf(out, capacity, "of threads number %u to %u", first, last);
     else
-        snprintf(out, room, "of %u threads, numbers %u to %u", leaves->count,
-                 first, last);
+        snprintf(out, capacity, "of %u threads, numbers %u to %u",
+                 leaves->count, first, last);
 }
 
 void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
-                            char *out, size_t room)
+                            char *out, size_t capacity)
 {
     uint32_t source = paths__collective_source(map, map->nodes[node].in[input]);
     const paths_map_node *n = &map->nodes[source];
@@ -219,11 +220,11 @@ void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
     char whose[80] = "";
 
     if (n->kind == PATHS_THREAD) {
-        snprintf(out, room, "thread %s (host %s)", n->name, host);
+        snprintf(out, capacity, "thread %s (host %s)", n->name, host);
         return;
     }
     if (paths__collective_leaves(map, source, &leaves) == 0 && leaves.count)
         leaves_name(&leaves, whose, sizeof(whose));
-    snprintf(out, room, "\"%s\" on host %s (%s)", n->name, host, whose);
+    snprintf(out, capacity, "\"%s\" on host %s (%s)", n->name, host, whose);
     free(leaves.numbers);
 }

@@ -407,7 +407,7 @@ static size_t part(collective *c, uint32_t input, const unsigned char **lies,
 /* Room for it in the operation's own buffer, or in its reply. */
 static int place_make(operation *o, size_t bytes)
 {
-    if (!o->room || o->room(o, bytes)) /* sets where it goes */
+    if (!o->capacity || o->capacity(o, bytes)) /* sets where it goes */
         return 0;
     return pastset_fail(PASTSET_ENOMEM, "no memory for a result of %zu bytes",
                         bytes);
@@ -417,7 +417,7 @@ static int place_make(operation *o, size_t bytes)
 static int deliver(collective *c, uint32_t input, operation *o, bool refer)
 {
     bool exchange = o->op.verb == PASTSET_EXCHANGE;
-    size_t *room = exchange ? &o->op.room : &o->op.bytes;
+    size_t *capacity = exchange ? &o->op.capacity : &o->op.bytes;
     void **place = exchange ? &o->op.result : &o->op.tuple;
     const unsigned char *lies;
     size_t bytes;
@@ -426,12 +426,12 @@ static int deliver(collective *c, uint32_t input, operation *o, bool refer)
     if (o->op.verb == PASTSET_WRITE)
         return 0;
     bytes = part(c, input, &lies, NULL);
-    if (bytes > *room)
+    if (bytes > *capacity)
         return pastset_fail(PASTSET_EROOM,
                             "what comes back has %zu bytes, and there is room "
                             "for %zu",
-                            bytes, *room);
-    if (o->room && lies && refer) {
+                            bytes, *capacity);
+    if (o->capacity && lies && refer) {
         o->answer = *place = (void *)(uintptr_t)lies;
     } else {
         err = place_make(o, bytes);
@@ -442,7 +442,7 @@ static int deliver(collective *c, uint32_t input, operation *o, bool refer)
         else
             part(c, input, &lies, *place);
     }
-    *room = bytes;
+    *capacity = bytes;
     o->op.index = collective_shown(c)->index;
     o->op.lost = collective_shown(c)->lost;
     return 0;
@@ -460,11 +460,11 @@ static bool may_be_held(const operation *o)
 
 int paths__collective_deliver(collective *c, uint32_t input, operation *o)
 {
-    return deliver(c, input, o, o->room && !may_be_held(o));
+    return deliver(c, input, o, o->capacity && !may_be_held(o));
 }
 
-int paths__collective_deliver_carrier(collective *c, uint32_t input,
-                                      operation *o)
+int paths__collective_deliver_representative(collective *c, uint32_t input,
+                                             operation *o)
 {
     return deliver(c, input, o, false);
 }

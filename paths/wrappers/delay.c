@@ -73,22 +73,22 @@ static int delay_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 }
 
 static void delay_check(const paths_map *map, const paths_map_node *node,
-                        paths_complaints *complaints)
+                        paths_diagnostics *diagnostics)
 {
     uint64_t value;
 
     if (paths_node_duration(map, node, "latency", 0, &value) != 0)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "latency=\"%s\": write a number and us, ms or s",
                        paths_node_get(node, "latency"));
     if (paths_node_rate(map, node, "bandwidth", 0, &value) != 0 ||
         (paths_node_get(node, "bandwidth") && value == 0))
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "bandwidth=\"%s\": write a number above 0 and kbit, "
                        "mbit, gbit or MB",
                        paths_node_get(node, "bandwidth"));
     if (!paths_node_get(node, "latency") && !paths_node_get(node, "bandwidth"))
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "a delay of nothing: give it latency or bandwidth");
 }
 

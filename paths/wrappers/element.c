@@ -40,10 +40,10 @@ static void element_done(pastset_request *request)
     paths_resume(&o->op, status);
 }
 
-static void *element_room(pastset_request *request, size_t bytes)
+static void *element_capacity(pastset_request *request, size_t bytes)
 {
     operation *o = of_request(request);
-    return o->room(o, bytes);
+    return o->capacity(o, bytes);
 }
 
 static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
@@ -61,8 +61,8 @@ static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     request->bytes = op->bytes;
     request->index = o->asked = op->index;
     request->pattern = op->pattern;
-    request->room =
-        o->room && op->verb != PASTSET_EXCHANGE ? element_room : NULL;
+    request->capacity =
+        o->capacity && op->verb != PASTSET_EXCHANGE ? element_capacity : NULL;
     r = pastset_submit(stage->element, request);
     if (r == 0)
         return results(o);
@@ -74,9 +74,9 @@ static int element_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     if (r)
         return r;
     /* In the list already, so that gone.c either finds it or is seen here. */
-    if (__builtin_expect(is_bereft(stage, op), 0)) {
+    if (__builtin_expect(is_orphaned(stage, op), 0)) {
         paths__unhold(o);
-        return paths__bereft(stage);
+        return paths__orphaned(stage);
     }
     r = pastset_resubmit(request);
     if (r == PASTSET_HELD)

@@ -9,20 +9,20 @@
 /* What no element of the map takes would be more than a frame may have. */
 static int check_size(const paths_stage *stage, const paths_operation *op)
 {
-    uint32_t most = stage->host->largest_bytes;
+    uint32_t max = stage->host->largest_bytes;
 
     if (op->status)
         return 0; /* it brings an error, and no tuple */
-    if (brings_tuple(op) && op->bytes > most)
+    if (brings_tuple(op) && op->bytes > max)
         return pastset_fail(PASTSET_ETYPE,
                             "a tuple of %zu bytes does not fit: the elements "
                             "of this map take at most %u",
-                            op->bytes, most);
-    if (op->verb != PASTSET_WRITE && op->pattern && op->pattern->bytes > most)
+                            op->bytes, max);
+    if (op->verb != PASTSET_WRITE && op->pattern && op->pattern->bytes > max)
         return pastset_fail(PASTSET_EINVAL,
                             "a pattern of %u bytes does not fit: the tuples of "
                             "this map have at most %u",
-                            op->pattern->bytes, most);
+                            op->pattern->bytes, max);
     return 0;
 }
 
@@ -76,7 +76,7 @@ static bool proxy_drop(paths_stage *stage, paths_operation *op)
 }
 
 static void proxy_check(const paths_map *map, const paths_map_node *node,
-                        paths_complaints *complaints)
+                        paths_diagnostics *diagnostics)
 {
     const paths_map_node *far;
 
@@ -84,7 +84,7 @@ static void proxy_check(const paths_map *map, const paths_map_node *node,
         return; /* complained about already */
     far = &map->nodes[map->edges[node->out[0]].to];
     if (far->host == node->host)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "a proxy between stages of one host: take it out, or "
                        "move \"%s\" to another host",
                        far->name);

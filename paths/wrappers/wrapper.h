@@ -50,10 +50,10 @@ typedef struct paths_wrapper_type {
      * unless they are Graphviz's, are complained about. May be NULL. */
     const char *const *attributes;
 
-    /* Adds a complaint for each thing that is wrong with the node in its map.
+    /* Adds a diagnostic for each thing that is wrong with the node in its map.
      * May be NULL. */
     void (*check)(const paths_map *map, const paths_map_node *node,
-                  paths_complaints *complaints);
+                  paths_diagnostics *diagnostics);
 
     /* Makes a stage ready / gives back what it holds. Either may be NULL.
      * init: 0, or an error with its text, after which there is no fini. */
@@ -140,7 +140,7 @@ struct paths_operation {
     size_t bytes;        /* write, exchange: its length; else room, then its
                             length */
     void *result;        /* exchange: where what comes back goes; as `tuple` */
-    size_t room;         /* exchange: for the result, then its length */
+    size_t capacity;     /* exchange: for the result, then its length */
     uint64_t index;      /* as in pastset_request */
     uint64_t lost;       /* read_next: tuples gone before this one */
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */

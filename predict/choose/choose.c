@@ -15,7 +15,7 @@
 #include "pastset/status.h"
 #include "predict/choose/choose_internal.h"
 
-#define MOST 20000       /* placements that are all rated */
+#define MAX 20000        /* placements that are all rated */
 #define ESTIMATED 500000 /* placements that are all estimated */
 #define SECONDS 8.0
 #define KEEP 10
@@ -35,7 +35,7 @@ typedef struct chooser {
     double each_s;   /* that a rating takes */
     uint64_t todo;   /* ratings, for the progress */
     uint64_t *rated; /* hashes of the placements that were */
-    size_t rated_count, rated_room;
+    size_t rated_count, rated_capacity;
     uint32_t again; /* times that the first one came by once more */
     bool timed;     /* stops when the time is over */
     bool cut;       /* and it was */
@@ -65,13 +65,13 @@ static bool was_rated(const chooser *c, const uint32_t *hosts)
 
 static int note_rated(chooser *c, const uint32_t *hosts)
 {
-    if (c->rated_count == c->rated_room) {
-        size_t room = c->rated_room ? 2 * c->rated_room : 1024;
-        uint64_t *more = realloc(c->rated, room * sizeof(*more));
+    if (c->rated_count == c->rated_capacity) {
+        size_t capacity = c->rated_capacity ? 2 * c->rated_capacity : 1024;
+        uint64_t *more = realloc(c->rated, capacity * sizeof(*more));
         if (!more)
             return pastset_fail(PASTSET_ENOMEM, "no memory to choose");
         c->rated = more;
-        c->rated_room = room;
+        c->rated_capacity = capacity;
     }
     c->rated[c->rated_count++] = hash_of(hosts, c->nodes);
     return 0;
@@ -264,7 +264,7 @@ static int find_one(chooser *c)
 
 static int choose(chooser *c)
 {
-    bool all = c->choice->all <= (double)c->options.most;
+    bool all = c->choice->all <= (double)c->options.max;
     int err = find_one(c);
 
     if (!err)
@@ -295,9 +295,9 @@ static void init_options(chooser *c, const predict_choose_options *options)
 {
     if (options)
         c->options = *options;
-    c->timed = c->options.most == 0;
-    if (c->options.most == 0)
-        c->options.most = MOST;
+    c->timed = c->options.max == 0;
+    if (c->options.max == 0)
+        c->options.max = MAX;
     if (!(c->options.seconds_s > 0))
         c->options.seconds_s = SECONDS;
     if (c->options.keep == 0)
@@ -333,7 +333,7 @@ static int take_best(chooser *c)
                             "no placement was found in which there is a way "
                             "between the hosts of all nodes that send each "
                             "other messages");
-    for (uint32_t i = c->best.count; i < c->best.room; i++)
+    for (uint32_t i = c->best.count; i < c->best.capacity; i++)
         free(c->best.items[i].hosts);
     c->choice->placements = c->best.items;
     c->choice->count = c->best.count;

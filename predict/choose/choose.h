@@ -14,9 +14,9 @@
 #include "predict/cluster/scenario.h"
 
 typedef struct predict_choose_options {
-    uint64_t most;    /* placements that are all tried, however long that
-                         takes; above, a search. 0: 20,000, less where the time
-                         is too short for them */
+    uint64_t max;     /* placements that are all tried, however long that
+                          takes; above, a search. 0: 20,000, less where the time
+                          is too short for them */
     double seconds_s; /* time that may be spent; 0: 8 */
     uint32_t keep;    /* how many placements are given; 0: 10 */
     uint64_t seed;    /* of the search */

@@ -68,10 +68,10 @@ int predict__rate(predict__rater *rater, predict_placement *placement);
 /* The best placements so far, each once, in order: by time, then by hosts. */
 typedef struct predict__pool {
     predict_placement *items;
-    uint32_t count, room, nodes;
+    uint32_t count, capacity, nodes;
 } predict__pool;
 
-int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t room);
+int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t capacity);
 void predict__pool_fini(predict__pool *pool);
 void predict__pool_add(predict__pool *pool, const predict_placement *placement);
 

@@ -8,25 +8,25 @@
 #include "pastset/status.h"
 #include "predict/choose/choose_internal.h"
 
-int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t room)
+int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t capacity)
 {
-    *pool = (predict__pool){.room = room, .nodes = nodes};
-    pool->items = calloc(room, sizeof(*pool->items));
+    *pool = (predict__pool){.capacity = capacity, .nodes = nodes};
+    pool->items = calloc(capacity, sizeof(*pool->items));
     if (!pool->items)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %u placements",
-                            room);
-    for (uint32_t i = 0; i < room; i++) {
+                            capacity);
+    for (uint32_t i = 0; i < capacity; i++) {
         pool->items[i].hosts = calloc(nodes + 1, sizeof(uint32_t));
         if (!pool->items[i].hosts)
             return pastset_fail(PASTSET_ENOMEM, "no memory for %u placements",
-                                room);
+                                capacity);
     }
     return 0;
 }
 
 void predict__pool_fini(predict__pool *pool)
 {
-    for (uint32_t i = 0; pool->items && i < pool->room; i++)
+    for (uint32_t i = 0; pool->items && i < pool->capacity; i++)
         free(pool->items[i].hosts);
     free(pool->items);
     *pool = (predict__pool){0};
@@ -49,7 +49,7 @@ void predict__pool_add(predict__pool *pool, const predict_placement *placement)
     uint32_t low = 0, high = pool->count;
     uint32_t *hosts;
 
-    if (pool->count == pool->room &&
+    if (pool->count == pool->capacity &&
         compare(placement, &pool->items[pool->count - 1], pool->nodes) >= 0)
         return;
     while (low < high) {
@@ -64,7 +64,7 @@ void predict__pool_add(predict__pool *pool, const predict_placement *placement)
     }
     /* The hosts of the last one, or of one that is not used yet, become those
      * of the new one. */
-    if (pool->count < pool->room)
+    if (pool->count < pool->capacity)
         pool->count++;
     hosts = pool->items[pool->count - 1].hosts;
     memmove(&pool->items[low + 1], &pool->items[low],

@@ -69,7 +69,8 @@ static int replay_dedicated(predict__rater *r)
 
     if (r->profile->actor_count == 0)
         return 0;
-    err = predict_scenario_create(&scenario, r->profile, PREDICT_LAW_DEFAULT);
+    err = predict_scenario_create(&scenario, r->profile,
+                                  PREDICT_SCHEDULER_DEFAULT);
     if (err)
         return err;
     err = replay(scenario, &r->replay_s);
@@ -145,8 +146,8 @@ static double use_of(const predict__rater *r, size_t node)
 
 /* How many processes compete with a node for one processor: those of others
  * at its place, and the program's own nodes there, as far as they are busy. */
-static double competitors(const predict__rater *r, const predict_host *host,
-                          double others)
+static double background_load(const predict__rater *r, const predict_host *host,
+                              double others)
 {
     double processors = r->cluster->processors[host->place];
 
@@ -162,11 +163,13 @@ static double slowed(const predict_sums *sums, const predict_host *host,
 
     if (sums->phases)
         extra = (double)sums->phases *
-                predict_law_extra(host->law, sums->busy_phase_s * slower,
-                                  sums->idle_phase_s, load);
+                predict_scheduler_extra(host->scheduler,
+                                        sums->busy_phase_s * slower,
+                                        sums->idle_phase_s, load);
     else
-        extra = predict_law_extra(host->law, sums->busy_s * slower,
-                                  fmax(0, sums->wall_s - sums->busy_s), load);
+        extra =
+            predict_scheduler_extra(host->scheduler, sums->busy_s * slower,
+                                    fmax(0, sums->wall_s - sums->busy_s), load);
     return extra + (slower - 1) * sums->busy_s;
 }
 
@@ -200,7 +203,7 @@ double predict__estimate(predict__rater *r, const uint32_t *hosts)
 {
     const predict_host *all = r->cluster->hosts;
     size_t nodes = r->profile->node_count;
-    double most_slowed = 0, most_added = -INFINITY, sum = 0;
+    double max_slowed = 0, max_added = -INFINITY, sum = 0;
     double missing_s = add_links(r, hosts);
 
     for (size_t i = 0; i < nodes; i++) {
@@ -214,9 +217,9 @@ double predict__estimate(predict__rater *r, const uint32_t *hosts)
             continue;
         host = &all[hosts[i]];
         others = fmax(0, r->use[host->place] - use_of(r, i));
-        by = slowed(&r->sums[i], host, competitors(r, host, others));
-        most_slowed = fmax(most_slowed, by);
-        most_added = fmax(most_added, r->added[i]);
+        by = slowed(&r->sums[i], host, background_load(r, host, others));
+        max_slowed = fmax(max_slowed, by);
+        max_added = fmax(max_added, r->added[i]);
         sum += by + r->added[i];
     }
     for (size_t i = 0; i < nodes; i++) {
@@ -224,9 +227,9 @@ double predict__estimate(predict__rater *r, const uint32_t *hosts)
         if (hosts[i] != PREDICT_NONE)
             r->use[all[hosts[i]].place] = 0;
     }
-    if (!isfinite(most_added))
-        most_added = 0;
-    return r->wall_s + missing_s + most_slowed + most_added +
+    if (!isfinite(max_added))
+        max_added = 0;
+    return r->wall_s + missing_s + max_slowed + max_added +
            TIE_BREAK * sum / (double)(nodes ? nodes : 1);
 }
 
@@ -273,7 +276,7 @@ static predict_bounds bounds_of(predict__rater *r, const uint32_t *hosts)
         predict_times times = {s->comp_s / host->speed, s->comm_s, s->idle_s};
         predict_bounds b = {0, 0};
         err = predict_nodes_and_links(
-            &b, times, competitors(r, host, others_at(r, hosts, i)),
+            &b, times, background_load(r, host, others_at(r, hosts, i)),
             ratio_of(r, i));
         latest.lower_s = fmax(latest.lower_s, b.lower_s);
         latest.upper_s = fmax(latest.upper_s, b.upper_s);
@@ -289,8 +292,8 @@ static void part_places(const predict__rater *r, predict_scenario *scenario,
                         const uint32_t *hosts)
 {
     for (uint32_t i = 0; i < r->profile->node_count; i++) {
-        scenario->loads[i] = competitors(r, &r->cluster->hosts[hosts[i]],
-                                         others_at(r, hosts, i));
+        scenario->loads[i] = background_load(r, &r->cluster->hosts[hosts[i]],
+                                             others_at(r, hosts, i));
         scenario->places[i] = i;
         scenario->processors[i] = 1;
     }

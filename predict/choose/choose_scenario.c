@@ -146,7 +146,7 @@ static void set_nodes(predict_scenario *s, const predict_cluster *cluster,
         const predict_host *host = &cluster->hosts[hosts[i]];
         size_t same = 0;
         s->loads[i] = predict__place_load(cluster, host->place);
-        s->laws[i] = host->law;
+        s->schedulers[i] = host->scheduler;
         s->speeds[i] = host->speed;
         while (same < i && cluster->hosts[hosts[same]].place != host->place)
             same++;
@@ -191,7 +191,7 @@ int predict__placed_scenario(predict_scenario **out,
 
     *out = NULL;
     if (!err)
-        err = predict_scenario_create(out, profile, PREDICT_LAW_FAIR);
+        err = predict_scenario_create(out, profile, PREDICT_SCHEDULER_FAIR);
     if (err)
         return err;
     set_nodes(*out, cluster, hosts);

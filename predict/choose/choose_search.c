@@ -228,7 +228,7 @@ static void place_greedily(predict__search *s, const byte_count *order,
     hosts[order[0].node] = first;
     for (uint32_t i = 1; i < nodes; i++) {
         uint32_t node = order[i].node, best = PREDICT_NONE;
-        double least = 0;
+        double min = 0;
         for (uint32_t host = 0; host < s->rater->cluster->host_count; host++) {
             double then;
             if (node_on(hosts, nodes, host) != PREDICT_NONE)
@@ -237,9 +237,9 @@ static void place_greedily(predict__search *s, const byte_count *order,
             then = predict__estimate(s->rater, hosts);
             hosts[node] = PREDICT_NONE;
             s->estimated++;
-            if (best == PREDICT_NONE || then < least) {
+            if (best == PREDICT_NONE || then < min) {
                 best = host;
-                least = then;
+                min = then;
             }
         }
         hosts[node] = best;
@@ -247,12 +247,12 @@ static void place_greedily(predict__search *s, const byte_count *order,
 }
 
 /* xorshift64*: the same everywhere. */
-static uint32_t random_below(uint64_t *state, uint32_t most)
+static uint32_t random_below(uint64_t *state, uint32_t max)
 {
     *state ^= *state >> 12;
     *state ^= *state << 25;
     *state ^= *state >> 27;
-    return (uint32_t)(((*state * 0x2545F4914F6CDD1Du) >> 32) * most >> 32);
+    return (uint32_t)(((*state * 0x2545F4914F6CDD1Du) >> 32) * max >> 32);
 }
 
 static void place_randomly(predict__search *s, uint64_t *state, uint32_t *hosts)

@@ -19,7 +19,7 @@
 #define LOAD_MAX 1e6
 #define PROCESSORS_MAX 65536
 
-/* --- complaints --- */
+/* --- diagnostics --- */
 
 int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,
                           const char *format, ...)
@@ -61,9 +61,9 @@ typedef struct reader {
     const char **places; /* names; NULL: of one host */
 } reader;
 
-/* A number without a unit, from 0 (or above 0) to `most`. */
+/* A number without a unit, from 0 (or above 0) to `max`. */
 static int take_number(const reader *r, const paths_map_node *node,
-                       const char *key, bool zero, double most, double *out)
+                       const char *key, bool zero, double max, double *out)
 {
     const char *text = paths_attributes_get(&node->attributes, key);
     char *end;
@@ -72,23 +72,22 @@ static int take_number(const reader *r, const paths_map_node *node,
     if (!text)
         return 0;
     value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0) || value > most ||
+    if (end == text || *end || !(value >= 0) || value > max ||
         (value == 0 && !zero))
         return predict__cluster_fail(r->map, node->line, node->name,
                                      "%s=\"%.60s\" is no number from %s%g to "
                                      "%g",
-                                     key, text, zero ? "" : "above ", 0.0,
-                                     most);
+                                     key, text, zero ? "" : "above ", 0.0, max);
     *out = value;
     return 0;
 }
 
-static int take_law(const reader *r, const paths_map_node *node,
-                    predict_law *out)
+static int take_scheduler(const reader *r, const paths_map_node *node,
+                          predict_scheduler *out)
 {
     const char *text = paths_attributes_get(&node->attributes, "law");
 
-    if (!text || predict_law_parse(out, text) == 0)
+    if (!text || predict_scheduler_parse(out, text) == 0)
         return 0;
     return predict__cluster_fail(r->map, node->line, node->name, "law: %s",
                                  pastset_error());
@@ -137,7 +136,7 @@ static int take_host(reader *r, const paths_map_node *node)
 
     host->name = strdup(node->name);
     host->speed = 1;
-    host->law = PREDICT_LAW_DEFAULT;
+    host->scheduler = PREDICT_SCHEDULER_DEFAULT;
     host->place =
         find_place(r, paths_attributes_get(&node->attributes, "place"));
     if (!host->name)
@@ -146,7 +145,7 @@ static int take_host(reader *r, const paths_map_node *node)
     if (!err)
         err = take_number(r, node, "speed", false, LOAD_MAX, &host->speed);
     if (!err)
-        err = take_law(r, node, &host->law);
+        err = take_scheduler(r, node, &host->scheduler);
     return err ? err : take_processors(r, node, host->place);
 }
 

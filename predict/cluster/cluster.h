@@ -41,7 +41,7 @@ typedef struct predict_host {
     char *name;
     double load;
     double speed;
-    predict_law law;
+    predict_scheduler scheduler;
     uint32_t place; /* index: hosts of the same one share processors */
 } predict_host;
 

@@ -8,7 +8,7 @@
 /* More would need too much memory for the ways between each two. */
 #define PREDICT__HOSTS_MAX 2000
 
-/* As predict_cluster_read, of a text; complaints name `file`. */
+/* As predict_cluster_read, of a text; diagnostics name `file`. */
 int predict__cluster_parse(predict_cluster **out, const char *text,
                            size_t bytes, const char *file);
 

@@ -64,7 +64,7 @@ typedef struct search {
 
 /* --- links --- */
 
-/* "link a -> b", for complaints. */
+/* "link a -> b", for diagnostics. */
 static int link_fail(const paths_map *map, const paths_map_edge *edge,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -323,7 +323,7 @@ static entry pop(search *s)
     return top;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -343,7 +343,7 @@ static void look_from(search *s, uint32_t node)
     for (uint32_t i = s->begin[node]; i < s->begin[node + 1]; i++) {
         const way *w = &s->ways[i];
         distance d = {.links = here->links + 1,
-                      .bandwidth = least(here->bandwidth, w->bandwidth),
+                      .bandwidth = min(here->bandwidth, w->bandwidth),
                       .narrow = one_after(&here->narrow, w)};
         /* So long a way is none: it must not become a short one. */
         if (s->distances[w->to].done ||

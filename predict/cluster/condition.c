@@ -71,7 +71,7 @@ static int parse_real(double *out, const char *text, const char *what)
 static const struct {
     const char *key;
     unsigned tells;
-} keys[] = {{"load:", PREDICT_LOAD},   {"law:", PREDICT_LAW},
+} keys[] = {{"load:", PREDICT_LOAD},   {"law:", PREDICT_SCHEDULER},
             {"speed:", PREDICT_SPEED}, {"rate:", PREDICT_RATE},
             {"burst:", PREDICT_BURST}, {"alone:", PREDICT_ALONE},
             {"busy:", PREDICT_BUSY}};
@@ -98,8 +98,8 @@ static int set(predict_condition *c, unsigned what, const char *value)
     switch (what) {
     case PREDICT_LOAD:
         return parse_real(&c->load, value, "load");
-    case PREDICT_LAW:
-        return predict_law_parse(&c->law, value);
+    case PREDICT_SCHEDULER:
+        return predict_scheduler_parse(&c->scheduler, value);
     case PREDICT_SPEED:
         return parse_real(&c->speed, value, "speed");
     case PREDICT_BANDWIDTH:

@@ -2,7 +2,7 @@
  * as a text.
  *
  *   n0=load:1              one process competes on node n0 (or a load average)
- *   n0=load:1,law:fair     and its scheduler follows that law
+ *   n0=load:1,law:fair     and its scheduler follows that scheduler model
  *   n0=speed:0.5           its processor is half as fast as it was
  *   *=load:1               all nodes
  *   n0-n1=10mbit,400us     the link between n0 and n1 has B and L; either may
@@ -32,7 +32,7 @@
 /* What a condition can tell, as bits. */
 enum {
     PREDICT_LOAD = 1,
-    PREDICT_LAW = 2,
+    PREDICT_SCHEDULER = 2,
     PREDICT_SPEED = 4,
     PREDICT_BANDWIDTH = 8,
     PREDICT_LATENCY = 16,
@@ -40,7 +40,7 @@ enum {
     PREDICT_BURST = 64,
     PREDICT_ALONE = 128,
     PREDICT_BUSY = 256,
-    PREDICT_OF_NODES = PREDICT_LOAD | PREDICT_LAW | PREDICT_SPEED,
+    PREDICT_OF_NODES = PREDICT_LOAD | PREDICT_SCHEDULER | PREDICT_SPEED,
     PREDICT_OF_LINKS = PREDICT_BANDWIDTH | PREDICT_LATENCY | PREDICT_RATE |
                        PREDICT_BURST | PREDICT_ALONE,
 };
@@ -50,7 +50,7 @@ typedef struct predict_condition {
     bool all;      /* `*` */
     uint32_t a, b; /* else the index of the node, or of both ends */
     double load;   /* here and below: 0 when it is not told */
-    predict_law law;
+    predict_scheduler scheduler;
     double speed;
     predict_wire wire;
     predict_flow flow;

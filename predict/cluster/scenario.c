@@ -32,8 +32,8 @@ static void change_node(predict_scenario *s, size_t i,
         s->loads[i] = c->load;
     if (c->told & PREDICT_SPEED)
         s->speeds[i] = c->speed;
-    if (c->told & PREDICT_LAW)
-        s->laws[i] = c->law;
+    if (c->told & PREDICT_SCHEDULER)
+        s->schedulers[i] = c->scheduler;
 }
 
 /* Another bandwidth is another flow; it is not known if it is not told. */
@@ -120,15 +120,15 @@ int predict_wire_set(predict_profile *profile, const char *text)
 static int allocate(predict_scenario *s, size_t nodes, size_t links)
 {
     s->loads = calloc(nodes + 1, sizeof(*s->loads));
-    s->laws = calloc(nodes + 1, sizeof(*s->laws));
+    s->schedulers = calloc(nodes + 1, sizeof(*s->schedulers));
     s->speeds = calloc(nodes + 1, sizeof(*s->speeds));
     s->old = calloc(links + 1, sizeof(*s->old));
     s->wires = calloc(links + 1, sizeof(*s->wires));
     s->flows = calloc(links + 1, sizeof(*s->flows));
     s->places = calloc(nodes + 1, sizeof(*s->places));
     s->processors = calloc(nodes + 1, sizeof(*s->processors));
-    if (s->loads && s->laws && s->speeds && s->old && s->wires && s->flows &&
-        s->places && s->processors)
+    if (s->loads && s->schedulers && s->speeds && s->old && s->wires &&
+        s->flows && s->places && s->processors)
         return 0;
     return pastset_fail(PASTSET_ENOMEM, "no memory for a scenario");
 }
@@ -151,7 +151,8 @@ static void fill_places(predict_scenario *s)
 }
 
 int predict_scenario_create(predict_scenario **out,
-                            const predict_profile *profile, predict_law law)
+                            const predict_profile *profile,
+                            predict_scheduler scheduler)
 {
     predict_scenario *s = calloc(1, sizeof(*s));
     int err;
@@ -165,7 +166,7 @@ int predict_scenario_create(predict_scenario **out,
         return err;
     }
     for (size_t i = 0; i < profile->node_count; i++) {
-        s->laws[i] = law;
+        s->schedulers[i] = scheduler;
         s->speeds[i] = 1;
     }
     for (size_t i = 0; i < profile->link_count; i++) {
@@ -184,7 +185,7 @@ void predict_scenario_free(predict_scenario *s)
     if (!s)
         return;
     free(s->loads);
-    free(s->laws);
+    free(s->schedulers);
     free(s->speeds);
     free(s->old);
     free(s->wires);

@@ -16,8 +16,8 @@
 
 typedef struct predict_scenario {
     const predict_profile *profile;
-    double *loads;       /* by node: processes that compete there */
-    predict_law *laws;   /* by node */
+    double *loads;                 /* by node: processes that compete there */
+    predict_scheduler *schedulers; /* by node */
     double *speeds;      /* by node: how fast its processor is, 1 as measured */
     predict_wire *old;   /* by link of the profile: as measured */
     predict_wire *wires; /* by link: as it will be */
@@ -27,9 +27,11 @@ typedef struct predict_scenario {
     uint32_t unused; /* conditions of links that the profile does not use */
 } predict_scenario;
 
-/* As it was measured: no load, law `law`, links and places of the profile. */
+/* As it was measured: no load, law `scheduler`, links and places of the
+ * profile. */
 int predict_scenario_create(predict_scenario **out,
-                            const predict_profile *profile, predict_law law);
+                            const predict_profile *profile,
+                            predict_scheduler scheduler);
 void predict_scenario_free(predict_scenario *scenario);
 
 /* Texts of nodes and of links. Errors: PASTSET_EINVAL, PASTSET_ENOENT (a node

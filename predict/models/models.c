@@ -27,11 +27,11 @@ static int need_positive(const char *name, double number)
     return refuse(name, number, "a number above 0");
 }
 
-static int need_law(predict_law law)
+static int need_scheduler(predict_scheduler scheduler)
 {
-    if (law.credit_s >= 0)
+    if (scheduler.credit_s >= 0)
         return 0;
-    return refuse("the credit of the law", law.credit_s, "0 or more");
+    return refuse("the credit of the law", scheduler.credit_s, "0 or more");
 }
 
 static int need_wire(const char *which, predict_wire wire)
@@ -63,7 +63,7 @@ static int need_times(predict_times t)
 
 static int node_factor(double *out, const char *busy_name,
                        const char *idle_name, predict_span span, double load,
-                       predict_law law)
+                       predict_scheduler scheduler)
 {
     int err = need_amount(busy_name, span.busy_s);
     if (!err)
@@ -74,34 +74,38 @@ static int node_factor(double *out, const char *busy_name,
     if (!err)
         err = need_amount("the load", load);
     if (!err)
-        err = need_law(law);
+        err = need_scheduler(scheduler);
     if (!err)
-        *out = 1 + predict_law_extra(law, span.busy_s, span.idle_s, load) /
+        *out = 1 + predict_scheduler_extra(scheduler, span.busy_s, span.idle_s,
+                                           load) /
                        (span.busy_s + span.idle_s);
     return err;
 }
 
 int predict_node_by_phases(double *out, double busy_phase_s,
-                           double idle_phase_s, double load, predict_law law)
+                           double idle_phase_s, double load,
+                           predict_scheduler scheduler)
 {
     return node_factor(out, "the average busy phase", "the average idle phase",
-                       (predict_span){busy_phase_s, idle_phase_s}, load, law);
+                       (predict_span){busy_phase_s, idle_phase_s}, load,
+                       scheduler);
 }
 
 int predict_node_by_totals(double *out, double busy_s, double idle_s,
-                           double load, predict_law law)
+                           double load, predict_scheduler scheduler)
 {
     return node_factor(out, "the busy time", "the idle time",
-                       (predict_span){busy_s, idle_s}, load, law);
+                       (predict_span){busy_s, idle_s}, load, scheduler);
 }
 
 int predict_node_by_sequence(double *out, const predict_span *phases,
-                             size_t count, double load, predict_law law)
+                             size_t count, double load,
+                             predict_scheduler scheduler)
 {
     double sum = 0;
     int err = need_amount("the load", load);
     if (!err)
-        err = need_law(law);
+        err = need_scheduler(scheduler);
     for (size_t i = 0; i < count && !err; i++) {
         predict_span p = phases[i];
         err = need_amount("a busy phase", p.busy_s);
@@ -109,7 +113,7 @@ int predict_node_by_sequence(double *out, const predict_span *phases,
             err = need_amount("an idle phase", p.idle_s);
         if (!err)
             sum += p.busy_s + p.idle_s +
-                   predict_law_extra(law, p.busy_s, p.idle_s, load);
+                   predict_scheduler_extra(scheduler, p.busy_s, p.idle_s, load);
     }
     if (!err)
         *out = sum;
@@ -155,7 +159,7 @@ int predict_link_added_each(double *out, predict_wire old, predict_wire changed,
 }
 
 int predict_node_and_link(double *out, predict_times dedicated, double added_s,
-                          double busy, double load, predict_law law,
+                          double busy, double load, predict_scheduler scheduler,
                           double phases)
 {
     double comm_s, busy_s, idle_s, factor;
@@ -174,7 +178,7 @@ int predict_node_and_link(double *out, predict_times dedicated, double added_s,
     idle_s = dedicated.idle_s + (1 - busy) * comm_s;
     phases = fmax(1, phases);
     err = predict_node_by_phases(&factor, busy_s / phases, idle_s / phases,
-                                 load, law);
+                                 load, scheduler);
     if (!err)
         *out = factor * (busy_s + idle_s);
     return err;

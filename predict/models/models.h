@@ -31,16 +31,18 @@ typedef struct predict_bounds {
 } predict_bounds;
 
 /* One shared node, by phases: 000, 2.1 and 001, 3.2. Of each busy phase and
- * the idle one after it as predict_law_extra. Gives the factor by which the
- * execution time grows: 1 + extra/(busy + idle), with the average phases. */
+ * the idle one after it as predict_scheduler_extra. Gives the factor by which
+ * the execution time grows: 1 + extra/(busy + idle), with the average phases.
+ */
 int predict_node_by_phases(double *out, double busy_phase_s,
-                           double idle_phase_s, double load, predict_law law);
+                           double idle_phase_s, double load,
+                           predict_scheduler scheduler);
 
 /* The same by totals (001, 3.2: "2 * cpubusy"). By `credit` it is
  * max(busy + idle, (load + 1) * busy)/(busy + idle). Totals do not tell how
  * often a `bounded` credit was had; here it counts once. */
 int predict_node_by_totals(double *out, double busy_s, double idle_s,
-                           double load, predict_law law);
+                           double load, predict_scheduler scheduler);
 
 /* The same, phase after phase: seconds that the sequence takes with the load.
  * This is what 001, 3.2 asks for where long phases differ. */
@@ -48,7 +50,8 @@ typedef struct predict_span {
     double busy_s, idle_s;
 } predict_span;
 int predict_node_by_sequence(double *out, const predict_span *phases,
-                             size_t count, double load, predict_law law);
+                             size_t count, double load,
+                             predict_scheduler scheduler);
 
 /* One shared link: 001, 4.1. Seconds that are added:
  *
@@ -66,10 +69,10 @@ int predict_link_added_each(double *out, predict_wire old, predict_wire changed,
 /* One link and one node together: 000, 3.3. First the link: the time it adds
  * is communication, and `busy` (0 to 1) of all communication is processor time
  * (the papers': 1); then the node, with the busy time and utilisation that this
- * gives, in so many phases (they matter to `bounded` laws only). Gives
- * seconds. */
+ * gives, in so many phases (they matter to `bounded` scheduler models only).
+ * Gives seconds. */
 int predict_node_and_link(double *out, predict_times dedicated, double added_s,
-                          double busy, double load, predict_law law,
+                          double busy, double load, predict_scheduler scheduler,
                           double phases);
 
 /* All nodes shared: 001, 3.3.

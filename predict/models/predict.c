@@ -48,7 +48,8 @@ static void link_terms(predict_answer *answer, const predict__asked *asked,
 }
 
 static int node_terms(predict_answer *answer, const predict__asked *asked,
-                      const predict_law *law, predict__way way, double *sum_s)
+                      const predict_scheduler *scheduler, predict__way way,
+                      double *sum_s)
 {
     const predict_profile *profile = asked->facts->profile;
     int err = 0;
@@ -57,7 +58,7 @@ static int node_terms(predict_answer *answer, const predict__asked *asked,
         double time_s, added_s;
         if (!predict__node_changed(asked, i))
             continue;
-        err = predict__node_time(&time_s, asked, i, law, way);
+        err = predict__node_time(&time_s, asked, i, scheduler, way);
         if (err)
             break;
         added_s = time_s - asked->facts->wall_s;
@@ -73,12 +74,12 @@ static int node_terms(predict_answer *answer, const predict__asked *asked,
 /* Each node and link alone; what is left over of the (upper) time is waiting
  * for one another. */
 static int add_terms(predict_answer *answer, const predict__asked *asked,
-                     const predict_law *law, predict__way way)
+                     const predict_scheduler *scheduler, predict__way way)
 {
     double sum_s = 0, rest_s;
     int err;
     link_terms(answer, asked, &sum_s);
-    err = node_terms(answer, asked, law, way, &sum_s);
+    err = node_terms(answer, asked, scheduler, way, &sum_s);
     rest_s = answer->upper_s - asked->facts->wall_s - sum_s;
     if (!err && fabs(rest_s) > 1e-9 * answer->upper_s)
         predict__term(answer,
@@ -102,59 +103,62 @@ static predict_answer *add(predict_answers *out, const char *model,
     return answer;
 }
 
-/* The law of the nodes that are loaded. */
-static void name_law(predict_answer *answer, const predict__asked *asked,
-                     const predict_law *law)
+/* The scheduler model of the nodes that are loaded. */
+static void name_scheduler(predict_answer *answer, const predict__asked *asked,
+                           const predict_scheduler *scheduler)
 {
     bool first = true;
-    if (law) {
-        predict_law_text(*law, answer->law, sizeof(answer->law));
+    if (scheduler) {
+        predict_scheduler_text(*scheduler, answer->scheduler,
+                               sizeof(answer->scheduler));
         return;
     }
     for (uint32_t i = 0; i < asked->facts->profile->node_count; i++) {
-        char text[sizeof(answer->law)];
+        char text[sizeof(answer->scheduler)];
         if (!predict__node_changed(asked, i))
             continue;
-        predict_law_text(asked->scenario->laws[i], text, sizeof(text));
-        if (!first && strcmp(text, answer->law) != 0) {
-            strcpy(answer->law, "of each node");
+        predict_scheduler_text(asked->scenario->schedulers[i], text,
+                               sizeof(text));
+        if (!first && strcmp(text, answer->scheduler) != 0) {
+            strcpy(answer->scheduler, "of each node");
             return;
         }
-        strcpy(answer->law, text);
+        strcpy(answer->scheduler, text);
         first = false;
     }
 }
 
 static int add_node(predict_answers *out, const predict__asked *asked,
-                    const predict_law *law, predict__way way)
+                    const predict_scheduler *scheduler, predict__way way)
 {
     static const char *const names[] = {"node by phases", "node by totals",
                                         "node by sequence"};
     double time_s = 0;
     predict_answer *answer;
-    int err = predict__node_time(&time_s, asked, asked->node, law, way);
+    int err = predict__node_time(&time_s, asked, asked->node, scheduler, way);
     if (err)
         return err;
     answer = add(out, names[way],
                  way == PREDICT__PHASES ? "000, 2.1; 001, 3.2" : "001, 3.2",
                  (predict_bounds){time_s, time_s});
-    name_law(answer, asked, law);
-    return add_terms(answer, asked, law, way);
+    name_scheduler(answer, asked, scheduler);
+    return add_terms(answer, asked, scheduler, way);
 }
 
 static int add_one_node(predict_answers *out, const predict__asked *asked,
-                        const predict_law *law)
+                        const predict_scheduler *scheduler)
 {
     bool phases = asked->facts->profile->nodes[asked->node].phase_count > 0;
-    predict_law l = law ? *law : asked->scenario->laws[asked->node];
+    predict_scheduler l =
+        scheduler ? *scheduler : asked->scenario->schedulers[asked->node];
     int err = 0;
     if (phases)
-        err = add_node(out, asked, law, PREDICT__PHASES);
+        err = add_node(out, asked, scheduler, PREDICT__PHASES);
     /* Totals do not tell how often a bounded credit is had. */
     if (!err && (!phases || l.credit_s == 0 || isinf(l.credit_s)))
-        err = add_node(out, asked, law, PREDICT__TOTALS);
+        err = add_node(out, asked, scheduler, PREDICT__TOTALS);
     if (!err && phases)
-        err = add_node(out, asked, law, PREDICT__SEQUENCE);
+        err = add_node(out, asked, scheduler, PREDICT__SEQUENCE);
     return err;
 }
 
@@ -167,25 +171,25 @@ static int add_one_link(predict_answers *out, const predict__asked *asked)
 }
 
 static int add_node_and_link(predict_answers *out, const predict__asked *asked,
-                             const predict_law *law)
+                             const predict_scheduler *scheduler)
 {
     double time_s = 0;
     predict_answer *answer;
-    int err = predict__node_and_link(&time_s, asked, law);
+    int err = predict__node_and_link(&time_s, asked, scheduler);
     if (err)
         return err;
     answer =
         add(out, "node and link", "000, 3.3", (predict_bounds){time_s, time_s});
-    name_law(answer, asked, law);
-    return add_terms(answer, asked, law, PREDICT__TOTALS);
+    name_scheduler(answer, asked, scheduler);
+    return add_terms(answer, asked, scheduler, PREDICT__TOTALS);
 }
 
 static int add_all(predict_answers *out, const predict__asked *asked,
-                   const predict_law *law)
+                   const predict_scheduler *scheduler)
 {
     predict_bounds bounds = {0, 0};
     predict_answer *answer;
-    int err = predict__all(&bounds, asked, law);
+    int err = predict__all(&bounds, asked, scheduler);
     if (err)
         return err;
     if (!asked->links)
@@ -195,20 +199,20 @@ static int add_all(predict_answers *out, const predict__asked *asked,
     else
         answer = add(out, "nodes and links", "001, 5", bounds);
     if (asked->nodes)
-        name_law(answer, asked, law);
-    return add_terms(answer, asked, law, PREDICT__TOTALS);
+        name_scheduler(answer, asked, scheduler);
+    return add_terms(answer, asked, scheduler, PREDICT__TOTALS);
 }
 
 /* All models that fit, with one law. */
 static int add_models(predict_answers *out, const predict__asked *asked,
-                      const predict_law *law)
+                      const predict_scheduler *scheduler)
 {
     if (asked->nodes + asked->links > 2 || asked->nodes > 1 || asked->links > 1)
-        return add_all(out, asked, law);
+        return add_all(out, asked, scheduler);
     if (asked->nodes && asked->links)
-        return add_node_and_link(out, asked, law);
+        return add_node_and_link(out, asked, scheduler);
     if (asked->nodes)
-        return add_one_node(out, asked, law);
+        return add_one_node(out, asked, scheduler);
     if (asked->links)
         return add_one_link(out, asked);
     add(out, "dedicated", "",
@@ -219,7 +223,8 @@ static int add_models(predict_answers *out, const predict__asked *asked,
 static bool follows_credit(const predict__asked *asked)
 {
     for (uint32_t i = 0; i < asked->facts->profile->node_count; i++) {
-        if (asked->loads[i] > 0 && !isinf(asked->scenario->laws[i].credit_s))
+        if (asked->loads[i] > 0 &&
+            !isinf(asked->scenario->schedulers[i].credit_s))
             return false;
     }
     return true;
@@ -239,14 +244,14 @@ static bool is_changed(const predict__asked *asked)
 
 static int answer(predict_answers *out, const predict__asked *asked)
 {
-    const predict_law papers = PREDICT_LAW_CREDIT;
+    const predict_scheduler papers = PREDICT_SCHEDULER_CREDIT;
     int err = add_models(out, asked, NULL);
     if (!err && !follows_credit(asked))
         err = add_models(out, asked, &papers);
     if (!err && asked->facts->profile->actor_count && is_changed(asked)) {
         predict_answer *replay = add(out, "replay", "", (predict_bounds){0, 0});
         out->best = out->count - 1;
-        name_law(replay, asked, NULL);
+        name_scheduler(replay, asked, NULL);
         err = predict__replay(replay, asked);
     }
     return err;

@@ -11,8 +11,8 @@
  *
  * Every model that fits is worked out; `best` is the one to go by, which is
  * named before anything is measured: the replay where there is one, else the
- * papers' model with the law of the host. Where the law of a host is not the
- * papers' (`credit`), their answer is worked out too.
+ * papers' model with the scheduler model of the host. Where the scheduler model
+ * of a host is not the papers' (`credit`), their answer is worked out too.
  *
  * Nodes with several processors (a place of p, on which the node keeps t busy
  * on average): a load of k counts for the models as max(1, (t + k)/p) - 1, as
@@ -45,7 +45,7 @@ typedef struct predict_answer {
                                 "all links", "nodes and links", "replay",
                                 "dedicated" */
     const char *source;      /* "001, 3.2" ...; "" for the replay */
-    char law[32];            /* "" if it has none */
+    char scheduler[32];      /* "" if it has none */
     double lower_s, upper_s; /* equal unless it gives bounds */
     predict_term terms[PREDICT_TERMS]; /* largest first */
     size_t term_count;

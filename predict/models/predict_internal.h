@@ -50,18 +50,19 @@ typedef enum predict__way {
     PREDICT__SEQUENCE
 } predict__way;
 
-/* `law` NULL: that of the node. */
+/* `scheduler` NULL: that of the node. */
 int predict__node_time(double *out_s, const predict__asked *asked,
-                       uint32_t node, const predict_law *law, predict__way way);
+                       uint32_t node, const predict_scheduler *scheduler,
+                       predict__way way);
 /* What a link adds by its latency and by its bandwidth. */
 void predict__link_parts(double *latency_s, double *bandwidth_s,
                          const predict__asked *asked, uint32_t link);
 /* The whole program's time. */
 double predict__link_time(const predict__asked *asked, uint32_t link);
 int predict__node_and_link(double *out_s, const predict__asked *asked,
-                           const predict_law *law);
+                           const predict_scheduler *scheduler);
 int predict__all(predict_bounds *out, const predict__asked *asked,
-                 const predict_law *law);
+                 const predict_scheduler *scheduler);
 
 /* --- predict_replay.c --- */
 

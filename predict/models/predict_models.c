@@ -13,10 +13,11 @@
 
 /* --- the times of a node --- */
 
-static predict_law law_of(const predict__asked *asked, uint32_t node,
-                          const predict_law *law)
+static predict_scheduler scheduler_of(const predict__asked *asked,
+                                      uint32_t node,
+                                      const predict_scheduler *scheduler)
 {
-    return law ? *law : asked->scenario->laws[node];
+    return scheduler ? *scheduler : asked->scenario->schedulers[node];
 }
 
 /* With the computation at its new speed (001, 5: another architecture). */
@@ -51,20 +52,20 @@ static double busy_scale(const predict__asked *asked, uint32_t node)
 
 /* Wall time by the way that a busy and an idle span grow. */
 static int by_spans(double *out_s, const predict__asked *asked, uint32_t node,
-                    predict_span span, predict_law law)
+                    predict_span span, predict_scheduler scheduler)
 {
     double scale = busy_scale(asked, node), factor;
     double before_s = span.busy_s + span.idle_s;
     double after_s = span.busy_s * scale + span.idle_s;
     int err = predict_node_by_phases(&factor, span.busy_s * scale, span.idle_s,
-                                     asked->loads[node], law);
+                                     asked->loads[node], scheduler);
     if (!err)
         *out_s = asked->facts->wall_s * (after_s / before_s) * factor;
     return err;
 }
 
 static int by_sequence(double *out_s, const predict__asked *asked,
-                       uint32_t node, predict_law law)
+                       uint32_t node, predict_scheduler scheduler)
 {
     const predict_node *n = &asked->facts->profile->nodes[node];
     double scale = busy_scale(asked, node), before_s = 0, after_s;
@@ -80,7 +81,7 @@ static int by_sequence(double *out_s, const predict__asked *asked,
         before_s += busy_s + spans[i].idle_s;
     }
     err = predict_node_by_sequence(&after_s, spans, n->phase_count,
-                                   asked->loads[node], law);
+                                   asked->loads[node], scheduler);
     /* What the phases do not cover is taken to be like them. */
     if (!err)
         *out_s = asked->facts->wall_s * (before_s > 0 ? after_s / before_s : 1);
@@ -89,10 +90,11 @@ static int by_sequence(double *out_s, const predict__asked *asked,
 }
 
 int predict__node_time(double *out_s, const predict__asked *asked,
-                       uint32_t node, const predict_law *law, predict__way way)
+                       uint32_t node, const predict_scheduler *scheduler,
+                       predict__way way)
 {
     predict_sums s = asked->facts->nodes[node].sums;
-    predict_law l = law_of(asked, node, law);
+    predict_scheduler l = scheduler_of(asked, node, scheduler);
     predict_span span = {s.busy_phase_s, s.idle_phase_s};
     if (way == PREDICT__SEQUENCE)
         return by_sequence(out_s, asked, node, l);
@@ -103,12 +105,12 @@ int predict__node_time(double *out_s, const predict__asked *asked,
 
 /* The safest for a lower bound: the totals, but they do not know how often a
  * bounded credit was had. */
-static int node_least(double *out_s, const predict__asked *asked, uint32_t node,
-                      const predict_law *law)
+static int node_min(double *out_s, const predict__asked *asked, uint32_t node,
+                    const predict_scheduler *scheduler)
 {
-    double credit_s = law_of(asked, node, law).credit_s;
+    double credit_s = scheduler_of(asked, node, scheduler).credit_s;
     return predict__node_time(
-        out_s, asked, node, law,
+        out_s, asked, node, scheduler,
         credit_s == 0 || isinf(credit_s) ? PREDICT__TOTALS : PREDICT__PHASES);
 }
 
@@ -138,15 +140,15 @@ double predict__link_time(const predict__asked *asked, uint32_t link)
 {
     const predict_link *l = &asked->facts->profile->links[link];
     /* However good a link is, its ends compute as long as before. */
-    double least_s = fmax(asked->facts->nodes[l->a].sums.comp_s,
-                          asked->facts->nodes[l->b].sums.comp_s);
-    return fmax(least_s, asked->facts->wall_s + link_added(asked, link));
+    double min_s = fmax(asked->facts->nodes[l->a].sums.comp_s,
+                        asked->facts->nodes[l->b].sums.comp_s);
+    return fmax(min_s, asked->facts->wall_s + link_added(asked, link));
 }
 
 /* --- one of each --- */
 
 int predict__node_and_link(double *out_s, const predict__asked *asked,
-                           const predict_law *law)
+                           const predict_scheduler *scheduler)
 {
     const predict_link *link = &asked->facts->profile->links[asked->link];
     const predict__node *node = &asked->facts->nodes[asked->node];
@@ -160,7 +162,7 @@ int predict__node_and_link(double *out_s, const predict__asked *asked,
     }
     return predict_node_and_link(out_s, t, link_added(asked, asked->link), busy,
                                  asked->loads[asked->node],
-                                 law_of(asked, asked->node, law),
+                                 scheduler_of(asked, asked->node, scheduler),
                                  (double)node->sums.phases);
 }
 
@@ -174,7 +176,7 @@ static void raise(double *bound, double seconds)
 
 /* What each of those that are changed gives alone. */
 static int largest_alone(double *bound, const predict__asked *asked,
-                         const predict_law *law)
+                         const predict_scheduler *scheduler)
 {
     const predict_profile *profile = asked->facts->profile;
     double seconds;
@@ -182,7 +184,7 @@ static int largest_alone(double *bound, const predict__asked *asked,
     for (uint32_t i = 0; i < profile->node_count && !err; i++) {
         if (!predict__node_changed(asked, i))
             continue;
-        err = node_least(&seconds, asked, i, law);
+        err = node_min(&seconds, asked, i, scheduler);
         if (!err)
             raise(bound, seconds);
     }
@@ -199,44 +201,45 @@ static int largest_alone(double *bound, const predict__asked *asked,
 static int node_bounds(predict_bounds *out, const predict__asked *asked,
                        uint32_t node, double load, double r)
 {
-    predict_times most = times_of(asked, node), least = most;
+    predict_times max = times_of(asked, node), min = max;
     predict_times busy = busy_times(asked, node);
     predict_bounds above, below, links;
     int err;
     /* Who waits for others waits for them at their speed. */
-    most.idle_s *= fmax(1, 1 / asked->slowest);
-    least.idle_s *= fmin(1, 1 / asked->fastest);
-    busy.idle_s = least.idle_s + least.comm_s - busy.comm_s;
-    err = predict_nodes_and_links(&above, most, load, r);
+    max.idle_s *= fmax(1, 1 / asked->slowest);
+    min.idle_s *= fmin(1, 1 / asked->fastest);
+    busy.idle_s = min.idle_s + min.comm_s - busy.comm_s;
+    err = predict_nodes_and_links(&above, max, load, r);
     if (!err)
         err = predict_nodes_and_links(&below, busy, asked->loads[node],
                                       asked->ratios[node]);
     if (!err)
-        err = predict_all_links(&links, least, asked->ratios[node]);
+        err = predict_all_links(&links, min, asked->ratios[node]);
     if (!err)
         *out =
             (predict_bounds){fmax(below.lower_s, links.lower_s), above.upper_s};
     return err;
 }
 
-static bool is_credit(const predict__asked *asked, const predict_law *law)
+static bool is_credit(const predict__asked *asked,
+                      const predict_scheduler *scheduler)
 {
     for (uint32_t i = 0; i < asked->facts->profile->node_count; i++) {
         if (predict__node_changed(asked, i) &&
-            !isinf(law_of(asked, i, law).credit_s))
+            !isinf(scheduler_of(asked, i, scheduler).credit_s))
             return false;
     }
     return true;
 }
 
 int predict__all(predict_bounds *out, const predict__asked *asked,
-                 const predict_law *law)
+                 const predict_scheduler *scheduler)
 {
     const predict_profile *profile = asked->facts->profile;
     bool all = (!asked->nodes || asked->nodes == profile->node_count) &&
                (!asked->links || asked->links == profile->link_count);
     double alone_s = 0;
-    int err = largest_alone(&alone_s, asked, law);
+    int err = largest_alone(&alone_s, asked, scheduler);
     *out = (predict_bounds){0, 0};
     for (uint32_t i = 0; i < profile->node_count && !err; i++) {
         predict_bounds b;
@@ -249,7 +252,7 @@ int predict__all(predict_bounds *out, const predict__asked *asked,
             raise(&out->lower_s, b.lower_s);
     }
     /* The papers' lower bound for all is what one gives by their law. */
-    if (!all || !is_credit(asked, law))
+    if (!all || !is_credit(asked, scheduler))
         raise(&out->lower_s, alone_s);
     raise(&out->upper_s, out->lower_s);
     return err;

@@ -14,19 +14,19 @@
 #define ALONE_CONDITIONS 8
 #define ALONE_STEPS 200000
 
-/* As it was measured, by the laws of the scenario, with its places or (NULL)
- * those of the profile. */
+/* As it was measured, by the scheduler models of the scenario, with its places
+ * or (NULL) those of the profile. */
 static int dedicated(predict_scenario **out, const predict__asked *asked,
                      const predict_scenario *places)
 {
     const predict_profile *profile = asked->facts->profile;
-    int err = predict_scenario_create(out, profile, PREDICT_LAW_FAIR);
+    int err = predict_scenario_create(out, profile, PREDICT_SCHEDULER_FAIR);
     if (err)
         return err;
     for (size_t i = 0; i < profile->link_count; i++)
         (*out)->old[i] = (*out)->wires[i] = asked->scenario->old[i];
     for (size_t i = 0; i < profile->node_count; i++)
-        (*out)->laws[i] = asked->scenario->laws[i];
+        (*out)->schedulers[i] = asked->scenario->schedulers[i];
     for (size_t i = 0; i < profile->node_count && places; i++) {
         (*out)->places[i] = places->places[i];
         (*out)->processors[i] = places->processors[i];
@@ -89,7 +89,7 @@ static int alone_nodes(predict_answer *answer, const predict__asked *asked,
         if (!node_asked(s, i))
             continue;
         alone->loads[i] = s->loads[i];
-        alone->laws[i] = s->laws[i];
+        alone->schedulers[i] = s->schedulers[i];
         alone->speeds[i] = s->speeds[i];
         err = alone_term(answer,
                          s->loads[i] > 0 ? "competing processes"

@@ -1,5 +1,5 @@
-/* scheduler_model.c - the laws of schedulers, and which of them fits what was
- * measured.
+/* scheduler_model.c - scheduler models, and which of them
+ * fits what was measured.
  *
  * The fit is exact, not a search: as a function of the credit, the sum of
  * squares is a parabola between any two of the credits at which some sample
@@ -23,22 +23,22 @@ static bool is_amount(double number)
     return number >= 0 && isfinite(number);
 }
 
-double predict_law_extra(predict_law law, double busy_s, double idle_s,
-                         double load)
+double predict_scheduler_extra(predict_scheduler scheduler, double busy_s,
+                               double idle_s, double load)
 {
     double back;
     if (!is_amount(busy_s) || !is_amount(idle_s) || !is_amount(load) ||
-        !(law.credit_s >= 0))
+        !(scheduler.credit_s >= 0))
         return NAN;
     if (load == 0) /* 0 * INFINITY is no number */
         return 0;
-    back = fmin(idle_s, load * law.credit_s);
+    back = fmin(idle_s, load * scheduler.credit_s);
     return fmax(0, load * busy_s - back);
 }
 
 /* --- as text --- */
 
-/* What stands behind the name of a law: "bounded:TIME". */
+/* What stands behind the name of a scheduler model: "bounded:TIME". */
 static bool parse_time(double *out_s, const char *text, const char *name)
 {
     uint64_t ns;
@@ -49,27 +49,27 @@ static bool parse_time(double *out_s, const char *text, const char *name)
     return true;
 }
 
-int predict_law_parse(predict_law *out, const char *text)
+int predict_scheduler_parse(predict_scheduler *out, const char *text)
 {
     double time_s;
     if (strcmp(text, "credit") == 0) {
-        *out = PREDICT_LAW_CREDIT;
+        *out = PREDICT_SCHEDULER_CREDIT;
         return 0;
     }
     if (strcmp(text, "fair") == 0) {
-        *out = PREDICT_LAW_FAIR;
+        *out = PREDICT_SCHEDULER_FAIR;
         return 0;
     }
     if (strcmp(text, "eevdf") == 0) {
-        *out = PREDICT_LAW_EEVDF;
+        *out = PREDICT_SCHEDULER_EEVDF;
         return 0;
     }
     if (parse_time(&time_s, text, "eevdf:") && time_s > 0) {
-        *out = (predict_law){.slice_s = time_s};
+        *out = (predict_scheduler){.slice_s = time_s};
         return 0;
     }
     if (parse_time(&time_s, text, "bounded:")) {
-        *out = (predict_law){.credit_s = time_s};
+        *out = (predict_scheduler){.credit_s = time_s};
         return 0;
     }
     return pastset_fail(PASTSET_EINVAL,
@@ -95,18 +95,19 @@ static void time_text(const char *name, double time_s, char *buffer,
     snprintf(buffer, bytes, "%sms", text);
 }
 
-const char *predict_law_text(predict_law law, char *buffer, size_t bytes)
+const char *predict_scheduler_text(predict_scheduler scheduler, char *buffer,
+                                   size_t bytes)
 {
-    if (law.slice_s == PREDICT_LAW_EEVDF.slice_s)
+    if (scheduler.slice_s == PREDICT_SCHEDULER_EEVDF.slice_s)
         snprintf(buffer, bytes, "eevdf");
-    else if (law.slice_s > 0)
-        time_text("eevdf", law.slice_s, buffer, bytes);
-    else if (law.credit_s == 0)
+    else if (scheduler.slice_s > 0)
+        time_text("eevdf", scheduler.slice_s, buffer, bytes);
+    else if (scheduler.credit_s == 0)
         snprintf(buffer, bytes, "fair");
-    else if (isinf(law.credit_s))
+    else if (isinf(scheduler.credit_s))
         snprintf(buffer, bytes, "credit");
     else
-        time_text("bounded", law.credit_s, buffer, bytes);
+        time_text("bounded", scheduler.credit_s, buffer, bytes);
     return buffer;
 }
 
@@ -115,10 +116,10 @@ const char *predict_law_text(predict_law law, char *buffer, size_t bytes)
 /* What matters of a sample: share = extra/(load*busy) is to be
  * 1 - min(credit, most)/busy. */
 typedef struct point {
-    double share, busy_s, most_s; /* most credit that makes a difference */
+    double share, busy_s, max_s; /* most credit that makes a difference */
 } point;
 
-static bool tells(const predict_law_sample *s)
+static bool tells(const predict_scheduler_sample *s)
 {
     return s->busy_s > 0 && s->idle_s > 0 && s->load > 0 &&
            isfinite(s->busy_s) && isfinite(s->idle_s) && isfinite(s->load) &&
@@ -130,7 +131,7 @@ static double squares(const point *points, size_t count, double credit_s)
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         const point *p = &points[i];
-        double off = p->share - 1 + fmin(credit_s, p->most_s) / p->busy_s;
+        double off = p->share - 1 + fmin(credit_s, p->max_s) / p->busy_s;
         sum += off * off;
     }
     return sum;
@@ -143,7 +144,7 @@ static double solve(const point *points, size_t count, double from_s,
     double above = 0, below = 0;
     for (size_t i = 0; i < count; i++) {
         const point *p = &points[i];
-        if (p->most_s <= from_s)
+        if (p->max_s <= from_s)
             continue;
         above += (1 - p->share) / p->busy_s;
         below += 1 / (p->busy_s * p->busy_s);
@@ -151,60 +152,61 @@ static double solve(const point *points, size_t count, double from_s,
     return below > 0 ? fmin(fmax(above / below, from_s), to_s) : from_s;
 }
 
-static int by_most(const void *a, const void *b)
+static int by_max(const void *a, const void *b)
 {
     const point *p = a, *q = b;
-    return (p->most_s > q->most_s) - (p->most_s < q->most_s);
+    return (p->max_s > q->max_s) - (p->max_s < q->max_s);
 }
 
-static double best_credit(point *points, size_t count, double *least)
+static double best_credit(point *points, size_t count, double *min)
 {
     double best_s = 0, from_s = 0;
-    *least = squares(points, count, 0);
-    qsort(points, count, sizeof(*points), by_most);
+    *min = squares(points, count, 0);
+    qsort(points, count, sizeof(*points), by_max);
     for (size_t i = 0; i < count; i++) {
-        double credit_s = solve(points, count, from_s, points[i].most_s);
+        double credit_s = solve(points, count, from_s, points[i].max_s);
         double sum = squares(points, count, credit_s);
-        if (sum < *least) {
-            *least = sum;
+        if (sum < *min) {
+            *min = sum;
             best_s = credit_s;
         }
-        from_s = points[i].most_s;
+        from_s = points[i].max_s;
     }
     return best_s;
 }
 
-/* Whether a law without a parameter is as good as the best one: what it adds to
- * the squares is less than four times what one of count - 1 free ones has (the
- * F test at some 5 %), or it is only one part in a hundred off. */
-static bool as_good(double sum, double least, size_t count)
+/* Whether a scheduler model without a parameter is as good as the best one:
+ * what it adds to the squares is less than four times what one of count - 1
+ * free ones has (the F test at some 5 %), or it is only one part in a hundred
+ * off. */
+static bool as_good(double sum, double min, size_t count)
 {
     double free_ones = count > 1 ? (double)(count - 1) : 1;
-    double off = sqrt(sum / (double)count) - sqrt(least / (double)count);
-    return off < 0.01 || sum - least < 4 * least / free_ones;
+    double off = sqrt(sum / (double)count) - sqrt(min / (double)count);
+    return off < 0.01 || sum - min < 4 * min / free_ones;
 }
 
-static predict_law choose(point *points, size_t count, double *sum)
+static predict_scheduler choose(point *points, size_t count, double *sum)
 {
-    double least, fair, credit;
-    double credit_s = best_credit(points, count, &least);
+    double min, fair, credit;
+    double credit_s = best_credit(points, count, &min);
     fair = squares(points, count, 0);
     credit = squares(points, count, INFINITY);
     *sum = fair;
-    if (fair <= credit && as_good(fair, least, count))
-        return PREDICT_LAW_FAIR;
+    if (fair <= credit && as_good(fair, min, count))
+        return PREDICT_SCHEDULER_FAIR;
     *sum = credit;
-    if (as_good(credit, least, count))
-        return PREDICT_LAW_CREDIT;
+    if (as_good(credit, min, count))
+        return PREDICT_SCHEDULER_CREDIT;
     *sum = fair;
-    if (as_good(fair, least, count))
-        return PREDICT_LAW_FAIR;
-    *sum = least;
-    return (predict_law){.credit_s = credit_s};
+    if (as_good(fair, min, count))
+        return PREDICT_SCHEDULER_FAIR;
+    *sum = min;
+    return (predict_scheduler){.credit_s = credit_s};
 }
 
-int predict_law_fit(predict_law *out, double *error,
-                    const predict_law_sample *samples, size_t count)
+int predict_scheduler_fit(predict_scheduler *out, double *error,
+                          const predict_scheduler_sample *samples, size_t count)
 {
     point *points = calloc(count + 1, sizeof(*points));
     size_t used = 0;
@@ -212,7 +214,7 @@ int predict_law_fit(predict_law *out, double *error,
     if (!points)
         return pastset_fail(PASTSET_ENOMEM, "no memory to fit a law");
     for (size_t i = 0; i < count; i++) {
-        const predict_law_sample *s = &samples[i];
+        const predict_scheduler_sample *s = &samples[i];
         if (!tells(s))
             continue;
         points[used++] = (point){s->extra_s / (s->load * s->busy_s), s->busy_s,

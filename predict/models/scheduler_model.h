@@ -7,8 +7,8 @@
  *
  *   extra = max(0, load * busy - min(idle, load * credit))
  *
- * `credit` is the law's only parameter: for how long a process that has slept
- * is served before others when it wakes up.
+ * `credit` is the scheduler model's only parameter: for how long a process that
+ * has slept is served before others when it wakes up.
  *
  *   credit   without bound: papers 000 (2.1) and 001 (3.2), who saw FreeBSD
  *            give back all the time that a process had slept. With one
@@ -28,44 +28,46 @@
 
 #include <stddef.h>
 
-typedef struct predict_law {
+typedef struct predict_scheduler {
     double credit_s; /* 0: fair; INFINITY: credit */
     double slice_s;  /* of eevdf, whose credit is 0; else 0 */
-} predict_law;
+} predict_scheduler;
 
-#define PREDICT_LAW_CREDIT ((predict_law){.credit_s = INFINITY})
-#define PREDICT_LAW_FAIR ((predict_law){.credit_s = 0})
+#define PREDICT_SCHEDULER_CREDIT ((predict_scheduler){.credit_s = INFINITY})
+#define PREDICT_SCHEDULER_FAIR ((predict_scheduler){.credit_s = 0})
 /* A machine of 8 processors or more. Linux has 0.7 ms (0.75 ms up to 6.14)
  * times 1 + floor(log2(processors)), and no more than four times that. */
-#define PREDICT_LAW_EEVDF ((predict_law){.slice_s = 2.8e-3})
+#define PREDICT_SCHEDULER_EEVDF ((predict_scheduler){.slice_s = 2.8e-3})
 
 /* Where nothing is known: today's Linux. */
-#define PREDICT_LAW_DEFAULT PREDICT_LAW_EEVDF
+#define PREDICT_SCHEDULER_DEFAULT PREDICT_SCHEDULER_EEVDF
 
 /* Seconds that a phase takes longer. All arguments >= 0; `load` need not be a
  * whole number (a load average). NaN when they make no sense. */
-double predict_law_extra(predict_law law, double busy_s, double idle_s,
-                         double load);
+double predict_scheduler_extra(predict_scheduler scheduler, double busy_s,
+                               double idle_s, double load);
 
 /* "credit", "fair", or a time: "bounded:6ms"; "eevdf" or
  * "eevdf:2.8ms", with the slice. The text of any law fits into 32
  * bytes. Errors: PASTSET_EINVAL. */
-int predict_law_parse(predict_law *out, const char *text);
-const char *predict_law_text(predict_law law, char *buffer, size_t bytes);
+int predict_scheduler_parse(predict_scheduler *out, const char *text);
+const char *predict_scheduler_text(predict_scheduler scheduler, char *buffer,
+                                   size_t bytes);
 
 /* What was measured of a process that is busy and idle in turns. */
-typedef struct predict_law_sample {
+typedef struct predict_scheduler_sample {
     double busy_s, idle_s; /* alone */
     double load;
     double extra_s; /* per phase, longer than alone */
-} predict_law_sample;
+} predict_scheduler_sample;
 
-/* The law that fits best: least squares of extra/(load*busy) over `credit_s`
- * from 0 to the longest idle phase; a credit that is no better than `fair` or
- * than `credit` by more than the scatter gives these. `error` (may be NULL)
- * gets the root mean square of what remains, as a share of load*busy.
+/* The scheduler model that fits best: least squares of extra/(load*busy) over
+ * `credit_s` from 0 to the longest idle phase; a credit that is no better than
+ * `fair` or than `credit` by more than the scatter gives these. `error` (may be
+ * NULL) gets the root mean square of what remains, as a share of load*busy.
  * Errors: PASTSET_EINVAL when there is no sample that tells. */
-int predict_law_fit(predict_law *out, double *error,
-                    const predict_law_sample *samples, size_t count);
+int predict_scheduler_fit(predict_scheduler *out, double *error,
+                          const predict_scheduler_sample *samples,
+                          size_t count);
 
 #endif

@@ -3,7 +3,7 @@
  * An array of `count` items has room for the next power of two of them, so
  * that no other number needs to be kept: room is made when `count` reaches a
  * power of two. Whoever makes an array by other means (profile_file.c) takes
- * predict__room(count). */
+ * predict__capacity(count). */
 #include "predict/profile/profile.h"
 
 #include <limits.h>
@@ -14,12 +14,12 @@
 #include "pastset/status.h"
 #include "predict/profile/profile_internal.h"
 
-size_t predict__room(size_t count)
+size_t predict__capacity(size_t count)
 {
-    size_t room = 1;
-    while (room < count)
-        room *= 2;
-    return room;
+    size_t capacity = 1;
+    while (capacity < count)
+        capacity *= 2;
+    return capacity;
 }
 
 /* Makes room for one more of `*items`, of which there are `count`. */

@@ -108,7 +108,7 @@ typedef struct predict_profile {
     int64_t wall_ns;
     int64_t interval_ns; /* of the probing */
     bool exact_phases;   /* phases are from the kernel's record of each switch,
-                            not from probes */
+                            not from samples */
     predict_place *places;
     size_t place_count;
     predict_node *nodes;

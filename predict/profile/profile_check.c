@@ -14,7 +14,7 @@
 
 static bool is_time(int64_t ns)
 {
-    return ns >= 0 && ns <= PREDICT__MOST_NS;
+    return ns >= 0 && ns <= PREDICT__MAX_NS;
 }
 
 /* --- nodes and links --- */

@@ -13,17 +13,17 @@
 
 #define LEVEL 3
 /* A block of zstd has 128 KiB at most, and takes 4 bytes at least. */
-#define MOST_RATIO 32768
-#define MOST_BYTES (UINT64_C(1) << 36)
+#define MAX_RATIO 32768
+#define MAX_BYTES (UINT64_C(1) << 36)
 
 /* --- saving --- */
 
 static int compress(uint8_t **out, size_t *bytes, const char *flat,
                     size_t flat_bytes)
 {
-    size_t room = PREDICT__HEAD_BYTES + ZSTD_compressBound(flat_bytes);
+    size_t capacity = PREDICT__HEAD_BYTES + ZSTD_compressBound(flat_bytes);
     ZSTD_CCtx *context = ZSTD_createCCtx();
-    uint8_t *data = malloc(room);
+    uint8_t *data = malloc(capacity);
     size_t made = 0;
     int err = 0;
     if (context && data) {
@@ -34,7 +34,7 @@ static int compress(uint8_t **out, size_t *bytes, const char *flat,
             data[PREDICT__MAGIC_BYTES + i] =
                 (uint8_t)((uint32_t)PREDICT__VERSION >> 8 * i);
         made = ZSTD_compress2(context, data + PREDICT__HEAD_BYTES,
-                              room - PREDICT__HEAD_BYTES, flat, flat_bytes);
+                              capacity - PREDICT__HEAD_BYTES, flat, flat_bytes);
     }
     if (!context || !data || ZSTD_isError(made)) {
         free(data);
@@ -78,12 +78,12 @@ static bool is_other(const char *file)
 
 static int write_beside(const char *file, const uint8_t *data, size_t bytes)
 {
-    size_t room = strlen(file) + sizeof(".tmp");
-    char *temporary = malloc(room);
+    size_t capacity = strlen(file) + sizeof(".tmp");
+    char *temporary = malloc(capacity);
     int err;
     if (!temporary)
         return pastset_fail(PASTSET_ENOMEM, "no memory to write %s", file);
-    snprintf(temporary, room, "%s.tmp", file);
+    snprintf(temporary, capacity, "%s.tmp", file);
     err = write_bytes(temporary, data, bytes);
     if (!err && rename(temporary, file) != 0)
         err = failed(file, errno);
@@ -144,7 +144,7 @@ static int frame_size(const uint8_t *frame, size_t count, size_t *out)
         return pastset_fail(PASTSET_EFORMAT, "the profile is damaged: %s",
                             ZSTD_isError(takes) ? "its end is missing"
                                                 : "it is not one whole");
-    if (size > MOST_BYTES || size > (uint64_t)count * MOST_RATIO)
+    if (size > MAX_BYTES || size > (uint64_t)count * MAX_RATIO)
         return pastset_fail(PASTSET_EFORMAT,
                             "the profile is damaged: it tells of a size that "
                             "it cannot have");
@@ -199,14 +199,14 @@ int predict_profile_parse(predict_profile **out, const void *data, size_t count)
 
 static int read_bytes(uint8_t **out, size_t *count, FILE *in, const char *file)
 {
-    size_t room = 65536, bytes = 0, got;
-    uint8_t *data = malloc(room), *more;
-    while (data && (got = fread(data + bytes, 1, room - bytes, in)) > 0) {
+    size_t capacity = 65536, bytes = 0, got;
+    uint8_t *data = malloc(capacity), *more;
+    while (data && (got = fread(data + bytes, 1, capacity - bytes, in)) > 0) {
         bytes += got;
-        if (bytes < room)
+        if (bytes < capacity)
             continue;
-        room *= 2;
-        more = realloc(data, room);
+        capacity *= 2;
+        more = realloc(data, capacity);
         if (!more)
             free(data);
         data = more;

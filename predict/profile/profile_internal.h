@@ -22,7 +22,7 @@
 #include "predict/profile/profile.h"
 
 /* No time of a profile is longer: three years. Sums of many fit well. */
-#define PREDICT__MOST_NS INT64_C(100000000000000000)
+#define PREDICT__MAX_NS INT64_C(100000000000000000)
 
 #define PREDICT__MAGIC "ESprofil"
 #define PREDICT__MAGIC_BYTES 8
@@ -82,7 +82,7 @@ extern const char *const predict__array_keys[PREDICT__ARRAYS];
 extern const size_t predict__item_bytes[PREDICT__ARRAYS];
 
 /* The room that an array of `count` items has: a power of two, at least 1. */
-size_t predict__room(size_t count);
+size_t predict__capacity(size_t count);
 
 /* The flat map of a profile. The caller frees `*out`. */
 int predict__profile_pack(char **out, size_t *bytes,

@@ -74,26 +74,26 @@ const size_t predict__item_bytes[PREDICT__ARRAYS] = {
 
 /* --- columns --- */
 
-#define MOST_BYTES 16 /* that one item takes, but for texts */
+#define MAX_BYTES 16 /* that one item takes, but for texts */
 
 typedef struct buffer {
     uint8_t *data;
-    size_t bytes, room;
+    size_t bytes, capacity;
 } buffer;
 
 static int reserve(buffer *b, size_t more)
 {
-    size_t room = b->room ? b->room : 4096;
+    size_t capacity = b->capacity ? b->capacity : 4096;
     uint8_t *data;
-    if (b->room - b->bytes >= more)
+    if (b->capacity - b->bytes >= more)
         return 0;
-    while (room - b->bytes < more)
-        room *= 2;
-    data = realloc(b->data, room);
+    while (capacity - b->bytes < more)
+        capacity *= 2;
+    data = realloc(b->data, capacity);
     if (!data)
         return pastset_fail(PASTSET_ENOMEM, "no memory to pack the profile");
     b->data = data;
-    b->room = room;
+    b->capacity = capacity;
     return 0;
 }
 
@@ -166,7 +166,7 @@ static int put_column(buffer *b, const predict__column *c, const void *items,
     int err = 0;
     for (size_t i = 0; i < count && !err; i++, at += stride) {
         const uint8_t *member = at + c->offset;
-        err = reserve(b, MOST_BYTES);
+        err = reserve(b, MAX_BYTES);
         if (err)
             break;
         if (c->coding == PREDICT__TEXT) {

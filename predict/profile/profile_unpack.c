@@ -169,9 +169,9 @@ static int check_parts(const parts *p)
             return damaged(predict__array_keys[i]);
     for (size_t i = 0; i < PREDICT__COLUMNS; i++) {
         const predict__column *c = &predict__columns[i];
-        size_t least = c->coding == PREDICT__REAL ? 8 : 1;
+        size_t min = c->coding == PREDICT__REAL ? 8 : 1;
         if (!p->has_column[i] || p->count[c->array] > PREDICT_NONE ||
-            p->column[i].left / least < p->count[c->array])
+            p->column[i].left / min < p->count[c->array])
             return damaged(c->key);
     }
     return 0;
@@ -288,7 +288,7 @@ static int make_array(void *items, size_t count, size_t width)
 {
     void *made = NULL;
     if (count > 0) {
-        made = calloc(predict__room(count), width);
+        made = calloc(predict__capacity(count), width);
         if (!made)
             return pastset_fail(PASTSET_ENOMEM, "no memory for the profile");
     }

@@ -21,7 +21,7 @@ typedef struct actor_state {
 typedef struct node_state {
     replay_place *place;
     double slowness; /* 1 by its speed */
-    double credit;   /* of its law, ns */
+    double credit;   /* of its scheduler model, ns */
     double need;     /* of its actors so far, ns */
     double present;  /* sum of the times that they computed, up to `now` */
     double now;
@@ -252,12 +252,13 @@ static int check_node(const predict_scenario *scenario, size_t i)
         return pastset_fail(PASTSET_EINVAL,
                             "node %s: %g is no speed: it must be more than 0",
                             name, speed);
-    if (!(scenario->laws[i].credit_s >= 0) || !(scenario->laws[i].slice_s >= 0))
+    if (!(scenario->schedulers[i].credit_s >= 0) ||
+        !(scenario->schedulers[i].slice_s >= 0))
         return pastset_fail(PASTSET_EINVAL,
                             "node %s: its law has a credit of %g s and "
                             "a slice of %g s",
-                            name, scenario->laws[i].credit_s,
-                            scenario->laws[i].slice_s);
+                            name, scenario->schedulers[i].credit_s,
+                            scenario->schedulers[i].slice_s);
     if (scenario->places[i] >= scenario->profile->node_count ||
         scenario->processors[scenario->places[i]] == 0)
         return pastset_fail(PASTSET_EINVAL,
@@ -283,7 +284,7 @@ static int set_nodes(replay_state *r)
         r->nodes[i] = (node_state){
             .place = place,
             .slowness = 1 / s->speeds[i],
-            .credit = s->laws[i].credit_s * 1e9,
+            .credit = s->schedulers[i].credit_s * 1e9,
         };
     }
     return err;

@@ -9,20 +9,18 @@
  *               min(1, processors/(actors + load)) times the node's speed. The
  *               load of a place is the sum of its nodes' loads.
  *   Credit      Where there is a load, an actor that has slept is served before
- *               others first, for min(slept/load, credit) by the law of its
- *               node (scheduler_model.h). Several of those share among
+ *               others first, for min(slept/load, credit) by the scheduler
+ * model of its node (scheduler_model.h). Several of those share among
  * themselves. It has slept since it last computed; one that begins with a
  * RECEIVE serves (profile.h), and has slept since the last of those of its node
  * was done, as they are one thread. Slices      A place of one processor, all
- * of whose nodes have the law eevdf, is shared as Linux does it instead, with
- * or without a load: one after another, and who wakes up may have to wait
- *               (replay_eevdf_internal.h).
- *   Links       Each direction carries one message after another, each for
- *               size/B; it arrives L after that. (A message between nodes of a
- *               link that was not measured, or of one node, arrives at once.)
- *   Actors      go through their steps in order. What the processor does for
- *               a message is in their COMPUTE steps; predict_link.busy is not
- *               looked at.
+ * of whose nodes have the scheduler model eevdf, is shared as Linux does it
+ * instead, with or without a load: one after another, and who wakes up may have
+ * to wait (replay_eevdf_internal.h). Links       Each direction carries one
+ * message after another, each for size/B; it arrives L after that. (A message
+ * between nodes of a link that was not measured, or of one node, arrives at
+ * once.) Actors      go through their steps in order. What the processor does
+ * for a message is in their COMPUTE steps; predict_link.busy is not looked at.
  *
  * The cost is O(log n) per step, n being the actors that are under way.
  *

@@ -40,7 +40,7 @@
 
 #define TICK_NS 4e6
 /* Ticks that are made up for at most: enough for the load to take turns. */
-#define MOST_TICKS 64
+#define MAX_TICKS 64
 /* Virtual times are compared as if they were whole nanoseconds. */
 #define ROUNDING_NS 1.0
 
@@ -82,10 +82,10 @@ static double average(const replay_eevdf *q, double *weight)
 
 static double lag_of(const replay_eevdf *q, const entity *e)
 {
-    double weight, most = fmax(2 * q->slice, TICK_NS) / e->weight;
+    double weight, max = fmax(2 * q->slice, TICK_NS) / e->weight;
     double lag = average(q, &weight) - e->v;
 
-    return fmax(-most, fmin(most, lag));
+    return fmax(-max, fmin(max, lag));
 }
 
 static void renew(const replay_eevdf *q, entity *e)
@@ -201,8 +201,8 @@ static void tick(replay_eevdf *q)
 /* The load alone, or nobody, since the last thread blocked. */
 static void make_up(replay_eevdf *q, double now)
 {
-    double ticks = floor((now - q->next_tick) / TICK_NS) -
-                   (q->queued > 0 ? MOST_TICKS : 0);
+    double ticks =
+        floor((now - q->next_tick) / TICK_NS) - (q->queued > 0 ? MAX_TICKS : 0);
 
     if (ticks > 0) {
         q->next_tick += ticks * TICK_NS;

@@ -12,15 +12,16 @@ static bool before(const replay_entry *a, const replay_entry *b)
 
 static int grow(replay_heap *heap)
 {
-    size_t room = heap->room ? 2 * heap->room : 16;
+    size_t capacity = heap->capacity ? 2 * heap->capacity : 16;
     replay_entry *entries =
-        realloc(heap->entries, room * sizeof(*heap->entries));
+        realloc(heap->entries, capacity * sizeof(*heap->entries));
 
     if (!entries)
         return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for %zu entries of the replay", room);
+                            "no memory for %zu entries of the replay",
+                            capacity);
     heap->entries = entries;
-    heap->room = room;
+    heap->capacity = capacity;
     return 0;
 }
 
@@ -29,7 +30,7 @@ int replay__heap_push(replay_heap *heap, double key, double rest,
 {
     replay_entry entry = {key, rest, heap->order++, actor};
     size_t i = heap->count;
-    int err = i == heap->room ? grow(heap) : 0;
+    int err = i == heap->capacity ? grow(heap) : 0;
 
     if (err)
         return err;
@@ -49,19 +50,19 @@ replay_entry replay__heap_pop(replay_heap *heap)
     size_t i = 0;
 
     for (;;) {
-        size_t least = 4 * i + 1, end = least + 4;
-        if (least >= heap->count)
+        size_t min = 4 * i + 1, end = min + 4;
+        if (min >= heap->count)
             break;
         if (end > heap->count)
             end = heap->count;
-        for (size_t child = least + 1; child < end; child++) {
-            if (before(&entries[child], &entries[least]))
-                least = child;
+        for (size_t child = min + 1; child < end; child++) {
+            if (before(&entries[child], &entries[min]))
+                min = child;
         }
-        if (!before(&entries[least], &last))
+        if (!before(&entries[min], &last))
             break;
-        entries[i] = entries[least];
-        i = least;
+        entries[i] = entries[min];
+        i = min;
     }
     entries[i] = last;
     return top;

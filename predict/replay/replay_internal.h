@@ -36,7 +36,7 @@ typedef struct replay_entry {
 
 typedef struct replay_heap {
     replay_entry *entries; /* the children of i are 4i + 1 to 4i + 4 */
-    size_t count, room;
+    size_t count, capacity;
     uint32_t order;
 } replay_heap;
 

@@ -11,7 +11,7 @@
 
 /* A place with more load is shared as a fluid: each process of the load is
  * looked at, and there is next to nothing left to share. */
-#define MOST_LOAD 64
+#define MAX_LOAD 64
 
 /* From 0 at each place: first the one of each node that serves, then those
  * that are actors of their own. `count`: by place. */
@@ -38,10 +38,10 @@ static double slice_of(const predict_scenario *s, uint32_t place)
     for (size_t i = 0; i < s->profile->node_count; i++) {
         if (s->places[i] != place)
             continue;
-        if (s->laws[i].slice_s <= 0)
+        if (s->schedulers[i].slice_s <= 0)
             return 0;
         if (slice <= 0)
-            slice = s->laws[i].slice_s * 1e9;
+            slice = s->schedulers[i].slice_s * 1e9;
     }
     return slice;
 }
@@ -54,7 +54,7 @@ static int add_places(replay_processors *all, const predict_scenario *s,
     for (uint32_t i = 0; i < s->profile->node_count && !err; i++) {
         replay_place *place = &all->places[i];
         double slice = slice_of(s, i);
-        if (slice > 0 && place->processors == 1 && place->load <= MOST_LOAD)
+        if (slice > 0 && place->processors == 1 && place->load <= MAX_LOAD)
             err = replay__eevdf_create(&place->eevdf, slice, place->load,
                                        count[i]);
     }

@@ -1,14 +1,14 @@
 /* archive.h - RUN/<host>.archive: a host's trace tuples, saved for as long as
  * the run lasts.
  *
- * The file is a head and then blocks, each of some tuples of one lane in their
- * order, compressed (zstd) and with checksums of its head and of its content.
- * It is only ever appended to, a block by one write, so that it can be read
- * while it is being written, and a tail that was cut off is known as such. The
- * layout in bytes is at the top of archive_block.c.
+ * The file is a head and then blocks, each of some tuples of one stream in
+ * their order, compressed (zstd) and with checksums of its head and of its
+ * content. It is only ever appended to, a block by one write, so that it can be
+ * read while it is being written, and a tail that was cut off is known as such.
+ * The layout in bytes is at the top of archive_block.c.
  *
- * A block's head says which lane, indexes, times, threads and collectors are
- * in it, and how many tuples of the lane were lost before it; so that whoever
+ * A block's head says which stream, indexes, times, threads and collectors are
+ * in it, and how many tuples of the stream were lost before it; so that whoever
  * looks for a second of one thread reads the heads, and the blocks that have
  * to do with it.
  *
@@ -33,7 +33,7 @@
 typedef struct scopes_archive_writer scopes_archive_writer;
 
 /* Creates the file, or goes on with the one that is there: a cut or damaged
- * tail is then cut off, and `next` of each lane is where it goes on. The file
+ * tail is then cut off, and `next` of each stream is where it goes on. The file
  * is locked until it is closed, or the process ends.
  * Errors: PASTSET_EIO, PASTSET_EEXIST (somebody else is writing to it),
  * PASTSET_ENOSPC, PASTSET_EFORMAT (it is no archive, or that of another host),
@@ -41,33 +41,34 @@ typedef struct scopes_archive_writer scopes_archive_writer;
 int scopes_archive_create(scopes_archive_writer **out, const char *file,
                           const char *host);
 
-/* Appends tuples of a lane; they are kept until a block is full, or until
+/* Appends tuples of a stream; they are kept until a block is full, or until
  * flush. `index` is that of the first; when it is not the one after the last
- * tuple of this lane, those in between are lost, and counted in the archive.
+ * tuple of this stream, those in between are lost, and counted in the archive.
  * Errors: PASTSET_EIO, PASTSET_ENOSPC (the disk is full: no half of a block is
  * in the file then, and the same call may be tried again, also with a part of
  * its tuples that begins later),
  * PASTSET_ENOMEM, PASTSET_EINVAL (an index that is there already). */
-int scopes_archive_append(scopes_archive_writer *writer, const char *lane,
+int scopes_archive_append(scopes_archive_writer *writer, const char *stream,
                           uint64_t index, const eventspace_trace *events,
                           size_t count);
-/* Says how many tuples the lane has had (the index after the last one), and how
- * many were refused beside these and never had an index: the losses that no
+/* Says how many tuples the stream has had (the index after the last one), and
+ * how many were refused beside these and never had an index: the losses that no
  * later tuple tells of. Errors: as of append. */
-int scopes_archive_end_lane(scopes_archive_writer *writer, const char *lane,
-                            uint64_t written, uint64_t refused);
+int scopes_archive_end_stream(scopes_archive_writer *writer, const char *stream,
+                              uint64_t written, uint64_t refused);
 /* Writes out what is kept. */
 int scopes_archive_flush(scopes_archive_writer *writer);
-/* The same for one lane. */
-int scopes_archive_write_lane(scopes_archive_writer *writer, const char *lane);
-/* The index after the last tuple of a lane that is in the file. */
+/* The same for one stream. */
+int scopes_archive_write_stream(scopes_archive_writer *writer,
+                                const char *stream);
+/* The index after the last tuple of a stream that is in the file. */
 uint64_t scopes_archive_saved(const scopes_archive_writer *writer,
-                              const char *lane);
-/* The index after the last tuple of a lane that was appended. */
+                              const char *stream);
+/* The index after the last tuple of a stream that was appended. */
 uint64_t scopes_archive_next(const scopes_archive_writer *writer,
-                             const char *lane);
+                             const char *stream);
 
-/* Of all lanes, with those that were in the file before: how many tuples they
+/* Of all streams, with those that were in the file before: how many tuples they
  * have had, as far as was said, with those that were refused; and how many of
  * them are in blocks of the file, not those that are kept. */
 typedef struct scopes_archive_ledger {
@@ -113,24 +114,24 @@ const char *scopes_archive_host(const scopes_archive *archive);
 const char *scopes_archive_problem(const scopes_archive *archive);
 scopes_archive_cost scopes_archive_costs(const scopes_archive *archive);
 
-typedef struct scopes_archive_lane {
+typedef struct scopes_archive_stream {
     const char *name;
     uint64_t tuples;  /* that are in good blocks */
     uint64_t next;    /* index after the last one */
-    uint64_t written; /* what the lane has had, as far as is known: >= next */
+    uint64_t written; /* what the stream has had, as far as is known: >= next */
     uint64_t refused;
-} scopes_archive_lane;
+} scopes_archive_stream;
 
-size_t scopes_archive_lanes(const scopes_archive *archive);
+size_t scopes_archive_streams(const scopes_archive *archive);
 /* Valid until the next refresh, as blocks are. */
-const scopes_archive_lane *scopes_archive_lane_at(const scopes_archive *archive,
-                                                  size_t position);
+const scopes_archive_stream *
+scopes_archive_stream_at(const scopes_archive *archive, size_t position);
 /* SIZE_MAX when there is none of that name. */
-size_t scopes_archive_find(const scopes_archive *archive, const char *lane);
+size_t scopes_archive_find(const scopes_archive *archive, const char *stream);
 
 /* What a block says of itself. */
 typedef struct scopes_archive_block {
-    size_t lane;
+    size_t stream;
     uint64_t index; /* of its first tuple; they follow without a gap */
     uint32_t count;
     uint64_t from_ticks, to_ticks;   /* least start, greatest end */
@@ -142,9 +143,9 @@ typedef struct scopes_archive_block {
 size_t scopes_archive_blocks(const scopes_archive *archive);
 const scopes_archive_block *
 scopes_archive_block_at(const scopes_archive *archive, size_t position);
-/* The blocks of a lane, in the order of their indexes: positions. */
-const uint32_t *scopes_archive_lane_blocks(const scopes_archive *archive,
-                                           size_t lane, size_t *count);
+/* The blocks of a stream, in the order of their indexes: positions. */
+const uint32_t *scopes_archive_stream_blocks(const scopes_archive *archive,
+                                             size_t stream, size_t *count);
 
 /* Reads a block's tuples; room for SCOPES_ARCHIVE_BLOCK.
  * Errors: PASTSET_EFORMAT (its content is damaged: also a problem then),

@@ -15,23 +15,21 @@
  *
  *     0  u8[8]   "\xE5" "block" "\r\n"
  *     8  u32     CRC-32 of this head, with 0 here
- *    12  u32     kind: 1 tuples, 2 end of a lane, 3 cost, 4 index
+ *    12  u32     kind: 1 tuples, 2 end of a stream, 3 cost, 4 index
  *    16  u64     where in the file this head is: a copy of an archive within
  *                an archive is not taken for a part of it
  *    24  u32     tuples
  *    28  u32     bytes that follow this head
  *    32  u32     bytes of these when they are not compressed any more
  *    36  u32     CRC-32 of these
- *    40  u64[5]  tuples: index of the first, tuples of the lane that were lost
- *                before it (since index 0), least start, greatest end, 0
- *                end: tuples that the lane has had, tuples refused, tuples
- *                lost of those that it has had, 0, 0
- *                cost: tuples, bytes, processor ns, pulls, elapsed ns
- *                index: where the index before it is (0: it is the first), and
- *                where the first block of which it tells
- *    80  u64     where the last index before this block is; 0: there is none
+ *    40  u64[5]  tuples: index of the first, tuples of the stream that were
+ * lost before it (since index 0), least start, greatest end, 0 end: tuples that
+ * the stream has had, tuples refused, tuples lost of those that it has had, 0,
+ * 0 cost: tuples, bytes, processor ns, pulls, elapsed ns index: where the index
+ * before it is (0: it is the first), and where the first block of which it
+ * tells 80  u64     where the last index before this block is; 0: there is none
  *    88  u32[4]  least and greatest thread, least and greatest collector
- *   104  u8[128] the lane's name, and zeros; empty for cost and index
+ *   104  u8[128] the stream's name, and zeros; empty for cost and index
  *
  * After every 512 blocks comes an index, a copy of their heads (that is its
  * content, a zstd frame; its `tuples` are heads): so that who opens a large
@@ -138,7 +136,7 @@ int scopes__archive_head_get(char host[ARCHIVE_HOST_BYTES],
 void scopes__archive_block_put(unsigned char out[ARCHIVE_BLOCK_BYTES],
                                const archive_block *block)
 {
-    size_t length = strnlen(block->lane, PASTSET_NAME_BYTES - 1);
+    size_t length = strnlen(block->stream, PASTSET_NAME_BYTES - 1);
 
     memset(out, 0, ARCHIVE_BLOCK_BYTES);
     memcpy(out, block_magic, sizeof(block_magic));
@@ -154,7 +152,7 @@ void scopes__archive_block_put(unsigned char out[ARCHIVE_BLOCK_BYTES],
     put_u32(out + 92, block->to_thread);
     put_u32(out + 96, block->from_collector);
     put_u32(out + 100, block->to_collector);
-    memcpy(out + 104, block->lane, length);
+    memcpy(out + 104, block->stream, length);
     put_u32(out + 8, checksum(out, ARCHIVE_BLOCK_BYTES, 8));
 }
 
@@ -164,16 +162,17 @@ static bool is_possible(const archive_block *b)
 {
     const uint64_t *n = b->numbers;
 
-    if (b->lane[PASTSET_NAME_BYTES - 1] != 0 || b->raw > ARCHIVE_RAW_MOST ||
-        b->packed > ARCHIVE_PACKED_MOST)
+    if (b->stream[PASTSET_NAME_BYTES - 1] != 0 || b->raw > ARCHIVE_RAW_MAX ||
+        b->packed > ARCHIVE_PACKED_MAX)
         return false;
     switch (b->kind) {
     case ARCHIVE_TUPLES:
-        return b->lane[0] && b->count > 0 && b->count <= SCOPES_ARCHIVE_BLOCK &&
-               b->packed > 0 && n[TUPLES_INDEX] <= UINT64_MAX - b->count &&
+        return b->stream[0] && b->count > 0 &&
+               b->count <= SCOPES_ARCHIVE_BLOCK && b->packed > 0 &&
+               n[TUPLES_INDEX] <= UINT64_MAX - b->count &&
                n[TUPLES_LOST] <= n[TUPLES_INDEX];
     case ARCHIVE_END:
-        return b->lane[0] && b->packed == 0 &&
+        return b->stream[0] && b->packed == 0 &&
                n[END_WRITTEN] <= UINT64_MAX - n[END_REFUSED];
     case ARCHIVE_COST:
         return b->packed == 0;
@@ -205,7 +204,7 @@ bool scopes__archive_block_get(archive_block *out,
     out->to_thread = get_u32(in + 92);
     out->from_collector = get_u32(in + 96);
     out->to_collector = get_u32(in + 100);
-    memcpy(out->lane, in + 104, PASTSET_NAME_BYTES);
+    memcpy(out->stream, in + 104, PASTSET_NAME_BYTES);
     return out->offset == offset && is_possible(out);
 }
 
@@ -304,20 +303,20 @@ static unsigned width_of(uint64_t value)
 static unsigned char *column_pack(unsigned char *out, unsigned char *head,
                                   const column *in, size_t count)
 {
-    uint64_t least = UINT64_MAX, most = 0;
+    uint64_t min = UINT64_MAX, max = 0;
     unsigned width;
 
     for (size_t i = 0; i < count; i++) {
-        least = in->values[i] < least ? in->values[i] : least;
-        most = in->values[i] > most ? in->values[i] : most;
+        min = in->values[i] < min ? in->values[i] : min;
+        max = in->values[i] > max ? in->values[i] : max;
     }
-    width = width_of(most - least);
-    memcpy(head, &least, 8);
+    width = width_of(max - min);
+    memcpy(head, &min, 8);
     head[8] = (unsigned char)width;
     for (unsigned plane = 0; plane < width; plane++) {
         unsigned shift = 8 * plane;
         for (size_t i = 0; i < count; i++)
-            out[i] = (unsigned char)((in->values[i] - least) >> shift);
+            out[i] = (unsigned char)((in->values[i] - min) >> shift);
         out += count;
     }
     return out;
@@ -344,11 +343,11 @@ static const unsigned char *column_unpack(column *out, const unsigned char *in,
                                           const unsigned char *head,
                                           size_t count)
 {
-    uint64_t least;
+    uint64_t min;
 
-    memcpy(&least, head, 8);
+    memcpy(&min, head, 8);
     for (size_t i = 0; i < count; i++)
-        out->values[i] = least;
+        out->values[i] = min;
     for (unsigned plane = 0; plane < head[8]; plane++) {
         unsigned shift = 8 * plane;
         for (size_t i = 0; i < count; i++)

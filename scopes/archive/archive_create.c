@@ -74,23 +74,23 @@ static int file_open(scopes_archive_writer *w)
     return err;
 }
 
-/* Takes the lanes over from what is there. */
-static int lanes_resume(scopes_archive_writer *w, const scopes_archive *there)
+/* Takes the streams over from what is there. */
+static int streams_resume(scopes_archive_writer *w, const scopes_archive *there)
 {
     int err = 0;
 
     w->before = scopes_archive_costs(there);
     w->index = there->index;
-    for (size_t i = 0; i < scopes_archive_lanes(there) && !err; i++) {
-        const scopes_archive_lane *from = scopes_archive_lane_at(there, i);
+    for (size_t i = 0; i < scopes_archive_streams(there) && !err; i++) {
+        const scopes_archive_stream *from = scopes_archive_stream_at(there, i);
         uint32_t number;
         err = scopes__archive_tail_get(w, from->name, &number);
         if (err)
             break;
-        w->lanes[number].next = from->next;
-        w->lanes[number].lost = scopes__archive_missed(there, i);
-        w->lanes[number].written = from->written;
-        w->lanes[number].refused = from->refused;
+        w->streams[number].next = from->next;
+        w->streams[number].lost = scopes__archive_missed(there, i);
+        w->streams[number].written = from->written;
+        w->streams[number].refused = from->refused;
         w->tuples += from->tuples;
     }
     return err;
@@ -126,7 +126,7 @@ static int file_resume(scopes_archive_writer *w)
     int err = scopes__archive_resume(&there, w->file, w->fd, &w->end);
 
     if (!err)
-        err = lanes_resume(w, there);
+        err = streams_resume(w, there);
     if (!err)
         err = file_start(w, there);
     w->heads_from = w->end;
@@ -137,8 +137,8 @@ static int file_resume(scopes_archive_writer *w)
 static int packer_make(scopes_archive_writer *w)
 {
     w->packer = ZSTD_createCCtx();
-    w->raw = malloc(ARCHIVE_RAW_MOST);
-    w->block = malloc(ARCHIVE_BLOCK_BYTES + ARCHIVE_PACKED_MOST);
+    w->raw = malloc(ARCHIVE_RAW_MAX);
+    w->block = malloc(ARCHIVE_BLOCK_BYTES + ARCHIVE_PACKED_MAX);
     w->heads = malloc(ARCHIVE_INDEX_BYTES);
     if (!w->packer || !w->raw || !w->block || !w->heads || !w->file || !w->host)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for an archive",
@@ -150,8 +150,8 @@ static int packer_make(scopes_archive_writer *w)
 static void writer_free(scopes_archive_writer *w)
 {
     for (uint32_t i = 0; i < w->names.count; i++)
-        free(w->lanes[i].events);
-    free(w->lanes);
+        free(w->streams[i].events);
+    free(w->streams);
     scopes__archive_names_free(&w->names);
     ZSTD_freeCCtx(w->packer);
     free(w->raw);

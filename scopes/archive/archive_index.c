@@ -67,18 +67,18 @@ static int last_find(scopes_archive *a, uint64_t size, uint64_t *index)
 /* The indexes, from the last to the first. */
 typedef struct chain {
     archive_block *items;
-    size_t count, room;
+    size_t count, capacity;
 } chain;
 
 static int chain_add(chain *c, const archive_block *index)
 {
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 64;
-        archive_block *more = realloc(c->items, room * sizeof(*more));
+    if (c->count == c->capacity) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 64;
+        archive_block *more = realloc(c->items, capacity * sizeof(*more));
         if (!more)
             return pastset_fail(PASTSET_ENOMEM, "no memory for an archive");
         c->items = more;
-        c->room = room;
+        c->capacity = capacity;
     }
     c->items[c->count++] = *index;
     return 0;

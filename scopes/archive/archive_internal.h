@@ -1,5 +1,5 @@
 /* archive_internal.h - between the files of archives: archive_block.c turns
- * blocks into bytes and back, archive_names.c numbers lanes, archive_walk.c
+ * blocks into bytes and back, archive_names.c numbers streams, archive_walk.c
  * and archive_index.c find the blocks of a file, archive_read.c reads them,
  * archive_create.c and archive_write.c write them. */
 #ifndef SCOPES_ARCHIVE_INTERNAL_H
@@ -16,10 +16,10 @@
 /* Columns of a block: how much they take when nothing can be saved. */
 #define ARCHIVE_COLUMNS 8
 #define ARCHIVE_COLUMNS_HEAD (8 + 4 + ARCHIVE_COLUMNS * 9)
-#define ARCHIVE_RAW_MOST                                                       \
+#define ARCHIVE_RAW_MAX                                                        \
     (ARCHIVE_COLUMNS_HEAD + SCOPES_ARCHIVE_BLOCK * EVENTSPACE_TRACE_BYTES)
 /* What zstd makes of that, at most (its own bound is a bit less). */
-#define ARCHIVE_PACKED_MOST (ARCHIVE_RAW_MOST + ARCHIVE_RAW_MOST / 128 + 1024)
+#define ARCHIVE_PACKED_MAX (ARCHIVE_RAW_MAX + ARCHIVE_RAW_MAX / 128 + 1024)
 
 typedef enum archive_kind {
     ARCHIVE_TUPLES = 1,
@@ -44,7 +44,7 @@ typedef struct archive_block {
     uint64_t index;      /* where the last index before it is; 0: none */
     uint32_t from_thread, to_thread;
     uint32_t from_collector, to_collector;
-    char lane[PASTSET_NAME_BYTES];
+    char stream[PASTSET_NAME_BYTES];
 } archive_block;
 
 /* What the numbers are. */
@@ -74,7 +74,7 @@ const unsigned char *scopes__archive_block_seek(const unsigned char *bytes,
                                                 size_t count);
 
 /* Between tuples (1 to SCOPES_ARCHIVE_BLOCK of them) and columns: `encode`
- * gives the number of bytes (at most ARCHIVE_RAW_MOST), `decode` says whether
+ * gives the number of bytes (at most ARCHIVE_RAW_MAX), `decode` says whether
  * the bytes were those of so many tuples. */
 size_t scopes__archive_encode(unsigned char *out,
                               const eventspace_trace *events, size_t count);
@@ -87,7 +87,7 @@ bool scopes__archive_decode(eventspace_trace *out, size_t count,
 typedef struct archive_names {
     const char **names; /* by number; each is a copy */
     uint32_t count;
-    uint32_t room;   /* of names */
+    uint32_t capacity; /* of names */
     uint32_t *slots; /* number + 1, at the name's hash or behind it; 0: free */
     uint32_t slot_count; /* a power of two; 0 at first */
 } archive_names;
@@ -104,13 +104,13 @@ void scopes__archive_names_free(archive_names *names);
 
 #define ARCHIVE_PROBLEM_BYTES 2000 /* longest text of what is wrong */
 
-/* A lane of an archive that is open for reading. */
-typedef struct archive_lane {
-    scopes_archive_lane shown;
+/* A stream of an archive that is open for reading. */
+typedef struct archive_stream {
+    scopes_archive_stream shown;
     uint64_t missed;  /* before `next`, by whoever wrote the archive */
     uint32_t *blocks; /* in the order of their indexes */
-    uint32_t count, room;
-} archive_lane;
+    uint32_t count, capacity;
+} archive_stream;
 
 /* What is not shown of a block. */
 typedef struct archive_content {
@@ -129,11 +129,11 @@ struct scopes_archive {
     uint64_t at;    /* where the next block begins */
     uint64_t index; /* where the last index is that was seen; 0: none */
     archive_names names;
-    archive_lane *lanes;
-    uint32_t lane_room;
+    archive_stream *streams;
+    uint32_t stream_capacity;
     scopes_archive_block *blocks;
     archive_content *contents;
-    uint32_t block_count, block_room;
+    uint32_t block_count, block_capacity;
     scopes_archive_cost cost;
     char damage[ARCHIVE_PROBLEM_BYTES]; /* for good */
     char tail[300];                     /* as of the last look */
@@ -178,19 +178,19 @@ int scopes__archive_unpack(scopes_archive *archive, uint64_t offset,
  * The descriptor stays the caller's. Errors: as of scopes_archive_open. */
 int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
                            uint64_t *end);
-/* How many tuples of the lane whoever wrote the archive missed, before `next`:
- * not those that stood in damaged blocks. */
-uint64_t scopes__archive_missed(const scopes_archive *archive, size_t lane);
+/* How many tuples of the stream whoever wrote the archive missed, before
+ * `next`: not those that stood in damaged blocks. */
+uint64_t scopes__archive_missed(const scopes_archive *archive, size_t stream);
 
 /* --- archive_write.c --- */
 
-/* A lane of an archive that is being written. */
+/* A stream of an archive that is being written. */
 typedef struct archive_tail {
     eventspace_trace *events; /* that are kept, without a gap */
-    uint32_t count, room;
+    uint32_t count, capacity;
     uint64_t next;             /* after the last one kept */
     uint64_t lost;             /* before those that are kept */
-    uint64_t written, refused; /* as end_lane was told */
+    uint64_t written, refused; /* as end_stream was told */
     bool told;                 /* so does the file */
     uint64_t retry; /* index of an append that failed half way; UINT64_MAX */
 } archive_tail;
@@ -200,8 +200,8 @@ struct scopes_archive_writer {
     int fd;
     uint64_t end; /* of the file */
     archive_names names;
-    archive_tail *lanes;
-    uint32_t lane_room;
+    archive_tail *streams;
+    uint32_t stream_capacity;
     struct ZSTD_CCtx_s *packer;
     unsigned char *raw;
     unsigned char *block; /* head and content */
@@ -221,7 +221,7 @@ int scopes__archive_fail_errno(const scopes_archive_writer *writer,
 /* Appends to the file, or leaves it as it was. */
 int scopes__archive_bytes_append(scopes_archive_writer *writer,
                                  const unsigned char *bytes, size_t count);
-/* Finds or adds a lane. Errors: PASTSET_EINVAL (its name), PASTSET_ENOMEM. */
+/* Finds or adds a stream. Errors: PASTSET_EINVAL (its name), PASTSET_ENOMEM. */
 int scopes__archive_tail_get(scopes_archive_writer *writer, const char *name,
                              uint32_t *number);
 

@@ -1,6 +1,6 @@
-/* archive_names.c - numbers for the names of lanes: a table with open
- * addressing, at most half full. A damaged file may claim any number of lanes,
- * so that looking at one after the other would not do. */
+/* archive_names.c - numbers for the names of streams: a table with open
+ * addressing, at most half full. A damaged file may claim any number of
+ * streams, so that looking at one after the other would not do. */
 #include "scopes/archive/archive_internal.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int slots_grow(archive_names *names)
     uint32_t *slots = calloc(count, sizeof(*slots));
 
     if (!slots)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u lanes", count);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u streams", count);
     names->slots = slots;
     names->slot_count = count;
     for (uint32_t i = 0; i < names->count; i++)
@@ -55,14 +55,14 @@ static int slots_grow(archive_names *names)
 
 static int names_grow(archive_names *names)
 {
-    uint32_t room = names->room ? 2 * names->room : 32;
+    uint32_t capacity = names->capacity ? 2 * names->capacity : 32;
     const char **more =
-        realloc((void *)names->names, room * sizeof(names->names[0]));
+        realloc((void *)names->names, capacity * sizeof(names->names[0]));
 
     if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u lanes", room);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u streams", capacity);
     names->names = more;
-    names->room = room;
+    names->capacity = capacity;
     return 0;
 }
 
@@ -77,13 +77,13 @@ int scopes__archive_name_add(archive_names *names, const char *name,
         return 0;
     if (2 * (names->count + 1) > names->slot_count)
         err = slots_grow(names);
-    if (!err && names->count == names->room)
+    if (!err && names->count == names->capacity)
         err = names_grow(names);
     if (err)
         return err;
     copy = strdup(name);
     if (!copy)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the lane %s", name);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the stream %s", name);
     *slot_find(names, name) = names->count + 1; /* before the count grows */
     names->names[names->count] = copy;
     *number = names->count++;

@@ -96,8 +96,8 @@ void scopes_archive_free(scopes_archive *a)
     if (!a)
         return;
     for (uint32_t i = 0; i < a->names.count; i++)
-        free(a->lanes[i].blocks);
-    free(a->lanes);
+        free(a->streams[i].blocks);
+    free(a->streams);
     scopes__archive_names_free(&a->names);
     free(a->blocks);
     free(a->contents);
@@ -129,20 +129,20 @@ scopes_archive_cost scopes_archive_costs(const scopes_archive *a)
 
     cost.tuples = 0;
     for (uint32_t i = 0; i < a->names.count; i++)
-        cost.tuples += a->lanes[i].shown.tuples;
+        cost.tuples += a->streams[i].shown.tuples;
     cost.bytes = a->at;
     return cost;
 }
 
-size_t scopes_archive_lanes(const scopes_archive *a)
+size_t scopes_archive_streams(const scopes_archive *a)
 {
     return a->names.count;
 }
 
-const scopes_archive_lane *scopes_archive_lane_at(const scopes_archive *a,
-                                                  size_t position)
+const scopes_archive_stream *scopes_archive_stream_at(const scopes_archive *a,
+                                                      size_t position)
 {
-    return &a->lanes[position].shown;
+    return &a->streams[position].shown;
 }
 
 size_t scopes_archive_find(const scopes_archive *a, const char *name)
@@ -154,7 +154,7 @@ size_t scopes_archive_find(const scopes_archive *a, const char *name)
 
 uint64_t scopes__archive_missed(const scopes_archive *a, size_t position)
 {
-    return a->lanes[position].missed;
+    return a->streams[position].missed;
 }
 
 size_t scopes_archive_blocks(const scopes_archive *a)
@@ -168,11 +168,11 @@ const scopes_archive_block *scopes_archive_block_at(const scopes_archive *a,
     return &a->blocks[position];
 }
 
-const uint32_t *scopes_archive_lane_blocks(const scopes_archive *a,
-                                           size_t position, size_t *count)
+const uint32_t *scopes_archive_stream_blocks(const scopes_archive *a,
+                                             size_t position, size_t *count)
 {
-    *count = a->lanes[position].count;
-    return a->lanes[position].blocks;
+    *count = a->streams[position].count;
+    return a->streams[position].blocks;
 }
 
 uint64_t scopes_archive_read_bytes(const scopes_archive *a)
@@ -187,9 +187,9 @@ static int unpacker_make(scopes_archive *a)
     if (!a->unpacker)
         a->unpacker = ZSTD_createDCtx();
     if (!a->packed)
-        a->packed = malloc(ARCHIVE_PACKED_MOST);
+        a->packed = malloc(ARCHIVE_PACKED_MAX);
     if (!a->raw)
-        a->raw = malloc(ARCHIVE_RAW_MOST);
+        a->raw = malloc(ARCHIVE_RAW_MAX);
     if (!a->unpacker || !a->packed || !a->raw)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for a block",
                             a->file);
@@ -200,21 +200,21 @@ static int content_fail(scopes_archive *a, size_t position)
 {
     const scopes_archive_block *b = &a->blocks[position];
     archive_content *c = &a->contents[position];
-    archive_lane *l = &a->lanes[b->lane];
+    archive_stream *l = &a->streams[b->stream];
 
     if (!c->bad) {
         c->bad = true;
         l->shown.tuples -= b->count;
         scopes__archive_damage(
             a,
-            "the block at byte %llu is damaged, and %u tuples of lane "
+            "the block at byte %llu is damaged, and %u tuples of stream "
             "%s from %llu on are lost",
             (unsigned long long)b->offset, b->count, l->shown.name,
             (unsigned long long)b->index);
     }
     return pastset_fail(PASTSET_EFORMAT,
                         "%s: the block at byte %llu is damaged: %u tuples of "
-                        "lane %s from %llu on are lost",
+                        "stream %s from %llu on are lost",
                         a->file, (unsigned long long)b->offset, b->count,
                         l->shown.name, (unsigned long long)b->index);
 }

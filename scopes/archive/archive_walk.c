@@ -31,11 +31,12 @@ static void problem_compose(scopes_archive *a)
 void scopes__archive_damage(scopes_archive *a, const char *format, ...)
 {
     static const char more[] = "; and more";
-    size_t used = strlen(a->damage), room = sizeof(a->damage) - sizeof(more);
+    size_t used = strlen(a->damage),
+           capacity = sizeof(a->damage) - sizeof(more);
     va_list arguments;
     int length;
 
-    if (used >= room) /* `more` was said */
+    if (used >= capacity) /* `more` was said */
         return;
     used += (size_t)snprintf(a->damage + used, sizeof(a->damage) - used, "%s",
                              used ? "; " : "");
@@ -43,8 +44,8 @@ void scopes__archive_damage(scopes_archive *a, const char *format, ...)
     length = vsnprintf(a->damage + used, sizeof(a->damage) - used, format,
                        arguments);
     va_end(arguments);
-    if (length < 0 || used + (size_t)length >= room)
-        memcpy(a->damage + room, more, sizeof(more));
+    if (length < 0 || used + (size_t)length >= capacity)
+        memcpy(a->damage + capacity, more, sizeof(more));
     problem_compose(a);
 }
 
@@ -100,77 +101,80 @@ static bool is_written(const scopes_archive *a)
 
 /* --- taking in blocks --- */
 
-/* There is a lane for each name: before it gets one. */
-static int lanes_reserve(scopes_archive *a)
+/* There is a stream for each name: before it gets one. */
+static int streams_reserve(scopes_archive *a)
 {
-    uint32_t room = a->lane_room ? 2 * a->lane_room : 32;
-    archive_lane *more;
+    uint32_t capacity = a->stream_capacity ? 2 * a->stream_capacity : 32;
+    archive_stream *more;
 
-    if (a->names.count < a->lane_room)
+    if (a->names.count < a->stream_capacity)
         return 0;
-    more = realloc(a->lanes, room * sizeof(*more));
+    more = realloc(a->streams, capacity * sizeof(*more));
     if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for its lanes",
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for its streams",
                             a->file);
-    a->lanes = more;
-    a->lane_room = room;
+    a->streams = more;
+    a->stream_capacity = capacity;
     return 0;
 }
 
-static int lane_get(scopes_archive *a, const char *name, archive_lane **out)
+static int stream_get(scopes_archive *a, const char *name, archive_stream **out)
 {
     uint32_t before = a->names.count, number;
-    int err = lanes_reserve(a);
+    int err = streams_reserve(a);
 
     if (!err)
         err = scopes__archive_name_add(&a->names, name, &number);
     if (err)
         return err;
     if (number == before)
-        a->lanes[number] = (archive_lane){.shown.name = a->names.names[number]};
-    *out = &a->lanes[number];
+        a->streams[number] =
+            (archive_stream){.shown.name = a->names.names[number]};
+    *out = &a->streams[number];
     return 0;
 }
 
 static int blocks_grow(scopes_archive *a)
 {
-    uint32_t room = a->block_room ? a->block_room + a->block_room / 2 : 256;
+    uint32_t capacity =
+        a->block_capacity ? a->block_capacity + a->block_capacity / 2 : 256;
     scopes_archive_block *blocks;
     archive_content *contents;
 
-    if (a->block_count < a->block_room)
+    if (a->block_count < a->block_capacity)
         return 0;
-    blocks = realloc(a->blocks, room * sizeof(*blocks));
+    blocks = realloc(a->blocks, capacity * sizeof(*blocks));
     if (blocks)
         a->blocks = blocks;
-    contents = blocks ? realloc(a->contents, room * sizeof(*contents)) : NULL;
+    contents =
+        blocks ? realloc(a->contents, capacity * sizeof(*contents)) : NULL;
     if (!contents)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u blocks",
-                            a->file, room);
+                            a->file, capacity);
     a->contents = contents;
-    a->block_room = room;
+    a->block_capacity = capacity;
     return 0;
 }
 
-static int lane_grow(scopes_archive *a, archive_lane *l)
+static int stream_grow(scopes_archive *a, archive_stream *l)
 {
-    uint32_t room = l->room ? l->room + l->room / 2 : 16;
+    uint32_t capacity = l->capacity ? l->capacity + l->capacity / 2 : 16;
     uint32_t *more;
 
-    if (l->count < l->room)
+    if (l->count < l->capacity)
         return 0;
-    more = realloc(l->blocks, room * sizeof(*more));
+    more = realloc(l->blocks, capacity * sizeof(*more));
     if (!more)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u blocks",
-                            a->file, room);
+                            a->file, capacity);
     l->blocks = more;
-    l->room = room;
+    l->capacity = capacity;
     return 0;
 }
 
 /* Tuples from `next` to `to`, of which so many are missing and were not missed
  * by the writer, stood in blocks that are damaged. */
-static void gap_note(scopes_archive *a, const archive_lane *l, uint64_t to,
+static void gap_note(scopes_archive *a, const archive_stream *l, uint64_t to,
                      uint64_t missed)
 {
     uint64_t gap = to - l->shown.next;
@@ -178,30 +182,30 @@ static void gap_note(scopes_archive *a, const archive_lane *l, uint64_t to,
 
     if (known < gap)
         scopes__archive_damage(
-            a, "lost by damage: %llu tuples of lane %s from %llu to %llu",
+            a, "lost by damage: %llu tuples of stream %s from %llu to %llu",
             (unsigned long long)(gap - known), l->shown.name,
             (unsigned long long)l->shown.next, (unsigned long long)to - 1);
 }
 
-static int tuples_take(scopes_archive *a, archive_lane *l,
+static int tuples_take(scopes_archive *a, archive_stream *l,
                        const archive_block *b)
 {
     uint64_t index = b->numbers[TUPLES_INDEX];
     int err = blocks_grow(a);
 
     if (!err)
-        err = lane_grow(a, l);
+        err = stream_grow(a, l);
     if (err)
         return err;
     if (index < l->shown.next) {
         scopes__archive_damage(
-            a, "byte %llu: tuples of lane %s once more, left out",
+            a, "byte %llu: tuples of stream %s once more, left out",
             (unsigned long long)b->offset, l->shown.name);
         return 0;
     }
     gap_note(a, l, index, b->numbers[TUPLES_LOST]);
     a->blocks[a->block_count] = (scopes_archive_block){
-        .lane = (size_t)(l - a->lanes),
+        .stream = (size_t)(l - a->streams),
         .index = index,
         .count = b->count,
         .from_ticks = b->numbers[TUPLES_FROM_TICKS],
@@ -223,7 +227,8 @@ static int tuples_take(scopes_archive *a, archive_lane *l,
     return 0;
 }
 
-static void end_take(scopes_archive *a, archive_lane *l, const archive_block *b)
+static void end_take(scopes_archive *a, archive_stream *l,
+                     const archive_block *b)
 {
     uint64_t written = b->numbers[END_WRITTEN];
 
@@ -237,7 +242,7 @@ static void end_take(scopes_archive *a, archive_lane *l, const archive_block *b)
 
 static int block_note(scopes_archive *a, const archive_block *b)
 {
-    archive_lane *l = NULL;
+    archive_stream *l = NULL;
     int err;
 
     if (b->kind == ARCHIVE_COST) {
@@ -251,7 +256,7 @@ static int block_note(scopes_archive *a, const archive_block *b)
         a->index = b->offset;
         return 0;
     }
-    err = lane_get(a, b->lane, &l);
+    err = stream_get(a, b->stream, &l);
     if (err)
         return err;
     if (b->kind == ARCHIVE_TUPLES)
@@ -370,9 +375,9 @@ static void tail_note(scopes_archive *a, uint64_t size,
         return;
     if (cut && cut->kind == ARCHIVE_TUPLES)
         snprintf(a->tail, sizeof(a->tail),
-                 "cut off at byte %llu, in a block of %u tuples of lane %s "
+                 "cut off at byte %llu, in a block of %u tuples of stream %s "
                  "from %llu on, which are lost",
-                 at + left, cut->count, cut->lane,
+                 at + left, cut->count, cut->stream,
                  (unsigned long long)cut->numbers[TUPLES_INDEX]);
     else
         snprintf(a->tail, sizeof(a->tail),

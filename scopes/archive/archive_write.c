@@ -1,6 +1,6 @@
 /* archive_write.c - writing archives.
  *
- * Tuples are kept by lane until they fill a block. A block is written by one
+ * Tuples are kept by stream until they fill a block. A block is written by one
  * write at the end of the file, and cut off again when not all of it went
  * there, so that whoever reads meanwhile sees whole blocks, and at most one at
  * the end that is not. */
@@ -15,7 +15,7 @@
 
 #include "pastset/status.h"
 
-#define FIRST_ROOM 64 /* tuples for which a lane has room at first */
+#define FIRST_CAPACITY 64 /* tuples for which a stream has room at first */
 
 /* --- the file --- */
 
@@ -65,7 +65,7 @@ static int content_pack(scopes_archive_writer *w, archive_block *b,
                         const unsigned char *raw, size_t bytes)
 {
     size_t packed = ZSTD_compress2(w->packer, w->block + ARCHIVE_BLOCK_BYTES,
-                                   ARCHIVE_PACKED_MOST, raw, bytes);
+                                   ARCHIVE_PACKED_MAX, raw, bytes);
 
     if (ZSTD_isError(packed))
         return pastset_fail(PASTSET_ENOMEM, "%s: compressing: %s", w->file,
@@ -145,9 +145,9 @@ static int tuples_write(scopes_archive_writer *w, uint32_t number,
     archive_block b = {.kind = ARCHIVE_TUPLES, .count = count};
     int err;
 
-    strcpy(b.lane, w->names.names[number]); /* lane_get has looked at it */
+    strcpy(b.stream, w->names.names[number]); /* stream_get has looked at it */
     b.numbers[TUPLES_INDEX] = index;
-    b.numbers[TUPLES_LOST] = w->lanes[number].lost;
+    b.numbers[TUPLES_LOST] = w->streams[number].lost;
     ranges_find(&b, events);
     err = block_append(w, &b, w->raw,
                        scopes__archive_encode(w->raw, events, count));
@@ -158,7 +158,7 @@ static int tuples_write(scopes_archive_writer *w, uint32_t number,
 
 static int kept_write(scopes_archive_writer *w, uint32_t number)
 {
-    archive_tail *l = &w->lanes[number];
+    archive_tail *l = &w->streams[number];
     int err = 0;
 
     if (l->count)
@@ -170,20 +170,20 @@ static int kept_write(scopes_archive_writer *w, uint32_t number)
 
 /* --- appending --- */
 
-/* There is a lane for each name: before it gets one. */
+/* There is a stream for each name: before it gets one. */
 static int tails_reserve(scopes_archive_writer *w)
 {
-    uint32_t room = w->lane_room ? 2 * w->lane_room : 32;
+    uint32_t capacity = w->stream_capacity ? 2 * w->stream_capacity : 32;
     archive_tail *more;
 
-    if (w->names.count < w->lane_room)
+    if (w->names.count < w->stream_capacity)
         return 0;
-    more = realloc(w->lanes, room * sizeof(*more));
+    more = realloc(w->streams, capacity * sizeof(*more));
     if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u lanes",
-                            w->file, room);
-    w->lanes = more;
-    w->lane_room = room;
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u streams",
+                            w->file, capacity);
+    w->streams = more;
+    w->stream_capacity = capacity;
     return 0;
 }
 
@@ -194,7 +194,7 @@ int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
     int err;
 
     if (!*name || strlen(name) >= PASTSET_NAME_BYTES)
-        return pastset_fail(PASTSET_EINVAL, "%s: no lane can be called \"%s\"",
+        return pastset_fail(PASTSET_EINVAL, "%s: no stream can be called \"%s\"",
                             w->file, name);
     err = tails_reserve(w);
     if (!err)
@@ -202,28 +202,28 @@ int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
     if (err)
         return err;
     if (*number == before)
-        w->lanes[*number] = (archive_tail){.retry = UINT64_MAX, .told = true};
+        w->streams[*number] = (archive_tail){.retry = UINT64_MAX, .told = true};
     return 0;
 }
 
-static int lane_grow(const scopes_archive_writer *w, archive_tail *l,
-                     size_t wanted)
+static int stream_grow(const scopes_archive_writer *w, archive_tail *l,
+                       size_t wanted)
 {
-    size_t room = l->room ? l->room : FIRST_ROOM;
+    size_t capacity = l->capacity ? l->capacity : FIRST_CAPACITY;
     eventspace_trace *more;
 
     if (wanted > SCOPES_ARCHIVE_BLOCK)
         wanted = SCOPES_ARCHIVE_BLOCK;
-    while (room < wanted)
-        room *= 2;
-    if (l->room >= room)
+    while (capacity < wanted)
+        capacity *= 2;
+    if (l->capacity >= capacity)
         return 0;
-    more = realloc(l->events, room * sizeof(*more));
+    more = realloc(l->events, capacity * sizeof(*more));
     if (!more)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for a block",
                             w->file);
     l->events = more;
-    l->room = (uint32_t)room;
+    l->capacity = (uint32_t)capacity;
     return 0;
 }
 
@@ -233,7 +233,7 @@ static int tuples_take(scopes_archive_writer *w, uint32_t number,
                        const eventspace_trace *events, size_t count,
                        size_t *taken)
 {
-    archive_tail *l = &w->lanes[number];
+    archive_tail *l = &w->streams[number];
     size_t fits = SCOPES_ARCHIVE_BLOCK - l->count;
     int err;
 
@@ -244,7 +244,7 @@ static int tuples_take(scopes_archive_writer *w, uint32_t number,
             l->next += *taken;
         return err;
     }
-    err = lane_grow(w, l, l->count + *taken);
+    err = stream_grow(w, l, l->count + *taken);
     if (err)
         return err;
     memcpy(l->events + l->count, events, *taken * sizeof(*events));
@@ -253,10 +253,10 @@ static int tuples_take(scopes_archive_writer *w, uint32_t number,
     return l->count == SCOPES_ARCHIVE_BLOCK ? kept_write(w, number) : 0;
 }
 
-/* From here on the lane goes on at `index`. */
+/* From here on the stream goes on at `index`. */
 static int gap_leave(scopes_archive_writer *w, uint32_t number, uint64_t index)
 {
-    archive_tail *l = &w->lanes[number];
+    archive_tail *l = &w->streams[number];
     int err = kept_write(w, number);
 
     if (err)
@@ -277,7 +277,7 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
 
     if (err || count == 0)
         return err;
-    l = &w->lanes[number];
+    l = &w->streams[number];
     /* What failed comes again, or what is still there of it: the oldest tuples
      * may be gone by then. */
     if (l->retry <= index && l->next > index) {
@@ -288,7 +288,7 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
     }
     if (count > 0 && (index < l->next || index > UINT64_MAX - count))
         return pastset_fail(PASTSET_EINVAL,
-                            "%s: tuple %llu of lane %s is there already",
+                            "%s: tuple %llu of stream %s is there already",
                             w->file, (unsigned long long)index, name);
     if (l->count == SCOPES_ARCHIVE_BLOCK) /* it could not be written before */
         err = kept_write(w, number);
@@ -309,12 +309,12 @@ int scopes_archive_append(scopes_archive_writer *w, const char *name,
 static int end_write(scopes_archive_writer *w, uint32_t number)
 {
     archive_block b = {.kind = ARCHIVE_END};
-    archive_tail *l = &w->lanes[number];
+    archive_tail *l = &w->streams[number];
     int err = kept_write(w, number);
 
     if (err || l->told)
         return err;
-    strcpy(b.lane, w->names.names[number]);
+    strcpy(b.stream, w->names.names[number]);
     b.numbers[END_WRITTEN] = l->written;
     b.numbers[END_REFUSED] = l->refused;
     b.numbers[END_LOST] = l->lost + (l->written - l->next);
@@ -323,8 +323,8 @@ static int end_write(scopes_archive_writer *w, uint32_t number)
     return err;
 }
 
-int scopes_archive_end_lane(scopes_archive_writer *w, const char *name,
-                            uint64_t written, uint64_t refused)
+int scopes_archive_end_stream(scopes_archive_writer *w, const char *name,
+                              uint64_t written, uint64_t refused)
 {
     uint32_t number;
     archive_tail *l;
@@ -332,7 +332,7 @@ int scopes_archive_end_lane(scopes_archive_writer *w, const char *name,
 
     if (err)
         return err;
-    l = &w->lanes[number];
+    l = &w->streams[number];
     if (written < l->next)
         written = l->next;
     if (written > l->written || refused > l->refused) {
@@ -357,7 +357,7 @@ void scopes_archive_count(const scopes_archive_writer *w,
     *out = (scopes_archive_ledger){
         .saved = w->tuples, .appended = w->appended, .bytes = w->end};
     for (uint32_t i = 0; i < w->names.count; i++) {
-        const archive_tail *l = &w->lanes[i];
+        const archive_tail *l = &w->streams[i];
         out->made += (l->written > l->next ? l->written : l->next) + l->refused;
     }
 }
@@ -389,7 +389,7 @@ int scopes_archive_flush(scopes_archive_writer *w)
     return err;
 }
 
-int scopes_archive_write_lane(scopes_archive_writer *w, const char *name)
+int scopes_archive_write_stream(scopes_archive_writer *w, const char *name)
 {
     uint32_t number = scopes__archive_name_find(&w->names, name);
 
@@ -402,12 +402,12 @@ uint64_t scopes_archive_saved(const scopes_archive_writer *w, const char *name)
 
     return number == UINT32_MAX
                ? 0
-               : w->lanes[number].next - w->lanes[number].count;
+               : w->streams[number].next - w->streams[number].count;
 }
 
 uint64_t scopes_archive_next(const scopes_archive_writer *w, const char *name)
 {
     uint32_t number = scopes__archive_name_find(&w->names, name);
 
-    return number == UINT32_MAX ? 0 : w->lanes[number].next;
+    return number == UINT32_MAX ? 0 : w->streams[number].next;
 }

@@ -1,4 +1,4 @@
-/* archiver.c - the archive scope: a feed, and a writer for each host.
+/* archiver.c - the archive scope: a tail reader, and a writer for each host.
  *
  * A host's end is noticed by its meta file, or by its process that is gone;
  * whatever it has traced was traced before, so that one more round of pulls
@@ -27,7 +27,7 @@
 
 struct scopes_archiver {
     eventspace_run *run;
-    scopes_feed *feed;
+    scopes_tail_reader *tail;
     size_t from, to;                 /* its hosts */
     scopes_archive_writer **writers; /* by host; NULL: nothing to save yet */
     double share;
@@ -43,12 +43,12 @@ struct scopes_archiver {
     int64_t
         unread_ns; /* since when a host's space cannot be read; 0: all can */
     bool lossy;    /* the hosts are not to wait for it now */
-    bool pressed;  /* in the last pause a lane was half full of what is not in
+    bool pressed;  /* in the last pause a stream was half full of what is not in
                       its archive */
 
     pthread_mutex_t lock; /* guards what follows */
     scopes_ledger ledger;
-    scopes_feed_cost cost;
+    scopes_tail_reader_cost cost;
 };
 
 static int64_t processor_ns(void)
@@ -69,18 +69,20 @@ static int host_file(char file[FILE_BYTES], const scopes_archiver *a,
         eventspace_run_host_at(a->run, host)->name, SCOPES_ARCHIVE_SUFFIX);
 }
 
-/* The feed goes on where the archive ends. */
-static int lanes_seek(scopes_archiver *a, size_t host, const char *file)
+/* The tail reader goes on where the archive ends. */
+static int streams_seek(scopes_archiver *a, size_t host, const char *file)
 {
     scopes_archive *there;
     int err = scopes_archive_open(&there, file);
 
     if (err)
         return err;
-    for (size_t i = 0; i < scopes_archive_lanes(there) && !err; i++) {
-        const scopes_archive_lane *lane = scopes_archive_lane_at(there, i);
-        if (lane->next > 0)
-            err = scopes_feed_seek(a->feed, host, lane->name, lane->next);
+    for (size_t i = 0; i < scopes_archive_streams(there) && !err; i++) {
+        const scopes_archive_stream *stream =
+            scopes_archive_stream_at(there, i);
+        if (stream->next > 0)
+            err = scopes_tail_reader_seek(a->tail, host, stream->name,
+                                          stream->next);
     }
     scopes_archive_free(there);
     return err;
@@ -110,7 +112,7 @@ static int archives_resume(scopes_archiver *a)
             continue;
         err = writer_open(a, i);
         if (!err)
-            err = lanes_seek(a, i, file);
+            err = streams_seek(a, i, file);
     }
     return err;
 }
@@ -132,9 +134,9 @@ static int host_choose(scopes_archiver *a, const char *host)
 }
 
 static int archiver_open(scopes_archiver *a, const char *directory,
-                         const char *host, const scopes_pace *pace)
+                         const char *host, const scopes_throttle *throttle)
 {
-    scopes_pace own = pace ? *pace : (scopes_pace){0};
+    scopes_throttle own = throttle ? *throttle : (scopes_throttle){0};
     int err = eventspace_run_open(&a->run, directory);
 
     if (!err)
@@ -148,14 +150,15 @@ static int archiver_open(scopes_archiver *a, const char *directory,
         calloc(eventspace_run_host_count(a->run) + 1, sizeof(a->writers[0]));
     if (!a->writers)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
-    err = scopes_feed_create(&a->feed, a->run, host ? a->from : SIZE_MAX, &own);
+    err = scopes_tail_reader_create(&a->tail, a->run, host ? a->from : SIZE_MAX,
+                                    &own);
     if (!err)
         err = archives_resume(a);
     return err;
 }
 
 int scopes_archiver_create(scopes_archiver **out, const char *directory,
-                           const char *host, const scopes_pace *pace)
+                           const char *host, const scopes_throttle *throttle)
 {
     scopes_archiver *a = calloc(1, sizeof(*a));
     int err;
@@ -165,7 +168,7 @@ int scopes_archiver_create(scopes_archiver **out, const char *directory,
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
     pthread_mutex_init(&a->lock, NULL);
     pastset_waiter_reset(&a->waiter);
-    err = archiver_open(a, directory, host, pace);
+    err = archiver_open(a, directory, host, throttle);
     if (err)
         scopes_archiver_destroy(a);
     else
@@ -180,7 +183,7 @@ void scopes_archiver_destroy(scopes_archiver *a)
     for (size_t i = a->from; a->writers && i < a->to; i++)
         (void)scopes_archive_close(a->writers[i]); /* run has flushed them */
     free(a->writers);
-    scopes_feed_destroy(a->feed);
+    scopes_tail_reader_destroy(a->tail);
     eventspace_run_close(a->run);
     pthread_mutex_destroy(&a->lock);
     free(a);
@@ -236,20 +239,20 @@ static int batch_save(const scopes_batch *batch, void *context)
     int err = writer_open(a, batch->host);
 
     return err ? err
-               : scopes_archive_append(a->writers[batch->host], batch->lane,
+               : scopes_archive_append(a->writers[batch->host], batch->stream,
                                        batch->index, batch->events,
                                        batch->count);
 }
 
-static void cost_take(const scopes_archiver *a, scopes_feed_cost *out)
+static void cost_take(const scopes_archiver *a, scopes_tail_reader_cost *out)
 {
-    scopes_feed_cost_take(a->feed, out);
+    scopes_tail_reader_cost_take(a->tail, out);
     out->processor_ns = (uint64_t)(processor_ns() - a->processor_ns);
     out->elapsed_ns = (uint64_t)(pastset_now_ns() - a->began_ns);
 }
 
 /* What is known of all archives, for others to ask. */
-static void ledger_note(scopes_archiver *a, scopes_feed_cost *cost)
+static void ledger_note(scopes_archiver *a, scopes_tail_reader_cost *cost)
 {
     scopes_ledger ledger = {.made = a->unsaved};
 
@@ -272,7 +275,7 @@ static void ledger_note(scopes_archiver *a, scopes_feed_cost *cost)
 
 /* A host's part of what the thread has cost, by its tuples. */
 static void cost_note(scopes_archiver *a, size_t host,
-                      const scopes_feed_cost *cost)
+                      const scopes_tail_reader_cost *cost)
 {
     scopes_archive_ledger of;
     scopes_archive_cost note = {.pulls = cost->pulls,
@@ -289,7 +292,7 @@ static void cost_note(scopes_archiver *a, size_t host,
 /* Writes out what is kept, and what it has cost. */
 static int writers_flush(scopes_archiver *a)
 {
-    scopes_feed_cost cost;
+    scopes_tail_reader_cost cost;
     int err = 0;
 
     cost_take(a, &cost);
@@ -330,54 +333,54 @@ static int rest_pull(scopes_archiver *a)
     int err = 0;
 
     while (!err && more && (ended || pastset_now_ns() < until_ns))
-        err = scopes_feed_pull(a->feed, batch_save, a, &more);
+        err = scopes_tail_reader_pull(a->tail, batch_save, a, &more);
     return err;
 }
 
 /* An archive that cannot be made does not keep its tuples from being counted,
- * nor other lanes from ending. */
-static int lane_end(const eventspace_lane *lane, void *context)
+ * nor other streams from ending. */
+static int stream_end(const eventspace_stream *stream, void *context)
 {
     scopes_archiver *a = context;
-    eventspace_lane_counts counts;
+    eventspace_stream_counts counts;
 
-    eventspace_lane_count(lane, &counts);
+    eventspace_stream_count(stream, &counts);
     if (counts.written + counts.refused == 0)
         return 0;
-    if (writer_open(a, lane->host) != 0)
+    if (writer_open(a, stream->host) != 0)
         a->unsaved += counts.written + counts.refused;
     else
-        (void)scopes_archive_end_lane(a->writers[lane->host], lane->name,
-                                      counts.written, counts.refused);
+        (void)scopes_archive_end_stream(a->writers[stream->host], stream->name,
+                                        counts.written, counts.refused);
     return 0;
 }
 
-/* Says of all lanes what they had. What of that cannot be written fails once
+/* Says of all streams what they had. What of that cannot be written fails once
  * more when it is flushed. */
-static int lanes_end(scopes_archiver *a)
+static int streams_end(scopes_archiver *a)
 {
     int err = 0;
 
     for (size_t i = a->from; i < a->to && !err; i++)
-        err = eventspace_run_lanes_each(a->run, i, lane_end, a);
+        err = eventspace_run_streams_each(a->run, i, stream_end, a);
     return err;
 }
 
 /* --- those who wait for it --- */
 
-static bool is_waited_for(const eventspace_lane *lane)
+static bool is_waited_for(const eventspace_stream *stream)
 {
-    return lane->present && !lane->drained &&
-           pastset_element_policy(lane->present) == PASTSET_BLOCK;
+    return stream->present && !stream->drained &&
+           pastset_element_policy(stream->present) == PASTSET_BLOCK;
 }
 
-/* Is a lane half full of tuples that are not in its archive? */
-static bool presses(const eventspace_lane *lane, uint64_t saved)
+/* Is a stream half full of tuples that are not in its archive? */
+static bool presses(const eventspace_stream *stream, uint64_t saved)
 {
-    uint64_t half = pastset_element_capacity(lane->present) / 2;
+    uint64_t half = pastset_element_capacity(stream->present) / 2;
     pastset_ledger ledger;
 
-    pastset_element_ledger(lane->present, &ledger);
+    pastset_element_ledger(stream->present, &ledger);
     return ledger.written > saved && ledger.written - saved > half;
 }
 
@@ -387,41 +390,41 @@ static void hopeless_tell(scopes_archiver *a, const char *text)
         a->guard.hopeless(text, a->guard.context);
 }
 
-/* Says in a lane up to where it is in the archive. Whoever waits for that may
+/* Says in a stream up to where it is in the archive. Whoever waits for that may
  * have few tuples only, which then make a block of their own. */
-static int lane_tell(const eventspace_lane *lane, void *context)
+static int stream_tell(const eventspace_stream *stream, void *context)
 {
     scopes_archiver *a = context;
-    scopes_archive_writer *w = a->writers[lane->host];
+    scopes_archive_writer *w = a->writers[stream->host];
     uint64_t saved = UINT64_MAX;
     int err = 0;
 
-    if (!is_waited_for(lane) || (!w && !a->lossy))
+    if (!is_waited_for(stream) || (!w && !a->lossy))
         return 0;
     if (!a->lossy) {
-        saved = scopes_archive_saved(w, lane->name);
-        if (presses(lane, saved))
-            err = scopes_archive_write_lane(w, lane->name);
-        saved = scopes_archive_saved(w, lane->name);
+        saved = scopes_archive_saved(w, stream->name);
+        if (presses(stream, saved))
+            err = scopes_archive_write_stream(w, stream->name);
+        saved = scopes_archive_saved(w, stream->name);
     }
-    if (saved != pastset_element_saved(lane->present) &&
-        pastset_element_tell_saved(lane->present, saved) != 0)
+    if (saved != pastset_element_saved(stream->present) &&
+        pastset_element_tell_saved(stream->present, saved) != 0)
         hopeless_tell(a, pastset_error());
     return err;
 }
 
-static int lanes_tell(scopes_archiver *a)
+static int streams_tell(scopes_archiver *a)
 {
     if (!a->guard.awaited)
         return 0;
-    return scopes_feed_lanes_each(a->feed, lane_tell, a);
+    return scopes_tail_reader_streams_each(a->tail, stream_tell, a);
 }
 
-static int lane_glance(const eventspace_lane *lane, void *context)
+static int stream_glance(const eventspace_stream *stream, void *context)
 {
     (void)context;
-    return is_waited_for(lane) &&
-           presses(lane, pastset_element_saved(lane->present));
+    return is_waited_for(stream) &&
+           presses(stream, pastset_element_saved(stream->present));
 }
 
 void scopes_archiver_set_guard(scopes_archiver *a,
@@ -456,18 +459,21 @@ static void unread_look(scopes_archiver *a)
 static void pause_take(scopes_archiver *a)
 {
     int64_t now_ns = pastset_now_ns();
-    int64_t due_ns = now_ns + a->owed_ns + scopes_feed_pause_ns(a->feed, false);
-    int64_t least_ns =
-        now_ns + a->owed_ns + scopes_feed_pause_ns(a->feed, true);
+    int64_t due_ns =
+        now_ns + a->owed_ns + scopes_tail_reader_pause_ns(a->tail, false);
+    int64_t min_ns =
+        now_ns + a->owed_ns + scopes_tail_reader_pause_ns(a->tail, true);
     int64_t glance_ns = a->pressed ? SHORT_GLANCE_NS : GLANCE_NS;
 
     a->pressed = false;
     while (!atomic_load(&a->stopped) && now_ns < due_ns) {
         int64_t until_ns = due_ns;
-        if (!a->pressed && a->guard.awaited && scopes_feed_look(a->feed) == 0)
-            a->pressed = scopes_feed_lanes_each(a->feed, lane_glance, a);
+        if (!a->pressed && a->guard.awaited &&
+            scopes_tail_reader_look(a->tail) == 0)
+            a->pressed =
+                scopes_tail_reader_streams_each(a->tail, stream_glance, a);
         if (a->pressed)
-            until_ns = least_ns;
+            until_ns = min_ns;
         else if (due_ns - now_ns > glance_ns)
             until_ns = now_ns + glance_ns;
         if (now_ns >= until_ns)
@@ -501,7 +507,7 @@ static void trouble_tell(scopes_archiver *a, int err)
                a->guard.trouble(pastset_error(), a->guard.context) ==
                    SCOPES_ARCHIVER_LOSE;
     if (a->lossy)
-        (void)lanes_tell(a);
+        (void)streams_tell(a);
 }
 
 /* A disk that is full may have room again; what is gone by then is lost, and
@@ -512,12 +518,12 @@ static void gather(scopes_archiver *a, scopes_archiver_until until,
     bool ended = false;
 
     while (!ended && !atomic_load(&a->stopped)) {
-        int err = scopes_feed_pull(a->feed, batch_save, a, NULL);
+        int err = scopes_tail_reader_pull(a->tail, batch_save, a, NULL);
         if (!err) /* nobody waits for it again before it has written */
             err = a->lossy ? writers_flush(a) : flush_if_due(a);
         if (!err) {
             a->lossy = false;
-            err = lanes_tell(a);
+            err = streams_tell(a);
         }
         error_keep(first, err);
         trouble_tell(a, err);
@@ -539,7 +545,7 @@ int scopes_archiver_run(scopes_archiver *a, scopes_archiver_until until)
     if (until != SCOPES_ARCHIVER_ONCE)
         gather(a, until, &first);
     error_keep(&first, rest_pull(a));
-    error_keep(&first, lanes_end(a));
+    error_keep(&first, streams_end(a));
     error_keep(&first, writers_flush(a));
     return first.status ? pastset_fail(first.status, "%s", first.text) : 0;
 }
@@ -551,7 +557,7 @@ void scopes_archiver_ledger(scopes_archiver *a, scopes_ledger *out)
     pthread_mutex_unlock(&a->lock);
 }
 
-void scopes_archiver_cost(scopes_archiver *a, scopes_feed_cost *out)
+void scopes_archiver_cost(scopes_archiver *a, scopes_tail_reader_cost *out)
 {
     pthread_mutex_lock(&a->lock);
     *out = a->cost;

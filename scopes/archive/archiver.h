@@ -1,13 +1,13 @@
 /* archiver.h - the archive scope: writes what a run's hosts trace to disk, for
  * as long as the run lasts, so that trace elements can stay small.
  *
- *     feed (all hosts of this machine) ─► archive writers, one per host
+ *     tail reader (all hosts of this machine) ─► archive writers, one per host
  *
  * It runs beside the hosts, in a process that is none of them, so that it goes
  * on when one of them is killed, and reads the rest from its file. It says in
- * each lane up to where it is in the archive, so that a host can wait for it.
+ * each stream up to where it is in the archive, so that a host can wait for it.
  * What it comes too late for is counted: by the gaps between blocks, and by
- * what it says of each lane in the end.
+ * what it says of each stream in the end.
  *
  * Threads:   run by one thread; stop, ledger and cost from any.
  * Ownership: create gives, destroy takes back. */
@@ -21,12 +21,12 @@ typedef struct scopes_archiver scopes_archiver;
 
 /* Opens the run and its archives, which are continued if they are there: of
  * the host of this name, or (NULL) of all.
- * `pace` NULL: as scopes_pace says, but an interval of 5 ms, since what comes
- * between two pulls has to have room in the trace elements.
- * Errors: those of eventspace_run_open and scopes_archive_create,
- * PASTSET_ENOENT (no such host), PASTSET_EINVAL (the share). */
+ * `throttle` NULL: as scopes_throttle says, but an interval of 5 ms, since what
+ * comes between two pulls has to have room in the trace elements. Errors: those
+ * of eventspace_run_open and scopes_archive_create, PASTSET_ENOENT (no such
+ * host), PASTSET_EINVAL (the share). */
 int scopes_archiver_create(scopes_archiver **out, const char *directory,
-                           const char *host, const scopes_pace *pace);
+                           const char *host, const scopes_throttle *throttle);
 void scopes_archiver_destroy(scopes_archiver *archiver);
 
 /* When `run` ends by itself. */
@@ -80,6 +80,7 @@ void scopes_archiver_ledger(scopes_archiver *archiver, scopes_ledger *out);
  * be read; NULL when each could. */
 const char *scopes_archiver_unread(const scopes_archiver *archiver);
 /* The same rules. `bytes` are those of the files. */
-void scopes_archiver_cost(scopes_archiver *archiver, scopes_feed_cost *out);
+void scopes_archiver_cost(scopes_archiver *archiver,
+                          scopes_tail_reader_cost *out);
 
 #endif

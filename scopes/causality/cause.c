@@ -37,8 +37,8 @@ typedef enum role {
 
 /* One element. */
 typedef struct place {
-    const scopes_ways *ways;
-    const scopes_store *store;
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
     const scopes_clocks *clocks;
     const paths_map_node *element;
     const scopes_ids *lowest;
@@ -81,7 +81,7 @@ static role role_of(const eventspace_trace *event)
 
 static const scopes_series *series_of(const place *p, uint32_t i)
 {
-    return scopes_store_series(p->store, p->lowest->ids[i]);
+    return scopes_event_series(p->event_table, p->lowest->ids[i]);
 }
 
 static int make_room(place *p)
@@ -352,7 +352,7 @@ static void ask_element(place *p)
 
     p->holds_writes = !policy || strcmp(policy, "block") == 0;
     p->discards = policy && strcmp(policy, "discard") == 0;
-    if (paths_node_number(p->ways->map, p->element, "capacity", 1024,
+    if (paths_node_number(p->topology->map, p->element, "capacity", 1024,
                           &p->capacity))
         p->capacity = 1024;
 }
@@ -390,9 +390,9 @@ done:
     return err;
 }
 
-static int make(scopes__causes **out, const scopes_ways *ways,
-                const scopes_store *store, const scopes_clocks *clocks,
-                bool all)
+static int make(scopes__causes **out, const scopes_topology *topology,
+                const scopes_event_table *event_table,
+                const scopes_clocks *clocks, bool all)
 {
     scopes__causes *causes = calloc(1, sizeof(*causes));
     int err = 0;
@@ -400,17 +400,17 @@ static int make(scopes__causes **out, const scopes_ways *ways,
     *out = NULL;
     if (!causes)
         return no_memory();
-    causes->collectors = ways->collectors;
-    causes->of = calloc(ways->collectors + 1, sizeof(*causes->of));
+    causes->collectors = topology->collectors;
+    causes->of = calloc(topology->collectors + 1, sizeof(*causes->of));
     if (!causes->of)
         err = no_memory();
-    for (uint32_t n = 0; n < ways->map->node_count && !err; n++) {
-        place p = {.ways = ways,
-                   .store = store,
+    for (uint32_t n = 0; n < topology->map->node_count && !err; n++) {
+        place p = {.topology = topology,
+                   .event_table = event_table,
                    .clocks = clocks,
-                   .element = &ways->map->nodes[n],
+                   .element = &topology->map->nodes[n],
                    .all = all,
-                   .lowest = &ways->lowest[n]};
+                   .lowest = &topology->lowest[n]};
         if (p.element->kind == PATHS_ELEMENT && p.lowest->count)
             err = add_element(causes, &p);
     }
@@ -422,10 +422,11 @@ static int make(scopes__causes **out, const scopes_ways *ways,
     return 0;
 }
 
-int scopes__causes_make(scopes__causes **out, const scopes_ways *ways,
-                        const scopes_store *store, const scopes_clocks *clocks)
+int scopes__causes_make(scopes__causes **out, const scopes_topology *topology,
+                        const scopes_event_table *event_table,
+                        const scopes_clocks *clocks)
 {
-    return make(out, ways, store, clocks, false);
+    return make(out, topology, event_table, clocks, false);
 }
 
 void scopes__causes_free(scopes__causes *causes)
@@ -444,12 +445,13 @@ struct scopes_causes {
     scopes__causes *causes;
 };
 
-int scopes_causes_make(scopes_causes **out, const scopes_ways *ways,
-                       const scopes_store *store, const scopes_clocks *clocks)
+int scopes_causes_make(scopes_causes **out, const scopes_topology *topology,
+                       const scopes_event_table *event_table,
+                       const scopes_clocks *clocks)
 {
     scopes_causes *made = calloc(1, sizeof(*made));
-    int err =
-        made ? make(&made->causes, ways, store, clocks, true) : no_memory();
+    int err = made ? make(&made->causes, topology, event_table, clocks, true)
+                   : no_memory();
 
     *out = NULL;
     if (err) {

@@ -7,8 +7,8 @@
  * See cause_internal.h for how it is found.
  *
  * Threads:   may be read by any once made.
- * Ownership: make gives, free takes back; ways, store and clocks are borrowed
- *            during make. */
+ * Ownership: make gives, free takes back; ways, event table and clocks are
+ * borrowed during make. */
 #ifndef SCOPES_CAUSE_H
 #define SCOPES_CAUSE_H
 
@@ -25,8 +25,9 @@ typedef struct scopes_cause {
 typedef struct scopes_causes scopes_causes;
 
 /* For all elements. Errors: PASTSET_ENOMEM. */
-int scopes_causes_make(scopes_causes **out, const scopes_ways *ways,
-                       const scopes_store *store, const scopes_clocks *clocks);
+int scopes_causes_make(scopes_causes **out, const scopes_topology *topology,
+                       const scopes_event_table *event_table,
+                       const scopes_clocks *clocks);
 /* NULL is allowed. */
 void scopes_causes_free(scopes_causes *causes);
 

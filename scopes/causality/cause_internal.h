@@ -22,8 +22,8 @@
  * for those, and for reads that leave tuples where they are.
  *
  * Threads:   may be read by any once made.
- * Ownership: make gives, free takes back; ways, store and clocks are borrowed
- *            during make. */
+ * Ownership: make gives, free takes back; ways, event table and clocks are
+ * borrowed during make. */
 #ifndef SCOPES_CAUSE_INTERNAL_H
 #define SCOPES_CAUSE_INTERNAL_H
 
@@ -45,8 +45,9 @@ typedef struct scopes__causes {
 } scopes__causes;
 
 /* For all elements. Errors: PASTSET_ENOMEM. */
-int scopes__causes_make(scopes__causes **out, const scopes_ways *ways,
-                        const scopes_store *store, const scopes_clocks *clocks);
+int scopes__causes_make(scopes__causes **out, const scopes_topology *topology,
+                        const scopes_event_table *event_table,
+                        const scopes_clocks *clocks);
 /* NULL is allowed. */
 void scopes__causes_free(scopes__causes *causes);
 

@@ -21,15 +21,16 @@ typedef struct path {
 } path;
 
 struct scopes__chain {
-    const scopes_ways *ways;
-    const scopes_store *store;
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
     const scopes_clocks *clocks;
     scopes__causes *causes;
-    scopes__tree **trees; /* by meeting, roots only; then by top, plain ones */
+    scopes__tree *
+        *trees; /* by collective site, roots only; then by top, plain ones */
     path *paths;
     uint32_t *firsts; /* by thread: its first top; one more at the end */
     scopes__link_place *places;
-    uint32_t place_count, place_room;
+    uint32_t place_count, place_capacity;
 };
 
 /* An operation. */
@@ -163,13 +164,13 @@ static bool released_at_element(const scopes__chain *chain, const spot *held,
     cause = scopes__cause_of(chain->causes, bottom->collector, at);
     if (cause.collector == PATHS_NONE)
         return false;
-    event = &scopes_store_series(chain->store, cause.collector)
+    event = &scopes_event_series(chain->event_table, cause.collector)
                  ->events[cause.event];
-    if (event->thread >= chain->ways->thread_count)
+    if (event->thread >= chain->topology->thread_count)
         return false;
     for (uint32_t i = chain->firsts[event->thread];
          i < chain->firsts[event->thread + 1]; i++) {
-        if (chain->ways->tops[i].element == tree->element &&
+        if (chain->topology->tops[i].element == tree->element &&
             find_sequence(&chain->paths[i], event->sequence, out))
             return is_known(out);
     }
@@ -181,7 +182,7 @@ static bool released_by_last(const scopes__chain *chain, const spot *held,
                              spot *out)
 {
     const scopes__tree *tree = held->path->tree;
-    uint32_t last = scopes__tree_carrier(tree, held->round);
+    uint32_t last = scopes__tree_representative(tree, held->round);
     const path *p;
 
     if (last == SCOPES_MISSING || last == held->path->branch)
@@ -290,7 +291,7 @@ static bool find_end(walk *w)
     const scopes__chain *chain = w->chain;
     bool found = false;
 
-    for (uint32_t i = 0; i < chain->ways->top_count; i++) {
+    for (uint32_t i = 0; i < chain->topology->top_count; i++) {
         const path *p = &chain->paths[i];
         int64_t begin_ns, end_ns;
         spot first;
@@ -335,14 +336,15 @@ int scopes__chain_walk(scopes__chain *chain, scopes__chain_each *each,
 
 static int add_place(scopes__chain *chain, scopes__link_place place)
 {
-    if (chain->place_count == chain->place_room) {
-        uint32_t room = chain->place_room ? 2 * chain->place_room : 64;
+    if (chain->place_count == chain->place_capacity) {
+        uint32_t capacity =
+            chain->place_capacity ? 2 * chain->place_capacity : 64;
         scopes__link_place *more =
-            realloc(chain->places, room * sizeof(*chain->places));
+            realloc(chain->places, capacity * sizeof(*chain->places));
         if (!more)
             return no_memory();
         chain->places = more;
-        chain->place_room = room;
+        chain->place_capacity = capacity;
     }
     chain->places[chain->place_count++] = place;
     return 0;
@@ -389,25 +391,25 @@ static int add_path(scopes__chain *chain, uint32_t position,
 
     p->tree = tree;
     p->branch = branch;
-    if (tree->meeting == PATHS_NONE) {
+    if (tree->site == PATHS_NONE) {
         p->count = tree->rounds;
     } else {
-        p->count =
-            (uint32_t)scopes_store_series(chain->store, top_of(p)->collector)
-                ->count;
+        p->count = (uint32_t)scopes_event_series(chain->event_table,
+                                                 top_of(p)->collector)
+                       ->count;
         err = make_round_of(p);
     }
     p->next = p->count;
     return err ? err : add_places(chain, p);
 }
 
-static int add_collective(scopes__chain *chain, uint32_t meeting)
+static int add_collective(scopes__chain *chain, uint32_t site)
 {
     scopes__tree *tree;
-    int err = scopes__tree_make(&tree, chain->ways, chain->store, chain->clocks,
-                                meeting);
+    int err = scopes__tree_make(&tree, chain->topology, chain->event_table,
+                                chain->clocks, site);
 
-    chain->trees[meeting] = tree;
+    chain->trees[site] = tree;
     for (uint32_t b = 0; !err && b < tree->branch_count; b++) {
         if (tree->branches[b].top != SCOPES_MISSING)
             err = add_path(chain, tree->branches[b].top, tree, b);
@@ -418,28 +420,29 @@ static int add_collective(scopes__chain *chain, uint32_t meeting)
 static int add_plain(scopes__chain *chain, uint32_t top)
 {
     scopes__tree *tree;
-    int err = scopes__tree_make_plain(&tree, chain->ways, chain->store, top);
+    int err = scopes__tree_make_plain(&tree, chain->topology,
+                                      chain->event_table, top);
 
-    chain->trees[chain->ways->meeting_count + top] = tree;
+    chain->trees[chain->topology->site_count + top] = tree;
     return err ? err : add_path(chain, top, tree, tree->only);
 }
 
 static int add_paths(scopes__chain *chain)
 {
-    const scopes_ways *ways = chain->ways;
+    const scopes_topology *topology = chain->topology;
     int err = 0;
 
-    for (uint32_t i = 0; i < ways->thread_count && !err; i++)
+    for (uint32_t i = 0; i < topology->thread_count && !err; i++)
         err = add_place(chain, (scopes__link_place){SCOPES__COMPUTING, i,
                                                     PATHS_NONE, PATHS_NONE});
-    for (uint32_t i = 0; i < ways->meeting_count && !err; i++) {
-        if (ways->meetings[i].parent == PATHS_NONE)
+    for (uint32_t i = 0; i < topology->site_count && !err; i++) {
+        if (topology->sites[i].parent == PATHS_NONE)
             err = add_collective(chain, i);
     }
-    for (uint32_t i = 0; i < ways->top_count && !err; i++) {
-        const scopes_top *top = &ways->tops[i];
-        if (top->collector != PATHS_NONE && top->meeting == PATHS_NONE &&
-            !scopes__tree_is_repeated(ways, i))
+    for (uint32_t i = 0; i < topology->top_count && !err; i++) {
+        const scopes_top *top = &topology->tops[i];
+        if (top->collector != PATHS_NONE && top->site == PATHS_NONE &&
+            !scopes__tree_is_repeated(topology, i))
             err = add_plain(chain, i);
     }
     return err;
@@ -449,9 +452,9 @@ static void find_firsts(scopes__chain *chain)
 {
     uint32_t top = 0;
 
-    for (uint32_t i = 0; i <= chain->ways->thread_count; i++) {
-        while (top < chain->ways->top_count &&
-               chain->ways->tops[top].thread < i)
+    for (uint32_t i = 0; i <= chain->topology->thread_count; i++) {
+        while (top < chain->topology->top_count &&
+               chain->topology->tops[top].thread < i)
             top++;
         chain->firsts[i] = top;
     }
@@ -459,25 +462,27 @@ static void find_firsts(scopes__chain *chain)
 
 static int fill(scopes__chain *chain)
 {
-    const scopes_ways *ways = chain->ways;
-    int err =
-        scopes__causes_make(&chain->causes, ways, chain->store, chain->clocks);
+    const scopes_topology *topology = chain->topology;
+    int err = scopes__causes_make(&chain->causes, topology, chain->event_table,
+                                  chain->clocks);
 
     if (err)
         return err;
-    chain->trees = calloc((size_t)ways->meeting_count + ways->top_count + 1,
-                          sizeof(void *));
-    chain->paths = calloc((size_t)ways->top_count + 1, sizeof(*chain->paths));
+    chain->trees = calloc(
+        (size_t)topology->site_count + topology->top_count + 1, sizeof(void *));
+    chain->paths =
+        calloc((size_t)topology->top_count + 1, sizeof(*chain->paths));
     chain->firsts =
-        calloc((size_t)ways->thread_count + 1, sizeof(*chain->firsts));
+        calloc((size_t)topology->thread_count + 1, sizeof(*chain->firsts));
     if (!chain->trees || !chain->paths || !chain->firsts)
         return no_memory();
     find_firsts(chain);
     return add_paths(chain);
 }
 
-int scopes__chain_make(scopes__chain **out, const scopes_ways *ways,
-                       const scopes_store *store, const scopes_clocks *clocks)
+int scopes__chain_make(scopes__chain **out, const scopes_topology *topology,
+                       const scopes_event_table *event_table,
+                       const scopes_clocks *clocks)
 {
     scopes__chain *chain = calloc(1, sizeof(*chain));
     int err;
@@ -485,8 +490,8 @@ int scopes__chain_make(scopes__chain **out, const scopes_ways *ways,
     *out = NULL;
     if (!chain)
         return no_memory();
-    chain->ways = ways;
-    chain->store = store;
+    chain->topology = topology;
+    chain->event_table = event_table;
     chain->clocks = clocks;
     err = fill(chain);
     if (err) {
@@ -501,11 +506,11 @@ void scopes__chain_free(scopes__chain *chain)
 {
     if (!chain)
         return;
-    for (uint32_t i = 0; chain->trees && i < chain->ways->meeting_count +
-                                                 chain->ways->top_count;
+    for (uint32_t i = 0; chain->trees && i < chain->topology->site_count +
+                                                 chain->topology->top_count;
          i++)
         scopes__tree_free(chain->trees[i]);
-    for (uint32_t i = 0; chain->paths && i < chain->ways->top_count; i++)
+    for (uint32_t i = 0; chain->paths && i < chain->topology->top_count; i++)
         free(chain->paths[i].round_of);
     scopes__causes_free(chain->causes);
     free(chain->trees);

@@ -43,8 +43,9 @@ typedef int scopes__chain_each(uint32_t place, int64_t from_ns, int64_t to_ns,
                                void *context);
 
 /* Makes what a walk needs. Errors: PASTSET_ENOMEM. */
-int scopes__chain_make(scopes__chain **out, const scopes_ways *ways,
-                       const scopes_store *store, const scopes_clocks *clocks);
+int scopes__chain_make(scopes__chain **out, const scopes_topology *topology,
+                       const scopes_event_table *event_table,
+                       const scopes_clocks *clocks);
 /* NULL is allowed. */
 void scopes__chain_free(scopes__chain *chain);
 

@@ -48,7 +48,7 @@ static void add_threads(scopes__making *m)
 
     for (uint32_t i = 0; i < m->view->thread_count; i++) {
         scopes_thread *thread = &m->view->threads[i];
-        thread->node = m->ways->threads[i];
+        thread->node = m->topology->threads[i];
         thread->name = map->nodes[thread->node].name;
         thread->host = map->nodes[thread->node].host;
         thread->all_collected = true;
@@ -72,8 +72,8 @@ static void add_paths(scopes__making *m)
 {
     scopes_communication *view = m->view;
 
-    for (uint32_t i = 0; i < m->ways->top_count; i++) {
-        const scopes_top *top = &m->ways->tops[i];
+    for (uint32_t i = 0; i < m->topology->top_count; i++) {
+        const scopes_top *top = &m->topology->tops[i];
         if (top->collector == PATHS_NONE) {
             view->threads[top->thread].all_collected = false;
             continue;
@@ -85,7 +85,7 @@ static void add_paths(scopes__making *m)
             .thread = top->thread,
             .edge = top->edge,
             .name = top->name,
-            .element = scopes_ways_node_name(m->ways, top->element)};
+            .element = scopes_topology_node_name(m->topology, top->element)};
         m->collectors[view->path_count++] = top->collector;
         m->users[top->collector]++;
     }
@@ -96,7 +96,7 @@ static void add_paths(scopes__making *m)
 static size_t count_events(const scopes__making *m, size_t path)
 {
     const scopes_series *series =
-        scopes_store_series(m->store, m->collectors[path]);
+        scopes_event_series(m->event_table, m->collectors[path]);
     uint32_t thread = m->view->paths[path].thread;
     size_t count = 0;
 
@@ -111,7 +111,7 @@ static size_t count_events(const scopes__making *m, size_t path)
 static bool next_key(scopes__making *m, uint32_t path, scopes__key *out)
 {
     const scopes_series *series =
-        scopes_store_series(m->store, m->collectors[path]);
+        scopes_event_series(m->event_table, m->collectors[path]);
     uint32_t thread = m->view->paths[path].thread;
     size_t at = m->next[path];
 
@@ -133,7 +133,7 @@ static void add_operation(scopes__making *m, scopes_thread *thread,
     scopes_communication *view = m->view;
     scopes_operation *op = &view->operations[view->operation_count];
     const scopes_series *series =
-        scopes_store_series(m->store, m->collectors[key.source]);
+        scopes_event_series(m->event_table, m->collectors[key.source]);
     const eventspace_trace *event = &series->events[m->next[key.source]++];
     int64_t end_ns = scopes_clocks_ns(m->clocks, series->host, event->end);
 
@@ -316,7 +316,7 @@ static int make_threads(scopes__making *m)
 static int take_memory(scopes__making *m)
 {
     scopes_communication *view = m->view;
-    uint32_t tops = m->ways->top_count + 1;
+    uint32_t tops = m->topology->top_count + 1;
 
     view->threads = calloc(view->thread_count + 1, sizeof(*view->threads));
     view->paths = calloc(tops, sizeof(*view->paths));
@@ -324,7 +324,7 @@ static int take_memory(scopes__making *m)
     m->slots = calloc(tops, sizeof(*m->slots));
     m->uses = calloc(tops, sizeof(*m->uses));
     m->next = calloc(tops, sizeof(*m->next));
-    m->users = calloc(m->ways->collectors + 1, sizeof(*m->users));
+    m->users = calloc(m->topology->collectors + 1, sizeof(*m->users));
     return view->threads && view->paths && m->collectors && m->slots &&
                    m->uses && m->next && m->users
                ? 0
@@ -333,10 +333,10 @@ static int take_memory(scopes__making *m)
 
 /* Room for the details of all threads, or (if they are not wanted) of the one
  * that has the most. */
-static int take_room(scopes__making *m)
+static int take_capacity(scopes__making *m)
 {
     scopes_communication *view = m->view;
-    size_t all = 0, most = 0, own = 0;
+    size_t all = 0, max = 0, own = 0;
 
     for (size_t i = 0; i < view->path_count; i++) {
         size_t count = count_events(m, i);
@@ -344,12 +344,12 @@ static int take_room(scopes__making *m)
             own = 0;
         own += count;
         all += count;
-        most = own > most ? own : most;
+        max = own > max ? own : max;
     }
-    view->operations = large((m->detail < SCOPES_OPERATIONS ? most : all) *
+    view->operations = large((m->detail < SCOPES_OPERATIONS ? max : all) *
                              sizeof(*view->operations));
     view->steps =
-        large((m->detail < SCOPES_STEPS ? most : all) * sizeof(*view->steps));
+        large((m->detail < SCOPES_STEPS ? max : all) * sizeof(*view->steps));
     return view->operations && view->steps ? 0 : no_memory();
 }
 
@@ -359,16 +359,16 @@ static int fill(scopes__making *m)
 
     add_threads(m);
     add_paths(m);
-    err = take_room(m);
+    err = take_capacity(m);
     return err ? err : make_threads(m);
 }
 
-static int make(scopes_communication **out, const scopes_ways *ways,
-                const scopes_store *store, const scopes_clocks *clocks,
-                scopes_detail detail, bool whole)
+static int make(scopes_communication **out, const scopes_topology *topology,
+                const scopes_event_table *event_table,
+                const scopes_clocks *clocks, scopes_detail detail, bool whole)
 {
-    scopes__making m = {.ways = ways,
-                        .store = store,
+    scopes__making m = {.topology = topology,
+                        .event_table = event_table,
                         .clocks = clocks,
                         .detail = detail,
                         .whole = whole};
@@ -378,8 +378,8 @@ static int make(scopes_communication **out, const scopes_ways *ways,
     m.view = calloc(1, sizeof(*m.view));
     if (!m.view)
         return no_memory();
-    m.view->map = ways->map;
-    m.view->thread_count = ways->thread_count;
+    m.view->map = topology->map;
+    m.view->thread_count = topology->thread_count;
     err = take_memory(&m);
     if (!err)
         err = fill(&m);
@@ -397,11 +397,12 @@ static int make(scopes_communication **out, const scopes_ways *ways,
 }
 
 int scopes_communication_make(scopes_communication **out,
-                              const scopes_ways *ways,
-                              const scopes_store *store,
+                              const scopes_topology *topology,
+                              const scopes_event_table *event_table,
                               const scopes_clocks *clocks, scopes_detail detail)
 {
-    return make(out, ways, store, clocks, detail, store->ledger.beside == 0);
+    return make(out, topology, event_table, clocks, detail,
+                event_table->ledger.beside == 0);
 }
 
 void scopes_communication_destroy(scopes_communication *view)
@@ -416,8 +417,8 @@ void scopes_communication_destroy(scopes_communication *view)
 }
 
 int scopes_communication_read(scopes_communication **out,
-                              const scopes_look *look)
+                              const scopes_snapshot *snapshot)
 {
-    return make(out, look->ways, look->store, look->clocks, SCOPES_OPERATIONS,
-                true);
+    return make(out, snapshot->topology, snapshot->event_table,
+                snapshot->clocks, SCOPES_OPERATIONS, true);
 }

@@ -30,7 +30,7 @@
  * Threads:   one thread per view.
  * Ownership: make and read give the view to you, destroy takes it back. Its
  *            names are borrowed from the map, which must stay in place; the
- *            store, ways and clocks need not. */
+ *            event table, ways and clocks need not. */
 #ifndef SCOPES_COMMUNICATION_H
 #define SCOPES_COMMUNICATION_H
 
@@ -119,13 +119,12 @@ typedef enum scopes_detail {
     SCOPES_OPERATIONS, /* all */
 } scopes_detail;
 
-/* Makes the view of the tuples of a store. Those of other times or collectors
- * than the store was loaded with are not counted as missing. An end before its
- * start counts as the start.
- * Errors: PASTSET_ENOMEM. */
+/* Makes the view of the tuples of an event table. Those of other times or
+ * collectors than the event table was loaded with are not counted as missing.
+ * An end before its start counts as the start. Errors: PASTSET_ENOMEM. */
 int scopes_communication_make(scopes_communication **out,
-                              const scopes_ways *ways,
-                              const scopes_store *store,
+                              const scopes_topology *topology,
+                              const scopes_event_table *event_table,
                               const scopes_clocks *clocks,
                               scopes_detail detail);
 
@@ -133,7 +132,7 @@ int scopes_communication_make(scopes_communication **out,
  * Events of hosts that died are shown as far as they are there.
  * Errors: PASTSET_ENOMEM. */
 int scopes_communication_read(scopes_communication **out,
-                              const scopes_look *look);
+                              const scopes_snapshot *snapshot);
 
 /* NULL is allowed. */
 void scopes_communication_destroy(scopes_communication *view);

@@ -9,11 +9,11 @@
 /* What is needed while the view is made. */
 typedef struct scopes__making {
     scopes_communication *view;
-    const scopes_ways *ways;
-    const scopes_store *store;
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
     const scopes_clocks *clocks;
     scopes_detail detail;
-    bool whole;             /* what is not in the store is lost */
+    bool whole;             /* what is not in the event table is lost */
     uint32_t *collectors;   /* by path: the one at its top */
     uint32_t *users;        /* by collector id: how many paths begin with it */
     uint32_t *slots, *uses; /* by path; `uses` is zero between threads */

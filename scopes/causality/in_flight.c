@@ -15,7 +15,7 @@ typedef struct taking {
     const paths_map *map;
     uint32_t *ranked, *ranked_hosts;
     scopes_pending_list *list;
-    size_t room;
+    size_t capacity;
 } taking;
 
 static int no_memory(void)
@@ -32,11 +32,12 @@ static uint32_t node_of(const taking *t, uint32_t rank)
 
 static uint32_t thread_host(const taking *t, uint32_t thread)
 {
-    const scopes_ways *ways = t->world.ways;
+    const scopes_topology *topology = t->world.topology;
 
-    if (thread >= ways->thread_count || ways->threads[thread] == PATHS_NONE)
+    if (thread >= topology->thread_count ||
+        topology->threads[thread] == PATHS_NONE)
         return PATHS_NONE;
-    return t->map->nodes[ways->threads[thread]].host;
+    return t->map->nodes[topology->threads[thread]].host;
 }
 
 static uint32_t element_below(const taking *t, uint32_t node)
@@ -52,10 +53,10 @@ static uint32_t element_below(const taking *t, uint32_t node)
 /* What the thread calls the path that begins with a node. */
 static const char *path_name(const taking *t, uint32_t thread, uint32_t first)
 {
-    const scopes_ways *ways = t->world.ways;
+    const scopes_topology *topology = t->world.topology;
 
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        const scopes_top *top = &ways->tops[i];
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        const scopes_top *top = &topology->tops[i];
         if (top->thread == thread && t->map->edges[top->edge].to == first)
             return top->name;
     }
@@ -114,9 +115,9 @@ static scopes_pending *add(taking *t)
 {
     scopes_pending *items = t->list->items;
 
-    if (t->list->count == t->room) {
-        t->room = t->room ? 2 * t->room : 64;
-        items = realloc(items, t->room * sizeof(*items));
+    if (t->list->count == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 64;
+        items = realloc(items, t->capacity * sizeof(*items));
         if (!items)
             return NULL;
         t->list->items = items;
@@ -185,7 +186,7 @@ static int who_all(taking *t)
     scopes_pending_list *list = t->list;
 
     for (size_t i = 0; i < list->count; i++)
-        if (list->items[i].thread < t->world.ways->thread_count)
+        if (list->items[i].thread < t->world.topology->thread_count)
             t->world.threads[list->items[i].thread] = &list->items[i];
     for (size_t i = 0; i < list->count; i++) {
         scopes_pending *p = &list->items[i];
@@ -206,7 +207,7 @@ static int begin(taking *t)
     t->world.ends = calloc(hosts, sizeof(*t->world.ends));
     t->world.silent_ns = calloc(hosts, sizeof(*t->world.silent_ns));
     t->world.threads =
-        calloc(t->world.ways->thread_count + 1u, sizeof(*t->world.threads));
+        calloc(t->world.topology->thread_count + 1u, sizeof(*t->world.threads));
     if (!t->list || !t->ranked || !t->ranked_hosts || !t->world.ends ||
         !t->world.silent_ns || !t->world.threads)
         return no_memory();
@@ -216,9 +217,10 @@ static int begin(taking *t)
 }
 
 int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
-                        const scopes_ways *ways)
+                        const scopes_topology *topology)
 {
-    taking t = {.world = {.run = run, .ways = ways}, .map = ways->map};
+    taking t = {.world = {.run = run, .topology = topology},
+                .map = topology->map};
     int err = begin(&t);
 
     for (uint32_t i = 0; i < t.map->host_count && !err; i++)

@@ -48,7 +48,7 @@ typedef struct scopes_pending_list {
 /* Threads whose host never came up, or makes no notes, are not in it. What is
  * wrong with a note is the host's problem. Errors: PASTSET_ENOMEM. */
 int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
-                        const scopes_ways *ways);
+                        const scopes_topology *topology);
 /* NULL is allowed. */
 void scopes_pending_free(scopes_pending_list *list);
 

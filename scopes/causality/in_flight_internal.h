@@ -7,7 +7,7 @@
 
 typedef struct pending_world {
     eventspace_run *run;
-    const scopes_ways *ways;
+    const scopes_topology *topology;
     const scopes_pending **threads; /* by number; NULL: no note */
     uint64_t *ends;                 /* by host: its ticks now or at its end */
     int64_t *silent_ns;             /* by host: since its loop's last note */

@@ -18,7 +18,7 @@
 #include "pastset/request.h"
 #include "scopes/causality/in_flight_internal.h"
 
-#define NAMES_MOST 6
+#define NAMES_MAX 6
 /* Its loop gives a sign of life each half second. */
 #define SILENT_NS 3000000000
 
@@ -30,13 +30,13 @@ typedef struct names {
 
 static void add_name(names *n, const char *name, const char *state)
 {
-    size_t room = sizeof(n->text) - n->used;
+    size_t capacity = sizeof(n->text) - n->used;
     int length = 0;
 
-    if (n->count < NAMES_MOST)
-        length = snprintf(n->text + n->used, room, "%s%s (%s)",
+    if (n->count < NAMES_MAX)
+        length = snprintf(n->text + n->used, capacity, "%s%s (%s)",
                           n->count ? ", " : "", name, state);
-    if (length <= 0 || (size_t)length >= room) {
+    if (length <= 0 || (size_t)length >= capacity) {
         n->text[n->used] = 0;
         n->more++;
         return;
@@ -65,23 +65,24 @@ static bool has_ended(const eventspace_run_host *host)
 
 /* "computing"; "at b3" of one that waits there. */
 static void tell_thread(const pending_world *w, uint32_t thread, char *out,
-                        size_t room)
+                        size_t capacity)
 {
     const scopes_pending *p = w->threads[thread];
-    uint32_t host = w->ways->map->nodes[w->ways->threads[thread]].host;
+    uint32_t host = w->topology->map->nodes[w->topology->threads[thread]].host;
     const eventspace_run_host *h = eventspace_run_host_at(w->run, host);
 
     if (!h->has_meta)
-        snprintf(out, room, "host %s has not come up", h->name);
+        snprintf(out, capacity, "host %s has not come up", h->name);
     else if (!p)
-        snprintf(out, room, "not known");
+        snprintf(out, capacity, "not known");
     else if (p->activity == PATHS_WAITING && p->stage != PATHS_NONE)
-        snprintf(out, room, "at %s", w->ways->map->nodes[p->stage].name);
+        snprintf(out, capacity, "at %s",
+                 w->topology->map->nodes[p->stage].name);
     else if (p->under_way)
-        snprintf(out, room, "%s, %u under way",
+        snprintf(out, capacity, "%s, %u under way",
                  paths_activity_name(p->activity), p->under_way);
     else
-        snprintf(out, room, "%s", paths_activity_name(p->activity));
+        snprintf(out, capacity, "%s", paths_activity_name(p->activity));
 }
 
 static void add_thread(names *n, const pending_world *w, uint32_t thread)
@@ -89,7 +90,7 @@ static void add_thread(names *n, const pending_world *w, uint32_t thread)
     char state[200];
 
     tell_thread(w, thread, state, sizeof(state));
-    add_name(n, scopes_ways_thread_name(w->ways, thread), state);
+    add_name(n, scopes_topology_thread_name(w->topology, thread), state);
 }
 
 /* --- hosts --- */
@@ -154,7 +155,7 @@ static bool passes(const paths_map *map, uint32_t from, uint32_t node)
 static bool is_missing(const pending_world *w, const scopes_top *top,
                        uint32_t collective)
 {
-    const paths_map *map = w->ways->map;
+    const paths_map *map = w->topology->map;
     const scopes_pending *p = w->threads[top->thread];
     uint32_t first = map->edges[top->edge].to;
 
@@ -166,8 +167,8 @@ static bool is_missing(const pending_world *w, const scopes_top *top,
 
 static bool add_missing(names *n, const pending_world *w, uint32_t collective)
 {
-    for (uint32_t i = 0; i < w->ways->top_count; i++) {
-        const scopes_top *top = &w->ways->tops[i];
+    for (uint32_t i = 0; i < w->topology->top_count; i++) {
+        const scopes_top *top = &w->topology->tops[i];
         if (is_missing(w, top, collective))
             add_thread(n, w, top->thread);
     }
@@ -193,14 +194,14 @@ static bool may(const paths_map_edge *edge, bool write)
 /* Those who could let it go on; each once. */
 static void add_users(names *n, const pending_world *w, const scopes_pending *p)
 {
-    const scopes_ways *ways = w->ways;
+    const scopes_topology *topology = w->topology;
     uint32_t before = p->of_thread;
 
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        const scopes_top *top = &ways->tops[i];
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        const scopes_top *top = &topology->tops[i];
         if (top->element != p->element || top->thread == p->of_thread ||
             top->thread == before ||
-            !may(&ways->map->edges[top->edge], !brings(p->verb)))
+            !may(&topology->map->edges[top->edge], !brings(p->verb)))
             continue;
         before = top->thread;
         add_thread(n, w, top->thread);
@@ -230,7 +231,7 @@ static char *element_who(const pending_world *w, const scopes_pending *p)
 
 static char *operation_who(const pending_world *w, const scopes_pending *p)
 {
-    const paths_map *map = w->ways->map;
+    const paths_map *map = w->topology->map;
     uint32_t at = p->stage;
     char *text = NULL;
 
@@ -256,7 +257,7 @@ static char *starting_who(const pending_world *w, const scopes_pending *p)
 {
     names n = {.used = 0};
 
-    for (uint32_t i = 0; i < w->ways->map->host_count; i++) {
+    for (uint32_t i = 0; i < w->topology->map->host_count; i++) {
         const eventspace_run_host *h = eventspace_run_host_at(w->run, i);
         if (i != p->host && !h->has_meta)
             add_name(&n, h->name, "has not come up");
@@ -275,7 +276,7 @@ char *scopes__pending_who(const pending_world *world, const scopes_pending *p)
     if (p->activity == PATHS_CONNECTING && p->peer != PATHS_NONE) {
         text = host_text(world, p->peer, p->host);
         if (!text && asprintf(&text, "host %s",
-                              world->ways->map->hosts[p->peer].name) < 0)
+                              world->topology->map->hosts[p->peer].name) < 0)
             return NULL;
         return text;
     }

@@ -20,18 +20,19 @@
 #include "pastset/status.h"
 
 typedef struct maker {
-    const scopes_ways *ways;
-    const scopes_store *store;
-    const scopes_meeting *meeting;
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
+    const scopes_site *site;
     scopes_rounds *rounds;
     const scopes_series **series; /* by input; NULL: it has no collector */
     const scopes_series *below;   /* NULL: no events there */
     uint32_t reference;  /* input whose events stand for rounds, if not below;
                             SCOPES_MISSING */
     uint32_t *by_thread; /* the input of a thread; PATHS_NONE */
-    uint32_t *carriers;  /* by round: index of the last one's event in the
-                            series of input `last`; SCOPES_MISSING. Not of
-                            inputs `is_near`, unless the meeting is shared */
+    uint32_t
+        *representatives; /* by round: index of the last one's event in the
+                      series of input `last`; SCOPES_MISSING. Not of
+                      inputs `is_near`, unless the collective site is shared */
 } maker;
 
 static int no_memory(void)
@@ -51,37 +52,38 @@ static uint32_t *numbers_make(size_t count)
 
 /* --- what is lost --- */
 
-/* Is no event of this host missing? Of stores whose losses are only known in
- * all, any may be of any host. */
-static bool is_solid(const scopes_store *store, uint32_t host)
+/* Is no event of this host missing? Of event tables whose losses are only known
+ * in all, any may be of any host. */
+static bool is_solid(const scopes_event_table *event_table, uint32_t host)
 {
     uint64_t missed = 0;
 
-    if (store->ledger.missed == 0)
+    if (event_table->ledger.missed == 0)
         return true;
-    for (uint32_t i = 0; i < store->map->host_count; i++)
-        missed += store->ledgers[i].missed;
-    return missed == store->ledger.missed && host < store->map->host_count &&
-           store->ledgers[host].missed == 0;
+    for (uint32_t i = 0; i < event_table->map->host_count; i++)
+        missed += event_table->ledgers[i].missed;
+    return missed == event_table->ledger.missed &&
+           host < event_table->map->host_count &&
+           event_table->ledgers[host].missed == 0;
 }
 
 /* And was nothing left out, as it is for a window? */
-static bool is_whole(const scopes_store *store, uint32_t host)
+static bool is_whole(const scopes_event_table *event_table, uint32_t host)
 {
-    return is_solid(store, host) && store->ledger.beside == 0;
+    return is_solid(event_table, host) && event_table->ledger.beside == 0;
 }
 
 /* --- the list of rounds --- */
 
 static int threads_note(maker *m)
 {
-    uint32_t meeting = (uint32_t)(m->meeting - m->ways->meetings);
+    uint32_t site = (uint32_t)(m->site - m->topology->sites);
 
-    m->by_thread = numbers_make(m->ways->thread_count);
+    m->by_thread = numbers_make(m->topology->thread_count);
     if (!m->by_thread)
         return no_memory();
-    for (uint32_t i = 0; i < m->ways->thread_count; i++)
-        m->by_thread[i] = scopes_ways_input(m->ways, meeting, i);
+    for (uint32_t i = 0; i < m->topology->thread_count; i++)
+        m->by_thread[i] = scopes_topology_input(m->topology, site, i);
     return 0;
 }
 
@@ -95,7 +97,7 @@ static int list_by_below(maker *m)
         return no_memory();
     for (size_t i = 0; i < m->below->count; i++) {
         uint32_t thread = m->below->events[i].thread;
-        if (thread >= m->ways->thread_count ||
+        if (thread >= m->topology->thread_count ||
             m->by_thread[thread] == PATHS_NONE)
             continue; /* another way that joins above the collector */
         rounds->below[rounds->count] = (uint32_t)i;
@@ -128,10 +130,10 @@ static bool is_near(const maker *m, uint32_t input)
            m->series[input]->host == m->below->host;
 }
 
-/* Where the events of the carriers that came by one input are. Buffers have
- * room for all rounds. */
-static int carriers_of(maker *m, uint32_t input, uint64_t *keys,
-                       uint32_t *which, uint32_t *found)
+/* Where the events of the representatives that came by one input are. Buffers
+ * have room for all rounds. */
+static int representatives_of(maker *m, uint32_t input, uint64_t *keys,
+                              uint32_t *which, uint32_t *found)
 {
     const scopes_rounds *rounds = m->rounds;
     uint64_t *there;
@@ -153,11 +155,11 @@ static int carriers_of(maker *m, uint32_t input, uint64_t *keys,
         scopes__match_keys(found, keys, count, there, m->series[input]->count);
     free(there);
     for (uint32_t i = 0; i < count && !err; i++)
-        m->carriers[which[i]] = found[i];
+        m->representatives[which[i]] = found[i];
     return err;
 }
 
-static int carriers_find(maker *m)
+static int representatives_find(maker *m)
 {
     const scopes_rounds *rounds = m->rounds;
     uint64_t *keys = malloc((rounds->count + 1u) * sizeof(*keys));
@@ -166,8 +168,8 @@ static int carriers_find(maker *m)
     int err = keys && which && found ? 0 : no_memory();
 
     for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
-        if (m->meeting->shared || !is_near(m, i))
-            err = carriers_of(m, i, keys, which, found);
+        if (m->site->shared || !is_near(m, i))
+            err = representatives_of(m, i, keys, which, found);
     }
     free(keys);
     free(which);
@@ -177,34 +179,33 @@ static int carriers_find(maker *m)
 
 /* Where others join the way before the collector below, only those events are
  * rounds whose operation came by an input. */
-static void strangers_drop(maker *m)
+static void unauthenticated_drop(maker *m)
 {
     scopes_rounds *rounds = m->rounds;
     uint32_t kept = 0;
 
     for (uint32_t r = 0; r < rounds->count; r++) {
-        if (m->carriers[r] == SCOPES_MISSING)
+        if (m->representatives[r] == SCOPES_MISSING)
             continue;
         rounds->below[kept] = rounds->below[r];
         rounds->last[kept] = rounds->last[r];
-        m->carriers[kept++] = m->carriers[r];
+        m->representatives[kept++] = m->representatives[r];
     }
     rounds->count = kept;
 }
 
 /* By what rounds are listed they are counted. Of the operations below a shared
- * meeting only some are rounds. */
+ * collective site only some are rounds. */
 static uint64_t first_number(const maker *m)
 {
-    uint32_t by = m->meeting->lower;
+    uint32_t by = m->site->lower;
 
     if (!m->below)
-        by = m->reference == SCOPES_MISSING
-                 ? PATHS_NONE
-                 : m->meeting->inputs.ids[m->reference];
-    else if (m->meeting->shared && m->store->ledger.beside)
+        by = m->reference == SCOPES_MISSING ? PATHS_NONE
+                                            : m->site->inputs.ids[m->reference];
+    else if (m->site->shared && m->event_table->ledger.beside)
         return SCOPES_NO_NUMBER;
-    return scopes_store_first(m->store, by);
+    return scopes_event_table_first(m->event_table, by);
 }
 
 static int list(maker *m)
@@ -214,13 +215,13 @@ static int list(maker *m)
     if (err || !m->below)
         return err ? err : list_by_reference(m);
     err = list_by_below(m);
-    m->carriers = numbers_make(m->rounds->count);
-    if (!err && !m->carriers)
+    m->representatives = numbers_make(m->rounds->count);
+    if (!err && !m->representatives)
         err = no_memory();
     if (!err)
-        err = carriers_find(m);
-    if (!err && m->meeting->shared)
-        strangers_drop(m);
+        err = representatives_find(m);
+    if (!err && m->site->shared)
+        unauthenticated_drop(m);
     return err;
 }
 
@@ -279,7 +280,7 @@ static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t host)
 
     for (uint32_t r = 0; r < rounds->count; r++) {
         uint32_t input = m->below ? rounds->last[r] : m->reference;
-        uint32_t at = m->below ? m->carriers[r] : r;
+        uint32_t at = m->below ? m->representatives[r] : r;
         const scopes_series *series = m->series[input];
         if (at == SCOPES_MISSING || series->host != host)
             continue;
@@ -295,12 +296,12 @@ static scopes__known known_of(const maker *m, uint32_t input)
     const scopes_series *spine = m->below ? m->below : m->series[m->reference];
     scopes__known known = {
         .count = m->rounds->count,
-        .dense = is_solid(m->store, spine->host),
-        .solid = is_solid(m->store, host),
+        .dense = is_solid(m->event_table, spine->host),
+        .solid = is_solid(m->event_table, host),
     };
 
-    known.begun = is_whole(m->store, spine->host);
-    known.first = is_whole(m->store, host);
+    known.begun = is_whole(m->event_table, spine->host);
+    known.first = is_whole(m->event_table, host);
     return known;
 }
 
@@ -315,8 +316,8 @@ static void rounds_given(const maker *m, uint32_t input, uint32_t *out)
         return;
     }
     for (uint32_t r = 0; r < rounds->count; r++) {
-        if (rounds->last[r] == input && m->carriers[r] != SCOPES_MISSING)
-            out[m->carriers[r]] = r;
+        if (rounds->last[r] == input && m->representatives[r] != SCOPES_MISSING)
+            out[m->representatives[r]] = r;
     }
 }
 
@@ -377,34 +378,34 @@ static bool is_complete(const maker *m)
                 return false;
         }
     }
-    return m->store->ledger.missed == 0;
+    return m->event_table->ledger.missed == 0;
 }
 
 static int series_find(maker *m)
 {
-    const scopes_ids *inputs = &m->meeting->inputs;
-    uint32_t lower = m->meeting->lower;
+    const scopes_ids *inputs = &m->site->inputs;
+    uint32_t lower = m->site->lower;
 
     m->series = calloc(inputs->count + 1u, sizeof(m->series[0]));
     if (!m->series)
         return no_memory();
     for (uint32_t i = 0; i < inputs->count; i++) {
         if (inputs->ids[i] != PATHS_NONE)
-            m->series[i] = scopes_store_series(m->store, inputs->ids[i]);
+            m->series[i] = scopes_event_series(m->event_table, inputs->ids[i]);
     }
     if (lower != PATHS_NONE)
-        m->below = scopes_store_series(m->store, lower);
+        m->below = scopes_event_series(m->event_table, lower);
     if (m->below && m->below->count == 0)
         m->below = NULL;
     return 0;
 }
 
-int scopes_rounds_make(scopes_rounds **out, const scopes_ways *ways,
-                       const scopes_store *store, uint32_t meeting)
+int scopes_rounds_make(scopes_rounds **out, const scopes_topology *topology,
+                       const scopes_event_table *event_table, uint32_t site)
 {
-    maker m = {.ways = ways,
-               .store = store,
-               .meeting = &ways->meetings[meeting],
+    maker m = {.topology = topology,
+               .event_table = event_table,
+               .site = &topology->sites[site],
                .rounds = calloc(1, sizeof(*m.rounds)),
                .reference = SCOPES_MISSING};
     int err;
@@ -412,8 +413,8 @@ int scopes_rounds_make(scopes_rounds **out, const scopes_ways *ways,
     *out = NULL;
     if (!m.rounds)
         return no_memory();
-    m.rounds->meeting = m.meeting;
-    m.rounds->inputs = m.meeting->inputs.count;
+    m.rounds->site = m.site;
+    m.rounds->inputs = m.site->inputs.count;
     err = series_find(&m);
     if (!err)
         err = list(&m);
@@ -425,7 +426,7 @@ int scopes_rounds_make(scopes_rounds **out, const scopes_ways *ways,
     }
     free(m.series);
     free(m.by_thread);
-    free(m.carriers);
+    free(m.representatives);
     if (err)
         scopes_rounds_free(m.rounds);
     else

@@ -15,7 +15,7 @@
  * not certain is left out; events of different rounds are never mixed.
  *
  * Threads:   may be read by any once made.
- * Ownership: make gives, free takes back; ways and store are borrowed. */
+ * Ownership: make gives, free takes back; topology and event table are borrowed. */
 #ifndef SCOPES_ROUNDS_H
 #define SCOPES_ROUNDS_H
 
@@ -24,9 +24,9 @@
 
 #define SCOPES_MISSING UINT32_MAX
 
-/* The rounds of one meeting. */
+/* The rounds of one collective site. */
 typedef struct scopes_rounds {
-    const scopes_meeting *meeting;
+    const scopes_site *site;
     uint32_t count;
     uint64_t first; /* the number in the run of the first of them;
                        SCOPES_NO_NUMBER */
@@ -39,12 +39,12 @@ typedef struct scopes_rounds {
                          event is missing; SCOPES_MISSING if there is none
                          below */
     bool complete;    /* every round has the events of all inputs that have a
-                         collector, and the store has lost nothing */
+                         collector, and the event table has lost nothing */
 } scopes_rounds;
 
 /* Errors: PASTSET_ENOMEM. */
-int scopes_rounds_make(scopes_rounds **out, const scopes_ways *ways,
-                       const scopes_store *store, uint32_t meeting);
+int scopes_rounds_make(scopes_rounds **out, const scopes_topology *topology,
+                       const scopes_event_table *event_table, uint32_t site);
 /* NULL is allowed. */
 void scopes_rounds_free(scopes_rounds *rounds);
 

@@ -1,11 +1,11 @@
-/* topology.c - from a path map to hops, meetings and tops.
+/* topology.c - from a path map to hops, collective sites and tops.
  *
  * Below a thread each node has one way down, so that all of them form a forest
  * whose roots are elements. Everything here is found by walking down that
- * forest, and a meeting's inputs by walking up from it, once over each edge.
- * Maps may come from files that nobody has checked: ways that lead in a circle
- * or part, ids that are given twice or far too high, and collectors that stand
- * on no host are refused. */
+ * forest, and a collective site's inputs by walking up from it, once over each
+ * edge. Maps may come from files that nobody has checked: ways that lead in a
+ * circle or part, ids that are given twice or far too high, and collectors that
+ * stand on no host are refused. */
 #include "scopes/causality/topology_internal.h"
 
 #include <stdio.h>
@@ -15,11 +15,11 @@
 #include "pastset/status.h"
 #include "paths/wrappers/wrapper.h"
 
-typedef scopes__ways_maker maker;
+typedef scopes__topology_maker maker;
 
 /* --- helpers --- */
 
-int scopes__ways_no_memory(void)
+int scopes__topology_no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for the ways of a map");
 }
@@ -35,15 +35,15 @@ static uint32_t *numbers_make(size_t count)
 }
 
 /* There is room for as many as the next power of two. */
-int scopes__ways_add(scopes_ids *list, uint32_t id)
+int scopes__topology_add(scopes_ids *list, uint32_t id)
 {
     uint32_t count = list->count;
 
     if ((count & (count - 1)) == 0) {
-        size_t room = count ? 2 * (size_t)count : 1;
-        uint32_t *more = realloc(list->ids, room * sizeof(*more));
+        size_t capacity = count ? 2 * (size_t)count : 1;
+        uint32_t *more = realloc(list->ids, capacity * sizeof(*more));
         if (!more)
-            return scopes__ways_no_memory();
+            return scopes__topology_no_memory();
         list->ids = more;
     }
     list->ids[list->count++] = id;
@@ -86,7 +86,7 @@ static int circles_refuse(maker *m)
     int err = 0;
 
     if (!seen)
-        return scopes__ways_no_memory();
+        return scopes__topology_no_memory();
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         uint32_t at = i;
         while (at != PATHS_NONE && seen[at] == PATHS_NONE) {
@@ -102,8 +102,8 @@ static int circles_refuse(maker *m)
     return err;
 }
 
-/* Where ways part and meet again, going up from a meeting would take twice as
- * long with each such pair of edges. */
+/* Where ways part and meet again, going up from a collective site would take
+ * twice as long with each such pair of edges. */
 static int partings_refuse(const paths_map *map, const paths_map_node *node)
 {
     if (node->kind == PATHS_THREAD ||
@@ -128,16 +128,16 @@ static int collector_note(maker *m, uint32_t index)
         return pastset_fail(PASTSET_EMAP,
                             "%s:%u: %s: a collector that is on no host",
                             map->file, node->line, node->name);
-    if (id >= map->node_count || m->ways->nodes[id] != PATHS_NONE)
+    if (id >= map->node_count || m->topology->nodes[id] != PATHS_NONE)
         return pastset_fail(PASTSET_EMAP,
                             "%s:%u: %s: a collector needs an id of its own, "
                             "below the number of nodes; make the map again "
                             "with `eventspace map instrument`",
                             map->file, node->line, node->name);
     m->ids[index] = (uint32_t)id;
-    m->ways->nodes[id] = index;
-    if (id >= m->ways->collectors)
-        m->ways->collectors = (uint32_t)id + 1;
+    m->topology->nodes[id] = index;
+    if (id >= m->topology->collectors)
+        m->topology->collectors = (uint32_t)id + 1;
     return 0;
 }
 
@@ -150,14 +150,14 @@ static int thread_note(maker *m, uint32_t index)
 
     if (err)
         return err;
-    if (number >= m->ways->thread_count ||
-        m->ways->threads[number] != PATHS_NONE)
+    if (number >= m->topology->thread_count ||
+        m->topology->threads[number] != PATHS_NONE)
         return pastset_fail(PASTSET_EMAP,
                             "%s:%u: %s: threads must be numbered from 0 to "
                             "%u, each number once",
                             map->file, node->line, node->name,
-                            m->ways->thread_count - 1);
-    m->ways->threads[number] = index;
+                            m->topology->thread_count - 1);
+    m->topology->threads[number] = index;
     return 0;
 }
 
@@ -179,7 +179,7 @@ static int nodes_note(maker *m)
 }
 
 /* The element at the end of the way that passes a node. */
-uint32_t scopes__ways_element(const maker *m, uint32_t node)
+uint32_t scopes__topology_element(const maker *m, uint32_t node)
 {
     uint32_t at = node;
 
@@ -195,7 +195,7 @@ static int name_add(char **name, const char *more)
     char *longer = NULL;
 
     if (asprintf(&longer, "%s%s%s", *name, **name ? " > " : "", more) < 0)
-        return scopes__ways_no_memory();
+        return scopes__topology_no_memory();
     free(*name);
     *name = longer;
     return 0;
@@ -209,7 +209,7 @@ static int hop_walk(const maker *m, scopes_hop *hop, uint32_t from)
 
     hop->name = strdup("");
     if (!hop->name)
-        return scopes__ways_no_memory();
+        return scopes__topology_no_memory();
     for (; at != PATHS_NONE && !err; at = m->next[at]) {
         const paths_map_node *node = &m->map->nodes[at];
         hop->lower = m->ids[at];
@@ -227,9 +227,9 @@ static int hop_walk(const maker *m, scopes_hop *hop, uint32_t from)
 
 static int hop_make(maker *m, uint32_t id)
 {
-    scopes_ways *ways = m->ways;
-    scopes_hop *hop = &ways->hops[id];
-    uint32_t node = ways->nodes[id], end;
+    scopes_topology *topology = m->topology;
+    scopes_hop *hop = &topology->hops[id];
+    uint32_t node = topology->nodes[id], end;
     int err;
 
     *hop = (scopes_hop){PATHS_NONE, PATHS_NONE, PATHS_NONE, PATHS_NONE,
@@ -237,28 +237,29 @@ static int hop_make(maker *m, uint32_t id)
     if (node == PATHS_NONE)
         return 0;
     hop->upper = id;
-    hop->element = scopes__ways_element(m, node);
+    hop->element = scopes__topology_element(m, node);
     err = hop_walk(m, hop, node);
-    end = hop->lower != PATHS_NONE ? ways->nodes[hop->lower] : hop->element;
+    end = hop->lower != PATHS_NONE ? topology->nodes[hop->lower] : hop->element;
     hop->remote = end != PATHS_NONE &&
                   m->map->nodes[end].host != m->map->nodes[node].host;
     if (!err && hop->lower != PATHS_NONE)
-        err = scopes__ways_add(&ways->above[hop->lower], id);
+        err = scopes__topology_add(&topology->above[hop->lower], id);
     else if (!err && hop->element != PATHS_NONE)
-        err = scopes__ways_add(&ways->lowest[hop->element], id);
+        err = scopes__topology_add(&topology->lowest[hop->element], id);
     return err;
 }
 
 static int hops_make(maker *m)
 {
-    scopes_ways *ways = m->ways;
+    scopes_topology *topology = m->topology;
     int err = 0;
 
-    ways->hops = calloc(ways->collectors + 1u, sizeof(*ways->hops));
-    ways->above = calloc(ways->collectors + 1u, sizeof(*ways->above));
-    if (!ways->hops || !ways->above)
-        return scopes__ways_no_memory();
-    for (uint32_t i = 0; i < ways->collectors && !err; i++)
+    topology->hops = calloc(topology->collectors + 1u, sizeof(*topology->hops));
+    topology->above =
+        calloc(topology->collectors + 1u, sizeof(*topology->above));
+    if (!topology->hops || !topology->above)
+        return scopes__topology_no_memory();
+    for (uint32_t i = 0; i < topology->collectors && !err; i++)
         err = hop_make(m, i);
     return err;
 }
@@ -268,24 +269,25 @@ static int hops_make(maker *m)
 static int maker_init(maker *m)
 {
     const paths_map *map = m->map;
-    scopes_ways *ways = m->ways;
+    scopes_topology *topology = m->topology;
     uint32_t nodes = map->node_count;
 
     m->next = numbers_make(nodes);
     m->ids = numbers_make(nodes);
     m->at = numbers_make(nodes);
-    m->meeting = numbers_make(nodes);
+    m->site = numbers_make(nodes);
     m->input = numbers_make(nodes);
     m->by_edge = numbers_make(map->edge_count);
     m->joins = calloc(nodes + 1u, sizeof(*m->joins));
-    ways->thread_count = paths_map_threads(map);
-    ways->threads = numbers_make(ways->thread_count);
-    ways->nodes = numbers_make(nodes);
-    ways->lowest = calloc(nodes + 1u, sizeof(*ways->lowest));
-    return m->next && m->ids && m->at && m->meeting && m->input && m->by_edge &&
-                   m->joins && ways->threads && ways->nodes && ways->lowest
+    topology->thread_count = paths_map_threads(map);
+    topology->threads = numbers_make(topology->thread_count);
+    topology->nodes = numbers_make(nodes);
+    topology->lowest = calloc(nodes + 1u, sizeof(*topology->lowest));
+    return m->next && m->ids && m->at && m->site && m->input && m->by_edge &&
+                   m->joins && topology->threads && topology->nodes &&
+                   topology->lowest
                ? 0
-               : scopes__ways_no_memory();
+               : scopes__topology_no_memory();
 }
 
 static void maker_fini(maker *m)
@@ -293,21 +295,21 @@ static void maker_fini(maker *m)
     free(m->next);
     free(m->ids);
     free(m->at);
-    free(m->meeting);
+    free(m->site);
     free(m->input);
     free(m->by_edge);
     free(m->joins);
 }
 
-int scopes_ways_make(scopes_ways **out, const paths_map *map)
+int scopes_topology_make(scopes_topology **out, const paths_map *map)
 {
-    maker m = {.map = map, .ways = calloc(1, sizeof(*m.ways))};
+    maker m = {.map = map, .topology = calloc(1, sizeof(*m.topology))};
     int err;
 
     *out = NULL;
-    if (!m.ways)
-        return scopes__ways_no_memory();
-    m.ways->map = map;
+    if (!m.topology)
+        return scopes__topology_no_memory();
+    m.topology->map = map;
     err = maker_init(&m);
     if (!err) {
         nodes_link(&m);
@@ -316,14 +318,14 @@ int scopes_ways_make(scopes_ways **out, const paths_map *map)
     if (!err)
         err = hops_make(&m);
     if (!err)
-        err = scopes__ways_meetings(&m);
+        err = scopes__topology_sites(&m);
     if (!err)
-        err = scopes__ways_tops(&m);
+        err = scopes__topology_tops(&m);
     maker_fini(&m);
     if (err)
-        scopes_ways_free(m.ways);
+        scopes_topology_free(m.topology);
     else
-        *out = m.ways;
+        *out = m.topology;
     return err;
 }
 
@@ -334,34 +336,34 @@ static void lists_free(scopes_ids *lists, uint32_t count)
     free(lists);
 }
 
-void scopes_ways_free(scopes_ways *ways)
+void scopes_topology_free(scopes_topology *topology)
 {
-    if (!ways)
+    if (!topology)
         return;
-    for (uint32_t i = 0; ways->hops && i < ways->collectors; i++)
-        free(ways->hops[i].name);
-    for (uint32_t i = 0; i < ways->meeting_count; i++)
-        free(ways->meetings[i].inputs.ids);
-    lists_free(ways->above, ways->collectors);
-    lists_free(ways->lowest, ways->map->node_count);
-    free(ways->hops);
-    free(ways->nodes);
-    free(ways->meetings);
-    free(ways->tops);
-    free(ways->threads);
-    free(ways);
+    for (uint32_t i = 0; topology->hops && i < topology->collectors; i++)
+        free(topology->hops[i].name);
+    for (uint32_t i = 0; i < topology->site_count; i++)
+        free(topology->sites[i].inputs.ids);
+    lists_free(topology->above, topology->collectors);
+    lists_free(topology->lowest, topology->map->node_count);
+    free(topology->hops);
+    free(topology->nodes);
+    free(topology->sites);
+    free(topology->tops);
+    free(topology->threads);
+    free(topology);
 }
 
 /* --- questions --- */
 
 /* The first top of a thread, by bisection: they are in the order of threads. */
-static uint32_t first_top(const scopes_ways *ways, uint32_t thread)
+static uint32_t first_top(const scopes_topology *topology, uint32_t thread)
 {
-    uint32_t low = 0, high = ways->top_count;
+    uint32_t low = 0, high = topology->top_count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ways->tops[middle].thread < thread)
+        if (topology->tops[middle].thread < thread)
             low = middle + 1;
         else
             high = middle;
@@ -369,41 +371,48 @@ static uint32_t first_top(const scopes_ways *ways, uint32_t thread)
     return low;
 }
 
-/* From the first meeting of each of the thread's paths down to this one. */
-uint32_t scopes_ways_input(const scopes_ways *ways, uint32_t meeting,
-                           uint32_t thread)
+/* From the first collective site of each of the thread's paths down to this
+ * one. */
+uint32_t scopes_topology_input(const scopes_topology *topology, uint32_t site,
+                               uint32_t thread)
 {
-    for (uint32_t i = first_top(ways, thread);
-         i < ways->top_count && ways->tops[i].thread == thread; i++) {
-        uint32_t at = ways->tops[i].meeting, input = ways->tops[i].input;
-        for (; at != PATHS_NONE && at != meeting;
-             at = ways->meetings[at].parent)
-            input = ways->meetings[at].parent_input;
+    for (uint32_t i = first_top(topology, thread);
+         i < topology->top_count && topology->tops[i].thread == thread; i++) {
+        uint32_t at = topology->tops[i].site, input = topology->tops[i].input;
+        for (; at != PATHS_NONE && at != site; at = topology->sites[at].parent)
+            input = topology->sites[at].parent_input;
         if (at != PATHS_NONE)
             return input;
     }
     return PATHS_NONE;
 }
 
-const char *scopes_ways_node_name(const scopes_ways *ways, uint32_t node)
+const char *scopes_topology_node_name(const scopes_topology *topology,
+                                      uint32_t node)
 {
-    return node < ways->map->node_count ? ways->map->nodes[node].name : "";
+    return node < topology->map->node_count ? topology->map->nodes[node].name
+                                            : "";
 }
 
-const char *scopes_ways_host_name(const scopes_ways *ways, uint32_t host)
+const char *scopes_topology_host_name(const scopes_topology *topology,
+                                      uint32_t host)
 {
-    return host < ways->map->host_count ? ways->map->hosts[host].name : "";
+    return host < topology->map->host_count ? topology->map->hosts[host].name
+                                            : "";
 }
 
-const char *scopes_ways_thread_name(const scopes_ways *ways, uint32_t thread)
+const char *scopes_topology_thread_name(const scopes_topology *topology,
+                                        uint32_t thread)
 {
-    return thread < ways->thread_count
-               ? scopes_ways_node_name(ways, ways->threads[thread])
+    return thread < topology->thread_count
+               ? scopes_topology_node_name(topology, topology->threads[thread])
                : "";
 }
 
-const char *scopes_ways_collector_name(const scopes_ways *ways, uint32_t id)
+const char *scopes_topology_collector_name(const scopes_topology *topology,
+                                           uint32_t id)
 {
-    return id < ways->collectors ? scopes_ways_node_name(ways, ways->nodes[id])
-                                 : "";
+    return id < topology->collectors
+               ? scopes_topology_node_name(topology, topology->nodes[id])
+               : "";
 }

@@ -3,7 +3,7 @@
  * Views see a map by its collectors: from each of them there is one hop down,
  * to the next collector on the way or to the element, and in between stand
  * wrappers. Where several collectors have the same next one, operations join:
- * at a collective wrapper, or (ways that only join) without meeting.
+ * at a collective wrapper, or (ways that only join) without collective site.
  *
  * Threads:   may be read by any.
  * Ownership: make gives, free takes back; the map is borrowed. */
@@ -39,7 +39,7 @@ typedef struct scopes_ids {
 /* A collective wrapper, as collectors see it. When several collectives stand
  * above each other without a collector in between, they are seen as one: the
  * lowest. */
-typedef struct scopes_meeting {
+typedef struct scopes_site {
     uint32_t node; /* of the map */
     uint32_t host;
     uint32_t element;  /* node of the element at the end of the way */
@@ -48,12 +48,12 @@ typedef struct scopes_meeting {
                           all that passes there comes from here */
     scopes_ids inputs; /* the collectors above it, in the order of the edges;
                           PATHS_NONE for a way in that has none */
-    uint32_t parent;   /* the meeting further down; PATHS_NONE: this is the
-                          root of its tree */
+    uint32_t parent;   /* the collective site further down; PATHS_NONE: this is
+                          the   root of its tree */
     uint32_t parent_input; /* number of the parent's input that is reached
                               from here */
     uint32_t depth;        /* 0 for the root */
-} scopes_meeting;
+} scopes_site;
 
 /* The top of a thread's path. */
 typedef struct scopes_top {
@@ -61,42 +61,46 @@ typedef struct scopes_top {
     uint32_t edge;      /* of the map, which leaves the thread */
     uint32_t collector; /* id; PATHS_NONE: this path has none at its top */
     uint32_t element;   /* node */
-    uint32_t meeting;   /* the first one on the way; PATHS_NONE */
+    uint32_t site;      /* the first one on the way; PATHS_NONE */
     uint32_t input;     /* number of its input that is reached from here */
     const char *name;   /* its `as`, else the element's name */
 } scopes_top;
 
-typedef struct scopes_ways {
+typedef struct scopes_topology {
     const paths_map *map;
     scopes_hop *hops;  /* by collector id; `upper` is PATHS_NONE where there is
                           no such collector */
     scopes_ids *above; /* by collector id: the collectors one hop above it */
     uint32_t *nodes;   /* by collector id */
     uint32_t collectors;
-    scopes_meeting *meetings; /* parents before their children */
-    uint32_t meeting_count;
+    scopes_site *sites; /* parents before their children */
+    uint32_t site_count;
     scopes_top *tops; /* by thread, then in the order of the map */
     uint32_t top_count;
     scopes_ids *lowest; /* by node: of an element, the collectors that stand
                            last on a way to it */
     uint32_t *threads;  /* node by thread number */
     uint32_t thread_count;
-} scopes_ways;
+} scopes_topology;
 
 /* Errors: PASTSET_EMAP, PASTSET_ENOMEM. */
-int scopes_ways_make(scopes_ways **out, const paths_map *map);
+int scopes_topology_make(scopes_topology **out, const paths_map *map);
 /* NULL is allowed. */
-void scopes_ways_free(scopes_ways *ways);
+void scopes_topology_free(scopes_topology *topology);
 
-/* The number of the input by which a thread's operations come to a meeting;
- * PATHS_NONE when they do not. There is one at most. */
-uint32_t scopes_ways_input(const scopes_ways *ways, uint32_t meeting,
-                           uint32_t thread);
+/* The number of the input by which a thread's operations come to a collective
+ * site; PATHS_NONE when they do not. There is one at most. */
+uint32_t scopes_topology_input(const scopes_topology *topology, uint32_t site,
+                               uint32_t thread);
 
 /* Names for tables: "" when there is none. */
-const char *scopes_ways_node_name(const scopes_ways *ways, uint32_t node);
-const char *scopes_ways_host_name(const scopes_ways *ways, uint32_t host);
-const char *scopes_ways_thread_name(const scopes_ways *ways, uint32_t thread);
-const char *scopes_ways_collector_name(const scopes_ways *ways, uint32_t id);
+const char *scopes_topology_node_name(const scopes_topology *topology,
+                                      uint32_t node);
+const char *scopes_topology_host_name(const scopes_topology *topology,
+                                      uint32_t host);
+const char *scopes_topology_thread_name(const scopes_topology *topology,
+                                        uint32_t thread);
+const char *scopes_topology_collector_name(const scopes_topology *topology,
+                                           uint32_t id);
 
 #endif

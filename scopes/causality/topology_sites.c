@@ -1,11 +1,12 @@
 /* topology_sites.c - the collective wrappers of a map, and how threads come to
  * them.
  *
- * A meeting's inputs are found by going up from it, over every edge, until
- * there is a collector or a thread. Where another collective stands before
- * that, its inputs are the meeting's. What was found is kept by collector, so
- * that the way down from a thread, or from another meeting, needs only be
- * followed to the first collector above a meeting. */
+ * A collective site's inputs are found by going up from it, over every edge,
+ * until there is a collector or a thread. Where another collective stands
+ * before that, its inputs are the collective site's. What was found is kept by
+ * collector, so that the way down from a thread, or from another collective
+ * site, needs only be followed to the first collector above a collective site.
+ */
 #include "scopes/causality/topology_internal.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 #define DEEPEST 4096 /* nodes above each other without a collector */
 
-typedef scopes__ways_maker maker;
+typedef scopes__topology_maker maker;
 
 /* The first collector below a node; PATHS_NONE. */
 static uint32_t collector_below(const maker *m, uint32_t node)
@@ -40,9 +41,9 @@ static uint32_t lowest_collective(const maker *m, uint32_t node)
     return lowest;
 }
 
-/* --- meetings --- */
+/* --- collective sites --- */
 
-/* Where a meeting stands in its tree. */
+/* Where a collective site stands in its tree. */
 typedef struct place {
     uint32_t node, root, depth;
 } place;
@@ -72,7 +73,7 @@ static place place_of(const maker *m, uint32_t node)
     return found;
 }
 
-/* Notes where each meeting stands, parents before their children. */
+/* Notes where each collective site stands, parents before their children. */
 static int places_make(maker *m)
 {
     const paths_map *map = m->map;
@@ -80,22 +81,22 @@ static int places_make(maker *m)
     uint32_t count = 0;
 
     if (!places)
-        return scopes__ways_no_memory();
+        return scopes__topology_no_memory();
     for (uint32_t i = 0; i < map->node_count; i++) {
         if (m->joins[i] && lowest_collective(m, i) == i)
             places[count++] = place_of(m, i);
     }
     qsort(places, count, sizeof(*places), by_place);
-    m->ways->meetings = calloc(count + 1u, sizeof(*m->ways->meetings));
-    if (!m->ways->meetings) {
+    m->topology->sites = calloc(count + 1u, sizeof(*m->topology->sites));
+    if (!m->topology->sites) {
         free(places);
-        return scopes__ways_no_memory();
+        return scopes__topology_no_memory();
     }
-    m->ways->meeting_count = count;
+    m->topology->site_count = count;
     for (uint32_t i = 0; i < count; i++) {
         m->at[places[i].node] = i;
-        m->ways->meetings[i].node = places[i].node;
-        m->ways->meetings[i].depth = places[i].depth;
+        m->topology->sites[i].node = places[i].node;
+        m->topology->sites[i].depth = places[i].depth;
     }
     free(places);
     return 0;
@@ -107,18 +108,18 @@ static int inputs_add(maker *m, uint32_t number, uint32_t edge, uint32_t depth)
 {
     uint32_t from = m->map->edges[edge].from;
     const paths_map_node *node = &m->map->nodes[from];
-    scopes_ids *inputs = &m->ways->meetings[number].inputs;
+    scopes_ids *inputs = &m->topology->sites[number].inputs;
     uint32_t id = m->ids[from];
     int err = 0;
 
     if (id != PATHS_NONE || node->kind == PATHS_THREAD) {
         if (id != PATHS_NONE) {
-            m->meeting[id] = number;
+            m->site[id] = number;
             m->input[id] = inputs->count;
         } else {
             m->by_edge[edge] = inputs->count;
         }
-        return scopes__ways_add(inputs, id);
+        return scopes__topology_add(inputs, id);
     }
     if (depth == DEEPEST)
         return pastset_fail(PASTSET_EMAP,
@@ -130,62 +131,64 @@ static int inputs_add(maker *m, uint32_t number, uint32_t edge, uint32_t depth)
     return err;
 }
 
-static void lower_find(const maker *m, scopes_meeting *meeting)
+static void lower_find(const maker *m, scopes_site *site)
 {
-    uint32_t at = meeting->node;
+    uint32_t at = site->node;
 
-    meeting->lower = collector_below(m, meeting->node);
-    if (meeting->lower == PATHS_NONE)
+    site->lower = collector_below(m, site->node);
+    if (site->lower == PATHS_NONE)
         return;
     do {
         at = m->next[at];
-        meeting->shared |= m->map->nodes[at].in_count > 1;
+        site->shared |= m->map->nodes[at].in_count > 1;
     } while (m->ids[at] == PATHS_NONE);
 }
 
-/* The last collector before the next meeting is that meeting's input. */
-static void parent_find(const maker *m, scopes_meeting *meeting)
+/* The last collector before the next collective site is that collective site's
+ * input. */
+static void parent_find(const maker *m, scopes_site *site)
 {
-    uint32_t id = meeting->lower;
+    uint32_t id = site->lower;
 
-    meeting->parent = meeting->parent_input = PATHS_NONE;
-    while (id != PATHS_NONE && m->meeting[id] == PATHS_NONE)
-        id = m->ways->hops[id].lower;
+    site->parent = site->parent_input = PATHS_NONE;
+    while (id != PATHS_NONE && m->site[id] == PATHS_NONE)
+        id = m->topology->hops[id].lower;
     if (id == PATHS_NONE)
         return;
-    meeting->parent = m->meeting[id];
-    meeting->parent_input = m->input[id];
+    site->parent = m->site[id];
+    site->parent_input = m->input[id];
 }
 
-int scopes__ways_meetings(maker *m)
+int scopes__topology_sites(maker *m)
 {
     int err = places_make(m);
 
-    for (uint32_t i = 0; i < m->ways->meeting_count && !err; i++) {
-        scopes_meeting *meeting = &m->ways->meetings[i];
-        const paths_map_node *node = &m->map->nodes[meeting->node];
-        meeting->host = node->host;
-        meeting->element = scopes__ways_element(m, meeting->node);
+    for (uint32_t i = 0; i < m->topology->site_count && !err; i++) {
+        scopes_site *site = &m->topology->sites[i];
+        const paths_map_node *node = &m->map->nodes[site->node];
+        site->host = node->host;
+        site->element = scopes__topology_element(m, site->node);
         for (uint32_t k = 0; k < node->in_count && !err; k++)
             err = inputs_add(m, i, node->in[k], 0);
-        lower_find(m, meeting);
+        lower_find(m, site);
     }
-    for (uint32_t i = 0; i < m->ways->meeting_count && !err; i++)
-        parent_find(m, &m->ways->meetings[i]);
+    for (uint32_t i = 0; i < m->topology->site_count && !err; i++)
+        parent_find(m, &m->topology->sites[i]);
     return err;
 }
 
 /* --- tops --- */
 
-static const char *top_name(const scopes_ways *ways, const scopes_top *top)
+static const char *top_name(const scopes_topology *topology,
+                            const scopes_top *top)
 {
     const char *as =
-        paths_attributes_get(&ways->map->edges[top->edge].attributes, "as");
+        paths_attributes_get(&topology->map->edges[top->edge].attributes, "as");
 
-    return as ? as : scopes_ways_node_name(ways, top->element);
+    return as ? as : scopes_topology_node_name(topology, top->element);
 }
 
-/* Where the path comes to its first meeting. */
+/* Where the path comes to its first collective site. */
 static void top_meet(const maker *m, scopes_top *top)
 {
     uint32_t at = m->map->edges[top->edge].to, last = PATHS_NONE;
@@ -196,37 +199,37 @@ static void top_meet(const maker *m, scopes_top *top)
     }
     if (at == PATHS_NONE)
         return;
-    top->meeting = m->at[lowest_collective(m, at)];
+    top->site = m->at[lowest_collective(m, at)];
     top->input = last != PATHS_NONE ? m->input[last] : m->by_edge[top->edge];
 }
 
 static void tops_of(maker *m, uint32_t thread)
 {
-    scopes_ways *ways = m->ways;
-    const paths_map_node *node = &m->map->nodes[ways->threads[thread]];
+    scopes_topology *topology = m->topology;
+    const paths_map_node *node = &m->map->nodes[topology->threads[thread]];
 
     for (uint32_t i = 0; i < node->out_count; i++) {
-        scopes_top *top = &ways->tops[ways->top_count++];
+        scopes_top *top = &topology->tops[topology->top_count++];
         uint32_t first = m->map->edges[node->out[i]].to;
         *top = (scopes_top){thread,     node->out[i], m->ids[first], PATHS_NONE,
                             PATHS_NONE, PATHS_NONE,   NULL};
-        top->element = scopes__ways_element(m, first);
-        top->name = top_name(ways, top);
+        top->element = scopes__topology_element(m, first);
+        top->name = top_name(topology, top);
         top_meet(m, top);
     }
 }
 
-int scopes__ways_tops(maker *m)
+int scopes__topology_tops(maker *m)
 {
-    scopes_ways *ways = m->ways;
+    scopes_topology *topology = m->topology;
     size_t count = 0;
 
-    for (uint32_t i = 0; i < ways->thread_count; i++)
-        count += m->map->nodes[ways->threads[i]].out_count;
-    ways->tops = calloc(count + 1, sizeof(*ways->tops));
-    if (!ways->tops)
-        return scopes__ways_no_memory();
-    for (uint32_t i = 0; i < ways->thread_count; i++)
+    for (uint32_t i = 0; i < topology->thread_count; i++)
+        count += m->map->nodes[topology->threads[i]].out_count;
+    topology->tops = calloc(count + 1, sizeof(*topology->tops));
+    if (!topology->tops)
+        return scopes__topology_no_memory();
+    for (uint32_t i = 0; i < topology->thread_count; i++)
         tops_of(m, i);
     return 0;
 }

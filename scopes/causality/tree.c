@@ -10,10 +10,10 @@
 /* While it is being made. */
 typedef struct making {
     scopes__tree *tree;
-    const scopes_ways *ways;
-    const scopes_store *store;
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
     const scopes_clocks *clocks;
-    uint32_t room; /* for branches */
+    uint32_t capacity; /* for branches */
 } making;
 
 int scopes__tree_no_memory(void)
@@ -31,10 +31,10 @@ uint32_t *scopes__tree_numbers(size_t count)
 }
 
 /* Whose top the collector is, if it is one that leads to this tree. */
-static uint32_t top_of(const scopes_ways *ways, uint32_t collector)
+static uint32_t top_of(const scopes_topology *topology, uint32_t collector)
 {
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        if (ways->tops[i].collector == collector)
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        if (topology->tops[i].collector == collector)
             return i;
     }
     return SCOPES_MISSING;
@@ -45,19 +45,20 @@ static uint32_t add_branch(making *m, uint32_t collector, uint32_t lower,
                            uint32_t *at)
 {
     scopes__tree *tree = m->tree;
-    const scopes_series *series = scopes_store_series(m->store, collector);
-    uint32_t top = top_of(m->ways, collector);
+    const scopes_series *series =
+        scopes_event_series(m->event_table, collector);
+    uint32_t top = top_of(m->topology, collector);
 
-    if (tree->branch_count == m->room) {
-        uint32_t room = m->room ? 2 * m->room : 16;
+    if (tree->branch_count == m->capacity) {
+        uint32_t capacity = m->capacity ? 2 * m->capacity : 16;
         scopes__branch *more =
-            realloc(tree->branches, room * sizeof(*tree->branches));
+            realloc(tree->branches, capacity * sizeof(*tree->branches));
         if (!more) {
             free(at);
             return SCOPES_MISSING;
         }
         tree->branches = more;
-        m->room = room;
+        m->capacity = capacity;
     }
     tree->branches[tree->branch_count] = (scopes__branch){
         .collector = collector,
@@ -65,8 +66,8 @@ static uint32_t add_branch(making *m, uint32_t collector, uint32_t lower,
         .depth = lower == SCOPES_MISSING ? 0 : tree->branches[lower].depth + 1,
         .top = top,
         .thread =
-            top == SCOPES_MISSING ? PATHS_NONE : m->ways->tops[top].thread,
-        .host = m->ways->map->nodes[m->ways->nodes[collector]].host,
+            top == SCOPES_MISSING ? PATHS_NONE : m->topology->tops[top].thread,
+        .host = m->topology->map->nodes[m->topology->nodes[collector]].host,
         .events = series->events,
         .at = at,
     };
@@ -105,16 +106,16 @@ static uint32_t *copied(const uint32_t *at, uint32_t rounds)
 
 /* --- upwards from the root --- */
 
-static int add_meeting(making *m, const scopes_rounds *rounds, uint32_t lower,
-                       const uint32_t *round_of);
+static int add_site(making *m, const scopes_rounds *rounds, uint32_t lower,
+                    const uint32_t *round_of);
 
 /* The collector one hop above a branch, with no collective in between. */
 static int add_above(making *m, uint32_t branch, uint32_t collector,
                      uint32_t *added)
 {
-    const scopes_series *upper = scopes_store_series(m->store, collector);
-    const scopes_series *lower =
-        scopes_store_series(m->store, m->tree->branches[branch].collector);
+    const scopes_series *upper = scopes_event_series(m->event_table, collector);
+    const scopes_series *lower = scopes_event_series(
+        m->event_table, m->tree->branches[branch].collector);
     uint32_t *down, *up, *at;
     int err = scopes_match(&down, upper, lower);
 
@@ -134,14 +135,14 @@ static int add_above(making *m, uint32_t branch, uint32_t collector,
     return scopes__tree_no_memory();
 }
 
-/* The partial whose carriers pass a branch. */
-static int add_partial(making *m, uint32_t branch, uint32_t meeting)
+/* The partial whose representatives pass a branch. */
+static int add_partial(making *m, uint32_t branch, uint32_t site)
 {
     scopes_rounds *rounds;
     uint32_t collector = m->tree->branches[branch].collector;
-    size_t below = scopes_store_series(m->store, collector)->count;
+    size_t below = scopes_event_series(m->event_table, collector)->count;
     uint32_t *round_of, *by_event;
-    int err = scopes_rounds_make(&rounds, m->ways, m->store, meeting);
+    int err = scopes_rounds_make(&rounds, m->topology, m->event_table, site);
 
     if (err)
         return err;
@@ -149,7 +150,7 @@ static int add_partial(making *m, uint32_t branch, uint32_t meeting)
     round_of = copied(m->tree->branches[branch].at, m->tree->rounds);
     if (by_event && round_of) {
         follow(round_of, m->tree->rounds, by_event);
-        err = add_meeting(m, rounds, branch, round_of);
+        err = add_site(m, rounds, branch, round_of);
     } else {
         err = scopes__tree_no_memory();
     }
@@ -159,10 +160,10 @@ static int add_partial(making *m, uint32_t branch, uint32_t meeting)
     return err;
 }
 
-static uint32_t meeting_above(const scopes_ways *ways, uint32_t collector)
+static uint32_t site_above(const scopes_topology *topology, uint32_t collector)
 {
-    for (uint32_t i = 0; i < ways->meeting_count; i++) {
-        if (ways->meetings[i].lower == collector)
+    for (uint32_t i = 0; i < topology->site_count; i++) {
+        if (topology->sites[i].lower == collector)
             return i;
     }
     return PATHS_NONE;
@@ -172,8 +173,8 @@ static uint32_t meeting_above(const scopes_ways *ways, uint32_t collector)
 static int climb(making *m, uint32_t branch)
 {
     uint32_t collector = m->tree->branches[branch].collector;
-    uint32_t partial = meeting_above(m->ways, collector);
-    const scopes_ids *above = &m->ways->above[collector];
+    uint32_t partial = site_above(m->topology, collector);
+    const scopes_ids *above = &m->topology->above[collector];
 
     if (partial != PATHS_NONE)
         return add_partial(m, branch, partial);
@@ -188,12 +189,12 @@ static int climb(making *m, uint32_t branch)
     return 0;
 }
 
-/* The inputs of a meeting, and what is above them. `round_of` tells its round
- * in each of the tree's; NULL: the same. */
-static int add_meeting(making *m, const scopes_rounds *rounds, uint32_t lower,
-                       const uint32_t *round_of)
+/* The inputs of a collective site, and what is above them. `round_of` tells its
+ * round in each of the tree's; NULL: the same. */
+static int add_site(making *m, const scopes_rounds *rounds, uint32_t lower,
+                    const uint32_t *round_of)
 {
-    const scopes_ids *inputs = &rounds->meeting->inputs;
+    const scopes_ids *inputs = &rounds->site->inputs;
 
     for (uint32_t i = 0; i < rounds->inputs; i++) {
         uint32_t *at, branch;
@@ -221,13 +222,13 @@ static int add_meeting(making *m, const scopes_rounds *rounds, uint32_t lower,
 /* --- down from the root --- */
 
 /* The collectors from `collector` down, the lowest first; their number. */
-static uint32_t chain_down(const scopes_ways *ways, uint32_t collector,
+static uint32_t chain_down(const scopes_topology *topology, uint32_t collector,
                            uint32_t *ids)
 {
     uint32_t count = 0;
 
     for (; collector != PATHS_NONE && count < PATHS_PATH_NODES;
-         collector = ways->hops[collector].lower)
+         collector = topology->hops[collector].lower)
         ids[count++] = collector;
     for (uint32_t i = 0; i < count / 2; i++) {
         uint32_t kept = ids[i];
@@ -242,8 +243,8 @@ static int step_down(const making *m, uint32_t upper, uint32_t lower,
                      const uint32_t *at_upper, uint32_t **out)
 {
     uint32_t *down;
-    int err = scopes_match(&down, scopes_store_series(m->store, upper),
-                           scopes_store_series(m->store, lower));
+    int err = scopes_match(&down, scopes_event_series(m->event_table, upper),
+                           scopes_event_series(m->event_table, lower));
 
     *out = NULL;
     if (err)
@@ -285,17 +286,17 @@ static int add_chain(making *m, const uint32_t *ids, uint32_t count,
 
 /* --- making --- */
 
-static int make_collective(making *m, uint32_t meeting)
+static int make_collective(making *m, uint32_t site)
 {
     scopes_rounds *rounds;
     uint32_t ids[PATHS_PATH_NODES], count, branch = SCOPES_MISSING;
-    int err = scopes_rounds_make(&rounds, m->ways, m->store, meeting);
+    int err = scopes_rounds_make(&rounds, m->topology, m->event_table, site);
 
     if (err)
         return err;
     m->tree->rounds = rounds->count;
     m->tree->number = rounds->first;
-    count = chain_down(m->ways, rounds->meeting->lower, ids);
+    count = chain_down(m->topology, rounds->site->lower, ids);
     m->tree->open = count == 0;
     if (count) {
         uint32_t *at = copied(rounds->below, rounds->count);
@@ -303,37 +304,40 @@ static int make_collective(making *m, uint32_t meeting)
                  : scopes__tree_no_memory();
     }
     if (!err)
-        err = add_meeting(m, rounds, branch, NULL);
+        err = add_site(m, rounds, branch, NULL);
     if (!err)
-        err = scopes__tree_find_last(m->tree, m->store, m->clocks, rounds);
+        err =
+            scopes__tree_find_last(m->tree, m->event_table, m->clocks, rounds);
     scopes_rounds_free(rounds);
     return err;
 }
 
-static int begin(making *m, const scopes_ways *ways, const scopes_store *store,
+static int begin(making *m, const scopes_topology *topology,
+                 const scopes_event_table *event_table,
                  const scopes_clocks *clocks)
 {
-    *m = (making){.ways = ways, .store = store, .clocks = clocks};
+    *m = (making){
+        .topology = topology, .event_table = event_table, .clocks = clocks};
     m->tree = calloc(1, sizeof(*m->tree));
     if (!m->tree)
         return scopes__tree_no_memory();
-    m->tree->ways = ways;
+    m->tree->topology = topology;
     return 0;
 }
 
-int scopes__tree_make(scopes__tree **out, const scopes_ways *ways,
-                      const scopes_store *store, const scopes_clocks *clocks,
-                      uint32_t meeting)
+int scopes__tree_make(scopes__tree **out, const scopes_topology *topology,
+                      const scopes_event_table *event_table,
+                      const scopes_clocks *clocks, uint32_t site)
 {
     making m;
-    int err = begin(&m, ways, store, clocks);
+    int err = begin(&m, topology, event_table, clocks);
 
     *out = NULL;
     if (err)
         return err;
-    m.tree->meeting = meeting;
-    m.tree->element = ways->meetings[meeting].element;
-    err = make_collective(&m, meeting);
+    m.tree->site = site;
+    m.tree->element = topology->sites[site].element;
+    err = make_collective(&m, site);
     if (err) {
         scopes__tree_free(m.tree);
         return err;
@@ -346,17 +350,18 @@ int scopes__tree_make(scopes__tree **out, const scopes_ways *ways,
  * when all of them are. */
 static int own_events(making *m, const scopes_top *top, uint32_t **at)
 {
-    const scopes_series *series = scopes_store_series(m->store, top->collector);
+    const scopes_series *series =
+        scopes_event_series(m->event_table, top->collector);
     uint32_t own = 0;
 
     *at = NULL;
     for (size_t i = 0; i < series->count; i++)
         own += series->events[i].thread == top->thread;
     m->tree->rounds = own;
-    m->tree->number = scopes_store_first(m->store, top->collector);
+    m->tree->number = scopes_event_table_first(m->event_table, top->collector);
     if (own == series->count)
         return 0;
-    if (m->store->ledger.beside)
+    if (m->event_table->ledger.beside)
         m->tree->number = SCOPES_NO_NUMBER;
     *at = scopes__tree_numbers(own);
     if (!*at)
@@ -369,19 +374,20 @@ static int own_events(making *m, const scopes_top *top, uint32_t **at)
     return 0;
 }
 
-int scopes__tree_make_plain(scopes__tree **out, const scopes_ways *ways,
-                            const scopes_store *store, uint32_t position)
+int scopes__tree_make_plain(scopes__tree **out, const scopes_topology *topology,
+                            const scopes_event_table *event_table,
+                            uint32_t position)
 {
-    const scopes_top *top = &ways->tops[position];
+    const scopes_top *top = &topology->tops[position];
     uint32_t ids[PATHS_PATH_NODES], *at;
-    uint32_t count = chain_down(ways, top->collector, ids);
+    uint32_t count = chain_down(topology, top->collector, ids);
     making m;
-    int err = begin(&m, ways, store, NULL);
+    int err = begin(&m, topology, event_table, NULL);
 
     *out = NULL;
     if (err)
         return err;
-    m.tree->meeting = PATHS_NONE;
+    m.tree->site = PATHS_NONE;
     m.tree->element = top->element;
     err = own_events(&m, top, &at);
     if (!err && count)
@@ -405,16 +411,16 @@ void scopes__tree_free(scopes__tree *tree)
     for (uint32_t i = 0; i < tree->branch_count; i++)
         free(tree->branches[i].at);
     free(tree->branches);
-    free(tree->carriers);
+    free(tree->representatives);
     free(tree);
 }
 
-bool scopes__tree_is_repeated(const scopes_ways *ways, uint32_t top)
+bool scopes__tree_is_repeated(const scopes_topology *topology, uint32_t top)
 {
-    const scopes_top *own = &ways->tops[top];
+    const scopes_top *own = &topology->tops[top];
 
-    while (top > 0 && ways->tops[top - 1].thread == own->thread) {
-        if (ways->tops[--top].collector == own->collector)
+    while (top > 0 && topology->tops[top - 1].thread == own->thread) {
+        if (topology->tops[--top].collector == own->collector)
             return true;
     }
     return false;

@@ -16,7 +16,7 @@
  * and who came last is told by aligned clocks.
  *
  * Threads:   may be read by any once made.
- * Ownership: make gives, free takes back; ways and store are borrowed. */
+ * Ownership: make gives, free takes back; topology and event table are borrowed. */
 #ifndef SCOPES_TREE_INTERNAL_H
 #define SCOPES_TREE_INTERNAL_H
 
@@ -40,41 +40,43 @@ typedef struct scopes__branch {
 } scopes__branch;
 
 typedef struct scopes__tree {
-    const scopes_ways *ways;
+    const scopes_topology *topology;
     uint32_t element; /* node */
-    uint32_t meeting; /* the root; PATHS_NONE: a plain path */
+    uint32_t site;    /* the root; PATHS_NONE: a plain path */
     bool open;        /* no collector stands below the root */
     uint32_t rounds;
     uint64_t number; /* in the run, of the first of them; SCOPES_NO_NUMBER */
     scopes__branch *branches; /* those below before those above */
     uint32_t branch_count;
-    uint32_t *carriers; /* by round: the branch at the top of the thread that
-                           came last of all; SCOPES_MISSING: not known. NULL:
-                           `only` */
-    uint32_t only;      /* of a plain path */
+    uint32_t *representatives; /* by round: the branch at the top of the thread
+                           that came last of all; SCOPES_MISSING: not known.
+                           NULL: `only` */
+    uint32_t only;             /* of a plain path */
 } scopes__tree;
 
-/* The tree whose root is this meeting.
+/* The tree whose root is this collective site.
  * Errors: PASTSET_ENOMEM. */
-int scopes__tree_make(scopes__tree **out, const scopes_ways *ways,
-                      const scopes_store *store, const scopes_clocks *clocks,
-                      uint32_t meeting);
-/* The one of a path that leads to no meeting, by its position in ways->tops.
- * Errors: PASTSET_ENOMEM. */
-int scopes__tree_make_plain(scopes__tree **out, const scopes_ways *ways,
-                            const scopes_store *store, uint32_t top);
+int scopes__tree_make(scopes__tree **out, const scopes_topology *topology,
+                      const scopes_event_table *event_table,
+                      const scopes_clocks *clocks, uint32_t site);
+/* The one of a path that leads to no collective site, by its position in
+ * ways->tops. Errors: PASTSET_ENOMEM. */
+int scopes__tree_make_plain(scopes__tree **out, const scopes_topology *topology,
+                            const scopes_event_table *event_table,
+                            uint32_t top);
 /* NULL is allowed. */
 void scopes__tree_free(scopes__tree *tree);
 
 /* Is another top with this collector and thread in front of it? Then its
  * operations are those of that one. */
-bool scopes__tree_is_repeated(const scopes_ways *ways, uint32_t top);
+bool scopes__tree_is_repeated(const scopes_topology *topology, uint32_t top);
 
 /* Between tree.c and tree_last.c: memory for numbers of events, all
- * SCOPES_MISSING; the error when there is none; and `carriers`. */
+ * SCOPES_MISSING; the error when there is none; and `representatives`. */
 uint32_t *scopes__tree_numbers(size_t count);
 int scopes__tree_no_memory(void);
-int scopes__tree_find_last(scopes__tree *tree, const scopes_store *store,
+int scopes__tree_find_last(scopes__tree *tree,
+                           const scopes_event_table *event_table,
                            const scopes_clocks *clocks,
                            const scopes_rounds *rounds);
 
@@ -84,10 +86,10 @@ static inline uint32_t scopes__tree_event(const scopes__branch *branch,
     return branch->at ? branch->at[round] : round;
 }
 
-static inline uint32_t scopes__tree_carrier(const scopes__tree *tree,
-                                            uint32_t round)
+static inline uint32_t scopes__tree_representative(const scopes__tree *tree,
+                                                   uint32_t round)
 {
-    return tree->carriers ? tree->carriers[round] : tree->only;
+    return tree->representatives ? tree->representatives[round] : tree->only;
 }
 
 static inline int64_t scopes__start_ns(const scopes_clocks *clocks,

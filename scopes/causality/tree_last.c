@@ -14,7 +14,7 @@ static uint32_t top_of_event(const scopes__tree *tree,
     uint32_t branch, at;
     const eventspace_trace *first;
 
-    if (event->thread >= tree->ways->thread_count)
+    if (event->thread >= tree->topology->thread_count)
         return SCOPES_MISSING;
     branch = by_thread[event->thread];
     if (branch == SCOPES_MISSING)
@@ -33,7 +33,7 @@ static const eventspace_trace *latest_input(const scopes__tree *tree,
                                             const scopes_clocks *clocks,
                                             uint32_t round)
 {
-    const scopes_meeting *root = &tree->ways->meetings[tree->meeting];
+    const scopes_site *root = &tree->topology->sites[tree->site];
     const eventspace_trace *latest = NULL;
     int64_t latest_ns = 0;
 
@@ -60,7 +60,7 @@ static const eventspace_trace *latest_input(const scopes__tree *tree,
 
 /* The event of the one that came last, at the lowest collector there is. */
 static const eventspace_trace *last_event(const scopes__tree *tree,
-                                          const scopes_store *store,
+                                          const scopes_event_table *event_table,
                                           const scopes_clocks *clocks,
                                           const scopes_rounds *rounds,
                                           uint32_t round)
@@ -76,18 +76,19 @@ static const eventspace_trace *last_event(const scopes__tree *tree,
     if (last == SCOPES_MISSING)
         return tree->open ? latest_input(tree, clocks, round) : NULL;
     event = rounds->events[(size_t)round * rounds->inputs + last];
-    series = scopes_store_series(store, rounds->meeting->inputs.ids[last]);
+    series = scopes_event_series(event_table, rounds->site->inputs.ids[last]);
     return event == SCOPES_MISSING ? NULL : &series->events[event];
 }
 
-int scopes__tree_find_last(scopes__tree *tree, const scopes_store *store,
+int scopes__tree_find_last(scopes__tree *tree,
+                           const scopes_event_table *event_table,
                            const scopes_clocks *clocks,
                            const scopes_rounds *rounds)
 {
-    uint32_t *by_thread = scopes__tree_numbers(tree->ways->thread_count);
+    uint32_t *by_thread = scopes__tree_numbers(tree->topology->thread_count);
 
-    tree->carriers = scopes__tree_numbers(tree->rounds);
-    if (!by_thread || !tree->carriers) {
+    tree->representatives = scopes__tree_numbers(tree->rounds);
+    if (!by_thread || !tree->representatives) {
         free(by_thread);
         return scopes__tree_no_memory();
     }
@@ -97,9 +98,9 @@ int scopes__tree_find_last(scopes__tree *tree, const scopes_store *store,
     }
     for (uint32_t r = 0; r < tree->rounds; r++) {
         const eventspace_trace *event =
-            last_event(tree, store, clocks, rounds, r);
+            last_event(tree, event_table, clocks, rounds, r);
         if (event)
-            tree->carriers[r] = top_of_event(tree, by_thread, r, event);
+            tree->representatives[r] = top_of_event(tree, by_thread, r, event);
     }
     free(by_thread);
     return 0;

@@ -1,4 +1,4 @@
-/* clock.c - from exchanges to clocks: puts together along the tree what each
+/* clock.c - from probe pairs to clocks: puts together along the tree what each
  * of its edges says, and turns ticks into times. */
 #include "scopes/clocks/clock_internal.h"
 
@@ -78,17 +78,17 @@ static void counters_make(scopes_clocks *clocks, eventspace_run *run,
     }
 }
 
-/* --- exchanges --- */
+/* --- probe pairs --- */
 
-/* What an exchange says of the offset of `high`, by the paper. */
+/* What an probe pair says of the offset of `high`, by the paper. */
 static void average_add(scopes__edge *edge, double ahead)
 {
-    if (edge->exchanges == 0)
+    if (edge->pairs == 0)
         edge->first = ahead;
     edge->sum += ahead - edge->first;
 }
 
-static int exchange_add(const scopes__exchange *e, void *context)
+static int pair_add(const scopes__probe_pair *e, void *context)
 {
     scopes_clocks *clocks = context;
     uint32_t a = clocks->hosts[e->upper].counter;
@@ -109,7 +109,7 @@ static int exchange_add(const scopes__exchange *e, void *context)
     t4 = scopes__counter_ns(&counters[a], e->t4);
     ahead = t2 - (t1 + ((t4 - t1) - (t3 - t2)) / 2);
     average_add(edge, a == edge->low ? ahead : -ahead);
-    edge->exchanges++;
+    edge->pairs++;
     if (a == edge->low) {
         err = scopes__bounds_add(&edge->above, t1, t2 - t1);
         return err ? err : scopes__bounds_add(&edge->below, t4, t3 - t4);
@@ -143,7 +143,7 @@ static scopes__line edge_line(const scopes_clocks *clocks,
     scopes__line line = edge->corridor.line;
 
     if (clocks->method == SCOPES_CLOCK_AVERAGE) {
-        line.value = edge->first + edge->sum / (double)edge->exchanges;
+        line.value = edge->first + edge->sum / (double)edge->pairs;
         line.slope = 0;
     }
     return line;
@@ -161,7 +161,7 @@ static void child_place(scopes_clocks *clocks, scopes__counter *child)
     double of_parent = is_low ? high : low;
     double slope = is_low ? 1 + ahead.slope : 1 / (1 + ahead.slope);
 
-    child->how = SCOPES_CLOCK_EXCHANGES;
+    child->how = SCOPES_CLOCK_PROBE_PAIRS;
     child->time.at = is_low ? low : high;
     child->time.value =
         parent->time.value + parent->time.slope * (of_parent - parent->time.at);
@@ -222,9 +222,9 @@ static void host_place(scopes_clocks *clocks, const eventspace_run *run,
                 : parent               ? parent->host
                                        : PATHS_NONE;
     c->depth = counter->depth;
-    c->exchanges = c->how == SCOPES_CLOCK_EXCHANGES
-                       ? clocks->graph.edges[counter->edge].exchanges
-                       : 0;
+    c->pairs = c->how == SCOPES_CLOCK_PROBE_PAIRS
+                   ? clocks->graph.edges[counter->edge].pairs
+                   : 0;
     c->at_ticks = counter->base + (uint64_t)ticks;
     c->ns_per_tick = counter->ns_per_tick * counter->time.slope;
     c->at_ns = scopes__whole_ns(time - clocks->zero_ns);
@@ -283,8 +283,8 @@ static void hosts_place(scopes_clocks *clocks, const eventspace_run *run)
 /* --- making --- */
 
 static int make(scopes_clocks *clocks, eventspace_run *run,
-                const scopes_store *store, const scopes_ways *ways,
-                uint32_t reference)
+                const scopes_event_table *event_table,
+                const scopes_topology *topology, uint32_t reference)
 {
     scopes__graph *graph = &clocks->graph;
     int err;
@@ -298,7 +298,7 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     for (uint32_t i = 0; i < clocks->host_count; i++)
         clocks->hosts[i].shown = &clocks->shown[i];
     counters_make(clocks, run, reference);
-    err = scopes__exchanges_each(store, ways, exchange_add, clocks);
+    err = scopes__probe_pairs_each(event_table, topology, pair_add, clocks);
     if (!err)
         err = corridors_make(clocks);
     if (!err)
@@ -328,7 +328,8 @@ static int reference_check(eventspace_run *run, uint32_t reference)
 }
 
 int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
-                       const scopes_store *store, const scopes_ways *ways,
+                       const scopes_event_table *event_table,
+                       const scopes_topology *topology,
                        scopes_clock_method method, uint32_t reference)
 {
     int err = reference_check(run, reference);
@@ -343,7 +344,7 @@ int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
     clocks->method = method;
     clocks->reference = reference == PATHS_NONE ? 0 : reference;
     clocks->host_count = (uint32_t)eventspace_run_host_count(run);
-    err = make(clocks, run, store, ways, reference);
+    err = make(clocks, run, event_table, topology, reference);
     if (err) {
         scopes_clocks_free(clocks);
         return err;

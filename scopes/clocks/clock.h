@@ -3,7 +3,7 @@
  * Paper 004, sections 5.4 and 5.5. An operation over a hop between hosts A and
  * B has four times: t1 and t4 in the collector above the proxy, by A's
  * counter, t2 and t3 in the one below it, by B's. As t1 came before t2 and t3
- * before t4, each such exchange bounds B's clock, as a function of A's, from
+ * before t4, each such probe pair bounds B's clock, as a function of A's, from
  * above and from below.
  *
  *   SCOPES_CLOCK_AVERAGE  the paper's: B's offset is the average of
@@ -24,7 +24,7 @@
  * there is no other way. Where there are more edges than those of the tree, the
  * lines of the hull method are moved until no operation on any of them arrives
  * before it was sent. Operations that failed do not count. Hosts that share one
- * counter (eventspace_meta.counter) are one, exactly. Those that no exchange
+ * counter (eventspace_meta.counter) are one, exactly. Those that no probe pair
  * reaches are aligned by their wall clocks, and their interval is unbounded.
  *
  * Ticks are never rewritten: this is what turns ticks into times, in
@@ -44,18 +44,18 @@ typedef enum scopes_clock_method {
 } scopes_clock_method;
 
 typedef enum scopes_clock_how {
-    SCOPES_CLOCK_REFERENCE, /* it is the reference host */
-    SCOPES_CLOCK_SHARED,    /* it has the same counter as its parent */
-    SCOPES_CLOCK_EXCHANGES, /* from exchanges with its parent */
-    SCOPES_CLOCK_WALL,      /* by its wall clock, as nothing else is known */
-    SCOPES_CLOCK_NONE,      /* it never came up: no time is known */
+    SCOPES_CLOCK_REFERENCE,   /* it is the reference host */
+    SCOPES_CLOCK_SHARED,      /* it has the same counter as its parent */
+    SCOPES_CLOCK_PROBE_PAIRS, /* from probe pairs with its parent */
+    SCOPES_CLOCK_WALL,        /* by its wall clock, as nothing else is known */
+    SCOPES_CLOCK_NONE,        /* it never came up: no time is known */
 } scopes_clock_how;
 
 typedef struct scopes_clock {
     scopes_clock_how how;
-    uint32_t parent;    /* host; PATHS_NONE */
-    uint32_t depth;     /* hops from the reference host */
-    uint64_t exchanges; /* with the parent, that were used */
+    uint32_t parent; /* host; PATHS_NONE */
+    uint32_t depth;  /* hops from the reference host */
+    uint64_t pairs;  /* with the parent, that were used */
     /* time = at_ns + fraction_ns + (ticks - at_ticks) * ns_per_tick */
     uint64_t at_ticks;
     int64_t at_ns;
@@ -75,7 +75,8 @@ typedef struct scopes_clocks scopes_clocks;
 /* `reference` PATHS_NONE: the host that gives the lowest tree.
  * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such host). */
 int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
-                       const scopes_store *store, const scopes_ways *ways,
+                       const scopes_event_table *event_table,
+                       const scopes_topology *topology,
                        scopes_clock_method method, uint32_t reference);
 /* NULL is allowed. */
 void scopes_clocks_free(scopes_clocks *clocks);
@@ -150,6 +151,7 @@ typedef struct scopes_accuracy {
 
 /* Errors: PASTSET_ENOMEM. */
 int scopes_clocks_check(scopes_accuracy *out, const scopes_clocks *clocks,
-                        const scopes_store *store, const scopes_ways *ways);
+                        const scopes_event_table *event_table,
+                        const scopes_topology *topology);
 
 #endif

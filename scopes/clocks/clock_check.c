@@ -11,25 +11,25 @@ typedef struct checker {
     const scopes_clocks *clocks;
     uint64_t operations;
     int64_t *misses; /* nanoseconds */
-    size_t count, room;
+    size_t count, capacity;
 } checker;
 
 static int miss_add(checker *c, int64_t miss_ns)
 {
-    if (c->count == c->room) {
-        size_t room = c->room ? 2 * c->room : 1024;
-        int64_t *misses = realloc(c->misses, room * sizeof(*misses));
+    if (c->count == c->capacity) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 1024;
+        int64_t *misses = realloc(c->misses, capacity * sizeof(*misses));
         if (!misses)
             return pastset_fail(PASTSET_ENOMEM, "no memory for %zu times",
-                                room);
+                                capacity);
         c->misses = misses;
-        c->room = room;
+        c->capacity = capacity;
     }
     c->misses[c->count++] = miss_ns;
     return 0;
 }
 
-static int check(const scopes__exchange *e, void *context)
+static int check(const scopes__probe_pair *e, void *context)
 {
     checker *c = context;
     int64_t down = scopes_clocks_ns(c->clocks, e->upper, e->t1) -
@@ -107,10 +107,11 @@ static void summarise(const checker *c, scopes_accuracy *out)
 }
 
 int scopes_clocks_check(scopes_accuracy *out, const scopes_clocks *clocks,
-                        const scopes_store *store, const scopes_ways *ways)
+                        const scopes_event_table *event_table,
+                        const scopes_topology *topology)
 {
     checker c = {.clocks = clocks};
-    int err = scopes__exchanges_each(store, ways, check, &c);
+    int err = scopes__probe_pairs_each(event_table, topology, check, &c);
 
     *out = (scopes_accuracy){.operations = c.operations,
                              .correct = c.operations - c.count};

@@ -22,7 +22,7 @@
 
 /* Crystals are within some 100 millionths, and a map may ask for 1000 (see
  * counter_rate); two of them within twice that. */
-#define SLOPE_MOST 2.1e-3
+#define SLOPE_MAX 2.1e-3
 /* Nanoseconds: as exactly as it is sought how far bounds are to be drawn
  * apart. */
 #define FINE 0.01
@@ -33,18 +33,18 @@ typedef struct cutter {
     double middle;            /* x */
     double length;            /* of all bounds, in x */
     double lowest, highest;   /* of `above`, the highest of `below` */
-    size_t room;              /* of each of these: */
+    size_t capacity;          /* of each of these: */
     scopes__point *from, *to; /* polygons */
 } cutter;
 
 /* What is left of a convex polygon where a x + b y <= c: a corner more at most.
  * That is not relied on, since numbers from damaged files may be no numbers. */
 static size_t cut(const scopes__point *in, size_t count, scopes__point *out,
-                  size_t room, double a, double b, double c)
+                  size_t capacity, double a, double b, double c)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < count && kept + 1 < room; i++) {
+    for (size_t i = 0; i < count && kept + 1 < capacity; i++) {
         scopes__point p = in[i], q = in[i + 1 < count ? i + 1 : 0];
         double p_beyond = a * p.x + b * p.y - c;
         double q_beyond = a * q.x + b * q.y - c;
@@ -67,7 +67,7 @@ static size_t cut_by(cutter *c, size_t count, const scopes__bounds *bounds,
 
     for (size_t i = 0; i < bounds->count && count; i++) {
         scopes__point *to = c->to;
-        count = cut(c->from, count, to, c->room, side,
+        count = cut(c->from, count, to, c->capacity, side,
                     side * (bounds->points[i].x - c->middle),
                     side * bounds->points[i].y + slack);
         c->to = c->from;
@@ -79,15 +79,15 @@ static size_t cut_by(cutter *c, size_t count, const scopes__bounds *bounds,
 /* The polygon in `from`, when every bound is moved outwards by `slack`. */
 static size_t polygon(cutter *c, double slack)
 {
-    double most = c->lowest + SLOPE_MOST * c->length + slack + 1;
-    double least = c->highest - SLOPE_MOST * c->length - slack - 1;
+    double max = c->lowest + SLOPE_MAX * c->length + slack + 1;
+    double min = c->highest - SLOPE_MAX * c->length - slack - 1;
 
-    if (least > most)
+    if (min > max)
         return 0;
-    c->from[0] = (scopes__point){least, -SLOPE_MOST};
-    c->from[1] = (scopes__point){most, -SLOPE_MOST};
-    c->from[2] = (scopes__point){most, SLOPE_MOST};
-    c->from[3] = (scopes__point){least, SLOPE_MOST};
+    c->from[0] = (scopes__point){min, -SLOPE_MAX};
+    c->from[1] = (scopes__point){max, -SLOPE_MAX};
+    c->from[2] = (scopes__point){max, SLOPE_MAX};
+    c->from[3] = (scopes__point){min, SLOPE_MAX};
     return cut_by(c, cut_by(c, 4, c->above, slack), c->below, slack);
 }
 
@@ -117,7 +117,7 @@ static scopes__point centroid(const scopes__point *p, size_t count)
 static double apart(cutter *c)
 {
     double fits = fmax((c->highest - c->lowest) / 2, 0) + FINE;
-    double fails = fmax(fits - SLOPE_MOST * c->length / 2 - 2 * FINE, 0);
+    double fails = fmax(fits - SLOPE_MAX * c->length / 2 - 2 * FINE, 0);
 
     for (int i = 0; i < HALVINGS && fits - fails > FINE; i++) {
         double half = fails + (fits - fails) / 2;
@@ -132,14 +132,14 @@ static double apart(cutter *c)
 /* The least that the line is away from any bound. */
 static double margin_of(const scopes__line *line, const scopes__bounds *bounds)
 {
-    double least = INFINITY;
+    double min = INFINITY;
 
     for (size_t i = 0; i < bounds->count; i++) {
         scopes__point p = bounds->points[i];
         double y = line->value + line->slope * (p.x - line->at);
-        least = fmin(least, bounds->above ? p.y - y : y - p.y);
+        min = fmin(min, bounds->above ? p.y - y : y - p.y);
     }
-    return least;
+    return min;
 }
 
 static void line_find(cutter *c, scopes__corridor *out)
@@ -182,18 +182,19 @@ int scopes__corridor_make(scopes__corridor *out, const scopes__bounds *above,
                           const scopes__bounds *below, double slack)
 {
     /* Each cut takes away a corner at least when it adds two. */
-    size_t room = above->count + below->count + 5;
+    size_t capacity = above->count + below->count + 5;
     cutter c = {.above = above,
                 .below = below,
-                .room = room,
-                .from = malloc(room * sizeof(scopes__point)),
-                .to = malloc(room * sizeof(scopes__point))};
+                .capacity = capacity,
+                .from = malloc(capacity * sizeof(scopes__point)),
+                .to = malloc(capacity * sizeof(scopes__point))};
 
     *out = (scopes__corridor){0};
     if (!c.from || !c.to) {
         free(c.from);
         free(c.to);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu lines", room);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu lines",
+                            capacity);
     }
     cutter_measure(&c);
     line_find(&c, out);

@@ -3,10 +3,10 @@
  *
  * A tree of least height from a counter is what a breadth first search gives.
  * It is made from each one, and the best is kept: the one that reaches most
- * counters, then that of least height, then that with the most exchanges, then
- * that of the first counter. Where a counter could have several parents at the
- * same height, it has the one with which it has the most exchanges. What a
- * tree does not reach has a tree of its own.
+ * counters, then that of least height, then that with the most probe pairs,
+ * then that of the first counter. Where a counter could have several parents at
+ * the same height, it has the one with which it has the most probe pairs. What
+ * a tree does not reach has a tree of its own.
  *
  * Some edges say next to nothing: when a program ends, each host may send its
  * results to the first one, once; a tree over these has height 1, but nothing
@@ -38,7 +38,7 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
     scopes__edge *edge;
 
-    /* Exchanges come hop by hop. */
+    /* Probe pairs come hop by hop. */
     if (graph->last < graph->edge_count && joins(graph, graph->last, low, high))
         return &graph->edges[graph->last];
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -49,8 +49,8 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
     }
     /* A power of two of them is full. */
     if ((graph->edge_count & (graph->edge_count - 1)) == 0) {
-        size_t room = graph->edge_count ? 2 * (size_t)graph->edge_count : 1;
-        edge = realloc(graph->edges, room * sizeof(*edge));
+        size_t capacity = graph->edge_count ? 2 * (size_t)graph->edge_count : 1;
+        edge = realloc(graph->edges, capacity * sizeof(*edge));
         if (!edge) {
             no_memory();
             return NULL;
@@ -74,20 +74,20 @@ void scopes__graph_free(scopes__graph *graph)
     free(graph->edges);
     free(graph->counters);
     free(graph->order);
-    free(graph->ways);
-    free(graph->ways_at);
+    free(graph->topology);
+    free(graph->topology_at);
     *graph = (scopes__graph){0};
 }
 
 /* Lists the edges of each counter. */
-static int ways_make(scopes__graph *graph)
+static int topology_make(scopes__graph *graph)
 {
     uint32_t *at = calloc(graph->counter_count + 2u, sizeof(*at));
-    uint32_t *ways = calloc(2u * graph->edge_count + 1u, sizeof(*ways));
+    uint32_t *topology = calloc(2u * graph->edge_count + 1u, sizeof(*topology));
 
-    graph->ways_at = at;
-    graph->ways = ways;
-    if (!at || !ways)
+    graph->topology_at = at;
+    graph->topology = topology;
+    if (!at || !topology)
         return no_memory();
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         at[graph->edges[i].low + 2]++;
@@ -97,8 +97,8 @@ static int ways_make(scopes__graph *graph)
         at[i] += at[i - 1];
     /* at[i + 1] goes from the beginning of counter i to its end. */
     for (uint32_t i = 0; i < graph->edge_count; i++) {
-        ways[at[graph->edges[i].low + 1]++] = i;
-        ways[at[graph->edges[i].high + 1]++] = i;
+        topology[at[graph->edges[i].low + 1]++] = i;
+        topology[at[graph->edges[i].high + 1]++] = i;
     }
     return 0;
 }
@@ -115,9 +115,9 @@ static double width_of(const scopes__edge *edge, double from, double to)
     double width = 0, ends[] = {from, to};
 
     for (int i = 0; i < 2; i++) {
-        double least, most;
-        scopes__corridor_high(&edge->corridor, ends[i], &least, &most);
-        width = fmax(width, (most - least) / 2);
+        double min, max;
+        scopes__corridor_high(&edge->corridor, ends[i], &min, &max);
+        width = fmax(width, (max - min) / 2);
     }
     return width;
 }
@@ -190,23 +190,23 @@ static double widest_needed(scopes__edge **sorted, uint32_t count,
 
 int scopes__graph_choose(scopes__graph *graph)
 {
-    size_t room = graph->counter_count + 1u;
+    size_t capacity = graph->counter_count + 1u;
     scopes__edge **sorted = calloc(graph->edge_count + 1u, sizeof(*sorted));
-    uint32_t *set = calloc(room, sizeof(*set));
-    double *spans = calloc(2 * room, sizeof(*spans));
+    uint32_t *set = calloc(capacity, sizeof(*set));
+    double *spans = calloc(2 * capacity, sizeof(*spans));
     int err = sorted && set && spans ? 0 : no_memory();
-    double most;
+    double max;
 
     if (!err) {
-        spans_make(graph, spans, spans + room);
+        spans_make(graph, spans, spans + capacity);
         for (uint32_t i = 0; i < graph->counter_count; i++)
             set[i] = i;
         for (uint32_t i = 0; i < graph->edge_count; i++)
             sorted[i] = &graph->edges[i];
         qsort(sorted, graph->edge_count, sizeof(*sorted), by_width);
-        most = WIDER * widest_needed(sorted, graph->edge_count, set);
+        max = WIDER * widest_needed(sorted, graph->edge_count, set);
         for (uint32_t i = 0; i < graph->edge_count; i++)
-            graph->edges[i].chosen = graph->edges[i].width <= most;
+            graph->edges[i].chosen = graph->edges[i].width <= max;
     }
     free(sorted);
     free(set);
@@ -222,7 +222,7 @@ typedef struct tree {
     uint32_t *depth; /* by counter; PATHS_NONE: not reached */
     uint32_t count;
     uint32_t height;
-    uint64_t exchanges;
+    uint64_t pairs;
 } tree;
 
 static uint32_t other_end(const scopes__edge *edge, uint32_t end)
@@ -233,8 +233,9 @@ static uint32_t other_end(const scopes__edge *edge, uint32_t end)
 /* Those of other trees are not passed. */
 static void tree_visit(const scopes__graph *graph, tree *t, uint32_t from)
 {
-    for (uint32_t i = graph->ways_at[from]; i < graph->ways_at[from + 1]; i++) {
-        uint32_t way = graph->ways[i];
+    for (uint32_t i = graph->topology_at[from];
+         i < graph->topology_at[from + 1]; i++) {
+        uint32_t way = graph->topology[i];
         uint32_t to = other_end(&graph->edges[way], from);
         if (graph->counters[to].reached || !graph->edges[way].chosen)
             continue;
@@ -243,8 +244,7 @@ static void tree_visit(const scopes__graph *graph, tree *t, uint32_t from)
             t->edge[to] = way;
             t->order[t->count++] = to;
         } else if (t->depth[to] == t->depth[from] + 1 &&
-                   graph->edges[way].exchanges >
-                       graph->edges[t->edge[to]].exchanges) {
+                   graph->edges[way].pairs > graph->edges[t->edge[to]].pairs) {
             t->edge[to] = way;
         }
     }
@@ -261,9 +261,9 @@ static void tree_lay(const scopes__graph *graph, tree *t, uint32_t root)
     for (uint32_t i = 0; i < t->count; i++)
         tree_visit(graph, t, t->order[i]);
     t->height = t->depth[t->order[t->count - 1]];
-    t->exchanges = 0;
+    t->pairs = 0;
     for (uint32_t i = 1; i < t->count; i++)
-        t->exchanges += graph->edges[t->edge[t->order[i]]].exchanges;
+        t->pairs += graph->edges[t->edge[t->order[i]]].pairs;
 }
 
 static bool better(const tree *a, const tree *b)
@@ -272,7 +272,7 @@ static bool better(const tree *a, const tree *b)
         return a->count > b->count;
     if (a->height != b->height)
         return a->height < b->height;
-    return a->exchanges > b->exchanges;
+    return a->pairs > b->pairs;
 }
 
 static uint32_t best_root(const scopes__graph *graph, tree *t)
@@ -310,17 +310,17 @@ static void tree_take(scopes__graph *graph, const tree *t)
 
 int scopes__graph_span(scopes__graph *graph, uint32_t root)
 {
-    size_t room = graph->counter_count + 1u;
-    uint32_t *memory = calloc(3 * room, sizeof(*memory));
+    size_t capacity = graph->counter_count + 1u;
+    uint32_t *memory = calloc(3 * capacity, sizeof(*memory));
     tree t = {0};
-    int err = ways_make(graph);
+    int err = topology_make(graph);
 
-    graph->order = calloc(room, sizeof(*graph->order));
+    graph->order = calloc(capacity, sizeof(*graph->order));
     if (!memory || !graph->order)
         err = no_memory();
     t.order = memory;
-    t.edge = memory + room;
-    t.depth = memory + 2 * room;
+    t.edge = memory + capacity;
+    t.depth = memory + 2 * capacity;
     while (!err && graph->ordered < graph->counter_count) {
         if (root == PATHS_NONE)
             root = best_root(graph, &t);

@@ -12,8 +12,8 @@
 
 #include "pastset/status.h"
 
-#define ROOM_FIRST 64
-#define ROOM_USUAL 4096
+#define CAPACITY_FIRST 64
+#define CAPACITY_USUAL 4096
 #define STEPS_EACH 16
 
 static int compare(const void *left, const void *right)
@@ -83,28 +83,28 @@ void scopes__bounds_reduce(scopes__bounds *bounds)
 
 static int make_room(scopes__bounds *bounds)
 {
-    size_t room = bounds->room ? 2 * bounds->room : ROOM_FIRST;
+    size_t capacity = bounds->capacity ? 2 * bounds->capacity : CAPACITY_FIRST;
     scopes__point *points;
 
-    if (bounds->room >= ROOM_USUAL) {
+    if (bounds->capacity >= CAPACITY_USUAL) {
         scopes__bounds_reduce(bounds);
-        if (bounds->count < bounds->room / 2)
+        if (bounds->count < bounds->capacity / 2)
             return 0;
     }
-    points = realloc(bounds->points, room * sizeof(points[0]));
+    points = realloc(bounds->points, capacity * sizeof(points[0]));
     if (!points)
         return pastset_fail(PASTSET_ENOMEM,
                             "no memory for %zu bounds of a "
                             "clock",
-                            room);
+                            capacity);
     bounds->points = points;
-    bounds->room = room;
+    bounds->capacity = capacity;
     return 0;
 }
 
 int scopes__bounds_add(scopes__bounds *bounds, double x, double y)
 {
-    int err = bounds->count == bounds->room ? make_room(bounds) : 0;
+    int err = bounds->count == bounds->capacity ? make_room(bounds) : 0;
 
     if (err)
         return err;

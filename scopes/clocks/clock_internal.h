@@ -27,7 +27,7 @@ typedef struct scopes__bounds {
     bool above;
     bool sorted; /* by x */
     scopes__point *points;
-    size_t count, room;
+    size_t count, capacity;
 } scopes__bounds;
 
 /* Errors: PASTSET_ENOMEM. */
@@ -67,24 +67,25 @@ void scopes__corridor_low(const scopes__corridor *corridor, double high,
 /* --- clock_probe_pair.c --- */
 
 /* One operation over a hop between two hosts, that came back well. */
-typedef struct scopes__exchange {
+typedef struct scopes__probe_pair {
     uint32_t upper, lower; /* hosts */
     uint64_t t1, t2, t3, t4;
-} scopes__exchange;
+} scopes__probe_pair;
 
-typedef int scopes__exchange_each(const scopes__exchange *exchange,
-                                  void *context);
+typedef int scopes__probe_pair_visit(const scopes__probe_pair *pair,
+                                     void *context);
 /* A non-zero answer ends the walk and is returned. Errors: PASTSET_ENOMEM. */
-int scopes__exchanges_each(const scopes_store *store, const scopes_ways *ways,
-                           scopes__exchange_each *each, void *context);
+int scopes__probe_pairs_each(const scopes_event_table *event_table,
+                             const scopes_topology *topology,
+                             scopes__probe_pair_visit *each, void *context);
 
 /* --- clock_graph.c: counters, edges, and trees over them --- */
 
 typedef struct scopes__edge {
     uint32_t low, high; /* counters */
-    uint64_t exchanges;
+    uint64_t pairs;
     scopes__bounds above, below;
-    /* Of the average method: ahead, as the first exchange has it, and the sum
+    /* Of the average method: ahead, as the first probe pair has it, and the sum
      * of how far the others are beyond that. */
     double first, sum;
     scopes__corridor corridor;
@@ -114,8 +115,9 @@ typedef struct scopes__graph {
     uint32_t last;   /* edge that was found last */
     uint32_t *order; /* counters, parents before their children */
     uint32_t ordered;
-    uint32_t *ways; /* by counter, from ways_at[i] to ways_at[i + 1]: edges */
-    uint32_t *ways_at;
+    uint32_t *topology; /* by counter, from topology_at[i] to topology_at[i +
+                           1]: edges */
+    uint32_t *topology_at;
 } scopes__graph;
 
 static inline double scopes__counter_ns(const scopes__counter *counter,

@@ -8,10 +8,10 @@
 #include "scopes/causality/rounds.h"
 
 static int walk(const scopes_series *upper, const scopes_series *lower,
-                const uint32_t *matches, scopes__exchange_each *each,
+                const uint32_t *matches, scopes__probe_pair_visit *each,
                 void *context)
 {
-    scopes__exchange exchange = {.upper = upper->host, .lower = lower->host};
+    scopes__probe_pair pair = {.upper = upper->host, .lower = lower->host};
     int err = 0;
 
     for (size_t i = 0; i < upper->count && !err; i++) {
@@ -21,29 +21,30 @@ static int walk(const scopes_series *upper, const scopes_series *lower,
         below = &lower->events[matches[i]];
         if (above->status || below->status)
             continue;
-        exchange.t1 = above->start;
-        exchange.t2 = below->start;
-        exchange.t3 = below->end;
-        exchange.t4 = above->end;
-        err = each(&exchange, context);
+        pair.t1 = above->start;
+        pair.t2 = below->start;
+        pair.t3 = below->end;
+        pair.t4 = above->end;
+        err = each(&pair, context);
     }
     return err;
 }
 
-int scopes__exchanges_each(const scopes_store *store, const scopes_ways *ways,
-                           scopes__exchange_each *each, void *context)
+int scopes__probe_pairs_each(const scopes_event_table *event_table,
+                             const scopes_topology *topology,
+                             scopes__probe_pair_visit *each, void *context)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < ways->collectors && !err; i++) {
-        const scopes_hop *hop = &ways->hops[i];
+    for (uint32_t i = 0; i < topology->collectors && !err; i++) {
+        const scopes_hop *hop = &topology->hops[i];
         const scopes_series *upper, *lower;
         uint32_t *matches = NULL;
         if (hop->upper == PATHS_NONE || hop->lower == PATHS_NONE ||
             !hop->remote)
             continue;
-        upper = scopes_store_series(store, hop->upper);
-        lower = scopes_store_series(store, hop->lower);
+        upper = scopes_event_series(event_table, hop->upper);
+        lower = scopes_event_series(event_table, hop->lower);
         if (!upper->count || !lower->count || upper->host == lower->host)
             continue;
         err = scopes_match(&matches, upper, lower);

@@ -21,7 +21,7 @@
 
 #define SWEEPS 400
 /* Nanoseconds; more than the rounding of what follows. */
-#define LEAST_MARGIN 2
+#define MIN_MARGIN 2
 
 static const double parts[] = {0.2, 0.05, 0.01, 0};
 
@@ -71,11 +71,11 @@ static bool mend(const move *m, double margin, double reach)
 }
 
 static bool mend_edge(scopes__graph *graph, const scopes__edge *edge,
-                      double most, double reach)
+                      double max, double reach)
 {
     scopes__counter *low = &graph->counters[edge->low];
     scopes__counter *high = &graph->counters[edge->high];
-    double margin = fmax(fmin(most, edge->corridor.margin / 2), LEAST_MARGIN);
+    double margin = fmax(fmin(max, edge->corridor.margin / 2), MIN_MARGIN);
     bool moved = false;
 
     for (size_t i = 0; i < edge->above.count; i++) {
@@ -93,7 +93,7 @@ static bool mend_edge(scopes__graph *graph, const scopes__edge *edge,
 
 static bool edge_fits(const scopes__edge *edge)
 {
-    return edge->corridor.margin > 2 * LEAST_MARGIN;
+    return edge->corridor.margin > 2 * MIN_MARGIN;
 }
 
 /* False when nothing had to be moved. Edges whose bounds contradict each other
@@ -146,14 +146,14 @@ static bool any_violated(const scopes__graph *graph)
 /* The least of an edge of the tree. */
 static double narrowest(const scopes__graph *graph)
 {
-    double least = INFINITY;
+    double min = INFINITY;
 
     for (uint32_t i = 0; i < graph->counter_count; i++) {
         uint32_t edge = graph->counters[i].edge;
         if (edge != PATHS_NONE)
-            least = fmin(least, graph->edges[edge].corridor.margin);
+            min = fmin(min, graph->edges[edge].corridor.margin);
     }
-    return fmax(least, LEAST_MARGIN);
+    return fmax(min, MIN_MARGIN);
 }
 
 /* Half of the time over which there are bounds. */

@@ -41,7 +41,7 @@ struct gather_child {
     uint32_t busy;   /* reads under way */
     uint32_t wanted; /* that may be under way */
     int64_t due_ns;
-    size_t room;
+    size_t capacity;
     gather_slot slots[READS];
 };
 
@@ -89,7 +89,7 @@ static int read_start(gather_child *child)
     slot->arguments = (paths_arguments){.verb = child->leaf ? PASTSET_READ_FIRST
                                                             : PASTSET_OBSERVE,
                                         .tuple = slot->buffer,
-                                        .bytes = child->room,
+                                        .bytes = child->capacity,
                                         .timeout_ms = PASTSET_FOREVER};
     err = paths_start(child->path, &slot->arguments, read_done, slot);
     if (err)
@@ -127,13 +127,13 @@ static int reads_start(gatherer *g, int64_t *next_ns)
 /* --- what came --- */
 
 /* A message of one text, for the next one up. */
-static size_t problem_write(void *buffer, size_t room, const char *text,
+static size_t problem_write(void *buffer, size_t capacity, const char *text,
                             uint16_t flags)
 {
     gather_part part = {.kind = SCOPES_RECORD_PROBLEM};
     gather_writer w;
 
-    gather__begin(&w, buffer, room, PATHS_NONE);
+    gather__begin(&w, buffer, capacity, PATHS_NONE);
     w.head.flags = flags;
     part.bytes = (uint32_t)strlen(text);
     if (part.bytes)
@@ -169,7 +169,7 @@ static int child_lost(gatherer *g, gather_slot *slot)
     slot->child->over = true;
     snprintf(text, sizeof(text), "%s: %s", paths_describe(slot->child->path),
              pastset_error());
-    bytes = problem_write(slot->buffer, slot->child->room, text, 0);
+    bytes = problem_write(slot->buffer, slot->child->capacity, text, 0);
     return pass_on(g, slot->buffer, bytes, &head);
 }
 
@@ -288,9 +288,9 @@ static int child_open(gatherer *g, const char *name)
     child->owner = g;
     child->leaf = strncmp(name, "traces.", 7) == 0;
     child->wanted = child->leaf ? 1 : READS;
-    child->room = paths_type(child->path)->max_bytes;
+    child->capacity = paths_type(child->path)->max_bytes;
     for (size_t i = 0; i < READS; i++) {
-        child->slots[i].buffer = malloc(child->room);
+        child->slots[i].buffer = malloc(child->capacity);
         if (!child->slots[i].buffer)
             return no_memory();
     }

@@ -14,7 +14,7 @@
  * of its parameters, which are attributes of the map.
  *
  * What reaches the root are records, in order for each host. Nothing is lost
- * unseen: those of tuples say how many of their lane they stand for, and what
+ * unseen: those of tuples say how many of their stream they stand for, and what
  * is missing between two of them was gone before the scope came.
  *
  * Threads:   as of paths/engine/host.h.
@@ -31,17 +31,17 @@
 /* --- the map --- */
 
 typedef struct scopes_gather_options {
-    const char *run;        /* the application's run directory */
-    uint32_t fanout;        /* most children of a gatherer, from 2; 0: any */
-    scopes_pace pace;       /* of each leaf */
-    uint32_t message_bytes; /* most bytes of a pull; 0: 256 KiB */
-    uint32_t messages;      /* how many a gatherer keeps for the next one: how
-                               far that may lag; 0: 16 */
+    const char *run;          /* the application's run directory */
+    uint32_t fanout;          /* most children of a gatherer, from 2; 0: any */
+    scopes_throttle throttle; /* of each leaf */
+    uint32_t message_bytes;   /* most bytes of a pull; 0: 256 KiB */
+    uint32_t messages;        /* how many a gatherer keeps for the next one: how
+                                 far that may lag; 0: 16 */
     /* A filter at each leaf; what is 0 or NULL is not looked at. */
     const char *collectors; /* ids and patterns of names: "1 2 t0.*" */
     const char *threads;    /* numbers: "0 3" */
     const char *verbs;      /* "write exchange" */
-    uint64_t least_ns;      /* shorter operations are left out */
+    uint64_t min_ns;        /* shorter operations are left out */
     /* Each leaf sends sums over windows of this length, not tuples; 0: no */
     uint64_t window_ns;
 } scopes_gather_options;
@@ -61,11 +61,11 @@ int scopes_gather_check(const scopes_gather_options *options,
 /* --- records --- */
 
 typedef enum scopes_record_kind {
-    SCOPES_RECORD_LEDGER,     /* of a host: `ledger` ... `ended` */
-    SCOPES_RECORD_TUPLES,     /* of `lane`: `count` of the `span` from `index`;
-                                 the others are not of those asked for */
-    SCOPES_RECORD_COUNTED,    /* the same, but they are in statistics */
-    SCOPES_RECORD_LANE_END,   /* `lane` has had `index`, and `span` refused */
+    SCOPES_RECORD_LEDGER,  /* of a host: `ledger` ... `ended` */
+    SCOPES_RECORD_TUPLES,  /* of `stream`: `count` of the `span` from `index`;
+                              the others are not of those asked for */
+    SCOPES_RECORD_COUNTED, /* the same, but they are in statistics */
+    SCOPES_RECORD_STREAM_END, /* `stream` has had `index`, and `span` refused */
     SCOPES_RECORD_STATISTICS, /* `count` of them */
     SCOPES_RECORD_META,       /* a host's meta file, when it has changed */
     SCOPES_RECORD_MAP,        /* a piece of the run's map, at `index` of `span`
@@ -84,14 +84,14 @@ typedef struct scopes_statistic {
     uint64_t count;    /* operations */
     uint64_t bytes;    /* of their tuples */
     uint64_t total_ns; /* of their durations */
-    uint64_t least_ns;
-    uint64_t most_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
 } scopes_statistic;
 
 typedef struct scopes_record {
     scopes_record_kind kind;
     uint32_t host; /* of the application's map; PATHS_NONE: of none */
-    char lane[PASTSET_NAME_BYTES];
+    char stream[PASTSET_NAME_BYTES];
     uint64_t index, span;
     uint32_t count;
     const void *body; /* eventspace_trace, scopes_statistic, bytes */

@@ -15,7 +15,7 @@ typedef struct end {
     const uint8_t *key;
     const scopes_consumer *consumer;
     const atomic_bool *stop;
-    uint32_t patience_ms;
+    uint32_t timeout_ms;
     scopes_listening *listening; /* NULL: nobody wants to know */
     void *context;               /* of that */
 } end;
@@ -25,7 +25,7 @@ static int host_run(const scopes_gather_options *options, const end *which)
     paths_host_options start = {.host = which->name,
                                 .listen_fd = -1,
                                 .key = which->key,
-                                .connect_timeout_ms = which->patience_ms,
+                                .connect_timeout_ms = which->timeout_ms,
                                 .refused_ms = REFUSED_MS};
     scopes_gatherer gatherer = {.consumer = which->consumer,
                                 .stop = which->stop};
@@ -61,7 +61,7 @@ int scopes_gather_serve(const scopes_gather_options *options,
     return host_run(options, &(end){.address = address,
                                     .name = "server",
                                     .key = key,
-                                    .patience_ms = SERVE_MS,
+                                    .timeout_ms = SERVE_MS,
                                     .listening = listening,
                                     .context = context});
 }
@@ -76,5 +76,5 @@ int scopes_gather_connect(const scopes_gather_options *options,
                                     .key = key,
                                     .consumer = consumer,
                                     .stop = stop,
-                                    .patience_ms = CONNECT_MS});
+                                    .timeout_ms = CONNECT_MS});
 }

@@ -21,7 +21,7 @@
  * then records, each
  *
  *    0 u16 kind        a scopes_record_kind
- *    2 u16 name_bytes  of the lane's name, without a 0
+ *    2 u16 name_bytes  of the stream's name, without a 0
  *    4 u32 bytes       of the body
  *    8 u32 count
  *   12 u32 zero
@@ -40,8 +40,8 @@
 #define GATHER_MAGIC 0x47535645u
 #define GATHER_VERSION 1
 #define GATHER_MESSAGE_BYTES (256u << 10)
-#define GATHER_MESSAGE_LEAST 4096u
-#define GATHER_MESSAGE_MOST (16u << 20)
+#define GATHER_MESSAGE_MIN 4096u
+#define GATHER_MESSAGE_MAX (16u << 20)
 
 enum {
     GATHER_MORE = 1,  /* there is more already */
@@ -70,13 +70,14 @@ _Static_assert(sizeof(gather_part) == 32, "no padding in a record");
 
 typedef struct gather_writer {
     unsigned char *data;
-    size_t room, used;
+    size_t capacity, used;
     gather_head head; /* filled in by the caller but for bytes, records */
 } gather_writer;
 
-void gather__begin(gather_writer *w, void *data, size_t room, uint32_t host);
+void gather__begin(gather_writer *w, void *data, size_t capacity,
+                   uint32_t host);
 /* Room for the body of one more record with a name of this length. */
-size_t gather__room(const gather_writer *w, size_t name_bytes);
+size_t gather__capacity(const gather_writer *w, size_t name_bytes);
 /* Adds a record; `body` NULL: only its place, which is given back. NULL when
  * there is no room for it. */
 void *gather__add(gather_writer *w, const gather_part *part, const char *name,
@@ -129,7 +130,7 @@ const char *gather__run_get(void);
 typedef struct gather_sums {
     scopes_statistic *items;
     uint32_t *table; /* place in `items` plus one; open addressing */
-    uint32_t used, room;
+    uint32_t used, capacity;
     uint64_t window_ns;
     eventspace_meta meta; /* whose ticks they are */
     /* What the last tuple's end was turned into. */

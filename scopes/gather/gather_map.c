@@ -131,20 +131,20 @@ static void address_copy(gather_build *b, uint32_t host, const char *address)
 
 static uint32_t traces_add(gather_build *b, uint32_t host, const char *name)
 {
-    const scopes_pace *pace = &b->options->pace;
+    const scopes_throttle *throttle = &b->options->throttle;
     uint32_t node = node_add(b, host, "traces", "read", name, 0);
     paths_attributes *attributes = of_node(b, node);
 
     if (b->options->run)
         set(b, attributes, "run", "%s", b->options->run);
     set(b, attributes, "interval", "%ums",
-        pace->interval_ms ? pace->interval_ms : 100);
-    if (pace->batch)
-        set(b, attributes, "batch", "%u", pace->batch);
-    if (pace->share > 0 && pace->share < 1)
-        set(b, attributes, "share", "%g", pace->share);
-    if (pace->lag)
-        set(b, attributes, "lag", "%llu", (unsigned long long)pace->lag);
+        throttle->interval_ms ? throttle->interval_ms : 100);
+    if (throttle->batch)
+        set(b, attributes, "batch", "%u", throttle->batch);
+    if (throttle->share > 0 && throttle->share < 1)
+        set(b, attributes, "share", "%g", throttle->share);
+    if (throttle->lag)
+        set(b, attributes, "lag", "%llu", (unsigned long long)throttle->lag);
     return node;
 }
 
@@ -165,7 +165,7 @@ static void filter_add(gather_build *b, uint32_t host, const char *name,
     const scopes_gather_options *o = b->options;
     paths_attributes *attributes;
 
-    if (!o->collectors && !o->threads && !o->verbs && !o->least_ns)
+    if (!o->collectors && !o->threads && !o->verbs && !o->min_ns)
         return;
     attributes = above(b, host, "filter", name, top);
     if (o->collectors)
@@ -174,8 +174,8 @@ static void filter_add(gather_build *b, uint32_t host, const char *name,
         set(b, attributes, "threads", "%s", o->threads);
     if (o->verbs)
         set(b, attributes, "verbs", "%s", o->verbs);
-    if (o->least_ns)
-        set(b, attributes, "least", "%lluns", (unsigned long long)o->least_ns);
+    if (o->min_ns)
+        set(b, attributes, "least", "%lluns", (unsigned long long)o->min_ns);
 }
 
 /* The element, what writes its one tuple, and the wrappers above it. Gives
@@ -309,25 +309,25 @@ static int options_check(const scopes_gather_options *o)
         return pastset_fail(PASTSET_EINVAL,
                             "a gatherer of one child would gather nothing: "
                             "give a fanout of 2 or more, or 0");
-    if (o->message_bytes && (o->message_bytes < GATHER_MESSAGE_LEAST ||
-                             o->message_bytes > GATHER_MESSAGE_MOST))
+    if (o->message_bytes && (o->message_bytes < GATHER_MESSAGE_MIN ||
+                             o->message_bytes > GATHER_MESSAGE_MAX))
         return pastset_fail(
             PASTSET_EINVAL, "messages of %u bytes: give %u to %u",
-            o->message_bytes, GATHER_MESSAGE_LEAST, GATHER_MESSAGE_MOST);
+            o->message_bytes, GATHER_MESSAGE_MIN, GATHER_MESSAGE_MAX);
     return 0;
 }
 
 static int map_finish(gather_build *b, paths_map **out)
 {
-    paths_complaints complaints = {0};
+    paths_diagnostics diagnostics = {0};
 
     if (!b->err)
-        b->err = paths_map_check(b->map, &complaints);
+        b->err = paths_map_check(b->map, &diagnostics);
     if (!b->err)
         *out = b->map;
     else
         paths_map_destroy(b->map);
-    paths_complaints_clear(&complaints);
+    paths_diagnostics_clear(&diagnostics);
     return b->err;
 }
 

@@ -6,21 +6,21 @@
 
 /* --- making --- */
 
-void gather__begin(gather_writer *w, void *data, size_t room, uint32_t host)
+void gather__begin(gather_writer *w, void *data, size_t capacity, uint32_t host)
 {
     memset(w, 0, sizeof(*w));
     w->data = data;
-    w->room = room;
+    w->capacity = capacity;
     w->used = sizeof(w->head);
     w->head.magic = GATHER_MAGIC;
     w->head.version = GATHER_VERSION;
     w->head.host = host;
 }
 
-size_t gather__room(const gather_writer *w, size_t name_bytes)
+size_t gather__capacity(const gather_writer *w, size_t name_bytes)
 {
     size_t taken = w->used + sizeof(gather_part) + gather__padded(name_bytes);
-    return taken < w->room ? (w->room - taken) & ~(size_t)3 : 0;
+    return taken < w->capacity ? (w->capacity - taken) & ~(size_t)3 : 0;
 }
 
 /* Copies, and fills up with zeros to four bytes. */
@@ -42,7 +42,7 @@ void *gather__add(gather_writer *w, const gather_part *part, const char *name,
     size_t bytes = sizeof(*part) + gather__padded(part->name_bytes) +
                    gather__padded(part->bytes);
 
-    if (bytes > w->room - w->used)
+    if (bytes > w->capacity - w->used)
         return NULL;
     at = put(at, part, sizeof(*part));
     place = put(at, name, part->name_bytes);
@@ -88,17 +88,17 @@ bool gather__next(gather_reader *r, gather_part *part)
 /* What a kind says of the length of its body, and of its name. */
 static bool part_holds(const gather_part *part, const unsigned char *name)
 {
-    bool lane = false;
+    bool stream = false;
     size_t each = 0;
 
     switch (part->kind) {
     case SCOPES_RECORD_TUPLES:
-        lane = true;
+        stream = true;
         each = sizeof(eventspace_trace);
         break;
     case SCOPES_RECORD_COUNTED:
-    case SCOPES_RECORD_LANE_END:
-        lane = true;
+    case SCOPES_RECORD_STREAM_END:
+        stream = true;
         break;
     case SCOPES_RECORD_STATISTICS:
         each = sizeof(scopes_statistic);
@@ -113,15 +113,15 @@ static bool part_holds(const gather_part *part, const unsigned char *name)
     default:
         return false;
     }
-    if (lane &&
-        (part->count > part->span && part->kind != SCOPES_RECORD_LANE_END))
+    if (stream &&
+        (part->count > part->span && part->kind != SCOPES_RECORD_STREAM_END))
         return false;
-    if (lane && part->span > UINT64_MAX - part->index)
+    if (stream && part->span > UINT64_MAX - part->index)
         return false;
     if (part->bytes != part->count * each &&
         (each || part->bytes)) /* COUNTED has a count and no body */
         return false;
-    if (!lane)
+    if (!stream)
         return part->name_bytes == 0;
     return part->name_bytes > 0 && part->name_bytes < PASTSET_NAME_BYTES &&
            !memchr(name, 0, part->name_bytes);
@@ -164,8 +164,8 @@ static void record_of(scopes_record *out, const gather_head *head,
 {
     out->kind = (scopes_record_kind)part->kind;
     out->host = head->host;
-    memcpy(out->lane, r->name, part->name_bytes);
-    out->lane[part->name_bytes] = 0;
+    memcpy(out->stream, r->name, part->name_bytes);
+    out->stream[part->name_bytes] = 0;
     out->index = part->index;
     out->span = part->span;
     out->count = part->count;

@@ -1,6 +1,6 @@
 /* gather_mirror.c - what a scope gathers, as a run directory.
  *
- * Tuples go into archives. Of a lane an archive wants indexes without gaps,
+ * Tuples go into archives. Of a stream an archive wants indexes without gaps,
  * but for losses; so those that a filter left out do not count: a tuple's
  * index in the mirror is its own less those left out before it. */
 #include "scopes/gather/gather_internal.h"
@@ -18,16 +18,16 @@
 
 #define FLUSH_NS 1000000000
 
-typedef struct mirror_lane {
+typedef struct mirror_stream {
     char name[PASTSET_NAME_BYTES];
     uint64_t next;     /* index that is expected */
     uint64_t left_out; /* by a filter, up to there */
-} mirror_lane;
+} mirror_stream;
 
 typedef struct mirror_host {
     scopes_archive_writer *archive; /* NULL: not yet */
-    mirror_lane *lanes;
-    size_t lane_count, lane_room, lane_at;
+    mirror_stream *streams;
+    size_t stream_count, stream_capacity, stream_at;
     eventspace_meta meta;
     bool has_meta, ended;
     bool heard;            /* since the last turn */
@@ -126,69 +126,71 @@ static int archive_open(scopes_mirror *m, uint32_t host)
                : scopes_archive_create(&m->hosts[host].archive, file, name);
 }
 
-static mirror_lane *lane_of(mirror_host *h, const char *name)
+static mirror_stream *stream_of(mirror_host *h, const char *name)
 {
-    for (size_t i = 0; i < h->lane_count; i++) {
-        size_t at = (h->lane_at + i) % h->lane_count;
-        if (strcmp(h->lanes[at].name, name) == 0) {
-            h->lane_at = at;
-            return &h->lanes[at];
+    for (size_t i = 0; i < h->stream_count; i++) {
+        size_t at = (h->stream_at + i) % h->stream_count;
+        if (strcmp(h->streams[at].name, name) == 0) {
+            h->stream_at = at;
+            return &h->streams[at];
         }
     }
-    if (h->lane_count == h->lane_room) {
-        size_t room = h->lane_room ? 2 * h->lane_room : 16;
-        mirror_lane *lanes = realloc(h->lanes, room * sizeof(*lanes));
-        if (!lanes)
+    if (h->stream_count == h->stream_capacity) {
+        size_t capacity = h->stream_capacity ? 2 * h->stream_capacity : 16;
+        mirror_stream *streams =
+            realloc(h->streams, capacity * sizeof(*streams));
+        if (!streams)
             return NULL;
-        h->lanes = lanes;
-        h->lane_room = room;
+        h->streams = streams;
+        h->stream_capacity = capacity;
     }
-    h->lane_at = h->lane_count++;
-    memset(&h->lanes[h->lane_at], 0, sizeof(*h->lanes));
-    snprintf(h->lanes[h->lane_at].name, PASTSET_NAME_BYTES, "%s", name);
-    return &h->lanes[h->lane_at];
+    h->stream_at = h->stream_count++;
+    memset(&h->streams[h->stream_at], 0, sizeof(*h->streams));
+    snprintf(h->streams[h->stream_at].name, PASTSET_NAME_BYTES, "%s", name);
+    return &h->streams[h->stream_at];
 }
 
 /* Tuples, or tuples that are in statistics. */
 static int tuples_take(mirror_host *h, const scopes_record *r)
 {
-    mirror_lane *lane = lane_of(h, r->lane);
+    mirror_stream *stream = stream_of(h, r->stream);
     int err = 0;
 
-    if (!lane)
+    if (!stream)
         return no_memory();
-    if (r->index < lane->next)
+    if (r->index < stream->next)
         return pastset_fail(PASTSET_EPROTO,
-                            "lane %s: tuples from %llu come after %llu",
-                            r->lane, (unsigned long long)r->index,
-                            (unsigned long long)lane->next);
+                            "stream %s: tuples from %llu come after %llu",
+                            r->stream, (unsigned long long)r->index,
+                            (unsigned long long)stream->next);
     if (r->kind == SCOPES_RECORD_TUPLES && r->count && h->archive)
-        err = scopes_archive_append(
-            h->archive, r->lane, r->index - lane->left_out, r->body, r->count);
+        err = scopes_archive_append(h->archive, r->stream,
+                                    r->index - stream->left_out, r->body,
+                                    r->count);
     h->ledger.seen += r->count;
     h->ledger.beside += r->span - r->count;
-    h->ledger.missed += r->index - lane->next;
-    lane->next = r->index + r->span;
-    lane->left_out += r->span - r->count;
+    h->ledger.missed += r->index - stream->next;
+    stream->next = r->index + r->span;
+    stream->left_out += r->span - r->count;
     return err;
 }
 
-static int lane_end_take(mirror_host *h, const scopes_record *r)
+static int stream_end_take(mirror_host *h, const scopes_record *r)
 {
-    mirror_lane *lane = lane_of(h, r->lane);
+    mirror_stream *stream = stream_of(h, r->stream);
 
-    if (!lane)
+    if (!stream)
         return no_memory();
-    if (r->index < lane->next)
+    if (r->index < stream->next)
         return pastset_fail(
-            PASTSET_EPROTO, "lane %s: it ends at %llu, before %llu", r->lane,
-            (unsigned long long)r->index, (unsigned long long)lane->next);
-    h->ledger.missed += r->index - lane->next + r->span;
-    lane->next = r->index;
+            PASTSET_EPROTO, "stream %s: it ends at %llu, before %llu", r->stream,
+            (unsigned long long)r->index, (unsigned long long)stream->next);
+    h->ledger.missed += r->index - stream->next + r->span;
+    stream->next = r->index;
     if (!h->archive)
         return 0;
-    return scopes_archive_end_lane(h->archive, r->lane,
-                                   r->index - lane->left_out, r->span);
+    return scopes_archive_end_stream(h->archive, r->stream,
+                                     r->index - stream->left_out, r->span);
 }
 
 /* --- meta, map --- */
@@ -239,7 +241,7 @@ static int ledger_take(scopes_mirror *m, mirror_host *h, const scopes_record *r)
     return r->ended ? ended_take(m, h) : 0;
 }
 
-#define MAP_MOST (256u << 20)
+#define MAP_MAX (256u << 20)
 
 static int map_piece(scopes_mirror *m, const scopes_record *r)
 {
@@ -249,7 +251,7 @@ static int map_piece(scopes_mirror *m, const scopes_record *r)
 
     if (m->map)
         return 0;
-    if (r->index != m->map_bytes || r->span > MAP_MOST)
+    if (r->index != m->map_bytes || r->span > MAP_MAX)
         return pastset_fail(PASTSET_EPROTO,
                             "a piece of the map at %llu of %llu bytes, after "
                             "%zu",
@@ -293,8 +295,8 @@ static int host_record(scopes_mirror *m, const scopes_record *r)
     case SCOPES_RECORD_TUPLES:
     case SCOPES_RECORD_COUNTED:
         return tuples_take(h, r);
-    case SCOPES_RECORD_LANE_END:
-        return lane_end_take(h, r);
+    case SCOPES_RECORD_STREAM_END:
+        return stream_end_take(h, r);
     case SCOPES_RECORD_META:
         return meta_take(m, h, r);
     case SCOPES_RECORD_LEDGER:
@@ -382,7 +384,7 @@ int scopes_mirror_close(scopes_mirror *m)
             cost_note(m, &m->hosts[i]);
         r = scopes_archive_close(m->hosts[i].archive);
         err = err ? err : r;
-        free(m->hosts[i].lanes);
+        free(m->hosts[i].streams);
     }
     free(m->hosts);
     if (m->map)

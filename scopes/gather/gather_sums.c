@@ -29,7 +29,7 @@ void gather__sums_fini(gather_sums *s)
 static uint32_t place_of(const gather_sums *s, uint32_t collector,
                          uint64_t window)
 {
-    uint32_t mask = 2 * s->room - 1;
+    uint32_t mask = 2 * s->capacity - 1;
     uint64_t hash =
         collector * 0x9e3779b97f4a7c15u ^ window * 0xff51afd7ed558ccdu;
     uint32_t at = (uint32_t)(hash >> 32) & mask;
@@ -44,8 +44,8 @@ static uint32_t place_of(const gather_sums *s, uint32_t collector,
 
 void gather__sums_clear(gather_sums *s)
 {
-    if (s->used > s->room / 8) {
-        memset(s->table, 0, 2 * (size_t)s->room * sizeof(*s->table));
+    if (s->used > s->capacity / 8) {
+        memset(s->table, 0, 2 * (size_t)s->capacity * sizeof(*s->table));
     } else {
         /* From the last one: those before it are found without it. */
         for (uint32_t i = s->used; i-- > 0;)
@@ -57,9 +57,9 @@ void gather__sums_clear(gather_sums *s)
 
 static int grow(gather_sums *s)
 {
-    uint32_t room = s->room ? 2 * s->room : 64;
-    scopes_statistic *items = realloc(s->items, room * sizeof(*items));
-    uint32_t *table = calloc(2 * (size_t)room, sizeof(*table));
+    uint32_t capacity = s->capacity ? 2 * s->capacity : 64;
+    scopes_statistic *items = realloc(s->items, capacity * sizeof(*items));
+    uint32_t *table = calloc(2 * (size_t)capacity, sizeof(*table));
 
     if (items)
         s->items = items;
@@ -69,7 +69,7 @@ static int grow(gather_sums *s)
     }
     free(s->table);
     s->table = table;
-    s->room = room;
+    s->capacity = capacity;
     for (uint32_t i = 0; i < s->used; i++)
         table[place_of(s, items[i].collector, items[i].window)] = i + 1;
     return 0;
@@ -82,12 +82,12 @@ static scopes_statistic *sum_of(gather_sums *s, uint32_t collector,
 {
     uint32_t at;
 
-    if (s->used == s->room && grow(s))
+    if (s->used == s->capacity && grow(s))
         return NULL;
     at = place_of(s, collector, window);
     if (!s->table[at]) {
         s->items[s->used] = (scopes_statistic){
-            .collector = collector, .window = window, .least_ns = UINT64_MAX};
+            .collector = collector, .window = window, .min_ns = UINT64_MAX};
         s->table[at] = ++s->used;
     }
     return &s->items[s->table[at] - 1];
@@ -140,8 +140,8 @@ int gather__sums_tuples(gather_sums *s, const void *events, uint32_t count)
         sum->failed += e->status != 0;
         sum->bytes += e->bytes;
         sum->total_ns += ns;
-        sum->least_ns = ns < sum->least_ns ? ns : sum->least_ns;
-        sum->most_ns = ns > sum->most_ns ? ns : sum->most_ns;
+        sum->min_ns = ns < sum->min_ns ? ns : sum->min_ns;
+        sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
     }
     return 0;
 }
@@ -159,9 +159,9 @@ int gather__sums_merge(gather_sums *s, const scopes_statistic *item)
     sum->failed += item->failed;
     sum->bytes += item->bytes;
     sum->total_ns += item->total_ns;
-    if (item->least_ns < sum->least_ns)
-        sum->least_ns = item->least_ns;
-    if (item->most_ns > sum->most_ns)
-        sum->most_ns = item->most_ns;
+    if (item->min_ns < sum->min_ns)
+        sum->min_ns = item->min_ns;
+    if (item->max_ns > sum->max_ns)
+        sum->max_ns = item->max_ns;
     return 0;
 }

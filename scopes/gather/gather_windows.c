@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define HOSTS_MOST 65536 /* where the map is not known */
+#define HOSTS_MAX 65536 /* where the map is not known */
 
 typedef struct windows_host {
     gather_sums sums;
@@ -128,7 +128,7 @@ int scopes_windows_record(const scopes_record *r, void *context)
 
     if (r->host == PATHS_NONE)
         return 0;
-    if (r->host >= (w->app ? w->app->host_count : HOSTS_MOST))
+    if (r->host >= (w->app ? w->app->host_count : HOSTS_MAX))
         return pastset_fail(PASTSET_EPROTO, "a record of host %u", r->host);
     h = host_of(w, r->host);
     if (!h)
@@ -141,7 +141,7 @@ int scopes_windows_record(const scopes_record *r, void *context)
     else if (r->kind == SCOPES_RECORD_STATISTICS)
         err = statistics_take(h, r);
     else if (r->kind == SCOPES_RECORD_LEDGER) {
-        /* While it has more, one lane may be far ahead of the others. */
+        /* While it has more, one stream may be far ahead of the others. */
         h->ended = r->ended;
         if (!r->more)
             h->over = h->newest;
@@ -199,8 +199,8 @@ static void row_add(scopes_table *table, const scopes_windows *w, uint32_t host,
     scopes_table_integer(table, (int64_t)s->bytes);
     scopes_table_integer(table, (int64_t)s->total_ns);
     scopes_table_integer(table, (int64_t)(s->total_ns / s->count));
-    scopes_table_integer(table, (int64_t)s->least_ns);
-    scopes_table_integer(table, (int64_t)s->most_ns);
+    scopes_table_integer(table, (int64_t)s->min_ns);
+    scopes_table_integer(table, (int64_t)s->max_ns);
 }
 
 static int by_collector(const void *a, const void *b)

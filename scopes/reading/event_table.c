@@ -23,9 +23,9 @@ static int map_id(const paths_map *map, uint32_t node, uint64_t *id)
 }
 
 /* The collectors of the map: where each stands. */
-static int series_make(scopes_store *store)
+static int series_make(scopes_event_table *event_table)
 {
-    const paths_map *map = store->map;
+    const paths_map *map = event_table->map;
     uint64_t id;
     int err;
 
@@ -33,58 +33,60 @@ static int series_make(scopes_store *store)
         err = map_id(map, i, &id);
         if (err)
             return err;
-        if (id < map->node_count && id >= store->collectors)
-            store->collectors = (uint32_t)id + 1;
+        if (id < map->node_count && id >= event_table->collectors)
+            event_table->collectors = (uint32_t)id + 1;
     }
-    store->series = calloc(store->collectors + 1u, sizeof(*store->series));
-    if (!store->series)
+    event_table->series =
+        calloc(event_table->collectors + 1u, sizeof(*event_table->series));
+    if (!event_table->series)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
-                            store->collectors);
-    for (uint32_t i = 0; i < store->collectors; i++)
-        store->series[i].node = store->series[i].host = PATHS_NONE;
+                            event_table->collectors);
+    for (uint32_t i = 0; i < event_table->collectors; i++)
+        event_table->series[i].node = event_table->series[i].host = PATHS_NONE;
     for (uint32_t i = 0; i < map->node_count; i++) {
         err = map_id(map, i, &id);
-        if (!err && id < store->collectors) {
-            store->series[id].node = i;
-            store->series[id].host = map->nodes[i].host;
+        if (!err && id < event_table->collectors) {
+            event_table->series[id].node = i;
+            event_table->series[id].host = map->nodes[i].host;
         }
     }
     return 0;
 }
 
-static int store_create(scopes_store **out, const paths_map *map)
+static int event_table_create(scopes_event_table **out, const paths_map *map)
 {
-    scopes_store *store = calloc(1, sizeof(*store));
+    scopes_event_table *event_table = calloc(1, sizeof(*event_table));
     int err;
 
     *out = NULL;
-    if (!store)
+    if (!event_table)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a store");
-    store->map = map;
-    store->ledgers = calloc(map->host_count + 1u, sizeof(*store->ledgers));
-    err = store->ledgers
-              ? series_make(store)
+    event_table->map = map;
+    event_table->ledgers =
+        calloc(map->host_count + 1u, sizeof(*event_table->ledgers));
+    err = event_table->ledgers
+              ? series_make(event_table)
               : pastset_fail(PASTSET_ENOMEM, "no memory for %u hosts",
                              map->host_count);
     if (err) {
-        scopes_store_free(store);
+        scopes_event_table_free(event_table);
         return err;
     }
-    *out = store;
+    *out = event_table;
     return 0;
 }
 
-void scopes_store_free(scopes_store *store)
+void scopes_event_table_free(scopes_event_table *event_table)
 {
-    if (!store)
+    if (!event_table)
         return;
-    scopes_stack memory = {.events = store->memory,
-                           .mapped_bytes = store->memory_bytes};
+    scopes_stack memory = {.events = event_table->memory,
+                           .mapped_bytes = event_table->memory_bytes};
     scopes__stack_fini(&memory);
-    free(store->series);
-    free(store->ledgers);
-    free(store->before);
-    free(store);
+    free(event_table->series);
+    free(event_table->ledgers);
+    free(event_table->before);
+    free(event_table);
 }
 
 /* --- filling --- */
@@ -99,7 +101,7 @@ typedef struct filling {
 } filling;
 
 typedef struct loading {
-    scopes_store *store;
+    scopes_event_table *event_table;
     filling *series; /* by collector; a last one for all strange ones */
     bool more;       /* there were more than had been counted */
     scopes_stack kept;
@@ -108,17 +110,18 @@ typedef struct loading {
 /* Its place among `series`. */
 static inline uint32_t place(const loading *l, const eventspace_trace *event)
 {
-    return event->collector < l->store->collectors ? event->collector
-                                                   : l->store->collectors;
+    return event->collector < l->event_table->collectors
+               ? event->collector
+               : l->event_table->collectors;
 }
 
-static int loading_begin(loading *l, scopes_store *store)
+static int loading_begin(loading *l, scopes_event_table *event_table)
 {
-    *l = (loading){.store = store};
-    l->series = calloc(store->collectors + 1u, sizeof(*l->series));
+    *l = (loading){.event_table = event_table};
+    l->series = calloc(event_table->collectors + 1u, sizeof(*l->series));
     if (!l->series)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
-                            store->collectors);
+                            event_table->collectors);
     return 0;
 }
 
@@ -154,27 +157,27 @@ static int keep_batch(const scopes_batch *batch, void *context)
 /* Gives each series its part of the memory. */
 static int memory_divide(loading *l)
 {
-    scopes_store *store = l->store;
+    scopes_event_table *event_table = l->event_table;
     scopes_stack memory = {0};
     size_t count = 0;
     int err;
 
     /* Numbers that no collector has are as strange as too large ones. */
-    for (uint32_t i = 0; i < store->collectors; i++) {
-        if (store->series[i].node == PATHS_NONE) {
-            store->strange += l->series[i].count;
+    for (uint32_t i = 0; i < event_table->collectors; i++) {
+        if (event_table->series[i].node == PATHS_NONE) {
+            event_table->strange += l->series[i].count;
             l->series[i].count = 0;
         }
         count += l->series[i].count;
     }
-    store->strange += l->series[store->collectors].count;
-    l->series[store->collectors].count = 0;
+    event_table->strange += l->series[event_table->collectors].count;
+    l->series[event_table->collectors].count = 0;
     err = scopes__stack_reserve(&memory, count);
     if (err)
         return err;
-    store->memory = memory.events;
-    store->memory_bytes = memory.mapped_bytes;
-    for (uint32_t i = 0; i <= store->collectors; i++) {
+    event_table->memory = memory.events;
+    event_table->memory_bytes = memory.mapped_bytes;
+    for (uint32_t i = 0; i <= event_table->collectors; i++) {
         l->series[i].next = memory.events;
         if (l->series[i].count)
             memory.events += l->series[i].count;
@@ -206,12 +209,12 @@ static int fill_batch(const scopes_batch *batch, void *context)
 /* Sorts the series, and shows them. */
 static int series_finish(loading *l)
 {
-    eventspace_trace *begin = l->store->memory;
+    eventspace_trace *begin = l->event_table->memory;
     scopes_stack spare = {0};
     int err = 0;
 
-    for (uint32_t i = 0; i < l->store->collectors && !err; i++) {
-        scopes_series *series = &l->store->series[i];
+    for (uint32_t i = 0; i < l->event_table->collectors && !err; i++) {
+        scopes_series *series = &l->event_table->series[i];
         series->events = begin;
         series->count = (size_t)(l->series[i].next - begin);
         if (l->series[i].disorder)
@@ -233,17 +236,17 @@ static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
 }
 
 /* Walks all hosts. `ledgers`: notes what there was. */
-static int walk(loading *l, scopes_source *source, const scopes_wanted *wanted,
+static int walk(loading *l, scopes_source *source, const scopes_filter *filter,
                 scopes_each *each, bool ledgers)
 {
-    scopes_store *store = l->store;
+    scopes_event_table *event_table = l->event_table;
     int err = 0;
 
-    for (uint32_t i = 0; i < store->map->host_count && !err; i++) {
-        err = scopes_source_each(source, i, wanted, each, l,
-                                 ledgers ? &store->ledgers[i] : NULL);
+    for (uint32_t i = 0; i < event_table->map->host_count && !err; i++) {
+        err = scopes_source_each(source, i, filter, each, l,
+                                 ledgers ? &event_table->ledgers[i] : NULL);
         if (ledgers)
-            ledger_add(&store->ledger, &store->ledgers[i]);
+            ledger_add(&event_table->ledger, &event_table->ledgers[i]);
     }
     return err;
 }
@@ -251,7 +254,7 @@ static int walk(loading *l, scopes_source *source, const scopes_wanted *wanted,
 /* Was there just what had been counted? */
 static bool is_filled(const loading *l)
 {
-    for (uint32_t i = 0; i < l->store->collectors; i++) {
+    for (uint32_t i = 0; i < l->event_table->collectors; i++) {
         if (l->series[i].next != l->series[i].end)
             return false;
     }
@@ -261,24 +264,25 @@ static bool is_filled(const loading *l)
 /* Forgets what a first attempt came to. */
 static void loading_again(loading *l)
 {
-    scopes_store *store = l->store;
-    scopes_stack memory = {.events = store->memory,
-                           .mapped_bytes = store->memory_bytes};
+    scopes_event_table *event_table = l->event_table;
+    scopes_stack memory = {.events = event_table->memory,
+                           .mapped_bytes = event_table->memory_bytes};
 
     scopes__stack_fini(&memory);
-    store->memory = NULL;
-    store->memory_bytes = 0;
-    store->strange = 0;
-    store->ledger = (scopes_ledger){0};
-    memset(store->ledgers, 0, store->map->host_count * sizeof(*store->ledgers));
-    memset(l->series, 0, (store->collectors + 1u) * sizeof(*l->series));
+    event_table->memory = NULL;
+    event_table->memory_bytes = 0;
+    event_table->strange = 0;
+    event_table->ledger = (scopes_ledger){0};
+    memset(event_table->ledgers, 0,
+           event_table->map->host_count * sizeof(*event_table->ledgers));
+    memset(l->series, 0, (event_table->collectors + 1u) * sizeof(*l->series));
     l->more = false;
 }
 
 static int load_kept(loading *l, scopes_source *source,
-                     const scopes_wanted *wanted)
+                     const scopes_filter *filter)
 {
-    int err = walk(l, source, wanted, keep_batch, true);
+    int err = walk(l, source, filter, keep_batch, true);
 
     if (!err)
         err = memory_divide(l);
@@ -287,70 +291,71 @@ static int load_kept(loading *l, scopes_source *source,
     return err;
 }
 
-static int load(loading *l, scopes_source *source, const scopes_wanted *wanted)
+static int load(loading *l, scopes_source *source, const scopes_filter *filter)
 {
     int err;
 
     if (scopes_source_at_rest(source)) {
-        err = walk(l, source, wanted, count_batch, true);
+        err = walk(l, source, filter, count_batch, true);
         if (!err)
             err = memory_divide(l);
         if (!err)
-            err = walk(l, source, wanted, fill_batch, false);
+            err = walk(l, source, filter, fill_batch, false);
         if (err || is_filled(l))
             return err ? err : series_finish(l);
         /* So somebody does write: a process of another machine, say. */
         loading_again(l);
     }
-    err = load_kept(l, source, wanted);
+    err = load_kept(l, source, filter);
     return err ? err : series_finish(l);
 }
 
-static int store_give(scopes_store **out, scopes_store *store, int err)
+static int event_table_give(scopes_event_table **out,
+                            scopes_event_table *event_table, int err)
 {
     if (err) {
-        scopes_store_free(store);
+        scopes_event_table_free(event_table);
         return err;
     }
-    *out = store;
+    *out = event_table;
     return 0;
 }
 
-int scopes_store_load(scopes_store **out, scopes_source *source,
-                      const scopes_wanted *wanted)
+int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
+                            const scopes_filter *filter)
 {
     const paths_map *map = eventspace_run_map(scopes_source_run(source));
-    scopes_store *store;
+    scopes_event_table *event_table;
     loading l;
     int err;
 
     *out = NULL;
-    err = store_create(&store, map);
+    err = event_table_create(&event_table, map);
     if (err)
         return err;
-    err = loading_begin(&l, store);
+    err = loading_begin(&l, event_table);
     if (!err)
-        err = load(&l, source, wanted);
+        err = load(&l, source, filter);
     loading_end(&l);
-    return store_give(out, store, err);
+    return event_table_give(out, event_table, err);
 }
 
-int scopes_store_make(scopes_store **out, const paths_map *map,
-                      const eventspace_trace *events, size_t count,
-                      const scopes_ledger *ledger)
+int scopes_event_table_make(scopes_event_table **out, const paths_map *map,
+                            const eventspace_trace *events, size_t count,
+                            const scopes_ledger *ledger)
 {
     scopes_batch all = {.events = events, .count = count};
-    scopes_store *store;
+    scopes_event_table *event_table;
     loading l;
     int err;
 
     *out = NULL;
-    err = store_create(&store, map);
+    err = event_table_create(&event_table, map);
     if (err)
         return err;
-    store->ledger =
+    event_table->ledger =
         ledger ? *ledger : (scopes_ledger){.made = count, .seen = count};
-    err = loading_begin(&l, store);
+    err = loading_begin(&l, event_table);
     if (!err)
         err = count_batch(&all, &l);
     if (!err)
@@ -360,59 +365,62 @@ int scopes_store_make(scopes_store **out, const paths_map *map,
         err = series_finish(&l);
     }
     loading_end(&l);
-    return store_give(out, store, err);
+    return event_table_give(out, event_table, err);
 }
 
-const scopes_series *scopes_store_series(const scopes_store *store,
+const scopes_series *scopes_event_series(const scopes_event_table *event_table,
                                          uint32_t collector)
 {
     static const scopes_series none = {.node = PATHS_NONE, .host = PATHS_NONE};
 
-    return collector < store->collectors ? &store->series[collector] : &none;
+    return collector < event_table->collectors ? &event_table->series[collector]
+                                               : &none;
 }
 
 /* --- numbers --- */
 
 typedef struct numbering {
-    scopes_store *store;
+    scopes_event_table *event_table;
     const uint64_t *from_ticks;
 } numbering;
 
 static int number_batch(const scopes_batch *batch, void *context)
 {
     const numbering *n = context;
-    const scopes_store *store = n->store;
+    const scopes_event_table *event_table = n->event_table;
 
     for (size_t i = 0; i < batch->count; i++) {
         const eventspace_trace *event = &batch->events[i];
-        if (event->collector < store->collectors &&
+        if (event->collector < event_table->collectors &&
             event->end < n->from_ticks[batch->host])
-            store->before[event->collector]++;
+            event_table->before[event->collector]++;
     }
     return 0;
 }
 
-int scopes_store_number(scopes_store *store, scopes_source *source,
-                        const uint64_t *from_ticks)
+int scopes_event_table_number(scopes_event_table *event_table,
+                              scopes_source *source, const uint64_t *from_ticks)
 {
-    numbering n = {.store = store, .from_ticks = from_ticks};
+    numbering n = {.event_table = event_table, .from_ticks = from_ticks};
     /* Those that began before it: more than those that also ended by then. */
-    scopes_wanted wanted = {.to_ticks = from_ticks};
+    scopes_filter filter = {.to_ticks = from_ticks};
     int err = 0;
 
-    free(store->before);
-    store->before = calloc(store->collectors + 1u, sizeof(*store->before));
-    if (!store->before)
+    free(event_table->before);
+    event_table->before =
+        calloc(event_table->collectors + 1u, sizeof(*event_table->before));
+    if (!event_table->before)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
-                            store->collectors);
-    for (uint32_t i = 0; i < store->map->host_count && !err; i++)
-        err = scopes_source_each(source, i, &wanted, number_batch, &n, NULL);
+                            event_table->collectors);
+    for (uint32_t i = 0; i < event_table->map->host_count && !err; i++)
+        err = scopes_source_each(source, i, &filter, number_batch, &n, NULL);
     return err;
 }
 
-uint64_t scopes_store_first(const scopes_store *store, uint32_t collector)
+uint64_t scopes_event_table_first(const scopes_event_table *event_table,
+                                  uint32_t collector)
 {
-    if (store->before && collector < store->collectors)
-        return store->before[collector];
-    return store->ledger.beside ? SCOPES_NO_NUMBER : 0;
+    if (event_table->before && collector < event_table->collectors)
+        return event_table->before[collector];
+    return event_table->ledger.beside ? SCOPES_NO_NUMBER : 0;
 }

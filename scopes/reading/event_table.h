@@ -2,11 +2,11 @@
  * from.
  *
  * Series are in the order of `start` (then of `sequence`, then of `thread`). A
- * store takes 36 bytes for each tuple that is wanted (twice that while a run
- * that goes on, or an archive, is loaded), so for large runs a window or the
- * collectors that a view needs are asked for.
+ * event table takes 36 bytes for each tuple that is wanted (twice that while a
+ * run that goes on, or an archive, is loaded), so for large runs a window or
+ * the collectors that a view needs are asked for.
  *
- * Threads:   a store that is loaded may be read by any number of threads.
+ * Threads:   an event table that is loaded may be read by any number of threads.
  * Ownership: load gives, free takes back. */
 #ifndef SCOPES_EVENT_TABLE_H
 #define SCOPES_EVENT_TABLE_H
@@ -21,7 +21,7 @@ typedef struct scopes_series {
     uint32_t host; /* of the map */
 } scopes_series;
 
-typedef struct scopes_store {
+typedef struct scopes_event_table {
     const paths_map *map;
     scopes_series *series;  /* by collector id */
     uint32_t collectors;    /* highest id + 1 */
@@ -29,37 +29,39 @@ typedef struct scopes_store {
     scopes_ledger ledger;   /* of all hosts */
     uint64_t strange; /* tuples of collectors that the map does not have: seen,
                          and in no series */
-    uint64_t *before; /* by collector: what scopes_store_number has counted;
-                         NULL: nothing */
+    uint64_t *before; /* by collector: what scopes_event_table_number has
+                         counted; NULL: nothing */
     eventspace_trace *memory; /* of all series */
     size_t memory_bytes;
-} scopes_store;
+} scopes_event_table;
 
-/* `wanted` NULL: everything. Errors: PASTSET_ENOMEM. */
-int scopes_store_load(scopes_store **out, scopes_source *source,
-                      const scopes_wanted *wanted);
+/* `filter` NULL: everything. Errors: PASTSET_ENOMEM. */
+int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
+                            const scopes_filter *filter);
 /* From tuples in memory; for tests and for windows that were gathered. They
  * are copied. `ledger` may be NULL: nothing was missed. */
-int scopes_store_make(scopes_store **out, const paths_map *map,
-                      const eventspace_trace *events, size_t count,
-                      const scopes_ledger *ledger);
+int scopes_event_table_make(scopes_event_table **out, const paths_map *map,
+                            const eventspace_trace *events, size_t count,
+                            const scopes_ledger *ledger);
 /* NULL is allowed. */
-void scopes_store_free(scopes_store *store);
+void scopes_event_table_free(scopes_event_table *event_table);
 
-/* For a store of a window of time: counts the tuples before it, so that those
- * in it have the numbers that they have in the whole run. Walks all of them.
- * `from_ticks`: as those that the store was loaded with.
- * Errors: PASTSET_ENOMEM. */
-int scopes_store_number(scopes_store *store, scopes_source *source,
-                        const uint64_t *from_ticks);
+/* For an event table of a window of time: counts the tuples before it, so that
+ * those in it have the numbers that they have in the whole run. Walks all of
+ * them. `from_ticks`: as those that the event table was loaded with. Errors:
+ * PASTSET_ENOMEM. */
+int scopes_event_table_number(scopes_event_table *event_table,
+                              scopes_source *source,
+                              const uint64_t *from_ticks);
 /* The number that the first tuple of a collector's series has among all of its
  * tuples in the run; SCOPES_NO_NUMBER: not known, as some were left out and
  * have not been counted. */
 #define SCOPES_NO_NUMBER UINT64_MAX
-uint64_t scopes_store_first(const scopes_store *store, uint32_t collector);
+uint64_t scopes_event_table_first(const scopes_event_table *event_table,
+                                  uint32_t collector);
 
 /* The series of a collector; an empty one when there is none. */
-const scopes_series *scopes_store_series(const scopes_store *store,
+const scopes_series *scopes_event_series(const scopes_event_table *event_table,
                                          uint32_t collector);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct scopes__key {
 
 typedef struct scopes__heap {
     scopes__key *keys; /* keys[0] is the least, if count > 0 */
-    uint32_t count, room;
+    uint32_t count, capacity;
 } scopes__heap;
 
 static inline bool scopes__key_before(const scopes__key *a,
@@ -66,13 +66,13 @@ static inline void scopes__heap_rise(scopes__heap *heap, uint32_t at,
 /* Errors: PASTSET_ENOMEM. */
 static inline int scopes__heap_add(scopes__heap *heap, scopes__key key)
 {
-    if (heap->count == heap->room) {
-        uint32_t room = heap->room ? 2 * heap->room : 16;
-        scopes__key *more = realloc(heap->keys, room * sizeof(*more));
+    if (heap->count == heap->capacity) {
+        uint32_t capacity = heap->capacity ? 2 * heap->capacity : 16;
+        scopes__key *more = realloc(heap->keys, capacity * sizeof(*more));
         if (!more)
             return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
         heap->keys = more;
-        heap->room = room;
+        heap->capacity = capacity;
     }
     scopes__heap_rise(heap, heap->count++, key);
     return 0;

@@ -33,9 +33,9 @@ static int bytes_copy(int from, int to, off_t at, off_t end)
     char bytes[65536];
 
     while (at < end) {
-        size_t most = end - at < (off_t)sizeof(bytes) ? (size_t)(end - at)
-                                                      : sizeof(bytes);
-        ssize_t got = pread(from, bytes, most, at);
+        size_t max = end - at < (off_t)sizeof(bytes) ? (size_t)(end - at)
+                                                     : sizeof(bytes);
+        ssize_t got = pread(from, bytes, max, at);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -215,19 +215,19 @@ static int host_choose(const merge *m, size_t host, offer *best, offer *fullest)
 
 /* What is missing or damaged of a host as it is in `out`; "" when nothing. */
 static void problem_tell(const merge *m, size_t host, const offer *best,
-                         const offer *fullest, char *out, size_t room)
+                         const offer *fullest, char *out, size_t capacity)
 {
     const eventspace_run_host *from;
 
     *out = 0;
     if (best->directory == m->count) {
-        snprintf(out, room, "none of the directories has its files");
+        snprintf(out, capacity, "none of the directories has its files");
         return;
     }
     from = eventspace_run_host_at(m->runs[best->directory], host);
     if (best->has_meta && fullest->events > best->events)
         snprintf(
-            out, room,
+            out, capacity,
             "%s has more of its events, %" PRIu64 " and not %" PRIu64
             ", but they were left, as nothing tells that they are of this "
             "run (%s); if they are, copy %s/%s.meta there and merge again",
@@ -235,7 +235,7 @@ static void problem_tell(const merge *m, size_t host, const offer *best,
             eventspace_run_host_at(m->runs[fullest->directory], host)->problem,
             m->directories[best->directory], from->name);
     else if (best->damaged)
-        snprintf(out, room, "%" PRIu64 " of its events can be read, but %s",
+        snprintf(out, capacity, "%" PRIu64 " of its events can be read, but %s",
                  best->events, from->problem);
 }
 

@@ -20,7 +20,7 @@
 #include "scopes/reading/event_table.h"
 #include "scopes/causality/topology.h"
 
-typedef struct scopes_look_options {
+typedef struct scopes_snapshot_options {
     int64_t from_ns, to_ns; /* since the first start of a host; INT64_MIN and
                                INT64_MAX: from the first, to the last */
     int64_t last_ns;        /* if > 0, instead of these: the last so many of
@@ -34,32 +34,32 @@ typedef struct scopes_look_options {
     scopes_clock_method method;
     uint32_t reference; /* host; PATHS_NONE */
     uint64_t too_many;  /* from so many events of a run on; 0: 16 million */
-} scopes_look_options;
+} scopes_snapshot_options;
 
-#define SCOPES_LOOK_ALL                                                        \
+#define SCOPES_SNAPSHOT_ALL                                                    \
     {                                                                          \
         .from_ns = INT64_MIN, .to_ns = INT64_MAX, .thread = PATHS_NONE,        \
         .reference = PATHS_NONE                                                \
     }
 
-typedef struct scopes_look {
+typedef struct scopes_snapshot {
     eventspace_run *run;
-    scopes_look_options options;
+    scopes_snapshot_options options;
     scopes_source *source;
-    scopes_ways *ways;
-    scopes_store *store;
+    scopes_topology *topology;
+    scopes_event_table *event_table;
     scopes_clocks *clocks;
     scopes_pending_list *pending; /* now, whatever the window */
     int64_t from_ns, to_ns;       /* what was asked for in the end */
-} scopes_look;
+} scopes_snapshot;
 
 /* Errors: PASTSET_EMAP, PASTSET_ENOMEM, PASTSET_EIO. */
-int scopes_look_take(scopes_look **out, eventspace_run *run,
-                     const scopes_look_options *options);
+int scopes_snapshot_take(scopes_snapshot **out, eventspace_run *run,
+                         const scopes_snapshot_options *options);
 /* Looks once more: refreshes the run and all that comes from it. After an
  * error the look can only be freed. */
-int scopes_look_again(scopes_look *look);
+int scopes_snapshot_again(scopes_snapshot *snapshot);
 /* NULL is allowed. */
-void scopes_look_free(scopes_look *look);
+void scopes_snapshot_free(scopes_snapshot *snapshot);
 
 #endif

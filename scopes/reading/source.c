@@ -1,6 +1,6 @@
-/* source.c - reading lanes from archives and spaces as if they were one.
+/* source.c - reading streams from archives and spaces as if they were one.
  *
- * A walk goes through the indexes of a lane from 0 to its end, which is fixed
+ * A walk goes through the indexes of a stream from 0 to its end, which is fixed
  * when it begins. Where a block of the archive begins, it is read, or passed
  * over by what its head says; everything between blocks is asked of the space.
  * What neither has is missed: so made = seen + missed + beside holds by
@@ -10,7 +10,7 @@
  * was looked at and before the walk comes to it. It was archived before, so at
  * a gap behind the last block known the archive is looked at again.
  *
- * Lanes are in the order of the ends, since a tuple is written when its
+ * Streams are in the order of the ends, since a tuple is written when its
  * operation comes up. So the first tuple of a window is found by bisecting; its
  * last is not, as an operation that came up late may have begun within it:
  * what follows is looked through. In an archive, heads of blocks say that. */
@@ -22,9 +22,9 @@
 #include "pastset/status.h"
 #include "scopes/archive/archive.h"
 
-/* Tuples that are read from a lane at a time: 144 KiB, which stay in the
+/* Tuples that are read from a stream at a time: 144 KiB, which stay in the
  * cache until they have been looked at. */
-#define LANE_TUPLES 4096
+#define STREAM_TUPLES 4096
 
 struct scopes_source {
     eventspace_run *run;
@@ -36,20 +36,20 @@ struct scopes_source {
 typedef struct walk {
     scopes_source *source;
     size_t host;
-    const scopes_wanted *wanted;
+    const scopes_filter *filter;
     uint64_t from, to; /* ticks; 0 and UINT64_MAX: at any time */
     bool all;          /* no tuple is beside what is wanted */
     uint32_t collectors;
     scopes_archive *archive; /* NULL: none */
-    bool *visited;           /* lanes of the archive; NULL: none */
+    bool *visited;           /* streams of the archive; NULL: none */
     size_t archived;         /* how many these are */
     scopes_each *each;
     void *context;
     scopes_ledger ledger;
 
-    /* The lane that it is in. */
-    eventspace_lane lane; /* both elements NULL: the archive's only */
-    eventspace_lane_counts counts;
+    /* The stream that it is in. */
+    eventspace_stream stream; /* both elements NULL: the archive's only */
+    eventspace_stream_counts counts;
     size_t in_archive; /* SIZE_MAX: it is not */
     size_t block;      /* the next of its blocks */
     uint64_t index;    /* the next tuple */
@@ -162,12 +162,12 @@ bool scopes_source_at_rest(const scopes_source *source)
 
 static bool is_wanted(const walk *w, const eventspace_trace *event)
 {
-    const scopes_wanted *wanted = w->wanted;
+    const scopes_filter *filter = w->filter;
 
     return event->end >= w->from && event->start <= w->to &&
-           (!wanted->one_thread || event->thread == wanted->thread) &&
-           (!wanted->collectors || (event->collector < w->collectors &&
-                                    wanted->collectors[event->collector]));
+           (!filter->one_thread || event->thread == filter->thread) &&
+           (!filter->collectors || (event->collector < w->collectors &&
+                                    filter->collectors[event->collector]));
 }
 
 /* Moves what is wanted to the front; gives how many these are, and where the
@@ -194,7 +194,7 @@ static int give(walk *w, eventspace_trace *events, size_t count)
     size_t first = 0;
     size_t kept = w->all ? count : sift(w, events, count, &first);
     scopes_batch batch = {.host = w->host,
-                          .lane = w->lane.name,
+                          .stream = w->stream.name,
                           .index = w->index + first,
                           .events = events,
                           .count = kept};
@@ -217,8 +217,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* How many tuples with an index from `from` to below `to` the lane has. */
-static uint64_t lane_has(const walk *w, uint64_t from, uint64_t to)
+/* How many tuples with an index from `from` to below `to` the stream has. */
+static uint64_t stream_has(const walk *w, uint64_t from, uint64_t to)
 {
     uint64_t drained = smaller(to, w->counts.drained);
     uint64_t begin = larger(from, larger(w->counts.first, w->counts.drained));
@@ -238,7 +238,7 @@ static void window_find(walk *w, uint64_t stop)
         uint64_t middle = low + (high - low) / 2, at = middle;
         eventspace_trace event;
         size_t count;
-        int err = eventspace_lane_read(&w->lane, &at, &event, 1, &count);
+        int err = eventspace_stream_read(&w->stream, &at, &event, 1, &count);
         if (err && err != PASTSET_EAGAIN)
             return; /* without help from damaged files */
         if (err || at >= high || event.end >= w->from)
@@ -246,7 +246,7 @@ static void window_find(walk *w, uint64_t stop)
         else
             low = at + 1;
     }
-    w->beside += lane_has(w, w->index, low);
+    w->beside += stream_has(w, w->index, low);
     w->index = low;
 }
 
@@ -262,24 +262,24 @@ static bool is_archived(walk *w)
     if (scopes_archive_refresh(w->archive) != 0)
         return false;
     if (w->in_archive == SIZE_MAX)
-        w->in_archive = scopes_archive_find(w->archive, w->lane.name);
+        w->in_archive = scopes_archive_find(w->archive, w->stream.name);
     return block_next(w, &block) && block.index < w->end;
 }
 
-/* The lane does not have what the walk has come to. */
+/* The stream does not have what the walk has come to. */
 static bool is_gap(const walk *w)
 {
-    eventspace_lane_counts counts;
+    eventspace_stream_counts counts;
 
-    eventspace_lane_count(&w->lane, &counts);
+    eventspace_stream_count(&w->stream, &counts);
     return w->index >= counts.drained && w->index < counts.first;
 }
 
-/* Gives what the lane itself has up to `stop`. Ends early where the archive
+/* Gives what the stream itself has up to `stop`. Ends early where the archive
  * has more. */
-static int lane_give(walk *w, uint64_t stop)
+static int stream_give(walk *w, uint64_t stop)
 {
-    if (!w->lane.present && !w->lane.drained) {
+    if (!w->stream.present && !w->stream.drained) {
         w->index = stop;
         return 0;
     }
@@ -291,11 +291,12 @@ static int lane_give(walk *w, uint64_t stop)
     while (w->index < stop) {
         uint64_t at = w->index;
         size_t count;
-        int err = eventspace_lane_read(&w->lane, &at, w->source->buffer,
-                                       smaller(LANE_TUPLES, stop - at), &count);
+        int err =
+            eventspace_stream_read(&w->stream, &at, w->source->buffer,
+                                   smaller(STREAM_TUPLES, stop - at), &count);
         if (err && err != PASTSET_EAGAIN)
             eventspace_run_note(w->source->run, w->host, "trace element %s: %s",
-                                w->lane.name, pastset_error());
+                                w->stream.name, pastset_error());
         if ((err || at > w->index) && is_archived(w))
             return 0;
         if (err && err != PASTSET_EFORMAT)
@@ -310,7 +311,7 @@ static int lane_give(walk *w, uint64_t stop)
 
 /* --- from archives --- */
 
-/* The first block of the lane that is not behind the walk. */
+/* The first block of the stream that is not behind the walk. */
 static bool block_next(walk *w, scopes_archive_block *block)
 {
     const uint32_t *blocks;
@@ -318,7 +319,7 @@ static bool block_next(walk *w, scopes_archive_block *block)
 
     if (w->in_archive == SIZE_MAX)
         return false;
-    blocks = scopes_archive_lane_blocks(w->archive, w->in_archive, &count);
+    blocks = scopes_archive_stream_blocks(w->archive, w->in_archive, &count);
     for (; w->block < count; w->block++) {
         *block = *scopes_archive_block_at(w->archive, blocks[w->block]);
         if (block->index + block->count > w->index)
@@ -327,20 +328,20 @@ static bool block_next(walk *w, scopes_archive_block *block)
     return false;
 }
 
-static bool block_wanted(const walk *w, const scopes_archive_block *block)
+static bool block_filter(const walk *w, const scopes_archive_block *block)
 {
-    const scopes_wanted *wanted = w->wanted;
+    const scopes_filter *filter = w->filter;
 
     if (block->to_ticks < w->from || block->from_ticks > w->to)
         return false;
-    if (wanted->one_thread && (wanted->thread < block->from_thread ||
-                               wanted->thread > block->to_thread))
+    if (filter->one_thread && (filter->thread < block->from_thread ||
+                               filter->thread > block->to_thread))
         return false;
-    if (!wanted->collectors)
+    if (!filter->collectors)
         return true;
     for (uint32_t i = block->from_collector;
          i <= block->to_collector && i < w->collectors; i++) {
-        if (wanted->collectors[i])
+        if (filter->collectors[i])
             return true;
     }
     return false;
@@ -352,18 +353,18 @@ static int block_give(walk *w, const scopes_archive_block *block)
     uint64_t stop = smaller(block->index + block->count, w->end);
 
     w->block++;
-    if (!block_wanted(w, block)) {
+    if (!block_filter(w, block)) {
         w->beside += stop - w->index;
         w->index = stop;
         return 0;
     }
     const uint32_t *blocks;
     size_t count;
-    blocks = scopes_archive_lane_blocks(w->archive, w->in_archive, &count);
+    blocks = scopes_archive_stream_blocks(w->archive, w->in_archive, &count);
     if (scopes_archive_read(w->archive, blocks[w->block - 1],
                             w->source->buffer) != 0) {
         eventspace_run_note(w->source->run, w->host, "%s", pastset_error());
-        return lane_give(w, stop); /* it may still be there */
+        return stream_give(w, stop); /* it may still be there */
     }
     return give(w, w->source->buffer + (w->index - block->index),
                 stop - w->index);
@@ -371,9 +372,9 @@ static int block_give(walk *w, const scopes_archive_block *block)
 
 /* --- walking --- */
 
-/* Puts the lane's counts into the walk's ledger: `all` of it, or as far as it
+/* Puts the stream's counts into the walk's ledger: `all` of it, or as far as it
  * was walked. */
-static void lane_account(walk *w, bool all)
+static void stream_account(walk *w, bool all)
 {
     uint64_t missed = w->end - w->seen - w->beside + w->counts.refused;
 
@@ -383,7 +384,7 @@ static void lane_account(walk *w, bool all)
     w->ledger.made += w->seen + w->beside + (all ? missed : 0);
 }
 
-static int lane_walk(walk *w)
+static int stream_walk(walk *w)
 {
     int err = 0;
 
@@ -395,54 +396,54 @@ static int lane_walk(walk *w)
         if (some && block.index <= w->index)
             err = block_give(w, &block);
         else
-            err = lane_give(w, some ? smaller(block.index, w->end) : w->end);
+            err = stream_give(w, some ? smaller(block.index, w->end) : w->end);
     }
-    lane_account(w, !err);
+    stream_account(w, !err);
     return err;
 }
 
-/* What the archive says of a lane counts as well as what the lane does. */
-static void lane_archived(walk *w, size_t in_archive)
+/* What the archive says of a stream counts as well as what the stream does. */
+static void stream_archived(walk *w, size_t in_archive)
 {
     w->in_archive = in_archive;
     if (in_archive != SIZE_MAX) {
-        const scopes_archive_lane *lane =
-            scopes_archive_lane_at(w->archive, in_archive);
-        w->end = larger(w->end, larger(lane->written, lane->next));
-        w->counts.refused = larger(w->counts.refused, lane->refused);
+        const scopes_archive_stream *stream =
+            scopes_archive_stream_at(w->archive, in_archive);
+        w->end = larger(w->end, larger(stream->written, stream->next));
+        w->counts.refused = larger(w->counts.refused, stream->refused);
         if (in_archive < w->archived)
             w->visited[in_archive] = true;
     }
 }
 
-static int lane_of_run(const eventspace_lane *lane, void *context)
+static int stream_of_run(const eventspace_stream *stream, void *context)
 {
     walk *w = context;
     size_t in_archive = SIZE_MAX;
 
-    w->lane = *lane;
-    eventspace_lane_count(&w->lane, &w->counts);
+    w->stream = *stream;
+    eventspace_stream_count(&w->stream, &w->counts);
     w->end = w->counts.written;
     if (w->archive)
-        in_archive = scopes_archive_find(w->archive, lane->name);
-    lane_archived(w, in_archive);
-    return lane_walk(w);
+        in_archive = scopes_archive_find(w->archive, stream->name);
+    stream_archived(w, in_archive);
+    return stream_walk(w);
 }
 
-/* Lanes of which only the archive knows. */
-static int lanes_of_archive(walk *w)
+/* Streams of which only the archive knows. */
+static int streams_of_archive(walk *w)
 {
     int err = 0;
 
     for (size_t i = 0; i < w->archived && !err; i++) {
         if (w->visited[i])
             continue;
-        w->lane = (eventspace_lane){
-            .name = scopes_archive_lane_at(w->archive, i)->name};
-        w->counts = (eventspace_lane_counts){0};
+        w->stream = (eventspace_stream){
+            .name = scopes_archive_stream_at(w->archive, i)->name};
+        w->counts = (eventspace_stream_counts){0};
         w->end = 0;
-        lane_archived(w, i);
-        err = lane_walk(w);
+        stream_archived(w, i);
+        err = stream_walk(w);
     }
     return err;
 }
@@ -450,12 +451,12 @@ static int lanes_of_archive(walk *w)
 static int visits_begin(walk *w)
 {
     if (w->archive)
-        w->archived = scopes_archive_lanes(w->archive);
+        w->archived = scopes_archive_streams(w->archive);
     if (w->archived == 0)
         return 0;
     w->visited = calloc(w->archived, sizeof(*w->visited));
     if (!w->visited)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu lanes",
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu streams",
                             w->archived);
     return 0;
 }
@@ -469,13 +470,13 @@ static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
 }
 
 int scopes_source_each(scopes_source *source, size_t host,
-                       const scopes_wanted *wanted, scopes_each *each,
+                       const scopes_filter *filter, scopes_each *each,
                        void *context, scopes_ledger *ledger)
 {
-    static const scopes_wanted everything;
+    static const scopes_filter everything;
     walk w = {.source = source,
               .host = host,
-              .wanted = wanted ? wanted : &everything,
+              .filter = filter ? filter : &everything,
               .to = UINT64_MAX,
               .collectors = eventspace_run_collectors(source->run),
               .each = each,
@@ -485,18 +486,18 @@ int scopes_source_each(scopes_source *source, size_t host,
     if (host >= eventspace_run_host_count(source->run))
         return pastset_fail(PASTSET_EINVAL, "%s: no host number %zu",
                             eventspace_run_directory(source->run), host);
-    if (w.wanted->from_ticks)
-        w.from = w.wanted->from_ticks[host];
-    if (w.wanted->to_ticks)
-        w.to = w.wanted->to_ticks[host];
-    w.all = w.from == 0 && w.to == UINT64_MAX && !w.wanted->collectors &&
-            !w.wanted->one_thread;
+    if (w.filter->from_ticks)
+        w.from = w.filter->from_ticks[host];
+    if (w.filter->to_ticks)
+        w.to = w.filter->to_ticks[host];
+    w.all = w.from == 0 && w.to == UINT64_MAX && !w.filter->collectors &&
+            !w.filter->one_thread;
     w.archive = source->archives[host];
     err = visits_begin(&w);
     if (!err)
-        err = eventspace_run_lanes_each(source->run, host, lane_of_run, &w);
+        err = eventspace_run_streams_each(source->run, host, stream_of_run, &w);
     if (!err)
-        err = lanes_of_archive(&w);
+        err = streams_of_archive(&w);
     free(w.visited);
     if (ledger)
         ledger_add(ledger, &w.ledger);
@@ -514,7 +515,7 @@ int scopes_source_count(scopes_source *source, size_t host, scopes_ledger *out)
 {
     size_t hosts = eventspace_run_host_count(scopes_source_run(source));
     uint64_t *never = malloc((hosts + 1) * sizeof(*never));
-    scopes_wanted wanted = {.from_ticks = never};
+    scopes_filter filter = {.from_ticks = never};
     int err;
 
     *out = (scopes_ledger){0};
@@ -522,7 +523,7 @@ int scopes_source_count(scopes_source *source, size_t host, scopes_ledger *out)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the hosts");
     for (size_t i = 0; i < hosts; i++)
         never[i] = UINT64_MAX;
-    err = scopes_source_each(source, host, &wanted, pass_over, NULL, out);
+    err = scopes_source_each(source, host, &filter, pass_over, NULL, out);
     free(never);
     out->seen += out->beside;
     out->beside = 0;

@@ -1,7 +1,7 @@
 /* source.h - the trace tuples of a run, wherever they are: in the spaces of
  * its hosts, in what was drained from them, and in archives.
  *
- * A lane (see eventspace/run/run.h) numbers its tuples from 0 without a gap;
+ * A stream (see eventspace/run/run.h) numbers its tuples from 0 without a gap;
  * each index is read from the archive if it is there, else from what was
  * drained, else from the space. What is in none of them is lost, and counted.
  * It is the same for a run that goes on, for one that is over, and for one that
@@ -44,20 +44,20 @@ typedef struct scopes_ledger {
 } scopes_ledger;
 
 /* What is wanted. All zero: everything. */
-typedef struct scopes_wanted {
+typedef struct scopes_filter {
     /* By host, of the map: tuples whose [start, end] meets [from, to], in the
      * host's own ticks. NULL: from the first, to the last. */
     const uint64_t *from_ticks, *to_ticks;
     const bool *collectors; /* by id; NULL: all */
     bool one_thread;
     uint32_t thread; /* its number; if one_thread */
-} scopes_wanted;
+} scopes_filter;
 
-/* Tuples of one lane, in the order in which they were written, which is that
+/* Tuples of one stream, in the order in which they were written, which is that
  * of their ends. Valid during the call. */
 typedef struct scopes_batch {
     size_t host;
-    const char *lane;
+    const char *stream;
     uint64_t index; /* of the first; the others may have gaps in between */
     const eventspace_trace *events;
     size_t count;
@@ -66,13 +66,13 @@ typedef struct scopes_batch {
 /* A non-zero answer ends the walk and is returned. */
 typedef int scopes_each(const scopes_batch *batch, void *context);
 
-/* Walks one host, lane by lane. The number of tuples that come in one batch is
- * bounded, and so is the memory. Tuples that are written during the walk are
- * left for the next time. `wanted` NULL: everything. Adds to `*ledger`, which
+/* Walks one host, stream by stream. The number of tuples that come in one batch
+ * is bounded, and so is the memory. Tuples that are written during the walk are
+ * left for the next time. `filter` NULL: everything. Adds to `*ledger`, which
  * may be NULL; after a walk that was ended, what it came to.
  * Errors: PASTSET_EINVAL (no such host), PASTSET_ENOMEM. */
 int scopes_source_each(scopes_source *source, size_t host,
-                       const scopes_wanted *wanted, scopes_each *each,
+                       const scopes_filter *filter, scopes_each *each,
                        void *context, scopes_ledger *ledger);
 
 /* Counts the events of a host without giving them: `seen` are those that can be

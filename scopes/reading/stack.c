@@ -6,7 +6,7 @@
  * 2 MiB.
  *
  * Sorting. A series is one or a few sequences in the order of `end`, put behind
- * each other (one for each lane), and where operations overlap, those that
+ * each other (one for each stream), and where operations overlap, those that
  * took long stand too late by a few places. So: natural runs, of which the
  * short ones are made longer by insertion, are merged two and two. Before two
  * are merged, what is in its place already is left out at both ends; for runs
@@ -23,12 +23,13 @@
 #include "pastset/status.h"
 
 #define HUGE_BYTES (2u << 20)
-#define FIRST_ROOM 256
-#define TUPLES_MOST (SIZE_MAX / 4 / sizeof(eventspace_trace))
+#define FIRST_CAPACITY 256
+#define TUPLES_MAX (SIZE_MAX / 4 / sizeof(eventspace_trace))
 
-static int no_memory(size_t room)
+static int no_memory(size_t capacity)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for %zu trace tuples", room);
+    return pastset_fail(PASTSET_ENOMEM, "no memory for %zu trace tuples",
+                        capacity);
 }
 
 /* --- memory --- */
@@ -88,33 +89,33 @@ static int huge_grow(scopes_stack *stack, size_t bytes)
     return 0;
 }
 
-int scopes__stack_reserve(scopes_stack *stack, size_t room)
+int scopes__stack_reserve(scopes_stack *stack, size_t capacity)
 {
     size_t bytes;
     int err;
 
-    if (room <= stack->room)
+    if (capacity <= stack->capacity)
         return 0;
-    if (room > TUPLES_MOST)
-        return no_memory(room);
-    if (room < 2 * stack->room)
-        room = 2 * stack->room;
-    if (room < FIRST_ROOM)
-        room = FIRST_ROOM;
-    bytes = room * sizeof(*stack->events);
+    if (capacity > TUPLES_MAX)
+        return no_memory(capacity);
+    if (capacity < 2 * stack->capacity)
+        capacity = 2 * stack->capacity;
+    if (capacity < FIRST_CAPACITY)
+        capacity = FIRST_CAPACITY;
+    bytes = capacity * sizeof(*stack->events);
     if (bytes < HUGE_BYTES && !stack->mapped_bytes) {
         eventspace_trace *events = realloc(stack->events, bytes);
         if (!events)
-            return no_memory(room);
+            return no_memory(capacity);
         stack->events = events;
-        stack->room = room;
+        stack->capacity = capacity;
         return 0;
     }
     bytes = (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
     err = stack->mapped_bytes ? huge_grow(stack, bytes)
                               : huge_begin(stack, bytes);
     if (!err)
-        stack->room = bytes / sizeof(*stack->events);
+        stack->capacity = bytes / sizeof(*stack->events);
     return err;
 }
 
@@ -238,18 +239,18 @@ static void merge(tuple *events, size_t middle, size_t count, tuple *spare)
 /* Finds the runs; where each ends comes back in `*ends`. */
 static int runs_find(tuple *events, size_t count, size_t **ends, size_t *runs)
 {
-    size_t room = 0, end = 0;
+    size_t capacity = 0, end = 0;
 
     *ends = NULL;
     *runs = 0;
     while (end < count) {
-        if (*runs == room) {
+        if (*runs == capacity) {
             size_t *more;
-            room = room ? 2 * room : 64;
-            more = realloc(*ends, room * sizeof(**ends));
+            capacity = capacity ? 2 * capacity : 64;
+            more = realloc(*ends, capacity * sizeof(**ends));
             if (!more) {
                 free(*ends);
-                return no_memory(room);
+                return no_memory(capacity);
             }
             *ends = more;
         }

@@ -1,8 +1,8 @@
 /* stack.h - memory for many trace tuples, and sorting them: what the series of
- * a store are put into.
+ * an event table are put into.
  *
- * Large ones are mappings of huge pages: for a store of millions of tuples, the
- * faults of small pages cost as much as all of its copying.
+ * Large ones are mappings of huge pages: for an event table of millions of
+ * tuples, the faults of small pages cost as much as all of its copying.
  *
  * Threads:   one.
  * Ownership: all zero is an empty stack; fini takes back. */
@@ -15,12 +15,12 @@
 
 typedef struct scopes_stack {
     eventspace_trace *events;
-    size_t count, room;  /* tuples */
-    size_t mapped_bytes; /* 0: it is in the heap */
+    size_t count, capacity; /* tuples */
+    size_t mapped_bytes;    /* 0: it is in the heap */
 } scopes_stack;
 
-/* Makes room for at least `room` tuples. Errors: PASTSET_ENOMEM. */
-int scopes__stack_reserve(scopes_stack *stack, size_t room);
+/* Makes room for at least `capacity` tuples. Errors: PASTSET_ENOMEM. */
+int scopes__stack_reserve(scopes_stack *stack, size_t capacity);
 void scopes__stack_fini(scopes_stack *stack);
 
 /* Orders tuples by (start, sequence, thread); those that are equal in all stay

@@ -1,13 +1,13 @@
-/* tail_reader.c - following the lanes of running hosts.
+/* tail_reader.c - following the streams of running hosts.
  *
- * A lane's counter says what is new; asking costs one cache line for a lane.
- * Tuples are copied out of the shared memory by the block, and no collector
- * ever waits for that. The lanes take turns: a pull goes on with the lane
- * behind the last one that it gave tuples of, so that one which is written fast
- * cannot keep it from the others.
+ * A stream's counter says what is new; asking costs one cache line for a
+ * stream. Tuples are copied out of the shared memory by the block, and no
+ * collector ever waits for that. The streams take turns: a pull goes on with
+ * the stream behind the last one that it gave tuples of, so that one which is
+ * written fast cannot keep it from the others.
  *
  * A pull makes no system call but to take the processor time of its thread,
- * to open files of hosts that have none yet, and when a lane is drained. */
+ * to open files of hosts that have none yet, and when a stream is drained. */
 #include "scopes/reading/tail_reader.h"
 
 #include <stdlib.h>
@@ -21,34 +21,34 @@
 #define DEFAULT_INTERVAL_MS 100
 #define DEFAULT_BATCH 65536
 
-/* A lane and the feed's place on it. */
-typedef struct feed_lane {
-    eventspace_lane lane;
+/* A stream and the tail reader's place on it. */
+typedef struct feed_stream {
+    eventspace_stream stream;
     uint64_t from; /* it began here */
     uint64_t next;
     uint64_t seen; /* of those from `from` to `next`; the others are missed */
-} feed_lane;
+} feed_stream;
 
-/* Where a lane that is not there yet is to begin. */
+/* Where a stream that is not there yet is to begin. */
 typedef struct later {
     size_t host;
-    char *lane;
+    char *stream;
     uint64_t index;
 } later;
 
-struct scopes_feed {
+struct scopes_tail_reader {
     eventspace_run *run;
     size_t first_host, end_host;
-    scopes_pace pace;
-    feed_lane *lanes;
-    size_t count, room;
+    scopes_throttle throttle;
+    feed_stream *streams;
+    size_t count, capacity;
     size_t turn;      /* where the next pull begins */
     size_t *elements; /* by host: how many its space had at the last look */
     later *laters;
     size_t later_count;
     eventspace_trace *buffer; /* BATCH_TUPLES */
 
-    scopes_feed_cost cost;
+    scopes_tail_reader_cost cost;
     int64_t created_ns;
     int64_t pull_ns;      /* when the last one began */
     int64_t processor_ns; /* what it took */
@@ -65,10 +65,10 @@ static int64_t clock_ns(clockid_t clock)
 
 /* --- making --- */
 
-static int pace_take(scopes_pace *out, const scopes_pace *pace)
+static int throttle_take(scopes_throttle *out, const scopes_throttle *throttle)
 {
-    if (pace)
-        *out = *pace;
+    if (throttle)
+        *out = *throttle;
     if (out->interval_ms == 0)
         out->interval_ms = DEFAULT_INTERVAL_MS;
     if (out->batch == 0)
@@ -83,13 +83,13 @@ static int pace_take(scopes_pace *out, const scopes_pace *pace)
     return 0;
 }
 
-int scopes_feed_create(scopes_feed **out, eventspace_run *run, size_t host,
-                       const scopes_pace *pace)
+int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
+                              size_t host, const scopes_throttle *throttle)
 {
     size_t hosts = eventspace_run_host_count(run);
-    scopes_pace taken = {0};
-    scopes_feed *feed;
-    int err = pace_take(&taken, pace);
+    scopes_throttle taken = {0};
+    scopes_tail_reader *tail;
+    int err = throttle_take(&taken, throttle);
 
     *out = NULL;
     if (err)
@@ -97,142 +97,145 @@ int scopes_feed_create(scopes_feed **out, eventspace_run *run, size_t host,
     if (host != SIZE_MAX && host >= hosts)
         return pastset_fail(PASTSET_EINVAL, "%s: no host number %zu",
                             eventspace_run_directory(run), host);
-    feed = calloc(1, sizeof(*feed));
-    if (feed) {
-        feed->elements = calloc(hosts + 1, sizeof(*feed->elements));
-        feed->buffer = malloc(BATCH_TUPLES * sizeof(*feed->buffer));
+    tail = calloc(1, sizeof(*tail));
+    if (tail) {
+        tail->elements = calloc(hosts + 1, sizeof(*tail->elements));
+        tail->buffer = malloc(BATCH_TUPLES * sizeof(*tail->buffer));
     }
-    if (!feed || !feed->elements || !feed->buffer) {
-        scopes_feed_destroy(feed);
+    if (!tail || !tail->elements || !tail->buffer) {
+        scopes_tail_reader_destroy(tail);
         return pastset_fail(PASTSET_ENOMEM, "no memory for a feed");
     }
-    feed->run = run;
-    feed->first_host = host == SIZE_MAX ? 0 : host;
-    feed->end_host = host == SIZE_MAX ? hosts : host + 1;
-    feed->pace = taken;
-    feed->created_ns = feed->pull_ns = clock_ns(CLOCK_MONOTONIC);
-    *out = feed;
+    tail->run = run;
+    tail->first_host = host == SIZE_MAX ? 0 : host;
+    tail->end_host = host == SIZE_MAX ? hosts : host + 1;
+    tail->throttle = taken;
+    tail->created_ns = tail->pull_ns = clock_ns(CLOCK_MONOTONIC);
+    *out = tail;
     return 0;
 }
 
-void scopes_feed_destroy(scopes_feed *feed)
+void scopes_tail_reader_destroy(scopes_tail_reader *tail)
 {
-    if (!feed)
+    if (!tail)
         return;
-    for (size_t i = 0; i < feed->later_count; i++)
-        free(feed->laters[i].lane);
-    free(feed->laters);
-    free(feed->lanes);
-    free(feed->elements);
-    free(feed->buffer);
-    free(feed);
+    for (size_t i = 0; i < tail->later_count; i++)
+        free(tail->laters[i].stream);
+    free(tail->laters);
+    free(tail->streams);
+    free(tail->elements);
+    free(tail->buffer);
+    free(tail);
 }
 
-/* --- lanes --- */
+/* --- streams --- */
 
-static feed_lane *lane_find(scopes_feed *feed, size_t host, const char *name)
+static feed_stream *stream_find(scopes_tail_reader *tail, size_t host,
+                                const char *name)
 {
-    for (size_t i = 0; i < feed->count; i++) {
-        if (feed->lanes[i].lane.host == host &&
-            strcmp(feed->lanes[i].lane.name, name) == 0)
-            return &feed->lanes[i];
+    for (size_t i = 0; i < tail->count; i++) {
+        if (tail->streams[i].stream.host == host &&
+            strcmp(tail->streams[i].stream.name, name) == 0)
+            return &tail->streams[i];
     }
     return NULL;
 }
 
-static later *later_find(scopes_feed *feed, size_t host, const char *name)
+static later *later_find(scopes_tail_reader *tail, size_t host,
+                         const char *name)
 {
-    for (size_t i = 0; i < feed->later_count; i++) {
-        if (feed->laters[i].host == host &&
-            strcmp(feed->laters[i].lane, name) == 0)
-            return &feed->laters[i];
+    for (size_t i = 0; i < tail->later_count; i++) {
+        if (tail->laters[i].host == host &&
+            strcmp(tail->laters[i].stream, name) == 0)
+            return &tail->laters[i];
     }
     return NULL;
 }
 
-static int lane_add(scopes_feed *feed, const eventspace_lane *lane)
+static int stream_add(scopes_tail_reader *tail, const eventspace_stream *stream)
 {
-    const later *begin = later_find(feed, lane->host, lane->name);
+    const later *begin = later_find(tail, stream->host, stream->name);
 
-    if (feed->count == feed->room) {
-        size_t room = feed->room ? 2 * feed->room : 16;
-        feed_lane *lanes = realloc(feed->lanes, room * sizeof(*lanes));
-        if (!lanes)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for a lane");
-        feed->lanes = lanes;
-        feed->room = room;
+    if (tail->count == tail->capacity) {
+        size_t capacity = tail->capacity ? 2 * tail->capacity : 16;
+        feed_stream *streams =
+            realloc(tail->streams, capacity * sizeof(*streams));
+        if (!streams)
+            return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+        tail->streams = streams;
+        tail->capacity = capacity;
     }
-    feed->lanes[feed->count] = (feed_lane){.lane = *lane};
+    tail->streams[tail->count] = (feed_stream){.stream = *stream};
     if (begin)
-        feed->lanes[feed->count].from = feed->lanes[feed->count].next =
+        tail->streams[tail->count].from = tail->streams[tail->count].next =
             begin->index;
-    feed->count++;
+    tail->count++;
     return 0;
 }
 
-static int lane_meet(const eventspace_lane *lane, void *context)
+static int stream_meet(const eventspace_stream *stream, void *context)
 {
-    scopes_feed *feed = context;
-    feed_lane *known = lane_find(feed, lane->host, lane->name);
+    scopes_tail_reader *tail = context;
+    feed_stream *known = stream_find(tail, stream->host, stream->name);
 
     if (!known)
-        return lane_add(feed, lane);
-    known->lane = *lane; /* what was drained from it may be new */
+        return stream_add(tail, stream);
+    known->stream = *stream; /* what was drained from it may be new */
     return 0;
 }
 
-int scopes_feed_look(scopes_feed *feed)
+int scopes_tail_reader_look(scopes_tail_reader *tail)
 {
-    for (size_t i = feed->first_host; i < feed->end_host; i++) {
-        pastset_space *space = eventspace_run_host_at(feed->run, i)->space;
+    for (size_t i = tail->first_host; i < tail->end_host; i++) {
+        pastset_space *space = eventspace_run_host_at(tail->run, i)->space;
         size_t elements = 0;
         int err;
         if (space) {
-            (void)pastset_space_refresh(space); /* lanes_each notes it */
+            (void)pastset_space_refresh(space); /* streams_each notes it */
             elements = pastset_space_count(space);
-            if (elements == feed->elements[i])
+            if (elements == tail->elements[i])
                 continue;
         }
-        err = eventspace_run_lanes_each(feed->run, i, lane_meet, feed);
+        err = eventspace_run_streams_each(tail->run, i, stream_meet, tail);
         if (err)
             return err;
-        feed->elements[i] = elements;
+        tail->elements[i] = elements;
     }
     return 0;
 }
 
-int scopes_feed_seek(scopes_feed *feed, size_t host, const char *lane,
-                     uint64_t index)
+int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t host,
+                            const char *stream, uint64_t index)
 {
-    feed_lane *known;
+    feed_stream *known;
     later *laters;
     int err;
 
-    if (host < feed->first_host || host >= feed->end_host)
+    if (host < tail->first_host || host >= tail->end_host)
         return pastset_fail(PASTSET_EINVAL, "the feed has no host number %zu",
                             host);
-    err = scopes_feed_look(feed);
+    err = scopes_tail_reader_look(tail);
     if (err)
         return err;
-    known = lane_find(feed, host, lane);
+    known = stream_find(tail, host, stream);
     if (known) {
         known->from = known->next = index;
         known->seen = 0;
         return 0;
     }
-    if (later_find(feed, host, lane)) {
-        later_find(feed, host, lane)->index = index;
+    if (later_find(tail, host, stream)) {
+        later_find(tail, host, stream)->index = index;
         return 0;
     }
-    laters = realloc(feed->laters, (feed->later_count + 1) * sizeof(*laters));
+    laters = realloc(tail->laters, (tail->later_count + 1) * sizeof(*laters));
     if (!laters)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a lane");
-    feed->laters = laters;
-    laters[feed->later_count] =
-        (later){.host = host, .lane = strdup(lane), .index = index};
-    if (!laters[feed->later_count].lane)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a lane");
-    feed->later_count++;
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+    tail->laters = laters;
+    laters[tail->later_count] =
+        (later){.host = host, .stream = strdup(stream), .index = index};
+    if (!laters[tail->later_count].stream)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+    tail->later_count++;
     return 0;
 }
 
@@ -243,105 +246,107 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t lane_written(const feed_lane *lane)
+static uint64_t stream_written(const feed_stream *stream)
 {
-    eventspace_lane_counts counts;
+    eventspace_stream_counts counts;
 
-    eventspace_lane_count(&lane->lane, &counts);
+    eventspace_stream_count(&stream->stream, &counts);
     return counts.written;
 }
 
-/* Gives what a lane has up to `end`, `*room` tuples at most. */
-static int lane_pull(scopes_feed *feed, feed_lane *lane, uint64_t end,
-                     uint64_t *room, scopes_each *each, void *context)
+/* Gives what a stream has up to `end`, `*room` tuples at most. */
+static int stream_pull(scopes_tail_reader *tail, feed_stream *stream,
+                       uint64_t end, uint64_t *capacity, scopes_each *each,
+                       void *context)
 {
-    while (lane->next<end && * room> 0) {
-        scopes_batch batch = {.host = lane->lane.host,
-                              .lane = lane->lane.name,
-                              .index = lane->next,
-                              .events = feed->buffer};
-        uint64_t most = smaller(smaller(*room, BATCH_TUPLES), end - lane->next);
-        int err = eventspace_lane_read(&lane->lane, &batch.index, feed->buffer,
-                                       most, &batch.count);
+    while (stream->next<end && * capacity> 0) {
+        scopes_batch batch = {.host = stream->stream.host,
+                              .stream = stream->stream.name,
+                              .index = stream->next,
+                              .events = tail->buffer};
+        uint64_t max =
+            smaller(smaller(*capacity, BATCH_TUPLES), end - stream->next);
+        int err = eventspace_stream_read(&stream->stream, &batch.index,
+                                         tail->buffer, max, &batch.count);
         if (err == PASTSET_EAGAIN) { /* all of it is gone */
-            lane->next = end;
+            stream->next = end;
             return 0;
         }
         if (err) {
-            eventspace_run_note(feed->run, batch.host, "trace element %s: %s",
-                                batch.lane, pastset_error());
+            eventspace_run_note(tail->run, batch.host, "trace element %s: %s",
+                                batch.stream, pastset_error());
             if (err != PASTSET_EFORMAT)
                 return 0;
         }
         err = batch.count ? each(&batch, context) : 0;
         if (err)
             return err;
-        lane->next = batch.index + batch.count;
-        lane->seen += batch.count;
-        *room -= batch.count;
-        feed->cost.tuples += batch.count;
+        stream->next = batch.index + batch.count;
+        stream->seen += batch.count;
+        *capacity -= batch.count;
+        tail->cost.tuples += batch.count;
     }
     return 0;
 }
 
 /* Gives tuples until `*room` is used up. */
-static int lanes_pull(scopes_feed *feed, uint64_t *room, scopes_each *each,
-                      void *context)
+static int streams_pull(scopes_tail_reader *tail, uint64_t *capacity,
+                        scopes_each *each, void *context)
 {
-    size_t begin = feed->turn;
+    size_t begin = tail->turn;
 
-    for (size_t i = 0; i < feed->count; i++) {
-        size_t at = (begin + i) % feed->count;
-        feed_lane *lane = &feed->lanes[at];
-        uint64_t end = lane_written(lane);
+    for (size_t i = 0; i < tail->count; i++) {
+        size_t at = (begin + i) % tail->count;
+        feed_stream *stream = &tail->streams[at];
+        uint64_t end = stream_written(stream);
         int err;
-        if (lane->next >= end)
+        if (stream->next >= end)
             continue;
-        if (*room == 0) {
-            feed->more = true;
+        if (*capacity == 0) {
+            tail->more = true;
             return 0;
         }
-        if (feed->pace.lag && end - lane->next > feed->pace.lag)
-            lane->next = end - feed->pace.lag;
-        err = lane_pull(feed, lane, end, room, each, context);
+        if (tail->throttle.lag && end - stream->next > tail->throttle.lag)
+            stream->next = end - tail->throttle.lag;
+        err = stream_pull(tail, stream, end, capacity, each, context);
         /* One that cannot be given does not keep others from their turn. */
-        feed->turn = (at + 1) % feed->count;
+        tail->turn = (at + 1) % tail->count;
         if (err)
             return err;
-        feed->more |= lane->next < end;
+        tail->more |= stream->next < end;
     }
     return 0;
 }
 
-int scopes_feed_pull(scopes_feed *feed, scopes_each *each, void *context,
-                     bool *more)
+int scopes_tail_reader_pull(scopes_tail_reader *tail, scopes_each *each,
+                            void *context, bool *more)
 {
     int64_t processor_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t room = feed->pace.batch;
+    uint64_t capacity = tail->throttle.batch;
     int err;
 
-    feed->pull_ns = clock_ns(CLOCK_MONOTONIC);
-    feed->more = false;
-    err = scopes_feed_look(feed);
+    tail->pull_ns = clock_ns(CLOCK_MONOTONIC);
+    tail->more = false;
+    err = scopes_tail_reader_look(tail);
     if (!err)
-        err = lanes_pull(feed, &room, each, context);
-    feed->processor_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - processor_ns;
-    feed->cost.pulls++;
-    feed->cost.processor_ns += (uint64_t)feed->processor_ns;
+        err = streams_pull(tail, &capacity, each, context);
+    tail->processor_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - processor_ns;
+    tail->cost.pulls++;
+    tail->cost.processor_ns += (uint64_t)tail->processor_ns;
     if (more)
-        *more = feed->more;
+        *more = tail->more;
     return err;
 }
 
-int64_t scopes_feed_pause_ns(const scopes_feed *feed, bool urgent)
+int64_t scopes_tail_reader_pause_ns(const scopes_tail_reader *tail, bool urgent)
 {
     int64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    int64_t due_ns = feed->pull_ns;
-    int64_t shared_ns = feed->pull_ns + (int64_t)((double)feed->processor_ns /
-                                                  feed->pace.share);
+    int64_t due_ns = tail->pull_ns;
+    int64_t shared_ns = tail->pull_ns + (int64_t)((double)tail->processor_ns /
+                                                  tail->throttle.share);
 
-    if (!feed->more && !urgent)
-        due_ns += (int64_t)feed->pace.interval_ms * 1000000;
+    if (!tail->more && !urgent)
+        due_ns += (int64_t)tail->throttle.interval_ms * 1000000;
     if (due_ns < shared_ns)
         due_ns = shared_ns;
     return due_ns > now_ns ? due_ns - now_ns : 0;
@@ -349,38 +354,41 @@ int64_t scopes_feed_pause_ns(const scopes_feed *feed, bool urgent)
 
 /* --- telling --- */
 
-void scopes_feed_ledger(const scopes_feed *feed, size_t host,
-                        scopes_ledger *out)
+void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t host,
+                               scopes_ledger *out)
 {
     *out = (scopes_ledger){0};
-    for (size_t i = 0; i < feed->count; i++) {
-        const feed_lane *lane = &feed->lanes[i];
-        eventspace_lane_counts counts;
+    for (size_t i = 0; i < tail->count; i++) {
+        const feed_stream *stream = &tail->streams[i];
+        eventspace_stream_counts counts;
         uint64_t left;
-        if (host != SIZE_MAX && lane->lane.host != host)
+        if (host != SIZE_MAX && stream->stream.host != host)
             continue;
-        eventspace_lane_count(&lane->lane, &counts);
-        left = counts.written > lane->next ? counts.written - lane->next : 0;
-        out->seen += lane->seen;
-        out->missed += lane->next - lane->from - lane->seen + counts.refused;
+        eventspace_stream_count(&stream->stream, &counts);
+        left =
+            counts.written > stream->next ? counts.written - stream->next : 0;
+        out->seen += stream->seen;
+        out->missed +=
+            stream->next - stream->from - stream->seen + counts.refused;
         out->beside += left;
-        out->made += lane->next - lane->from + left + counts.refused;
+        out->made += stream->next - stream->from + left + counts.refused;
     }
 }
 
-int scopes_feed_lanes_each(scopes_feed *feed, eventspace_lane_each *each,
-                           void *context)
+int scopes_tail_reader_streams_each(scopes_tail_reader *tail,
+                                    eventspace_stream_each *each, void *context)
 {
     int err = 0;
 
-    for (size_t i = 0; i < feed->count && !err; i++)
-        err = each(&feed->lanes[i].lane, context);
+    for (size_t i = 0; i < tail->count && !err; i++)
+        err = each(&tail->streams[i].stream, context);
     return err;
 }
 
-void scopes_feed_cost_take(const scopes_feed *feed, scopes_feed_cost *out)
+void scopes_tail_reader_cost_take(const scopes_tail_reader *tail,
+                                  scopes_tail_reader_cost *out)
 {
-    *out = feed->cost;
+    *out = tail->cost;
     out->bytes = out->tuples * EVENTSPACE_TRACE_BYTES;
-    out->elapsed_ns = (uint64_t)(clock_ns(CLOCK_MONOTONIC) - feed->created_ns);
+    out->elapsed_ns = (uint64_t)(clock_ns(CLOCK_MONOTONIC) - tail->created_ns);
 }

@@ -1,7 +1,8 @@
 /* collective_visit.c - a visit to each collective wrapper, with its rounds.
  *
  * Views of collectives go round by round, and look at each input's event. Here
- * is what finds the meetings that are asked for, their rounds and names. */
+ * is what finds the collective sites that are asked for, their rounds and
+ * names. */
 #include "scopes/views/collective_visit_internal.h"
 
 #include <stdlib.h>
@@ -16,19 +17,19 @@ int scopes__no_memory(void)
 
 /* Does `of` name the element, the wrapper, or one of those that are seen as
  * one with it, since no collector stands between? */
-static bool is_about(const scopes_subject *subject,
-                     const scopes_meeting *meeting)
+static bool is_about(const scopes_view_input *view_input,
+                     const scopes_site *site)
 {
-    const paths_map *map = subject->map;
+    const paths_map *map = view_input->map;
     uint32_t at;
 
-    if (scopes__is_of(subject, meeting->node) ||
-        scopes__is_of(subject, meeting->element))
+    if (scopes__is_of(view_input, site->node) ||
+        scopes__is_of(view_input, site->element))
         return true;
-    at = paths_map_find_node(map, subject->of);
+    at = paths_map_find_node(map, view_input->of);
     while (at != PATHS_NONE && map->nodes[at].kind == PATHS_WRAPPER &&
            strcmp(map->nodes[at].type, "collector") != 0) {
-        if (at == meeting->node)
+        if (at == site->node)
             return true;
         at = map->nodes[at].out_count ? map->edges[map->nodes[at].out[0]].to
                                       : PATHS_NONE;
@@ -38,38 +39,39 @@ static bool is_about(const scopes_subject *subject,
 
 static void origins_find(scopes__visit *visit)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
 
     for (uint32_t i = 0; i < visit->inputs; i++)
         visit->origins[i] = (scopes__origin){"", ""};
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        const scopes_top *top = &ways->tops[i];
-        uint32_t node = ways->threads[top->thread];
-        if (top->meeting != visit->number || top->input >= visit->inputs)
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        const scopes_top *top = &topology->tops[i];
+        uint32_t node = topology->threads[top->thread];
+        if (top->site != visit->number || top->input >= visit->inputs)
             continue;
-        visit->origins[top->input] = (scopes__origin){
-            scopes_ways_node_name(ways, node),
-            scopes_ways_host_name(ways, ways->map->nodes[node].host)};
+        visit->origins[top->input] =
+            (scopes__origin){scopes_topology_node_name(topology, node),
+                             scopes_topology_host_name(
+                                 topology, topology->map->nodes[node].host)};
     }
-    for (uint32_t i = 0; i < ways->meeting_count; i++) {
-        const scopes_meeting *above = &ways->meetings[i];
+    for (uint32_t i = 0; i < topology->site_count; i++) {
+        const scopes_site *above = &topology->sites[i];
         if (above->parent != visit->number ||
             above->parent_input >= visit->inputs)
             continue;
         visit->origins[above->parent_input] =
-            (scopes__origin){scopes_ways_node_name(ways, above->node),
-                             scopes_ways_host_name(ways, above->host)};
+            (scopes__origin){scopes_topology_node_name(topology, above->node),
+                             scopes_topology_host_name(topology, above->host)};
     }
 }
 
-static int visit_init(scopes__visit *visit, const scopes_subject *subject,
+static int visit_init(scopes__visit *visit, const scopes_view_input *view_input,
                       uint32_t number)
 {
-    const scopes_meeting *meeting = &subject->ways->meetings[number];
-    uint32_t inputs = meeting->inputs.count;
+    const scopes_site *site = &view_input->topology->sites[number];
+    uint32_t inputs = site->inputs.count;
 
-    visit->subject = subject;
-    visit->meeting = meeting;
+    visit->view_input = view_input;
+    visit->site = site;
     visit->number = number;
     visit->inputs = inputs;
     visit->only = PATHS_NONE;
@@ -80,12 +82,13 @@ static int visit_init(scopes__visit *visit, const scopes_subject *subject,
     if (!visit->series || !visit->origins || !visit->times || !visit->samples)
         return scopes__no_memory();
     for (uint32_t i = 0; i < inputs; i++) {
-        if (meeting->inputs.ids[i] != PATHS_NONE)
-            visit->series[i] =
-                scopes_store_series(subject->store, meeting->inputs.ids[i]);
+        if (site->inputs.ids[i] != PATHS_NONE)
+            visit->series[i] = scopes_event_series(view_input->event_table,
+                                                   site->inputs.ids[i]);
     }
-    if (meeting->lower != PATHS_NONE)
-        visit->below = scopes_store_series(subject->store, meeting->lower);
+    if (site->lower != PATHS_NONE)
+        visit->below =
+            scopes_event_series(view_input->event_table, site->lower);
     origins_find(visit);
     return 0;
 }
@@ -100,7 +103,7 @@ static void visit_fini(scopes__visit *visit)
     free(visit->samples);
 }
 
-static int visit_one(scopes_table *out, const scopes_subject *subject,
+static int visit_one(scopes_table *out, const scopes_view_input *view_input,
                      uint32_t number, scopes__visiting *each)
 {
     scopes__visit visit = {0};
@@ -108,16 +111,17 @@ static int visit_one(scopes_table *out, const scopes_subject *subject,
     uint32_t only = PATHS_NONE;
     int err;
 
-    if (subject->thread != PATHS_NONE) {
-        only = scopes_ways_input(subject->ways, number, subject->thread);
+    if (view_input->thread != PATHS_NONE) {
+        only = scopes_topology_input(view_input->topology, number,
+                                     view_input->thread);
         if (only == PATHS_NONE)
             return 0; /* the thread takes no part in it */
     }
-    err = visit_init(&visit, subject, number);
+    err = visit_init(&visit, view_input, number);
     visit.only = only;
     if (!err)
-        err =
-            scopes_rounds_make(&rounds, subject->ways, subject->store, number);
+        err = scopes_rounds_make(&rounds, view_input->topology,
+                                 view_input->event_table, number);
     visit.rounds = rounds;
     if (!err)
         err = each(out, &visit);
@@ -126,14 +130,14 @@ static int visit_one(scopes_table *out, const scopes_subject *subject,
     return err;
 }
 
-int scopes__visit_meetings(scopes_table *out, const scopes_subject *subject,
-                           scopes__visiting *each)
+int scopes__visit_sites(scopes_table *out, const scopes_view_input *view_input,
+                        scopes__visiting *each)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < subject->ways->meeting_count && !err; i++) {
-        if (is_about(subject, &subject->ways->meetings[i]))
-            err = visit_one(out, subject, i, each);
+    for (uint32_t i = 0; i < view_input->topology->site_count && !err; i++) {
+        if (is_about(view_input, &view_input->topology->sites[i]))
+            err = visit_one(out, view_input, i, each);
     }
     return err;
 }
@@ -157,20 +161,20 @@ const eventspace_trace *scopes__visit_below(const scopes__visit *visit,
     return at == SCOPES_MISSING ? NULL : &visit->below->events[at];
 }
 
-int64_t scopes__ns(const scopes_subject *subject, const scopes_series *series,
-                   uint64_t ticks)
+int64_t scopes__ns(const scopes_view_input *view_input,
+                   const scopes_series *series, uint64_t ticks)
 {
-    return scopes_clocks_ns(subject->clocks, series->host, ticks);
+    return scopes_clocks_ns(view_input->clocks, series->host, ticks);
 }
 
 scopes__spread scopes__spread_of(const scopes__visit *visit)
 {
     scopes__spread found = {false, SCOPES_BLANK, SCOPES_BLANK, SCOPES_MISSING};
-    uint32_t wanted = 0, seen = 0;
+    uint32_t filter = 0, seen = 0;
 
     for (uint32_t i = 0; i < visit->inputs; i++) {
         int64_t time = visit->times[i];
-        wanted += visit->series[i] != NULL;
+        filter += visit->series[i] != NULL;
         if (time == SCOPES_BLANK)
             continue;
         if (seen == 0 || time < found.first)
@@ -180,7 +184,7 @@ scopes__spread scopes__spread_of(const scopes__visit *visit)
             found.latest = i;
         }
     }
-    found.full = seen > 0 && seen == wanted;
+    found.full = seen > 0 && seen == filter;
     return found;
 }
 
@@ -189,9 +193,10 @@ scopes__spread scopes__visit_times(scopes__visit *visit, uint32_t round,
 {
     for (uint32_t i = 0; i < visit->inputs; i++) {
         const eventspace_trace *event = scopes__visit_event(visit, round, i);
-        visit->times[i] = event ? scopes__ns(visit->subject, visit->series[i],
-                                             ends ? event->end : event->start)
-                                : SCOPES_BLANK;
+        visit->times[i] = event
+                              ? scopes__ns(visit->view_input, visit->series[i],
+                                           ends ? event->end : event->start)
+                              : SCOPES_BLANK;
     }
     return scopes__spread_of(visit);
 }
@@ -213,12 +218,12 @@ bool scopes__visit_tells(const scopes__visit *visit, uint32_t input)
 
 bool scopes__visit_is_thread(const scopes__visit *visit, uint32_t thread)
 {
-    return visit->subject->thread == PATHS_NONE ||
-           visit->subject->thread == thread;
+    return visit->view_input->thread == PATHS_NONE ||
+           visit->view_input->thread == thread;
 }
 
 const char *scopes__visit_input(const scopes__visit *visit, uint32_t input)
 {
-    return scopes_ways_collector_name(visit->subject->ways,
-                                      visit->meeting->inputs.ids[input]);
+    return scopes_topology_collector_name(visit->view_input->topology,
+                                          visit->site->inputs.ids[input]);
 }

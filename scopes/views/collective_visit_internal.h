@@ -1,21 +1,21 @@
 /* collective_visit_internal.h - what the views of collectives share: a visit to
- * each meeting, with its rounds. */
+ * each collective site, with its rounds. */
 #ifndef SCOPES_COLLECTIVE_VISIT_INTERNAL_H
 #define SCOPES_COLLECTIVE_VISIT_INTERNAL_H
 
 #include "scopes/views/view_internal.h"
 
-/* Where what comes by an input has its origin: a thread, or the meeting that
- * stands above. */
+/* Where what comes by an input has its origin: a thread, or the collective site
+ * that stands above. */
 typedef struct scopes__origin {
     const char *name; /* "" when not known */
     const char *host;
 } scopes__origin;
 
 typedef struct scopes__visit {
-    const scopes_subject *subject;
-    const scopes_meeting *meeting;
-    uint32_t number; /* of the meeting */
+    const scopes_view_input *view_input;
+    const scopes_site *site;
+    uint32_t number; /* of the collective site */
     const scopes_rounds *rounds;
     uint32_t inputs;
     const scopes_series **series; /* by input; NULL: it has no collector */
@@ -27,12 +27,11 @@ typedef struct scopes__visit {
     scopes__sample *samples;      /* by input, empty at the beginning */
 } scopes__visit;
 
-/* Calls `each` for every meeting that the subject is about. A non-zero answer
- * ends it and is returned.
- * Errors: PASTSET_ENOMEM, those of `each`. */
+/* Calls `each` for every collective site that the subject is about. A non-zero
+ * answer ends it and is returned. Errors: PASTSET_ENOMEM, those of `each`. */
 typedef int scopes__visiting(scopes_table *out, scopes__visit *visit);
-int scopes__visit_meetings(scopes_table *out, const scopes_subject *subject,
-                           scopes__visiting *each);
+int scopes__visit_sites(scopes_table *out, const scopes_view_input *view_input,
+                        scopes__visiting *each);
 
 /* The event of an input in a round; NULL when it is missing. */
 const eventspace_trace *scopes__visit_event(const scopes__visit *visit,
@@ -65,8 +64,8 @@ uint32_t scopes__visit_last(const scopes__visit *visit, uint32_t round,
 bool scopes__visit_tells(const scopes__visit *visit, uint32_t input);
 bool scopes__visit_is_thread(const scopes__visit *visit, uint32_t thread);
 
-int64_t scopes__ns(const scopes_subject *subject, const scopes_series *series,
-                   uint64_t ticks);
+int64_t scopes__ns(const scopes_view_input *view_input,
+                   const scopes_series *series, uint64_t ticks);
 /* The name of an input's collector; "" when it has none. */
 const char *scopes__visit_input(const scopes__visit *visit, uint32_t input);
 

@@ -70,7 +70,7 @@ static void add_longest(scopes_table *out, const scopes_communication *view,
     scopes_table_integer(out, op->step);
 }
 
-static void add_thread(scopes_table *out, const scopes_subject *subject,
+static void add_thread(scopes_table *out, const scopes_view_input *view_input,
                        const scopes_communication *view, uint32_t number)
 {
     const scopes_thread *thread = &view->threads[number];
@@ -78,7 +78,8 @@ static void add_thread(scopes_table *out, const scopes_subject *subject,
 
     scopes_table_integer(out, number);
     scopes_table_text(out, thread->name);
-    scopes_table_text(out, scopes_ways_host_name(subject->ways, thread->host));
+    scopes_table_text(
+        out, scopes_topology_host_name(view_input->topology, thread->host));
     scopes_table_integer(out, (int64_t)thread->operations);
     scopes_table_integer(out, (int64_t)thread->steps);
     scopes_table_integer(out, any ? thread->start_ns : SCOPES_BLANK);
@@ -109,7 +110,8 @@ static void add_operation(scopes_table *out, const scopes_communication *view,
     scopes_table_integer(out, op->end_ns - op->start_ns);
 }
 
-static int add_operations(scopes_table *out, const scopes_subject *subject,
+static int add_operations(scopes_table *out,
+                          const scopes_view_input *view_input,
                           const scopes_communication *view)
 {
     bool *asked = calloc(view->path_count + 1, sizeof(*asked));
@@ -117,9 +119,9 @@ static int add_operations(scopes_table *out, const scopes_subject *subject,
     if (!asked)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
     for (size_t i = 0; i < view->path_count; i++)
-        asked[i] = (subject->thread == PATHS_NONE ||
-                    subject->thread == view->paths[i].thread) &&
-                   scopes__way_is_of(subject, view->paths[i].edge);
+        asked[i] = (view_input->thread == PATHS_NONE ||
+                    view_input->thread == view->paths[i].thread) &&
+                   scopes__way_is_of(view_input, view->paths[i].edge);
     for (size_t i = 0; i < view->operation_count; i++) {
         if (asked[view->operations[i].path])
             add_operation(out, view, &view->operations[i]);
@@ -128,21 +130,22 @@ static int add_operations(scopes_table *out, const scopes_subject *subject,
     return 0;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     scopes_communication *view;
     int err = scopes_communication_make(
-        &view, subject->ways, subject->store, subject->clocks,
-        subject->each ? SCOPES_OPERATIONS : SCOPES_THREADS);
+        &view, view_input->topology, view_input->event_table,
+        view_input->clocks,
+        view_input->each ? SCOPES_OPERATIONS : SCOPES_THREADS);
 
     if (err)
         return err;
-    if (subject->each) {
-        err = add_operations(out, subject, view);
+    if (view_input->each) {
+        err = add_operations(out, view_input, view);
     } else {
         for (uint32_t i = 0; i < view->thread_count; i++)
-            if (scopes__thread_is_of(subject, i))
-                add_thread(out, subject, view, i);
+            if (scopes__thread_is_of(view_input, i))
+                add_thread(out, view_input, view, i);
     }
     scopes_communication_destroy(view);
     return err;

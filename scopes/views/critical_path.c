@@ -27,7 +27,7 @@
 #define SECOND INT64_C(1000000000)
 /* More seconds than runs have, but fewer than damaged tuples may tell of: what
  * goes on beyond them is counted in one. */
-#define SECONDS_MOST 2000000
+#define SECONDS_MAX 2000000
 
 static const scopes_column columns[] = {
     {"kind", "kind", SCOPES_TEXT}, {"thread", "thread", SCOPES_TEXT},
@@ -52,7 +52,7 @@ typedef struct sum {
 
 typedef struct critical {
     scopes_table *out;
-    const scopes_subject *subject;
+    const scopes_view_input *view_input;
     scopes__chain *chain;
     uint32_t places;
     scopes__sample *samples; /* by place */
@@ -62,7 +62,7 @@ typedef struct critical {
     uint64_t seconds; /* begun */
     bool begun;
     sum *sums; /* of the seconds that are done, the latest first */
-    size_t sum_count, sum_room;
+    size_t sum_count, sum_capacity;
 } critical;
 
 static int no_memory(void)
@@ -76,9 +76,10 @@ static const char *what_of(const critical *c, const scopes__link_place *place)
 {
     switch (place->kind) {
     case SCOPES__HOP:
-        return c->subject->ways->hops[place->collector].name;
+        return c->view_input->topology->hops[place->collector].name;
     case SCOPES__ELEMENT:
-        return scopes_ways_node_name(c->subject->ways, place->element);
+        return scopes_topology_node_name(c->view_input->topology,
+                                         place->element);
     default:
         return "";
     }
@@ -87,31 +88,32 @@ static const char *what_of(const critical *c, const scopes__link_place *place)
 /* Where it begins. */
 static const char *host_of(const critical *c, const scopes__link_place *place)
 {
-    const scopes_ways *ways = c->subject->ways;
+    const scopes_topology *topology = c->view_input->topology;
     uint32_t node =
-        place->kind == SCOPES__COMPUTING ? ways->threads[place->thread]
+        place->kind == SCOPES__COMPUTING ? topology->threads[place->thread]
         : place->kind == SCOPES__ELEMENT ? place->element
-                                         : ways->nodes[place->collector];
+                                         : topology->nodes[place->collector];
 
-    return node == PATHS_NONE
-               ? ""
-               : scopes_ways_host_name(ways, ways->map->nodes[node].host);
+    return node == PATHS_NONE ? ""
+                              : scopes_topology_host_name(
+                                    topology, topology->map->nodes[node].host);
 }
 
 static bool is_wanted(const critical *c, const scopes__link_place *place)
 {
     const scopes_hop *hop;
 
-    if (c->subject->thread != PATHS_NONE && c->subject->thread != place->thread)
+    if (c->view_input->thread != PATHS_NONE &&
+        c->view_input->thread != place->thread)
         return false;
-    if (!c->subject->of)
+    if (!c->view_input->of)
         return true;
     if (place->kind == SCOPES__COMPUTING)
         return false;
-    hop = &c->subject->ways->hops[place->collector];
-    return scopes__is_of(c->subject, place->element) ||
-           scopes__is_of(c->subject, hop->collective) ||
-           scopes__is_of(c->subject, hop->proxy);
+    hop = &c->view_input->topology->hops[place->collector];
+    return scopes__is_of(c->view_input, place->element) ||
+           scopes__is_of(c->view_input, hop->collective) ||
+           scopes__is_of(c->view_input, hop->proxy);
 }
 
 /* --- in all --- */
@@ -140,13 +142,13 @@ static int compare(const void *a, const void *b)
 
 static int add_sum(critical *c, uint32_t place)
 {
-    if (c->sum_count == c->sum_room) {
-        size_t room = c->sum_room ? 2 * c->sum_room : 64;
-        sum *more = realloc(c->sums, room * sizeof(*more));
+    if (c->sum_count == c->sum_capacity) {
+        size_t capacity = c->sum_capacity ? 2 * c->sum_capacity : 64;
+        sum *more = realloc(c->sums, capacity * sizeof(*more));
         if (!more)
             return no_memory();
         c->sums = more;
-        c->sum_room = room;
+        c->sum_capacity = capacity;
     }
     c->sums[c->sum_count++] = (sum){c->second, place, c->times[place]};
     return 0;
@@ -171,15 +173,15 @@ static void add_row(critical *c, const sum *s)
 
     if (!is_wanted(c, place))
         return;
-    if (c->subject->each)
+    if (c->view_input->each)
         scopes_table_integer(c->out, s->second);
     scopes_table_text(c->out, kind_names[place->kind]);
-    scopes_table_text(c->out,
-                      scopes_ways_thread_name(c->subject->ways, place->thread));
-    if (!c->subject->each)
+    scopes_table_text(c->out, scopes_topology_thread_name(
+                                  c->view_input->topology, place->thread));
+    if (!c->view_input->each)
         scopes_table_text(c->out, host_of(c, place));
     scopes_table_text(c->out, what_of(c, place));
-    if (c->subject->each) {
+    if (c->view_input->each) {
         scopes_table_integer(c->out, s->time_ns);
         return;
     }
@@ -206,7 +208,7 @@ static int add_to_seconds(uint32_t place, int64_t from_ns, int64_t to_ns,
         int64_t cut_ns = second * SECOND > from_ns ? second * SECOND : from_ns;
         if (!c->begun || second != c->second)
             c->seconds++;
-        if (c->seconds > SECONDS_MOST)
+        if (c->seconds > SECONDS_MAX)
             cut_ns = from_ns;
         if (c->begun && second != c->second)
             err = collect(c);
@@ -229,8 +231,8 @@ static int fill(critical *c)
     c->times = calloc((size_t)c->places + 1, sizeof(*c->times));
     if (!c->samples || !c->times)
         return no_memory();
-    err = scopes__chain_walk(c->chain,
-                             c->subject->each ? add_to_seconds : add_link, c);
+    err = scopes__chain_walk(
+        c->chain, c->view_input->each ? add_to_seconds : add_link, c);
     if (!err)
         err = collect(c);
     if (!err && c->sum_count)
@@ -240,11 +242,11 @@ static int fill(critical *c)
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    critical c = {.out = out, .subject = subject};
-    int err = scopes__chain_make(&c.chain, subject->ways, subject->store,
-                                 subject->clocks);
+    critical c = {.out = out, .view_input = view_input};
+    int err = scopes__chain_make(&c.chain, view_input->topology,
+                                 view_input->event_table, view_input->clocks);
 
     if (!err)
         err = fill(&c);

@@ -57,7 +57,7 @@ typedef struct pair {
 /* Open addressing, at most half full; `times` is 0 where nothing is. */
 typedef struct pairs {
     pair *places;
-    size_t count, room; /* room is a power of two */
+    size_t count, capacity; /* room is a power of two */
 } pairs;
 
 /* An operation that has begun. */
@@ -68,7 +68,7 @@ typedef struct begun {
 
 typedef struct ordering {
     scopes_table *out;
-    const scopes_subject *subject;
+    const scopes_view_input *view_input;
     uint32_t element;
     bool ticks; /* all collectors stand on one host: its ticks will do */
     const scopes_series **series;
@@ -78,7 +78,7 @@ typedef struct ordering {
     scopes__heap ends;   /* of `begun`, by their ends */
     begun *begun;
     uint32_t *unused; /* places of `begun` */
-    uint32_t unused_count, begun_room;
+    uint32_t unused_count, begun_capacity;
     uint64_t order;
     uint32_t before; /* kind of the last operation, plus one; 0: none */
     pairs pairs;
@@ -96,7 +96,7 @@ static pair *find_pair(const pairs *all, uint64_t key)
     size_t at = (size_t)((key * 0x9E3779B97F4A7C15u) >> 32);
 
     for (;; at++) {
-        pair *place = &all->places[at & (all->room - 1)];
+        pair *place = &all->places[at & (all->capacity - 1)];
         if (place->times == 0 || place->key == key)
             return place;
     }
@@ -104,12 +104,13 @@ static pair *find_pair(const pairs *all, uint64_t key)
 
 static int grow_pairs(pairs *all)
 {
-    pairs more = {.count = all->count, .room = all->room ? 2 * all->room : 64};
+    pairs more = {.count = all->count,
+                  .capacity = all->capacity ? 2 * all->capacity : 64};
 
-    more.places = calloc(more.room, sizeof(*more.places));
+    more.places = calloc(more.capacity, sizeof(*more.places));
     if (!more.places)
         return no_memory();
-    for (size_t i = 0; i < all->room; i++)
+    for (size_t i = 0; i < all->capacity; i++)
         if (all->places[i].times > 0)
             *find_pair(&more, all->places[i].key) = all->places[i];
     free(all->places);
@@ -121,7 +122,7 @@ static int count_pair(pairs *all, uint64_t key)
 {
     pair *place;
 
-    if (2 * (all->count + 1) > all->room && grow_pairs(all))
+    if (2 * (all->count + 1) > all->capacity && grow_pairs(all))
         return PASTSET_ENOMEM;
     place = find_pair(all, key);
     all->count += place->times == 0;
@@ -140,12 +141,12 @@ static int by_key(const void *a, const void *b)
 /* Adds the rows, and leaves no pairs behind. */
 static void add_pairs(ordering *o)
 {
-    const scopes_ways *ways = o->subject->ways;
-    const paths_map_node *element = &o->subject->map->nodes[o->element];
+    const scopes_topology *topology = o->view_input->topology;
+    const paths_map_node *element = &o->view_input->map->nodes[o->element];
     pairs *all = &o->pairs;
     size_t used = 0;
 
-    for (size_t i = 0; i < all->room; i++)
+    for (size_t i = 0; i < all->capacity; i++)
         if (all->places[i].times > 0)
             all->places[used++] = all->places[i];
     if (used > 0)
@@ -154,25 +155,29 @@ static void add_pairs(ordering *o)
         uint32_t kind = (uint32_t)(all->places[i].key >> 32);
         uint32_t before = (uint32_t)all->places[i].key;
         uint32_t thread = kind / PASTSET_ALL_VERBS;
-        if (o->subject->thread != PATHS_NONE && o->subject->thread != thread)
+        if (o->view_input->thread != PATHS_NONE &&
+            o->view_input->thread != thread)
             continue;
         scopes_table_text(o->out, element->name);
-        scopes_table_text(o->out, scopes_ways_host_name(ways, element->host));
-        scopes_table_text(o->out, scopes_ways_thread_name(ways, thread));
+        scopes_table_text(o->out,
+                          scopes_topology_host_name(topology, element->host));
+        scopes_table_text(o->out,
+                          scopes_topology_thread_name(topology, thread));
         scopes_table_text(o->out, pastset_verb_name(kind % PASTSET_ALL_VERBS));
         before--;
-        scopes_table_text(o->out, before == UINT32_MAX
-                                      ? ""
-                                      : scopes_ways_thread_name(
-                                            ways, before / PASTSET_ALL_VERBS));
+        scopes_table_text(o->out,
+                          before == UINT32_MAX
+                              ? ""
+                              : scopes_topology_thread_name(
+                                    topology, before / PASTSET_ALL_VERBS));
         scopes_table_text(o->out,
                           before == UINT32_MAX
                               ? ""
                               : pastset_verb_name(before % PASTSET_ALL_VERBS));
         scopes_table_integer(o->out, (int64_t)all->places[i].times);
     }
-    if (all->room > 0)
-        memset(all->places, 0, all->room * sizeof(*all->places));
+    if (all->capacity > 0)
+        memset(all->places, 0, all->capacity * sizeof(*all->places));
     all->count = 0;
 }
 
@@ -180,25 +185,25 @@ static void add_pairs(ordering *o)
 
 static void add_row(ordering *o, const begun *b)
 {
-    const scopes_subject *subject = o->subject;
+    const scopes_view_input *view_input = o->view_input;
     const eventspace_trace *event = b->event;
     scopes_table *out = o->out;
 
-    if (subject->thread != PATHS_NONE && subject->thread != event->thread)
+    if (view_input->thread != PATHS_NONE && view_input->thread != event->thread)
         return;
-    scopes_table_text(out, subject->map->nodes[o->element].name);
+    scopes_table_text(out, view_input->map->nodes[o->element].name);
     scopes_table_integer(out, (int64_t)o->order);
-    scopes_table_text(out,
-                      scopes_ways_thread_name(subject->ways, event->thread));
+    scopes_table_text(
+        out, scopes_topology_thread_name(view_input->topology, event->thread));
     scopes_table_integer(out, event->sequence);
     scopes_table_text(out, pastset_verb_name(event->operation));
     scopes_table_integer(out, event->bytes);
     scopes_table_text(out,
                       event->status ? pastset_status_name(-event->status) : "");
     scopes_table_integer(
-        out, scopes_clocks_ns(subject->clocks, b->host, event->start));
+        out, scopes_clocks_ns(view_input->clocks, b->host, event->start));
     scopes_table_integer(
-        out, scopes_clocks_ns(subject->clocks, b->host, event->end));
+        out, scopes_clocks_ns(view_input->clocks, b->host, event->end));
 }
 
 static int take_effect(ordering *o, const begun *b)
@@ -208,7 +213,7 @@ static int take_effect(ordering *o, const begun *b)
     uint64_t key = (uint64_t)kind << 32 | o->before;
 
     o->order++;
-    if (o->subject->each) {
+    if (o->view_input->each) {
         add_row(o, b);
         return 0;
     }
@@ -221,7 +226,7 @@ static int take_effect(ordering *o, const begun *b)
 static int64_t time_of(const ordering *o, uint32_t host, uint64_t ticks)
 {
     return o->ticks ? (int64_t)ticks
-                    : scopes_clocks_ns(o->subject->clocks, host, ticks);
+                    : scopes_clocks_ns(o->view_input->clocks, host, ticks);
 }
 
 /* Of all that are under way the first comes up. */
@@ -240,18 +245,18 @@ static int begin_one(ordering *o, const eventspace_trace *event, uint32_t host,
     scopes__key key = {time_of(o, host, event->end), (uint64_t)start, 0};
 
     if (o->unused_count == 0) {
-        uint32_t room = o->begun_room ? 2 * o->begun_room : 64;
-        begun *more = realloc(o->begun, room * sizeof(*more));
+        uint32_t capacity = o->begun_capacity ? 2 * o->begun_capacity : 64;
+        begun *more = realloc(o->begun, capacity * sizeof(*more));
         uint32_t *places = NULL;
         if (more) {
             o->begun = more;
-            places = realloc(o->unused, room * sizeof(*places));
+            places = realloc(o->unused, capacity * sizeof(*places));
         }
         if (!places)
             return no_memory();
         o->unused = places;
-        while (o->begun_room < room)
-            o->unused[o->unused_count++] = o->begun_room++;
+        while (o->begun_capacity < capacity)
+            o->unused[o->unused_count++] = o->begun_capacity++;
     }
     key.source = o->unused[--o->unused_count];
     o->begun[key.source] = (begun){event, host};
@@ -264,9 +269,10 @@ static bool next_start(ordering *o, uint32_t source, scopes__key *out)
     const scopes_series *series = o->series[source];
     size_t at = o->next[source];
 
-    while (at < series->count &&
-           (series->events[at].thread >= o->subject->ways->thread_count ||
-            series->events[at].operation >= PASTSET_ALL_VERBS))
+    while (
+        at < series->count &&
+        (series->events[at].thread >= o->view_input->topology->thread_count ||
+         series->events[at].operation >= PASTSET_ALL_VERBS))
         at++;
     o->next[source] = at;
     if (at == series->count)
@@ -308,8 +314,8 @@ static int walk(ordering *o)
 
 static int order_element(ordering *o, uint32_t node)
 {
-    const scopes_subject *subject = o->subject;
-    const scopes_ids *lowest = &subject->ways->lowest[node];
+    const scopes_view_input *view_input = o->view_input;
+    const scopes_ids *lowest = &view_input->topology->lowest[node];
     int err;
 
     o->element = node;
@@ -318,29 +324,31 @@ static int order_element(ordering *o, uint32_t node)
     o->before = 0;
     o->ticks = true;
     for (uint32_t i = 0; i < lowest->count; i++) {
-        o->series[i] = scopes_store_series(subject->store, lowest->ids[i]);
+        o->series[i] =
+            scopes_event_series(view_input->event_table, lowest->ids[i]);
         o->next[i] = 0;
         o->ticks &= o->series[i]->host == o->series[0]->host;
     }
     err = walk(o);
-    if (!err && !subject->each)
+    if (!err && !view_input->each)
         add_pairs(o);
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    ordering o = {.out = out, .subject = subject};
-    uint32_t most = subject->ways->collectors + 1;
+    ordering o = {.out = out, .view_input = view_input};
+    uint32_t max = view_input->topology->collectors + 1;
     int err = 0;
 
-    o.series = calloc(most, sizeof(*o.series));
-    o.next = calloc(most, sizeof(*o.next));
+    o.series = calloc(max, sizeof(*o.series));
+    o.next = calloc(max, sizeof(*o.next));
     if (!o.series || !o.next)
         err = no_memory();
-    for (uint32_t i = 0; i < subject->map->node_count && !err; i++) {
-        if (subject->map->nodes[i].kind == PATHS_ELEMENT &&
-            subject->ways->lowest[i].count > 0 && scopes__is_of(subject, i))
+    for (uint32_t i = 0; i < view_input->map->node_count && !err; i++) {
+        if (view_input->map->nodes[i].kind == PATHS_ELEMENT &&
+            view_input->topology->lowest[i].count > 0 &&
+            scopes__is_of(view_input, i))
             err = order_element(&o, i);
     }
     free(o.series);

@@ -72,7 +72,7 @@ static const scopes_column each_columns[] = {
 
 static bool is_last(const scopes__hops *h, uint32_t branch, uint32_t i)
 {
-    return scopes__tree_carrier(h->tree, h->first + i) == branch;
+    return scopes__tree_representative(h->tree, h->first + i) == branch;
 }
 
 /* Between two hosts, the half-width of what is certain, where it is widest. */
@@ -98,7 +98,7 @@ static int add(scopes__part *p, int64_t ns, uint32_t kept)
 
 static int sum_down(scopes__hops *h, uint32_t i)
 {
-    uint32_t branch = scopes__tree_carrier(h->tree, h->first + i);
+    uint32_t branch = scopes__tree_representative(h->tree, h->first + i);
     uint32_t kept = 0;
     int err = 0;
 
@@ -145,7 +145,7 @@ static int sum_up(scopes__hops *h, uint32_t branch, uint32_t i)
 static int sum_wait(scopes__hops *h, uint32_t branch, uint32_t i)
 {
     size_t at = scopes__hops_cell(h, branch, i);
-    uint32_t last = scopes__tree_carrier(h->tree, h->first + i);
+    uint32_t last = scopes__tree_representative(h->tree, h->first + i);
     scopes__part *p = &h->parts[branch].wait;
 
     if (h->ends[at] == SCOPES__NO_TIME)
@@ -166,7 +166,7 @@ static int sum_block(scopes__hops *h)
         err = sum_down(h, i);
     for (uint32_t b = 0; b < h->tree->branch_count && !err; b++) {
         bool is_top = scopes__hops_branch(h, b)->top != SCOPES_MISSING;
-        if (!h->parts[b].wanted)
+        if (!h->parts[b].filter)
             continue;
         for (uint32_t i = 0; i < h->count && !err; i++)
             err = sum_up(h, b, i);
@@ -180,10 +180,10 @@ static int sum_block(scopes__hops *h)
 
 static const char *host_name(const scopes__hops *h, uint32_t branch)
 {
-    return branch == SCOPES_MISSING
-               ? ""
-               : scopes_ways_host_name(h->subject->ways,
-                                       scopes__hops_branch(h, branch)->host);
+    return branch == SCOPES_MISSING ? ""
+                                    : scopes_topology_host_name(
+                                          h->view_input->topology,
+                                          scopes__hops_branch(h, branch)->host);
 }
 
 static uint32_t number_of(const scopes__hops *h, uint32_t branch,
@@ -216,8 +216,8 @@ static void add_row(scopes__hops *h, uint32_t branch, scopes__direction way,
 
     if (p->sample.count == 0 || !scopes__hops_is_of(h, branch, way))
         return;
-    scopes_table_text(
-        h->out, scopes_ways_node_name(h->subject->ways, h->tree->element));
+    scopes_table_text(h->out, scopes_topology_node_name(h->view_input->topology,
+                                                        h->tree->element));
     scopes_table_integer(h->out, number_of(h, branch, way));
     scopes_table_text(h->out, scopes__direction_names[way]);
     scopes_table_text(h->out, scopes__hops_collector(h, from));
@@ -257,21 +257,21 @@ static void add_rows(scopes__hops *h)
 /* The ways of one thread, or all. */
 static void choose_ways(scopes__hops *h)
 {
-    uint32_t thread = h->subject->thread;
+    uint32_t thread = h->view_input->thread;
 
     for (uint32_t b = 0; b < h->tree->branch_count; b++) {
         const scopes__branch *branch = scopes__hops_branch(h, b);
         if (branch->depth > h->deepest)
             h->deepest = branch->depth;
         if (thread == PATHS_NONE) {
-            h->parts[b].wanted = true;
+            h->parts[b].filter = true;
             continue;
         }
         if (branch->thread != thread)
             continue;
         for (uint32_t at = b; at != SCOPES_MISSING;
              at = scopes__hops_branch(h, at)->lower)
-            h->parts[at].wanted = true;
+            h->parts[at].filter = true;
     }
 }
 
@@ -283,9 +283,10 @@ static void measure_widths(scopes__hops *h)
         const scopes__branch *branch = scopes__hops_branch(h, b);
         int64_t *width = &h->widths[branch->host];
         size_t count =
-            scopes_store_series(h->subject->store, branch->collector)->count;
+            scopes_event_series(h->view_input->event_table, branch->collector)
+                ->count;
         for (size_t at = 0; at<count; at += count> 1 ? count - 1 : 1) {
-            int64_t own = scopes__width_ns(h->subject->clocks, branch->host,
+            int64_t own = scopes__width_ns(h->view_input->clocks, branch->host,
                                            at ? branch->events[at].end
                                               : branch->events[at].start);
             *width = own > *width ? own : *width;
@@ -301,7 +302,7 @@ static int make_sums(scopes__hops *h)
     if (err)
         return err;
     h->parts = calloc(count + 1, sizeof(*h->parts));
-    h->widths = calloc(h->subject->map->host_count + 1, sizeof(*h->widths));
+    h->widths = calloc(h->view_input->map->host_count + 1, sizeof(*h->widths));
     if (!h->parts || !h->widths) {
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the view hops");
     } else {
@@ -327,22 +328,22 @@ static int make_sums(scopes__hops *h)
 
 /* --- all trees --- */
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    const scopes_ways *ways = subject->ways;
+    const scopes_topology *topology = view_input->topology;
     int err = 0;
 
-    for (uint32_t i = 0; i < ways->meeting_count && !err; i++) {
+    for (uint32_t i = 0; i < topology->site_count && !err; i++) {
         scopes__tree *tree;
-        scopes__hops h = {.out = out, .subject = subject};
-        if (ways->meetings[i].parent != PATHS_NONE)
+        scopes__hops h = {.out = out, .view_input = view_input};
+        if (topology->sites[i].parent != PATHS_NONE)
             continue;
-        err =
-            scopes__tree_make(&tree, ways, subject->store, subject->clocks, i);
+        err = scopes__tree_make(&tree, topology, view_input->event_table,
+                                view_input->clocks, i);
         if (err)
             return err;
         h.tree = tree;
-        err = subject->each ? scopes__hops_each(&h) : make_sums(&h);
+        err = view_input->each ? scopes__hops_each(&h) : make_sums(&h);
         scopes__tree_free(tree);
     }
     return err;

@@ -13,16 +13,16 @@ typedef struct passage {
 static void each_row(scopes__hops *h, uint32_t top, uint32_t i,
                      const passage *p)
 {
-    uint32_t last = scopes__tree_carrier(h->tree, h->first + i);
+    uint32_t last = scopes__tree_representative(h->tree, h->first + i);
 
     if (!scopes__hops_is_of(h, p->branch, p->way))
         return;
-    scopes_table_text(
-        h->out, scopes_ways_node_name(h->subject->ways, h->tree->element));
+    scopes_table_text(h->out, scopes_topology_node_name(h->view_input->topology,
+                                                        h->tree->element));
     scopes__round_cell(h->out, h->tree->number, (uint64_t)h->first + i);
-    scopes_table_text(
-        h->out, scopes_ways_thread_name(h->subject->ways,
-                                        scopes__hops_branch(h, top)->thread));
+    scopes_table_text(h->out, scopes_topology_thread_name(
+                                  h->view_input->topology,
+                                  scopes__hops_branch(h, top)->thread));
     scopes_table_text(h->out, scopes__direction_names[p->way]);
     scopes_table_text(h->out, scopes__hops_collector(h, p->from));
     scopes_table_text(h->out, scopes__hops_collector(h, p->to));
@@ -37,7 +37,7 @@ static void each_row(scopes__hops *h, uint32_t top, uint32_t i,
 
 static void each_wait(scopes__hops *h, uint32_t top, uint32_t i)
 {
-    uint32_t last = scopes__tree_carrier(h->tree, h->first + i);
+    uint32_t last = scopes__tree_representative(h->tree, h->first + i);
     int64_t from = h->starts[scopes__hops_cell(h, top, i)];
 
     if (top != last)
@@ -49,7 +49,7 @@ static void each_wait(scopes__hops *h, uint32_t top, uint32_t i)
 
 static void each_down(scopes__hops *h, uint32_t top, uint32_t i)
 {
-    uint32_t branch = scopes__tree_carrier(h->tree, h->first + i);
+    uint32_t branch = scopes__tree_representative(h->tree, h->first + i);
 
     while (branch != h->bottoms[i]) {
         uint32_t lower = scopes__hops_branch(h, branch)->lower;
@@ -94,8 +94,8 @@ static void each_round(scopes__hops *h, uint32_t i)
     for (uint32_t b = 0; b < h->tree->branch_count; b++) {
         if (scopes__hops_branch(h, b)->top == SCOPES_MISSING ||
             h->ends[scopes__hops_cell(h, b, i)] == SCOPES__NO_TIME ||
-            (h->subject->thread != PATHS_NONE &&
-             scopes__hops_branch(h, b)->thread != h->subject->thread))
+            (h->view_input->thread != PATHS_NONE &&
+             scopes__hops_branch(h, b)->thread != h->view_input->thread))
             continue;
         each_wait(h, b, i);
         each_down(h, b, i);

@@ -28,12 +28,12 @@ typedef struct scopes__part {
 /* Of a branch: the hop below it, or the element when there is none. */
 typedef struct scopes__parts {
     scopes__part wait, down, up;
-    bool wanted; /* on a way that was asked for */
+    bool filter; /* on a way that was asked for */
 } scopes__parts;
 
 typedef struct scopes__hops {
     scopes_table *out;
-    const scopes_subject *subject;
+    const scopes_view_input *view_input;
     const scopes__tree *tree;
     scopes__parts *parts; /* by branch */
     uint32_t deepest;

@@ -15,7 +15,7 @@ const char *const scopes__direction_names[] = {"wait", "down", "element", "up"};
 /* Where the way of the last one ends, if all of it is there. */
 static uint32_t bottom_of(const scopes__hops *h, uint32_t i)
 {
-    uint32_t branch = scopes__tree_carrier(h->tree, h->first + i);
+    uint32_t branch = scopes__tree_representative(h->tree, h->first + i);
 
     while (branch != SCOPES_MISSING) {
         uint32_t lower = scopes__hops_branch(h, branch)->lower;
@@ -31,7 +31,7 @@ static uint32_t bottom_of(const scopes__hops *h, uint32_t i)
 /* Is it on the way of the thread that was asked for, or were all? */
 static bool is_asked_for(const scopes__hops *h, uint32_t branch)
 {
-    return !h->parts || h->parts[branch].wanted;
+    return !h->parts || h->parts[branch].filter;
 }
 
 /* Ends that cannot be reached from below are taken out; and from the tops down
@@ -65,8 +65,8 @@ void scopes__hops_look(scopes__hops *h, uint32_t first)
 
     h->first = first;
     h->count = left < h->block ? left : h->block;
-    scopes__tree_times(h->tree, h->subject->clocks, first, h->count, h->starts,
-                       h->ends);
+    scopes__tree_times(h->tree, h->view_input->clocks, first, h->count,
+                       h->starts, h->ends);
     for (uint32_t i = 0; i < h->count; i++)
         h->bottoms[i] = bottom_of(h, i);
     mark_ways(h);
@@ -125,10 +125,10 @@ int64_t scopes__hops_certain(const scopes__hops *h, uint32_t branch,
     upper = &above->events[scopes__tree_event(above, round)];
     lower = &below->events[scopes__tree_event(below, round)];
     return way == SCOPES__DOWN
-               ? scopes__certain_ns(h->subject->clocks, above->host,
+               ? scopes__certain_ns(h->view_input->clocks, above->host,
                                     upper->start, below->host, lower->start)
-               : scopes__certain_ns(h->subject->clocks, above->host, upper->end,
-                                    below->host, lower->end);
+               : scopes__certain_ns(h->view_input->clocks, above->host,
+                                    upper->end, below->host, lower->end);
 }
 
 int64_t scopes__hops_certain_wait(const scopes__hops *h, uint32_t branch,
@@ -136,10 +136,10 @@ int64_t scopes__hops_certain_wait(const scopes__hops *h, uint32_t branch,
 {
     const scopes__branch *own = scopes__hops_branch(h, branch);
     const scopes__branch *last =
-        scopes__hops_branch(h, scopes__tree_carrier(h->tree, round));
+        scopes__hops_branch(h, scopes__tree_representative(h->tree, round));
 
     return scopes__certain_ns(
-        h->subject->clocks, own->host,
+        h->view_input->clocks, own->host,
         own->events[scopes__tree_event(own, round)].start, last->host,
         last->events[scopes__tree_event(last, round)].start);
 }
@@ -151,7 +151,7 @@ int64_t scopes__hops_certain_between(const scopes__hops *h, uint32_t bottom,
                          *to = scopes__hops_branch(h, branch);
 
     return scopes__certain_ns(
-        h->subject->clocks, from->host,
+        h->view_input->clocks, from->host,
         from->events[scopes__tree_event(from, round)].start, to->host,
         to->events[scopes__tree_event(to, round)].end);
 }
@@ -162,29 +162,31 @@ const char *scopes__hops_collector(const scopes__hops *h, uint32_t branch)
 {
     return branch == SCOPES_MISSING
                ? ""
-               : scopes_ways_collector_name(
-                     h->subject->ways,
+               : scopes_topology_collector_name(
+                     h->view_input->topology,
                      scopes__hops_branch(h, branch)->collector);
 }
 
 const char *scopes__hops_what(const scopes__hops *h, uint32_t branch)
 {
-    return h->subject->ways->hops[scopes__hops_branch(h, branch)->collector]
+    return h->view_input->topology
+        ->hops[scopes__hops_branch(h, branch)->collector]
         .name;
 }
 
 bool scopes__hops_is_of(const scopes__hops *h, uint32_t branch,
                         scopes__direction way)
 {
-    const scopes_ways *ways = h->subject->ways;
+    const scopes_topology *topology = h->view_input->topology;
     const scopes_hop *hop =
-        &ways->hops[scopes__hops_branch(h, branch)->collector];
+        &topology->hops[scopes__hops_branch(h, branch)->collector];
 
-    if (scopes__is_of(h->subject, h->tree->element) ||
-        scopes__is_of(h->subject, ways->meetings[h->tree->meeting].node))
+    if (scopes__is_of(h->view_input, h->tree->element) ||
+        scopes__is_of(h->view_input, topology->sites[h->tree->site].node))
         return true;
-    return way != SCOPES__WAIT && (scopes__is_of(h->subject, hop->collective) ||
-                                   scopes__is_of(h->subject, hop->proxy));
+    return way != SCOPES__WAIT &&
+           (scopes__is_of(h->view_input, hop->collective) ||
+            scopes__is_of(h->view_input, hop->proxy));
 }
 
 void scopes__hops_certain_cell(scopes_table *out, int64_t certain_ns)

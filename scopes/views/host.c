@@ -81,43 +81,44 @@ static void add_host(scopes_table *out, const char *name, const sums *host)
 }
 
 /* The last of `hosts` is for threads that stand in none. */
-static void sum(sums *hosts, const scopes_subject *subject,
+static void sum(sums *hosts, const scopes_view_input *view_input,
                 const scopes_communication *view)
 {
-    uint32_t count = subject->map->host_count;
+    uint32_t count = view_input->map->host_count;
 
     for (uint32_t i = 0; i < view->thread_count; i++) {
         uint32_t host = view->threads[i].host;
-        if (scopes__thread_is_of(subject, i))
+        if (scopes__thread_is_of(view_input, i))
             add_thread(&hosts[host < count ? host : count], &view->threads[i]);
     }
     for (size_t i = 0; i < view->path_count; i++) {
         uint32_t thread = view->paths[i].thread;
         uint32_t host = view->threads[thread].host;
-        if (scopes__thread_is_of(subject, thread))
+        if (scopes__thread_is_of(view_input, thread))
             hosts[host < count ? host : count].bytes +=
                 (int64_t)view->paths[i].bytes;
     }
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     scopes_communication *view;
-    uint32_t count = subject->map->host_count;
+    uint32_t count = view_input->map->host_count;
     sums *hosts;
-    int err = scopes_communication_make(&view, subject->ways, subject->store,
-                                        subject->clocks, SCOPES_THREADS);
+    int err = scopes_communication_make(&view, view_input->topology,
+                                        view_input->event_table,
+                                        view_input->clocks, SCOPES_THREADS);
 
     if (err)
         return err;
     hosts = calloc((size_t)count + 1, sizeof(*hosts));
     if (hosts)
-        sum(hosts, subject, view);
+        sum(hosts, view_input, view);
     else
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the view");
     for (uint32_t i = 0; i <= count && !err; i++) {
         if (hosts[i].threads > 0)
-            add_host(out, i < count ? subject->map->hosts[i].name : "",
+            add_host(out, i < count ? view_input->map->hosts[i].name : "",
                      &hosts[i]);
     }
     free(hosts);

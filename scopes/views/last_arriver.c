@@ -93,14 +93,15 @@ static arriver arriver_of(scopes__visit *visit, uint32_t round)
 static void add_each(scopes_table *out, const scopes__visit *visit,
                      uint32_t round, const arriver *last)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
 
     scopes__round_cell(out, visit->rounds->first, round);
-    scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
+    scopes_table_text(out,
+                      scopes_topology_node_name(topology, visit->site->node));
     scopes_table_text(out, visit->origins[last->input].host);
     scopes_table_text(out, scopes__visit_input(visit, last->input));
     scopes_table_text(out, visit->origins[last->input].name);
-    scopes_table_text(out, scopes_ways_thread_name(ways, last->thread));
+    scopes_table_text(out, scopes_topology_thread_name(topology, last->thread));
     scopes_table_integer(out, last->behind_ns);
 }
 
@@ -125,7 +126,7 @@ static int take_round(scopes_table *out, scopes__visit *visit, uint32_t round,
     c->rounds++;
     if (!scopes__visit_is_thread(visit, last.thread))
         return 0;
-    if (visit->subject->each) {
+    if (visit->view_input->each) {
         add_each(out, visit, round, &last);
         return 0;
     }
@@ -133,7 +134,7 @@ static int take_round(scopes_table *out, scopes__visit *visit, uint32_t round,
     if (last.behind_ns != SCOPES_BLANK)
         err = scopes__sample_add(&visit->samples[last.input], last.behind_ns);
     if (!err && c->behind)
-        err = count_thread(c, visit->subject->ways->thread_count, &last);
+        err = count_thread(c, visit->view_input->topology->thread_count, &last);
     return err;
 }
 
@@ -150,15 +151,16 @@ static void add_counts(scopes_table *out, uint64_t last, uint64_t rounds,
 
 static void add_inputs(scopes_table *out, scopes__visit *visit, const counts *c)
 {
-    const scopes_ways *ways = visit->subject->ways;
-    const scopes_meeting *meeting = visit->meeting;
+    const scopes_topology *topology = visit->view_input->topology;
+    const scopes_site *site = visit->site;
 
     for (uint32_t i = 0; i < visit->inputs; i++) {
         if (!scopes__visit_tells(visit, i))
             continue;
-        scopes_table_text(out, scopes_ways_node_name(ways, meeting->element));
-        scopes_table_text(out, scopes_ways_node_name(ways, meeting->node));
-        scopes_table_text(out, scopes_ways_host_name(ways, meeting->host));
+        scopes_table_text(out,
+                          scopes_topology_node_name(topology, site->element));
+        scopes_table_text(out, scopes_topology_node_name(topology, site->node));
+        scopes_table_text(out, scopes_topology_host_name(topology, site->host));
         scopes_table_text(out, scopes__visit_input(visit, i));
         scopes_table_text(out, visit->origins[i].name);
         scopes_table_text(out, visit->origins[i].host);
@@ -168,21 +170,22 @@ static void add_inputs(scopes_table *out, scopes__visit *visit, const counts *c)
 
 static void add_tree(scopes_table *out, scopes__visit *visit, counts *c)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
 
-    for (uint32_t i = 0; i < ways->thread_count; i++) {
+    for (uint32_t i = 0; i < topology->thread_count; i++) {
         if (!scopes__visit_is_thread(visit, i) ||
-            scopes_ways_input(ways, visit->number, i) == PATHS_NONE)
+            scopes_topology_input(topology, visit->number, i) == PATHS_NONE)
             continue;
-        scopes_table_text(out,
-                          scopes_ways_node_name(ways, visit->meeting->element));
+        scopes_table_text(
+            out, scopes_topology_node_name(topology, visit->site->element));
         scopes_table_text(out, "(tree)");
         scopes_table_text(out, "");
         scopes_table_text(out, "");
-        scopes_table_text(out, scopes_ways_thread_name(ways, i));
-        scopes_table_text(out,
-                          scopes_ways_host_name(
-                              ways, ways->map->nodes[ways->threads[i]].host));
+        scopes_table_text(out, scopes_topology_thread_name(topology, i));
+        scopes_table_text(
+            out,
+            scopes_topology_host_name(
+                topology, topology->map->nodes[topology->threads[i]].host));
         add_counts(out, c->threads[i], c->rounds, &c->behind[i]);
     }
 }
@@ -191,14 +194,14 @@ static void add_tree(scopes_table *out, scopes__visit *visit, counts *c)
 
 static int counts_init(counts *c, const scopes__visit *visit)
 {
-    uint32_t threads = visit->subject->ways->thread_count;
+    uint32_t threads = visit->view_input->topology->thread_count;
 
     c->inputs = calloc(visit->inputs + 1u, sizeof(*c->inputs));
     c->threads = calloc(threads + 1u, sizeof(*c->threads));
-    if (visit->meeting->parent == PATHS_NONE && !visit->subject->each)
+    if (visit->site->parent == PATHS_NONE && !visit->view_input->each)
         c->behind = calloc(threads + 1u, sizeof(*c->behind));
     if (!c->inputs || !c->threads ||
-        (visit->meeting->parent == PATHS_NONE && !visit->subject->each &&
+        (visit->site->parent == PATHS_NONE && !visit->view_input->each &&
          !c->behind))
         return scopes__no_memory();
     return 0;
@@ -206,7 +209,7 @@ static int counts_init(counts *c, const scopes__visit *visit)
 
 static void counts_fini(counts *c, const scopes__visit *visit)
 {
-    uint32_t threads = visit->subject->ways->thread_count;
+    uint32_t threads = visit->view_input->topology->thread_count;
 
     for (uint32_t i = 0; c->behind && i < threads; i++)
         scopes__sample_free(&c->behind[i]);
@@ -224,15 +227,15 @@ static int visit_last(scopes_table *out, scopes__visit *visit)
         err = take_round(out, visit, r, &c);
     if (!err && c.behind)
         add_tree(out, visit, &c);
-    if (!err && !visit->subject->each)
+    if (!err && !visit->view_input->each)
         add_inputs(out, visit, &c);
     counts_fini(&c, visit);
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    return scopes__visit_meetings(out, subject, visit_last);
+    return scopes__visit_sites(out, view_input, visit_last);
 }
 
 const scopes_view scopes__view_last_arriver = {

@@ -43,18 +43,19 @@ static const scopes_column columns[] = {
 };
 
 /* Is it what is asked for: at the element or wrapper, or on the way to it? */
-static bool is_about(const scopes_subject *subject, const scopes_pending *p)
+static bool is_about(const scopes_view_input *view_input,
+                     const scopes_pending *p)
 {
     uint32_t at = p->first != PATHS_NONE ? p->first : p->stage;
-    const paths_map *map = subject->map;
+    const paths_map *map = view_input->map;
 
-    if (p->activity == PATHS_ENDED ||
-        (subject->thread != PATHS_NONE && subject->thread != p->of_thread))
+    if (p->activity == PATHS_ENDED || (view_input->thread != PATHS_NONE &&
+                                       view_input->thread != p->of_thread))
         return false;
-    if (!subject->of)
+    if (!view_input->of)
         return true;
     for (uint32_t i = 0; p->operates && i < map->node_count; i++) {
-        if (scopes__is_of(subject, at))
+        if (scopes__is_of(view_input, at))
             return true;
         if (at == PATHS_NONE || map->nodes[at].out_count == 0)
             return false;
@@ -64,23 +65,24 @@ static bool is_about(const scopes_subject *subject, const scopes_pending *p)
 }
 
 /* An operation that did not wait left no note, but it may have left a tuple. */
-static int64_t last_end_ns(const scopes_subject *subject, uint32_t thread)
+static int64_t last_end_ns(const scopes_view_input *view_input, uint32_t thread)
 {
-    const scopes_ways *ways = subject->ways;
+    const scopes_topology *topology = view_input->topology;
     int64_t last_ns = INT64_MIN;
 
-    for (uint32_t i = 0; i < ways->top_count; i++) {
+    for (uint32_t i = 0; i < topology->top_count; i++) {
         const scopes_series *series;
-        if (ways->tops[i].thread != thread ||
-            ways->tops[i].collector == PATHS_NONE)
+        if (topology->tops[i].thread != thread ||
+            topology->tops[i].collector == PATHS_NONE)
             continue;
-        series = scopes_store_series(subject->store, ways->tops[i].collector);
+        series = scopes_event_series(view_input->event_table,
+                                     topology->tops[i].collector);
         for (size_t k = series->count; k-- > 0;) {
             const eventspace_trace *event = &series->events[k];
             int64_t ns;
             if (event->thread != thread)
                 continue;
-            ns = scopes_clocks_ns(subject->clocks, series->host, event->end);
+            ns = scopes_clocks_ns(view_input->clocks, series->host, event->end);
             last_ns = ns > last_ns ? ns : last_ns;
             break;
         }
@@ -88,54 +90,57 @@ static int64_t last_end_ns(const scopes_subject *subject, uint32_t thread)
     return last_ns;
 }
 
-static void add_operation(scopes_table *out, const scopes_subject *subject,
+static void add_operation(scopes_table *out,
+                          const scopes_view_input *view_input,
                           const scopes_pending *p)
 {
-    const scopes_ways *ways = subject->ways;
+    const scopes_topology *topology = view_input->topology;
 
     scopes_table_text(out, p->operates ? pastset_verb_name(p->verb) : "");
     scopes_table_text(out, p->operates ? p->path : "");
-    scopes_table_text(out,
-                      p->operates ? scopes_ways_node_name(ways, p->stage) : "");
-    scopes_table_text(out, p->operates ? scopes_ways_node_name(ways, p->element)
-                                       : "");
+    scopes_table_text(
+        out, p->operates ? scopes_topology_node_name(topology, p->stage) : "");
+    scopes_table_text(out, p->operates
+                               ? scopes_topology_node_name(topology, p->element)
+                               : "");
 }
 
-static void add_row(scopes_table *out, const scopes_subject *subject,
+static void add_row(scopes_table *out, const scopes_view_input *view_input,
                     const scopes_pending *p)
 {
-    const scopes_ways *ways = subject->ways;
+    const scopes_topology *topology = view_input->topology;
     bool is_loop = p->thread == PATHS_NONE;
     int64_t since_ns =
-        scopes_clocks_ns(subject->clocks, p->host, p->since_ticks);
+        scopes_clocks_ns(view_input->clocks, p->host, p->since_ticks);
     int64_t later_ns = 0, last_ns;
 
     if (!is_loop && !p->operates && p->activity == PATHS_COMPUTING) {
-        last_ns = last_end_ns(subject, p->thread);
+        last_ns = last_end_ns(view_input, p->thread);
         if (last_ns > since_ns && last_ns - since_ns < p->lasts_ns)
             later_ns = last_ns - since_ns;
     }
     scopes_table_integer(out, is_loop ? SCOPES_BLANK : p->thread);
-    scopes_table_text(out, is_loop ? "loop"
-                                   : scopes_ways_thread_name(ways, p->thread));
-    scopes_table_text(out, scopes_ways_host_name(ways, p->host));
+    scopes_table_text(
+        out,
+        is_loop ? "loop" : scopes_topology_thread_name(topology, p->thread));
+    scopes_table_text(out, scopes_topology_host_name(topology, p->host));
     scopes_table_text(out, paths_activity_name(p->activity));
     scopes_table_integer(out, since_ns + later_ns);
     scopes_table_integer(out, p->lasts_ns - later_ns);
-    add_operation(out, subject, p);
-    scopes_table_text(out, scopes_ways_host_name(ways, p->peer));
+    add_operation(out, view_input, p);
+    scopes_table_text(out, scopes_topology_host_name(topology, p->peer));
     scopes_table_text(out, p->waits_for);
     scopes_table_integer(out, p->under_way);
     scopes_table_integer(out, p->operates ? p->sequence : SCOPES_BLANK);
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    const scopes_pending_list *list = subject->pending;
+    const scopes_pending_list *list = view_input->pending;
 
     for (size_t i = 0; list && i < list->count; i++)
-        if (is_about(subject, &list->items[i]))
-            add_row(out, subject, &list->items[i]);
+        if (is_about(view_input, &list->items[i]))
+            add_row(out, view_input, &list->items[i]);
     return 0;
 }
 

@@ -64,8 +64,8 @@ static phases phases_of(scopes__visit *visit, uint32_t round)
     for (int i = 0; i < PHASES; i++)
         p.times[i] = SCOPES_BLANK;
     if (below) {
-        start = scopes__ns(visit->subject, visit->below, below->start);
-        end = scopes__ns(visit->subject, visit->below, below->end);
+        start = scopes__ns(visit->view_input, visit->below, below->start);
+        end = scopes__ns(visit->view_input, visit->below, below->end);
         p.times[BELOW] = end - start;
     }
     if (!starts.full)
@@ -85,8 +85,8 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
                      uint32_t round, const phases *p)
 {
     scopes__round_cell(out, visit->rounds->first, round);
-    scopes_table_text(
-        out, scopes_ways_node_name(visit->subject->ways, visit->meeting->node));
+    scopes_table_text(out, scopes_topology_node_name(
+                               visit->view_input->topology, visit->site->node));
     scopes_table_integer(out, p->first);
     scopes_table_integer(out, p->last);
     for (int i = DOWN; i < PHASES; i++)
@@ -99,7 +99,7 @@ static int take_round(scopes_table *out, scopes__visit *visit, uint32_t round,
     phases p = phases_of(visit, round);
     int err = 0;
 
-    if (visit->subject->each) {
+    if (visit->view_input->each) {
         add_each(out, visit, round, &p);
         return 0;
     }
@@ -113,13 +113,13 @@ static int take_round(scopes_table *out, scopes__visit *visit, uint32_t round,
 static void add_sums(scopes_table *out, const scopes__visit *visit,
                      scopes__sample *samples)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
 
     for (int i = 0; i < PHASES; i++) {
-        scopes_table_text(out,
-                          scopes_ways_node_name(ways, visit->meeting->node));
-        scopes_table_text(out,
-                          scopes_ways_host_name(ways, visit->meeting->host));
+        scopes_table_text(
+            out, scopes_topology_node_name(topology, visit->site->node));
+        scopes_table_text(
+            out, scopes_topology_host_name(topology, visit->site->host));
         scopes_table_text(out, phase_names[i]);
         scopes__sample_row(out, &samples[i]);
     }
@@ -132,16 +132,16 @@ static int visit_phases(scopes_table *out, scopes__visit *visit)
 
     for (uint32_t r = 0; r < visit->rounds->count && !err; r++)
         err = take_round(out, visit, r, samples);
-    if (!err && !visit->subject->each)
+    if (!err && !visit->view_input->each)
         add_sums(out, visit, samples);
     for (int i = 0; i < PHASES; i++)
         scopes__sample_free(&samples[i]);
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    return scopes__visit_meetings(out, subject, visit_phases);
+    return scopes__visit_sites(out, view_input, visit_phases);
 }
 
 const scopes_view scopes__view_performance = {

@@ -34,7 +34,7 @@ static const scopes_column each_columns[] = {
 /* A hop, and the sum over its operations. */
 typedef struct crossing {
     scopes_table *out;
-    const scopes_subject *subject;
+    const scopes_view_input *view_input;
     const scopes_hop *hop;
     const scopes_series *upper, *lower;
     scopes__sample sample;
@@ -44,7 +44,7 @@ static int64_t length_ns(const crossing *c, const scopes_series *series,
                          const eventspace_trace *event)
 {
     const scopes_clock *clock =
-        scopes_clocks_host(c->subject->clocks, series->host);
+        scopes_clocks_host(c->view_input->clocks, series->host);
 
     /* An end before the start, of a damaged tuple, makes it less than 0. */
     return scopes__whole_ns((double)(int64_t)(event->end - event->start) *
@@ -55,22 +55,22 @@ static int64_t length_ns(const crossing *c, const scopes_series *series,
 static int add(crossing *c, const eventspace_trace *upper,
                const eventspace_trace *lower)
 {
-    const scopes_subject *subject = c->subject;
+    const scopes_view_input *view_input = c->view_input;
     int64_t above_ns = length_ns(c, c->upper, upper);
     int64_t below_ns = length_ns(c, c->lower, lower);
 
-    if (subject->thread != PATHS_NONE && upper->thread != subject->thread)
+    if (view_input->thread != PATHS_NONE && upper->thread != view_input->thread)
         return 0;
-    if (!subject->each)
+    if (!view_input->each)
         return scopes__sample_add(&c->sample, above_ns - below_ns);
-    scopes_table_text(c->out,
-                      scopes_ways_node_name(subject->ways, c->hop->proxy));
-    scopes_table_text(c->out,
-                      scopes_ways_thread_name(subject->ways, upper->thread));
+    scopes_table_text(
+        c->out, scopes_topology_node_name(view_input->topology, c->hop->proxy));
+    scopes_table_text(c->out, scopes_topology_thread_name(view_input->topology,
+                                                          upper->thread));
     scopes_table_integer(c->out, upper->sequence);
     scopes_table_integer(
         c->out,
-        scopes_clocks_ns(subject->clocks, c->upper->host, upper->start));
+        scopes_clocks_ns(view_input->clocks, c->upper->host, upper->start));
     scopes_table_integer(c->out, above_ns);
     scopes_table_integer(c->out, below_ns);
     scopes_table_integer(c->out, above_ns - below_ns);
@@ -94,36 +94,42 @@ static int add_all(crossing *c)
 
 static void add_row(crossing *c)
 {
-    const scopes_ways *ways = c->subject->ways;
+    const scopes_topology *topology = c->view_input->topology;
 
-    scopes_table_text(c->out, scopes_ways_node_name(ways, c->hop->proxy));
-    scopes_table_text(c->out, scopes_ways_host_name(ways, c->upper->host));
-    scopes_table_text(c->out, scopes_ways_host_name(ways, c->lower->host));
-    scopes_table_text(c->out, scopes_ways_collector_name(ways, c->hop->upper));
-    scopes_table_text(c->out, scopes_ways_collector_name(ways, c->hop->lower));
+    scopes_table_text(c->out,
+                      scopes_topology_node_name(topology, c->hop->proxy));
+    scopes_table_text(c->out,
+                      scopes_topology_host_name(topology, c->upper->host));
+    scopes_table_text(c->out,
+                      scopes_topology_host_name(topology, c->lower->host));
+    scopes_table_text(c->out,
+                      scopes_topology_collector_name(topology, c->hop->upper));
+    scopes_table_text(c->out,
+                      scopes_topology_collector_name(topology, c->hop->lower));
     scopes__sample_row(c->out, &c->sample);
 }
 
 /* Between hosts, with a collector on both sides, and nobody to wait for in
  * between. */
-static bool is_crossing(const scopes_subject *subject, const scopes_hop *hop)
+static bool is_crossing(const scopes_view_input *view_input,
+                        const scopes_hop *hop)
 {
     return hop->upper != PATHS_NONE && hop->lower != PATHS_NONE &&
            hop->remote && hop->collective == PATHS_NONE &&
-           (scopes__is_of(subject, hop->proxy) ||
-            scopes__is_of(subject, hop->element));
+           (scopes__is_of(view_input, hop->proxy) ||
+            scopes__is_of(view_input, hop->element));
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    for (uint32_t id = 0; id < subject->ways->collectors; id++) {
-        const scopes_hop *hop = &subject->ways->hops[id];
-        crossing c = {.out = out, .subject = subject, .hop = hop};
+    for (uint32_t id = 0; id < view_input->topology->collectors; id++) {
+        const scopes_hop *hop = &view_input->topology->hops[id];
+        crossing c = {.out = out, .view_input = view_input, .hop = hop};
         int err;
-        if (!is_crossing(subject, hop))
+        if (!is_crossing(view_input, hop))
             continue;
-        c.upper = scopes_store_series(subject->store, hop->upper);
-        c.lower = scopes_store_series(subject->store, hop->lower);
+        c.upper = scopes_event_series(view_input->event_table, hop->upper);
+        c.lower = scopes_event_series(view_input->event_table, hop->lower);
         err = add_all(&c);
         if (!err && c.sample.count)
             add_row(&c);

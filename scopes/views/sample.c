@@ -9,13 +9,13 @@
 
 int scopes__sample_add(scopes__sample *sample, int64_t value)
 {
-    if (sample->count == sample->room) {
-        size_t room = sample->room ? 2 * sample->room : 64;
-        int64_t *more = realloc(sample->values, room * sizeof(*more));
+    if (sample->count == sample->capacity) {
+        size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
+        int64_t *more = realloc(sample->values, capacity * sizeof(*more));
         if (!more)
             return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
         sample->values = more;
-        sample->room = room;
+        sample->capacity = capacity;
     }
     sample->values[sample->count++] = value;
     return 0;
@@ -34,9 +34,9 @@ static void swap(int64_t *a, int64_t *b)
     *b = kept;
 }
 
-/* The value that would stand at `wanted` if they were sorted: quickselect,
+/* The value that would stand at `filter` if they were sorted: quickselect,
  * with three parts, so that many equal values do no harm. */
-static int64_t select_at(int64_t *values, size_t count, size_t wanted)
+static int64_t select_at(int64_t *values, size_t count, size_t filter)
 {
     size_t low = 0, high = count; /* it is in [low, high) */
 
@@ -51,9 +51,9 @@ static int64_t select_at(int64_t *values, size_t count, size_t wanted)
             else
                 at++;
         }
-        if (wanted < less)
+        if (filter < less)
             high = less;
-        else if (wanted >= more)
+        else if (filter >= more)
             low = more;
         else
             return pivot;
@@ -64,7 +64,7 @@ static int64_t select_at(int64_t *values, size_t count, size_t wanted)
 void scopes__sample_row(scopes_table *table, scopes__sample *sample)
 {
     size_t n = sample->count;
-    int64_t total = 0, least = INT64_MAX, most = INT64_MIN;
+    int64_t total = 0, min = INT64_MAX, max = INT64_MIN;
     double mean, squares = 0;
 
     scopes_table_integer(table, (int64_t)n);
@@ -76,8 +76,8 @@ void scopes__sample_row(scopes_table *table, scopes__sample *sample)
     for (size_t i = 0; i < n; i++) {
         int64_t value = sample->values[i];
         total = scopes__sum_ns(total, value);
-        least = value < least ? value : least;
-        most = value > most ? value : most;
+        min = value < min ? value : min;
+        max = value > max ? value : max;
     }
     mean = (double)total / (double)n;
     for (size_t i = 0; i < n; i++) {
@@ -88,6 +88,6 @@ void scopes__sample_row(scopes_table *table, scopes__sample *sample)
     scopes_table_integer(table, llround(mean));
     scopes_table_integer(table, select_at(sample->values, n, (n - 1) / 2));
     scopes_table_integer(table, llround(sqrt(squares / (double)n)));
-    scopes_table_integer(table, least);
-    scopes_table_integer(table, most);
+    scopes_table_integer(table, min);
+    scopes_table_integer(table, max);
 }

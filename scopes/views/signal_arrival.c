@@ -56,13 +56,15 @@ typedef struct arrival {
 static void add_each(scopes_table *out, const scopes__visit *visit,
                      const arrival *a)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
 
     scopes__round_cell(out, visit->rounds->first, a->round);
-    scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
+    scopes_table_text(out,
+                      scopes_topology_node_name(topology, visit->site->node));
     scopes_table_text(out, visit->origins[a->input].host);
     scopes_table_text(out, scopes__visit_input(visit, a->input));
-    scopes_table_text(out, scopes_ways_thread_name(ways, a->event->thread));
+    scopes_table_text(out,
+                      scopes_topology_thread_name(topology, a->event->thread));
     scopes_table_integer(out, visit->times[a->input]);
     scopes_table_integer(out, a->starts.full
                                   ? visit->times[a->input] - a->starts.first
@@ -76,7 +78,7 @@ static int take(scopes_table *out, scopes__visit *visit, const arrival *a,
     if (!scopes__visit_is_thread(visit, a->event->thread))
         return 0;
     *last += a->last;
-    if (visit->subject->each)
+    if (visit->view_input->each)
         add_each(out, visit, a);
     else if (a->starts.full)
         return scopes__sample_add(&visit->samples[a->input],
@@ -103,15 +105,15 @@ static int take_round(scopes_table *out, scopes__visit *visit, uint32_t round,
 static void add_sums(scopes_table *out, scopes__visit *visit,
                      const uint64_t *last)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
 
     for (uint32_t i = 0; i < visit->inputs; i++) {
         if (!visit->series[i] || !scopes__visit_tells(visit, i))
             continue;
-        scopes_table_text(out,
-                          scopes_ways_node_name(ways, visit->meeting->node));
-        scopes_table_text(out,
-                          scopes_ways_host_name(ways, visit->meeting->host));
+        scopes_table_text(
+            out, scopes_topology_node_name(topology, visit->site->node));
+        scopes_table_text(
+            out, scopes_topology_host_name(topology, visit->site->host));
         scopes_table_text(out, scopes__visit_input(visit, i));
         scopes_table_text(out, visit->origins[i].name);
         scopes_table_text(out, visit->origins[i].host);
@@ -127,15 +129,15 @@ static int visit_arrivals(scopes_table *out, scopes__visit *visit)
 
     for (uint32_t r = 0; r < visit->rounds->count && !err; r++)
         err = take_round(out, visit, r, last);
-    if (!err && !visit->subject->each)
+    if (!err && !visit->view_input->each)
         add_sums(out, visit, last);
     free(last);
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    return scopes__visit_meetings(out, subject, visit_arrivals);
+    return scopes__visit_sites(out, view_input, visit_arrivals);
 }
 
 const scopes_view scopes__view_signal_arrival = {

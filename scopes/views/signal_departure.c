@@ -52,13 +52,13 @@ typedef struct exit_point {
 } exit_point;
 
 /* Up to the next collective, thread or join. */
-static uint32_t furthest(const scopes_ways *ways, uint32_t collector)
+static uint32_t furthest(const scopes_topology *topology, uint32_t collector)
 {
     uint32_t at = collector;
 
-    while (at != PATHS_NONE && ways->above[at].count == 1) {
-        uint32_t upper = ways->above[at].ids[0];
-        if (ways->hops[upper].collective != PATHS_NONE)
+    while (at != PATHS_NONE && topology->above[at].count == 1) {
+        uint32_t upper = topology->above[at].ids[0];
+        if (topology->hops[upper].collective != PATHS_NONE)
             break;
         at = upper;
     }
@@ -74,16 +74,17 @@ static void exits_free(exit_point *exits, uint32_t count)
 
 static int exits_find(exit_point **out, const scopes__visit *visit)
 {
-    const scopes_ids *inputs = &visit->meeting->inputs;
+    const scopes_ids *inputs = &visit->site->inputs;
     exit_point *exits = calloc(visit->inputs + 1u, sizeof(*exits));
     int err = exits ? 0 : scopes__no_memory();
 
     for (uint32_t i = 0; i < visit->inputs && !err; i++) {
-        exits[i].collector = furthest(visit->subject->ways, inputs->ids[i]);
+        exits[i].collector =
+            furthest(visit->view_input->topology, inputs->ids[i]);
         if (exits[i].collector == PATHS_NONE)
             continue;
-        exits[i].series =
-            scopes_store_series(visit->subject->store, exits[i].collector);
+        exits[i].series = scopes_event_series(visit->view_input->event_table,
+                                              exits[i].collector);
         if (exits[i].collector != inputs->ids[i])
             err = scopes_match(&exits[i].matched, visit->series[i],
                                exits[i].series);
@@ -108,14 +109,17 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
                      const exit_point *exit, uint32_t round, uint32_t input,
                      const scopes__spread *ends)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
     const eventspace_trace *event = event_at(visit, exit, round, input);
 
     scopes__round_cell(out, visit->rounds->first, round);
-    scopes_table_text(out, scopes_ways_node_name(ways, visit->meeting->node));
+    scopes_table_text(out,
+                      scopes_topology_node_name(topology, visit->site->node));
     scopes_table_text(out, visit->origins[input].host);
-    scopes_table_text(out, scopes_ways_collector_name(ways, exit->collector));
-    scopes_table_text(out, scopes_ways_thread_name(ways, event->thread));
+    scopes_table_text(
+        out, scopes_topology_collector_name(topology, exit->collector));
+    scopes_table_text(out,
+                      scopes_topology_thread_name(topology, event->thread));
     scopes_table_integer(out, visit->times[input]);
     scopes_table_integer(out, ends->full ? visit->times[input] - ends->first
                                          : SCOPES_BLANK);
@@ -129,7 +133,7 @@ static int take(scopes_table *out, scopes__visit *visit, exit_point *exit,
     if (!event || !scopes__visit_tells(visit, input) ||
         !scopes__visit_is_thread(visit, event->thread))
         return 0;
-    if (visit->subject->each) {
+    if (visit->view_input->each) {
         add_each(out, visit, exit, round, input, ends);
         return 0;
     }
@@ -149,7 +153,7 @@ static int take_round(scopes_table *out, scopes__visit *visit,
     for (uint32_t i = 0; i < visit->inputs; i++) {
         const eventspace_trace *event = event_at(visit, &exits[i], round, i);
         visit->times[i] =
-            event ? scopes__ns(visit->subject, exits[i].series, event->end)
+            event ? scopes__ns(visit->view_input, exits[i].series, event->end)
                   : SCOPES_BLANK;
     }
     ends = scopes__spread_of(visit);
@@ -161,17 +165,17 @@ static int take_round(scopes_table *out, scopes__visit *visit,
 static void add_sums(scopes_table *out, scopes__visit *visit,
                      const exit_point *exits)
 {
-    const scopes_ways *ways = visit->subject->ways;
+    const scopes_topology *topology = visit->view_input->topology;
 
     for (uint32_t i = 0; i < visit->inputs; i++) {
         if (!exits[i].series || !scopes__visit_tells(visit, i))
             continue;
-        scopes_table_text(out,
-                          scopes_ways_node_name(ways, visit->meeting->node));
-        scopes_table_text(out,
-                          scopes_ways_host_name(ways, visit->meeting->host));
-        scopes_table_text(out,
-                          scopes_ways_collector_name(ways, exits[i].collector));
+        scopes_table_text(
+            out, scopes_topology_node_name(topology, visit->site->node));
+        scopes_table_text(
+            out, scopes_topology_host_name(topology, visit->site->host));
+        scopes_table_text(
+            out, scopes_topology_collector_name(topology, exits[i].collector));
         scopes_table_text(out, visit->origins[i].name);
         scopes_table_text(out, visit->origins[i].host);
         scopes_table_integer(out, (int64_t)exits[i].first);
@@ -186,15 +190,15 @@ static int visit_departures(scopes_table *out, scopes__visit *visit)
 
     for (uint32_t r = 0; r < visit->rounds->count && !err; r++)
         err = take_round(out, visit, exits, r);
-    if (!err && !visit->subject->each)
+    if (!err && !visit->view_input->each)
         add_sums(out, visit, exits);
     exits_free(exits, visit->inputs);
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    return scopes__visit_meetings(out, subject, visit_departures);
+    return scopes__visit_sites(out, view_input, visit_departures);
 }
 
 const scopes_view scopes__view_signal_departure = {

@@ -57,12 +57,14 @@ typedef struct turns {
     uint32_t count;
 } turns;
 
-static bool is_asked(const scopes_subject *subject, const scopes_step *step)
+static bool is_asked(const scopes_view_input *view_input,
+                     const scopes_step *step)
 {
-    return subject->thread == PATHS_NONE || subject->thread == step->thread;
+    return view_input->thread == PATHS_NONE ||
+           view_input->thread == step->thread;
 }
 
-static void add_parts(scopes_table *out, const scopes_subject *subject,
+static void add_parts(scopes_table *out, const scopes_view_input *view_input,
                       const scopes_communication *view, const parts *p)
 {
     int64_t first_ns = INT64_MAX;
@@ -73,12 +75,12 @@ static void add_parts(scopes_table *out, const scopes_subject *subject,
     for (size_t i = 0; i < p->count; i++) {
         const scopes_step *step = p->steps[i];
         const scopes_thread *thread = &view->threads[step->thread];
-        if (!is_asked(subject, step))
+        if (!is_asked(view_input, step))
             continue;
         scopes_table_integer(out, step->thread);
         scopes_table_text(out, thread->name);
-        scopes_table_text(out,
-                          scopes_ways_host_name(subject->ways, thread->host));
+        scopes_table_text(
+            out, scopes_topology_host_name(view_input->topology, thread->host));
         scopes_table_integer(out, step->step);
         scopes_table_integer(out, step->operations);
         scopes_table_integer(out, step->start_ns);
@@ -89,7 +91,7 @@ static void add_parts(scopes_table *out, const scopes_subject *subject,
     }
 }
 
-static void add_step(scopes_table *out, const scopes_subject *subject,
+static void add_step(scopes_table *out, const scopes_view_input *view_input,
                      const scopes_communication *view, const parts *p)
 {
     const scopes_step *first = NULL, *last = NULL;
@@ -97,7 +99,7 @@ static void add_step(scopes_table *out, const scopes_subject *subject,
 
     for (size_t i = 0; i < p->count; i++) {
         const scopes_step *step = p->steps[i];
-        if (!is_asked(subject, step))
+        if (!is_asked(view_input, step))
             continue;
         first = !first || step->end_ns < first->end_ns ? step : first;
         last = !last || step->end_ns > last->end_ns ? step : last;
@@ -122,10 +124,10 @@ static void add_step(scopes_table *out, const scopes_subject *subject,
 }
 
 /* Begins with all threads that have steps and a way of those asked for. */
-static void begin(turns *t, const scopes_subject *subject,
+static void begin(turns *t, const scopes_view_input *view_input,
                   const scopes_communication *view)
 {
-    scopes_subject all = *subject;
+    scopes_view_input all = *view_input;
 
     all.thread = PATHS_NONE;
     for (uint32_t i = 0; i < view->thread_count; i++) {
@@ -142,14 +144,14 @@ static void begin(turns *t, const scopes_subject *subject,
 /* Takes the parts of the least step. */
 static void take_step(turns *t, parts *p)
 {
-    uint32_t least = UINT32_MAX, left = 0;
+    uint32_t min = UINT32_MAX, left = 0;
 
     for (uint32_t i = 0; i < t->count; i++)
-        least = t->numbers[i] < least ? t->numbers[i] : least;
+        min = t->numbers[i] < min ? t->numbers[i] : min;
     p->count = 0;
     for (uint32_t i = 0; i < t->count; i++) {
         const scopes_step *at = t->at[i];
-        if (t->numbers[i] == least)
+        if (t->numbers[i] == min)
             p->steps[p->count++] = at++;
         if (at == t->end[i])
             continue;
@@ -173,7 +175,7 @@ static int turns_make(turns *t, parts *p, const scopes_communication *view)
     return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
 }
 
-static int add_steps(scopes_table *out, const scopes_subject *subject,
+static int add_steps(scopes_table *out, const scopes_view_input *view_input,
                      const scopes_communication *view)
 {
     turns t = {0};
@@ -181,13 +183,13 @@ static int add_steps(scopes_table *out, const scopes_subject *subject,
     int err = turns_make(&t, &p, view);
 
     if (!err)
-        begin(&t, subject, view);
+        begin(&t, view_input, view);
     while (!err && t.count > 0) {
         take_step(&t, &p);
-        if (subject->each)
-            add_parts(out, subject, view, &p);
+        if (view_input->each)
+            add_parts(out, view_input, view, &p);
         else
-            add_step(out, subject, view, &p);
+            add_step(out, view_input, view, &p);
     }
     free(t.at);
     free(t.end);
@@ -196,14 +198,15 @@ static int add_steps(scopes_table *out, const scopes_subject *subject,
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     scopes_communication *view;
-    int err = scopes_communication_make(&view, subject->ways, subject->store,
-                                        subject->clocks, SCOPES_STEPS);
+    int err = scopes_communication_make(&view, view_input->topology,
+                                        view_input->event_table,
+                                        view_input->clocks, SCOPES_STEPS);
 
     if (!err)
-        err = add_steps(out, subject, view);
+        err = add_steps(out, view_input, view);
     scopes_communication_destroy(view);
     return err;
 }

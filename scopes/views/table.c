@@ -11,9 +11,9 @@ struct scopes_table {
     const scopes_column *columns;
     size_t column_count;
     scopes_cell *cells;
-    size_t count, room;
+    size_t count, capacity;
     char **copies;
-    size_t copy_count, copy_room;
+    size_t copy_count, copy_capacity;
     bool failed; /* memory was out */
 };
 
@@ -46,15 +46,15 @@ static scopes_cell *add(scopes_table *table, size_t count)
 
     if (!table || table->failed)
         return NULL;
-    if (table->count + count > table->room) {
-        size_t room = 2 * table->room + 256 + count;
-        scopes_cell *more = realloc(table->cells, room * sizeof(*more));
+    if (table->count + count > table->capacity) {
+        size_t capacity = 2 * table->capacity + 256 + count;
+        scopes_cell *more = realloc(table->cells, capacity * sizeof(*more));
         if (!more) {
             table->failed = true;
             return NULL;
         }
         table->cells = more;
-        table->room = room;
+        table->capacity = capacity;
     }
     cells = &table->cells[table->count];
     table->count += count;
@@ -80,15 +80,15 @@ void scopes_table_copy(scopes_table *table, const char *text)
 
     if (!table || table->failed)
         return;
-    if (table->copy_count == table->copy_room) {
-        size_t room = table->copy_room ? 2 * table->copy_room : 64;
-        char **more = realloc(table->copies, room * sizeof(*more));
+    if (table->copy_count == table->copy_capacity) {
+        size_t capacity = table->copy_capacity ? 2 * table->copy_capacity : 64;
+        char **more = realloc(table->copies, capacity * sizeof(*more));
         if (!more) {
             table->failed = true;
             return;
         }
         table->copies = more;
-        table->copy_room = room;
+        table->copy_capacity = capacity;
     }
     copy = strdup(text);
     table->failed = !copy;

@@ -34,40 +34,43 @@ static const scopes_column each_columns[] = {
     {"wait_ns", "wait ms", SCOPES_TIME_NS},
 };
 
-static void add_each(scopes_table *out, const scopes_subject *subject,
+static void add_each(scopes_table *out, const scopes_view_input *view_input,
                      const scopes_top *top, uint64_t round, int64_t start_ns,
                      int64_t end_ns)
 {
-    scopes__round_cell(out, scopes_store_first(subject->store, top->collector),
-                       round);
+    scopes__round_cell(
+        out, scopes_event_table_first(view_input->event_table, top->collector),
+        round);
     scopes_table_integer(out, top->thread);
-    scopes_table_text(out, scopes_ways_thread_name(subject->ways, top->thread));
+    scopes_table_text(
+        out, scopes_topology_thread_name(view_input->topology, top->thread));
     scopes_table_text(out, top->name);
-    scopes_table_text(out, scopes_ways_node_name(subject->ways, top->element));
+    scopes_table_text(
+        out, scopes_topology_node_name(view_input->topology, top->element));
     scopes_table_integer(out, start_ns);
     scopes_table_integer(out, end_ns);
     scopes_table_integer(out, end_ns - start_ns);
 }
 
-static void add_sums(scopes_table *out, const scopes_subject *subject,
+static void add_sums(scopes_table *out, const scopes_view_input *view_input,
                      const scopes_top *top, scopes__sample *sample)
 {
-    const scopes_ways *ways = subject->ways;
-    uint32_t host = subject->map->nodes[ways->threads[top->thread]].host;
+    const scopes_topology *topology = view_input->topology;
+    uint32_t host = view_input->map->nodes[topology->threads[top->thread]].host;
 
     scopes_table_integer(out, top->thread);
-    scopes_table_text(out, scopes_ways_thread_name(ways, top->thread));
-    scopes_table_text(out, scopes_ways_host_name(ways, host));
+    scopes_table_text(out, scopes_topology_thread_name(topology, top->thread));
+    scopes_table_text(out, scopes_topology_host_name(topology, host));
     scopes_table_text(out, top->name);
-    scopes_table_text(out, scopes_ways_node_name(ways, top->element));
+    scopes_table_text(out, scopes_topology_node_name(topology, top->element));
     scopes__sample_row(out, sample);
 }
 
-static int add_top(scopes_table *out, const scopes_subject *subject,
+static int add_top(scopes_table *out, const scopes_view_input *view_input,
                    const scopes_top *top)
 {
     const scopes_series *series =
-        scopes_store_series(subject->store, top->collector);
+        scopes_event_series(view_input->event_table, top->collector);
     scopes__sample sample = {0};
     uint64_t round = 0;
     int err = 0;
@@ -78,29 +81,29 @@ static int add_top(scopes_table *out, const scopes_subject *subject,
         if (event->thread != top->thread)
             continue;
         start_ns =
-            scopes_clocks_ns(subject->clocks, series->host, event->start);
-        end_ns = scopes_clocks_ns(subject->clocks, series->host, event->end);
-        if (subject->each)
-            add_each(out, subject, top, round++, start_ns, end_ns);
+            scopes_clocks_ns(view_input->clocks, series->host, event->start);
+        end_ns = scopes_clocks_ns(view_input->clocks, series->host, event->end);
+        if (view_input->each)
+            add_each(out, view_input, top, round++, start_ns, end_ns);
         else
             err = scopes__sample_add(&sample, end_ns - start_ns);
     }
-    if (!err && !subject->each)
-        add_sums(out, subject, top, &sample);
+    if (!err && !view_input->each)
+        add_sums(out, view_input, top, &sample);
     scopes__sample_free(&sample);
     return err;
 }
 
 /* Is it what is asked for: the element, or a wrapper on the way to it? */
-static bool is_about(const scopes_subject *subject, const scopes_top *top)
+static bool is_about(const scopes_view_input *view_input, const scopes_top *top)
 {
-    const paths_map *map = subject->map;
+    const paths_map *map = view_input->map;
     uint32_t at = map->edges[top->edge].to;
 
-    if (top->meeting == PATHS_NONE || top->collector == PATHS_NONE ||
-        (subject->thread != PATHS_NONE && subject->thread != top->thread))
+    if (top->site == PATHS_NONE || top->collector == PATHS_NONE ||
+        (view_input->thread != PATHS_NONE && view_input->thread != top->thread))
         return false;
-    while (!scopes__is_of(subject, at)) {
+    while (!scopes__is_of(view_input, at)) {
         if (map->nodes[at].out_count == 0)
             return false;
         at = map->edges[map->nodes[at].out[0]].to;
@@ -108,13 +111,13 @@ static bool is_about(const scopes_subject *subject, const scopes_top *top)
     return true;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < subject->ways->top_count && !err; i++) {
-        if (is_about(subject, &subject->ways->tops[i]))
-            err = add_top(out, subject, &subject->ways->tops[i]);
+    for (uint32_t i = 0; i < view_input->topology->top_count && !err; i++) {
+        if (is_about(view_input, &view_input->topology->tops[i]))
+            err = add_top(out, view_input, &view_input->topology->tops[i]);
     }
     return err;
 }

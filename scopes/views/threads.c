@@ -3,34 +3,34 @@
 
 #include <string.h>
 
-bool scopes__way_is_of(const scopes_subject *subject, uint32_t edge)
+bool scopes__way_is_of(const scopes_view_input *view_input, uint32_t edge)
 {
-    const paths_map *map = subject->map;
+    const paths_map *map = view_input->map;
     uint32_t nodes[PATHS_PATH_NODES];
     size_t count;
 
-    if (!subject->of || scopes__is_of(subject, map->edges[edge].from))
+    if (!view_input->of || scopes__is_of(view_input, map->edges[edge].from))
         return true;
     count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
     for (size_t i = 0; i < count; i++) {
-        if (scopes__is_of(subject, nodes[i]))
+        if (scopes__is_of(view_input, nodes[i]))
             return true;
     }
     return false;
 }
 
-bool scopes__thread_is_of(const scopes_subject *subject, uint32_t thread)
+bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread)
 {
     const paths_map_node *node =
-        &subject->map->nodes[subject->ways->threads[thread]];
+        &view_input->map->nodes[view_input->topology->threads[thread]];
 
-    if (subject->thread != PATHS_NONE && subject->thread != thread)
+    if (view_input->thread != PATHS_NONE && view_input->thread != thread)
         return false;
     for (uint32_t i = 0; i < node->out_count; i++) {
-        if (scopes__way_is_of(subject, node->out[i]))
+        if (scopes__way_is_of(view_input, node->out[i]))
             return true;
     }
-    return !subject->of;
+    return !view_input->of;
 }
 
 double scopes__share(int64_t communicating_ns, int64_t computing_ns)

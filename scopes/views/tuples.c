@@ -41,11 +41,11 @@ static const scopes_column columns[] = {
 };
 
 /* Follows the way from a collector down to the next one, or to its end. */
-static bool is_asked(const scopes_subject *subject, uint32_t node)
+static bool is_asked(const scopes_view_input *view_input, uint32_t node)
 {
-    const paths_map *map = subject->map;
+    const paths_map *map = view_input->map;
 
-    if (scopes__is_of(subject, node))
+    if (scopes__is_of(view_input, node))
         return true;
     for (uint32_t i = 0; i < PATHS_PATH_NODES; i++) {
         if (map->nodes[node].out_count == 0)
@@ -53,22 +53,23 @@ static bool is_asked(const scopes_subject *subject, uint32_t node)
         node = map->edges[map->nodes[node].out[0]].to;
         if (strcmp(map->nodes[node].type, "collector") == 0)
             return false;
-        if (scopes__is_of(subject, node))
+        if (scopes__is_of(view_input, node))
             return true;
     }
     return false;
 }
 
-static void add_series(scopes_table *out, const scopes_subject *subject,
+static void add_series(scopes_table *out, const scopes_view_input *view_input,
                        uint32_t id, const scopes_series *series)
 {
-    const scopes_ways *ways = subject->ways;
-    const char *name = scopes_ways_collector_name(ways, id);
-    const char *host = scopes_ways_host_name(ways, series->host);
+    const scopes_topology *topology = view_input->topology;
+    const char *name = scopes_topology_collector_name(topology, id);
+    const char *host = scopes_topology_host_name(topology, series->host);
 
     for (size_t i = 0; i < series->count; i++) {
         const eventspace_trace *event = &series->events[i];
-        if (subject->thread != PATHS_NONE && subject->thread != event->thread)
+        if (view_input->thread != PATHS_NONE &&
+            view_input->thread != event->thread)
             continue;
         scopes_cell *row = scopes_table_row(out);
         if (!row)
@@ -76,7 +77,7 @@ static void add_series(scopes_table *out, const scopes_subject *subject,
         row[ID].integer = id;
         row[COLLECTOR].text = name;
         row[HOST].text = host;
-        row[THREAD].text = scopes_ways_thread_name(ways, event->thread);
+        row[THREAD].text = scopes_topology_thread_name(topology, event->thread);
         row[SEQUENCE].integer = event->sequence;
         row[VERB].text = pastset_verb_name(event->operation);
         row[BYTES].integer = event->bytes;
@@ -85,18 +86,19 @@ static void add_series(scopes_table *out, const scopes_subject *subject,
         row[START_TICKS].integer = (int64_t)event->start;
         row[END_TICKS].integer = (int64_t)event->end;
         row[START_NS].integer =
-            scopes_clocks_ns(subject->clocks, series->host, event->start);
+            scopes_clocks_ns(view_input->clocks, series->host, event->start);
         row[END_NS].integer =
-            scopes_clocks_ns(subject->clocks, series->host, event->end);
+            scopes_clocks_ns(view_input->clocks, series->host, event->end);
     }
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    for (uint32_t id = 0; id < subject->store->collectors; id++) {
-        const scopes_series *series = scopes_store_series(subject->store, id);
-        if (series->node != PATHS_NONE && is_asked(subject, series->node))
-            add_series(out, subject, id, series);
+    for (uint32_t id = 0; id < view_input->event_table->collectors; id++) {
+        const scopes_series *series =
+            scopes_event_series(view_input->event_table, id);
+        if (series->node != PATHS_NONE && is_asked(view_input, series->node))
+            add_series(out, view_input, id, series);
     }
     return 0;
 }

@@ -38,44 +38,44 @@ const scopes_view *scopes_view_find(const char *name)
     return NULL;
 }
 
-static int check(const scopes_view *view, const scopes_subject *subject)
+static int check(const scopes_view *view, const scopes_view_input *view_input)
 {
-    uint32_t threads = subject->ways->thread_count;
+    uint32_t threads = view_input->topology->thread_count;
 
-    if (subject->each && !view->each)
+    if (view_input->each && !view->each)
         return pastset_fail(PASTSET_EINVAL,
                             "the view %s has one row for each thing already",
                             view->name);
-    if (subject->thread != PATHS_NONE && subject->thread >= threads)
+    if (view_input->thread != PATHS_NONE && view_input->thread >= threads)
         return pastset_fail(PASTSET_ENOENT,
                             "there is no thread %u: the run has %u, numbered "
                             "from 0",
-                            subject->thread, threads);
-    if (subject->of &&
-        paths_map_find_node(subject->map, subject->of) == PATHS_NONE)
+                            view_input->thread, threads);
+    if (view_input->of &&
+        paths_map_find_node(view_input->map, view_input->of) == PATHS_NONE)
         return pastset_fail(PASTSET_ENOENT,
                             "the map has no element or wrapper \"%s\"",
-                            subject->of);
+                            view_input->of);
     return 0;
 }
 
 int scopes_view_make(scopes_table **out, const scopes_view *view,
-                     const scopes_subject *subject)
+                     const scopes_view_input *view_input)
 {
     scopes_table *table;
-    int err = check(view, subject);
+    int err = check(view, view_input);
 
     *out = NULL;
     if (err)
         return err;
     table =
-        subject->each
+        view_input->each
             ? scopes_table_create(view->each_columns, view->each_column_count)
             : scopes_table_create(view->columns, view->column_count);
     if (!table)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the view %s",
                             view->name);
-    err = view->make(table, subject);
+    err = view->make(table, view_input);
     if (!err)
         err = scopes_table_status(table);
     if (err) {
@@ -93,9 +93,9 @@ void scopes__round_cell(scopes_table *table, uint64_t first, uint64_t behind)
                                     : (int64_t)(first + behind));
 }
 
-bool scopes__is_of(const scopes_subject *subject, uint32_t node)
+bool scopes__is_of(const scopes_view_input *view_input, uint32_t node)
 {
-    return !subject->of ||
+    return !view_input->of ||
            (node != PATHS_NONE &&
-            strcmp(subject->map->nodes[node].name, subject->of) == 0);
+            strcmp(view_input->map->nodes[node].name, view_input->of) == 0);
 }

@@ -4,7 +4,7 @@
  * Paper 004, section 4.5. Each view is a file of views/, whose head says what
  * its rows and columns mean. All of them exist for a whole run, for a run that
  * was cut short, and for a window of one that goes on: what is not there is not
- * told, and the ledger of the store says how much that is.
+ * told, and the ledger of the event table says how much that is.
  *
  * Threads:   any, each with its own table. */
 #ifndef SCOPES_VIEW_H
@@ -18,10 +18,10 @@
 #include "scopes/causality/topology.h"
 
 /* What a view is made from. */
-typedef struct scopes_subject {
+typedef struct scopes_view_input {
     const paths_map *map;
-    const scopes_ways *ways;
-    const scopes_store *store;
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
     const scopes_clocks *clocks;
     bool each;       /* a row for each round, operation or step rather than
                         sums over all of them */
@@ -31,7 +31,7 @@ typedef struct scopes_subject {
     const char *of;  /* only what is of the element, wrapper or proxy of
                         this name; NULL: all */
     const scopes_pending_list *pending; /* NULL: nothing is known of it */
-} scopes_subject;
+} scopes_view_input;
 
 typedef struct scopes_view {
     const char *name;    /* "last-arriver" */
@@ -42,7 +42,7 @@ typedef struct scopes_view {
     const scopes_column *each_columns;
     size_t each_column_count;
     /* Adds the rows. Errors: PASTSET_ENOMEM. */
-    int (*make)(scopes_table *out, const scopes_subject *subject);
+    int (*make)(scopes_table *out, const scopes_view_input *view_input);
     bool collective; /* its rows are of collective wrappers only */
 } scopes_view;
 
@@ -51,11 +51,11 @@ const scopes_view *scopes_view_find(const char *name);
 const scopes_view *scopes_view_at(size_t position);
 
 /* Makes the table, with the columns that belong to `subject->each`. The caller
- * destroys it before store, clocks, ways and map.
+ * destroys it before event table, clocks, ways and map.
  * Errors: PASTSET_ENOMEM, PASTSET_ENOENT (no thread, or nothing in the map, of
  * the name that was asked for), PASTSET_EINVAL (`each`, but the view has no
  * such rows). */
 int scopes_view_make(scopes_table **out, const scopes_view *view,
-                     const scopes_subject *subject);
+                     const scopes_view_input *view_input);
 
 #endif

@@ -27,7 +27,7 @@ extern const scopes_view scopes__view_waits_for;
  * samples are kept (8 bytes each), since the median needs them. */
 typedef struct scopes__sample {
     int64_t *values;
-    size_t count, room;
+    size_t count, capacity;
 } scopes__sample;
 
 int scopes__sample_add(scopes__sample *sample, int64_t value);
@@ -54,6 +54,6 @@ void scopes__sample_row(scopes_table *table, scopes__sample *sample);
 void scopes__round_cell(scopes_table *table, uint64_t first, uint64_t behind);
 
 /* Is the node (an element, wrapper ...) what `subject->of` asks for? */
-bool scopes__is_of(const scopes_subject *subject, uint32_t node);
+bool scopes__is_of(const scopes_view_input *view_input, uint32_t node);
 
 #endif

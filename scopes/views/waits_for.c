@@ -61,9 +61,9 @@ typedef struct together {
 
 typedef struct waits {
     scopes_table *out;
-    const scopes_subject *subject;
+    const scopes_view_input *view_input;
     scopes__causes *causes;
-    together *together;      /* by meeting; only roots */
+    together *together;      /* by collective site; only roots */
     scopes__sample *samples; /* by thread that is waited for */
     double all_ns;           /* of the thread in operations */
 } waits;
@@ -73,11 +73,11 @@ static int no_memory(void)
     return pastset_fail(PASTSET_ENOMEM, "no memory for the view waits-for");
 }
 
-static uint32_t root_of(const scopes_ways *ways, uint32_t meeting)
+static uint32_t root_of(const scopes_topology *topology, uint32_t site)
 {
-    while (ways->meetings[meeting].parent != PATHS_NONE)
-        meeting = ways->meetings[meeting].parent;
-    return meeting;
+    while (topology->sites[site].parent != PATHS_NONE)
+        site = topology->sites[site].parent;
+    return site;
 }
 
 /* --- who released whom --- */
@@ -90,9 +90,9 @@ static release released_at(const waits *w, uint32_t collector, uint32_t event)
 
     if (cause.collector == PATHS_NONE)
         return (release){PATHS_NONE, 0};
-    series = scopes_store_series(w->subject->store, cause.collector);
+    series = scopes_event_series(w->view_input->event_table, cause.collector);
     return (release){series->events[cause.event].thread,
-                     scopes_clocks_ns(w->subject->clocks, series->host,
+                     scopes_clocks_ns(w->view_input->clocks, series->host,
                                       series->events[cause.event].start)};
 }
 
@@ -114,14 +114,14 @@ static release released_below(const waits *w, const scopes__tree *tree,
 static release released_by_last(const waits *w, const scopes__tree *tree,
                                 uint32_t round)
 {
-    uint32_t last = scopes__tree_carrier(tree, round);
+    uint32_t last = scopes__tree_representative(tree, round);
     const scopes__branch *branch;
 
     if (last == SCOPES_MISSING)
         return (release){PATHS_NONE, 0};
     branch = &tree->branches[last];
     return (release){branch->thread,
-                     scopes__start_ns(w->subject->clocks, branch,
+                     scopes__start_ns(w->view_input->clocks, branch,
                                       scopes__tree_event(branch, round))};
 }
 
@@ -143,19 +143,21 @@ static int make_releases(waits *w, together *t)
 static int add_wait(waits *w, const scopes__branch *own, uint32_t event,
                     const release *by, uint32_t element)
 {
-    const scopes_ways *ways = w->subject->ways;
+    const scopes_topology *topology = w->view_input->topology;
     int64_t start_ns, wait_ns;
 
-    if (by->thread == own->thread || by->thread >= ways->thread_count)
+    if (by->thread == own->thread || by->thread >= topology->thread_count)
         return 0;
-    start_ns = scopes__start_ns(w->subject->clocks, own, event);
+    start_ns = scopes__start_ns(w->view_input->clocks, own, event);
     wait_ns = by->at_ns > start_ns ? by->at_ns - start_ns : 0;
-    if (!w->subject->each)
+    if (!w->view_input->each)
         return scopes__sample_add(&w->samples[by->thread], wait_ns);
-    scopes_table_text(w->out, scopes_ways_thread_name(ways, own->thread));
+    scopes_table_text(w->out,
+                      scopes_topology_thread_name(topology, own->thread));
     scopes_table_integer(w->out, own->events[event].sequence);
-    scopes_table_text(w->out, scopes_ways_node_name(ways, element));
-    scopes_table_text(w->out, scopes_ways_thread_name(ways, by->thread));
+    scopes_table_text(w->out, scopes_topology_node_name(topology, element));
+    scopes_table_text(w->out,
+                      scopes_topology_thread_name(topology, by->thread));
     scopes_table_integer(w->out, start_ns);
     scopes_table_integer(w->out, wait_ns);
     return 0;
@@ -164,8 +166,8 @@ static int add_wait(waits *w, const scopes__branch *own, uint32_t event,
 static int add_plain(waits *w, uint32_t top)
 {
     scopes__tree *tree;
-    int err = scopes__tree_make_plain(&tree, w->subject->ways,
-                                      w->subject->store, top);
+    int err = scopes__tree_make_plain(&tree, w->view_input->topology,
+                                      w->view_input->event_table, top);
 
     for (uint32_t r = 0; !err && r < tree->rounds; r++) {
         release by = released_below(w, tree, r);
@@ -178,16 +180,16 @@ static int add_plain(waits *w, uint32_t top)
     return err;
 }
 
-static int add_collective(waits *w, uint32_t top, uint32_t meeting)
+static int add_collective(waits *w, uint32_t top, uint32_t site)
 {
-    together *t = &w->together[root_of(w->subject->ways, meeting)];
+    together *t = &w->together[root_of(w->view_input->topology, site)];
     const scopes__branch *own = NULL;
     int err = 0;
 
     if (!t->tree) {
-        err = scopes__tree_make(&t->tree, w->subject->ways, w->subject->store,
-                                w->subject->clocks,
-                                root_of(w->subject->ways, meeting));
+        err = scopes__tree_make(
+            &t->tree, w->view_input->topology, w->view_input->event_table,
+            w->view_input->clocks, root_of(w->view_input->topology, site));
         if (!err)
             err = make_releases(w, t);
         if (err)
@@ -209,27 +211,28 @@ static int add_collective(waits *w, uint32_t top, uint32_t meeting)
 
 static const char *host_of(const waits *w, uint32_t thread)
 {
-    const scopes_ways *ways = w->subject->ways;
-    return scopes_ways_host_name(ways,
-                                 ways->map->nodes[ways->threads[thread]].host);
+    const scopes_topology *topology = w->view_input->topology;
+    return scopes_topology_host_name(
+        topology, topology->map->nodes[topology->threads[thread]].host);
 }
 
 static void add_rows(waits *w, uint32_t thread, uint32_t element)
 {
-    const scopes_ways *ways = w->subject->ways;
+    const scopes_topology *topology = w->view_input->topology;
 
-    for (uint32_t other = 0; other < ways->thread_count; other++) {
+    for (uint32_t other = 0; other < topology->thread_count; other++) {
         scopes__sample *sample = &w->samples[other];
         double total_ns = 0;
         if (sample->count == 0)
             continue;
         for (size_t i = 0; i < sample->count; i++)
             total_ns += (double)sample->values[i];
-        scopes_table_text(w->out, scopes_ways_thread_name(ways, thread));
+        scopes_table_text(w->out,
+                          scopes_topology_thread_name(topology, thread));
         scopes_table_text(w->out, host_of(w, thread));
-        scopes_table_text(w->out, scopes_ways_thread_name(ways, other));
+        scopes_table_text(w->out, scopes_topology_thread_name(topology, other));
         scopes_table_text(w->out, host_of(w, other));
-        scopes_table_text(w->out, scopes_ways_node_name(ways, element));
+        scopes_table_text(w->out, scopes_topology_node_name(topology, element));
         scopes__sample_row(w->out, sample);
         scopes_table_real(w->out,
                           w->all_ns > 0 ? total_ns / w->all_ns : (double)NAN);
@@ -240,9 +243,9 @@ static void add_rows(waits *w, uint32_t thread, uint32_t element)
 /* The time of a thread's operations on one of its paths. */
 static double time_on(const waits *w, uint32_t position)
 {
-    const scopes_top *top = &w->subject->ways->tops[position];
+    const scopes_top *top = &w->view_input->topology->tops[position];
     const scopes_series *series =
-        scopes_store_series(w->subject->store, top->collector);
+        scopes_event_series(w->view_input->event_table, top->collector);
     uint64_t ticks = 0;
 
     for (size_t i = 0; i < series->count; i++) {
@@ -252,7 +255,7 @@ static double time_on(const waits *w, uint32_t position)
     }
     return series->count
                ? (double)ticks *
-                     scopes_clocks_host(w->subject->clocks, series->host)
+                     scopes_clocks_host(w->view_input->clocks, series->host)
                          ->ns_per_tick
                : 0;
 }
@@ -260,17 +263,17 @@ static double time_on(const waits *w, uint32_t position)
 /* Is there anything to be seen at this top that is asked for? */
 static bool is_wanted(const waits *w, uint32_t position)
 {
-    const scopes_top *top = &w->subject->ways->tops[position];
+    const scopes_top *top = &w->view_input->topology->tops[position];
 
     return top->collector != PATHS_NONE &&
-           scopes__is_of(w->subject, top->element) &&
-           !scopes__tree_is_repeated(w->subject->ways, position);
+           scopes__is_of(w->view_input, top->element) &&
+           !scopes__tree_is_repeated(w->view_input->topology, position);
 }
 
 /* All paths of a thread to the element of one of them. */
 static int add_element(waits *w, uint32_t first, uint32_t end, uint32_t at)
 {
-    const scopes_top *tops = w->subject->ways->tops;
+    const scopes_top *tops = w->view_input->topology->tops;
     int err = 0;
 
     for (uint32_t i = first; i < at; i++) {
@@ -280,11 +283,10 @@ static int add_element(waits *w, uint32_t first, uint32_t end, uint32_t at)
     for (uint32_t i = at; i < end && !err; i++) {
         if (tops[i].element != tops[at].element || !is_wanted(w, i))
             continue;
-        err = tops[i].meeting == PATHS_NONE
-                  ? add_plain(w, i)
-                  : add_collective(w, i, tops[i].meeting);
+        err = tops[i].site == PATHS_NONE ? add_plain(w, i)
+                                         : add_collective(w, i, tops[i].site);
     }
-    if (!err && !w->subject->each)
+    if (!err && !w->view_input->each)
         add_rows(w, tops[at].thread, tops[at].element);
     return err;
 }
@@ -292,15 +294,16 @@ static int add_element(waits *w, uint32_t first, uint32_t end, uint32_t at)
 /* The tops from `first` up to `end` are those of one thread. */
 static int add_thread(waits *w, uint32_t first, uint32_t end)
 {
-    uint32_t asked = w->subject->thread;
+    uint32_t asked = w->view_input->thread;
     int err = 0;
 
-    if (asked != PATHS_NONE && asked != w->subject->ways->tops[first].thread)
+    if (asked != PATHS_NONE &&
+        asked != w->view_input->topology->tops[first].thread)
         return 0;
     w->all_ns = 0;
     for (uint32_t i = first; i < end; i++) {
-        if (w->subject->ways->tops[i].collector != PATHS_NONE &&
-            !scopes__tree_is_repeated(w->subject->ways, i))
+        if (w->view_input->topology->tops[i].collector != PATHS_NONE &&
+            !scopes__tree_is_repeated(w->view_input->topology, i))
             w->all_ns += time_on(w, i);
     }
     for (uint32_t i = first; i < end && !err; i++)
@@ -310,38 +313,38 @@ static int add_thread(waits *w, uint32_t first, uint32_t end)
 
 static int add_threads(waits *w)
 {
-    const scopes_ways *ways = w->subject->ways;
+    const scopes_topology *topology = w->view_input->topology;
     int err = 0;
 
-    for (uint32_t first = 0, end; first < ways->top_count && !err;
+    for (uint32_t first = 0, end; first < topology->top_count && !err;
          first = end) {
         end = first + 1;
-        while (end < ways->top_count &&
-               ways->tops[end].thread == ways->tops[first].thread)
+        while (end < topology->top_count &&
+               topology->tops[end].thread == topology->tops[first].thread)
             end++;
         err = add_thread(w, first, end);
     }
     return err;
 }
 
-static int make(scopes_table *out, const scopes_subject *subject)
+static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    const scopes_ways *ways = subject->ways;
-    waits w = {.out = out, .subject = subject};
-    int err =
-        scopes__causes_make(&w.causes, ways, subject->store, subject->clocks);
+    const scopes_topology *topology = view_input->topology;
+    waits w = {.out = out, .view_input = view_input};
+    int err = scopes__causes_make(&w.causes, topology, view_input->event_table,
+                                  view_input->clocks);
 
-    w.together = calloc(ways->meeting_count + 1, sizeof(*w.together));
-    w.samples = calloc(ways->thread_count + 1, sizeof(*w.samples));
+    w.together = calloc(topology->site_count + 1, sizeof(*w.together));
+    w.samples = calloc(topology->thread_count + 1, sizeof(*w.samples));
     if (!err && (!w.together || !w.samples))
         err = no_memory();
     if (!err)
         err = add_threads(&w);
-    for (uint32_t i = 0; i < ways->meeting_count && w.together; i++) {
+    for (uint32_t i = 0; i < topology->site_count && w.together; i++) {
         scopes__tree_free(w.together[i].tree);
         free(w.together[i].releases);
     }
-    for (uint32_t i = 0; i < ways->thread_count && w.samples; i++)
+    for (uint32_t i = 0; i < topology->thread_count && w.samples; i++)
         scopes__sample_free(&w.samples[i]);
     free(w.together);
     free(w.samples);

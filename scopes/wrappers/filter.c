@@ -9,7 +9,7 @@
  *
  * A tuple passes when it is right by each of those that are given. Messages
  * are changed in place. The records of tuples still tell which part of their
- * lane they stand for, so that what was left out is known at the root. */
+ * stream they stand for, so that what was left out is known at the root. */
 #include "scopes/gather/gather_internal.h"
 
 #include <fnmatch.h>
@@ -29,17 +29,17 @@ typedef struct filter {
     bool by_collector, by_thread, by_verb;
     numbers collectors, threads;
     bool verbs[PASTSET_ALL_VERBS];
-    uint64_t least_ns;
+    uint64_t min_ns;
     eventspace_meta meta; /* of the last one that passed */
 } filter;
 
-#define NUMBER_MOST 1000000
+#define NUMBER_MAX 1000000
 
 /* --- what is asked for --- */
 
 static int numbers_add(numbers *n, uint64_t number)
 {
-    if (number >= NUMBER_MOST)
+    if (number >= NUMBER_MAX)
         return pastset_fail(PASTSET_EMAP, "%llu: there is none of that number",
                             (unsigned long long)number);
     if (number >= n->count) {
@@ -221,7 +221,7 @@ static int filter_init(paths_stage *stage)
     const char *threads = paths_node_get(node, "threads");
     const char *verbs = paths_node_get(node, "verbs");
     int err = paths_node_duration(paths_stage_map(stage), node, "least", 0,
-                                  &f->least_ns);
+                                  &f->min_ns);
 
     f->by_collector = collectors != NULL;
     f->by_thread = threads != NULL;
@@ -241,26 +241,26 @@ static int filter_init(paths_stage *stage)
 /* --- what passes --- */
 
 static bool passes(const filter *f, const eventspace_trace *event,
-                   uint64_t least_ticks)
+                   uint64_t min_ticks)
 {
     return (!f->by_collector ||
             numbers_have(&f->collectors, event->collector)) &&
            (!f->by_thread || numbers_have(&f->threads, event->thread)) &&
            (!f->by_verb || (event->operation < PASTSET_ALL_VERBS &&
                             f->verbs[event->operation])) &&
-           event->end - event->start >= least_ticks;
+           event->end - event->start >= min_ticks;
 }
 
 /* Moves those that pass to the front; gives their number. */
 static uint32_t compact(const filter *f, eventspace_trace *events,
                         uint32_t count)
 {
-    uint64_t least = (uint64_t)((double)f->least_ns * f->meta.tick_hz / 1e9);
+    uint64_t min = (uint64_t)((double)f->min_ns * f->meta.tick_hz / 1e9);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < count; i++) {
         events[kept] = events[i];
-        kept += passes(f, &events[i], least);
+        kept += passes(f, &events[i], min);
     }
     return kept;
 }
@@ -319,12 +319,12 @@ static int filter_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 }
 
 static void filter_check(const paths_map *map, const paths_map_node *node,
-                         paths_complaints *complaints)
+                         paths_diagnostics *diagnostics)
 {
     uint64_t value;
 
     if (paths_node_duration(map, node, "least", 0, &value))
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "least=\"%s\": write a number and ns, us, ms or s",
                        paths_node_get(node, "least"));
 }

@@ -26,8 +26,8 @@ typedef struct statistics_host {
 
 typedef struct statistics {
     uint64_t window_ns;
-    size_t largest;     /* message */
-    uint32_t kept_most; /* that fit into any message */
+    size_t largest;    /* message */
+    uint32_t kept_max; /* that fit into any message */
     statistics_host *hosts;
     uint32_t host_count;
     gather_sums now;        /* of the message at hand */
@@ -131,7 +131,7 @@ static int sums_give(statistics *s, statistics_host *host, gather_writer *w)
     bool due = !(w->head.flags & GATHER_MORE) || w->head.flags & GATHER_ENDED ||
                now - host->given_ns > KEPT_NS;
 
-    if (host->kept.used + s->now.used <= s->kept_most) {
+    if (host->kept.used + s->now.used <= s->kept_max) {
         int err = sums_move(&host->kept, &s->now);
         if (err)
             return err;
@@ -218,18 +218,18 @@ static int statistics_init(paths_stage *stage)
     if (err)
         return err;
     gather__sums_init(&s->now, s->window_ns);
-    s->kept_most = (uint32_t)(s->largest / 8 / sizeof(scopes_statistic));
+    s->kept_max = (uint32_t)(s->largest / 8 / sizeof(scopes_statistic));
     s->scratch = malloc(s->largest);
     return s->scratch ? 0 : no_memory();
 }
 
 static void statistics_check(const paths_map *map, const paths_map_node *node,
-                             paths_complaints *complaints)
+                             paths_diagnostics *diagnostics)
 {
     uint64_t value;
 
     if (paths_node_duration(map, node, "window", 1, &value) || !value)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "window=\"%s\": write a number and ms or s",
                        paths_node_get(node, "window"));
 }

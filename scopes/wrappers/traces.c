@@ -7,7 +7,7 @@
  *
  *   run       the run directory; absent: the one that the process was given
  *   host      whose traces; absent: those of all hosts, in turns
- *   interval, batch, share, lag   see scopes_pace
+ *   interval, batch, share, lag   see scopes_throttle
  *   map       true: sends the run's map first
  *
  * What does not fit into a message is kept for the next one. */
@@ -27,9 +27,9 @@
 
 /* Tuples that did not fit. */
 typedef struct traces_rest {
-    char lane[PASTSET_NAME_BYTES];
+    char stream[PASTSET_NAME_BYTES];
     uint64_t index;
-    size_t count, room, done;
+    size_t count, capacity, done;
     eventspace_trace *events;
 } traces_rest;
 
@@ -37,19 +37,19 @@ typedef struct traces_rest {
 typedef struct traces_host {
     int64_t looked_ns; /* traces.refreshed_ns when its meta was last given */
     size_t host;       /* of the run's map */
-    scopes_feed *feed;
+    scopes_tail_reader *tail;
     unsigned char *meta; /* the file, as it was sent */
     size_t meta_bytes;
-    bool over;       /* its last message was given */
-    size_t lane_end; /* the next lane whose end is to be told */
+    bool over;         /* its last message was given */
+    size_t stream_end; /* the next stream whose end is to be told */
     traces_rest *rests;
-    size_t rest_count, rest_room;
+    size_t rest_count, rest_capacity;
 } traces_host;
 
 typedef struct traces {
     pthread_mutex_t lock; /* guards all of it */
     eventspace_run *run;
-    scopes_pace pace;
+    scopes_throttle throttle;
     traces_host *hosts;
     size_t count, turn;
     size_t served;    /* hosts, since the last pause */
@@ -89,11 +89,11 @@ int gather__largest(paths_stage *stage, size_t *out)
         node = &map->nodes[map->edges[node->out[0]].to];
     text = paths_node_get(node, "type");
     err = pastset_type_parse(&type, text ? text : "");
-    if (!err && (!type.variable || type.max_bytes < GATHER_MESSAGE_LEAST))
+    if (!err && (!type.variable || type.max_bytes < GATHER_MESSAGE_MIN))
         err = pastset_fail(PASTSET_EMAP,
                            "%s: a gather tree needs elements of bytes[%u] or "
                            "more",
-                           node->name, GATHER_MESSAGE_LEAST);
+                           node->name, GATHER_MESSAGE_MIN);
     *out = err ? 0 : type.max_bytes;
     return err;
 }
@@ -110,19 +110,19 @@ static int rest_add(traces_host *h, const scopes_batch *batch, size_t from)
 {
     traces_rest *rest;
 
-    if (h->rest_count == h->rest_room) {
-        size_t room = h->rest_room ? 2 * h->rest_room : 8;
-        traces_rest *rests = realloc(h->rests, room * sizeof(*rests));
+    if (h->rest_count == h->rest_capacity) {
+        size_t capacity = h->rest_capacity ? 2 * h->rest_capacity : 8;
+        traces_rest *rests = realloc(h->rests, capacity * sizeof(*rests));
         if (!rests)
             return no_memory();
         h->rests = rests;
-        h->rest_room = room;
+        h->rest_capacity = capacity;
     }
     rest = &h->rests[h->rest_count];
     memset(rest, 0, sizeof(*rest));
     rest->count = batch->count - from;
     rest->index = batch->index + from;
-    snprintf(rest->lane, sizeof(rest->lane), "%s", batch->lane);
+    snprintf(rest->stream, sizeof(rest->stream), "%s", batch->stream);
     rest->events = malloc(rest->count * sizeof(*rest->events));
     if (!rest->events)
         return no_memory();
@@ -133,11 +133,11 @@ static int rest_add(traces_host *h, const scopes_batch *batch, size_t from)
 }
 
 /* Puts as many as there is room for into the message; gives their number. */
-static size_t tuples_put(gather_writer *w, const char *lane, uint64_t index,
+static size_t tuples_put(gather_writer *w, const char *stream, uint64_t index,
                          const eventspace_trace *events, size_t count)
 {
-    size_t name = strlen(lane);
-    size_t fit = gather__room(w, name) / sizeof(*events);
+    size_t name = strlen(stream);
+    size_t fit = gather__capacity(w, name) / sizeof(*events);
     gather_part part = {.kind = SCOPES_RECORD_TUPLES,
                         .name_bytes = (uint16_t)name,
                         .index = index};
@@ -148,7 +148,7 @@ static size_t tuples_put(gather_writer *w, const char *lane, uint64_t index,
         return 0;
     part.span = part.count = (uint32_t)fit;
     part.bytes = (uint32_t)(fit * sizeof(*events));
-    gather__add(w, &part, lane, events);
+    gather__add(w, &part, stream, events);
     return fit;
 }
 
@@ -163,7 +163,7 @@ static int batch_take(const scopes_batch *batch, void *context)
     size_t put = 0;
 
     if (!f->host->rest_count)
-        put = tuples_put(f->writer, batch->lane, batch->index, batch->events,
+        put = tuples_put(f->writer, batch->stream, batch->index, batch->events,
                          batch->count);
     return put < batch->count ? rest_add(f->host, batch, put) : 0;
 }
@@ -173,7 +173,7 @@ static bool rests_put(traces_host *h, gather_writer *w)
 {
     for (size_t i = 0; i < h->rest_count; i++) {
         traces_rest *r = &h->rests[i];
-        r->done += tuples_put(w, r->lane, r->index + r->done,
+        r->done += tuples_put(w, r->stream, r->index + r->done,
                               r->events + r->done, r->count - r->done);
         if (r->done < r->count) {
             memmove(h->rests, r, (h->rest_count - i) * sizeof(*r));
@@ -192,18 +192,18 @@ static int file_read(const char *name, unsigned char **out, size_t *bytes)
 {
     FILE *file = fopen(name, "re");
     unsigned char *data = NULL;
-    size_t room = 4096, used = 0;
+    size_t capacity = 4096, used = 0;
 
     *out = NULL;
     *bytes = 0;
     if (!file)
         return PASTSET_ENOENT;
     while (!feof(file) && !ferror(file)) {
-        unsigned char *more = realloc(data, room *= 2);
+        unsigned char *more = realloc(data, capacity *= 2);
         if (!more)
             break;
         data = more;
-        used += fread(data + used, 1, room - used, file);
+        used += fread(data + used, 1, capacity - used, file);
     }
     fclose(file);
     *out = data;
@@ -226,7 +226,8 @@ static void meta_put(traces *t, traces_host *h, gather_writer *w)
         file_read(name, &data, &bytes))
         return;
     part.bytes = (uint32_t)bytes;
-    if (!bytes || bytes > EVENTSPACE_META_MAX_BYTES || bytes > w->room / 4 ||
+    if (!bytes || bytes > EVENTSPACE_META_MAX_BYTES ||
+        bytes > w->capacity / 4 ||
         (bytes == h->meta_bytes && memcmp(data, h->meta, bytes) == 0) ||
         !gather__add(w, &part, "", data)) {
         free(data);
@@ -252,16 +253,16 @@ static int map_text(traces *t)
 static int map_put(traces *t, gather_writer *w)
 {
     gather_part part = {.kind = SCOPES_RECORD_MAP};
-    size_t room = gather__room(w, 0);
+    size_t capacity = gather__capacity(w, 0);
     int err = t->map ? 0 : map_text(t);
 
     if (err)
         return err;
     part.index = t->map_sent;
     part.span = t->map_bytes;
-    part.bytes = (uint32_t)(t->map_bytes - t->map_sent < room
+    part.bytes = (uint32_t)(t->map_bytes - t->map_sent < capacity
                                 ? t->map_bytes - t->map_sent
-                                : room);
+                                : capacity);
     gather__add(w, &part, "", t->map + t->map_sent);
     t->map_sent += part.bytes;
     if (t->map_sent == t->map_bytes)
@@ -287,25 +288,25 @@ static void unread_put(traces *t, traces_host *h, gather_writer *w)
     gather__add(w, &part, "", text);
 }
 
-/* How much each lane has had. False: there is more to tell than fits. */
-static bool lane_ends_put(traces *t, traces_host *h, gather_writer *w)
+/* How much each stream has had. False: there is more to tell than fits. */
+static bool stream_ends_put(traces *t, traces_host *h, gather_writer *w)
 {
     const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
     size_t count = shown->space ? pastset_space_count(shown->space) : 0;
 
-    for (; h->lane_end < count; h->lane_end++) {
-        pastset_element *lane = pastset_space_at(shown->space, h->lane_end);
-        gather_part part = {.kind = SCOPES_RECORD_LANE_END};
+    for (; h->stream_end < count; h->stream_end++) {
+        pastset_element *stream = pastset_space_at(shown->space, h->stream_end);
+        gather_part part = {.kind = SCOPES_RECORD_STREAM_END};
         pastset_ledger ledger;
-        if (!lane || !eventspace_run_is_trace(t->run, lane))
+        if (!stream || !eventspace_run_is_trace(t->run, stream))
             continue;
-        if (w->used > w->room / 2) /* wrappers above may add to it */
+        if (w->used > w->capacity / 2) /* wrappers above may add to it */
             return false;
-        pastset_element_ledger(lane, &ledger);
-        part.name_bytes = (uint16_t)strlen(pastset_element_name(lane));
+        pastset_element_ledger(stream, &ledger);
+        part.name_bytes = (uint16_t)strlen(pastset_element_name(stream));
         part.index = ledger.written;
         part.span = ledger.refused;
-        if (!gather__add(w, &part, pastset_element_name(lane), NULL))
+        if (!gather__add(w, &part, pastset_element_name(stream), NULL))
             return false;
     }
     return true;
@@ -320,7 +321,7 @@ static int refresh(traces *t)
     int64_t now = pastset_now_ns();
     char map[4096];
 
-    if (now - t->refreshed_ns < (int64_t)t->pace.interval_ms * 500000)
+    if (now - t->refreshed_ns < (int64_t)t->throttle.interval_ms * 500000)
         return 0;
     t->refreshed_ns = now;
     snprintf(map, sizeof(map), "%s/pathmap.dot",
@@ -362,14 +363,14 @@ static void head_fill(traces_host *h, gather_writer *w)
 {
     scopes_ledger ledger = {0};
 
-    scopes_feed_ledger(h->feed, h->host, &ledger);
+    scopes_tail_reader_ledger(h->tail, h->host, &ledger);
     w->head.made = ledger.made;
     w->head.seen = ledger.seen;
     w->head.missed = ledger.missed;
     w->head.beside = ledger.beside;
 }
 
-/* What the feed has. `*empty`: nothing, and there is nothing more. */
+/* What the tail reader has. `*empty`: nothing, and there is nothing more. */
 static int tuples_pull(traces_host *h, gather_writer *w, bool *empty)
 {
     filling f = {h, w};
@@ -379,7 +380,7 @@ static int tuples_pull(traces_host *h, gather_writer *w, bool *empty)
 
     *empty = false;
     if (rests_put(h, w))
-        err = scopes_feed_pull(h->feed, batch_take, &f, &more);
+        err = scopes_tail_reader_pull(h->tail, batch_take, &f, &more);
     if (more || h->rest_count)
         w->head.flags |= GATHER_MORE;
     else
@@ -407,7 +408,7 @@ static int host_put(traces *t, traces_host *h, gather_writer *w)
         return err;
     }
     unread_put(t, h, w);
-    h->over = lane_ends_put(t, h, w);
+    h->over = stream_ends_put(t, h, w);
     w->head.flags |= h->over ? GATHER_ENDED : GATHER_MORE;
     head_fill(h, w);
     return 0;
@@ -473,11 +474,11 @@ static void pause_fill(traces *t, gather_writer *w)
     int64_t used = clock_now_ns(CLOCK_THREAD_CPUTIME_ID);
     int64_t pause = w->head.flags & GATHER_MORE
                         ? 0
-                        : (int64_t)t->pace.interval_ms * 1000000;
+                        : (int64_t)t->throttle.interval_ms * 1000000;
     int64_t rest = 0;
 
-    if (t->pace.share > 0 && t->asked_ns && used > t->used_ns)
-        rest = (int64_t)((double)(used - t->used_ns) / t->pace.share) -
+    if (t->throttle.share > 0 && t->asked_ns && used > t->used_ns)
+        rest = (int64_t)((double)(used - t->used_ns) / t->throttle.share) -
                (now - t->asked_ns);
     if (rest > pause)
         pause = rest;
@@ -536,7 +537,7 @@ static int traces_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 
 /* --- its life --- */
 
-static int pace_read(paths_stage *stage, scopes_pace *pace)
+static int throttle_read(paths_stage *stage, scopes_throttle *throttle)
 {
     const paths_map *map = paths_stage_map(stage);
     const paths_map_node *node = paths_stage_node(stage);
@@ -549,28 +550,28 @@ static int pace_read(paths_stage *stage, scopes_pace *pace)
     if (!err)
         err = paths_node_number(map, node, "batch", 0, &batch);
     if (!err)
-        err = paths_node_number(map, node, "lag", 0, &pace->lag);
+        err = paths_node_number(map, node, "lag", 0, &throttle->lag);
     if (!err)
         err = gather__largest(stage, &largest);
     if (err)
         return err;
-    pace->interval_ms = (uint32_t)(interval_ns / 1000000);
-    if (!pace->interval_ms)
-        pace->interval_ms = 1;
-    pace->share = share ? strtod(share, NULL) : 0;
-    /* No more than fits, with some room for the names of lanes. */
+    throttle->interval_ms = (uint32_t)(interval_ns / 1000000);
+    if (!throttle->interval_ms)
+        throttle->interval_ms = 1;
+    throttle->share = share ? strtod(share, NULL) : 0;
+    /* No more than fits, with some room for the names of streams. */
     largest = (largest - largest / 16) / sizeof(eventspace_trace);
-    pace->batch = (uint32_t)(batch && batch < largest ? batch : largest);
+    throttle->batch = (uint32_t)(batch && batch < largest ? batch : largest);
     return 0;
 }
 
 static int hosts_open(traces *t, const char *only)
 {
     size_t count = eventspace_run_host_count(t->run);
-    scopes_pace pace = t->pace;
+    scopes_throttle throttle = t->throttle;
     int err = 0;
 
-    pace.share = 0; /* seen to here, with what sending takes */
+    throttle.share = 0; /* seen to here, with what sending takes */
     t->hosts = calloc(count + 1, sizeof(*t->hosts));
     if (!t->hosts)
         return no_memory();
@@ -578,7 +579,8 @@ static int hosts_open(traces *t, const char *only)
         if (only && strcmp(eventspace_run_host_at(t->run, i)->name, only) != 0)
             continue;
         t->hosts[t->count].host = i;
-        err = scopes_feed_create(&t->hosts[t->count].feed, t->run, i, &pace);
+        err = scopes_tail_reader_create(&t->hosts[t->count].tail, t->run, i,
+                                        &throttle);
         t->count += !err;
     }
     if (!err && !t->count)
@@ -592,7 +594,7 @@ static void traces_fini(paths_stage *stage)
     traces *t = paths_stage_state(stage);
 
     for (size_t i = 0; i < t->count; i++) {
-        scopes_feed_destroy(t->hosts[i].feed);
+        scopes_tail_reader_destroy(t->hosts[i].tail);
         for (size_t k = 0; k < t->hosts[i].rest_count; k++)
             free(t->hosts[i].rests[k].events);
         free(t->hosts[i].rests);
@@ -616,7 +618,7 @@ static int traces_init(paths_stage *stage)
     pthread_mutex_init(&t->lock, NULL);
     t->gives_map = gives && strcmp(gives, "true") == 0;
     run = run ? run : default_run;
-    err = pace_read(stage, &t->pace);
+    err = throttle_read(stage, &t->throttle);
     if (!err && !run)
         err = pastset_fail(PASTSET_EMAP, "%s: which run? Give it run=DIRECTORY",
                            node->name);
@@ -630,7 +632,7 @@ static int traces_init(paths_stage *stage)
 }
 
 static void traces_check(const paths_map *map, const paths_map_node *node,
-                         paths_complaints *complaints)
+                         paths_diagnostics *diagnostics)
 {
     const char *share = paths_node_get(node, "share");
     uint64_t value;
@@ -638,17 +640,17 @@ static void traces_check(const paths_map *map, const paths_map_node *node,
 
     if (paths_node_duration(map, node, "interval", 0, &value) ||
         value > 3600000000000)
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "interval=\"%s\": write a number and ms or s, up to an "
                        "hour",
                        paths_node_get(node, "interval"));
     if (paths_node_number(map, node, "batch", 0, &value) ||
         value > UINT32_MAX || paths_node_number(map, node, "lag", 0, &value))
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "batch and lag are numbers of tuples");
     if (share &&
         !(strtod(share, &end) > 0 && strtod(share, &end) <= 1 && *end == 0))
-        paths_complain(complaints, node->line, node->name,
+        paths_diagnose(diagnostics, node->line, node->name,
                        "share=\"%s\": write a number above 0, up to 1", share);
 }
 

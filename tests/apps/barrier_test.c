@@ -11,7 +11,7 @@
 #include "tests/support/scratch.h"
 
 #define BARRIER TEST_BINARY_DIR "/barrier"
-#define THREADS_MOST 8
+#define THREADS_MAX 8
 #define ROUNDS 20 /* of size S */
 
 TestSuite(barrier, .init = scratch_make, .fini = scratch_remove,
@@ -56,7 +56,7 @@ static bool line_read(FILE *file, line *l)
  * one machine they have one clock, which may be set meanwhile, but is not. */
 static unsigned check_round(FILE *file, unsigned round, unsigned threads)
 {
-    line l[THREADS_MOST];
+    line l[THREADS_MAX];
     unsigned last = 0;
 
     for (unsigned i = 0; i < threads; i++) {

@@ -107,13 +107,13 @@ static double factor_of(const double *w, const int *k, uint32_t side)
 /* No point of `a` is further from `factor` times that of `b`. */
 static void check_multiple(const mg_cube *a, const mg_cube *b, double factor)
 {
-    double most = 0;
+    double max = 0;
 
     for (size_t i = 0; i < points_of(a); i++) {
         double error = fabs(a->at[i] - factor * b->at[i]);
-        most = error > most ? error : most;
+        max = error > max ? error : max;
     }
-    cr_expect_lt(most, 1e-13, "off by %g", most);
+    cr_expect_lt(max, 1e-13, "off by %g", max);
 }
 
 static void check_wave(const int *k)

@@ -226,13 +226,13 @@ Test(program, shares_everything_once)
 {
     for (uint32_t parts = 1; parts < 9; parts++) {
         for (uint64_t items = 0; items < 30; items++) {
-            uint64_t next = 0, first, count, most = items / parts + 1;
+            uint64_t next = 0, first, count, max = items / parts + 1;
             for (uint32_t i = 0; i < parts; i++) {
                 program_share(items, parts, i, &first, &count);
                 cr_assert_eq(first, next);
-                cr_assert(count == items / parts || count == most);
-                cr_assert_leq(count, most);
-                most = count; /* never more than the one before */
+                cr_assert(count == items / parts || count == max);
+                cr_assert_leq(count, max);
+                max = count; /* never more than the one before */
                 next += count;
             }
             cr_assert_eq(next, items);
@@ -256,18 +256,18 @@ Test(program, has_the_numbers_of_splitmix64)
 Test(program, has_random_numbers_from_zero_to_one)
 {
     program_random r = {1};
-    double sum = 0, least = 1, most = 0;
+    double sum = 0, min = 1, max = 0;
 
     for (int i = 0; i < 100000; i++) {
         double x = program_random_real(&r);
         sum += x;
-        least = x < least ? x : least;
-        most = x > most ? x : most;
+        min = x < min ? x : min;
+        max = x > max ? x : max;
     }
-    cr_expect_geq(least, 0);
-    cr_expect_lt(most, 1);
-    cr_expect_lt(least, 1e-3);
-    cr_expect_gt(most, 0.999);
+    cr_expect_geq(min, 0);
+    cr_expect_lt(max, 1);
+    cr_expect_lt(min, 1e-3);
+    cr_expect_gt(max, 0.999);
     /* The mean of so many is wrong by 0.001; five times that is very rare,
      * and as the seed is what it is, it does not happen. */
     cr_expect_lt(sum / 100000, 0.505);

@@ -30,12 +30,12 @@ static double *grid_make(uint32_t n)
 
 static double error_of(const sor *s, const double *grid)
 {
-    double most = 0;
+    double max = 0;
 
     for (uint32_t row = 0; row < s->n + 2; row++)
         for (uint32_t column = 0; column < s->n + 2; column++)
-            most = fmax(most, fabs(*grid++ - sor_solution(s, row, column)));
-    return most;
+            max = fmax(max, fabs(*grid++ - sor_solution(s, row, column)));
+    return max;
 }
 
 static solved solve(const sor *s)

@@ -291,7 +291,7 @@ Test(run, gives_the_same_lattice_with_a_trace_for_each_collector)
 
 /* --- traces that are too small --- */
 
-/* One lane for each collector of a thread, which holds 20 of its events. */
+/* One stream for each collector of a thread, which holds 20 of its events. */
 Test(run, tells_exactly_what_small_traces_have_discarded)
 {
     events e = run_tunnel(&small, &(map_options){.hosts = "2",
@@ -396,7 +396,7 @@ static counting *counting_make(const char *file)
 
 static void counts_reach(const counting *all, int threads, uint64_t count)
 {
-    int64_t until = pastset_now_ns() + (int64_t)patience(120) * 1000000000;
+    int64_t until = pastset_now_ns() + (int64_t)timeout(120) * 1000000000;
 
     for (int i = 0; i < threads; i++) {
         while (atomic_load(&all->threads[i].in) < count) {

@@ -175,11 +175,11 @@ Test(windtunnel, an_obstacle_throws_particles_back, .timeout = 120)
 
 Test(windtunnel, a_row_of_any_length_collides_like_its_words, .timeout = 120)
 {
-    enum { MOST = 40 };
-    uint64_t in[LATTICE_PLANES * MOST], chirality[MOST];
-    uint64_t out[(LATTICE_REST + 1) * MOST];
+    enum { MAX = 40 };
+    uint64_t in[LATTICE_PLANES * MAX], chirality[MAX];
+    uint64_t out[(LATTICE_REST + 1) * MAX];
 
-    for (uint32_t words = 1; words <= MOST; words++) {
+    for (uint32_t words = 1; words <= MAX; words++) {
         for (uint32_t i = 0; i < LATTICE_PLANES * words; i++)
             in[i] = lattice_random(1, 2, 3, words, i);
         for (uint32_t w = 0; w < words; w++)
@@ -341,10 +341,10 @@ static void check_same(const plain *p, lattice_slice *slice)
 
 /* --- slices in this process --- */
 
-enum { MOST_SLICES = 11 };
+enum { MAX_SLICES = 11 };
 
 typedef struct cut {
-    lattice_slice *slices[MOST_SLICES];
+    lattice_slice *slices[MAX_SLICES];
     uint32_t count;
 } cut;
 
@@ -484,7 +484,7 @@ Test(windtunnel, steps_like_the_plain_automaton_when_broad, .timeout = 60)
 
 Test(windtunnel, does_not_depend_on_the_number_of_slices, .timeout = 60)
 {
-    static const uint32_t counts[] = {2, 3, 7, MOST_SLICES};
+    static const uint32_t counts[] = {2, 3, 7, MAX_SLICES};
     const lattice_tunnel *tunnels[] = {&small, &narrow, &broad};
 
     for (size_t t = 0; t < 3; t++) {

@@ -1,7 +1,7 @@
 /* archive.c - writing an archive, and finding one second of one thread in a
  * large one.
  *
- * archive.write: tuples of several lanes, appended as an archiver does. Its
+ * archive.write: tuples of several streams, appended as an archiver does. Its
  * limit is writing the same tuples as they are with write(2).
  *
  * archive.seek: who looks for a second of one thread is to take a hundredth of
@@ -23,7 +23,7 @@
 #define THREADS 32
 #define TRIES 5
 #define WRITTEN (4u << 20) /* tuples, in each try of archive.write */
-#define PIECE 4096         /* tuples that come together, as from a feed */
+#define PIECE 4096 /* tuples that come together, as from a tail reader */
 #define OPERATION_NS                                                           \
     300000            /* from one to the next, of a thread: 10,000             \
                          tuples a second, 320,000 in all */
@@ -99,10 +99,10 @@ static double archive_ns(const eventspace_trace *all)
     bench_check(scopes_archive_create(&writer, file, "h0"), "an archive");
     for (size_t i = 0; i < WRITTEN; i += PIECE) {
         size_t thread = i / PIECE % THREADS;
-        char lane[32];
-        snprintf(lane, sizeof(lane), "trace.t%zu", thread);
+        char stream[32];
+        snprintf(stream, sizeof(stream), "trace.t%zu", thread);
         bench_check(
-            scopes_archive_append(writer, lane, next[thread], all + i, PIECE),
+            scopes_archive_append(writer, stream, next[thread], all + i, PIECE),
             "appending");
         next[thread] += PIECE;
     }
@@ -156,10 +156,10 @@ static void large_write(uint64_t bytes)
     bench_check(scopes_archive_create(&writer, file, "h0"), "an archive");
     for (uint64_t at = 0; so_far.bytes < bytes; at += PIECE) {
         for (uint32_t i = 0; i < THREADS; i++) {
-            char lane[32];
-            snprintf(lane, sizeof(lane), "trace.t%u", i);
+            char stream[32];
+            snprintf(stream, sizeof(stream), "trace.t%u", i);
             trace(&tracers[i], piece, PIECE);
-            bench_check(scopes_archive_append(writer, lane, at, piece, PIECE),
+            bench_check(scopes_archive_append(writer, stream, at, piece, PIECE),
                         "appending");
         }
         scopes_archive_count(writer, &so_far);
@@ -169,7 +169,7 @@ static void large_write(uint64_t bytes)
 
 /* Opens the archive and reads all blocks, or those of one second of one
  * thread, from the middle on. Gives the number of tuples. */
-static uint64_t look(bool whole)
+static uint64_t snapshot(bool whole)
 {
     static eventspace_trace tuples[SCOPES_ARCHIVE_BLOCK];
     uint64_t found = 0, from, to;
@@ -225,7 +225,7 @@ static looked look_apart(bool whole)
     pid = fork();
     if (pid == 0) {
         double begin = bench_now_ns();
-        l.tuples = look(whole);
+        l.tuples = snapshot(whole);
         l.ns = bench_now_ns() - begin;
         l.mb = memory_mb();
         _exit(write(ends[1], &l, sizeof(l)) == (ssize_t)sizeof(l) ? 0 : 1);
@@ -242,7 +242,7 @@ static void bench_seek(void)
 {
     const char *wanted = getenv("ES_BENCH_ARCHIVE_MB");
     uint64_t mb = wanted ? strtoull(wanted, NULL, 10) : 200;
-    double second[TRIES], whole[TRIES], most = 0;
+    double second[TRIES], whole[TRIES], max = 0;
     uint64_t found = 0, all = 0;
 
     large_write(mb * 1000000);
@@ -250,7 +250,7 @@ static void bench_seek(void)
         looked s = look_apart(false), w = look_apart(true);
         second[i] = s.ns * 1e-6;
         whole[i] = w.ns * 1e-6;
-        most = s.mb > most ? s.mb : most;
+        max = s.mb > max ? s.mb : max;
         found = s.tuples;
         all = w.tuples;
     }
@@ -260,7 +260,7 @@ static void bench_seek(void)
             (unsigned long long)mb);
     bench_print("archive.seek", bench_median(second, TRIES), "ms",
                 bench_median(whole, TRIES));
-    bench_print("archive.seek.memory", most, "MB", MEMORY_MB);
+    bench_print("archive.seek.memory", max, "MB", MEMORY_MB);
 }
 
 void bench_archive(void)

@@ -9,7 +9,7 @@
  * ns), and where it is contended it hides everything.
  *
  * The shared collector is in the paths of two threads at once, each on a
- * processor. Each of them writes to a lane of its own, and so does the limit,
+ * processor. Each of them writes to a stream of its own, and so does the limit,
  * to a ring of its own; in `atomic` to one ring, with an atomic add for each,
  * as collectors that share one element would need. */
 #include <pthread.h>

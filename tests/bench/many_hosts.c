@@ -16,7 +16,7 @@
 #include "paths/engine/host.h"
 #include "tests/bench/bench.h"
 
-#define HOSTS_MOST 32
+#define HOSTS_MAX 32
 
 static int listen_any(paths_map_host *host)
 {
@@ -56,8 +56,8 @@ static void host_run(const paths_map *map, uint32_t self, int listen_fd,
 
 void many_hosts_run(paths_map *map, paths_main *program, void *argument)
 {
-    pid_t children[HOSTS_MOST];
-    int fds[HOSTS_MOST];
+    pid_t children[HOSTS_MAX];
+    int fds[HOSTS_MAX];
 
     bench_check(eventspace_register(), "register");
     for (uint32_t i = 0; i < map->host_count; i++)

@@ -49,7 +49,7 @@
 #define END_SECONDS 1 /* for a launcher that was told to end */
 #define ARGUMENTS 64
 #define HOPELESS 10 /* times the fastest */
-#define GROUPS_MOST 8
+#define GROUPS_MAX 8
 #define NODE_SCRIPT MPI_FOLDER "/node.sh"
 #define NODES_SCRIPT "sh " MPI_FOLDER "/nodes.sh"
 
@@ -162,7 +162,7 @@ static void arguments_add(command *c, const char *text)
 /* One node for each group, the launcher on the first. */
 static void nodes_add(command *c, unsigned ranks, unsigned groups)
 {
-    char nodes[GROUPS_MOST * 24] = "";
+    char nodes[GROUPS_MAX * 24] = "";
     size_t used = 0;
 
     for (unsigned i = 0; i < groups; i++)
@@ -317,7 +317,7 @@ static void keeper_run(const command *c, int output)
 
 /* Reads what the run says until there is a result in it, its end or the
  * deadline. */
-static double result_read(int input, char *text, size_t room)
+static double result_read(int input, char *text, size_t capacity)
 {
     double until = bench_now_ns() + RUN_SECONDS * 1e9, result = NAN;
     size_t used = 0;
@@ -331,7 +331,7 @@ static double result_read(int input, char *text, size_t room)
             break;
         if (!ready.revents)
             continue;
-        bytes = read(input, text + used, room - 1 - used);
+        bytes = read(input, text + used, capacity - 1 - used);
         if (bytes <= 0)
             break;
         used += (size_t)bytes;
@@ -346,7 +346,7 @@ static double result_read(int input, char *text, size_t room)
 }
 
 /* Starts a keeper for the command, gives what it says and ends it. */
-static double command_run(const command *c, char *text, size_t room)
+static double command_run(const command *c, char *text, size_t capacity)
 {
     double result;
     pid_t keeper;
@@ -365,7 +365,7 @@ static double command_run(const command *c, char *text, size_t room)
         close(ends[0]);
         return NAN;
     }
-    result = result_read(ends[0], text, room);
+    result = result_read(ends[0], text, capacity);
     kill(keeper, SIGTERM);
     waitpid(keeper, NULL, 0);
     close(ends[0]);
@@ -429,17 +429,17 @@ void mpi_run(mpi_times *times, const char *operation, unsigned ranks,
 }
 
 double mpi_best_us(const mpi_times *times, mpi_links links, char *which,
-                   size_t room)
+                   size_t capacity)
 {
     static const char *const names[] = {"", ", groups", ", TCP"};
     double best = NAN;
 
-    snprintf(which, room, "none");
+    snprintf(which, capacity, "none");
     for (size_t i = 0; i < MPI_SETTINGS; i++) {
         if (!times->of[i].runs || times->of[i].us >= best)
             continue;
         best = times->of[i].us;
-        snprintf(which, room, "%s, %s%s", settings[i].of->name,
+        snprintf(which, capacity, "%s, %s%s", settings[i].of->name,
                  settings[i].name, names[links]);
     }
     return best;

@@ -40,6 +40,6 @@ void mpi_run(mpi_times *times, const char *operation, unsigned ranks,
 /* The median of the fastest run, in microseconds, and the name of its setting;
  * NAN when none is installed or none came to an end. */
 double mpi_best_us(const mpi_times *times, mpi_links links, char *which,
-                   size_t room);
+                   size_t capacity);
 
 #endif

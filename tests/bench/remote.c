@@ -55,12 +55,12 @@ static void all(int fd, unsigned char *data, size_t bytes, bool sending,
 
 /* Takes a message, whose first 4 bytes are its length: what has come at once,
  * and no call for the length alone. Only one is under way. */
-static void bare_take(int fd, unsigned char *data, size_t room, int flags)
+static void bare_take(int fd, unsigned char *data, size_t capacity, int flags)
 {
     uint32_t bytes = sizeof(bytes);
 
     for (size_t have = 0; have < bytes;) {
-        ssize_t r = recv(fd, data + have, room - have, flags);
+        ssize_t r = recv(fd, data + have, capacity - have, flags);
         if (r < 0 && (errno == EAGAIN || errno == EINTR))
             continue;
         if (r <= 0)
@@ -73,11 +73,11 @@ static void bare_take(int fd, unsigned char *data, size_t room, int flags)
 
 static void bare_serve(int fd, int flags)
 {
-    size_t room = 1 << 21;
-    unsigned char *data = malloc(room);
+    size_t capacity = 1 << 21;
+    unsigned char *data = malloc(capacity);
 
     for (;;) {
-        bare_take(fd, data, room, flags);
+        bare_take(fd, data, capacity, flags);
         all(fd, data, ANSWER, true, flags);
     }
 }

@@ -23,10 +23,10 @@ static void added(int64_t status)
         bench_check((int)status, "a profile for the replay");
 }
 
-static uint64_t some(uint64_t *seed, uint64_t most)
+static uint64_t some(uint64_t *seed, uint64_t max)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (*seed >> 33) % most;
+    return (*seed >> 33) % max;
 }
 
 static void add_step(predict_profile *p, uint32_t kind, uint32_t message,
@@ -159,20 +159,21 @@ void bench_replay(void)
 {
     const struct {
         const char *name;
-        predict_law law;
+        predict_scheduler scheduler;
         double load;
     } cases[] = {
-        {"replay.million", PREDICT_LAW_FAIR, 1},
-        {"replay.million_credit", PREDICT_LAW_CREDIT, 1},
-        {"replay.million_eevdf", PREDICT_LAW_EEVDF, 1},
-        {"replay.million_quiet", PREDICT_LAW_EEVDF, 0},
+        {"replay.million", PREDICT_SCHEDULER_FAIR, 1},
+        {"replay.million_credit", PREDICT_SCHEDULER_CREDIT, 1},
+        {"replay.million_eevdf", PREDICT_SCHEDULER_EEVDF, 1},
+        {"replay.million_quiet", PREDICT_SCHEDULER_EEVDF, 0},
     };
     predict_profile *profile = million();
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         predict_scenario *scenario;
-        bench_check(predict_scenario_create(&scenario, profile, cases[i].law),
-                    "a scenario");
+        bench_check(
+            predict_scenario_create(&scenario, profile, cases[i].scheduler),
+            "a scenario");
         for (uint32_t n = 0; n < NODES; n++)
             scenario->loads[n] = cases[i].load;
         measure(cases[i].name, scenario);

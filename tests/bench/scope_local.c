@@ -1,10 +1,12 @@
-/* scope_local.c - how fast a feed gathers from a host of the same machine.
+/* scope_local.c - how fast a tail reader gathers from a host of the same
+ * machine.
  *
- * The host is another process, with lanes in its space file. It fills them when
- * it is told to, and the feed takes all of it: in rings that are written again
- * and again, as of a run with a bounded trace, and in elements that grow, where
- * each page is a new one for the feed as well. The limit is copying the same
- * bytes out of the same mapping, into a buffer of the same size. */
+ * The host is another process, with streams in its space file. It fills them
+ * when it is told to, and the tail reader takes all of it: in rings that are
+ * written again and again, as of a run with a bounded trace, and in elements
+ * that grow, where each page is a new one for the tail reader as well. The
+ * limit is copying the same bytes out of the same mapping, into a buffer of the
+ * same size. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +20,16 @@
 #include "scopes/reading/tail_reader.h"
 #include "tests/bench/bench.h"
 
-#define LANES 8
-#define TUPLES (128 << 10) /* that a lane gets at a time: 4.5 MiB */
+#define STREAMS 8
+#define TUPLES (128 << 10) /* that a stream gets at a time: 4.5 MiB */
 #define TURNS 11
 #define BATCH 4096
-#define ALL ((uint64_t)LANES * TUPLES)
+#define ALL ((uint64_t)STREAMS * TUPLES)
 
 typedef struct host {
     char directory[64];
     pid_t pid;
-    int tell, told; /* a byte each: fill your lanes, and: they are full */
+    int tell, told; /* a byte each: fill your streams, and: they are full */
 } host;
 
 /* --- the host --- */
@@ -43,21 +45,21 @@ static void map_write(const char *directory)
         bench_check(PASTSET_EIO, name);
     fprintf(out, "digraph feed {\n  subgraph cluster_h0 {\n"
                  "    e [kind=element, type=\"u64\"];\n");
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < STREAMS; i++)
         fprintf(out,
                 "    t%d [kind=thread, number=%d];\n"
                 "    c%d [kind=collector, id=%d, trace=\"trace.t%d\"];\n",
                 i, i, i, i, i);
     fprintf(out, "  }\n");
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < STREAMS; i++)
         fprintf(out, "  t%d -> c%d [use=write];\n  c%d -> e;\n", i, i, i);
     fprintf(out, "}\n");
     fclose(out);
 }
 
-static void lane_fill(pastset_element *lane, uint32_t thread)
+static void stream_fill(pastset_element *stream, uint32_t thread)
 {
-    pastset_appender *appender = pastset_element_appender(lane);
+    pastset_appender *appender = pastset_element_appender(stream);
 
     for (uint32_t i = 0; i < TUPLES; i++) {
         eventspace_trace event = {.start = i,
@@ -68,7 +70,7 @@ static void lane_fill(pastset_element *lane, uint32_t thread)
                                   .operation = 1};
         unsigned char *slot = pastset_append_begin(appender);
         if (!slot) {
-            bench_check(pastset_write(lane, &event, sizeof(event),
+            bench_check(pastset_write(stream, &event, sizeof(event),
                                       PASTSET_NOWAIT, NULL),
                         "write");
             continue;
@@ -82,7 +84,7 @@ static void lane_fill(pastset_element *lane, uint32_t thread)
 static void host_be(const host *h, pastset_policy policy)
 {
     char file[128], byte;
-    pastset_element *lanes[LANES];
+    pastset_element *streams[STREAMS];
     pastset_space *space;
     pastset_space_options options = {.path = file};
     pastset_type type;
@@ -90,21 +92,21 @@ static void host_be(const host *h, pastset_policy policy)
     snprintf(file, sizeof(file), "%s/h0.space", h->directory);
     bench_check(pastset_space_create(&space, &options), "space");
     bench_check(pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE), "type");
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < STREAMS; i++) {
         char name[16];
-        pastset_element_options lane = {
+        pastset_element_options stream = {
             .name = name,
             .type = &type,
             .policy = policy,
             .capacity = (uint64_t)TUPLES * (policy == PASTSET_GROW ? 64 : 1),
-            .one_writer = true,
+            .single_writer = true,
             .prefault = true};
         snprintf(name, sizeof(name), "trace.t%d", i);
-        bench_check(pastset_element_create(&lanes[i], space, &lane), name);
+        bench_check(pastset_element_create(&streams[i], space, &stream), name);
     }
     while (read(h->tell, &byte, 1) == 1) {
-        for (uint32_t i = 0; i < LANES; i++)
-            lane_fill(lanes[i], i);
+        for (uint32_t i = 0; i < STREAMS; i++)
+            stream_fill(streams[i], i);
         if (write(h->told, &byte, 1) != 1)
             break;
     }
@@ -168,19 +170,19 @@ static int take(const scopes_batch *batch, void *context)
     return 0;
 }
 
-static double pull_ns(scopes_feed *feed)
+static double pull_ns(scopes_tail_reader *tail)
 {
     double begin = bench_now_ns();
     uint64_t sum = 0;
     bool more;
 
     do {
-        bench_check(scopes_feed_pull(feed, take, &sum, &more), "pull");
+        bench_check(scopes_tail_reader_pull(tail, take, &sum, &more), "pull");
     } while (more);
     return bench_now_ns() - begin;
 }
 
-/* Copies as many tuples out of the lanes' memory, as much at a time. */
+/* Copies as many tuples out of the streams' memory, as much at a time. */
 static double copy_ns(const unsigned char *from, uint64_t turn)
 {
     static eventspace_trace buffer[BATCH];
@@ -224,10 +226,10 @@ static void measure(const char *name, pastset_policy policy)
 {
     double pulls[TURNS], copies[TURNS];
     uint64_t turns = policy == PASTSET_GROW ? TURNS + 1 : 1;
-    scopes_pace pace = {.batch = 1 << 20};
+    scopes_throttle throttle = {.batch = 1 << 20};
     unsigned char *limit;
     eventspace_run *run;
-    scopes_feed *feed;
+    scopes_tail_reader *tail;
     scopes_ledger ledger;
     host h;
 
@@ -235,20 +237,21 @@ static void measure(const char *name, pastset_policy policy)
     host_fill(&h);
     limit = limit_make(&h, turns);
     bench_check(eventspace_run_open(&run, h.directory), "run");
-    bench_check(scopes_feed_create(&feed, run, SIZE_MAX, &pace), "feed");
-    pull_ns(feed);
+    bench_check(scopes_tail_reader_create(&tail, run, SIZE_MAX, &throttle),
+                "feed");
+    pull_ns(tail);
     copy_ns(limit, 0);
     for (uint64_t i = 0; i < TURNS; i++) {
         host_fill(&h);
-        pulls[i] = pull_ns(feed);
+        pulls[i] = pull_ns(tail);
         copies[i] = copy_ns(limit, policy == PASTSET_GROW ? i + 1 : 0);
     }
-    scopes_feed_ledger(feed, SIZE_MAX, &ledger);
+    scopes_tail_reader_ledger(tail, SIZE_MAX, &ledger);
     if (ledger.seen != (TURNS + 1) * ALL)
         bench_check(PASTSET_EEXPIRED, "the feed came too late");
     bench_print(name, 1000 * ALL / bench_median(pulls, TURNS), "Mtuples/s",
                 1000 * ALL / bench_median(copies, TURNS));
-    scopes_feed_destroy(feed);
+    scopes_tail_reader_destroy(tail);
     eventspace_run_close(run);
     munmap(limit, turns * ALL * sizeof(eventspace_trace));
     host_stop(&h);

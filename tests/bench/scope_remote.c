@@ -22,8 +22,8 @@
 #include "tests/bench/many_hosts.h"
 
 #define TURNS 9
-#define LANES 4
-#define TUPLES 1000000 /* of a lane */
+#define STREAMS 4
+#define TUPLES 1000000 /* of a stream */
 #define BLOCK (256 << 10)
 #define RECORD EVENTSPACE_TRACE_BYTES
 
@@ -39,12 +39,12 @@ static const char app_text[] =
     "t0 -> c0 [as=p0]; t0 -> c1 [as=p1]; t0 -> c2 [as=p2]; t0 -> c3 [as=p3];\n"
     "c0 -> e0; c1 -> e1; c2 -> e2; c3 -> e3; }\n";
 
-static void lane_fill(pastset_space *space, uint32_t id)
+static void stream_fill(pastset_space *space, uint32_t id)
 {
     pastset_element_options options = {
-        .policy = PASTSET_DISCARD, .capacity = TUPLES, .one_writer = true};
+        .policy = PASTSET_DISCARD, .capacity = TUPLES, .single_writer = true};
     eventspace_trace event = {.collector = id, .operation = PASTSET_WRITE};
-    pastset_element *lane;
+    pastset_element *stream;
     pastset_type type;
     char name[8];
 
@@ -52,13 +52,13 @@ static void lane_fill(pastset_space *space, uint32_t id)
     options.name = name;
     options.type = &type;
     bench_check(pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE), "type");
-    bench_check(pastset_element_create(&lane, space, &options), "lane");
+    bench_check(pastset_element_create(&stream, space, &options), "stream");
     for (uint32_t i = 0; i < TUPLES; i++) {
         event.start = 1000 + 20 * (uint64_t)i;
         event.end = event.start + 10;
         event.sequence = i + 1;
         bench_check(
-            pastset_write(lane, &event, sizeof(event), PASTSET_NOWAIT, NULL),
+            pastset_write(stream, &event, sizeof(event), PASTSET_NOWAIT, NULL),
             "write");
     }
 }
@@ -85,8 +85,8 @@ static paths_map *run_make(const char *directory)
     snprintf(file, sizeof(file), "%s/h0.space", directory);
     options.path = file;
     bench_check(pastset_space_create(&space, &options), file);
-    for (uint32_t i = 0; i < LANES; i++)
-        lane_fill(space, i);
+    for (uint32_t i = 0; i < STREAMS; i++)
+        stream_fill(space, i);
     pastset_space_close(space);
     return map;
 }
@@ -137,7 +137,7 @@ static double our_turn(const char *directory, const paths_map *app)
     gatherer.map = map;
     many_hosts_run(map, scopes_gather_thread, &gatherer);
     paths_map_destroy(map);
-    if (c.tuples < (uint64_t)TUPLES * LANES * 9 / 10) {
+    if (c.tuples < (uint64_t)TUPLES * STREAMS * 9 / 10) {
         fprintf(stderr, "bench: %llu tuples came\n",
                 (unsigned long long)c.tuples);
         exit(1);
@@ -156,7 +156,7 @@ static void sender(struct sockaddr_in address)
     if (!block || connect(fd, (struct sockaddr *)&address, sizeof(address)))
         _exit(1);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    for (size_t left = (size_t)TUPLES * LANES * RECORD; left;) {
+    for (size_t left = (size_t)TUPLES * STREAMS * RECORD; left;) {
         size_t now = left < bytes ? left : bytes;
         for (size_t sent = 0; sent < now;) {
             ssize_t r = send(fd, block + sent, now - sent, MSG_NOSIGNAL);

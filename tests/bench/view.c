@@ -4,7 +4,7 @@
  * The run is a real one: 32 threads on 4 hosts, who hand tuples around, add up
  * and meet at a barrier. It is a short one, as 32 threads on a few processors
  * take their time; its events are then written again and again, each time
- * later and with higher numbers, until there are enough. So lanes, rounds,
+ * later and with higher numbers, until there are enough. So streams, rounds,
  * waits and exchanges between hosts are as they were. */
 #include <errno.h>
 #include <fcntl.h>
@@ -145,9 +145,9 @@ typedef struct longer {
     uint64_t events, made; /* of the short run; of the long one */
     uint32_t times;
     pastset_space *space;
-    pastset_element *lane;
-    eventspace_trace *kept; /* of the lane */
-    size_t count, room;
+    pastset_element *stream;
+    eventspace_trace *kept; /* of the stream */
+    size_t count, capacity;
 } longer;
 
 static int measure_event(const eventspace_trace *event, void *context)
@@ -165,45 +165,45 @@ static int measure_event(const eventspace_trace *event, void *context)
     return 0;
 }
 
-static void lane_keep(longer *l, const eventspace_lane *given)
+static void stream_keep(longer *l, const eventspace_stream *given)
 {
-    eventspace_lane lane = *given;
+    eventspace_stream stream = *given;
     uint64_t index = 0;
     size_t count;
 
     l->count = 0;
     do {
-        if (l->room - l->count < 4096) {
-            l->room += 65536;
-            l->kept = realloc(l->kept, l->room * sizeof(*l->kept));
+        if (l->capacity - l->count < 4096) {
+            l->capacity += 65536;
+            l->kept = realloc(l->kept, l->capacity * sizeof(*l->kept));
             if (!l->kept)
-                bench_check(PASTSET_ENOMEM, lane.name);
+                bench_check(PASTSET_ENOMEM, stream.name);
         }
-        if (eventspace_lane_read(&lane, &index, l->kept + l->count, 4096,
-                                 &count) != 0)
+        if (eventspace_stream_read(&stream, &index, l->kept + l->count, 4096,
+                                   &count) != 0)
             break;
         l->count += count;
         index += count;
     } while (count > 0);
 }
 
-/* Writes the lane's events as often as they are wanted. */
-static int lane_copy(const eventspace_lane *lane, void *context)
+/* Writes the stream's events as often as they are wanted. */
+static int stream_copy(const eventspace_stream *stream, void *context)
 {
     longer *l = context;
     uint64_t period = l->last - l->first + 1000;
     pastset_element_options options = {
-        .name = lane->name, .policy = PASTSET_GROW, .one_writer = true};
+        .name = stream->name, .policy = PASTSET_GROW, .single_writer = true};
     pastset_element *to;
     pastset_type type;
 
-    lane_keep(l, lane);
+    stream_keep(l, stream);
     if (l->count == 0)
         return 0;
     bench_check(pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE), "type");
     options.type = &type;
     options.capacity = l->count * l->times;
-    bench_check(pastset_element_create(&to, l->space, &options), lane->name);
+    bench_check(pastset_element_create(&to, l->space, &options), stream->name);
     for (uint64_t k = 0; k < l->times; k++) {
         for (size_t i = 0; i < l->count; i++) {
             eventspace_trace event = l->kept[i];
@@ -212,7 +212,7 @@ static int lane_copy(const eventspace_lane *lane, void *context)
             event.sequence += (uint32_t)k * l->sequences[event.thread];
             bench_check(
                 pastset_write(to, &event, sizeof(event), PASTSET_NOWAIT, NULL),
-                lane->name);
+                stream->name);
         }
     }
     l->made += l->count * l->times;
@@ -232,7 +232,7 @@ static void host_copy(longer *l, eventspace_run *run, size_t host,
     bench_check(eventspace_meta_save(&meta, file), file);
     snprintf(file, sizeof(file), "%s/%s.space", to, from->name);
     bench_check(pastset_space_create(&l->space, &options), file);
-    bench_check(eventspace_run_lanes_each(run, host, lane_copy, l), file);
+    bench_check(eventspace_run_streams_each(run, host, stream_copy, l), file);
     pastset_space_close(l->space);
 }
 
@@ -290,8 +290,8 @@ static double limit_ms(uint64_t events)
 typedef struct made {
     eventspace_run *run;
     scopes_source *source;
-    scopes_store *store;
-    scopes_ways *ways;
+    scopes_event_table *event_table;
+    scopes_topology *topology;
     scopes_clocks *clocks;
     uint64_t rows;
 } made;
@@ -300,27 +300,29 @@ static void load(made *m)
 {
     bench_check(eventspace_run_open(&m->run, file_of("long")), "open");
     bench_check(scopes_source_open(&m->source, m->run), "source");
-    bench_check(scopes_store_load(&m->store, m->source, NULL), "load");
+    bench_check(scopes_event_table_load(&m->event_table, m->source, NULL),
+                "load");
 }
 
 static void prepare(made *m)
 {
-    bench_check(scopes_ways_make(&m->ways, m->store->map), "ways");
-    bench_check(scopes_clocks_make(&m->clocks, m->run, m->store, m->ways,
-                                   SCOPES_CLOCK_HULL, PATHS_NONE),
+    bench_check(scopes_topology_make(&m->topology, m->event_table->map),
+                "ways");
+    bench_check(scopes_clocks_make(&m->clocks, m->run, m->event_table,
+                                   m->topology, SCOPES_CLOCK_HULL, PATHS_NONE),
                 "clocks");
 }
 
 static void view_make(made *m, const scopes_view *view)
 {
-    scopes_subject subject = {.map = m->store->map,
-                              .ways = m->ways,
-                              .store = m->store,
-                              .clocks = m->clocks,
-                              .thread = PATHS_NONE};
+    scopes_view_input view_input = {.map = m->event_table->map,
+                                    .topology = m->topology,
+                                    .event_table = m->event_table,
+                                    .clocks = m->clocks,
+                                    .thread = PATHS_NONE};
     scopes_table *table;
 
-    bench_check(scopes_view_make(&table, view, &subject), view->name);
+    bench_check(scopes_view_make(&table, view, &view_input), view->name);
     m->rows = scopes_table_rows(table);
     scopes_table_destroy(table);
 }
@@ -328,8 +330,8 @@ static void view_make(made *m, const scopes_view *view)
 static void unload(made *m)
 {
     scopes_clocks_free(m->clocks);
-    scopes_ways_free(m->ways);
-    scopes_store_free(m->store);
+    scopes_topology_free(m->topology);
+    scopes_event_table_free(m->event_table);
     scopes_source_close(m->source);
     eventspace_run_close(m->run);
 }

@@ -2,7 +2,7 @@
  *
  * Real programs, started by `eventspace run` on this machine, in turns of four
  * runs that take a second or two each: bare, with all collectors,
- * with these and a scope that pulls from all lanes ten times a second in a
+ * with these and a scope that pulls from all streams ten times a second in a
  * process of its own, and with these and an archive of everything. What is
  * told are the medians of the ratios within a turn, since how fast such a
  * program runs drifts by more than what is to be measured; and the turns begin
@@ -79,15 +79,15 @@ static void shell(const char *format, ...)
 /* The build's bin/, from where this program is. */
 static void find_programs(void)
 {
-    static const char *const ways[] = {"", "/../bin", "/../../bin"};
+    static const char *const topology[] = {"", "/../bin", "/../../bin"};
     char own[PLACE_BYTES / 2] = "", file[PLACE_BYTES + 16];
     ssize_t bytes = readlink("/proc/self/exe", own, sizeof(own) - 1);
     char *slash = bytes > 0 ? strrchr(own, '/') : NULL;
 
     if (slash)
         *slash = '\0';
-    for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-        snprintf(bin, sizeof(bin), "%s%s", own, ways[i]);
+    for (size_t i = 0; i < sizeof(topology) / sizeof(*topology); i++) {
+        snprintf(bin, sizeof(bin), "%s%s", own, topology[i]);
         snprintf(file, sizeof(file), "%s/eventspace", bin);
         if (access(file, X_OK) == 0)
             return;
@@ -123,36 +123,37 @@ static int drop(const scopes_batch *batch, void *context)
     return 0;
 }
 
-static void pull_all(scopes_feed *feed, uint64_t *sum)
+static void pull_all(scopes_tail_reader *tail, uint64_t *sum)
 {
     bool more = true;
 
     while (more)
-        bench_check(scopes_feed_pull(feed, drop, sum, &more), "pull");
+        bench_check(scopes_tail_reader_pull(tail, drop, sum, &more), "pull");
 }
 
 static void scope(const char *run_directory, gathered *out)
 {
-    scopes_pace pace = {.interval_ms = 100};
+    scopes_throttle throttle = {.interval_ms = 100};
     struct sigaction action = {.sa_handler = end_scope};
     eventspace_run *run;
-    scopes_feed *feed;
+    scopes_tail_reader *tail;
     scopes_ledger ledger = {0};
     uint64_t sum = 0;
 
     sigaction(SIGTERM, &action, NULL);
     while (eventspace_run_open(&run, run_directory) != 0)
         wait_ms(5); /* until the launcher has made it */
-    bench_check(scopes_feed_create(&feed, run, SIZE_MAX, &pace), "feed");
+    bench_check(scopes_tail_reader_create(&tail, run, SIZE_MAX, &throttle),
+                "feed");
     while (!last_pull) {
-        pull_all(feed, &sum);
-        wait_ms((long)(scopes_feed_pause_ns(feed, false) / 1000000));
+        pull_all(tail, &sum);
+        wait_ms((long)(scopes_tail_reader_pause_ns(tail, false) / 1000000));
     }
-    pull_all(feed, &sum);
-    scopes_feed_ledger(feed, SIZE_MAX, &ledger);
+    pull_all(tail, &sum);
+    scopes_tail_reader_ledger(tail, SIZE_MAX, &ledger);
     out->made = ledger.made;
     out->missed = ledger.missed;
-    scopes_feed_destroy(feed);
+    scopes_tail_reader_destroy(tail);
     eventspace_run_close(run);
 }
 

@@ -65,12 +65,12 @@ static inline void file_write(const char *file, const void *data, size_t bytes)
     fclose(out);
 }
 
-static inline size_t file_read(const char *file, char *data, size_t room)
+static inline size_t file_read(const char *file, char *data, size_t capacity)
 {
     FILE *in = fopen(file, "r");
     size_t bytes;
     cr_assert_not_null(in, "%s", file);
-    bytes = fread(data, 1, room - 1, in);
+    bytes = fread(data, 1, capacity - 1, in);
     data[bytes] = 0;
     fclose(in);
     return bytes;

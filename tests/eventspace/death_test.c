@@ -48,13 +48,13 @@ TestSuite(death, .init = setup, .fini = scratch_remove, .timeout = 900);
 /* --- a run --- */
 
 /* An address of this process alone. */
-static void address_make(char *out, size_t room, int host, bool apart)
+static void address_make(char *out, size_t capacity, int host, bool apart)
 {
     unsigned pid = (unsigned)getpid();
 
     out[0] = 0;
     if (apart)
-        snprintf(out, room, "address=\"127.%u.%u.%u:%d\";",
+        snprintf(out, capacity, "address=\"127.%u.%u.%u:%d\";",
                  128 + (pid >> 16 & 63), pid >> 8 & 255, pid & 255,
                  7101 + host);
 }

@@ -29,7 +29,7 @@
 #define BINARY TEST_BINARY_DIR "/"
 /* What is slower came by a second line: SIGTERM after 5 s, or 60 s. */
 #define SOON_S 4.0
-#define MOST_S 75.0 /* then all are killed */
+#define MAX_S 75.0 /* then all are killed */
 #define TEXT_BYTES 20000
 
 static const char *const names[HOSTS] = {"h0", "h1", "h2"};
@@ -275,7 +275,7 @@ static void wait_all(kill_course *c, const launchers *all, double from)
                 c->codes[i] = WIFSIGNALED(status) ? -WTERMSIG(status)
                                                   : WEXITSTATUS(status);
         }
-        if (pid == 0 && now() - from > MOST_S) {
+        if (pid == 0 && now() - from > MAX_S) {
             c->left = true;
             kill_whatever_is_left(all);
         }

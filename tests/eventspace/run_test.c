@@ -39,9 +39,9 @@ static pastset_space *space_make(const char *file)
     return space;
 }
 
-static pastset_element *lane_make(pastset_space *space, const char *name,
-                                  const char *type_text, pastset_policy policy,
-                                  uint64_t capacity)
+static pastset_element *stream_make(pastset_space *space, const char *name,
+                                    const char *type_text,
+                                    pastset_policy policy, uint64_t capacity)
 {
     pastset_type type;
     pastset_element_options options = {
@@ -56,18 +56,19 @@ static pastset_element *lane_make(pastset_space *space, const char *name,
 static pastset_element *trace_make(pastset_space *space, const char *name,
                                    pastset_policy policy, uint64_t capacity)
 {
-    return lane_make(space, name, EVENTSPACE_TRACE_TYPE, policy, capacity);
+    return stream_make(space, name, EVENTSPACE_TRACE_TYPE, policy, capacity);
 }
 
 /* Writes the events with the sequence numbers `from` to `to` - 1. */
-static int events_write(pastset_element *lane, uint32_t from, uint32_t to)
+static int events_write(pastset_element *stream, uint32_t from, uint32_t to)
 {
     int err = 0;
 
     for (uint32_t i = from; i < to && !err; i++) {
         eventspace_trace event = {
             .start = 10 * i, .end = 10 * i + 5, .sequence = i};
-        err = pastset_write(lane, &event, sizeof(event), PASTSET_NOWAIT, NULL);
+        err =
+            pastset_write(stream, &event, sizeof(event), PASTSET_NOWAIT, NULL);
     }
     return err;
 }
@@ -298,7 +299,7 @@ Test(run, is_not_misled_by_a_later_process_of_the_same_number)
     cr_assert_eq(state_found(&meta), EVENTSPACE_KILLED);
 }
 
-/* --- lanes --- */
+/* --- streams --- */
 
 Test(run, finds_the_lanes_of_trace_elements_and_nothing_else)
 {
@@ -359,15 +360,15 @@ Test(run, ends_a_walk_when_it_is_told_to)
 Test(run, counts_what_was_discarded_and_what_was_refused)
 {
     pastset_space *space = space_make("h0.space");
-    pastset_element *lane = trace_make(space, "trace.t0", PASTSET_DISCARD, 4);
+    pastset_element *stream = trace_make(space, "trace.t0", PASTSET_DISCARD, 4);
     pastset_element *full = trace_make(space, "trace.t0~2", PASTSET_GROW, 3);
     eventspace_run *run;
     pastset_ledger ledger;
 
-    events_write(lane, 0, 10);
+    events_write(stream, 0, 10);
     for (int i = 0; i < 5; i++)
         events_write(full, 100 + (uint32_t)i, 101 + (uint32_t)i);
-    pastset_element_ledger(lane, &ledger);
+    pastset_element_ledger(stream, &ledger);
     run = run_open();
     check_events(run, H0, 15, ledger.present + 3, ledger.dropped + 2, 0);
     cr_assert_eq(ledger.present + ledger.dropped, 10);
@@ -378,11 +379,11 @@ Test(run, counts_what_was_discarded_and_what_was_refused)
 Test(run, sees_lanes_and_events_that_come_while_it_is_open)
 {
     pastset_space *space = space_make("h0.space");
-    pastset_element *lane = trace_make(space, "trace.t0", PASTSET_GROW, 100);
+    pastset_element *stream = trace_make(space, "trace.t0", PASTSET_GROW, 100);
     eventspace_run *run = run_open();
 
     check_walk(run, H0, "");
-    events_write(lane, 0, 2);
+    events_write(stream, 0, 2);
     events_write(trace_make(space, "trace.t0~2", PASTSET_GROW, 9), 7, 8);
     check_walk(run, H0, "0 1 7 ");
     check_events(run, H0, 3, 3, 0, 0);
@@ -416,8 +417,8 @@ Test(run, leaves_out_a_trace_element_of_another_type)
     eventspace_run *run;
     const char *problem;
 
-    pastset_write(lane_make(space, "trace.t0", "u64", PASTSET_GROW, 9), &tuple,
-                  sizeof(tuple), PASTSET_NOWAIT, NULL);
+    pastset_write(stream_make(space, "trace.t0", "u64", PASTSET_GROW, 9),
+                  &tuple, sizeof(tuple), PASTSET_NOWAIT, NULL);
     events_write(trace_make(space, "trace.t0~2", PASTSET_GROW, 9), 1, 2);
     run = run_open();
     check_walk(run, H0, "1 ");
@@ -433,21 +434,21 @@ Test(run, leaves_out_a_trace_element_of_another_type)
 
 /* --- what was drained --- */
 
-/* A lane of 10 events of which the first `drained` were copied away, and the
+/* A stream of 10 events of which the first `drained` were copied away, and the
  * first `removed` then removed. */
 static void drained_make(uint32_t drained, uint32_t removed)
 {
     pastset_space *space = space_make("h0.space");
     pastset_space *away = space_make("h0.drained");
-    pastset_element *lane = trace_make(space, "trace.t0", PASTSET_BLOCK, 16);
+    pastset_element *stream = trace_make(space, "trace.t0", PASTSET_BLOCK, 16);
     eventspace_trace event;
 
-    events_write(lane, 0, 10);
+    events_write(stream, 0, 10);
     events_write(trace_make(away, "trace.t0", PASTSET_GROW, 100), 0, drained);
     for (uint32_t i = 0; i < removed; i++) {
         size_t bytes = sizeof(event);
         check_status(
-            pastset_observe(lane, &event, &bytes, PASTSET_NOWAIT, NULL), 0);
+            pastset_observe(stream, &event, &bytes, PASTSET_NOWAIT, NULL), 0);
     }
     pastset_space_close(away);
     pastset_space_close(space);
@@ -496,7 +497,7 @@ Test(run, reads_what_was_drained_when_the_space_itself_is_lost)
     eventspace_run_close(run);
 }
 
-/* A drain that cannot write lets the lane go on, and loses what was in it. */
+/* A drain that cannot write lets the stream go on, and loses what was in it. */
 Test(run, counts_what_was_removed_without_being_drained)
 {
     eventspace_run *run;

@@ -55,13 +55,13 @@ Test(ticks, never_go_back_within_a_thread, .timeout = 120,
 Test(ticks, agree_with_the_clock_to_twenty_millionths, .timeout = 120,
      .init = eventspace_ticks_init)
 {
-    double least = 1e18;
+    double min = 1e18;
 
     for (int i = 0; i < 10; i++) {
         double error = fabs(ticks_error_ns(200000000));
-        least = error < least ? error : least;
+        min = error < min ? error : min;
     }
-    cr_assert_lt(least, 4000, "200 ms by the ticks are %.0f ns wrong", least);
+    cr_assert_lt(min, 4000, "200 ms by the ticks are %.0f ns wrong", min);
 }
 
 /* A measurement takes 10 ms, and never less: the quickest of many calls is not
@@ -69,16 +69,16 @@ Test(ticks, agree_with_the_clock_to_twenty_millionths, .timeout = 120,
 Test(ticks, are_measured_once, .timeout = 120, .init = eventspace_ticks_init)
 {
     double hz = eventspace_ticks_hz();
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
 
     for (int i = 0; i < 1000; i++) {
         uint64_t from_ns = eventspace_ticks_clock(), took_ns;
         eventspace_ticks_init();
         took_ns = eventspace_ticks_clock() - from_ns;
-        least = took_ns < least ? took_ns : least;
+        min = took_ns < min ? took_ns : min;
         cr_assert_eq(eventspace_ticks_hz(), hz);
     }
-    cr_assert_lt(least, 5000000);
+    cr_assert_lt(min, 5000000);
 }
 
 Test(ticks, are_nanoseconds_before_they_are_initialised, .timeout = 120)
@@ -131,7 +131,7 @@ Test(ticks, run_at_the_rate_that_is_simulated, .timeout = 120,
      .init = eventspace_ticks_init)
 {
     struct timespec pause = {0, 200000000};
-    double least, most, ticks;
+    double min, max, ticks;
     uint64_t real[4], from, to;
 
     real[0] = eventspace_ticks();
@@ -146,10 +146,10 @@ Test(ticks, run_at_the_rate_that_is_simulated, .timeout = 120,
     cr_assert_eq(eventspace_ticks_simulate(0, 0), 0);
     real[3] = eventspace_ticks();
     ticks = (double)(to - from);
-    least = (double)(real[2] - real[1]) * 1.001;
-    most = (double)(real[3] - real[0]) * 1.001;
-    cr_expect_geq(ticks, least - 2);
-    cr_expect_leq(ticks, most + 2);
+    min = (double)(real[2] - real[1]) * 1.001;
+    max = (double)(real[3] - real[0]) * 1.001;
+    cr_expect_geq(ticks, min - 2);
+    cr_expect_leq(ticks, max + 2);
 }
 
 Test(ticks, never_go_back_when_simulated, .timeout = 120,

@@ -69,9 +69,9 @@ static bool same(const eventspace_trace *a, const eventspace_trace *b)
 }
 
 /* The one of two ways on which the operation at `below` came. */
-static const eventspace_trace *carrier(const eventspace_trace *below,
-                                       const eventspace_trace *one,
-                                       const eventspace_trace *other)
+static const eventspace_trace *representative(const eventspace_trace *below,
+                                              const eventspace_trace *one,
+                                              const eventspace_trace *other)
 {
     cr_assert(same(below, one) || same(below, other),
               "EC%u: operation %u of thread %u came neither by EC%u nor by "
@@ -132,10 +132,10 @@ Test(figure3, at_the_top_each_thread_has_its_operations_in_their_order)
 Test(figure3, below_a_partial_sum_one_operation_goes_on_for_all)
 {
     for (int r = 0; r < ROUNDS; r++) {
-        carrier(&ec[7][r], &ec[1][r], &ec[2][r]);
-        carrier(&ec[9][r], &ec[3][r], &ec[4][r]);
+        representative(&ec[7][r], &ec[1][r], &ec[2][r]);
+        representative(&ec[9][r], &ec[3][r], &ec[4][r]);
         cr_assert(same(&ec[8][r], &ec[9][r]), "the proxy changed it");
-        carrier(&ec[10][r], &ec[7][r], &ec[8][r]);
+        representative(&ec[10][r], &ec[7][r], &ec[8][r]);
     }
 }
 
@@ -148,7 +148,7 @@ Test(figure3, the_one_that_came_last_goes_on)
     for (int r = 0; r < ROUNDS; r++) {
         const eventspace_trace *one = &ec[7][r], *other = &ec[8][r];
         const eventspace_trace *late = one->start > other->start ? one : other;
-        others += carrier(&ec[10][r], one, other) != late;
+        others += representative(&ec[10][r], one, other) != late;
     }
     cr_assert_leq(others, ROUNDS / 100, "in %d of %d rounds another one",
                   others, ROUNDS);

@@ -342,11 +342,11 @@ EXPORT char *strdup(const char *text)
     return copy_of(text, strlen(text), CALLER);
 }
 
-EXPORT char *strndup(const char *text, size_t most)
+EXPORT char *strndup(const char *text, size_t max)
 {
     if (fails(MEMORY, "strndup", CALLER, ENOMEM))
         return NULL;
-    return copy_of(text, strnlen(text, most), CALLER);
+    return copy_of(text, strnlen(text, max), CALLER);
 }
 
 static int print_into(char **out, uintptr_t caller, const char *format,

@@ -37,10 +37,10 @@ int relay_open(void)
 {
     struct sockaddr_in address;
     socklen_t length = sizeof(address);
-    int room = 4096; /* what is not taken soon fills the sockets */
+    int capacity = 4096; /* what is not taken soon fills the sockets */
 
     listen_fd = loopback(&address, 0);
-    setsockopt(listen_fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+    setsockopt(listen_fd, SOL_SOCKET, SO_RCVBUF, &capacity, sizeof(capacity));
     cr_assert_eq(bind(listen_fd, (struct sockaddr *)&address, length), 0);
     cr_assert_eq(listen(listen_fd, 1), 0);
     cr_assert_eq(getsockname(listen_fd, (struct sockaddr *)&address, &length),
@@ -83,11 +83,11 @@ void relay_requests(bool taken)
 }
 
 /* False: one of the two has gone. */
-static bool pass(int from, int to, int64_t most)
+static bool pass(int from, int to, int64_t max)
 {
     char data[65536];
-    size_t room = most < (int64_t)sizeof(data) ? (size_t)most : sizeof(data);
-    ssize_t got = recv(from, data, room, 0);
+    size_t capacity = max < (int64_t)sizeof(data) ? (size_t)max : sizeof(data);
+    ssize_t got = recv(from, data, capacity, 0);
 
     for (ssize_t at = 0; at < got;) {
         ssize_t sent = send(to, data + at, (size_t)(got - at), MSG_NOSIGNAL);
@@ -95,7 +95,7 @@ static bool pass(int from, int to, int64_t most)
             return false;
         at += sent;
     }
-    if (most != RELAY_ALL && got > 0)
+    if (max != RELAY_ALL && got > 0)
         atomic_fetch_sub(&told->replies, got);
     return got > 0;
 }

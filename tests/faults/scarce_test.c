@@ -21,12 +21,12 @@ TestSuite(scarce, .timeout = 300);
 
 /* --- what is refused --- */
 
-static void descriptors_limit(rlim_t most)
+static void descriptors_limit(rlim_t max)
 {
     struct rlimit limit;
 
     getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = most;
+    limit.rlim_cur = max;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 

@@ -70,28 +70,29 @@ static void seal(uint8_t *bytes, size_t count)
 
 /* --- reading --- */
 
-static void check_lane(scopes_archive *a, size_t number)
+static void check_stream(scopes_archive *a, size_t number)
 {
-    const scopes_archive_lane *lane = scopes_archive_lane_at(a, number);
+    const scopes_archive_stream *stream = scopes_archive_stream_at(a, number);
     uint64_t next = 0, sum = 0;
     const uint32_t *blocks;
     size_t count;
 
-    must(scopes_archive_find(a, lane->name) == number, "lanes have names");
-    blocks = scopes_archive_lane_blocks(a, number, &count);
+    must(scopes_archive_find(a, stream->name) == number, "streams have names");
+    blocks = scopes_archive_stream_blocks(a, number, &count);
     for (size_t i = 0; i < count; i++) {
         const scopes_archive_block *b = scopes_archive_block_at(a, blocks[i]);
         int err = scopes_archive_read(a, blocks[i], tuples);
         must(err == 0 || err == PASTSET_EFORMAT, "a block is read, or damaged");
-        must(b->lane == number && b->index >= next, "indexes grow");
+        must(b->stream == number && b->index >= next, "indexes grow");
         must(b->count > 0 && b->count <= SCOPES_ARCHIVE_BLOCK, "blocks fit");
         next = b->index + b->count;
         sum += err ? 0 : b->count;
         must(!err || *scopes_archive_problem(a), "damage is told");
     }
-    lane = scopes_archive_lane_at(a, number);
-    must(lane->tuples == sum, "a lane counts what is good");
-    must(lane->next == next && lane->written >= next, "a lane knows its end");
+    stream = scopes_archive_stream_at(a, number);
+    must(stream->tuples == sum, "a stream counts what is good");
+    must(stream->next == next && stream->written >= next,
+         "a stream knows its end");
 }
 
 static void check_reading(const char *file)
@@ -103,8 +104,8 @@ static void check_reading(const char *file)
          "a file that is none is called that");
     if (err)
         return;
-    for (size_t i = 0; i < scopes_archive_lanes(a); i++)
-        check_lane(a, i);
+    for (size_t i = 0; i < scopes_archive_streams(a); i++)
+        check_stream(a, i);
     must(scopes_archive_refresh(a) == 0, "nothing has changed");
     scopes_archive_free(a);
 }
@@ -127,16 +128,17 @@ static void check_writing(const char *file)
              "a tuple is taken");
     must(scopes_archive_close(w) == 0, "it is written");
     must(scopes_archive_open(&a, file) == 0, "it can be read again");
-    must(next >= UINT64_MAX - 1 ||
-             scopes_archive_lane_at(a, scopes_archive_find(a, "fuzz"))->next ==
-                 next + 1,
-         "the tuple is there");
+    must(
+        next >= UINT64_MAX - 1 ||
+            scopes_archive_stream_at(a, scopes_archive_find(a, "fuzz"))->next ==
+                next + 1,
+        "the tuple is there");
     scopes_archive_free(a);
 }
 
 static void check_columns(const uint8_t *data, size_t bytes)
 {
-    static unsigned char again[ARCHIVE_RAW_MOST];
+    static unsigned char again[ARCHIVE_RAW_MAX];
     static eventspace_trace back[SCOPES_ARCHIVE_BLOCK];
     size_t count, length;
 

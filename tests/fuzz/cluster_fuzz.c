@@ -24,7 +24,7 @@ static void check_host(const predict_cluster *cluster, uint32_t host)
 
     must(h->load >= 0 && isfinite(h->load), "a load is a number from 0");
     must(h->speed > 0 && isfinite(h->speed), "a speed is above 0");
-    must(h->law.credit_s >= 0, "a law has a credit");
+    must(h->scheduler.credit_s >= 0, "a law has a credit");
     must(h->place < cluster->place_count, "a host has a place");
     must(cluster->processors[h->place] > 0, "a place has processors");
     must(predict_cluster_find(cluster, h->name) == host,

@@ -21,7 +21,7 @@ static int take(const scopes_record *r, void *context)
     const uint8_t *body = r->body;
     int err;
 
-    if (!memchr(r->lane, 0, sizeof(r->lane)))
+    if (!memchr(r->stream, 0, sizeof(r->stream)))
         abort();
     if (body && (body < w->begin || body > w->end ||
                  r->bytes > (size_t)(w->end - body)))

@@ -79,7 +79,7 @@ static void check_instrument(const paths_map *map)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
     paths_map *map;
     /* A copy of that length, so that reading behind its end is found. */
     char *text = malloc(bytes ? bytes : 1);
@@ -90,8 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     free(text);
     if (err)
         return 0;
-    (void)paths_map_check(map, &complaints);
-    paths_complaints_clear(&complaints);
+    (void)paths_map_check(map, &diagnostics);
+    paths_diagnostics_clear(&diagnostics);
     check_text(map);
     check_instrument(map);
     paths_map_destroy(map);

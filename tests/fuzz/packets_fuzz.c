@@ -22,7 +22,7 @@ static void must(bool holds, const char *what)
     abort();
 }
 
-static void check(const measure_packets *found, uint64_t frames, uint64_t most)
+static void check(const measure_packets *found, uint64_t frames, uint64_t max)
 {
     uint64_t bytes = 0, gaps = 0;
 
@@ -41,7 +41,7 @@ static void check(const measure_packets *found, uint64_t frames, uint64_t most)
              "messages stand by time");
         bytes += m->bytes;
     }
-    must(bytes <= most + gaps, "messages are of what was sent");
+    must(bytes <= max + gaps, "messages are of what was sent");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
                                 DLT_IPV4,       DLT_IPV6};
     measure_tcp *tcp = measure_tcp_create();
     const measure_packets *found;
-    uint64_t frames = 0, most = 0;
+    uint64_t frames = 0, max = 0;
     int64_t now = 0;
 
     must(tcp, "there is memory");
@@ -63,12 +63,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
                                length) == 0,
              "frames are taken or passed over");
         frames++;
-        most += length;
+        max += length;
         data += 4 + count;
         bytes -= 4 + count;
     }
     must(measure_tcp_end(tcp, &found) == 0, "it ends");
-    check(found, frames, most);
+    check(found, frames, max);
     measure_tcp_free(tcp);
     return 0;
 }

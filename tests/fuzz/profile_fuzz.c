@@ -32,18 +32,18 @@ static void look(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    size_t room = HEAD + ZSTD_compressBound(size);
+    size_t capacity = HEAD + ZSTD_compressBound(size);
     uint8_t *file;
     size_t made;
     if (size == 0 || data[0] != 0) {
         look(data, size);
         return 0;
     }
-    file = malloc(room);
+    file = malloc(capacity);
     if (!file)
         abort();
     memcpy(file, "ESprofil\1\0\0\0", HEAD);
-    made = ZSTD_compress(file + HEAD, room - HEAD, data + 1, size - 1, 1);
+    made = ZSTD_compress(file + HEAD, capacity - HEAD, data + 1, size - 1, 1);
     if (ZSTD_isError(made))
         abort();
     look(file, HEAD + made);

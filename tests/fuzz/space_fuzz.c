@@ -15,17 +15,17 @@
 #include "pastset/request.h"
 
 #define PAGE 4096u
-#define TUPLE_ROOM (1u << 20) /* larger ones are not read */
-#define READS_MOST 40         /* of one element, by one cursor */
+#define TUPLE_CAPACITY (1u << 20) /* larger ones are not read */
+#define READS_MAX 40              /* of one element, by one cursor */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t room,
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t capacity,
                                unsigned seed);
 /* libFuzzer's; not there when only the corpus is run. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t room)
+size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t capacity)
     __attribute__((weak));
 
-static unsigned char tuple[TUPLE_ROOM];
+static unsigned char tuple[TUPLE_CAPACITY];
 
 static void must(bool holds, const char *what)
 {
@@ -49,7 +49,7 @@ static int read_one(pastset_element *element, pastset_verb verb,
                                .nowait = true,
                                .index = *index,
                                .pattern = pattern,
-                               .room = room_for};
+                               .capacity = room_for};
     int status = pastset_submit(element, &request);
 
     must(status == 0 || pastset_error()[0], "a failure has its text");
@@ -69,7 +69,7 @@ static void read_all(pastset_element *element)
 {
     uint64_t index = 0;
 
-    for (int i = 0; i < READS_MOST; i++, index++) {
+    for (int i = 0; i < READS_MAX; i++, index++) {
         uint64_t from = index;
         if (read_one(element, PASTSET_READ_NEXT, &index, NULL) != 0)
             return;
@@ -175,13 +175,13 @@ static void mutate_part(uint8_t *data, size_t bytes, size_t begin,
     memcpy(data + begin, part, after);
 }
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t room,
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t capacity,
                                unsigned seed)
 {
     size_t pages = bytes / PAGE;
 
     if (seed % 16 == 0 || pages < 2)
-        return LLVMFuzzerMutate(data, bytes, room);
+        return LLVMFuzzerMutate(data, bytes, capacity);
     if (seed % 16 == 1)
         mutate_part(data, bytes, 0, 64);
     else if (seed % 16 == 2)

@@ -39,7 +39,7 @@ enum {
 };
 
 #define WAITING 4 /* requests whose replies a link waits for */
-#define INPUT_MOST 8192
+#define INPUT_MAX 8192
 
 static const char map_text[] =
     "digraph g { subgraph cluster_h0 {\n"
@@ -143,7 +143,7 @@ static int connection_make(paths_host *host, connection_state state,
     must(connection_open(out, host, ends[0], state) == 0,
          "a connection can be opened");
     if (state == CONNECTION_GREETING)
-        host->strangers++;
+        host->unauthenticated++;
     return ends[1];
 }
 
@@ -267,7 +267,7 @@ static int requests_send(paths_host *host, int link, uint32_t *ids)
                                .bytes = i % 2 ? 8 : 0,
                                .stage = stage,
                                .timeout_ms = WIRE_FOREVER,
-                               .room = 8};
+                               .capacity = 8};
         feed(host, fd, (const uint8_t *)&request, sizeof(request), 0);
         feed(host, fd, tuple, request.bytes, 0);
     }
@@ -318,7 +318,7 @@ static void rounds_reset(paths_host *host)
         if (!host->stages[i] || !host->stages[i]->joins)
             continue;
         c = host->stages[i]->state;
-        must(!c->failing && !c->carrier, "no round is on its way");
+        must(!c->failing && !c->representative, "no round is on its way");
         round = state_round(atomic_load(&c->state));
         for (uint32_t k = 0; k < c->count; k++) {
             c->inputs[k].owes = 0;
@@ -338,7 +338,7 @@ static void clear(paths_host *host)
         turn(host);
     must(host->connections == NULL, "the connection was closed");
     turn(host);
-    must(host->strangers == 0, "strangers are counted");
+    must(host->unauthenticated == 0, "strangers are counted");
     must(host->held == NULL && host->held_count == 0, "nothing is held");
     must(host->timers.count == 0, "no timer is left");
     for (int i = 0; i < 2; i++) {
@@ -359,7 +359,7 @@ static void clear(paths_host *host)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    static uint8_t copy[INPUT_MOST];
+    static uint8_t copy[INPUT_MAX];
     uint32_t ids[WAITING] = {0};
     connection *c;
     paths_host *host;
@@ -367,7 +367,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     size_t begin = 0;
     int fd, other = -1;
 
-    if (bytes < 2 || bytes > INPUT_MOST)
+    if (bytes < 2 || bytes > INPUT_MAX)
         return 0;
     if (!both[0])
         hosts_make(); /* where it is not libFuzzer that calls */

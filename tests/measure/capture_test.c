@@ -52,7 +52,7 @@ static FILE *begin_file(const char *name, uint32_t magic, uint32_t link)
 static void add_record(FILE *file, uint32_t seconds, uint32_t fraction,
                        uint32_t sequence, uint32_t payload)
 {
-    uint8_t frame[FRAME_ROOM];
+    uint8_t frame[FRAME_CAPACITY];
     segment s = {.link = DLT_EN10MB,
                  .sequence = sequence,
                  .flags = PSH | ACK,

@@ -228,7 +228,7 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
                                            i == 1, file),
                      0);
         check_status(paths_map_read(&map, file), 0);
-        check_status(paths_map_check(map, &(paths_complaints){0}), 0);
+        check_status(paths_map_check(map, &(paths_diagnostics){0}), 0);
         delay = paths_map_find_node(map, "p.experiment");
         cr_assert_neq(delay, PATHS_NONE);
         cr_assert_str_eq(map->nodes[delay].type, "delay");
@@ -282,7 +282,8 @@ static double told_s(const predict_profile *profile, const char *node,
 {
     predict_scenario *s = NULL;
     predict_answers answers;
-    check_status(predict_scenario_create(&s, profile, PREDICT_LAW_FAIR), 0);
+    check_status(predict_scenario_create(&s, profile, PREDICT_SCHEDULER_FAIR),
+                 0);
     check_status(predict_scenario_node(s, node), 0);
     if (other)
         check_status(predict_scenario_node(s, other), 0);
@@ -318,7 +319,7 @@ Test(experiment, predictions_find_nodes_by_their_names)
     measure_experiment_options o = {.links = MEASURE_LINKS_DELAYS,
                                     .cases = texts,
                                     .case_count = 3,
-                                    .law = PREDICT_LAW_FAIR};
+                                    .scheduler = PREDICT_SCHEDULER_FAIR};
     experiment_setup *s = calloc(1, sizeof(*s));
     s->options = &o;
     s->result = &e;
@@ -376,12 +377,11 @@ Test(experiment, each_scenario_is_measured_and_predicted)
     for (int i = 0; i < 2; i++) {
         measure_case *c = &e->cases[i];
         cr_assert_eq(c->runs, 3);
-        cr_assert(c->least_s > 0 && c->least_s <= c->median_s &&
-                  c->median_s <= c->most_s);
+        cr_assert(c->min_s > 0 && c->min_s <= c->median_s &&
+                  c->median_s <= c->max_s);
         cr_assert(c->predicted);
         for (int k = 0; k < 3; k++)
-            cr_assert(c->times_s[k] >= c->least_s &&
-                      c->times_s[k] <= c->most_s);
+            cr_assert(c->times_s[k] >= c->min_s && c->times_s[k] <= c->max_s);
     }
     cr_assert_gt(e->cases[1].answers.all[0].upper_s,
                  e->cases[0].answers.all[0].upper_s);

@@ -17,7 +17,7 @@ typedef struct writer {
 
 static void put8(writer *w, unsigned value)
 {
-    cr_assert_lt(w->count, FRAME_ROOM);
+    cr_assert_lt(w->count, FRAME_CAPACITY);
     w->bytes[w->count++] = (uint8_t)value;
 }
 
@@ -160,7 +160,7 @@ static void put_tcp(writer *w, const segment *s)
     w->bytes[start + 12] = (uint8_t)((w->count - start) / 4 << 4);
 }
 
-size_t frame_make(uint8_t out[FRAME_ROOM], const segment *s, size_t *length)
+size_t frame_make(uint8_t out[FRAME_CAPACITY], const segment *s, size_t *length)
 {
     writer w = {out, 0};
     size_t network, told, at;
@@ -195,7 +195,7 @@ void talk_wait(talk *t, int64_t ns)
 static void tell(talk *t, unsigned from, uint32_t sequence, uint32_t bytes,
                  uint8_t flags)
 {
-    uint8_t frame[FRAME_ROOM];
+    uint8_t frame[FRAME_CAPACITY];
     size_t length, count;
     segment s = {.link = DLT_EN10MB,
                  .from = from,

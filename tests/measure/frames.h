@@ -11,7 +11,7 @@
 
 #include "measure/packets/packets.h"
 
-#define FRAME_ROOM 256
+#define FRAME_CAPACITY 256
 
 enum { FIN = 0x01, SYN = 0x02, RST = 0x04, PSH = 0x08, ACK = 0x10 };
 enum { A = 0, B = 1 }; /* who sends */
@@ -37,7 +37,8 @@ typedef struct segment {
 } segment;
 
 /* Gives the bytes of the headers; `length` gets that of the whole frame. */
-size_t frame_make(uint8_t out[FRAME_ROOM], const segment *s, size_t *length);
+size_t frame_make(uint8_t out[FRAME_CAPACITY], const segment *s,
+                  size_t *length);
 
 /* A conversation: what is sent is told to `tcp` as Ethernet frames. */
 typedef struct talk {

@@ -74,7 +74,7 @@ static tuples read_tuples(const char *csv)
 }
 
 static hop_way *find_way(hop_messages *out, const char *thread,
-                         const paths_map_host *host, size_t room)
+                         const paths_map_host *host, size_t capacity)
 {
     const char *address = paths_attributes_get(&host->attributes, "address");
     hop_way *w;
@@ -91,7 +91,7 @@ static hop_way *find_way(hop_messages *out, const char *thread,
     cr_assert(address && strrchr(address, ':'));
     w->port = (unsigned)atoi(strrchr(address, ':') + 1);
     for (int i = 0; i < 2; i++) {
-        w->messages[i] = calloc(room, sizeof(*w->messages[i]));
+        w->messages[i] = calloc(capacity, sizeof(*w->messages[i]));
         cr_assert_not_null(w->messages[i]);
     }
     return w;

@@ -13,9 +13,9 @@
 #include "tests/measure/link_server.h"
 #include "tests/measure/slow_peer.h"
 
-/* --- strangers that are measured --- */
+/* --- unauthenticated peers that are measured --- */
 
-/* Gives the status of a measurement at a stranger who does this. */
+/* Gives the status of a measurement at a unauthenticated peer who does this. */
 static int measure_at(void (*behave)(int fd), measure_link *link,
                       measure_link_options options)
 {
@@ -28,9 +28,9 @@ static int measure_at(void (*behave)(int fd), measure_link *link,
 }
 
 static const measure_link_options short_one = {
-    .seconds_s = 0.1, .processor = -1, .patience_s = 0.3};
+    .seconds_s = 0.1, .processor = -1, .timeout_s = 0.3};
 static const measure_link_options patient = {
-    .seconds_s = 0.3, .most = 1024, .processor = -1, .patience_s = 30};
+    .seconds_s = 0.3, .max = 1024, .processor = -1, .timeout_s = 30};
 
 static void wait_for_end(int fd)
 {
@@ -155,12 +155,12 @@ Test(link_client, leaves_out_sizes_that_take_too_long, .timeout = 120)
     for (size_t i = 0; i < link.size_count; i++) {
         const measure_link_size *s = &link.sizes[i];
         cr_assert_eq(s->bytes, (uint64_t)1 << i);
-        cr_assert_geq(2 * s->least_s,
+        cr_assert_geq(2 * s->min_s,
                       SLOW_PEER_S + SLOW_PEER_BYTE_S * (double)s->bytes);
     }
 }
 
-/* --- strangers that measure --- */
+/* --- unauthenticated peers that measure --- */
 
 static int connect_to(const server *s)
 {

@@ -193,17 +193,17 @@ Test(link, where_medians_scatter_the_least_times_tell)
     for (size_t i = 0; i < 3; i++) {
         measure_link_size *s = &link.sizes[i];
         s->bytes = i == 0 ? 1000 : i == 1 ? 10000 : 100000;
-        s->least_s = 1e-4 + (double)s->bytes / 1e8;
+        s->min_s = 1e-4 + (double)s->bytes / 1e8;
         s->median_s = 0.03 - 0.005 * (double)i;
     }
     check_status(measure_link_fit(&link), 0);
-    cr_assert(link.by_least);
+    cr_assert(link.by_min);
     cr_assert_float_eq(link.latency_s, 1e-4, 1e-9);
     cr_assert_float_eq(link.bandwidth, 1e8, 1e3);
     for (size_t i = 0; i < 3; i++)
-        link.sizes[i].median_s = link.sizes[i].least_s;
+        link.sizes[i].median_s = link.sizes[i].min_s;
     check_status(measure_link_fit(&link), 0);
-    cr_assert(!link.by_least);
+    cr_assert(!link.by_min);
 }
 
 /* --- texts --- */
@@ -250,8 +250,8 @@ static void check_whole(const measure_link *link, double wall_s)
         const measure_link_size *s = &link->sizes[i];
         cr_assert_eq(s->bytes, i < 8 ? (uint64_t)512 << i : 100000);
         cr_assert_geq(s->rounds, 1);
-        cr_assert(s->least_s > 0 && s->least_s <= s->median_s);
-        sum += 2 * s->least_s * s->rounds;
+        cr_assert(s->min_s > 0 && s->min_s <= s->median_s);
+        sum += 2 * s->min_s * s->rounds;
     }
     /* Times are one way: there and back they were in the time of the call. */
     cr_assert_leq(sum, wall_s);
@@ -260,11 +260,11 @@ static void check_whole(const measure_link *link, double wall_s)
 
 Test(link, is_measured_over_a_real_socket, .timeout = 120)
 {
-    measure_link_options options = {.least = 512,
-                                    .most = 100000,
+    measure_link_options options = {.min = 512,
+                                    .max = 100000,
                                     .seconds_s = 0.5,
                                     .processor = -1,
-                                    .patience_s = 30};
+                                    .timeout_s = 30};
     measure_link link;
     server s;
     double start;
@@ -285,22 +285,22 @@ Test(link, is_measured_over_a_real_socket, .timeout = 120)
 Test(link, is_measured_with_both_ends_here, .timeout = 120)
 {
     measure_link_options options = {
-        .seconds_s = 0.5, .processor = -1, .patience_s = 30};
+        .seconds_s = 0.5, .processor = -1, .timeout_s = 30};
     measure_link link;
     int err = measure_link_here(&link, &options);
     if (err != PASTSET_EINVAL) /* as above */
         check_status(err, 0);
     cr_assert_geq(link.size_count, 2);
     cr_assert_eq(link.sizes[0].bytes, 1);
-    cr_assert_gt(link.sizes[0].least_s, 0);
+    cr_assert_gt(link.sizes[0].min_s, 0);
 }
 
 Test(link, refuses_options_that_make_no_sense, .timeout = 120)
 {
     measure_link link;
-    measure_link_options o = {.least = 10, .most = 10, .processor = -1};
+    measure_link_options o = {.min = 10, .max = 10, .processor = -1};
     check_status(measure_link_here(&link, &o), PASTSET_EINVAL);
-    o = (measure_link_options){.most = 1u << 30, .processor = -1};
+    o = (measure_link_options){.max = 1u << 30, .processor = -1};
     check_status(measure_link_here(&link, &o), PASTSET_EINVAL);
     o = (measure_link_options){.seconds_s = -1, .processor = -1};
     check_status(measure_link_here(&link, &o), PASTSET_EINVAL);

@@ -1,4 +1,5 @@
-/* load_test.c - competitors, the load that they make, and the law. */
+/* load_test.c - competitors, the load that they make, and the scheduler model.
+ */
 #include "tests/support/check.h"
 
 #include <ctype.h>
@@ -92,41 +93,42 @@ static void check_competes(const child *c, int processor)
     cr_assert_eq(later.state, 'R');
 }
 
-Test(competitors, are_busy_on_their_processor_in_our_session, .timeout = 120)
+Test(background_load, are_busy_on_their_processor_in_our_session,
+     .timeout = 120)
 {
     child children[CHILDREN];
-    measure_competitors *c;
+    measure_background_load *c;
     int processor = some_processor();
-    check_status(measure_competitors_start(&c, processor, 2), 0);
+    check_status(measure_background_load_start(&c, processor, 2), 0);
     cr_assert_eq(children_of(getpid(), children), 2);
     check_competes(&children[0], processor);
     check_competes(&children[1], processor);
-    measure_competitors_stop(c);
+    measure_background_load_stop(c);
     cr_assert_eq(children_of(getpid(), children), 0);
 }
 
-Test(competitors, are_none_when_none_are_wanted, .timeout = 120)
+Test(background_load, are_none_when_none_are_wanted, .timeout = 120)
 {
     child children[CHILDREN];
-    measure_competitors *c;
-    check_status(measure_competitors_start(&c, -1, 0), 0);
+    measure_background_load *c;
+    check_status(measure_background_load_start(&c, -1, 0), 0);
     cr_assert_eq(children_of(getpid(), children), 0);
-    measure_competitors_stop(c);
-    measure_competitors_stop(NULL);
+    measure_background_load_stop(c);
+    measure_background_load_stop(NULL);
 }
 
-Test(competitors, that_make_no_sense_are_refused_and_leave_nobody,
+Test(background_load, that_make_no_sense_are_refused_and_leave_nobody,
      .timeout = 120)
 {
     static const double loads[] = {-1, 1e9, NAN, INFINITY};
     child children[CHILDREN];
-    measure_competitors *c;
+    measure_background_load *c;
     for (int i = 0; i < 4; i++)
-        check_status(measure_competitors_start_share(&c, -1, loads[i]),
+        check_status(measure_background_load_start_share(&c, -1, loads[i]),
                      PASTSET_EINVAL);
-    check_status(measure_competitors_start(&c, 100000, 1), PASTSET_EINVAL);
+    check_status(measure_background_load_start(&c, 100000, 1), PASTSET_EINVAL);
     check_error("processor 100000");
-    check_status(measure_competitors_start(&c, CPU_SETSIZE - 1, 3),
+    check_status(measure_background_load_start(&c, CPU_SETSIZE - 1, 3),
                  PASTSET_EINVAL);
     cr_assert_eq(children_of(getpid(), children), 0);
 }
@@ -149,33 +151,35 @@ static double seconds(void)
 
 /* How much a child used of the time in which it was looked at. A machine that
  * is busy with other things makes it less, never more, hence one bound. */
-Test(competitors, of_a_share_use_no_more_than_that, .timeout = 120)
+Test(background_load, of_a_share_use_no_more_than_that, .timeout = 120)
 {
     child children[CHILDREN];
-    measure_competitors *c;
+    measure_background_load *c;
     double start, used;
     struct timespec t = {1, 0};
-    check_status(measure_competitors_start_share(&c, some_processor(), 0.3), 0);
+    check_status(measure_background_load_start_share(&c, some_processor(), 0.3),
+                 0);
     cr_assert_eq(children_of(getpid(), children), 1);
     start = seconds();
     used = used_seconds(children[0].pid);
     nanosleep(&t, NULL);
     used = used_seconds(children[0].pid) - used;
     cr_assert(used > 0 && used < 0.45 * (seconds() - start), "used %g s", used);
-    measure_competitors_stop(c);
+    measure_background_load_stop(c);
 
-    check_status(measure_competitors_start_share(&c, some_processor(), 2.3), 0);
+    check_status(measure_background_load_start_share(&c, some_processor(), 2.3),
+                 0);
     cr_assert_eq(children_of(getpid(), children), 3);
-    measure_competitors_stop(c);
+    measure_background_load_stop(c);
 }
 
 /* Starts two, tells their pids, and waits to be killed. */
 static void be_parent(int to)
 {
     child children[CHILDREN];
-    measure_competitors *c;
+    measure_background_load *c;
     pid_t pids[2];
-    if (measure_competitors_start(&c, -1, 2) ||
+    if (measure_background_load_start(&c, -1, 2) ||
         children_of(getpid(), children) != 2)
         _exit(1);
     pids[0] = children[0].pid;
@@ -186,7 +190,7 @@ static void be_parent(int to)
         pause();
 }
 
-Test(competitors, die_with_a_parent_that_is_killed, .timeout = 120)
+Test(background_load, die_with_a_parent_that_is_killed, .timeout = 120)
 {
     int ends[2], status;
     pid_t parent, pids[2];
@@ -210,12 +214,12 @@ Test(competitors, die_with_a_parent_that_is_killed, .timeout = 120)
 
 Test(load, sees_a_competitor, .timeout = 120)
 {
-    measure_competitors *c;
+    measure_background_load *c;
     measure_load load;
     int processor = some_processor();
-    check_status(measure_competitors_start(&c, processor, 2), 0);
+    check_status(measure_background_load_start(&c, processor, 2), 0);
     check_status(measure_load_now(&load, processor, 1), 0);
-    measure_competitors_stop(c);
+    measure_background_load_stop(c);
     cr_assert_geq(load.running, 1.5);
     cr_assert(load.busy > 0.5 && load.busy <= 1, "busy %g", load.busy);
     cr_assert_eq(load.processors, 1);
@@ -224,11 +228,11 @@ Test(load, sees_a_competitor, .timeout = 120)
 
 Test(load, of_all_processors_has_what_one_has, .timeout = 120)
 {
-    measure_competitors *c;
+    measure_background_load *c;
     measure_load load;
-    check_status(measure_competitors_start(&c, some_processor(), 1), 0);
+    check_status(measure_background_load_start(&c, some_processor(), 1), 0);
     check_status(measure_load_now(&load, -1, 0.5), 0);
-    measure_competitors_stop(c);
+    measure_background_load_stop(c);
     cr_assert_geq(load.running, 0.75);
     cr_assert_geq(load.processors, 1);
 }
@@ -242,10 +246,10 @@ Test(load, of_nothing_is_refused, .timeout = 120)
     check_status(measure_load_now(&load, -1, NAN), PASTSET_EINVAL);
 }
 
-/* --- the law --- */
+/* --- the scheduler model --- */
 
-/* Measured by measure_law on a quiet machine with Linux 6.18. */
-static const predict_law_sample linux_618[] = {
+/* Measured by measure_scheduler on a quiet machine with Linux 6.18. */
+static const predict_scheduler_sample linux_618[] = {
     {0.002, 0.002, 1, 1.878e-3}, {0.002, 0.02, 1, 1.740e-3},
     {0.002, 0.1, 1, 2.771e-3},   {0.01, 0.002, 1, 10.467e-3},
     {0.01, 0.02, 1, 9.698e-3},   {0.01, 0.1, 1, 10.141e-3},
@@ -261,46 +265,48 @@ static const predict_law_sample linux_618[] = {
 };
 enum { SAMPLES = sizeof(linux_618) / sizeof(*linux_618) };
 
-Test(law, of_linux_6_18_is_fair, .timeout = 120)
+Test(scheduler, of_linux_6_18_is_fair, .timeout = 120)
 {
-    predict_law law = PREDICT_LAW_CREDIT;
+    predict_scheduler scheduler = PREDICT_SCHEDULER_CREDIT;
     double error;
-    check_status(predict_law_fit(&law, &error, linux_618, SAMPLES), 0);
-    cr_assert_eq(law.credit_s, 0);
+    check_status(predict_scheduler_fit(&scheduler, &error, linux_618, SAMPLES),
+                 0);
+    cr_assert_eq(scheduler.credit_s, 0);
     cr_assert(error > 0.01 && error < 0.2, "error %g", error);
 }
 
-/* The phases of measure_law tell the laws apart: each is found again in what
- * it would make of them, with the scatter of the real measurement. */
-Test(law, is_told_apart_by_these_phases, .timeout = 120)
+/* The phases of measure_scheduler tell the scheduler models apart: each is
+ * found again in what it would make of them, with the scatter of the real
+ * measurement. */
+Test(scheduler, is_told_apart_by_these_phases, .timeout = 120)
 {
     static const double credits[] = {0, 0.006, INFINITY};
     for (int k = 0; k < 3; k++) {
-        predict_law_sample made[SAMPLES];
-        predict_law law;
+        predict_scheduler_sample made[SAMPLES];
+        predict_scheduler scheduler;
         for (int i = 0; i < SAMPLES; i++) {
-            const predict_law_sample *s = &linux_618[i];
+            const predict_scheduler_sample *s = &linux_618[i];
             double all = s->load * s->busy_s, scatter = s->extra_s - all;
             made[i] = *s;
             made[i].extra_s =
                 fmax(0, all - fmin(s->idle_s, s->load * credits[k])) +
                 0.2 * scatter;
         }
-        check_status(predict_law_fit(&law, NULL, made, SAMPLES), 0);
+        check_status(predict_scheduler_fit(&scheduler, NULL, made, SAMPLES), 0);
         if (isfinite(credits[k]))
-            cr_assert(fabs(law.credit_s - credits[k]) < 0.002, "%g, not %g",
-                      law.credit_s, credits[k]);
+            cr_assert(fabs(scheduler.credit_s - credits[k]) < 0.002,
+                      "%g, not %g", scheduler.credit_s, credits[k]);
         else
-            cr_assert_geq(law.credit_s, 0.02);
+            cr_assert_geq(scheduler.credit_s, 0.02);
     }
 }
 
 /* Twice as long as alone, whatever it was alone. */
-Test(law, takes_what_is_longer_than_alone, .timeout = 120)
+Test(scheduler, takes_what_is_longer_than_alone, .timeout = 120)
 {
     measure__phases alone = {0.01, 0.02, 0.0305, 0.0304, 1};
     measure__phases with = {0.01, 0.02, 0.0504, 0.05, 2};
-    predict_law_sample s = measure__phases_sample(&alone, &with, 1);
+    predict_scheduler_sample s = measure__phases_sample(&alone, &with, 1);
     cr_assert_float_eq(s.extra_s, 0.02, 1e-12);
     cr_assert_float_eq(s.busy_s, 0.01, 1e-12);
     cr_assert_float_eq(s.idle_s, 0.02, 1e-12);
@@ -309,7 +315,7 @@ Test(law, takes_what_is_longer_than_alone, .timeout = 120)
 
 /* Processor time and the clock bound it from below, however busy the machine
  * is. */
-Test(law, phases_take_no_less_than_they_should, .timeout = 120)
+Test(scheduler, phases_take_no_less_than_they_should, .timeout = 120)
 {
     measure__phases p = {.busy_s = 0.005, .idle_s = 0.01};
     check_status(measure__phases_run(&p, 10), 0);
@@ -318,33 +324,36 @@ Test(law, phases_take_no_less_than_they_should, .timeout = 120)
     cr_assert_geq(p.slow, 0.999);
 }
 
-Test(law, is_not_told_on_a_processor_that_is_loaded, .timeout = 120)
+Test(scheduler, is_not_told_on_a_processor_that_is_loaded, .timeout = 120)
 {
-    measure_law_options options = {.processor = some_processor(),
-                                   .seconds_s = 1};
-    predict_law_sample *samples = (void *)1;
-    measure_competitors *c;
-    predict_law law;
+    measure_scheduler_options options = {.processor = some_processor(),
+                                         .seconds_s = 1};
+    predict_scheduler_sample *samples = (void *)1;
+    measure_background_load *c;
+    predict_scheduler scheduler;
     size_t count;
     cpu_set_t before, after;
     sched_getaffinity(0, sizeof(before), &before);
-    check_status(measure_competitors_start(&c, options.processor, 2), 0);
-    check_status(measure_law(&law, NULL, &samples, &count, &options),
-                 PASTSET_EAGAIN);
+    check_status(measure_background_load_start(&c, options.processor, 2), 0);
+    check_status(
+        measure_scheduler(&scheduler, NULL, &samples, &count, &options),
+        PASTSET_EAGAIN);
     check_error("loaded already");
     cr_assert_null(samples);
-    measure_competitors_stop(c);
+    measure_background_load_stop(c);
     sched_getaffinity(0, sizeof(after), &after);
     cr_assert(CPU_EQUAL(&before, &after), "the affinity is not what it was");
 }
 
-Test(law, needs_a_processor_and_some_time, .timeout = 120)
+Test(scheduler, needs_a_processor_and_some_time, .timeout = 120)
 {
-    measure_law_options options = {.processor = 100000};
-    predict_law law;
-    check_status(measure_law(&law, NULL, NULL, NULL, &options), PASTSET_EINVAL);
-    options = (measure_law_options){.processor = -1, .seconds_s = -3};
-    check_status(measure_law(&law, NULL, NULL, NULL, &options), PASTSET_EINVAL);
+    measure_scheduler_options options = {.processor = 100000};
+    predict_scheduler scheduler;
+    check_status(measure_scheduler(&scheduler, NULL, NULL, NULL, &options),
+                 PASTSET_EINVAL);
+    options = (measure_scheduler_options){.processor = -1, .seconds_s = -3};
+    check_status(measure_scheduler(&scheduler, NULL, NULL, NULL, &options),
+                 PASTSET_EINVAL);
 }
 
 /* --- into a cluster file --- */
@@ -357,13 +366,13 @@ Test(load, stands_in_the_cluster_file, .init = scratch_make,
     predict_cluster *cluster;
     char names[40][8];
     measure_link link = {.latency_s = 151e-6, .bandwidth = 94.12e6 / 8};
-    predict_law law = PREDICT_LAW_CREDIT;
+    predict_scheduler scheduler = PREDICT_SCHEDULER_CREDIT;
     for (int i = 0; i < 40; i++) {
         measure_load load = {.running = i * 0.25, .processors = 4};
         snprintf(names[i], sizeof(names[i]), "n%d", i);
-        check_status(
-            measure_changes_host(&list, names[i], &load, i == 7 ? &law : NULL),
-            0);
+        check_status(measure_changes_host(&list, names[i], &load,
+                                          i == 7 ? &scheduler : NULL),
+                     0);
     }
     check_status(measure_changes_link(&list, "n0", "n1", &link), 0);
     check_status(measure_changes_write(&list, file), 0);
@@ -376,7 +385,7 @@ Test(load, stands_in_the_cluster_file, .init = scratch_make,
         cr_assert_lt(at, 40);
         cr_assert_float_eq(cluster->hosts[at].load, i * 0.25, 1e-9);
         cr_assert_eq(cluster->processors[cluster->hosts[at].place], 4);
-        cr_assert_eq(isinf(cluster->hosts[at].law.credit_s) != 0, i == 7);
+        cr_assert_eq(isinf(cluster->hosts[at].scheduler.credit_s) != 0, i == 7);
     }
     const predict_wire *wire =
         &cluster->wires[predict_cluster_find(cluster, "n0") * 40 +

@@ -61,7 +61,7 @@ static void capture_while(measure_capture *capture, const process *p)
 
     cr_assert_geq(ready[0].fd, 0);
     do {
-        int got = poll(ready, 2, (int)patience(120) * 1000);
+        int got = poll(ready, 2, (int)timeout(120) * 1000);
         cr_assert(got > 0 || (got < 0 && errno == EINTR), "nothing happens");
         check_status(measure_capture_step(capture), 0);
     } while (!(ready[0].revents & POLLIN));
@@ -135,8 +135,8 @@ static size_t in_common(const uint64_t *x, size_t xs, const hop_message *y,
         uint32_t corner = 0;
         for (size_t j = 0; j < ys; j++) {
             uint32_t above = row[j + 1];
-            uint32_t most = above > row[j] ? above : row[j];
-            row[j + 1] = x[i] == y[j].bytes ? corner + 1 : most;
+            uint32_t max = above > row[j] ? above : row[j];
+            row[j + 1] = x[i] == y[j].bytes ? corner + 1 : max;
             corner = above;
         }
     }

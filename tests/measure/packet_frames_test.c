@@ -11,7 +11,7 @@ TestSuite(packet_frames, .timeout = 120);
  * bytes that were found; -1: it was not taken as TCP. */
 static int64_t found_in(const segment *s, size_t keep)
 {
-    uint8_t frame[FRAME_ROOM];
+    uint8_t frame[FRAME_CAPACITY];
     size_t length, count = frame_make(frame, s, &length);
     measure_tcp *tcp = measure_tcp_create();
     const measure_packets *found;
@@ -140,7 +140,7 @@ Test(packet_frames, frames_that_are_cut_anywhere_are_taken_or_passed_over)
 /* Changes bytes of a good frame. */
 static int64_t found_changed(size_t at, uint8_t value)
 {
-    uint8_t frame[FRAME_ROOM];
+    uint8_t frame[FRAME_CAPACITY];
     segment s = plain(DLT_RAW, false);
     size_t length, count = frame_make(frame, &s, &length);
     measure_tcp *tcp = measure_tcp_create();

@@ -292,7 +292,7 @@ Test(packet_streams, streams_are_told_apart_and_messages_stand_by_time)
 Test(packet_streams, nothing_can_be_added_to_what_has_ended)
 {
     talk t;
-    uint8_t frame[FRAME_ROOM];
+    uint8_t frame[FRAME_CAPACITY];
     size_t length, count;
     segment s = {.link = DLT_EN10MB, .scale = -1};
 

@@ -143,7 +143,7 @@ Test(processes, a_thread_has_its_whole_time_though_nobody_looked_meanwhile)
 }
 
 /* Runs without a sleep between them are one phase. */
-static unsigned phases_of(const measure_thread *t, int64_t least_ns)
+static unsigned phases_of(const measure_thread *t, int64_t min_ns)
 {
     unsigned phases = 0;
     for (size_t i = 0; i < t->run_count; i++) {
@@ -152,7 +152,7 @@ static unsigned phases_of(const measure_thread *t, int64_t least_ns)
             i++;
             busy += t->runs[i].to_ns - t->runs[i].from_ns;
         }
-        phases += busy >= least_ns;
+        phases += busy >= min_ns;
     }
     return phases;
 }

@@ -148,7 +148,7 @@ Test(profile_nodes, methods_that_differ_are_told_with_both_numbers)
 {
     made x;
     make(&x);
-    x.threads[2].probes = 1000;
+    x.threads[2].samples = 1000;
     x.threads[2].running = 500; /* 10 s */
     x.threads[2].cpu_ns = 7000 * MS;
     x.threads[2].waited_ns = 1000 * MS;
@@ -164,7 +164,7 @@ Test(profile_nodes, methods_that_agree_are_not_mentioned)
 {
     made x;
     make(&x);
-    x.threads[2].probes = 1000;
+    x.threads[2].samples = 1000;
     x.threads[2].running = 500;
     x.threads[2].cpu_ns = 9700 * MS; /* 3 % */
     finish(&x);
@@ -177,8 +177,8 @@ Test(profile_nodes, chance_alone_is_not_a_difference)
 {
     made x;
     make(&x);
-    x.threads[2].probes = 25;
-    x.threads[2].running = 10; /* 0.2 s; of 25 probes 5 more or less */
+    x.threads[2].samples = 25;
+    x.threads[2].running = 10; /* 0.2 s; of 25 samples 5 more or less */
     x.threads[2].cpu_ns = 130 * MS;
     finish(&x);
     measure__compare(&x.m);

@@ -77,14 +77,14 @@ static void send_from(const char *space, const char *to, int number)
     _exit(0);
 }
 
-static int receive(int listener, char *from, size_t room)
+static int receive(int listener, char *from, size_t capacity)
 {
     struct sockaddr_in peer;
     socklen_t bytes = sizeof(peer);
     int number = -1, fd = accept(listener, (struct sockaddr *)&peer, &bytes);
 
     cr_assert_eq(read(fd, &number, sizeof(number)), (ssize_t)sizeof(number));
-    inet_ntop(AF_INET, &peer.sin_addr, from, (socklen_t)room);
+    inet_ntop(AF_INET, &peer.sin_addr, from, (socklen_t)capacity);
     close(fd);
     return number;
 }

@@ -95,8 +95,8 @@ static double replay(condition c)
     predict_replay *result;
     double wall_s;
 
-    check_status(predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR),
-                 0);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR), 0);
     for (size_t i = 0; i < profile->link_count && c.bandwidth > 0; i++)
         scenario->wires[i] = (predict_wire){c.latency_s, c.bandwidth};
     for (size_t i = 0; i < profile->node_count; i++)
@@ -139,17 +139,18 @@ typedef struct counted {
 /* Operations at collectors that stand right above a proxy. */
 static counted count_remote(void)
 {
-    scopes_look_options all = SCOPES_LOOK_ALL;
-    scopes_look *look;
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    scopes_snapshot *snapshot;
     counted c = {0};
 
-    check_status(scopes_look_take(&look, run, &all), 0);
-    for (uint32_t i = 0; i < look->ways->map->edge_count; i++) {
-        const paths_map_edge *edge = &look->ways->map->edges[i];
-        const paths_map_node *to = &look->ways->map->nodes[edge->to];
-        for (uint32_t id = 0; id < look->ways->collectors; id++) {
-            const scopes_series *series = scopes_store_series(look->store, id);
-            if (look->ways->nodes[id] != edge->from ||
+    check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
+    for (uint32_t i = 0; i < snapshot->topology->map->edge_count; i++) {
+        const paths_map_edge *edge = &snapshot->topology->map->edges[i];
+        const paths_map_node *to = &snapshot->topology->map->nodes[edge->to];
+        for (uint32_t id = 0; id < snapshot->topology->collectors; id++) {
+            const scopes_series *series =
+                scopes_event_series(snapshot->event_table, id);
+            if (snapshot->topology->nodes[id] != edge->from ||
                 strcmp(to->type, "proxy") != 0)
                 continue;
             c.operations += series->count;
@@ -157,7 +158,7 @@ static counted count_remote(void)
                 c.bytes += series->events[e].bytes;
         }
     }
-    scopes_look_free(look);
+    scopes_snapshot_free(snapshot);
     return c;
 }
 
@@ -418,30 +419,31 @@ static int64_t share_of(void *context, uint32_t host, uint32_t thread,
 static void look_at_thread(int64_t *first_ns, int64_t *between_ns,
                            int64_t *within_ns)
 {
-    scopes_look_options all = SCOPES_LOOK_ALL;
-    scopes_look *look;
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    scopes_snapshot *snapshot;
     const scopes_series *series;
 
     *between_ns = *within_ns = 0;
-    check_status(scopes_look_take(&look, run, &all), 0);
-    cr_assert_eq(look->ways->top_count, 2);
-    cr_assert_eq(look->ways->tops[1].thread, 1);
-    series = scopes_store_series(look->store, look->ways->tops[1].collector);
+    check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
+    cr_assert_eq(snapshot->topology->top_count, 2);
+    cr_assert_eq(snapshot->topology->tops[1].thread, 1);
+    series = scopes_event_series(snapshot->event_table,
+                                 snapshot->topology->tops[1].collector);
     cr_assert_eq(series->count, ROUNDS);
-    *first_ns =
-        scopes_clocks_ns(look->clocks, series->host, series->events[0].start);
+    *first_ns = scopes_clocks_ns(snapshot->clocks, series->host,
+                                 series->events[0].start);
     for (size_t i = 0; i < ROUNDS; i++) {
-        int64_t start_ns = scopes_clocks_ns(look->clocks, series->host,
+        int64_t start_ns = scopes_clocks_ns(snapshot->clocks, series->host,
                                             series->events[i].start);
-        int64_t end_ns =
-            scopes_clocks_ns(look->clocks, series->host, series->events[i].end);
+        int64_t end_ns = scopes_clocks_ns(snapshot->clocks, series->host,
+                                          series->events[i].end);
         *within_ns += end_ns - start_ns;
         if (i > 0)
             *between_ns +=
-                start_ns - scopes_clocks_ns(look->clocks, series->host,
+                start_ns - scopes_clocks_ns(snapshot->clocks, series->host,
                                             series->events[i - 1].end);
     }
-    scopes_look_free(look);
+    scopes_snapshot_free(snapshot);
 }
 
 /* Its path begins with the collector above the proxy, so that nothing is left

@@ -12,14 +12,14 @@ TestSuite(demand, .timeout = 120);
 #define CAPACITY 200000u /* tuples of 8 bytes: more than it takes at once */
 
 static pastset_element *on_demand(pastset_space *space, pastset_policy policy,
-                                  bool one_writer)
+                                  bool single_writer)
 {
     pastset_type type = type_make("u64");
     pastset_element_options options = {.name = "e",
                                        .type = &type,
                                        .policy = policy,
                                        .capacity = CAPACITY,
-                                       .one_writer = one_writer,
+                                       .single_writer = single_writer,
                                        .on_demand = true};
     pastset_element *element;
 
@@ -47,12 +47,12 @@ static void check_range(pastset_element *element, uint64_t first, uint64_t last)
 }
 
 /* Either way of writing: the one writer's fast way, or with the lock. */
-static void keep_the_newest(bool one_writer)
+static void keep_the_newest(bool single_writer)
 {
     const char *path = space_path("demand");
     pastset_space *space = space_make(path);
     uint64_t before = disk_of(path), some;
-    pastset_element *e = on_demand(space, PASTSET_DISCARD, one_writer);
+    pastset_element *e = on_demand(space, PASTSET_DISCARD, single_writer);
     pastset_ledger ledger;
 
     cr_expect_lt(disk_of(path) - before, CAPACITY * 8ull / 8);
@@ -81,11 +81,11 @@ Test(demand, discarding_elements_take_memory_as_they_fill)
 
 /* The disk is full in the middle of the element's first round, and has room
  * again later: what was refused is counted, and what came is in order. */
-static void survive(pastset_policy policy, bool one_writer)
+static void survive(pastset_policy policy, bool single_writer)
 {
     const char *path = space_path("full");
     pastset_space *space = space_make(path);
-    pastset_element *e = on_demand(space, policy, one_writer);
+    pastset_element *e = on_demand(space, policy, single_writer);
     struct rlimit before, small;
     struct stat status;
     pastset_ledger ledger;

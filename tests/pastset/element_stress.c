@@ -33,7 +33,7 @@ typedef struct stage {
     const char *type;
     pastset_policy policy;
     uint64_t capacity, writes;
-    bool one_writer;
+    bool single_writer;
     int writers;
     pastset_space *space;
     pastset_element *element;
@@ -179,18 +179,18 @@ static void *follow(void *argument)
  * counted. */
 static void *sweep(void *argument)
 {
-    enum { MOST = 300 };
+    enum { MAX = 300 };
     stage *s = argument;
     pastset_cursor cursor = {0};
-    tuple *tuples = malloc(MOST * sizeof(*tuples));
+    tuple *tuples = malloc(MAX * sizeof(*tuples));
     uint64_t sum = 0;
 
     must(tuples != NULL);
-    for (size_t most = 1; !s->over; most = most % MOST + 1) {
+    for (size_t max = 1; !s->over; max = max % MAX + 1) {
         size_t count;
         uint64_t before = cursor.next;
-        int err = pastset_read_many(s->element, &cursor, tuples, most, &count);
-        must(cursor.read + cursor.lost == cursor.next && count <= most);
+        int err = pastset_read_many(s->element, &cursor, tuples, max, &count);
+        must(cursor.read + cursor.lost == cursor.next && count <= max);
         if (err == PASTSET_EDELETED || err == PASTSET_ENOTSUP)
             break;
         if (err) {
@@ -202,7 +202,7 @@ static void *sweep(void *argument)
         for (size_t i = 0; i < count; i++) {
             uint64_t number = check_tuple(s, &tuples[i], sizeof(tuple));
             /* In an order only where they are written in one. */
-            if (s->one_writer && s->writers <= 1)
+            if (s->single_writer && s->writers <= 1)
                 must(number == cursor.next - count + i);
         }
         sum += count;
@@ -289,7 +289,7 @@ static void *take(void *argument)
     static _Atomic unsigned next_kind;
     tuple wanted = {.kind = (uint8_t)(next_kind++ % KINDS)}, t;
     pastset_pattern pattern = {.fields = 1, .values = &wanted};
-    bool any = s->one_writer || s->element->type.variable;
+    bool any = s->single_writer || s->element->type.variable;
     size_t bytes;
     uint64_t i = 0;
     int err;
@@ -332,7 +332,7 @@ static void stage_open(stage *s)
                                        .type = &type,
                                        .policy = s->policy,
                                        .capacity = s->capacity,
-                                       .one_writer = s->one_writer};
+                                       .single_writer = s->single_writer};
 
     must(pastset_type_parse(&type, s->type) == 0);
     must(pastset_space_create(&s->space, &options) == 0);
@@ -452,7 +452,7 @@ static void full_speed(uint64_t capacity)
                .policy = PASTSET_DISCARD,
                .capacity = capacity,
                .writes = 1,
-               .one_writer = true};
+               .single_writer = true};
     static void *(*const how[])(void *) = {append_for_a_while, chase, sweep,
                                            chase, sweep};
     enum { THREADS = sizeof(how) / sizeof(*how) };
@@ -525,7 +525,7 @@ static void meet(void)
                .policy = PASTSET_DISCARD,
                .capacity = 4,
                .writes = scaled(40000),
-               .one_writer = true};
+               .single_writer = true};
     pthread_t threads[2];
 
     stage_open(&s);
@@ -599,7 +599,7 @@ static void end_once(stage *s, bool by_closing)
     free((void *)(uintptr_t)s->given);
 }
 
-static void end_them(bool one_writer, bool by_closing)
+static void end_them(bool single_writer, bool by_closing)
 {
     uint64_t rounds = scaled(150);
 
@@ -608,7 +608,7 @@ static void end_them(bool one_writer, bool by_closing)
                    .type = "u64",
                    .capacity = 8,
                    .writes = 1,
-                   .one_writer = one_writer};
+                   .single_writer = single_writer};
         end_once(&s, by_closing);
     }
 }
@@ -650,7 +650,7 @@ int main(int argc, char **argv)
                                     : stages[i].capacity,
                    .writes = scaled(stages[i].writes),
                    .writers = stages[i].writers,
-                   .one_writer = stages[i].writers == 1};
+                   .single_writer = stages[i].writers == 1};
         run(&s);
     }
     full_speed(1);

@@ -78,7 +78,7 @@ Test(element, prefault_changes_nothing_but_the_time, .timeout = 120)
                                            .type = &type,
                                            .policy = (pastset_policy)policy,
                                            .capacity = 30000,
-                                           .one_writer = policy > 0,
+                                           .single_writer = policy > 0,
                                            .prefault = true};
         pastset_element *e;
         check_status(pastset_element_create(&e, space, &options), 0);
@@ -91,9 +91,9 @@ Test(element, prefault_changes_nothing_but_the_time, .timeout = 120)
 
 /* --- writing and the policies; both layouts of slots --- */
 
-static void check_block(bool one_writer)
+static void check_block(bool single_writer)
 {
-    pastset_element *e = numbers(PASTSET_BLOCK, 3, one_writer);
+    pastset_element *e = numbers(PASTSET_BLOCK, 3, single_writer);
     uint64_t index = 99, value = 3;
     put_range(e, 0, 3);
     check_status(put(e, 3), PASTSET_EAGAIN);
@@ -113,9 +113,9 @@ Test(element, of_policy_block_holds_its_capacity_and_no_more, .timeout = 120)
     check_block(true);
 }
 
-static void check_discard(bool one_writer)
+static void check_discard(bool single_writer)
 {
-    pastset_element *e = numbers(PASTSET_DISCARD, 3, one_writer);
+    pastset_element *e = numbers(PASTSET_DISCARD, 3, single_writer);
     put_range(e, 0, 10);
     cr_assert_eq(get(e, 6), PASTSET_EEXPIRED);
     check_error("tuple 6 was dropped before it was read; the oldest is 7");
@@ -137,11 +137,11 @@ Test(element, of_policy_discard_drops_the_oldest_and_counts_it, .timeout = 120)
     check_discard(true);
 }
 
-static void check_grow(bool one_writer, const char *path)
+static void check_grow(bool single_writer, const char *path)
 {
     pastset_space *space = space_make(path);
     pastset_element *e =
-        element_make(space, "g", "u64[8]", PASTSET_GROW, 10000, one_writer);
+        element_make(space, "g", "u64[8]", PASTSET_GROW, 10000, single_writer);
     uint64_t tuple[8] = {0};
     size_t bytes = sizeof(tuple);
     for (tuple[7] = 0; tuple[7] < 10000; tuple[7]++)
@@ -302,8 +302,10 @@ Test(element, asks_the_request_for_room_when_the_length_is_known,
     pastset_element *e =
         element_make(space, "v", "bytes[100]", PASTSET_BLOCK, 9, false);
     char text[4] = "";
-    pastset_request request = {
-        .verb = PASTSET_READ, .nowait = true, .tuple = text, .room = no_room};
+    pastset_request request = {.verb = PASTSET_READ,
+                               .nowait = true,
+                               .tuple = text,
+                               .capacity = no_room};
     check_status(pastset_write(e, "abc", 3, 0, NULL), 0);
     check_status(pastset_write(e, "abcd", 4, 0, NULL), 0);
     check_status(pastset_submit(e, &request), 0);
@@ -315,9 +317,9 @@ Test(element, asks_the_request_for_room_when_the_length_is_known,
 
 /* --- cursors --- */
 
-static void check_cursor(bool one_writer)
+static void check_cursor(bool single_writer)
 {
-    pastset_element *e = numbers(PASTSET_DISCARD, 4, one_writer);
+    pastset_element *e = numbers(PASTSET_DISCARD, 4, single_writer);
     pastset_cursor a = {0}, b = {0};
     uint64_t value;
     size_t bytes = 8;
@@ -372,10 +374,10 @@ typedef struct __attribute__((packed)) row {
     uint8_t colour;
 } row;
 
-static pastset_element *rows(pastset_space *space, bool one_writer)
+static pastset_element *rows(pastset_space *space, bool single_writer)
 {
     pastset_element *e = element_make(space, "rows", "i32 f64[2] u8",
-                                      PASTSET_BLOCK, 99, one_writer);
+                                      PASTSET_BLOCK, 99, single_writer);
     for (int i = 0; i < 12; i++) {
         row r = {i % 3, {i % 4, 0.5}, (uint8_t)(i % 2)};
         check_status(pastset_write(e, &r, sizeof(r), 0, NULL), 0);

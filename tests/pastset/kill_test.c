@@ -99,13 +99,13 @@ static void kill_anywhere(const char *doing, void (*change)(void))
     free(before);
 }
 
-static void begin(pastset_policy policy, uint64_t capacity, bool one_writer)
+static void begin(pastset_policy policy, uint64_t capacity, bool single_writer)
 {
     file = space_path("kill");
     unlink(file);
     space = space_make(file);
     element =
-        element_make(space, "numbers", "u64", policy, capacity, one_writer);
+        element_make(space, "numbers", "u64", policy, capacity, single_writer);
 }
 
 static void end(void)

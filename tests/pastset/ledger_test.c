@@ -3,15 +3,15 @@
  * both give the same, and the ledger is exact. */
 #include "support.h"
 
-enum { MOST = 6000, STEPS = 9000, WAITERS = 6 };
+enum { MAX = 6000, STEPS = 9000, WAITERS = 6 };
 
 typedef enum fate { PRESENT, CONSUMED, TRUNCATED, DROPPED } fate;
 
 typedef struct model {
     pastset_policy policy;
     uint64_t capacity, delta;
-    uint64_t values[MOST];
-    fate fates[MOST];
+    uint64_t values[MAX];
+    fate fates[MAX];
     uint64_t last, read, refused;
 } model;
 
@@ -102,7 +102,7 @@ static void compare(const model *m, pastset_element *e, uint64_t step)
     /* First stands on the oldest tuple, unless a writer without lock has
      * discarded those behind it. */
     cr_assert_leq(l.first, first_of_model(m), "step %lu", step);
-    if (!e->one_writer)
+    if (!e->single_writer)
         cr_assert_eq(l.first, first_of_model(m), "step %lu", step);
 }
 
@@ -171,7 +171,7 @@ static void do_match(model *m, pastset_element *e, uint64_t wanted)
 
 static void do_consume(model *m, pastset_element *e, uint64_t wanted)
 {
-    if (e->one_writer || random_below(3) == 0)
+    if (e->single_writer || random_below(3) == 0)
         cr_assert_eq(observe(e), model_take(m, 0, true));
     else
         cr_assert_eq(take(e, wanted), model_take(m, wanted, false));
@@ -186,19 +186,19 @@ static void do_delta(model *m, pastset_element *e)
     m->delta = delta;
 }
 
-static void run(pastset_policy policy, uint64_t capacity, bool one_writer,
+static void run(pastset_policy policy, uint64_t capacity, bool single_writer,
                 const char *type, uint64_t seed)
 {
     static model m;
     pastset_space *space = space_make(NULL);
     pastset_element *e =
-        element_make(space, "e", type, policy, capacity, one_writer);
+        element_make(space, "e", type, policy, capacity, single_writer);
     pastset_cursor cursors[3] = {{0}};
     memset(&m, 0, sizeof(m));
     m.policy = policy;
     m.capacity = m.delta = capacity;
     random_state = seed * 0x9E3779B97F4A7C15ull + 1;
-    for (uint64_t step = 0; step < STEPS && m.last < MOST; step++) {
+    for (uint64_t step = 0; step < STEPS && m.last < MAX; step++) {
         /* In phases, so that it is full at times and empty at times. */
         uint64_t dice = random_below(step / 50 % 2 ? 10 : 16);
         uint64_t value = random_below(6);
@@ -228,12 +228,12 @@ static void run(pastset_policy policy, uint64_t capacity, bool one_writer,
     pastset_space_close(space);
 }
 
-static void run_all(pastset_policy policy, bool one_writer, const char *type)
+static void run_all(pastset_policy policy, bool single_writer, const char *type)
 {
     static const uint64_t capacities[] = {1, 2, 3, 7, 64};
     for (uint64_t seed = 1; seed <= 6; seed++)
         for (int i = 0; i < 5; i++)
-            run(policy, capacities[i], one_writer, type, seed * 31 + i);
+            run(policy, capacities[i], single_writer, type, seed * 31 + i);
 }
 
 Test(ledger, is_that_of_the_model_under_block, .timeout = 120)

@@ -3,16 +3,16 @@
 
 TestSuite(many, .timeout = 120);
 
-#define ROOM 32
+#define CAPACITY 32
 
-/* Reads at most `most` from the cursor on, and checks that these come. */
+/* Reads at most `max` from the cursor on, and checks that these come. */
 static void check_many(pastset_element *element, pastset_cursor *cursor,
-                       size_t most, uint64_t from, uint64_t to)
+                       size_t max, uint64_t from, uint64_t to)
 {
-    uint64_t values[ROOM];
+    uint64_t values[CAPACITY];
     size_t count;
 
-    check_status(pastset_read_many(element, cursor, values, most, &count), 0);
+    check_status(pastset_read_many(element, cursor, values, max, &count), 0);
     cr_assert_eq(count, to - from, "%zu tuples", count);
     cr_assert_eq(cursor->next, to);
     for (size_t i = 0; i < count; i++)
@@ -22,26 +22,26 @@ static void check_many(pastset_element *element, pastset_cursor *cursor,
 static void check_none(pastset_element *element, pastset_cursor *cursor,
                        int status)
 {
-    uint64_t values[ROOM];
+    uint64_t values[CAPACITY];
     size_t count = 99;
 
-    check_status(pastset_read_many(element, cursor, values, ROOM, &count),
+    check_status(pastset_read_many(element, cursor, values, CAPACITY, &count),
                  status);
     cr_assert_eq(count, 0);
 }
 
-static void follow(bool one_writer)
+static void follow(bool single_writer)
 {
-    pastset_element *element = numbers(PASTSET_DISCARD, 10, one_writer);
+    pastset_element *element = numbers(PASTSET_DISCARD, 10, single_writer);
     pastset_cursor cursor = {0};
 
     check_none(element, &cursor, PASTSET_EAGAIN);
     put_range(element, 0, 7);
     check_many(element, &cursor, 3, 0, 3);
-    check_many(element, &cursor, ROOM, 3, 7);
+    check_many(element, &cursor, CAPACITY, 3, 7);
     check_none(element, &cursor, PASTSET_EAGAIN);
     put_range(element, 7, 16); /* around the end of the slots */
-    check_many(element, &cursor, ROOM, 7, 16);
+    check_many(element, &cursor, CAPACITY, 7, 16);
     put_range(element, 16, 40);
     check_many(element, &cursor, 4, 30, 34);
     cr_assert_eq(cursor.lost, 14);
@@ -69,8 +69,8 @@ Test(many, ends_before_a_tuple_that_was_taken)
 
     put_range(element, 0, 6);
     cr_assert_eq(take(element, 2), 2);
-    check_many(element, &cursor, ROOM, 0, 2);
-    check_many(element, &cursor, ROOM, 3, 6);
+    check_many(element, &cursor, CAPACITY, 0, 2);
+    check_many(element, &cursor, CAPACITY, 3, 6);
     cr_assert_eq(cursor.lost, 1);
     pastset_space_close(element->space);
 }
@@ -82,7 +82,7 @@ Test(many, begins_at_first)
 
     put_range(element, 0, 20);
     check_status(pastset_element_truncate(element, 8), 0);
-    check_many(element, &cursor, ROOM, 8, 20);
+    check_many(element, &cursor, CAPACITY, 8, 20);
     cr_assert_eq(cursor.lost, 6);
     check_status(pastset_element_truncate(element, UINT64_MAX), 0);
     check_none(element, &(pastset_cursor){0}, PASTSET_EAGAIN);
@@ -137,7 +137,7 @@ Test(many, reads_a_file_while_it_grows)
     put_range(element, 0, 5);
     check_status(pastset_space_open(&opened, path), 0);
     element = pastset_space_find(opened, "numbers");
-    check_many(element, &cursor, ROOM, 0, 5);
+    check_many(element, &cursor, CAPACITY, 0, 5);
     put_range(pastset_space_find(space, "numbers"), 5, 300000);
     while (pastset_read_many(element, &cursor, values, 1000, &count) == 0)
         sum += count;

@@ -16,16 +16,16 @@ TestSuite(settle, .timeout = 120);
 
 #define KEPT 1000u /* capacity of what fits and of what does not */
 
-static pastset_element *lane(pastset_space *space, const char *name,
+static pastset_element *stream(pastset_space *space, const char *name,
                              const char *text, pastset_policy policy,
-                             uint64_t capacity, bool one_writer)
+                             uint64_t capacity, bool single_writer)
 {
     pastset_type type = type_make(text);
     pastset_element_options options = {.name = name,
                                        .type = &type,
                                        .policy = policy,
                                        .capacity = capacity,
-                                       .one_writer = one_writer,
+                                       .single_writer = single_writer,
                                        .on_demand = true};
     pastset_element *element;
     check_status(pastset_element_create(&element, space, &options), 0);
@@ -54,21 +54,21 @@ static void fill(const char *path)
     pastset_element *e;
 
     check_status(pastset_space_create(&space, &large), 0);
-    put_range(lane(space, "grow", "u64", PASTSET_GROW, 1u << 28, true), 0,
+    put_range(stream(space, "grow", "u64", PASTSET_GROW, 1u << 28, true), 0,
               5000);
-    put_range(lane(space, "ring", "u64", PASTSET_DISCARD, KEPT, true), 0,
+    put_range(stream(space, "ring", "u64", PASTSET_DISCARD, KEPT, true), 0,
               10 * KEPT + 7);
-    put_range(lane(space, "wide", "u64", PASTSET_DISCARD, 1u << 26, true), 0,
+    put_range(stream(space, "wide", "u64", PASTSET_DISCARD, 1u << 26, true), 0,
               3);
-    lane(space, "empty", "u64", PASTSET_DISCARD, 1u << 26, true);
-    put_range(lane(space, "gone", "u64", PASTSET_GROW, 1u << 20, false), 0,
+    stream(space, "empty", "u64", PASTSET_DISCARD, 1u << 26, true);
+    put_range(stream(space, "gone", "u64", PASTSET_GROW, 1u << 20, false), 0,
               100000);
     check_status(pastset_element_delete(pastset_space_find(space, "gone")), 0);
-    e = lane(space, "taken", "u64", PASTSET_BLOCK, 1u << 24, false);
+    e = stream(space, "taken", "u64", PASTSET_BLOCK, 1u << 24, false);
     put_range(e, 0, 100);
     cr_assert_eq(take(e, 50), 50);
     pastset_element_truncate(e, 20);
-    e = lane(space, "texts", "bytes[64]", PASTSET_BLOCK, 1u << 20, false);
+    e = stream(space, "texts", "bytes[64]", PASTSET_BLOCK, 1u << 20, false);
     for (size_t i = 0; i < 40; i++)
         check_status(pastset_write(e,
                                    "0123456789012345678901234567890123456789",
@@ -164,9 +164,9 @@ Test(settle, what_is_full_is_not_copied_and_its_end_is_cut)
     pastset_space *space = space_make(path);
     struct stat before, after;
 
-    put_range(lane(space, "full", "u64", PASTSET_DISCARD, 1u << 20, true), 0,
+    put_range(stream(space, "full", "u64", PASTSET_DISCARD, 1u << 20, true), 0,
               (1u << 20) + 5);
-    put_range(lane(space, "end", "u64", PASTSET_GROW, 1u << 16, true), 0, 7);
+    put_range(stream(space, "end", "u64", PASTSET_GROW, 1u << 16, true), 0, 7);
     pastset_space_close(space);
     cr_assert_eq(stat(path, &before), 0);
     check_status(pastset_space_settle(path), 0);

@@ -248,13 +248,13 @@ Test(space, a_new_file_of_that_name_leaves_readers_of_the_old_one,
 enum { ROUNDS = 12 };
 
 /* Writes until it is killed, and keeps the number of published tuples. */
-static void write_forever(const char *path, bool one_writer,
+static void write_forever(const char *path, bool single_writer,
                           pastset_policy policy, _Atomic uint64_t *published)
 {
     pastset_space *space = space_make(path);
     pastset_element *e =
         element_make(space, "e", "u64[4]", policy,
-                     policy == PASTSET_GROW ? 300000 : 64, one_writer);
+                     policy == PASTSET_GROW ? 300000 : 64, single_writer);
     for (uint64_t i = 0;; i++) {
         uint64_t tuple[4] = {i, i, i, i};
         if (pastset_write(e, tuple, sizeof(tuple), PASTSET_NOWAIT, NULL) != 0) {
@@ -291,7 +291,7 @@ static void check_left(const char *path, uint64_t published)
     pastset_space_close(space);
 }
 
-static void kill_and_look(const char *name, bool one_writer,
+static void kill_and_look(const char *name, bool single_writer,
                           pastset_policy policy)
 {
     void *shared = shared_make(4096);
@@ -304,7 +304,7 @@ static void kill_and_look(const char *name, bool one_writer,
         unlink(path);
         child = fork();
         if (child == 0)
-            write_forever(path, one_writer, policy, published);
+            write_forever(path, single_writer, policy, published);
         while (*published < enough)
             ;
         kill(child, SIGKILL);
@@ -339,7 +339,7 @@ Test(space, the_ledger_is_exact_after_a_kill_while_consuming, .timeout = 300)
 }
 
 /* Another process reads along, and every ledger that it sees adds up. */
-static void check_live(bool one_writer, pastset_policy policy)
+static void check_live(bool single_writer, pastset_policy policy)
 {
     void *shared = shared_make(4096);
     _Atomic uint64_t *published = shared;
@@ -352,7 +352,7 @@ static void check_live(bool one_writer, pastset_policy policy)
     unlink(path);
     child = fork();
     if (child == 0)
-        write_forever(path, one_writer, policy, published);
+        write_forever(path, single_writer, policy, published);
     while (*published == 0)
         ;
     space = open_at(path);
@@ -385,9 +385,9 @@ Test(space, another_process_reads_along, .timeout = 300)
 
 /* --- damaged files --- */
 
-static void corpus_file(char *path, size_t room, const char *name)
+static void corpus_file(char *path, size_t capacity, const char *name)
 {
-    snprintf(path, room, "%s/fuzz/corpus/space/%s", TEST_SOURCE_DIR, name);
+    snprintf(path, capacity, "%s/fuzz/corpus/space/%s", TEST_SOURCE_DIR, name);
 }
 
 static pastset_space *corpus_make(const char *name)
@@ -479,11 +479,11 @@ static void damage(const char *path, const char *bytes, size_t length,
             for (size_t i = 0; i < pastset_space_count(space); i++) {
                 pastset_element *e = pastset_space_at(space, i);
                 static char tuple[1 << 16];
-                size_t room = sizeof(tuple);
+                size_t capacity = sizeof(tuple);
                 ledger_of(e);
-                (void)pastset_read_first(e, tuple, &room, 0, NULL);
-                room = sizeof(tuple);
-                (void)pastset_read_last(e, tuple, &room, 0, NULL);
+                (void)pastset_read_first(e, tuple, &capacity, 0, NULL);
+                capacity = sizeof(tuple);
+                (void)pastset_read_last(e, tuple, &capacity, 0, NULL);
                 (void)get(e, 7);
             }
             pastset_space_close(space);

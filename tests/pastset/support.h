@@ -44,17 +44,16 @@ static inline pastset_type type_make(const char *text)
     return type;
 }
 
-static inline pastset_element *element_make(pastset_space *space,
-                                            const char *name, const char *text,
-                                            pastset_policy policy,
-                                            uint64_t capacity, bool one_writer)
+static inline pastset_element *
+element_make(pastset_space *space, const char *name, const char *text,
+             pastset_policy policy, uint64_t capacity, bool single_writer)
 {
     pastset_type type = type_make(text);
     pastset_element_options options = {.name = name,
                                        .type = &type,
                                        .policy = policy,
                                        .capacity = capacity,
-                                       .one_writer = one_writer};
+                                       .single_writer = single_writer};
     pastset_element *element;
     check_status(pastset_element_create(&element, space, &options), 0);
     return element;
@@ -62,10 +61,10 @@ static inline pastset_element *element_make(pastset_space *space,
 
 /* An element of u64 in a space of its own; `close_of` closes that. */
 static inline pastset_element *numbers(pastset_policy policy, uint64_t capacity,
-                                       bool one_writer)
+                                       bool single_writer)
 {
     return element_make(space_make(NULL), "numbers", "u64", policy, capacity,
-                        one_writer);
+                        single_writer);
 }
 
 static inline int put(pastset_element *element, uint64_t value)

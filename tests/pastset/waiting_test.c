@@ -286,9 +286,9 @@ static void *work(void *argument)
     }
 }
 
-static void check_workers(bool one_writer)
+static void check_workers(bool single_writer)
 {
-    pastset_element *e = numbers(PASTSET_BLOCK, 16, one_writer);
+    pastset_element *e = numbers(PASTSET_BLOCK, 16, single_writer);
     static _Atomic uint8_t given[JOBS];
     pthread_t threads[WORKERS];
     worker workers[WORKERS];
@@ -648,7 +648,7 @@ static int play(bool follow)
                                        .type = &type,
                                        .capacity = 64,
                                        .policy = PASTSET_DISCARD,
-                                       .one_writer = true};
+                                       .single_writer = true};
     pong p = {.rounds = 20000, .follow = follow};
     pthread_t thread;
     void *result;

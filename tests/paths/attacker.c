@@ -14,9 +14,9 @@
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 
-/* Hosts give a stranger 5 s; how long they need for it on a busy machine is
- * not known. Who never closes is found out all the same. */
-#define PATIENCE_S 60
+/* Hosts give a unauthenticated peer 5 s; how long they need for it on a busy
+ * machine is not known. Who never closes is found out all the same. */
+#define TIMEOUT_S 60
 
 int attacker_dial(int port)
 {
@@ -66,8 +66,7 @@ bool attacker_hear(int fd, void *data, size_t bytes)
 
 void attacker_is_closed(int fd)
 {
-    int64_t until =
-        pastset_now_ns() + (int64_t)patience(PATIENCE_S) * 1000000000;
+    int64_t until = pastset_now_ns() + (int64_t)timeout(TIMEOUT_S) * 1000000000;
     char data[512];
 
     for (;;) {

@@ -1,4 +1,4 @@
-/* bereft_test.c - what threads are told when a host has died, and those that
+/* orphaned_test.c - what threads are told when a host has died, and those that
  * might have done in its place have ended. */
 #include <signal.h>
 #include <stdatomic.h>
@@ -93,13 +93,14 @@ static void check_collect(bool ends_after)
     hosts_free(&h);
 }
 
-Test(bereft, is_who_waits_for_threads_that_ended_before_the_death,
+Test(orphaned, is_who_waits_for_threads_that_ended_before_the_death,
      .timeout = 600)
 {
     check_collect(false);
 }
 
-Test(bereft, is_who_waits_for_threads_that_end_after_the_death, .timeout = 600)
+Test(orphaned, is_who_waits_for_threads_that_end_after_the_death,
+     .timeout = 600)
 {
     check_collect(true);
 }

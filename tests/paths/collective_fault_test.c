@@ -65,7 +65,7 @@ static board *shared;
 
 static int deadline_ms(void)
 {
-    return (int)patience(now.of_map ? MAP_DEADLINE_MS : DEADLINE_MS);
+    return (int)timeout(now.of_map ? MAP_DEADLINE_MS : DEADLINE_MS);
 }
 
 static void ring(void)
@@ -80,7 +80,7 @@ static void wait_for_bell(unsigned times)
     char one;
 
     while (times--) {
-        cr_assert_eq(poll(&rings, 1, (int)patience(60) * 1000), 1,
+        cr_assert_eq(poll(&rings, 1, (int)timeout(60) * 1000), 1,
                      "%s, root on %s: not everybody came so far", now.use,
                      now.root);
         cr_assert_eq(read(bell[0], &one, 1), 1);
@@ -324,7 +324,7 @@ static void watch_end(void)
  * of the network loops, and of who is told. */
 static int64_t a_second(void)
 {
-    return (int64_t)patience(1) * SECOND_NS + 5 * atomic_load(&stalled_ns);
+    return (int64_t)timeout(1) * SECOND_NS + 5 * atomic_load(&stalled_ns);
 }
 
 /* --- running it --- */
@@ -379,7 +379,7 @@ typedef void attempt(void);
 static void try_all(attempt *one)
 {
     static const char *const roots[] = {"h0", "h1"};
-    bool slow = patience(1) > 1;
+    bool slow = timeout(1) > 1;
 
     for (int i = 0; i < 2 * ROUND_USES; i++) {
         now =

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LATE_MS 200 /* others have come by then */
-#define LATE_MOST 3
+#define LATE_MAX 3
 
 typedef enum mistake {
     WRONG_SIZE,
@@ -76,7 +76,7 @@ static fault fault_choose(uint64_t round, uint64_t random)
                .mistake = random % 50 == 0 ? LATE : random / 50 % LATE,
                .kind = (uint32_t)(random >> 20) % KINDS,
                .culprit = (uint32_t)(random >> 28) % THREADS,
-               .times = 1 + (uint32_t)(random >> 34) % LATE_MOST};
+               .times = 1 + (uint32_t)(random >> 34) % LATE_MAX};
 
     while (!is_possible(f.mistake, &kinds[f.kind]))
         f.kind = (f.kind + 1) % KINDS;
@@ -143,7 +143,7 @@ static void spoil(part *p, const fault *f, uint64_t own)
         break;
     case NO_ROOM:
         a->verb = PASTSET_EXCHANGE;
-        a->room = (k->varies ? length_of(p->round) : k->result_bytes) - 1;
+        a->capacity = (k->varies ? length_of(p->round) : k->result_bytes) - 1;
         break;
     default:
         break;
@@ -229,7 +229,7 @@ static int again(worker *w, const fault *f, uint64_t own)
     part *p = &w->parts[1];
     int err;
 
-    part_make(p, w, f->kind, f->round + LATE_MOST, own);
+    part_make(p, w, f->kind, f->round + LATE_MAX, own);
     err = part_run(p, own >> 8);
     return err ? err : part_check(p);
 }
@@ -261,7 +261,7 @@ static int twice(worker *w, const fault *f, uint64_t own)
     int err;
 
     part_make(p, w, f->kind, f->round, own);
-    part_make(next, w, f->kind, f->round + LATE_MOST, own >> 8);
+    part_make(next, w, f->kind, f->round + LATE_MAX, own >> 8);
     part_start(p);
     if (own >> 30 & 1)
         keep_busy(own >> 32 & 0x3fff);
@@ -377,7 +377,7 @@ int fault_step(worker *w, uint64_t round, uint64_t random, uint64_t own)
     bool early = own >> 60 & 1;
     int err;
 
-    part_make(beside, w, f.beside, round + LATE_MOST + 1, own >> 48);
+    part_make(beside, w, f.beside, round + LATE_MAX + 1, own >> 48);
     if (early)
         part_start(beside);
     err = mistake_make(w, &f, own);

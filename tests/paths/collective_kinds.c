@@ -84,22 +84,22 @@ static bool meet_is_right(const void *result, uint32_t thread, uint64_t round)
 
 /* --- other reductions --- */
 
-typedef struct most {
+typedef struct max {
     int64_t number;
     double negative;
-} most;
+} max;
 
-static void most_make(void *tuple, uint32_t thread, uint64_t round)
+static void max_make(void *tuple, uint32_t thread, uint64_t round)
 {
-    most *m = tuple;
+    max *m = tuple;
 
     m->number = (int64_t)mix(round, thread);
     m->negative = 0.5 - (double)((thread + round) % THREADS);
 }
 
-static bool most_is_right(const void *result, uint32_t thread, uint64_t round)
+static bool max_is_right(const void *result, uint32_t thread, uint64_t round)
 {
-    const most *m = result;
+    const max *m = result;
     int64_t number = INT64_MIN;
 
     for (thread = 0; thread < THREADS; thread++) {
@@ -250,8 +250,8 @@ const kind kinds[KINDS] = {
      .attributes = "type=\"i64 f64\", shape=flat",
      .bytes = 16,
      .result_bytes = 16,
-     .make = most_make,
-     .is_right = most_is_right},
+     .make = max_make,
+     .is_right = max_is_right},
     {.name = "told",
      .use = "broadcast",
      .attributes = "type=\"bytes[64]\"",

@@ -27,7 +27,7 @@ enum {
     TOTAL,
     BLOCK,
     MEET,
-    MOST,
+    MAX,
     TOLD,
     ALL,
     PARTS,

@@ -49,7 +49,7 @@ void part_make(part *p, worker *w, uint32_t which, uint64_t round, uint64_t own)
         .tuple = brings ? p->tuple : p->result,
         .bytes = brings ? kind_of(p)->bytes : kind_of(p)->result_bytes,
         .result = in_place ? p->tuple : p->result,
-        .room = kind_of(p)->result_bytes,
+        .capacity = kind_of(p)->result_bytes,
         .timeout_ms = (own >> 4) % 16 == 0 ? FAR_AWAY_MS : PASTSET_FOREVER,
     };
     if (brings && kind_of(p)->varies)
@@ -123,7 +123,7 @@ static int result_check(const part *p)
     const paths_arguments *a = &p->arguments;
     const worker *w = p->worker;
     bool exchange = a->verb == PASTSET_EXCHANGE;
-    size_t bytes = exchange ? a->room : a->bytes;
+    size_t bytes = exchange ? a->capacity : a->bytes;
 
     if (a->verb == PASTSET_WRITE)
         return 0;

@@ -9,7 +9,7 @@
 #include "pastset/status.h"
 #include "tests/paths/collective_kinds.h"
 
-#define PARTS_MOST 3 /* that a thread has under way */
+#define PARTS_MAX 3 /* that a thread has under way */
 
 /* In the program of a thread. */
 #define expect(holds)                                                          \
@@ -41,7 +41,7 @@ struct worker {
     paths_path *seen, *in, *out;
     uint64_t written[KINDS + 1]; /* tuples that each element has had */
     uint64_t rounds;             /* of all collectives */
-    part parts[PARTS_MOST];
+    part parts[PARTS_MAX];
     /* For whoever watches: */
     _Atomic uint64_t step;
     const char *_Atomic doing;

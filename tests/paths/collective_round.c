@@ -62,7 +62,7 @@ void round_make(round_part *p, uint64_t round)
                                      .tuple = p->tuple,
                                      .bytes = brings * block,
                                      .result = p->result,
-                                     .room = gets * block,
+                                     .capacity = gets * block,
                                      .timeout_ms = PASTSET_FOREVER};
     if (is(p, "barrier")) {
         p->arguments.verb = PASTSET_WRITE;
@@ -96,8 +96,9 @@ static int64_t wanted(const round_part *p, unsigned i, unsigned k)
 bool round_is_right(const round_part *p)
 {
     unsigned blocks = is(p, "gather") || is(p, "alltoall") ? p->count : 1;
-    size_t bytes = p->arguments.verb == PASTSET_READ_NEXT ? p->arguments.bytes
-                                                          : p->arguments.room;
+    size_t bytes = p->arguments.verb == PASTSET_READ_NEXT
+                       ? p->arguments.bytes
+                       : p->arguments.capacity;
 
     if (is(p, "barrier"))
         return true;

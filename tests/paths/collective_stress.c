@@ -22,7 +22,7 @@
 #include "tests/support/inside.h"
 
 #define DEFAULT_ROUNDS 10000
-#define PATIENCE_S 30 /* without any progress */
+#define TIMEOUT_S 30 /* without any progress */
 
 static uint64_t rounds_wanted, seed = 1;
 static bool with_faults;
@@ -259,7 +259,7 @@ static void *watch(void *argument)
         uint64_t now = progress();
         seconds = now == before ? seconds + 1 : 0;
         before = now;
-        if (seconds > PATIENCE_S * slowness())
+        if (seconds > TIMEOUT_S * slowness())
             break;
         sleep(1);
     }

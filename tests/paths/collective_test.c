@@ -856,60 +856,62 @@ Test(collective, who_waits_takes_a_processor_only_where_the_map_says_so)
     check_waiting("spin", false);
 }
 
-/* --- complaints --- */
+/* --- diagnostics --- */
 
 #define ON_H0(body) "digraph g {\nsubgraph cluster_h0 {\n" body "\n}\n}\n"
 #define ONE "t0 [kind=thread, number=0];"
 #define TWO ONE " t1 [kind=thread, number=1];"
 #define ALL(type) "all [kind=element, type=\"" type "\", policy=discard];"
 
-static void check_complaint(const char *text, const char *what)
+static void check_diagnostic(const char *text, const char *what)
 {
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
     paths_map *map = parsed(text);
     bool found = false;
 
-    check_status(paths_map_check(map, &complaints), PASTSET_EMAP);
-    for (size_t i = 0; i < complaints.count; i++)
-        found = found || strstr(complaints.items[i].text, what);
+    check_status(paths_map_check(map, &diagnostics), PASTSET_EMAP);
+    for (size_t i = 0; i < diagnostics.count; i++)
+        found = found || strstr(diagnostics.items[i].text, what);
     cr_expect(found, "no \"%s\", but: %s", what, pastset_error());
-    paths_complaints_clear(&complaints);
+    paths_diagnostics_clear(&diagnostics);
     paths_map_destroy(map);
 }
 
 Test(collective, complains_about_attributes)
 {
-    check_complaint(ON_H0(ONE ALL("i64") "s [kind=sum, deadline=soon];"
-                                         "t0 -> s; s -> all;"),
-                    "write a number above 0 and us, ms or s");
-    check_complaint(ON_H0(ONE ALL("i64") "s [kind=sum, deadline=\"0ms\"];"
-                                         "t0 -> s; s -> all;"),
-                    "write a number above 0 and us, ms or s");
-    check_complaint(ON_H0(ONE ALL("i64") "s [kind=sum, waiting=doze];"
-                                         "t0 -> s; s -> all;"),
-                    "waiting=doze: it is spin, yield or sleep");
-    check_complaint(ON_H0(ONE ALL("i64") "s [kind=reduce];"
-                                         "t0 -> s; s -> all;"),
-                    "say what it computes: function=NAME");
-    check_complaint(ON_H0(ONE ALL("i64") "s [kind=sum, function=multiply];"
-                                         "t0 -> s; s -> all;"),
-                    "function");
+    check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum, deadline=soon];"
+                                          "t0 -> s; s -> all;"),
+                     "write a number above 0 and us, ms or s");
+    check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum, deadline=\"0ms\"];"
+                                          "t0 -> s; s -> all;"),
+                     "write a number above 0 and us, ms or s");
+    check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum, waiting=doze];"
+                                          "t0 -> s; s -> all;"),
+                     "waiting=doze: it is spin, yield or sleep");
+    check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=reduce];"
+                                          "t0 -> s; s -> all;"),
+                     "say what it computes: function=NAME");
+    check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum, function=multiply];"
+                                          "t0 -> s; s -> all;"),
+                     "function");
 }
 
 Test(collective, complains_about_ways)
 {
-    check_complaint(ON_H0(ONE ALL("i64") "s [kind=sum]; s -> all;"
-                                         "t0 -> all;"),
-                    "no edge leads to it: nobody takes part in it");
-    check_complaint(ON_H0(TWO ALL("i64") "s [kind=sum]; d [kind=delay];"
-                                         "t0 -> d; t1 -> d; d -> s; s -> all;"),
-                    "several ways join before they come to it by \"d\"");
-    check_complaint(ON_H0(ONE ALL("i64") "s [kind=sum]; t0 -> s [as=a];"
-                                         "t0 -> s [as=b]; s -> all;"),
-                    "thread number 0 comes to it by two ways");
-    check_complaint(ON_H0(TWO ALL("i64") "s [kind=sum]; b [kind=barrier];"
-                                         "t0 -> b; t1 -> s; b -> s; s -> all;"),
-                    "is a barrier, and passes its rounds on to");
+    check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum]; s -> all;"
+                                          "t0 -> all;"),
+                     "no edge leads to it: nobody takes part in it");
+    check_diagnostic(
+        ON_H0(TWO ALL("i64") "s [kind=sum]; d [kind=delay];"
+                             "t0 -> d; t1 -> d; d -> s; s -> all;"),
+        "several ways join before they come to it by \"d\"");
+    check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum]; t0 -> s [as=a];"
+                                          "t0 -> s [as=b]; s -> all;"),
+                     "thread number 0 comes to it by two ways");
+    check_diagnostic(
+        ON_H0(TWO ALL("i64") "s [kind=sum]; b [kind=barrier];"
+                             "t0 -> b; t1 -> s; b -> s; s -> all;"),
+        "is a barrier, and passes its rounds on to");
 }
 
 #define TOO_MANY 4096
@@ -927,32 +929,32 @@ Test(collective, complains_about_too_many_ways)
         fprintf(out, "t%d [kind=thread, number=%d]; t%d -> s;\n", i, i, i);
     fprintf(out, "} }\n");
     fclose(out);
-    check_complaint(text, "4096 edges lead to it, and at most 4095 can");
+    check_diagnostic(text, "4096 edges lead to it, and at most 4095 can");
     free(text);
 }
 
 Test(collective, complains_about_types)
 {
-    check_complaint(ON_H0(TWO ALL("bytes[8]") "s [kind=sum]; s -> all;"
+    check_diagnostic(ON_H0(TWO ALL("bytes[8]") "s [kind=sum]; s -> all;"
+                                               "t0 -> s; t1 -> s;"),
+                     "its tuples must have one length: not bytes[N]");
+    check_diagnostic(ON_H0(TWO ALL("i64 f32") "s [kind=xor]; s -> all;"
                                               "t0 -> s; t1 -> s;"),
-                    "its tuples must have one length: not bytes[N]");
-    check_complaint(ON_H0(TWO ALL("i64 f32") "s [kind=xor]; s -> all;"
-                                             "t0 -> s; t1 -> s;"),
-                    "bits of integers only, not of f32 or f64");
-    check_complaint(ON_H0(TWO ALL("u8[3]") "s [kind=gather]; s -> all;"
-                                           "t0 -> s; t1 -> s;"),
-                    "its tuple is one block for each thread that takes part");
-    check_complaint(ON_H0(TWO ALL("u8[3]") "s [kind=scatter]; s -> all;"
-                                           "t0 -> s; t1 -> s;"),
-                    "its tuple is one block for each thread that takes part");
-    check_complaint(ON_H0(TWO ALL("u8[6]") "s [kind=alltoall]; s -> all;"
-                                           "t0 -> s; t1 -> s;"),
-                    "its tuple is one row for each thread that takes part");
+                     "bits of integers only, not of f32 or f64");
+    check_diagnostic(ON_H0(TWO ALL("u8[3]") "s [kind=gather]; s -> all;"
+                                            "t0 -> s; t1 -> s;"),
+                     "its tuple is one block for each thread that takes part");
+    check_diagnostic(ON_H0(TWO ALL("u8[3]") "s [kind=scatter]; s -> all;"
+                                            "t0 -> s; t1 -> s;"),
+                     "its tuple is one block for each thread that takes part");
+    check_diagnostic(ON_H0(TWO ALL("u8[6]") "s [kind=alltoall]; s -> all;"
+                                            "t0 -> s; t1 -> s;"),
+                     "its tuple is one row for each thread that takes part");
 }
 
 Test(collective, complains_about_an_element_that_would_be_full)
 {
-    check_complaint(ON_H0(TWO "all [kind=element, type=i64];"
-                              "s [kind=sum]; s -> all; t0 -> s; t1 -> s;"),
-                    "write policy=discard");
+    check_diagnostic(ON_H0(TWO "all [kind=element, type=i64];"
+                               "s [kind=sum]; s -> all; t0 -> s; t1 -> s;"),
+                     "write policy=discard");
 }

@@ -20,7 +20,7 @@
 #include "tests/support/inside.h"
 
 #define THREADS 4 /* that sum */
-#define PATIENCE_S 60
+#define TIMEOUT_S 60
 #define WHY "it is enough"
 
 static uint64_t seed = 1, runs = 300;
@@ -99,7 +99,7 @@ static int summer(paths_thread *self, void *argument)
                              .tuple = &share,
                              .bytes = sizeof(share),
                              .result = &sum,
-                             .room = sizeof(sum),
+                             .capacity = sizeof(sum),
                              .timeout_ms = PASTSET_FOREVER};
         err = go(self, path, &a, mix(mix(run, round), number) & 1);
         for (uint64_t i = 0; i < THREADS; i++)
@@ -162,7 +162,7 @@ static void *watch(void *argument)
 {
     uint64_t before = 0;
 
-    for (unsigned idle = 0; idle < PATIENCE_S;) {
+    for (unsigned idle = 0; idle < TIMEOUT_S;) {
         uint64_t now = atomic_load(&run_now);
         idle = now == before ? idle + 1 : 0;
         before = now;

@@ -32,10 +32,10 @@
 #include "pastset/waiter.h"
 #include "tests/support/inside.h"
 
-#define THREADS_MOST 64
-#define WIDTH_MOST 64
+#define THREADS_MAX 64
+#define WIDTH_MAX 64
 #define VERDICTS 4096 /* rounds that may be looked at at the same time */
-#define PATIENCE_S 60 /* without a round */
+#define TIMEOUT_S 60  /* without a round */
 #define DEADLINE_MS 2
 
 static enum { SIZES, LATE, STARTED, DEBTS } mode;
@@ -49,7 +49,7 @@ static _Atomic uint32_t verdicts[VERDICTS];
 #define VERDICT_ERROR 0x10000u
 
 /* For `debts`: how many rounds each thread has been through. */
-static _Atomic uint64_t through[THREADS_MOST];
+static _Atomic uint64_t through[THREADS_MAX];
 static _Atomic bool is_over;
 
 static uint64_t mix(uint64_t a, uint64_t b)
@@ -141,12 +141,12 @@ static int one(paths_thread *self, paths_path *path, uint64_t round, bool *end)
     uint32_t number = paths_thread_number(self);
     uint64_t own = mix(mix(round, number), 5);
     bool mistake = is_failing(round) && culprit_of(round) == number;
-    int64_t tuple[WIDTH_MOST], result[WIDTH_MOST] = {0};
+    int64_t tuple[WIDTH_MAX], result[WIDTH_MAX] = {0};
     paths_arguments a = {.verb = PASTSET_EXCHANGE,
                          .tuple = tuple,
                          .bytes = width * sizeof(tuple[0]),
                          .result = result,
-                         .room = width * sizeof(result[0]),
+                         .capacity = width * sizeof(result[0]),
                          .timeout_ms = PASTSET_FOREVER};
     int err;
 
@@ -188,7 +188,7 @@ static void come_too_late(uint64_t round)
 
 static int debt(paths_path *path, uint64_t round, uint32_t number)
 {
-    int64_t tuple[WIDTH_MOST] = {0};
+    int64_t tuple[WIDTH_MAX] = {0};
     paths_arguments a = {.verb = PASTSET_WRITE,
                          .tuple = tuple,
                          .bytes = width * sizeof(tuple[0]),
@@ -231,7 +231,7 @@ static void *watch(void *argument)
 {
     uint64_t before = 0;
 
-    for (unsigned idle = 0; idle < PATIENCE_S;) {
+    for (unsigned idle = 0; idle < TIMEOUT_S;) {
         uint64_t now = atomic_load(&rounds);
         idle = now == before ? idle + 1 : 0;
         before = now;
@@ -275,13 +275,13 @@ static double slowness(void)
 }
 
 static uint64_t number(int argc, char **argv, int at, uint64_t otherwise,
-                       uint64_t most)
+                       uint64_t max)
 {
     uint64_t n = argc > at ? strtoull(argv[at], NULL, 10) : otherwise;
 
-    if (n < 1 || n > most) {
+    if (n < 1 || n > max) {
         fprintf(stderr, "argument %d is 1 to %llu\n", at,
-                (unsigned long long)most);
+                (unsigned long long)max);
         exit(2);
     }
     return n;
@@ -299,9 +299,9 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], modes[i]) == 0)
             mode = i;
     }
-    threads = number(argc, argv, 2, threads, THREADS_MOST);
+    threads = number(argc, argv, 2, threads, THREADS_MAX);
     seconds = argc > 3 ? strtod(argv[3], NULL) : seconds / slowness();
-    width = number(argc, argv, 4, width, WIDTH_MOST);
+    width = number(argc, argv, 4, width, WIDTH_MAX);
     seed = text ? strtoull(text, NULL, 10) : 1;
     if (argc > 1 && strcmp(argv[1], "any") == 0)
         mode = seed % 4;

@@ -15,9 +15,9 @@ static paths_map *generate(const paths_generate_options *options)
 /* Compares with a golden file, after a check. */
 static void compare(paths_map *map, const char *name)
 {
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
 
-    check_status(paths_map_check(map, &complaints), 0);
+    check_status(paths_map_check(map, &diagnostics), 0);
     golden_compare(map_text(map), name);
     paths_map_destroy(map);
 }
@@ -186,12 +186,12 @@ static paths_map *together(unsigned threads, const char *use,
 /* The map of an application, which is freed. It passes the check. */
 static paths_map *tree(paths_map *application, paths_generate_options options)
 {
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
     paths_map *map;
 
     options.application = application;
     map = generate(&options);
-    check_status(paths_map_check(map, &complaints), 0);
+    check_status(paths_map_check(map, &diagnostics), 0);
     paths_map_destroy(application);
     return map;
 }
@@ -886,9 +886,9 @@ static void check_any_map(const setting *s)
                                       .spread = any(2)};
     paths_map *map = generate(&options), *again = generate(&options);
     char *text = map_text(map), *same = map_text(again);
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
 
-    check_status(paths_map_check(map, &complaints), 0);
+    check_status(paths_map_check(map, &diagnostics), 0);
     check_walks(map);
     for (unsigned i = 0; i < s->elements; i++)
         check_tree(s, map, i);

@@ -364,7 +364,7 @@ Test(hostile_peer, is_not_let_in_without_the_whole_proof)
 
 #define FLOOD 700 /* more than a host lets wait */
 
-/* Keeps the door crowded until it is killed. */
+/* Keeps the door oversubscribed until it is killed. */
 static void flood(const relay_talk *heard)
 {
     static int fds[FLOOD];

@@ -33,13 +33,13 @@ static bool pass_on(relay_talk *talk, int side)
 {
     char data[4096];
     ssize_t got = recv(talk->fds[side], data, sizeof(data), 0);
-    size_t kept = talk->counts[side], room = RELAY_KEEPS - kept;
+    size_t kept = talk->counts[side], capacity = RELAY_KEEPS - kept;
 
     if (got <= 0)
         return false;
     memcpy(talk->said[side] + kept, data,
-           (size_t)got < room ? (size_t)got : room);
-    talk->counts[side] += (size_t)got < room ? (size_t)got : room;
+           (size_t)got < capacity ? (size_t)got : capacity);
+    talk->counts[side] += (size_t)got < capacity ? (size_t)got : capacity;
     if (side == 1 && talk->forges && is_failed(data, (size_t)got))
         relay_forge(talk->fds[0]);
     else
@@ -89,14 +89,14 @@ static void *relay_run(void *argument)
     relay *r = argument;
 
     while (!atomic_load(&r->stop)) {
-        struct pollfd fds[2 * RELAY_MOST + 1];
+        struct pollfd fds[2 * RELAY_MAX + 1];
         int count = r->count;
 
         for (int i = 0; i < 2 * count; i++)
             fds[i] = (struct pollfd){.fd = r->talks[i / 2].fds[i % 2],
                                      .events = POLLIN};
-        fds[2 * count] = (struct pollfd){
-            .fd = count < RELAY_MOST ? r->door : -1, .events = POLLIN};
+        fds[2 * count] = (struct pollfd){.fd = count < RELAY_MAX ? r->door : -1,
+                                         .events = POLLIN};
         if (poll(fds, (nfds_t)(2 * count + 1), 50) <= 0)
             continue;
         for (int i = 0; i < 2 * count; i++) {

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #define RELAY_KEEPS 2048 /* first bytes of each direction */
-#define RELAY_MOST 8     /* connections */
+#define RELAY_MAX 8      /* connections */
 
 typedef struct relay_talk {
     int fds[2];               /* the dialler's, the host's */
@@ -22,7 +22,7 @@ typedef struct relay_talk {
 void relay_pass(relay_talk *talk, int quiet_ms);
 
 #define RELAY_FORGERY "words of a stranger"
-/* To a dialler: the run has failed, says the stranger. */
+/* To a dialler: the run has failed, says the unauthenticated peer. */
 void relay_forge(int fd);
 
 /* A thread that relays all connections from a door to a port. */
@@ -31,7 +31,7 @@ typedef struct relay {
     _Atomic bool stop;
     int door, port;
     _Atomic int count;
-    relay_talk talks[RELAY_MOST];
+    relay_talk talks[RELAY_MAX];
 } relay;
 
 void relay_start(relay *r, int door, int port);

@@ -88,7 +88,7 @@ void hostile_run_start(const host_program *programs, unsigned absent,
 void hostile_run_goes_on(void)
 {
     int from = atomic_load(&game->rounds);
-    int64_t until = pastset_now_ns() + (int64_t)patience(120) * 1000000000;
+    int64_t until = pastset_now_ns() + (int64_t)timeout(120) * 1000000000;
 
     while (atomic_load(&game->rounds) < from + 20) {
         cr_assert_lt(pastset_now_ns(), until, "the run does not go on");

@@ -18,15 +18,15 @@ static void check_refused(const char *text, const char *why)
     check_error(why);
 }
 
-/* The first complaint about a map is this one. */
-static void check_complaint(const char *text, const char *what)
+/* The first diagnostic about a map is this one. */
+static void check_diagnostic(const char *text, const char *what)
 {
     paths_map *map = map_parse(text);
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
 
-    check_status(paths_map_check(map, &complaints), PASTSET_EMAP);
+    check_status(paths_map_check(map, &diagnostics), PASTSET_EMAP);
     check_error(what);
-    paths_complaints_clear(&complaints);
+    paths_diagnostics_clear(&diagnostics);
     paths_map_destroy(map);
 }
 
@@ -161,14 +161,14 @@ static char *chain_of(int count)
 
 Test(map, takes_256_edges_in_one_statement_and_no_more, .timeout = 120)
 {
-    char *most = chain_of(256), *more = chain_of(257);
-    paths_map *map = map_parse(most);
+    char *max = chain_of(256), *more = chain_of(257);
+    paths_map *map = map_parse(max);
 
     cr_assert_eq(map->edge_count, 256);
     cr_assert_eq(map->node_count, 257);
     check_refused(more, "more than 256 edges in one statement");
     paths_map_destroy(map);
-    free(most);
+    free(max);
     free(more);
 }
 
@@ -452,50 +452,50 @@ Test(map, has_a_digest_of_what_hosts_must_agree_on, .timeout = 120)
 Test(map, has_nothing_against_a_good_map, .timeout = 120)
 {
     paths_map *map = map_read("paths/golden/generated.dot");
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
 
-    check_status(paths_map_check(map, &complaints), 0);
-    cr_assert_eq(complaints.count, 0);
+    check_status(paths_map_check(map, &diagnostics), 0);
+    cr_assert_eq(diagnostics.count, 0);
     paths_map_destroy(map);
 }
 
 Test(map, complains_about_all_that_is_wrong, .timeout = 120)
 {
     paths_map *map = map_read("paths/golden/wrong.dot");
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
     char *text = NULL;
     size_t bytes;
     FILE *file = open_memstream(&text, &bytes);
 
-    check_status(paths_map_check(map, &complaints), PASTSET_EMAP);
-    for (size_t i = 0; i < complaints.count; i++)
-        fprintf(file, "%u: %s: %s\n", complaints.items[i].line,
-                complaints.items[i].node, complaints.items[i].text);
+    check_status(paths_map_check(map, &diagnostics), PASTSET_EMAP);
+    for (size_t i = 0; i < diagnostics.count; i++)
+        fprintf(file, "%u: %s: %s\n", diagnostics.items[i].line,
+                diagnostics.items[i].node, diagnostics.items[i].text);
     fclose(file);
     golden_compare(text, "paths/golden/wrong.txt");
-    paths_complaints_clear(&complaints);
+    paths_diagnostics_clear(&diagnostics);
     paths_map_destroy(map);
 }
 
 Test(map, names_the_wrappers_that_there_are, .timeout = 120)
 {
-    check_complaint(HOST(THREAD ELEMENT "w [kind=wat]; t -> w -> e"),
-                    "test.dot:3: w: kind=wat is not known: it is thread, "
-                    "element, or one of the wrappers proxy");
+    check_diagnostic(HOST(THREAD ELEMENT "w [kind=wat]; t -> w -> e"),
+                     "test.dot:3: w: kind=wat is not known: it is thread, "
+                     "element, or one of the wrappers proxy");
 }
 
 Test(map, complains_about_a_map_without_threads, .timeout = 120)
 {
-    check_complaint("digraph g { }", "test.dot: there is no thread");
+    check_diagnostic("digraph g { }", "test.dot: there is no thread");
 }
 
 Test(map, complains_about_threads_that_are_numbered_wrongly, .timeout = 120)
 {
-    check_complaint(HOST("t [kind=thread];" ELEMENT "t -> e"),
-                    "t: has no number");
-    check_complaint(HOST("t [kind=thread, number=1];" ELEMENT "t -> e"),
-                    "number=1: threads are numbered 0 to 0");
-    check_complaint(
+    check_diagnostic(HOST("t [kind=thread];" ELEMENT "t -> e"),
+                     "t: has no number");
+    check_diagnostic(HOST("t [kind=thread, number=1];" ELEMENT "t -> e"),
+                     "number=1: threads are numbered 0 to 0");
+    check_diagnostic(
         HOST(THREAD "u [kind=thread, number=0];" ELEMENT "t -> e; u -> e"),
         "u: number=0: thread t has that number too");
 }
@@ -504,46 +504,46 @@ Test(map, complains_about_elements_with_reserved_or_long_names, .timeout = 120)
 {
     char text[512], name[129];
 
-    check_complaint(HOST(THREAD "\"trace.t\" [kind=element, type=i32];"
-                                "t -> \"trace.t\""),
-                    "choose another");
-    check_complaint(HOST(THREAD "\"~executor.7\" [kind=element, type=i32];"
-                                "t -> \"~executor.7\""),
-                    "what threads are in");
+    check_diagnostic(HOST(THREAD "\"trace.t\" [kind=element, type=i32];"
+                                 "t -> \"trace.t\""),
+                     "choose another");
+    check_diagnostic(HOST(THREAD "\"~executor.7\" [kind=element, type=i32];"
+                                 "t -> \"~executor.7\""),
+                     "what threads are in");
     memset(name, 'e', 128);
     name[128] = 0;
     snprintf(text, sizeof(text),
              HOST(THREAD "%s [kind=element, type=i32];"
                          "t -> %s"),
              name, name);
-    check_complaint(text, "at most 127 bytes");
+    check_diagnostic(text, "at most 127 bytes");
 }
 
 Test(map, complains_about_types_that_differ, .timeout = 120)
 {
-    check_complaint(HOST(THREAD ELEMENT "t -> e [type=\"i64\"]"),
-                    "test.dot:3: t -> e: expects tuples of type \"i64\"");
-    check_complaint(HOST(THREAD "e [kind=element, type=\"u8[70000000]\"];"
-                                "t -> e"),
-                    "e: type");
+    check_diagnostic(HOST(THREAD ELEMENT "t -> e [type=\"i64\"]"),
+                     "test.dot:3: t -> e: expects tuples of type \"i64\"");
+    check_diagnostic(HOST(THREAD "e [kind=element, type=\"u8[70000000]\"];"
+                                 "t -> e"),
+                     "e: type");
 }
 
 Test(map, complains_about_edges_that_cross_hosts, .timeout = 120)
 {
-    check_complaint("digraph g { subgraph cluster_a { " THREAD " } "
-                    "subgraph cluster_b { " ELEMENT " } t -> e }",
-                    "from host a to host b without a proxy");
-    check_complaint(HOST(THREAD ELEMENT "p [kind=proxy]; t -> p -> e"),
-                    "p: a proxy between stages of one host");
+    check_diagnostic("digraph g { subgraph cluster_a { " THREAD " } "
+                     "subgraph cluster_b { " ELEMENT " } t -> e }",
+                     "from host a to host b without a proxy");
+    check_diagnostic(HOST(THREAD ELEMENT "p [kind=proxy]; t -> p -> e"),
+                     "p: a proxy between stages of one host");
 }
 
 Test(map, complains_about_paths_in_circles, .timeout = 120)
 {
-    check_complaint(HOST(THREAD ELEMENT
-                         "a [kind=delay, latency=\"1us\"];"
-                         "b [kind=delay, latency=\"1us\"]; t -> e;"
-                         "a -> b; b -> a;"),
-                    "a: its path leads back to itself: a -> b -> a");
+    check_diagnostic(HOST(THREAD ELEMENT
+                          "a [kind=delay, latency=\"1us\"];"
+                          "b [kind=delay, latency=\"1us\"]; t -> e;"
+                          "a -> b; b -> a;"),
+                     "a: its path leads back to itself: a -> b -> a");
 }
 
 Test(map, complains_about_too_many_stages, .timeout = 120)
@@ -556,25 +556,25 @@ Test(map, complains_about_too_many_stages, .timeout = 120)
                 "w%d -> %s%.0d;",
                 i, i, i < 31 ? "w" : "e", i < 31 ? i + 1 : 0);
     strcat(text, "t -> w0 } }");
-    check_complaint(text, "more than 32 stages in a row on host h");
+    check_diagnostic(text, "more than 32 stages in a row on host h");
 }
 
 Test(map, complains_about_hosts_at_one_address, .timeout = 120)
 {
-    check_complaint("digraph g { subgraph cluster_a { address=\"[::1]:70\"; }"
-                    "subgraph cluster_b { address=\"[::1]:70\"; } }",
-                    "b: has the address and port of host a");
-    check_complaint("digraph g { subgraph cluster_a { "
-                    "address=\"10.0.0.1:70000\"; } }",
-                    "is no address");
+    check_diagnostic("digraph g { subgraph cluster_a { address=\"[::1]:70\"; }"
+                     "subgraph cluster_b { address=\"[::1]:70\"; } }",
+                     "b: has the address and port of host a");
+    check_diagnostic("digraph g { subgraph cluster_a { "
+                     "address=\"10.0.0.1:70000\"; } }",
+                     "is no address");
 }
 
 Test(map, reads_and_checks_a_large_map_quickly, .timeout = 120)
 {
-    size_t room = 4 << 20, used;
-    char *text = malloc(room);
+    size_t capacity = 4 << 20, used;
+    char *text = malloc(capacity);
     paths_map *map;
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
     clock_t begin;
 
     used = (size_t)sprintf(text, "digraph g { subgraph cluster_h {\n");
@@ -587,7 +587,7 @@ Test(map, reads_and_checks_a_large_map_quickly, .timeout = 120)
     used += (size_t)sprintf(text + used, "} }");
     begin = clock();
     check_status(paths_map_parse(&map, text, used, "test.dot"), 0);
-    check_status(paths_map_check(map, &complaints), 0);
+    check_status(paths_map_check(map, &diagnostics), 0);
     cr_assert_lt(clock() - begin, 2 * CLOCKS_PER_SEC);
     paths_map_destroy(map);
     free(text);

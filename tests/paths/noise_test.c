@@ -39,12 +39,12 @@ static const struct {
 
 static noise initiator, responder;
 
-static size_t unhex(uint8_t *out, size_t room, const char *hex)
+static size_t unhex(uint8_t *out, size_t capacity, const char *hex)
 {
     size_t bytes;
 
     cr_assert_eq(
-        sodium_hex2bin(out, room, hex, strlen(hex), NULL, &bytes, NULL), 0);
+        sodium_hex2bin(out, capacity, hex, strlen(hex), NULL, &bytes, NULL), 0);
     return bytes;
 }
 

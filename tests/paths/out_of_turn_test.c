@@ -31,7 +31,7 @@ static void say(int fd, const frame *f)
                               f->kind == WIRE_REQUEST || f->kind == WIRE_SPOILT
                                   ? PASTSET_READ_LAST
                                   : 0,
-                          .room = 4};
+                          .capacity = 4};
 
     attacker_say_frame(fd, header, payload);
 }

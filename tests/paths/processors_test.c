@@ -155,22 +155,22 @@ Test(processors, have_no_quota_where_the_files_make_no_sense)
     "e [kind=element, type=\"bytes[1]\", policy=discard]; }\n"                 \
     "a -> s; b -> s; s -> e; }\n"
 
-static bool is_crowded(void)
+static bool is_oversubscribed(void)
 {
     const uint8_t key[PATHS_KEY_BYTES] = {1};
     paths_host_options options = {.host = "h0", .key = key, .listen_fd = -1};
     paths_map *map = NULL;
     paths_host *host = NULL;
-    bool crowded;
+    bool oversubscribed;
 
     check_status(paths_map_parse(&map, TWO_THREADS, strlen(TWO_THREADS), "two"),
                  0);
     options.map = map;
     check_status(paths_host_start(&host, &options), 0);
-    crowded = host->crowded;
+    oversubscribed = host->oversubscribed;
     paths_host_stop(host);
     paths_map_destroy(map);
-    return crowded;
+    return oversubscribed;
 }
 
 static bool put(const char *directory, const char *file, const char *text)
@@ -188,13 +188,14 @@ static bool put(const char *directory, const char *file, const char *text)
 }
 
 /* Makes a group with time for one processor. */
-static bool group_make(char *out, size_t room)
+static bool group_make(char *out, size_t capacity)
 {
-    snprintf(out, room, "/sys/fs/cgroup/cpu/eventspace_test_%d", (int)getpid());
+    snprintf(out, capacity, "/sys/fs/cgroup/cpu/eventspace_test_%d",
+             (int)getpid());
     if (mkdir(out, 0700) == 0)
         return put(out, "cpu.cfs_period_us", "100000") &&
                put(out, "cpu.cfs_quota_us", "100000");
-    snprintf(out, room, "/sys/fs/cgroup/eventspace_test_%d", (int)getpid());
+    snprintf(out, capacity, "/sys/fs/cgroup/eventspace_test_%d", (int)getpid());
     return mkdir(out, 0700) == 0 && put(out, "cpu.max", "100000 100000");
 }
 
@@ -212,7 +213,9 @@ Test(processors, are_too_few_for_two_threads_in_a_group_with_time_for_one)
     }
     pid_t pid = fork();
     if (pid == 0)
-        _exit(!put(group, "cgroup.procs", "0") ? 9 : is_crowded() ? 0 : 1);
+        _exit(!put(group, "cgroup.procs", "0") ? 9
+              : is_oversubscribed()            ? 0
+                                               : 1);
     code = child_wait(pid, 20);
     rmdir(group);
     if (code == 9)

@@ -70,7 +70,7 @@ static int sum(paths_path *path, int64_t round, int64_t *tuple, size_t width,
                          .tuple = tuple,
                          .bytes = width * sizeof(*tuple),
                          .result = tuple,
-                         .room = width * sizeof(*tuple),
+                         .capacity = width * sizeof(*tuple),
                          .timeout_ms = timeout_ms};
     int status;
 
@@ -134,7 +134,7 @@ static int over_the_limit(paths_thread *self, void *argument)
                          .tuple = &mine,
                          .bytes = sizeof(mine),
                          .result = &got,
-                         .room = sizeof(got),
+                         .capacity = sizeof(got),
                          .timeout_ms = PASTSET_FOREVER};
     int status = 1, other = 1;
     paths_path *e, *path;

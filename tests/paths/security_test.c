@@ -1,5 +1,6 @@
-/* security_test.c - strangers at the door of a run: whatever they send, they
- * are refused within a bounded time, and the run goes on undisturbed. */
+/* security_test.c - unauthenticated peers at the door of a run: whatever they
+ * send, they are refused within a bounded time, and the run goes on
+ * undisturbed. */
 #include <poll.h>
 #include <signal.h>
 #include <sodium.h>
@@ -73,7 +74,7 @@ static hosts run;
 static void rounds_pass(void)
 {
     int from = atomic_load(&shared->rounds);
-    int64_t until = pastset_now_ns() + (int64_t)patience(120) * 1000000000;
+    int64_t until = pastset_now_ns() + (int64_t)timeout(120) * 1000000000;
 
     while (atomic_load(&shared->rounds) < from + 20) {
         cr_assert_lt(pastset_now_ns(), until, "the run does not go on");
@@ -363,7 +364,7 @@ static void is_not_allowed(const char *proxy, int16_t verb)
                            .stage = node(proxy),
                            .timeout_ms = WIRE_FOREVER,
                            .bytes = writes ? sizeof(tuple) : 0,
-                           .room = sizeof(tuple)};
+                           .capacity = sizeof(tuple)};
     wire_header reply;
     int fd = dial_as_thread();
 
@@ -416,7 +417,7 @@ Test(security, answers_requests_that_do_not_fit_with_an_error)
               attacker_hear(fd, text, reply.bytes));
     request.status = PASTSET_READ; /* room for less than a tuple */
     request.bytes = 0;
-    request.room = 10;
+    request.capacity = 10;
     attacker_say_frame(fd, request, "");
     cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
     cr_expect(reply.status == PASTSET_EROOM ||
@@ -433,7 +434,7 @@ Test(security, forgets_the_requests_of_who_has_left)
                            .stage = node("r"),
                            .index = UINT64_MAX - 1,
                            .timeout_ms = WIRE_FOREVER,
-                           .room = 64};
+                           .capacity = 64};
 
     for (int i = 0; i < 10; i++) {
         int fd = dial_as_thread();

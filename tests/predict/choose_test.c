@@ -28,8 +28,8 @@ static unsigned random_next(unsigned *state, unsigned below)
     return (*state >> 16) % below;
 }
 
-/* Hosts with loads, laws and speeds, a link between each two, and, if `shared`,
- * two places. */
+/* Hosts with loads, scheduler models and speeds, a link between each two, and,
+ * if `shared`, two places. */
 static predict_cluster *random_cluster(unsigned seed, unsigned hosts,
                                        bool shared)
 {
@@ -120,7 +120,7 @@ static tried try_all(const predict_profile *p, const predict_cluster *c)
     predict_scenario *s;
     double dedicated_s = 0;
 
-    check_status(predict_scenario_create(&s, p, PREDICT_LAW_FAIR), 0);
+    check_status(predict_scenario_create(&s, p, PREDICT_SCHEDULER_FAIR), 0);
     if (p->actor_count)
         dedicated_s = replayed(s);
     predict_scenario_free(s);
@@ -147,7 +147,7 @@ static tried try_all(const predict_profile *p, const predict_cluster *c)
 static void check_best(bool actors, bool shared, const char *model)
 {
     predict_profile *p = small_profile(actors);
-    predict_choose_options all = {.most = 1000};
+    predict_choose_options all = {.max = 1000};
     unsigned different = 0;
 
     for (unsigned seed = 1; seed <= 10; seed++) {
@@ -190,7 +190,7 @@ Test(choose, gives_different_placements_best_first, .timeout = 120)
 {
     predict_profile *p = small_profile(true);
     predict_cluster *c = random_cluster(7, 5, false);
-    predict_choose_options options = {.most = 1000, .keep = 25};
+    predict_choose_options options = {.max = 1000, .keep = 25};
     predict_choice *got;
 
     check_status(predict_choose(&got, p, c, &options), 0);
@@ -242,10 +242,10 @@ Test(choose, rating_the_best_estimates_finds_what_rating_all_finds,
 
     for (unsigned seed = 1; seed <= 10; seed++) {
         predict_cluster *c = random_cluster(seed, 12, seed % 2);
-        predict_choose_options options = {.most = 2000, .seconds_s = 200};
+        predict_choose_options options = {.max = 2000, .seconds_s = 200};
         predict_choice *all, *some;
         check_status(predict_choose(&all, p, c, &options), 0);
-        options.most = 1;
+        options.max = 1;
         check_status(predict_choose(&some, p, c, &options), 0);
         cr_assert_eq(all->tried, 12 * 11 * 10);
         cr_assert_lt(some->tried, 600);
@@ -479,13 +479,13 @@ Test(choose, tells_how_far_it_is, .timeout = 120)
     predict_cluster *c = random_cluster(1, 5, false);
     unsigned calls = 0;
     predict_choose_options options = {
-        .most = 60, .progress = count_progress, .context = &calls};
+        .max = 60, .progress = count_progress, .context = &calls};
     predict_choice *got;
 
     check_status(predict_choose(&got, p, c, &options), 0);
     cr_assert_eq(calls, 60);
     predict_choice_free(got);
-    options.most = 1;
+    options.max = 1;
     calls = 0;
     check_status(predict_choose(&got, p, c, &options), 0);
     cr_assert_eq(calls, 60);

@@ -170,7 +170,7 @@ static const char *const two_links =
 static predict_choice *choose_by(const char *flow, const predict_profile *p)
 {
     char text[400];
-    predict_choose_options options = {.most = 1000};
+    predict_choose_options options = {.max = 1000};
     predict_cluster *c;
     predict_choice *choice;
 

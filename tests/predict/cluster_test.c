@@ -55,10 +55,10 @@ Test(cluster, reads_the_conditions_of_hosts, .timeout = 120)
 
     cr_assert_eq(c->host_count, 2);
     cr_assert_eq(host(c, "a")->load, 0.5);
-    cr_assert(isinf(host(c, "a")->law.credit_s));
+    cr_assert(isinf(host(c, "a")->scheduler.credit_s));
     cr_assert_eq(host(c, "a")->speed, 2);
     cr_assert_eq(host(c, "b")->load, 3);
-    cr_assert_float_eq(host(c, "b")->law.credit_s, 0.006, 1e-12);
+    cr_assert_float_eq(host(c, "b")->scheduler.credit_s, 0.006, 1e-12);
     predict_cluster_free(c);
 }
 
@@ -68,7 +68,7 @@ Test(cluster, takes_a_host_without_conditions_as_idle, .timeout = 120)
 
     cr_assert_eq(host(c, "a")->load, 0);
     cr_assert_eq(host(c, "a")->speed, 1);
-    cr_assert_eq(host(c, "a")->law.credit_s, 0);
+    cr_assert_eq(host(c, "a")->scheduler.credit_s, 0);
     cr_assert_eq(c->processors[host(c, "a")->place], 1);
     cr_assert_eq(predict_cluster_find(c, "b"), PREDICT_NONE);
     predict_cluster_free(c);
@@ -358,7 +358,7 @@ Test(cluster_update, keeps_what_it_does_not_change)
     cr_assert_eq(c->host_count, 3);
     cr_assert_eq(host(c, "n0")->load, 2);
     cr_assert_eq(host(c, "n1")->speed, 2);
-    cr_assert(isinf(host(c, "new")->law.credit_s));
+    cr_assert(isinf(host(c, "new")->scheduler.credit_s));
     check_wire(wire(c, "n0", "n1"), 5e-3, 1e6);
     predict_cluster_free(c);
 

@@ -1,4 +1,5 @@
-/* law_test.c - laws: what they say, as text, and which one fits samples. */
+/* scheduler_test.c - scheduler models: what they say, as text, and which one
+ * fits samples. */
 #include "predict/models/scheduler_model.h"
 #include "tests/support/check.h"
 
@@ -11,81 +12,94 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-12 * (1 + fabs(b));
 }
 
-Test(law, credit_gives_back_all_idle_time, .timeout = 120)
+Test(scheduler, credit_gives_back_all_idle_time, .timeout = 120)
 {
     /* 000, figure 2: (a), (b), (c) */
-    cr_expect(near(predict_law_extra(PREDICT_LAW_CREDIT, 0.35, 0, 1), 0.35));
-    cr_expect(near(predict_law_extra(PREDICT_LAW_CREDIT, 0.3, 0.05, 1), 0.25));
-    cr_expect(near(predict_law_extra(PREDICT_LAW_CREDIT, 0.05, 0.3, 1), 0));
+    cr_expect(near(
+        predict_scheduler_extra(PREDICT_SCHEDULER_CREDIT, 0.35, 0, 1), 0.35));
+    cr_expect(near(
+        predict_scheduler_extra(PREDICT_SCHEDULER_CREDIT, 0.3, 0.05, 1), 0.25));
+    cr_expect(near(
+        predict_scheduler_extra(PREDICT_SCHEDULER_CREDIT, 0.05, 0.3, 1), 0));
     /* two competitors: three times busy, unless idle makes up for it */
-    cr_expect(near(predict_law_extra(PREDICT_LAW_CREDIT, 0.3, 0.05, 2), 0.55));
+    cr_expect(near(
+        predict_scheduler_extra(PREDICT_SCHEDULER_CREDIT, 0.3, 0.05, 2), 0.55));
 }
 
-Test(law, fair_gives_nothing_back, .timeout = 120)
+Test(scheduler, fair_gives_nothing_back, .timeout = 120)
 {
-    cr_expect(near(predict_law_extra(PREDICT_LAW_FAIR, 0.05, 0.3, 1), 0.05));
-    cr_expect(near(predict_law_extra(PREDICT_LAW_FAIR, 0.3, 0.05, 2.5), 0.75));
+    cr_expect(near(
+        predict_scheduler_extra(PREDICT_SCHEDULER_FAIR, 0.05, 0.3, 1), 0.05));
+    cr_expect(near(
+        predict_scheduler_extra(PREDICT_SCHEDULER_FAIR, 0.3, 0.05, 2.5), 0.75));
 }
 
-Test(law, bounded_gives_back_its_bound_at_most, .timeout = 120)
+Test(scheduler, bounded_gives_back_its_bound_at_most, .timeout = 120)
 {
-    predict_law law = {.credit_s = 0.01};
-    cr_expect(near(predict_law_extra(law, 0.3, 0.05, 1), 0.29));
-    cr_expect(near(predict_law_extra(law, 0.3, 0.004, 1), 0.296));
-    cr_expect(near(predict_law_extra(law, 0.3, 0.05, 2), 0.58));
-    cr_expect(near(predict_law_extra(law, 0.005, 0.05, 1), 0));
+    predict_scheduler scheduler = {.credit_s = 0.01};
+    cr_expect(near(predict_scheduler_extra(scheduler, 0.3, 0.05, 1), 0.29));
+    cr_expect(near(predict_scheduler_extra(scheduler, 0.3, 0.004, 1), 0.296));
+    cr_expect(near(predict_scheduler_extra(scheduler, 0.3, 0.05, 2), 0.58));
+    cr_expect(near(predict_scheduler_extra(scheduler, 0.005, 0.05, 1), 0));
 }
 
-Test(law, no_load_adds_nothing, .timeout = 120)
+Test(scheduler, no_load_adds_nothing, .timeout = 120)
 {
-    cr_expect_eq(predict_law_extra(PREDICT_LAW_CREDIT, 1, 1, 0), 0);
-    cr_expect_eq(predict_law_extra(PREDICT_LAW_FAIR, 1, 1, 0), 0);
+    cr_expect_eq(predict_scheduler_extra(PREDICT_SCHEDULER_CREDIT, 1, 1, 0), 0);
+    cr_expect_eq(predict_scheduler_extra(PREDICT_SCHEDULER_FAIR, 1, 1, 0), 0);
 }
 
-Test(law, nonsense_gives_no_number, .timeout = 120)
+Test(scheduler, nonsense_gives_no_number, .timeout = 120)
 {
-    cr_expect(isnan(predict_law_extra(PREDICT_LAW_FAIR, -1, 1, 1)));
-    cr_expect(isnan(predict_law_extra(PREDICT_LAW_FAIR, 1, NAN, 1)));
-    cr_expect(isnan(predict_law_extra(PREDICT_LAW_FAIR, 1, 1, INFINITY)));
-    cr_expect(isnan(predict_law_extra((predict_law){.credit_s = -1}, 1, 1, 1)));
+    cr_expect(isnan(predict_scheduler_extra(PREDICT_SCHEDULER_FAIR, -1, 1, 1)));
+    cr_expect(
+        isnan(predict_scheduler_extra(PREDICT_SCHEDULER_FAIR, 1, NAN, 1)));
+    cr_expect(
+        isnan(predict_scheduler_extra(PREDICT_SCHEDULER_FAIR, 1, 1, INFINITY)));
+    cr_expect(isnan(
+        predict_scheduler_extra((predict_scheduler){.credit_s = -1}, 1, 1, 1)));
 }
 
 /* --- as text --- */
 
-Test(law, texts_are_read_as_they_are_written, .timeout = 120)
+Test(scheduler, texts_are_read_as_they_are_written, .timeout = 120)
 {
     static const double credits[] = {0,           INFINITY, 0.006, 1e-9,
                                      0.123456789, 12.5,     3600,  2e-6};
     for (size_t i = 0; i < sizeof(credits) / sizeof(*credits); i++) {
         char text[32];
-        predict_law law = {.credit_s = -1};
-        predict_law_text((predict_law){.credit_s = credits[i]}, text,
-                         sizeof(text));
-        check_status(predict_law_parse(&law, text), 0);
-        cr_expect(law.credit_s == credits[i] ||
-                      fabs(law.credit_s - credits[i]) < 1e-12,
-                  "%s is %.12g, not %.12g", text, law.credit_s, credits[i]);
+        predict_scheduler scheduler = {.credit_s = -1};
+        predict_scheduler_text((predict_scheduler){.credit_s = credits[i]},
+                               text, sizeof(text));
+        check_status(predict_scheduler_parse(&scheduler, text), 0);
+        cr_expect(scheduler.credit_s == credits[i] ||
+                      fabs(scheduler.credit_s - credits[i]) < 1e-12,
+                  "%s is %.12g, not %.12g", text, scheduler.credit_s,
+                  credits[i]);
     }
 }
 
-Test(law, names_are_those_of_the_documentation, .timeout = 120)
+Test(scheduler, names_are_those_of_the_documentation, .timeout = 120)
 {
     char text[32];
-    cr_expect_str_eq(predict_law_text(PREDICT_LAW_FAIR, text, 32), "fair");
-    cr_expect_str_eq(predict_law_text(PREDICT_LAW_CREDIT, text, 32), "credit");
-    cr_expect_str_eq(
-        predict_law_text((predict_law){.credit_s = 0.006}, text, 32),
-        "bounded:6ms");
+    cr_expect_str_eq(predict_scheduler_text(PREDICT_SCHEDULER_FAIR, text, 32),
+                     "fair");
+    cr_expect_str_eq(predict_scheduler_text(PREDICT_SCHEDULER_CREDIT, text, 32),
+                     "credit");
+    cr_expect_str_eq(predict_scheduler_text(
+                         (predict_scheduler){.credit_s = 0.006}, text, 32),
+                     "bounded:6ms");
 }
 
-Test(law, other_texts_are_refused, .timeout = 120)
+Test(scheduler, other_texts_are_refused, .timeout = 120)
 {
     static const char *const wrong[] = {"",         "Fair",        "bounded",
                                         "bounded:", "bounded:6",   "credit ",
                                         "fair:6ms", "bounded:-6ms"};
-    predict_law law;
+    predict_scheduler scheduler;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-        check_status(predict_law_parse(&law, wrong[i]), PASTSET_EINVAL);
+        check_status(predict_scheduler_parse(&scheduler, wrong[i]),
+                     PASTSET_EINVAL);
     check_error("bounded:-6ms");
 }
 
@@ -93,9 +107,10 @@ Test(law, other_texts_are_refused, .timeout = 120)
 
 #define SAMPLES 48
 
-/* Samples of a law, off by up to `scatter` of load * busy, by a seed. */
-static void make(predict_law_sample *out, predict_law law, double scatter,
-                 unsigned seed)
+/* Samples of a scheduler model, off by up to `scatter` of load * busy, by a
+ * seed. */
+static void make(predict_scheduler_sample *out, predict_scheduler scheduler,
+                 double scatter, unsigned seed)
 {
     static const double busy_ms[] = {0.5, 2, 10, 50};
     static const double idle_ms[] = {1, 5, 20, 100};
@@ -104,108 +119,117 @@ static void make(predict_law_sample *out, predict_law law, double scatter,
     for (int b = 0; b < 4; b++)
         for (int i = 0; i < 4; i++)
             for (int load = 1; load <= 3; load++) {
-                predict_law_sample *s = &out[n++];
+                predict_scheduler_sample *s = &out[n++];
                 double off = 2.0 * rand() / RAND_MAX - 1;
-                *s = (predict_law_sample){busy_ms[b] / 1e3, idle_ms[i] / 1e3,
-                                          load, 0};
-                s->extra_s = predict_law_extra(law, s->busy_s, s->idle_s, load);
+                *s = (predict_scheduler_sample){busy_ms[b] / 1e3,
+                                                idle_ms[i] / 1e3, load, 0};
+                s->extra_s = predict_scheduler_extra(scheduler, s->busy_s,
+                                                     s->idle_s, load);
                 s->extra_s += off * scatter * load * s->busy_s;
             }
 }
 
-Test(law, the_fit_finds_the_credit_that_made_the_samples, .timeout = 120)
+Test(scheduler, the_fit_finds_the_credit_that_made_the_samples, .timeout = 120)
 {
     static const double credits[] = {0.0004, 0.001, 0.003, 0.0061, 0.02};
-    predict_law_sample samples[SAMPLES];
+    predict_scheduler_sample samples[SAMPLES];
     for (size_t i = 0; i < 5; i++) {
-        predict_law law;
+        predict_scheduler scheduler;
         double error = -1;
-        make(samples, (predict_law){.credit_s = credits[i]}, 0, 1);
-        check_status(predict_law_fit(&law, &error, samples, SAMPLES), 0);
-        cr_expect(fabs(law.credit_s - credits[i]) < 1e-9, "%g, not %g",
-                  law.credit_s, credits[i]);
+        make(samples, (predict_scheduler){.credit_s = credits[i]}, 0, 1);
+        check_status(
+            predict_scheduler_fit(&scheduler, &error, samples, SAMPLES), 0);
+        cr_expect(fabs(scheduler.credit_s - credits[i]) < 1e-9, "%g, not %g",
+                  scheduler.credit_s, credits[i]);
         cr_expect(error >= 0 && error < 1e-9);
     }
 }
 
-Test(law, the_fit_is_exact_where_each_sample_was_measured, .timeout = 120)
+Test(scheduler, the_fit_is_exact_where_each_sample_was_measured, .timeout = 120)
 {
-    predict_law_sample samples[SAMPLES];
-    predict_law law;
-    make(samples, PREDICT_LAW_FAIR, 0, 1);
-    check_status(predict_law_fit(&law, NULL, samples, SAMPLES), 0);
-    cr_expect_eq(law.credit_s, 0);
-    make(samples, PREDICT_LAW_CREDIT, 0, 1);
-    check_status(predict_law_fit(&law, NULL, samples, SAMPLES), 0);
-    cr_expect(isinf(law.credit_s));
+    predict_scheduler_sample samples[SAMPLES];
+    predict_scheduler scheduler;
+    make(samples, PREDICT_SCHEDULER_FAIR, 0, 1);
+    check_status(predict_scheduler_fit(&scheduler, NULL, samples, SAMPLES), 0);
+    cr_expect_eq(scheduler.credit_s, 0);
+    make(samples, PREDICT_SCHEDULER_CREDIT, 0, 1);
+    check_status(predict_scheduler_fit(&scheduler, NULL, samples, SAMPLES), 0);
+    cr_expect(isinf(scheduler.credit_s));
 }
 
-Test(law, scatter_does_not_hide_the_plain_laws, .timeout = 120)
+Test(scheduler, scatter_does_not_hide_the_plain_laws, .timeout = 120)
 {
-    predict_law_sample samples[SAMPLES];
+    predict_scheduler_sample samples[SAMPLES];
     unsigned fair = 0, credit = 0;
     for (unsigned seed = 0; seed < 100; seed++) {
-        predict_law law;
+        predict_scheduler scheduler;
         double error;
-        make(samples, PREDICT_LAW_FAIR, 0.1, seed);
-        check_status(predict_law_fit(&law, &error, samples, SAMPLES), 0);
-        fair += law.credit_s == 0;
+        make(samples, PREDICT_SCHEDULER_FAIR, 0.1, seed);
+        check_status(
+            predict_scheduler_fit(&scheduler, &error, samples, SAMPLES), 0);
+        fair += scheduler.credit_s == 0;
         cr_expect(error > 0.03 && error < 0.1, "%g", error);
-        make(samples, PREDICT_LAW_CREDIT, 0.1, seed);
-        check_status(predict_law_fit(&law, NULL, samples, SAMPLES), 0);
-        credit += isinf(law.credit_s);
+        make(samples, PREDICT_SCHEDULER_CREDIT, 0.1, seed);
+        check_status(predict_scheduler_fit(&scheduler, NULL, samples, SAMPLES),
+                     0);
+        credit += isinf(scheduler.credit_s);
     }
     cr_expect_geq(fair, 95);
     cr_expect_geq(credit, 95);
 }
 
 /* The best credit by trying very many. */
-static double tried(const predict_law_sample *samples, size_t count)
+static double tried(const predict_scheduler_sample *samples, size_t count)
 {
-    double best = 0, least = INFINITY;
+    double best = 0, min = INFINITY;
     for (int i = 0; i <= 100000; i++) {
-        predict_law law = {.credit_s = i * 1e-6};
+        predict_scheduler scheduler = {.credit_s = i * 1e-6};
         double sum = 0;
         for (size_t j = 0; j < count; j++) {
-            const predict_law_sample *s = &samples[j];
-            double off = (s->extra_s - predict_law_extra(law, s->busy_s,
-                                                         s->idle_s, s->load)) /
-                         (s->load * s->busy_s);
+            const predict_scheduler_sample *s = &samples[j];
+            double off =
+                (s->extra_s - predict_scheduler_extra(scheduler, s->busy_s,
+                                                      s->idle_s, s->load)) /
+                (s->load * s->busy_s);
             sum += off * off;
         }
-        if (sum < least) {
-            least = sum;
-            best = law.credit_s;
+        if (sum < min) {
+            min = sum;
+            best = scheduler.credit_s;
         }
     }
     return best;
 }
 
-Test(law, the_fit_is_the_least_squares, .timeout = 120)
+Test(scheduler, the_fit_is_the_least_squares, .timeout = 120)
 {
-    predict_law_sample samples[SAMPLES];
+    predict_scheduler_sample samples[SAMPLES];
     for (unsigned seed = 0; seed < 5; seed++) {
-        predict_law law;
-        make(samples, (predict_law){.credit_s = 0.004}, 0.2, seed);
-        check_status(predict_law_fit(&law, NULL, samples, SAMPLES), 0);
-        cr_expect(fabs(law.credit_s - tried(samples, SAMPLES)) < 2e-6,
-                  "%g, by trying %g", law.credit_s, tried(samples, SAMPLES));
+        predict_scheduler scheduler;
+        make(samples, (predict_scheduler){.credit_s = 0.004}, 0.2, seed);
+        check_status(predict_scheduler_fit(&scheduler, NULL, samples, SAMPLES),
+                     0);
+        cr_expect(fabs(scheduler.credit_s - tried(samples, SAMPLES)) < 2e-6,
+                  "%g, by trying %g", scheduler.credit_s,
+                  tried(samples, SAMPLES));
     }
 }
 
-Test(law, samples_that_do_not_tell_are_passed_over, .timeout = 120)
+Test(scheduler, samples_that_do_not_tell_are_passed_over, .timeout = 120)
 {
-    predict_law_sample samples[SAMPLES + 3];
-    predict_law law;
-    make(samples, (predict_law){.credit_s = 0.003}, 0, 1);
-    samples[SAMPLES] = (predict_law_sample){0.1, 0.1, 0, 0.05};
-    samples[SAMPLES + 1] = (predict_law_sample){0, 0.1, 1, 0.05};
-    samples[SAMPLES + 2] = (predict_law_sample){0.1, 0, 1, 5};
-    check_status(predict_law_fit(&law, NULL, samples, SAMPLES + 3), 0);
-    cr_expect(fabs(law.credit_s - 0.003) < 1e-9);
-    check_status(predict_law_fit(&law, NULL, samples + SAMPLES, 3),
+    predict_scheduler_sample samples[SAMPLES + 3];
+    predict_scheduler scheduler;
+    make(samples, (predict_scheduler){.credit_s = 0.003}, 0, 1);
+    samples[SAMPLES] = (predict_scheduler_sample){0.1, 0.1, 0, 0.05};
+    samples[SAMPLES + 1] = (predict_scheduler_sample){0, 0.1, 1, 0.05};
+    samples[SAMPLES + 2] = (predict_scheduler_sample){0.1, 0, 1, 5};
+    check_status(predict_scheduler_fit(&scheduler, NULL, samples, SAMPLES + 3),
+                 0);
+    cr_expect(fabs(scheduler.credit_s - 0.003) < 1e-9);
+    check_status(predict_scheduler_fit(&scheduler, NULL, samples + SAMPLES, 3),
                  PASTSET_EINVAL);
-    check_status(predict_law_fit(&law, NULL, NULL, 0), PASTSET_EINVAL);
+    check_status(predict_scheduler_fit(&scheduler, NULL, NULL, 0),
+                 PASTSET_EINVAL);
 }
 
 /* --- measured --- */
@@ -295,16 +319,17 @@ static const double measured[][4] = {
 
 #define MEASURED (sizeof(measured) / sizeof(*measured))
 
-Test(law, the_scheduler_of_linux_6_18_is_fair, .timeout = 120)
+Test(scheduler, the_scheduler_of_linux_6_18_is_fair, .timeout = 120)
 {
-    predict_law_sample samples[MEASURED];
-    predict_law law;
+    predict_scheduler_sample samples[MEASURED];
+    predict_scheduler scheduler;
     double error = 1;
     for (size_t i = 0; i < MEASURED; i++)
-        samples[i] =
-            (predict_law_sample){measured[i][0] / 1e3, measured[i][1] / 1e3,
-                                 measured[i][2], measured[i][3] / 1e3};
-    check_status(predict_law_fit(&law, &error, samples, MEASURED), 0);
-    cr_expect_eq(law.credit_s, 0);
+        samples[i] = (predict_scheduler_sample){
+            measured[i][0] / 1e3, measured[i][1] / 1e3, measured[i][2],
+            measured[i][3] / 1e3};
+    check_status(predict_scheduler_fit(&scheduler, &error, samples, MEASURED),
+                 0);
+    cr_expect_eq(scheduler.credit_s, 0);
     cr_expect_lt(error, 0.05);
 }

@@ -87,14 +87,14 @@ double made_random(uint64_t *seed)
     return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-uint64_t made_below(uint64_t *seed, uint64_t most)
+uint64_t made_below(uint64_t *seed, uint64_t max)
 {
-    return (uint64_t)(made_random(seed) * (double)most);
+    return (uint64_t)(made_random(seed) * (double)max);
 }
 
-#define MOST_STEPS 200
-#define MOST_ACTORS 64
-#define MOST_THREADS 6
+#define MAX_STEPS 200
+#define MAX_ACTORS 64
+#define MAX_THREADS 6
 
 /* Steps that are yet to be put into a profile: there, those of an actor follow
  * one another. */
@@ -104,9 +104,9 @@ typedef struct sketch {
     struct {
         uint32_t node;
         int64_t start_ns;
-        predict_step steps[MOST_STEPS];
+        predict_step steps[MAX_STEPS];
         size_t count;
-    } actors[MOST_ACTORS];
+    } actors[MAX_ACTORS];
     size_t count, threads;
 } sketch;
 
@@ -122,7 +122,7 @@ static void draw(sketch *s, size_t actor, uint32_t kind, uint32_t message)
     bool takes_time = kind == PREDICT_COMPUTE || kind == PREDICT_SLEEP;
     int64_t ns = takes_time ? some_time(s->seed) : 0;
 
-    cr_assert_lt(s->actors[actor].count, (size_t)MOST_STEPS);
+    cr_assert_lt(s->actors[actor].count, (size_t)MAX_STEPS);
     s->actors[actor].steps[s->actors[actor].count++] =
         (predict_step){kind, message, ns};
 }
@@ -173,7 +173,7 @@ static void draw_request(sketch *s, size_t from)
 
 static void draw_all(sketch *s)
 {
-    s->threads = s->count = 1 + made_below(s->seed, MOST_THREADS);
+    s->threads = s->count = 1 + made_below(s->seed, MAX_THREADS);
     for (size_t i = 0; i < s->threads; i++) {
         s->actors[i].node =
             (uint32_t)made_below(s->seed, s->profile->node_count);
@@ -223,15 +223,15 @@ predict_profile *made_random_profile(uint64_t *seed)
     return profile;
 }
 
-static predict_law some_law(uint64_t *seed)
+static predict_scheduler some_scheduler(uint64_t *seed)
 {
     switch (made_below(seed, 3)) {
     case 0:
-        return PREDICT_LAW_FAIR;
+        return PREDICT_SCHEDULER_FAIR;
     case 1:
-        return PREDICT_LAW_CREDIT;
+        return PREDICT_SCHEDULER_CREDIT;
     default:
-        return (predict_law){.credit_s = 0.001 * made_random(seed)};
+        return (predict_scheduler){.credit_s = 0.001 * made_random(seed)};
     }
 }
 
@@ -242,10 +242,11 @@ predict_scenario *made_random_scenario(const predict_profile *profile,
     predict_scenario *s;
     uint32_t places = 1 + (uint32_t)made_below(seed, profile->node_count);
 
-    check_status(predict_scenario_create(&s, profile, PREDICT_LAW_FAIR), 0);
+    check_status(predict_scenario_create(&s, profile, PREDICT_SCHEDULER_FAIR),
+                 0);
     for (size_t i = 0; i < profile->node_count; i++) {
         s->loads[i] = loads[made_below(seed, 5)];
-        s->laws[i] = some_law(seed);
+        s->schedulers[i] = some_scheduler(seed);
         s->speeds[i] = 0.5 + made_random(seed);
         s->places[i] = (uint32_t)made_below(seed, places);
         s->processors[i] = 1 + (uint32_t)made_below(seed, 3);

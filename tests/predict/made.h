@@ -19,7 +19,7 @@ void made_receive(predict_profile *profile, uint32_t message);
 
 /* A number of 0 to 1; `seed` moves on. */
 double made_random(uint64_t *seed);
-uint64_t made_below(uint64_t *seed, uint64_t most);
+uint64_t made_below(uint64_t *seed, uint64_t max);
 
 /* Threads that compute, sleep, send to one another and to some who serve, and
  * wait for replies; up to 5 nodes on up to 3 places. No two things happen at

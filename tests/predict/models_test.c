@@ -14,21 +14,21 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b) + 1e-9);
 }
 
-/* From 0 to `most`, now and then exactly 0. */
-static double some(double most)
+/* From 0 to `max`, now and then exactly 0. */
+static double some(double max)
 {
-    return rand() % 10 == 0 ? 0 : most * rand() / RAND_MAX;
+    return rand() % 10 == 0 ? 0 : max * rand() / RAND_MAX;
 }
 
-static predict_law some_law(void)
+static predict_scheduler some_scheduler(void)
 {
     switch (rand() % 3) {
     case 0:
-        return PREDICT_LAW_CREDIT;
+        return PREDICT_SCHEDULER_CREDIT;
     case 1:
-        return PREDICT_LAW_FAIR;
+        return PREDICT_SCHEDULER_FAIR;
     default:
-        return (predict_law){.credit_s = some(0.1)};
+        return (predict_scheduler){.credit_s = some(0.1)};
     }
 }
 
@@ -53,11 +53,13 @@ Test(models, a_node_without_load_takes_as_long_as_before, .timeout = 120)
 {
     for (int i = 0; i < MANY; i++) {
         double factor = 0, busy = 0.001 + some(1), idle = some(1);
-        check_status(predict_node_by_phases(&factor, busy, idle, 0, some_law()),
-                     0);
+        check_status(
+            predict_node_by_phases(&factor, busy, idle, 0, some_scheduler()),
+            0);
         cr_assert_eq(factor, 1);
-        check_status(predict_node_by_totals(&factor, busy, idle, 0, some_law()),
-                     0);
+        check_status(
+            predict_node_by_totals(&factor, busy, idle, 0, some_scheduler()),
+            0);
         cr_assert_eq(factor, 1);
     }
 }
@@ -66,11 +68,13 @@ Test(models, more_load_never_makes_a_node_faster, .timeout = 120)
 {
     for (int i = 0; i < MANY; i++) {
         double busy = 0.001 + some(1), idle = some(1), load = some(4);
-        predict_law law = some_law();
+        predict_scheduler scheduler = some_scheduler();
         double less = 0, more = 0;
-        check_status(predict_node_by_phases(&less, busy, idle, load, law), 0);
-        check_status(
-            predict_node_by_phases(&more, busy, idle, load + some(2), law), 0);
+        check_status(predict_node_by_phases(&less, busy, idle, load, scheduler),
+                     0);
+        check_status(predict_node_by_phases(&more, busy, idle, load + some(2),
+                                            scheduler),
+                     0);
         cr_assert_geq(less, 1);
         cr_assert(more >= less - 1e-12);
         cr_assert(less <= 1 + load + 1e-12, "more than its share is lost");
@@ -82,9 +86,10 @@ Test(models, credit_is_the_best_law_and_fair_the_worst, .timeout = 120)
     for (int i = 0; i < MANY; i++) {
         double busy = 0.001 + some(1), idle = some(1), load = some(4);
         double credit = 0, some_other = 0, fair = 0;
-        predict_node_by_phases(&credit, busy, idle, load, PREDICT_LAW_CREDIT);
-        predict_node_by_phases(&some_other, busy, idle, load, some_law());
-        predict_node_by_phases(&fair, busy, idle, load, PREDICT_LAW_FAIR);
+        predict_node_by_phases(&credit, busy, idle, load,
+                               PREDICT_SCHEDULER_CREDIT);
+        predict_node_by_phases(&some_other, busy, idle, load, some_scheduler());
+        predict_node_by_phases(&fair, busy, idle, load, PREDICT_SCHEDULER_FAIR);
         cr_assert(credit <= some_other + 1e-12 && some_other <= fair + 1e-12);
         cr_assert(near(credit, fmax(1, (load + 1) * busy / (busy + idle))));
         cr_assert(near(fair, 1 + load * busy / (busy + idle)));
@@ -95,15 +100,16 @@ Test(models, a_sequence_of_equal_phases_is_as_their_average, .timeout = 120)
 {
     for (int i = 0; i < MANY; i++) {
         predict_span spans[7];
-        predict_law law = some_law();
+        predict_scheduler scheduler = some_scheduler();
         double load = some(4), factor = 0, time_s = 0;
         spans[0] = (predict_span){0.001 + some(1), some(1)};
         for (int j = 1; j < 7; j++)
             spans[j] = spans[0];
         check_status(predict_node_by_phases(&factor, spans[0].busy_s,
-                                            spans[0].idle_s, load, law),
+                                            spans[0].idle_s, load, scheduler),
                      0);
-        check_status(predict_node_by_sequence(&time_s, spans, 7, load, law), 0);
+        check_status(
+            predict_node_by_sequence(&time_s, spans, 7, load, scheduler), 0);
         cr_assert(
             near(time_s, factor * 7 * (spans[0].busy_s + spans[0].idle_s)));
     }
@@ -116,8 +122,8 @@ Test(models, phases_of_different_kind_cost_more_than_their_average,
 {
     predict_span spans[] = {{10, 1}, {1, 10}};
     double time_s = 0, average = 0;
-    predict_node_by_sequence(&time_s, spans, 2, 1, PREDICT_LAW_CREDIT);
-    predict_node_by_totals(&average, 11, 11, 1, PREDICT_LAW_CREDIT);
+    predict_node_by_sequence(&time_s, spans, 2, 1, PREDICT_SCHEDULER_CREDIT);
+    predict_node_by_totals(&average, 11, 11, 1, PREDICT_SCHEDULER_CREDIT);
     cr_expect(near(time_s, 20 + 11)); /* 2 * 10, and 11 as before */
     cr_expect_eq(average, 1);
 }
@@ -185,7 +191,7 @@ Test(models, node_and_link_without_load_is_the_link, .timeout = 120)
         double added = some(5), time_s = 0;
         t.comp_s += 0.1;
         check_status(predict_node_and_link(&time_s, t, added, some(1), 0,
-                                           some_law(), 10),
+                                           some_scheduler(), 10),
                      0);
         cr_assert(near(time_s, sum(t) + added));
     }
@@ -195,12 +201,13 @@ Test(models, node_and_link_without_a_changed_link_is_the_node, .timeout = 120)
 {
     for (int i = 0; i < MANY; i++) {
         predict_times t = some_times();
-        predict_law law = some_law();
+        predict_scheduler scheduler = some_scheduler();
         double load = some(3), time_s = 0, factor = 0;
         t.comp_s += 0.1;
-        check_status(predict_node_and_link(&time_s, t, 0, 1, load, law, 1), 0);
+        check_status(
+            predict_node_and_link(&time_s, t, 0, 1, load, scheduler, 1), 0);
         check_status(predict_node_by_totals(&factor, t.comp_s + t.comm_s,
-                                            t.idle_s, load, law),
+                                            t.idle_s, load, scheduler),
                      0);
         cr_assert(near(time_s, factor * sum(t)));
     }
@@ -211,8 +218,8 @@ Test(models, communication_that_sleeps_is_not_slowed_by_the_load,
 {
     predict_times t = {4, 2, 1};
     double polls = 0, sleeps = 0;
-    predict_node_and_link(&polls, t, 3, 1, 1, PREDICT_LAW_FAIR, 1);
-    predict_node_and_link(&sleeps, t, 3, 0, 1, PREDICT_LAW_FAIR, 1);
+    predict_node_and_link(&polls, t, 3, 1, 1, PREDICT_SCHEDULER_FAIR, 1);
+    predict_node_and_link(&sleeps, t, 3, 0, 1, PREDICT_SCHEDULER_FAIR, 1);
     cr_expect(near(polls, 10 + 9)); /* busy: 4 + 2 + 3 */
     cr_expect(near(sleeps, 10 + 4));
 }
@@ -284,7 +291,7 @@ Test(models, both_is_each_where_the_other_is_not_changed, .timeout = 120)
 
 Test(models, numbers_that_make_no_sense_are_refused_by_name, .timeout = 120)
 {
-    const predict_law fair = PREDICT_LAW_FAIR;
+    const predict_scheduler fair = PREDICT_SCHEDULER_FAIR;
     const predict_wire good = {0.001, 1e6};
     const predict_span span = {1, NAN};
     const uint64_t size = 10;
@@ -294,9 +301,9 @@ Test(models, numbers_that_make_no_sense_are_refused_by_name, .timeout = 120)
     refused(predict_node_by_phases(&out, 1, NAN, 1, fair), "idle phase");
     refused(predict_node_by_phases(&out, 0, 0, 1, fair), "busy phase");
     refused(predict_node_by_phases(&out, 1, 1, -1, fair), "load");
-    refused(
-        predict_node_by_phases(&out, 1, 1, 1, (predict_law){.credit_s = NAN}),
-        "law");
+    refused(predict_node_by_phases(&out, 1, 1, 1,
+                                   (predict_scheduler){.credit_s = NAN}),
+            "law");
     refused(predict_node_by_totals(&out, INFINITY, 1, 1, fair), "busy time");
     refused(predict_node_by_totals(&out, 1, -2, 1, fair), "idle time");
     refused(predict_node_by_sequence(&out, &span, 1, 1, fair), "idle phase");

@@ -58,7 +58,8 @@ static void begin(void)
 {
     profile = profile_make();
     check_status(
-        predict_scenario_create(&scenario, profile, PREDICT_LAW_CREDIT), 0);
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_CREDIT),
+        0);
 }
 
 static void end(void)
@@ -69,14 +70,14 @@ static void end(void)
 
 TestSuite(predict, .init = begin, .fini = end, .timeout = 120);
 
-static const predict_answer *find(const char *model, const char *law)
+static const predict_answer *find(const char *model, const char *scheduler)
 {
     for (size_t i = 0; i < answers.count; i++) {
         if (strcmp(answers.all[i].model, model) == 0 &&
-            strcmp(answers.all[i].law, law) == 0)
+            strcmp(answers.all[i].scheduler, scheduler) == 0)
             return &answers.all[i];
     }
-    cr_assert_fail("there is no answer \"%s\" by law \"%s\"", model, law);
+    cr_assert_fail("there is no answer \"%s\" by law \"%s\"", model, scheduler);
     return NULL;
 }
 
@@ -137,7 +138,7 @@ Test(predict, the_papers_law_is_told_too_where_the_host_has_another)
     cr_expect(near(find("node by phases", "fair")->upper_s, 18));
     cr_expect(near(find("node by totals", "fair")->upper_s, 18));
     cr_expect(near(find("node by phases", "credit")->upper_s, 16));
-    cr_expect_str_eq(answers.all[answers.best].law, "fair");
+    cr_expect_str_eq(answers.all[answers.best].scheduler, "fair");
 }
 
 Test(predict, totals_are_left_out_for_bounded_laws)
@@ -148,7 +149,7 @@ Test(predict, totals_are_left_out_for_bounded_laws)
     cr_expect(near(find("node by sequence", "bounded:100ms")->upper_s, 17));
     for (size_t i = 0; i < answers.count; i++)
         cr_expect(strcmp(answers.all[i].model, "node by totals") != 0 ||
-                  strcmp(answers.all[i].law, "credit") == 0);
+                  strcmp(answers.all[i].scheduler, "credit") == 0);
 }
 
 Test(predict, a_slow_link_adds_what_its_messages_take_longer)
@@ -239,8 +240,8 @@ Test(predict, a_link_that_was_not_measured_is_refused)
 {
     profile->links[1].latency_s = profile->links[1].bandwidth = NAN;
     predict_scenario_free(scenario);
-    check_status(predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR),
-                 0);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR), 0);
     check_status(predict_scenario_link(scenario, "n1-n2=1mbit,1ms"), 0);
     check_status(predict_answer_all(&answers, scenario), PASTSET_EINVAL);
     check_error("n1-n2");
@@ -311,9 +312,9 @@ Test(predict, nodes_that_are_put_on_one_processor_compete)
 
 /* --- beside each other --- */
 
-static double some(double most)
+static double some(double max)
 {
-    return most * rand() / RAND_MAX;
+    return max * rand() / RAND_MAX;
 }
 
 Test(predict, bounds_are_in_order_and_the_fast_answer_is_the_best_one)
@@ -325,7 +326,7 @@ Test(predict, bounds_are_in_order_and_the_fast_answer_is_the_best_one)
         for (int j = 0; j < 3; j++) {
             scenario->loads[j] = rand() % 2 ? 0 : some(3);
             scenario->speeds[j] = rand() % 4 ? 1 : 0.25 + some(2);
-            scenario->laws[j].credit_s = rand() % 2 ? 0 : some(0.5);
+            scenario->schedulers[j].credit_s = rand() % 2 ? 0 : some(0.5);
         }
         for (int j = 0; j < 2; j++) {
             scenario->wires[j] = scenario->old[j];
@@ -352,7 +353,7 @@ Test(predict, terms_of_predictions_add_up_to_them)
     static const char *const nodes[] = {NULL, "n0=load:1", "*=load:2"};
     for (int i = 0; i < 9; i++) {
         predict_scenario_free(scenario);
-        predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR);
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR);
         ask(nodes[i % 3], NULL, links[i / 3]);
         for (size_t j = 0; j < answers.count; j++) {
             const predict_answer *a = &answers.all[j];
@@ -412,7 +413,8 @@ Test(predict, the_replay_is_the_answer_where_there_are_actors)
     predict_scenario *asked;
     const predict_answer *best = &answers.all[0];
     check_status(predict_profile_check(rounds), 0);
-    check_status(predict_scenario_create(&asked, rounds, PREDICT_LAW_FAIR), 0);
+    check_status(
+        predict_scenario_create(&asked, rounds, PREDICT_SCHEDULER_FAIR), 0);
     check_status(predict_scenario_node(asked, "n0=load:1"), 0);
     check_status(predict_scenario_link(asked, "n0-n1=500kB,3ms"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
@@ -432,12 +434,14 @@ Test(predict, what_the_replay_adds_is_added_to_the_measured_time)
     predict_profile *rounds = rounds_make();
     predict_scenario *asked;
     rounds->wall_ns *= 2; /* of which the actors know half */
-    check_status(predict_scenario_create(&asked, rounds, PREDICT_LAW_FAIR), 0);
+    check_status(
+        predict_scenario_create(&asked, rounds, PREDICT_SCHEDULER_FAIR), 0);
     check_status(predict_scenario_node(asked, "n1=load:1"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
     cr_expect(near(answers.all[answers.best].upper_s, 2 * 16.2 + 6));
     predict_scenario_free(asked);
-    check_status(predict_scenario_create(&asked, rounds, PREDICT_LAW_FAIR), 0);
+    check_status(
+        predict_scenario_create(&asked, rounds, PREDICT_SCHEDULER_FAIR), 0);
     check_status(predict_scenario_node(asked, "*=speed:2"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
     cr_expect(answers.all[answers.best].upper_s > 0);

@@ -10,23 +10,23 @@
 TestSuite(replay_eevdf, .timeout = 120, .fini = forget);
 
 /* How long the profile takes with a load on all nodes. */
-static double wall(predict_law law, double load)
+static double wall(predict_scheduler scheduler, double load)
 {
     predict_replay_free(replay);
     predict_scenario_free(scenario);
     replay = NULL;
     scenario = NULL;
     check_status(predict_profile_check(profile), 0);
-    check_status(predict_scenario_create(&scenario, profile, law), 0);
+    check_status(predict_scenario_create(&scenario, profile, scheduler), 0);
     for (size_t i = 0; i < profile->node_count; i++)
         scenario->loads[i] = load;
     run();
     return replay->wall_s;
 }
 
-static void within(double got, double want, double most)
+static void within(double got, double want, double max)
 {
-    cr_assert_float_eq(got, want, most, "%.12g, not %.12g", got, want);
+    cr_assert_float_eq(got, want, max, "%.12g, not %.12g", got, want);
 }
 
 /* The load runs from 0 on, and is first due at 4 ms. The thread, behind by then
@@ -42,7 +42,7 @@ Test(replay_eevdf, who_was_kept_waiting_is_served_at_once_later)
         if (i > 0)
             made_sleep(profile, steps_us[2 * i - 1] * US);
         made_compute(profile, steps_us[2 * i] * US);
-        within(wall(PREDICT_LAW_EEVDF, 1), ends_ms[i] / 1e3, 1e-12);
+        within(wall(PREDICT_SCHEDULER_EEVDF, 1), ends_ms[i] / 1e3, 1e-12);
     }
 }
 
@@ -53,7 +53,7 @@ Test(replay_eevdf, who_runs_stays_for_its_slice)
     profile = made_profile(1);
     made_actor(profile, 0, 1 * MS);
     made_compute(profile, 10 * MS);
-    within(wall((predict_law){.slice_s = 0.006}, 1), 0.026, 1e-12);
+    within(wall((predict_scheduler){.slice_s = 0.006}, 1), 0.026, 1e-12);
 }
 
 /* At 2 ms the load has had its 1.4 ms, but not 2.8. */
@@ -62,8 +62,8 @@ Test(replay_eevdf, who_wakes_up_after_the_slice_of_the_load_runs_at_once)
     profile = made_profile(1);
     made_actor(profile, 0, 2 * MS);
     made_compute(profile, 1 * MS);
-    within(wall((predict_law){.slice_s = 0.0014}, 1), 0.003, 1e-12);
-    within(wall((predict_law){.slice_s = 0.0028}, 1), 0.005, 1e-12);
+    within(wall((predict_scheduler){.slice_s = 0.0014}, 1), 0.003, 1e-12);
+    within(wall((predict_scheduler){.slice_s = 0.0028}, 1), 0.005, 1e-12);
 }
 
 /* The second one wakes up after 1 ms. It waits until the first one is done, or
@@ -83,9 +83,9 @@ Test(replay_eevdf, without_a_load_one_is_done_before_the_next_begins)
         made_sleep(profile, 20 * MS);
         made_actor(profile, 0, 1 * MS);
         made_compute(profile, cases[i].second_ms * MS);
-        within(wall(PREDICT_LAW_EEVDF, 0), (cases[i].done_ms + 20) / 1e3,
+        within(wall(PREDICT_SCHEDULER_EEVDF, 0), (cases[i].done_ms + 20) / 1e3,
                1e-12);
-        within(wall(PREDICT_LAW_FAIR, 0), (cases[i].fluid_ms + 20) / 1e3,
+        within(wall(PREDICT_SCHEDULER_FAIR, 0), (cases[i].fluid_ms + 20) / 1e3,
                1e-12);
         forget();
     }
@@ -99,7 +99,7 @@ Test(replay_eevdf, a_long_phase_is_shared_as_by_fair)
     made_actor(profile, 0, 0);
     made_compute(profile, 1000 * (int64_t)MS);
     for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++)
-        within(wall(PREDICT_LAW_EEVDF, loads[i]), 1 + loads[i],
+        within(wall(PREDICT_SCHEDULER_EEVDF, loads[i]), 1 + loads[i],
                (2 + 2 * loads[i]) * TICK_S);
 }
 
@@ -110,7 +110,7 @@ Test(replay_eevdf, threads_and_load_get_the_same_over_long_times)
         made_actor(profile, 0, i * MS);
         made_compute(profile, 1000 * (int64_t)MS);
     }
-    within(wall(PREDICT_LAW_EEVDF, 2), 5, 6 * TICK_S);
+    within(wall(PREDICT_SCHEDULER_EEVDF, 2), 5, 6 * TICK_S);
     check_near(replay->nodes[0].computing_s, 3);
     within(replay->nodes[0].shared_s, 12, 3 * 6 * TICK_S);
 }
@@ -129,9 +129,11 @@ Test(replay_eevdf, a_thread_of_short_phases_loses_what_fair_takes)
             made_compute(profile, busy_us[k] * US);
             made_sleep(profile, (int64_t)(made_random(&seed) * 10 * MS) + 1);
         }
-        fair = wall(PREDICT_LAW_FAIR, 1) - wall(PREDICT_LAW_FAIR, 0);
-        within(wall(PREDICT_LAW_EEVDF, 1) - wall(PREDICT_LAW_FAIR, 0), fair,
-               0.03 * fair + 2 * TICK_S);
+        fair =
+            wall(PREDICT_SCHEDULER_FAIR, 1) - wall(PREDICT_SCHEDULER_FAIR, 0);
+        within(wall(PREDICT_SCHEDULER_EEVDF, 1) -
+                   wall(PREDICT_SCHEDULER_FAIR, 0),
+               fair, 0.03 * fair + 2 * TICK_S);
         forget();
     }
 }
@@ -159,7 +161,7 @@ Test(replay_eevdf, who_serves_short_requests_is_not_kept_waiting)
         made_send(profile, 2 * i + 1);
     }
     alone = 200 * (3100 + 20) / 1e6;
-    within(wall(PREDICT_LAW_EEVDF, 1), alone, 4 * TICK_S);
+    within(wall(PREDICT_SCHEDULER_EEVDF, 1), alone, 4 * TICK_S);
 }
 
 /* Two nodes that wait for one another in turns: each wakes up all the time. */
@@ -182,9 +184,9 @@ Test(replay_eevdf, nodes_in_turns_lose_no_less_than_by_fair)
             made_send(profile, i);
         }
     }
-    fair = wall(PREDICT_LAW_FAIR, 1);
-    within(fair, 2 * wall(PREDICT_LAW_FAIR, 0), 1e-3);
-    cr_assert_geq(wall(PREDICT_LAW_EEVDF, 1), 0.97 * fair);
+    fair = wall(PREDICT_SCHEDULER_FAIR, 1);
+    within(fair, 2 * wall(PREDICT_SCHEDULER_FAIR, 0), 1e-3);
+    cr_assert_geq(wall(PREDICT_SCHEDULER_EEVDF, 1), 0.97 * fair);
 }
 
 static void check_same(const predict_replay *a, const predict_replay *b)
@@ -207,18 +209,18 @@ Test(replay_eevdf, gives_the_same_figures_each_time_and_loses_nobody)
         uint64_t stuck;
         double need = 0;
         profile = made_random_profile(&seed);
-        wall(PREDICT_LAW_FAIR, load);
+        wall(PREDICT_SCHEDULER_FAIR, load);
         stuck = replay->stuck;
         for (size_t k = 0; k < profile->node_count; k++)
             need += replay->nodes[k].computing_s;
-        wall(PREDICT_LAW_EEVDF, load);
+        wall(PREDICT_SCHEDULER_EEVDF, load);
         cr_assert_eq(replay->stuck, stuck);
         for (size_t k = 0; k < profile->node_count; k++)
             need -= replay->nodes[k].computing_s;
         check_near(need, 0);
         first = replay;
         replay = NULL;
-        wall(PREDICT_LAW_EEVDF, load);
+        wall(PREDICT_SCHEDULER_EEVDF, load);
         check_same(first, replay);
         predict_replay_free(first);
         forget();
@@ -234,32 +236,35 @@ Test(replay_eevdf, several_processors_and_other_laws_are_a_fluid)
         made_actor(profile, i, 0);
         made_compute(profile, 7 * MS);
     }
-    fair = wall(PREDICT_LAW_FAIR, 100);
-    within(wall(PREDICT_LAW_EEVDF, 100), fair, 1e-12);
+    fair = wall(PREDICT_SCHEDULER_FAIR, 100);
+    within(wall(PREDICT_SCHEDULER_EEVDF, 100), fair, 1e-12);
     profile->places[0].processors = profile->places[1].processors = 2;
-    fair = wall(PREDICT_LAW_FAIR, 3);
-    within(wall(PREDICT_LAW_EEVDF, 3), fair, 1e-12);
+    fair = wall(PREDICT_SCHEDULER_FAIR, 3);
+    within(wall(PREDICT_SCHEDULER_EEVDF, 3), fair, 1e-12);
 }
 
 Test(replay_eevdf, the_law_has_a_name_and_a_slice)
 {
     static const char *const wrong[] = {"eevdf:", "eevdf:0ms", "eevdf:3",
                                         "eevdf:-3ms", "Eevdf"};
-    predict_law law;
+    predict_scheduler scheduler;
     char text[32];
 
-    check_status(predict_law_parse(&law, "eevdf"), 0);
-    within(law.slice_s, 0.0028, 0);
-    cr_expect_str_eq(predict_law_text(law, text, sizeof(text)), "eevdf");
-    check_status(predict_law_parse(&law, "eevdf:1.4ms"), 0);
-    within(law.slice_s, 0.0014, 1e-12);
-    within(law.credit_s, 0, 0);
-    cr_expect_str_eq(predict_law_text(law, text, sizeof(text)), "eevdf:1.4ms");
-    within(predict_law_extra(law, 0.5, 7, 2), 1, 1e-12);
+    check_status(predict_scheduler_parse(&scheduler, "eevdf"), 0);
+    within(scheduler.slice_s, 0.0028, 0);
+    cr_expect_str_eq(predict_scheduler_text(scheduler, text, sizeof(text)),
+                     "eevdf");
+    check_status(predict_scheduler_parse(&scheduler, "eevdf:1.4ms"), 0);
+    within(scheduler.slice_s, 0.0014, 1e-12);
+    within(scheduler.credit_s, 0, 0);
+    cr_expect_str_eq(predict_scheduler_text(scheduler, text, sizeof(text)),
+                     "eevdf:1.4ms");
+    within(predict_scheduler_extra(scheduler, 0.5, 7, 2), 1, 1e-12);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-        check_status(predict_law_parse(&law, wrong[i]), PASTSET_EINVAL);
-    check_status(predict_law_parse(&law, "fair"), 0);
-    within(law.slice_s, 0, 0);
+        check_status(predict_scheduler_parse(&scheduler, wrong[i]),
+                     PASTSET_EINVAL);
+    check_status(predict_scheduler_parse(&scheduler, "fair"), 0);
+    within(scheduler.slice_s, 0, 0);
 }
 
 Test(replay_eevdf, a_slice_that_makes_no_sense_is_refused)
@@ -267,10 +272,10 @@ Test(replay_eevdf, a_slice_that_makes_no_sense_is_refused)
     profile = made_profile(1);
     made_actor(profile, 0, 0);
     made_compute(profile, MS);
-    wall(PREDICT_LAW_FAIR, 1);
+    wall(PREDICT_SCHEDULER_FAIR, 1);
     predict_replay_free(replay);
     replay = NULL;
-    scenario->laws[0].slice_s = NAN;
+    scenario->schedulers[0].slice_s = NAN;
     check_status(predict_replay_run(&replay, scenario), PASTSET_EINVAL);
     check_error("n0");
 }

@@ -88,7 +88,8 @@ static void begin(slow_state *x, size_t index, double ns)
     if (a->serves)
         rested = somebody_serves(x, node) ? x->now : x->served[node];
     if (load > 0 && x->now > rested)
-        a->credit = fmin((x->now - rested) / load, x->s->laws[node].credit_s);
+        a->credit =
+            fmin((x->now - rested) / load, x->s->schedulers[node].credit_s);
     a->need = ns * 1e-9 / x->s->speeds[node];
     a->what = COMPUTING;
     x->out.computing_s[node] += a->need;
@@ -206,26 +207,26 @@ static void pass(slow_state *x, size_t i, double rate, double time)
 
 static bool proceed(slow_state *x, double *rates)
 {
-    double least = INFINITY;
+    double min = INFINITY;
 
     for (size_t i = 0; i < x->p->actor_count; i++) {
         rates[i] = rate_of(x, i);
-        least = fmin(least, missing(x, i, rates[i]));
+        min = fmin(min, missing(x, i, rates[i]));
     }
-    if (isinf(least))
+    if (isinf(min))
         return false;
     /* What is due by then has come by then, for all rounding. */
     for (size_t i = 0; i < x->p->actor_count; i++) {
         if (x->actors[i].what == ASLEEP &&
-            x->actors[i].until < x->now + least + 1e-13)
+            x->actors[i].until < x->now + min + 1e-13)
             x->actors[i].until = 0;
         if (x->actors[i].what == WAITING &&
-            *awaited(x, i) < x->now + least + 1e-13)
+            *awaited(x, i) < x->now + min + 1e-13)
             *awaited(x, i) = 0;
     }
-    x->now += least;
+    x->now += min;
     for (size_t i = 0; i < x->p->actor_count; i++)
-        pass(x, i, rates[i], least);
+        pass(x, i, rates[i], min);
     return true;
 }
 

@@ -12,8 +12,8 @@ TestSuite(replay, .timeout = 120, .fini = forget);
 static void as_measured(void)
 {
     check_status(predict_profile_check(profile), 0);
-    check_status(predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR),
-                 0);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR), 0);
 }
 
 /* A profile of one node, one processor, and these actors who only compute. */
@@ -148,7 +148,7 @@ Test(replay, follows_the_law_of_the_node)
         double extra = fmax(0, load * busy - fmin(idle, load * credit));
         phases(10, busy, idle);
         scenario->loads[0] = load;
-        scenario->laws[0].credit_s = credit;
+        scenario->schedulers[0].credit_s = credit;
         run();
         check_near(replay->wall_s, 10 * (busy + idle + extra));
         check_near(replay->nodes[0].shared_s, 10 * extra);
@@ -168,7 +168,7 @@ Test(replay, lets_those_who_slept_share_among_themselves_first)
     scenario->loads[0] = 1;
     run();
     check_near(replay->wall_s, 0.010 + 3 * 0.004);
-    scenario->laws[0] = PREDICT_LAW_CREDIT;
+    scenario->schedulers[0] = PREDICT_SCHEDULER_CREDIT;
     run();
     check_near(replay->wall_s, 0.010 + 2 * 0.004);
 }
@@ -184,12 +184,12 @@ Test(replay, serves_who_slept_before_who_did_not)
     made_send(profile, made_message(profile, 0, 0, 1));
     as_measured();
     scenario->loads[0] = 1;
-    scenario->laws[0] = PREDICT_LAW_CREDIT;
+    scenario->schedulers[0] = PREDICT_SCHEDULER_CREDIT;
     run();
     /* The first one gets 5 by 10, nothing until 14, then a half of the time. */
     check_near(replay->wall_s, 0.014 + 2 * 0.095);
     check_near(replay->nodes[0].shared_s, 0.014 + 2 * 0.095 - 0.100);
-    scenario->laws[0].credit_s = 0.002;
+    scenario->schedulers[0].credit_s = 0.002;
     run();
     /* 2 of the 4 go first; then, from 12 on, a third for each until 18. */
     check_near(replay->wall_s, 0.018 + 2 * (0.095 - 0.002));
@@ -205,7 +205,7 @@ Test(replay, keeps_a_credit_while_the_actor_goes_on)
     made_compute(profile, 8 * MS);
     as_measured();
     scenario->loads[0] = 1;
-    scenario->laws[0] = PREDICT_LAW_CREDIT;
+    scenario->schedulers[0] = PREDICT_SCHEDULER_CREDIT;
     run();
     /* 10 of the 12 are served first. */
     check_near(replay->wall_s, 0.010 + 0.010 + 2 * 0.002);
@@ -229,7 +229,7 @@ Test(replay, counts_the_sleep_of_who_serves_from_the_last_request)
     }
     as_measured();
     scenario->loads[1] = 1;
-    scenario->laws[1] = PREDICT_LAW_CREDIT;
+    scenario->schedulers[1] = PREDICT_SCHEDULER_CREDIT;
     run();
     /* The first one had slept for 10, and has done at 18; the second comes at
      * 20, with a credit of 2. */
@@ -451,9 +451,9 @@ Test(replay, refuses_conditions_that_make_no_sense)
         refused("node n0");
         scenario->speeds[0] = 1;
     }
-    scenario->laws[0].credit_s = NAN;
+    scenario->schedulers[0].credit_s = NAN;
     refused("node n0");
-    scenario->laws[0].credit_s = 0;
+    scenario->schedulers[0].credit_s = 0;
     scenario->processors[1] = 0;
     refused("node n1");
     scenario->processors[1] = 1;

@@ -11,16 +11,16 @@
 /* How long each round takes: the slowest node and its message. */
 static int64_t round_ns(const ring *r)
 {
-    int64_t most = 0;
+    int64_t max = 0;
 
     for (uint32_t i = 0; i < r->nodes; i++) {
         int64_t ns =
             r->busy_ns[i] +
             (int64_t)(1e9 * (LATENCY_S + (double)r->bytes[i] / BANDWIDTH));
-        if (ns > most)
-            most = ns;
+        if (ns > max)
+            max = ns;
     }
-    return most;
+    return max;
 }
 
 static void add_node(predict_profile *p, const ring *r, uint32_t i)

@@ -26,7 +26,7 @@ Test(condition, tells_what_was_said_and_what_was_not)
         unsigned told;
     } said[] = {
         {"n0=load:0", PREDICT_LOAD},
-        {"n0=law:fair", PREDICT_LAW},
+        {"n0=law:fair", PREDICT_SCHEDULER},
         {"n0=speed:1", PREDICT_SPEED},
         {"n0=speed:1,load:0,law:credit", PREDICT_OF_NODES},
         {"n0-n1=1mbit", PREDICT_BANDWIDTH},
@@ -50,8 +50,8 @@ Test(condition, of_a_node_has_load_law_and_speed)
 {
     check_status(parse("n1=load:1.5,law:eevdf:2ms,speed:.5"), 0);
     cr_expect_eq(c.load, 1.5);
-    cr_expect_eq(c.law.credit_s, 0);
-    cr_expect_eq(c.law.slice_s, 2e-3);
+    cr_expect_eq(c.scheduler.credit_s, 0);
+    cr_expect_eq(c.scheduler.slice_s, 2e-3);
     cr_expect_eq(c.speed, 0.5);
     for (uint32_t i = 0; i < COUNT(names); i++)
         cr_expect_eq(predict_condition_of_node(&c, i), i == 1);

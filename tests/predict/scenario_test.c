@@ -30,8 +30,8 @@ static predict_scenario *scenario;
 static void begin(void)
 {
     profile = profile_make();
-    check_status(predict_scenario_create(&scenario, profile, PREDICT_LAW_FAIR),
-                 0);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR), 0);
 }
 
 static void end(void)
@@ -47,7 +47,7 @@ Test(scenario, begins_as_it_was_measured)
     for (int i = 0; i < 4; i++) {
         cr_expect_eq(scenario->loads[i], 0);
         cr_expect_eq(scenario->speeds[i], 1);
-        cr_expect_eq(scenario->laws[i].credit_s, 0);
+        cr_expect_eq(scenario->schedulers[i].credit_s, 0);
     }
     cr_expect_eq(scenario->wires[0].latency_s, 1e-4);
     cr_expect_eq(scenario->old[0].bandwidth, 1e7);
@@ -68,23 +68,23 @@ Test(scenario, a_node_gets_load_law_and_speed)
     check_status(
         predict_scenario_node(scenario, "n1=load:1.5,law:credit,speed:0.5"), 0);
     cr_expect_eq(scenario->loads[1], 1.5);
-    cr_expect(isinf(scenario->laws[1].credit_s));
+    cr_expect(isinf(scenario->schedulers[1].credit_s));
     cr_expect_eq(scenario->speeds[1], 0.5);
     cr_expect_eq(scenario->loads[0], 0);
     check_status(predict_scenario_node(scenario, "n1=law:bounded:6ms"), 0);
-    cr_expect_eq(scenario->laws[1].credit_s, 0.006);
+    cr_expect_eq(scenario->schedulers[1].credit_s, 0.006);
     cr_expect_eq(scenario->loads[1], 1.5, "what was told before stays");
 }
 
 Test(scenario, a_law_is_replaced_as_a_whole)
 {
     check_status(predict_scenario_node(scenario, "*=law:eevdf:2ms"), 0);
-    cr_expect_eq(scenario->laws[2].slice_s, 2e-3);
+    cr_expect_eq(scenario->schedulers[2].slice_s, 2e-3);
     check_status(predict_scenario_node(scenario, "n0=law:fair"), 0);
     check_status(predict_scenario_node(scenario, "n1=law:credit"), 0);
-    cr_expect_eq(scenario->laws[0].slice_s, 0);
-    cr_expect_eq(scenario->laws[1].slice_s, 0);
-    cr_expect_eq(scenario->laws[2].slice_s, 2e-3);
+    cr_expect_eq(scenario->schedulers[0].slice_s, 0);
+    cr_expect_eq(scenario->schedulers[1].slice_s, 0);
+    cr_expect_eq(scenario->schedulers[2].slice_s, 2e-3);
 }
 
 Test(scenario, a_star_is_all_nodes)

@@ -23,13 +23,14 @@ static void print_nodes(const table1_row *row)
     double factor = 0;
     if (!predict_node_by_phases(&factor, row->busy_phase_ms / 1e3,
                                 row->idle_phase_ms / 1e3, 1,
-                                PREDICT_LAW_CREDIT))
+                                PREDICT_SCHEDULER_CREDIT))
         line("5", row->name, "credit by phases", 100 * factor);
     if (!predict_node_by_totals(&factor, t.comp_s + t.comm_s, t.idle_s, 1,
-                                PREDICT_LAW_CREDIT))
+                                PREDICT_SCHEDULER_CREDIT))
         line("5", row->name, "credit by totals", 100 * factor);
     if (!predict_node_by_phases(&factor, row->busy_phase_ms / 1e3,
-                                row->idle_phase_ms / 1e3, 1, PREDICT_LAW_FAIR))
+                                row->idle_phase_ms / 1e3, 1,
+                                PREDICT_SCHEDULER_FAIR))
         line("5", row->name, "fair by phases", 100 * factor);
     if (!predict_all_nodes(&b, t, 1)) {
         line("6", row->name, "lower bound", 100 * b.lower_s / row->wall_s);
@@ -63,9 +64,10 @@ static void print_patterns(void)
     for (int i = 0; i < 3; i++) {
         double busy_s = cases[i].busy_ms / 1e3;
         double idle_s = cases[i].idle_ms / 1e3;
-        double credit =
-            predict_law_extra(PREDICT_LAW_CREDIT, busy_s, idle_s, 1);
-        double fair = predict_law_extra(PREDICT_LAW_FAIR, busy_s, idle_s, 1);
+        double credit = predict_scheduler_extra(PREDICT_SCHEDULER_CREDIT,
+                                                busy_s, idle_s, 1);
+        double fair =
+            predict_scheduler_extra(PREDICT_SCHEDULER_FAIR, busy_s, idle_s, 1);
         line("4", cases[i].name, "busy", cases[i].busy_ms);
         line("4", cases[i].name, "idle", cases[i].idle_ms);
         line("4", cases[i].name, "extra by credit", credit * 1e3);

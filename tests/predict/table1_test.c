@@ -26,7 +26,7 @@ Test(table1, one_node_by_phases, .timeout = 120)
         double factor = 0;
         check_status(predict_node_by_phases(&factor, row->busy_phase_ms / 1e3,
                                             row->idle_phase_ms / 1e3, 1,
-                                            PREDICT_LAW_CREDIT),
+                                            PREDICT_SCHEDULER_CREDIT),
                      0);
         three(row, "the factor", factor, row->by_phases);
     }
@@ -39,7 +39,8 @@ Test(table1, one_node_by_totals, .timeout = 120)
         predict_times t = table1_times(row);
         double factor = 0;
         check_status(predict_node_by_totals(&factor, t.comp_s + t.comm_s,
-                                            t.idle_s, 1, PREDICT_LAW_CREDIT),
+                                            t.idle_s, 1,
+                                            PREDICT_SCHEDULER_CREDIT),
                      0);
         three(row, "the factor", factor, row->by_totals);
     }
@@ -100,7 +101,7 @@ Test(table1, one_node_and_one_link, .timeout = 120)
         double time_s = 0;
         check_status(predict_node_and_link(&time_s, table1_times(row),
                                            row->added_s, 1, 1,
-                                           PREDICT_LAW_CREDIT, 100),
+                                           PREDICT_SCHEDULER_CREDIT, 100),
                      0);
         four(row, "the factor", time_s / row->wall_s, row->both);
     }
@@ -126,7 +127,7 @@ static predict_answers answers_of(const predict_profile *p, const char *node,
 {
     static predict_answers answers; /* large */
     predict_scenario *s;
-    check_status(predict_scenario_create(&s, p, PREDICT_LAW_CREDIT), 0);
+    check_status(predict_scenario_create(&s, p, PREDICT_SCHEDULER_CREDIT), 0);
     if (node)
         check_status(predict_scenario_node(s, node), 0);
     if (link)
@@ -156,7 +157,7 @@ Test(table1, a_profile_with_one_loaded_node, .timeout = 120)
         const predict_answer *phases = find(&a, "node by phases");
         const predict_answer *totals = find(&a, "node by totals");
         cr_expect_eq(&a.all[a.best], phases);
-        cr_expect_str_eq(phases->law, "credit");
+        cr_expect_str_eq(phases->scheduler, "credit");
         three(row, "by phases", phases->upper_s / row->wall_s, row->by_phases);
         three(row, "by totals", totals->upper_s / row->wall_s, row->by_totals);
         /* All phases are alike. */

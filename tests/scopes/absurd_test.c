@@ -51,7 +51,7 @@ Test(absurd, seconds_of_a_critical_path_are_not_told_one_by_one)
     int64_t sum = 0;
 
     told_made(&t, sum_map, events, SIZE(events));
-    t.subject.each = true;
+    t.view_input.each = true;
     table = told_view(&t, "critical-path");
     cr_assert_lt(scopes_table_rows(table), 3000000);
     for (size_t i = 0; i < scopes_table_rows(table); i++)
@@ -82,7 +82,7 @@ Test(absurd, times_do_no_harm_to_any_view)
     for (size_t i = 0; scopes_view_at(i); i++) {
         const scopes_view *view = scopes_view_at(i);
         for (int each = 0; each <= (view->each != NULL); each++) {
-            t.subject.each = each;
+            t.view_input.each = each;
             scopes_table_destroy(told_view(&t, view->name));
         }
     }

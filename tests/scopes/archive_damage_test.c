@@ -42,10 +42,10 @@ Test(archive_damage, loses_one_block_when_its_head_is_damaged_and_says_which)
     archive_write(4); /* a b a b a b a b */
     byte_flip(offset_of(2) + 30);
     a = archive_open();
-    cr_assert_eq(lane_check(a, "a", 1), 3 * BLOCK);
-    cr_assert_eq(lane_check(a, "b", 2), 4 * BLOCK);
+    cr_assert_eq(stream_check(a, "a", 1), 3 * BLOCK);
+    cr_assert_eq(stream_check(a, "b", 2), 4 * BLOCK);
     check_problem(a, "are damaged");
-    check_problem(a, "lost by damage: 16384 tuples of lane a from 16384 to "
+    check_problem(a, "lost by damage: 16384 tuples of stream a from 16384 to "
                      "32767");
     scopes_archive_free(a);
 }
@@ -60,10 +60,10 @@ Test(archive_damage, loses_one_block_when_its_content_is_damaged_and_says_which)
     a = archive_open();
     cr_assert_str_eq(scopes_archive_problem(a), "");
     check_status(scopes_archive_read(a, 3, events), PASTSET_EFORMAT);
-    check_error("16384 tuples of lane b from 16384 on are lost");
-    check_problem(a, "16384 tuples of lane b from 16384 on are lost");
-    cr_assert_eq(lane_check(a, "a", 1), 3 * BLOCK);
-    cr_assert_eq(lane_check(a, "b", 2), 2 * BLOCK);
+    check_error("16384 tuples of stream b from 16384 on are lost");
+    check_problem(a, "16384 tuples of stream b from 16384 on are lost");
+    cr_assert_eq(stream_check(a, "a", 1), 3 * BLOCK);
+    cr_assert_eq(stream_check(a, "b", 2), 2 * BLOCK);
     scopes_archive_free(a);
     free(events);
 }
@@ -79,8 +79,8 @@ Test(archive_damage, tells_damage_from_what_was_missed)
     check_status(scopes_archive_close(w), 0);
     byte_flip(offset_of(1) + 50);
     a = archive_open();
-    cr_assert_eq(lane_check(a, "a", 1), 200);
-    check_problem(a, "lost by damage: 100 tuples of lane a from 100 to 349");
+    cr_assert_eq(stream_check(a, "a", 1), 200);
+    check_problem(a, "lost by damage: 100 tuples of stream a from 100 to 349");
     scopes_archive_free(a);
 }
 
@@ -93,7 +93,7 @@ Test(archive_damage, survives_a_flip_of_any_byte)
         append(w, "a", i * 5, 5, 1);
         check_status(scopes_archive_flush(w), 0);
     }
-    check_status(scopes_archive_end_lane(w, "a", 30, 2), 0);
+    check_status(scopes_archive_end_stream(w, "a", 30, 2), 0);
     check_status(scopes_archive_close(w), 0);
     all = file_bytes();
     for (size_t i = 0; i < all.count; i++) {
@@ -106,7 +106,7 @@ Test(archive_damage, survives_a_flip_of_any_byte)
             cr_assert_lt(i, 24, "byte %zu: %s", i, pastset_error());
             continue;
         }
-        cr_assert_geq(lane_check(a, "a", 1), 25, "byte %zu", i);
+        cr_assert_geq(stream_check(a, "a", 1), 25, "byte %zu", i);
         cr_assert(*scopes_archive_problem(a), "byte %zu: no word of it", i);
         scopes_archive_free(a);
     }
@@ -136,7 +136,7 @@ Test(archive_damage, survives_being_cut_anywhere)
             whole += cut >= ends[i];
         a = archive_open();
         if (whole)
-            cr_assert_eq(lane_check(a, "a", 1), whole * 5, "cut at %zu", cut);
+            cr_assert_eq(stream_check(a, "a", 1), whole * 5, "cut at %zu", cut);
         else
             cr_assert_eq(scopes_archive_blocks(a), 0);
         if (cut != ARCHIVE_HEAD_BYTES && (!whole || cut != ends[whole - 1]))
@@ -157,9 +157,9 @@ Test(archive_damage, knows_a_tail_of_zeros)
     file_put(all.data, all.count);
     free(all.data);
     a = archive_open(); /* the head of the last block is good */
-    cr_assert_eq(lane_check(a, "a", 1), 2 * BLOCK);
-    cr_assert_eq(lane_check(a, "b", 2), BLOCK);
-    check_problem(a, "tuples of lane b from 16384 on are lost");
+    cr_assert_eq(stream_check(a, "a", 1), 2 * BLOCK);
+    cr_assert_eq(stream_check(a, "b", 2), BLOCK);
+    check_problem(a, "tuples of stream b from 16384 on are lost");
     scopes_archive_free(a);
 
     all = file_bytes();
@@ -193,8 +193,8 @@ Test(archive_damage, is_continued_over_a_damaged_tail)
     check_status(scopes_archive_close(w), 0);
     a = archive_open();
     cr_assert_str_eq(scopes_archive_problem(a), "");
-    cr_assert_eq(lane_check(a, "a", 1), 3 * BLOCK);
-    cr_assert_eq(lane_check(a, "b", 2), 2 * BLOCK + 17);
+    cr_assert_eq(stream_check(a, "a", 1), 3 * BLOCK);
+    cr_assert_eq(stream_check(a, "b", 2), 2 * BLOCK + 17);
     scopes_archive_free(a);
 }
 
@@ -216,8 +216,8 @@ Test(archive_damage, is_not_seen_where_a_tail_is_written_over_meanwhile)
     check_status(scopes_archive_close(goes_on), 0);
     check_status(scopes_archive_refresh(a), 0);
     cr_expect_str_eq(scopes_archive_problem(a), "");
-    cr_expect_eq(lane_check(a, "a", 1), BLOCK);
-    cr_expect_eq(lane_check(a, "b", 2), 15);
+    cr_expect_eq(stream_check(a, "a", 1), BLOCK);
+    cr_expect_eq(stream_check(a, "b", 2), 15);
     scopes_archive_free(a);
     free(all.data);
 }
@@ -254,7 +254,7 @@ Test(archive_damage, is_opened_without_its_head)
     a = archive_open();
     check_problem(a, "its head is damaged");
     cr_assert_str_eq(scopes_archive_host(a), "");
-    cr_assert_eq(lane_check(a, "a", 1), BLOCK);
+    cr_assert_eq(stream_check(a, "a", 1), BLOCK);
     scopes_archive_free(a);
 }
 
@@ -302,8 +302,8 @@ Test(archive_damage, finds_its_indexes_though_the_end_is_cut_off)
     cr_assert_lt(scopes_archive_read_bytes(a),
                  2 * (1 << 20)); /* it had to look for a head */
     cr_assert_gt(scopes_archive_blocks(a), 5900);
-    lane_check(a, "a", 1);
-    lane_check(a, "b", 2);
+    stream_check(a, "a", 1);
+    stream_check(a, "b", 2);
     scopes_archive_free(a);
 }
 
@@ -317,8 +317,8 @@ Test(archive_damage, sees_damage_of_blocks_that_it_found_by_an_index)
     at = offset_of(100);
     byte_flip(at + ARCHIVE_BLOCK_BYTES + 20);
     a = archive_open();
-    cr_assert_eq(lane_check(a, "a", 1), 7495);
-    check_problem(a, "5 tuples of lane a from 250 on are lost");
+    cr_assert_eq(stream_check(a, "a", 1), 7495);
+    check_problem(a, "5 tuples of stream a from 250 on are lost");
     scopes_archive_free(a);
 }
 
@@ -368,9 +368,9 @@ Test(archive_damage, keeps_whole_blocks_on_a_full_disk_and_goes_on_later)
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
     a = archive_open();
     cr_assert_str_eq(scopes_archive_problem(a), "");
-    next = lane_check(a, "a", 1);
+    next = stream_check(a, "a", 1);
     cr_assert_gt(next, 0);
-    cr_assert_eq(next, scopes_archive_lane_at(a, 0)->next);
+    cr_assert_eq(next, scopes_archive_stream_at(a, 0)->next);
     scopes_archive_free(a);
 
     w = writer_open();
@@ -378,16 +378,16 @@ Test(archive_damage, keeps_whole_blocks_on_a_full_disk_and_goes_on_later)
     append(w, "a", next, 2 * BLOCK, 1);
     check_status(scopes_archive_close(w), 0);
     a = archive_open();
-    cr_assert_eq(lane_check(a, "a", 1), next + 2 * BLOCK);
+    cr_assert_eq(stream_check(a, "a", 1), next + 2 * BLOCK);
     scopes_archive_free(a);
 }
 
 /* What follows a full disk: the tuples come again, in other pieces, and the
  * oldest of them are gone by then. */
-static int on_disk_with_room_again(void)
+static int on_disk_with_capacity_again(void)
 {
     struct rlimit full = {400000, RLIM_INFINITY};
-    struct rlimit room = {RLIM_INFINITY, RLIM_INFINITY};
+    struct rlimit capacity = {RLIM_INFINITY, RLIM_INFINITY};
     eventspace_trace *events = events_make(0, 40 * BLOCK, 1);
     scopes_archive_writer *w;
     uint64_t next;
@@ -399,7 +399,7 @@ static int on_disk_with_room_again(void)
     if (scopes_archive_append(w, "a", 0, events, 40 * BLOCK) != PASTSET_ENOSPC)
         return 2;
     next = scopes_archive_next(w, "a");
-    if (next < 1000 || setrlimit(RLIMIT_FSIZE, &room))
+    if (next < 1000 || setrlimit(RLIMIT_FSIZE, &capacity))
         return 3;
     if (scopes_archive_append(w, "a", 100, events + 100, 50) != 0 ||
         scopes_archive_next(w, "a") != next)
@@ -423,13 +423,13 @@ Test(archive_damage, goes_on_when_a_full_disk_has_room_with_what_is_left)
     pid_t pid = fork();
 
     if (pid == 0)
-        _exit(on_disk_with_room_again());
+        _exit(on_disk_with_capacity_again());
     cr_assert_eq(waitpid(pid, &status, 0), pid);
     cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d",
               WEXITSTATUS(status));
     a = archive_open();
     cr_assert_str_eq(scopes_archive_problem(a), "");
-    cr_assert_eq(lane_check(a, "a", 1), scopes_archive_lane_at(a, 0)->next);
-    cr_assert_eq(scopes_archive_lane_at(a, 0)->next % BLOCK, 500);
+    cr_assert_eq(stream_check(a, "a", 1), scopes_archive_stream_at(a, 0)->next);
+    cr_assert_eq(scopes_archive_stream_at(a, 0)->next % BLOCK, 500);
     scopes_archive_free(a);
 }

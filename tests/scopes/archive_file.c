@@ -36,11 +36,11 @@ eventspace_trace *events_make(uint64_t from, size_t count, uint32_t thread)
     return events;
 }
 
-void append(scopes_archive_writer *w, const char *lane, uint64_t from,
+void append(scopes_archive_writer *w, const char *stream, uint64_t from,
             size_t count, uint32_t thread)
 {
     eventspace_trace *events = events_make(from, count, thread);
-    check_status(scopes_archive_append(w, lane, from, events, count), 0);
+    check_status(scopes_archive_append(w, stream, from, events, count), 0);
     free(events);
 }
 
@@ -73,13 +73,13 @@ void archive_write(size_t blocks)
     check_status(scopes_archive_close(w), 0);
 }
 
-/* Reads a lane, and checks that each tuple is the one of its index. Gives how
+/* Reads a stream, and checks that each tuple is the one of its index. Gives how
  * many good ones there were. */
-uint64_t lane_check(scopes_archive *a, const char *name, uint32_t thread)
+uint64_t stream_check(scopes_archive *a, const char *name, uint32_t thread)
 {
     static eventspace_trace events[BLOCK];
-    size_t lane = scopes_archive_find(a, name), count;
-    const uint32_t *blocks = scopes_archive_lane_blocks(a, lane, &count);
+    size_t stream = scopes_archive_find(a, name), count;
+    const uint32_t *blocks = scopes_archive_stream_blocks(a, stream, &count);
     uint64_t next = 0, sum = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -97,7 +97,7 @@ uint64_t lane_check(scopes_archive *a, const char *name, uint32_t thread)
         }
         sum += b->count;
     }
-    cr_assert_eq(sum, scopes_archive_lane_at(a, lane)->tuples);
+    cr_assert_eq(sum, scopes_archive_stream_at(a, stream)->tuples);
     return sum;
 }
 
@@ -157,6 +157,6 @@ void small_blocks_write(uint64_t blocks, int writers)
 void check_small_blocks(scopes_archive *a, uint64_t blocks)
 {
     cr_assert_eq(scopes_archive_blocks(a), 2 * blocks);
-    cr_assert_eq(lane_check(a, "a", 1), 5 * blocks);
-    cr_assert_eq(lane_check(a, "b", 2), 5 * blocks);
+    cr_assert_eq(stream_check(a, "a", 1), 5 * blocks);
+    cr_assert_eq(stream_check(a, "b", 2), 5 * blocks);
 }

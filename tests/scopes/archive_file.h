@@ -18,22 +18,22 @@ uint64_t mixed(uint64_t x);
 eventspace_trace event_at(uint64_t index, uint32_t thread);
 /* To be freed. */
 eventspace_trace *events_make(uint64_t from, size_t count, uint32_t thread);
-void append(scopes_archive_writer *w, const char *lane, uint64_t from,
+void append(scopes_archive_writer *w, const char *stream, uint64_t from,
             size_t count, uint32_t thread);
 
 const char *file(void);
 scopes_archive_writer *writer_open(void);
 scopes_archive *archive_open(void);
-/* An archive of the lanes "a" (thread 1) and "b" (thread 2) with so many full
+/* An archive of the streams "a" (thread 1) and "b" (thread 2) with so many full
  * blocks in each, in turns. */
 void archive_write(size_t blocks);
 /* The same with blocks of five tuples, written by so many writers after each
- * other. `check` wants so many blocks of each lane, of all writers. */
+ * other. `check` wants so many blocks of each stream, of all writers. */
 void small_blocks_write(uint64_t blocks, int writers);
 void check_small_blocks(scopes_archive *a, uint64_t blocks);
-/* Reads a lane, and checks that each tuple is the one of its index. Gives how
+/* Reads a stream, and checks that each tuple is the one of its index. Gives how
  * many good ones there were. */
-uint64_t lane_check(scopes_archive *a, const char *name, uint32_t thread);
+uint64_t stream_check(scopes_archive *a, const char *name, uint32_t thread);
 
 typedef struct file_content {
     unsigned char *data;

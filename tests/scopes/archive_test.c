@@ -13,11 +13,11 @@ TestSuite(archive, .init = scratch_make, .fini = scratch_remove,
 
 static void check_round_trip(const eventspace_trace *events, size_t count)
 {
-    unsigned char *bytes = malloc(ARCHIVE_RAW_MOST);
+    unsigned char *bytes = malloc(ARCHIVE_RAW_MAX);
     eventspace_trace *back = calloc(count + 1, sizeof(*back));
     size_t length = scopes__archive_encode(bytes, events, count);
 
-    cr_assert_leq(length, (size_t)ARCHIVE_RAW_MOST);
+    cr_assert_leq(length, (size_t)ARCHIVE_RAW_MAX);
     cr_assert(scopes__archive_decode(back, count, bytes, length));
     cr_assert_eq(memcmp(back, events, count * sizeof(*events)), 0);
     cr_assert_not(scopes__archive_decode(back, count, bytes, length - 1));
@@ -100,8 +100,8 @@ Test(archive, gives_back_what_was_appended_in_any_pieces)
     a = archive_open();
     cr_assert_str_eq(scopes_archive_host(a), "h0");
     cr_assert_str_eq(scopes_archive_problem(a), "");
-    cr_assert_eq(lane_check(a, "a", 1), index);
-    cr_assert_eq(scopes_archive_lane_at(a, 0)->next, index);
+    cr_assert_eq(stream_check(a, "a", 1), index);
+    cr_assert_eq(scopes_archive_stream_at(a, 0)->next, index);
     cr_assert_eq(scopes_archive_find(a, "b"), SIZE_MAX);
     scopes_archive_free(a);
 }
@@ -110,19 +110,19 @@ Test(archive, counts_what_is_missing_between_tuples)
 {
     scopes_archive_writer *w = writer_open();
     scopes_archive *a;
-    const scopes_archive_lane *lane;
+    const scopes_archive_stream *stream;
 
     append(w, "a", 100, 50, 1);
     append(w, "a", 1000, 10, 1);
-    check_status(scopes_archive_end_lane(w, "a", 1500, 7), 0);
+    check_status(scopes_archive_end_stream(w, "a", 1500, 7), 0);
     check_status(scopes_archive_close(w), 0);
     a = archive_open();
-    lane = scopes_archive_lane_at(a, 0);
+    stream = scopes_archive_stream_at(a, 0);
     cr_assert_str_eq(scopes_archive_problem(a), "");
-    cr_assert_eq(lane_check(a, "a", 1), 60);
-    cr_assert_eq(lane->next, 1010);
-    cr_assert_eq(lane->written, 1500);
-    cr_assert_eq(lane->refused, 7);
+    cr_assert_eq(stream_check(a, "a", 1), 60);
+    cr_assert_eq(stream->next, 1010);
+    cr_assert_eq(stream->written, 1500);
+    cr_assert_eq(stream->refused, 7);
     scopes_archive_free(a);
 }
 
@@ -175,7 +175,7 @@ Test(archive, is_continued_where_it_ended)
     scopes_archive_note(w, &cost);
     check_status(scopes_archive_close(w), 0);
     a = archive_open();
-    cr_assert_eq(lane_check(a, "a", 1), 1500);
+    cr_assert_eq(stream_check(a, "a", 1), 1500);
     cr_assert_str_eq(scopes_archive_problem(a), "");
     cr_assert_eq(scopes_archive_costs(a).tuples, 1500);
     cr_assert_eq(scopes_archive_costs(a).processor_ns, 10);
@@ -205,12 +205,12 @@ Test(archive, is_read_while_it_is_written)
     scopes_archive_writer *w = writer_open();
     scopes_archive *a = archive_open();
 
-    cr_assert_eq(scopes_archive_lanes(a), 0);
+    cr_assert_eq(scopes_archive_streams(a), 0);
     for (uint64_t i = 0; i < 3; i++) {
         append(w, "a", i * 100, 100, 1);
         check_status(scopes_archive_flush(w), 0);
         check_status(scopes_archive_refresh(a), 0);
-        cr_assert_eq(lane_check(a, "a", 1), (i + 1) * 100);
+        cr_assert_eq(stream_check(a, "a", 1), (i + 1) * 100);
         cr_assert_str_eq(scopes_archive_problem(a), "");
     }
     check_status(scopes_archive_close(w), 0);
@@ -250,7 +250,7 @@ Test(archive, is_opened_by_indexes_of_several_writers)
 
 /* --- what a search costs --- */
 
-/* 64 lanes of a thread each, for three minutes, with a tuple a millisecond.
+/* 64 streams of a thread each, for three minutes, with a tuple a millisecond.
  * Ticks are microseconds. */
 static void minutes_write(void)
 {

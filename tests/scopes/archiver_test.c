@@ -3,7 +3,7 @@
  * was made, whoever is killed meanwhile.
  *
  * gsum: each collector of its map has one event for each round. Its threads
- * write them to several lanes; what a lane has had says its space file, and
+ * write them to several streams; what a stream has had says its space file, and
  * the last events of it are there too. */
 #include <dirent.h>
 #include <signal.h>
@@ -77,7 +77,7 @@ static const char *run_file(const char *name)
 static void wait_until(bool (*holds)(void *), void *context, const char *what)
 {
     struct timespec nap = {.tv_nsec = 2000000};
-    time_t until = time(NULL) + patience(60);
+    time_t until = time(NULL) + timeout(60);
 
     while (!holds(context)) {
         cr_assert_lt(time(NULL), until, "waited in vain: %s", what);
@@ -112,28 +112,29 @@ typedef struct totals {
 } totals;
 
 /* What comes back from the space: `count` tuples that lie in the archive from
- * `index` on, in `events`. Those that the lane still has must be the same. */
-static void block_compare(eventspace_lane lane, uint64_t index, uint32_t count)
+ * `index` on, in `events`. Those that the stream still has must be the same. */
+static void block_compare(eventspace_stream stream, uint64_t index,
+                          uint32_t count)
 {
     static eventspace_trace there[SCOPES_ARCHIVE_BLOCK];
     uint64_t at = index, end = index + count;
 
     while (at < end) {
         size_t got;
-        int err = eventspace_lane_read(&lane, &at, there, end - at, &got);
+        int err = eventspace_stream_read(&stream, &at, there, end - at, &got);
         if (err == PASTSET_EAGAIN || at >= end)
             return;
         check_status(err, 0);
         if (got > end - at)
             got = end - at;
         cr_assert_eq(memcmp(there, events + (at - index), got * sizeof(*there)),
-                     0, "lane %s: tuples from %llu on differ", lane.name,
+                     0, "stream %s: tuples from %llu on differ", stream.name,
                      (unsigned long long)at);
         at += got;
     }
 }
 
-/* The events of a collector in a lane of one thread's are in order, whatever
+/* The events of a collector in a stream of one thread's are in order, whatever
  * is missing in between. */
 static void block_check(const scopes_archive_block *b)
 {
@@ -151,32 +152,32 @@ typedef struct comparison {
     bool complete; /* the archive has been ended */
 } comparison;
 
-static int lane_compare(const eventspace_lane *lane, void *context)
+static int stream_compare(const eventspace_stream *stream, void *context)
 {
     comparison *c = context;
-    eventspace_lane_counts counts;
-    const scopes_archive_lane *saved;
+    eventspace_stream_counts counts;
+    const scopes_archive_stream *saved;
     const uint32_t *blocks;
     size_t number, count;
     uint64_t sum = 0, next = 0;
 
-    eventspace_lane_count(lane, &counts);
+    eventspace_stream_count(stream, &counts);
     c->totals.made += counts.written + counts.refused;
     c->totals.left += counts.present;
     number =
-        c->archive ? scopes_archive_find(c->archive, lane->name) : SIZE_MAX;
+        c->archive ? scopes_archive_find(c->archive, stream->name) : SIZE_MAX;
     if (number == SIZE_MAX) {
         cr_assert(!c->complete || counts.written + counts.refused == 0,
-                  "lane %s is not in the archive", lane->name);
+                  "stream %s is not in the archive", stream->name);
         return 0;
     }
-    saved = scopes_archive_lane_at(c->archive, number);
+    saved = scopes_archive_stream_at(c->archive, number);
     cr_assert_leq(saved->written, counts.written);
     if (c->complete) {
-        cr_assert_eq(saved->written, counts.written, "lane %s", lane->name);
-        cr_assert_eq(saved->refused, counts.refused, "lane %s", lane->name);
+        cr_assert_eq(saved->written, counts.written, "stream %s", stream->name);
+        cr_assert_eq(saved->refused, counts.refused, "stream %s", stream->name);
     }
-    blocks = scopes_archive_lane_blocks(c->archive, number, &count);
+    blocks = scopes_archive_stream_blocks(c->archive, number, &count);
     for (size_t i = 0; i < count; i++) {
         const scopes_archive_block *b =
             scopes_archive_block_at(c->archive, blocks[i]);
@@ -185,7 +186,7 @@ static int lane_compare(const eventspace_lane *lane, void *context)
         next = b->index + b->count;
         sum += b->count;
         block_check(b);
-        block_compare(*lane, b->index, b->count);
+        block_compare(*stream, b->index, b->count);
     }
     cr_assert_leq(next, counts.written);
     cr_assert_eq(sum, saved->tuples);
@@ -194,7 +195,7 @@ static int lane_compare(const eventspace_lane *lane, void *context)
 }
 
 /* Compares the archives of a run that is over with its space files. A
- * `complete` one says of all lanes how many tuples they have had. */
+ * `complete` one says of all streams how many tuples they have had. */
 static totals archives_compare(bool complete)
 {
     comparison c = {.complete = complete};
@@ -213,7 +214,8 @@ static totals archives_compare(bool complete)
                   pastset_error());
         if (c.archive && complete)
             cr_assert_str_eq(scopes_archive_problem(c.archive), "");
-        check_status(eventspace_run_lanes_each(run, i, lane_compare, &c), 0);
+        check_status(eventspace_run_streams_each(run, i, stream_compare, &c),
+                     0);
         scopes_archive_free(c.archive);
     }
     eventspace_run_close(run);
@@ -291,7 +293,7 @@ Test(archiver, loses_nothing_of_a_run_that_it_was_started_with)
     run_archived("block", "1000", "60000", 20000);
 }
 
-/* Once a minute, beside a run that does not wait for it: of each lane no more
+/* Once a minute, beside a run that does not wait for it: of each stream no more
  * is left than its trace element holds. */
 static totals run_beside(const char *policy, const char *capacity)
 {

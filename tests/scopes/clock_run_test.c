@@ -32,10 +32,10 @@ TestSuite(clock_run, .timeout = 600, .init = scratch_make,
 static uint64_t state;
 
 /* From -most to most. */
-static double around(double most)
+static double around(double max)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    return ((double)(state >> 11) * 0x1p-53 * 2 - 1) * most;
+    return ((double)(state >> 11) * 0x1p-53 * 2 - 1) * max;
 }
 
 static void give_counters(const char *file, uint64_t seed)
@@ -99,36 +99,38 @@ static void windtunnel_run(const char *hosts, uint64_t seed)
 
 /* --- a run, and the truth --- */
 
-typedef struct subject {
+typedef struct view_input {
     eventspace_run *run;
     scopes_source *source;
-    scopes_ways *ways;
-    scopes_store *store;
+    scopes_topology *topology;
+    scopes_event_table *event_table;
     scopes_clocks *hull, *average;
-} subject;
+} view_input;
 
-static void subject_make(subject *s)
+static void view_input_make(view_input *s)
 {
-    scopes_wanted all = {0};
+    scopes_filter all = {0};
 
     check_status(eventspace_run_open(&s->run, scratch_file("run")), 0);
     check_status(scopes_source_open(&s->source, s->run), 0);
-    check_status(scopes_ways_make(&s->ways, eventspace_run_map(s->run)), 0);
-    check_status(scopes_store_load(&s->store, s->source, &all), 0);
-    check_status(scopes_clocks_make(&s->hull, s->run, s->store, s->ways,
-                                    SCOPES_CLOCK_HULL, PATHS_NONE),
+    check_status(scopes_topology_make(&s->topology, eventspace_run_map(s->run)),
                  0);
-    check_status(scopes_clocks_make(&s->average, s->run, s->store, s->ways,
-                                    SCOPES_CLOCK_AVERAGE, PATHS_NONE),
+    check_status(scopes_event_table_load(&s->event_table, s->source, &all), 0);
+    check_status(scopes_clocks_make(&s->hull, s->run, s->event_table,
+                                    s->topology, SCOPES_CLOCK_HULL, PATHS_NONE),
+                 0);
+    check_status(scopes_clocks_make(&s->average, s->run, s->event_table,
+                                    s->topology, SCOPES_CLOCK_AVERAGE,
+                                    PATHS_NONE),
                  0);
 }
 
-static void subject_free(subject *s)
+static void view_input_free(view_input *s)
 {
     scopes_clocks_free(s->hull);
     scopes_clocks_free(s->average);
-    scopes_store_free(s->store);
-    scopes_ways_free(s->ways);
+    scopes_event_table_free(s->event_table);
+    scopes_topology_free(s->topology);
     scopes_source_close(s->source);
     eventspace_run_close(s->run);
 }
@@ -138,7 +140,7 @@ typedef struct simulated {
     long double rate, offset;
 } simulated;
 
-static simulated simulated_of(const subject *s, uint32_t host)
+static simulated simulated_of(const view_input *s, uint32_t host)
 {
     const paths_attributes *attributes =
         &eventspace_run_map(s->run)->hosts[host].attributes;
@@ -159,7 +161,7 @@ static simulated simulated_of(const subject *s, uint32_t host)
 
 /* What the reference host's clock says when a host's counter stands at
  * `ticks`. */
-static double truth(const subject *s, const scopes_clocks *clocks,
+static double truth(const view_input *s, const scopes_clocks *clocks,
                     uint32_t host, uint64_t ticks)
 {
     uint32_t reference = scopes_clocks_reference(clocks);
@@ -174,7 +176,7 @@ static double truth(const subject *s, const scopes_clocks *clocks,
 }
 
 /* From a tenth of the run before it began to a tenth after its end. */
-static uint64_t moment(const subject *s, uint32_t host, int i)
+static uint64_t moment(const view_input *s, uint32_t host, int i)
 {
     const eventspace_meta *meta = &eventspace_run_host_at(s->run, host)->meta;
     double length = (double)(meta->end_tick - meta->start_tick);
@@ -185,7 +187,7 @@ static uint64_t moment(const subject *s, uint32_t host, int i)
 
 /* --- what must hold --- */
 
-static void check_certain(const subject *s, uint32_t host, uint64_t ticks)
+static void check_certain(const view_input *s, uint32_t host, uint64_t ticks)
 {
     double at = truth(s, s->hull, host, ticks);
     int64_t from, to;
@@ -195,11 +197,12 @@ static void check_certain(const subject *s, uint32_t host, uint64_t ticks)
     cr_assert_geq((double)to, at - ROUNDED, "host %u", host);
 }
 
-static void check_causality(const subject *s)
+static void check_causality(const view_input *s)
 {
     scopes_accuracy a;
 
-    check_status(scopes_clocks_check(&a, s->hull, s->store, s->ways), 0);
+    check_status(scopes_clocks_check(&a, s->hull, s->event_table, s->topology),
+                 0);
     cr_assert_gt(a.operations, 0);
     cr_assert_eq(a.correct, a.operations, "%g of %g miss, by %g ns",
                  (double)(a.operations - a.correct), (double)a.operations,
@@ -213,7 +216,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* The median of all errors, by hop. */
-static double median_error(const subject *s, const scopes_clocks *clocks)
+static double median_error(const view_input *s, const scopes_clocks *clocks)
 {
     double errors[HOSTS * MOMENTS];
     size_t count = 0;
@@ -236,10 +239,10 @@ static double median_error(const subject *s, const scopes_clocks *clocks)
  * told; that it is far smaller than that of the average does not. */
 static void check_run(const char *what, const char *hosts)
 {
-    subject s;
+    view_input s;
     double hull, average;
 
-    subject_make(&s);
+    view_input_make(&s);
     for (uint32_t h = 0; h < eventspace_run_host_count(s.run); h++) {
         cr_assert_neq(scopes_clocks_host(s.hull, h)->how, SCOPES_CLOCK_WALL);
         cr_assert_neq(scopes_clocks_host(s.hull, h)->how, SCOPES_CLOCK_SHARED);
@@ -254,7 +257,7 @@ static void check_run(const char *what, const char *hosts)
            what, hosts, hull, average);
     cr_assert_leq(10 * hull, average, "%s on %s hosts: %g and %g ns", what,
                   hosts, hull, average);
-    subject_free(&s);
+    view_input_free(&s);
 }
 
 static void check_barrier(const char *hosts, const char *threads, uint64_t seed)
@@ -303,10 +306,10 @@ Test(clock_run, windtunnel_on_20_hosts)
 
 Test(clock_run, hosts_of_one_machine_share_its_counter)
 {
-    subject s;
+    view_input s;
 
     barrier_run(barrier_map("3", "6", 0));
-    subject_make(&s);
+    view_input_make(&s);
     for (uint32_t h = 0; h < 3; h++) {
         const scopes_clock *c = scopes_clocks_host(s.hull, h);
         int64_t from, to, ns = scopes_clocks_ns(s.hull, h, c->at_ticks);
@@ -319,25 +322,25 @@ Test(clock_run, hosts_of_one_machine_share_its_counter)
         cr_assert_eq(ns, scopes_clocks_ns(s.hull, 0, c->at_ticks));
     }
     check_causality(&s);
-    subject_free(&s);
+    view_input_free(&s);
 }
 
 /* --- while it runs, and after a kill --- */
 
-static uint64_t exchanges_of(const subject *s)
+static uint64_t pairs_of(const view_input *s)
 {
     uint64_t sum = 0;
 
     for (uint32_t h = 0; h < eventspace_run_host_count(s->run); h++)
-        sum += scopes_clocks_host(s->hull, h)->exchanges;
+        sum += scopes_clocks_host(s->hull, h)->pairs;
     return sum;
 }
 
 /* The middle of the newest tuples of each host. */
-static void check_now(const subject *s)
+static void check_now(const view_input *s)
 {
-    for (uint32_t i = 0; i < s->store->collectors; i++) {
-        const scopes_series *series = &s->store->series[i];
+    for (uint32_t i = 0; i < s->event_table->collectors; i++) {
+        const scopes_series *series = &s->event_table->series[i];
         if (series->count)
             check_certain(s, series->host,
                           series->events[series->count - 1].end);
@@ -346,22 +349,22 @@ static void check_now(const subject *s)
 }
 
 /* Looks again until there is more to see than before. */
-static uint64_t look_until(uint64_t exchanges, time_t deadline)
+static uint64_t look_until(uint64_t pairs, time_t deadline)
 {
     for (;;) {
-        subject s;
+        view_input s;
         uint64_t now;
-        subject_make(&s);
-        now = exchanges_of(&s);
-        if (now >= exchanges) {
+        view_input_make(&s);
+        now = pairs_of(&s);
+        if (now >= pairs) {
             check_now(&s);
             for (uint32_t h = 0; h < eventspace_run_host_count(s.run); h++)
                 cr_assert_eq(eventspace_run_host_at(s.run, h)->meta.state,
                              EVENTSPACE_RUNNING);
-            subject_free(&s);
+            view_input_free(&s);
             return now;
         }
-        subject_free(&s);
+        view_input_free(&s);
         cr_assert_lt(time(NULL), deadline, "%g exchanges", (double)now);
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
@@ -383,10 +386,10 @@ static void wait_for_hosts(unsigned hosts, time_t deadline)
 
 Test(clock_run, that_goes_on_and_is_killed)
 {
-    time_t deadline = time(NULL) + (time_t)patience(120);
+    time_t deadline = time(NULL) + (time_t)timeout(120);
     const char *map = barrier_map("4", "8", 9);
     uint64_t seen = 100;
-    subject s;
+    view_input s;
     process p;
 
     /* It takes minutes: far longer than five looks, and yet it ends if this
@@ -405,12 +408,12 @@ Test(clock_run, that_goes_on_and_is_killed)
     cr_assert_neq(p.exit_code, 0);
     process_free(&p);
 
-    subject_make(&s);
+    view_input_make(&s);
     cr_assert_eq(eventspace_run_host_at(s.run, 2)->meta.state,
                  EVENTSPACE_KILLED);
-    cr_assert_geq(exchanges_of(&s), seen - 50);
+    cr_assert_geq(pairs_of(&s), seen - 50);
     check_now(&s);
-    subject_free(&s);
+    view_input_free(&s);
     free(process_run(0, 60, EVENTSPACE, "clock", scratch_file("run"), NULL));
 }
 
@@ -438,7 +441,7 @@ static json_int_t number(const json_t *from, const char *list, size_t row,
     return json_integer_value(value);
 }
 
-static void check_command_hosts(const subject *s, const json_t *got)
+static void check_command_hosts(const view_input *s, const json_t *got)
 {
     cr_assert_eq(json_array_size(json_object_get(got, "hosts")), 3);
     for (uint32_t h = 0; h < 3; h++) {
@@ -446,7 +449,7 @@ static void check_command_hosts(const subject *s, const json_t *got)
         cr_expect_eq(number(got, "hosts", h, "offset_ns"),
                      llround(c->offset_ns));
         cr_expect_eq(number(got, "hosts", h, "exchanges"),
-                     (json_int_t)c->exchanges);
+                     (json_int_t)c->pairs);
         cr_expect_eq(number(got, "hosts", h, "certain_ns"),
                      llround(c->certain_ns));
         cr_expect_geq(number(got, "hosts", h, "certain_end_ns"), 0);
@@ -457,13 +460,13 @@ static void check_command_hosts(const subject *s, const json_t *got)
 /* How long it took until the end from the moment on when a first collector had
  * half of its events: then all have half of theirs or more to come. Half of the
  * time, or some time that is given, might have none of them. */
-static const char *last_half(const subject *s)
+static const char *last_half(const view_input *s)
 {
     static char text[32];
     int64_t last = INT64_MIN, half = INT64_MAX;
 
-    for (uint32_t i = 0; i < s->store->collectors; i++) {
-        const scopes_series *series = &s->store->series[i];
+    for (uint32_t i = 0; i < s->event_table->collectors; i++) {
+        const scopes_series *series = &s->event_table->series[i];
         for (size_t k = 0; k < series->count; k++) {
             int64_t end =
                 scopes_clocks_ns(s->hull, series->host, series->events[k].end);
@@ -479,14 +482,15 @@ static const char *last_half(const subject *s)
 
 Test(clock_run, the_command_tells_clocks_and_accuracy)
 {
-    subject s;
+    view_input s;
     scopes_accuracy average;
     json_t *got;
     char *text;
 
     barrier_run(barrier_map("3", "6", 13));
-    subject_make(&s);
-    check_status(scopes_clocks_check(&average, s.average, s.store, s.ways), 0);
+    view_input_make(&s);
+    check_status(
+        scopes_clocks_check(&average, s.average, s.event_table, s.topology), 0);
     got = clock_json(NULL, NULL);
     check_command_hosts(&s, got);
     cr_assert_eq(number(got, "accuracy", 0, "operations"),
@@ -508,7 +512,7 @@ Test(clock_run, the_command_tells_clocks_and_accuracy)
     cr_expect_eq(number(got, "hosts", 2, "offset_ns"), 0);
     json_decref(got);
 
-    /* From the end of the run alone: fewer exchanges, but not none. */
+    /* From the end of the run alone: fewer probe pairs, but not none. */
     got = clock_json("--last", last_half(&s));
     cr_expect_lt(number(got, "accuracy", 0, "operations"),
                  (json_int_t)average.operations);
@@ -537,5 +541,5 @@ Test(clock_run, the_command_tells_clocks_and_accuracy)
     free(process_run(2, 60, EVENTSPACE, "clock", scratch_file("run"),
                      "--follow", "now", NULL));
     free(process_run(2, 60, EVENTSPACE, "clock", NULL));
-    subject_free(&s);
+    view_input_free(&s);
 }

@@ -1,4 +1,4 @@
-/* clock_test.c - clocks from exchanges between hosts whose clocks are known:
+/* clock_test.c - clocks from probe pairs between hosts whose clocks are known:
  * random offsets, rates and delays, in graphs of all shapes. */
 #include "scopes/clocks/clock.h"
 
@@ -10,7 +10,7 @@
 #include "tests/support/scratch.h"
 
 #define ROUNDED 2  /* ns; see world_truth */
-#define MOMENTS 15 /* from before the first exchange to behind the last */
+#define MOMENTS 15 /* from before the first probe pair to behind the last */
 
 TestSuite(clock, .timeout = 300, .init = scratch_make, .fini = scratch_remove);
 
@@ -27,25 +27,25 @@ static uint32_t parent_of(shape s, uint32_t host)
     return s == STAR ? 0 : (uint32_t)(world_random(&w) * host);
 }
 
-static void hop_either_way(uint32_t a, uint32_t b, uint32_t exchanges)
+static void hop_either_way(uint32_t a, uint32_t b, uint32_t pairs)
 {
     if (world_random(&w) < 0.5)
-        world_hop_add(&w, a, b, exchanges);
+        world_hop_add(&w, a, b, pairs);
     else
-        world_hop_add(&w, b, a, exchanges);
+        world_hop_add(&w, b, a, pairs);
 }
 
-static void shape_lay(shape s, uint32_t exchanges)
+static void shape_lay(shape s, uint32_t pairs)
 {
     for (uint32_t i = 1; i < w.host_count; i++)
-        hop_either_way(i, parent_of(s, i), exchanges);
+        hop_either_way(i, parent_of(s, i), pairs);
     if (s == RING && w.host_count > 2)
-        hop_either_way(w.host_count - 1, 0, exchanges);
+        hop_either_way(w.host_count - 1, 0, pairs);
     for (uint32_t i = 0; s == DENSE && i < 2 * w.host_count; i++) {
         uint32_t a = (uint32_t)(world_random(&w) * w.host_count);
         uint32_t b = (uint32_t)(world_random(&w) * w.host_count);
         if (a != b)
-            hop_either_way(a, b, exchanges);
+            hop_either_way(a, b, pairs);
     }
 }
 
@@ -53,9 +53,9 @@ static scopes_clocks *clocks_make(scopes_clock_method method)
 {
     scopes_clocks *clocks;
 
-    check_status(
-        scopes_clocks_make(&clocks, w.run, w.store, w.ways, method, PATHS_NONE),
-        0);
+    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
+                                    method, PATHS_NONE),
+                 0);
     return clocks;
 }
 
@@ -88,7 +88,7 @@ static void check_causality(const scopes_clocks *clocks)
 {
     scopes_accuracy a;
 
-    check_status(scopes_clocks_check(&a, clocks, w.store, w.ways), 0);
+    check_status(scopes_clocks_check(&a, clocks, w.event_table, w.topology), 0);
     cr_assert_gt(a.operations, 0);
     cr_assert_eq(a.correct, a.operations, "%u hosts: %g of %g, by %g ns",
                  w.host_count, (double)(a.operations - a.correct),
@@ -101,7 +101,7 @@ static int compare(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-/* The median of all errors while there were exchanges, by hop. */
+/* The median of all errors while there were probe pairs, by hop. */
 static double median_error(const scopes_clocks *clocks)
 {
     double errors[WORLD_HOSTS * MOMENTS];
@@ -172,7 +172,7 @@ Test(clock, of_hosts_with_many_hops_between_them_is_found)
     check_hosts(DENSE);
 }
 
-/* With one exchange nothing is known of the rate, but that no crystal is so
+/* With one probe pair nothing is known of the rate, but that no crystal is so
  * bad. */
 Test(clock, is_certain_within_limits_after_a_single_exchange)
 {
@@ -185,7 +185,7 @@ Test(clock, is_certain_within_limits_after_a_single_exchange)
         clocks = clocks_make(SCOPES_CLOCK_HULL);
         check_certain(clocks);
         check_causality(clocks);
-        cr_assert_eq(scopes_clocks_host(clocks, 1)->exchanges, 1);
+        cr_assert_eq(scopes_clocks_host(clocks, 1)->pairs, 1);
         scopes_clocks_free(clocks);
         world_end(&w);
     }
@@ -200,8 +200,8 @@ Test(clock, of_a_ring_keeps_the_order_on_the_edge_that_is_not_in_the_tree)
         world_begin(&w, seed, 12, 2e9);
         for (uint32_t i = 0; i < 12; i++) {
             world_hop *hop = world_hop_add(&w, i, (i + 1) % 12, 400);
-            hop->least_down_ns = 2000;
-            hop->least_up_ns = 60000;
+            hop->min_down_ns = 2000;
+            hop->min_up_ns = 60000;
             hop->more_ns = 3000;
         }
         world_make(&w);
@@ -228,9 +228,9 @@ Test(clock, goes_by_the_host_from_which_the_tree_is_lowest)
     for (uint32_t i = 0; i < 7; i++) {
         const scopes_clock *c = scopes_clocks_host(clocks, i);
         cr_expect_eq(c->depth, depths[i]);
-        cr_expect_eq(c->how,
-                     i == 3 ? SCOPES_CLOCK_REFERENCE : SCOPES_CLOCK_EXCHANGES);
-        cr_expect_eq(c->exchanges, i == 3 ? 0 : 50);
+        cr_expect_eq(c->how, i == 3 ? SCOPES_CLOCK_REFERENCE
+                                    : SCOPES_CLOCK_PROBE_PAIRS);
+        cr_expect_eq(c->pairs, i == 3 ? 0 : 50);
         cr_expect_eq(c->parent, i == 3 ? PATHS_NONE : i < 3 ? i + 1 : i - 1);
     }
     cr_expect_null(scopes_clocks_host(clocks, 7));
@@ -246,17 +246,17 @@ Test(clock, goes_by_the_host_that_is_asked_for)
     shape_lay(LINE, 50);
     w.hosts[3].missing = true;
     world_make(&w);
-    check_status(scopes_clocks_make(&clocks, w.run, w.store, w.ways,
+    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_HULL, 2),
                  0);
     cr_assert_eq(scopes_clocks_reference(clocks), 2);
     cr_assert_eq(scopes_clocks_host(clocks, 0)->depth, 2);
     scopes_clocks_free(clocks);
-    check_status(scopes_clocks_make(&clocks, w.run, w.store, w.ways,
+    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_HULL, 5),
                  PASTSET_EINVAL);
     check_error("5");
-    check_status(scopes_clocks_make(&clocks, w.run, w.store, w.ways,
+    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_HULL, 3),
                  PASTSET_EINVAL);
     check_error("h3");
@@ -297,7 +297,7 @@ Test(clock, of_hosts_that_share_a_counter_is_one_to_the_tick)
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     cr_assert_eq(scopes_clocks_host(clocks, 2)->how, SCOPES_CLOCK_SHARED);
     cr_assert_eq(scopes_clocks_host(clocks, 2)->parent, 1);
-    cr_assert_eq(scopes_clocks_host(clocks, 3)->how, SCOPES_CLOCK_EXCHANGES);
+    cr_assert_eq(scopes_clocks_host(clocks, 3)->how, SCOPES_CLOCK_PROBE_PAIRS);
     cr_assert_eq(scopes_clocks_host(clocks, 3)->parent, 1);
     for (int i = 0; i < MOMENTS; i++) {
         uint64_t ticks = world_ticks(&w, 1, moment(i));
@@ -322,11 +322,11 @@ Test(clock, without_exchanges_is_that_of_the_wall)
     world_hop_add(&w, 0, 1, 100);
     world_hop_add(&w, 2, 3, 100);
     world_make(&w);
-    check_status(scopes_clocks_make(&clocks, w.run, w.store, w.ways,
+    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_HULL, 0),
                  0);
     cr_assert_eq(scopes_clocks_host(clocks, 2)->how, SCOPES_CLOCK_WALL);
-    cr_assert_eq(scopes_clocks_host(clocks, 3)->how, SCOPES_CLOCK_EXCHANGES);
+    cr_assert_eq(scopes_clocks_host(clocks, 3)->how, SCOPES_CLOCK_PROBE_PAIRS);
     cr_assert(isinf(scopes_clocks_host(clocks, 2)->certain_ns));
     cr_assert(isinf(scopes_clocks_host(clocks, 3)->certain_ns));
     cr_assert(isfinite(scopes_clocks_host(clocks, 1)->certain_ns));
@@ -359,7 +359,7 @@ Test(clock, of_a_host_that_never_came_up_is_not_known)
     cr_assert_eq(from, INT64_MIN);
     scopes_clocks_certain(clocks, 99, 12345, &from, &to);
     cr_assert_eq(to, INT64_MAX);
-    cr_assert_eq(scopes_clocks_host(clocks, 1)->how, SCOPES_CLOCK_EXCHANGES);
+    cr_assert_eq(scopes_clocks_host(clocks, 1)->how, SCOPES_CLOCK_PROBE_PAIRS);
     scopes_clocks_free(clocks);
     world_end(&w);
 }
@@ -390,7 +390,7 @@ Test(clock, takes_no_notice_of_operations_that_failed)
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     check_certain(clocks);
-    check_status(scopes_clocks_check(&a, clocks, w.store, w.ways), 0);
+    check_status(scopes_clocks_check(&a, clocks, w.event_table, w.topology), 0);
     cr_assert_eq(a.operations, 2 * 300);
     cr_assert_eq(a.correct, a.operations);
     scopes_clocks_free(clocks);
@@ -410,7 +410,7 @@ Test(clock, that_does_not_run_at_a_constant_rate_is_not_certain)
     shape_lay(LINE, 2000);
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
-    cr_assert_eq(scopes_clocks_host(clocks, 1)->how, SCOPES_CLOCK_EXCHANGES);
+    cr_assert_eq(scopes_clocks_host(clocks, 1)->how, SCOPES_CLOCK_PROBE_PAIRS);
     cr_assert(isinf(scopes_clocks_host(clocks, 1)->certain_ns));
     scopes_clocks_certain(clocks, 1, world_ticks(&w, 1, 1e9), &from, &to);
     cr_assert_eq(from, INT64_MIN);
@@ -433,12 +433,12 @@ Test(clock, of_damaged_tuples_does_no_harm)
         world_begin(&w, seed, 5, 1e9);
         shape_lay(RING, 0);
         world_make(&w);
-        scopes_store_free(w.store);
+        scopes_event_table_free(w.event_table);
         for (uint32_t i = 0; i < 400; i++) {
-            double most = seed % 2 ? 0x1p64 : 0x1p40;
+            double max = seed % 2 ? 0x1p64 : 0x1p40;
             events[i] = (eventspace_trace){
-                .start = (uint64_t)(world_random(&w) * most),
-                .end = (uint64_t)(world_random(&w) * most),
+                .start = (uint64_t)(world_random(&w) * max),
+                .end = (uint64_t)(world_random(&w) * max),
                 .collector = i % 10,
                 .thread = i % 10 / 2,
                 .sequence = i / 10,
@@ -451,11 +451,13 @@ Test(clock, of_damaged_tuples_does_no_harm)
                 eventspace_meta_save(&meta, scratch_file("h%u.meta", h)), 0);
         }
         check_status(eventspace_run_refresh(w.run), 0);
-        check_status(scopes_store_make(&w.store, eventspace_run_map(w.run),
-                                       events, 400, NULL),
+        check_status(scopes_event_table_make(&w.event_table,
+                                             eventspace_run_map(w.run), events,
+                                             400, NULL),
                      0);
         clocks = clocks_make(SCOPES_CLOCK_HULL);
-        check_status(scopes_clocks_check(&a, clocks, w.store, w.ways), 0);
+        check_status(scopes_clocks_check(&a, clocks, w.event_table, w.topology),
+                     0);
         cr_assert_eq(a.operations, 200);
         for (uint32_t h = 0; h < 5; h++) {
             int64_t from, to;
@@ -509,7 +511,7 @@ Test(clock, keeps_the_order_of_a_hosts_ticks)
 Test(clock, tells_the_first_start_of_a_host_as_zero)
 {
     scopes_clocks *clocks;
-    int64_t least = INT64_MAX;
+    int64_t min = INT64_MAX;
 
     world_begin(&w, 12, 4, 1e9);
     shape_lay(TREE, 200);
@@ -518,9 +520,9 @@ Test(clock, tells_the_first_start_of_a_host_as_zero)
     for (uint32_t h = 0; h < 4; h++) {
         int64_t ns = scopes_clocks_ns(clocks, h,
                                       world_ticks(&w, h, w.hosts[h].start_ns));
-        least = ns < least ? ns : least;
+        min = ns < min ? ns : min;
     }
-    cr_assert_leq(llabs(least), 1);
+    cr_assert_leq(llabs(min), 1);
     scopes_clocks_free(clocks);
     world_end(&w);
 }
@@ -555,7 +557,7 @@ Test(clock, tells_offset_and_rate_against_the_reference_host)
 
 /* --- the paper's method and its test --- */
 
-/* By hand: two exchanges, in which B is ahead by 1000 ns and the ways take as
+/* By hand: two probe pairs, in which B is ahead by 1000 ns and the ways take as
  * long, and by 1300 as it seems from the second one. */
 Test(clock, by_the_average_is_that_of_the_paper)
 {
@@ -572,22 +574,23 @@ Test(clock, by_the_average_is_that_of_the_paper)
     }
     world_hop_add(&w, 0, 1, 0);
     world_make(&w);
-    scopes_store_free(w.store);
+    scopes_event_table_free(w.event_table);
     eventspace_trace events[] = {
         {1002000, 1003000, 0, 0, 1, 0, 0, 0},
         {1003300, 1003700, 1, 0, 1, 0, 0, 0}, /* 1000 ahead */
         {1005000, 1007000, 0, 0, 2, 0, 0, 0},
         {1007000, 1007600, 1, 0, 2, 0, 0, 0}, /* 1300 ahead */
     };
-    check_status(
-        scopes_store_make(&w.store, eventspace_run_map(w.run), events, 4, NULL),
-        0);
-    check_status(scopes_clocks_make(&clocks, w.run, w.store, w.ways,
+    check_status(scopes_event_table_make(&w.event_table,
+                                         eventspace_run_map(w.run), events, 4,
+                                         NULL),
+                 0);
+    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_AVERAGE, 0),
                  0);
     a = scopes_clocks_host(clocks, 0);
     b = scopes_clocks_host(clocks, 1);
-    cr_assert_eq(b->exchanges, 2);
+    cr_assert_eq(b->pairs, 2);
     cr_assert_float_eq(b->ns_per_tick, 1, 1e-12);
     cr_assert_eq(scopes_clocks_ns(clocks, 0, a->at_ticks) -
                      scopes_clocks_ns(clocks, 1, a->at_ticks),
@@ -611,7 +614,7 @@ Test(clock, misses_are_summed_up_as_in_table_1)
     w.hosts[1].shares = 0;
     world_hop_add(&w, 0, 1, 0);
     world_make(&w);
-    scopes_store_free(w.store);
+    scopes_event_table_free(w.event_table);
     uint64_t t = w.hosts[0].base_ticks;
     eventspace_trace events[] = {
         {t + 100, t + 200, 0, 0, 1, 0, 0, 0},
@@ -624,11 +627,13 @@ Test(clock, misses_are_summed_up_as_in_table_1)
         {t + 700, t + 800, 1, 0, 4, 0, 0, 0}, /* at once is in time */
         {t + 900, t + 950, 0, 0, 5, 0, 0, 0}, /* arrived nowhere */
     };
-    check_status(
-        scopes_store_make(&w.store, eventspace_run_map(w.run), events, 9, NULL),
-        0);
+    check_status(scopes_event_table_make(&w.event_table,
+                                         eventspace_run_map(w.run), events, 9,
+                                         NULL),
+                 0);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
-    check_status(scopes_clocks_check(&got, clocks, w.store, w.ways), 0);
+    check_status(scopes_clocks_check(&got, clocks, w.event_table, w.topology),
+                 0);
     cr_assert_eq(got.operations, 4);
     cr_assert_eq(got.correct, 1);
     cr_assert_float_eq(got.mean_ns, 30, 1e-9);
@@ -641,35 +646,35 @@ Test(clock, misses_are_summed_up_as_in_table_1)
 
 /* --- maps --- */
 
-static void check_complains(const char *attribute, const char *says)
+static void check_diagnoses(const char *attribute, const char *says)
 {
     char text[400];
     paths_map *map;
-    paths_complaints complaints;
+    paths_diagnostics diagnostics;
 
     snprintf(text, sizeof(text),
              "digraph m { subgraph cluster_a { %s; t [kind=thread, number=0]; "
              "e [kind=element, type=i64]; } t -> e [use=write]; }",
              attribute);
     check_status(paths_map_parse(&map, text, strlen(text), "m.dot"), 0);
-    check_status(paths_map_check(map, &complaints), says ? PASTSET_EMAP : 0);
+    check_status(paths_map_check(map, &diagnostics), says ? PASTSET_EMAP : 0);
     if (says)
         check_error(says);
-    paths_complaints_clear(&complaints);
+    paths_diagnostics_clear(&diagnostics);
     paths_map_destroy(map);
 }
 
 Test(clock, of_a_host_can_be_given_by_the_map)
 {
-    check_complains("counter_offset=\"-3.2s\"; counter_rate=\"+150.5ppm\"",
+    check_diagnoses("counter_offset=\"-3.2s\"; counter_rate=\"+150.5ppm\"",
                     NULL);
-    check_complains("counter_offset=\"250us\"", NULL);
-    check_complains("counter_offset=soon", "no offset");
-    check_complains("counter_offset=\"3\"", "no offset");
-    check_complains("counter_offset=\"--3s\"", "no offset");
-    check_complains("counter_offset=\"61min\"", "one hour at most");
-    check_complains("counter_rate=\"150\"", "no rate");
-    check_complains("counter_rate=\"-1000.001ppm\"", "1000ppm at most");
+    check_diagnoses("counter_offset=\"250us\"", NULL);
+    check_diagnoses("counter_offset=soon", "no offset");
+    check_diagnoses("counter_offset=\"3\"", "no offset");
+    check_diagnoses("counter_offset=\"--3s\"", "no offset");
+    check_diagnoses("counter_offset=\"61min\"", "one hour at most");
+    check_diagnoses("counter_rate=\"150\"", "no rate");
+    check_diagnoses("counter_rate=\"-1000.001ppm\"", "1000ppm at most");
 }
 
 Test(clock, attributes_are_read_exactly)

@@ -24,9 +24,9 @@ double world_random(world *w)
     return (double)(next(w) >> 11) * 0x1p-53;
 }
 
-static double between(world *w, double least, double most)
+static double between(world *w, double min, double max)
 {
-    return least + (most - least) * world_random(w);
+    return min + (max - min) * world_random(w);
 }
 
 void world_begin(world *w, uint64_t seed, uint32_t hosts, double length_ns)
@@ -46,13 +46,13 @@ void world_begin(world *w, uint64_t seed, uint32_t hosts, double length_ns)
 }
 
 world_hop *world_hop_add(world *w, uint32_t upper, uint32_t lower,
-                         uint32_t exchanges)
+                         uint32_t pairs)
 {
     world_hop *hop = &w->hops[w->hop_count++];
 
     *hop = (world_hop){upper,
                        lower,
-                       exchanges,
+                       pairs,
                        between(w, 4000, 8000),
                        between(w, 4000, 8000),
                        between(w, 5000, 40000)};
@@ -145,24 +145,24 @@ static int compare(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static double delay(world *w, double least, double more)
+static double delay(world *w, double min, double more)
 {
-    return least - more * log(1 - world_random(w));
+    return min - more * log(1 - world_random(w));
 }
 
 static void hop_play(world *w, uint32_t index, eventspace_trace *out)
 {
     const world_hop *hop = &w->hops[index];
-    double *times = calloc(hop->exchanges, sizeof(*times));
+    double *times = calloc(hop->pairs, sizeof(*times));
 
-    for (uint32_t i = 0; i < hop->exchanges; i++)
+    for (uint32_t i = 0; i < hop->pairs; i++)
         times[i] = world_random(w) * w->length_ns;
-    qsort(times, hop->exchanges, sizeof(*times), compare);
-    for (uint32_t i = 0; i < hop->exchanges; i++) {
+    qsort(times, hop->pairs, sizeof(*times), compare);
+    for (uint32_t i = 0; i < hop->pairs; i++) {
         double t1 = times[i];
-        double t2 = t1 + delay(w, hop->least_down_ns, hop->more_ns);
+        double t2 = t1 + delay(w, hop->min_down_ns, hop->more_ns);
         double t3 = t2 + delay(w, 500, 100000);
-        double t4 = t3 + delay(w, hop->least_up_ns, hop->more_ns);
+        double t4 = t3 + delay(w, hop->min_up_ns, hop->more_ns);
         bool early = w->backwards && i % 16 == 3;
         eventspace_trace event = {.thread = index, .sequence = i + 1};
         event.collector = 2 * index;
@@ -185,11 +185,11 @@ void world_make(world *w)
     eventspace_trace *events;
 
     for (uint32_t i = 0; i < w->hop_count; i++)
-        count += 2 * (size_t)w->hops[i].exchanges;
+        count += 2 * (size_t)w->hops[i].pairs;
     events = calloc(count + 1, sizeof(*events));
     for (uint32_t i = 0; i < w->hop_count; i++) {
         hop_play(w, i, events + at);
-        at += 2 * (size_t)w->hops[i].exchanges;
+        at += 2 * (size_t)w->hops[i].pairs;
     }
     map_write(w);
     for (uint32_t i = 0; i < w->host_count; i++) {
@@ -197,16 +197,18 @@ void world_make(world *w)
             meta_write(w, i);
     }
     check_status(eventspace_run_open(&w->run, scratch_file(".")), 0);
-    check_status(scopes_ways_make(&w->ways, eventspace_run_map(w->run)), 0);
-    check_status(scopes_store_make(&w->store, eventspace_run_map(w->run),
-                                   events, count, NULL),
+    check_status(scopes_topology_make(&w->topology, eventspace_run_map(w->run)),
+                 0);
+    check_status(scopes_event_table_make(&w->event_table,
+                                         eventspace_run_map(w->run), events,
+                                         count, NULL),
                  0);
     free(events);
 }
 
 void world_end(world *w)
 {
-    scopes_store_free(w->store);
-    scopes_ways_free(w->ways);
+    scopes_event_table_free(w->event_table);
+    scopes_topology_free(w->topology);
     eventspace_run_close(w->run);
 }

@@ -3,8 +3,8 @@
  * There is a true time, in nanoseconds, by which all things happen. Each host
  * has a counter with its own start, offset, rate and ticks a second. Over each
  * hop operations go at random times; what they take is a least time, another
- * one for each way, and a random one. From that a run directory and a store
- * are made, as a run would leave them. */
+ * one for each way, and a random one. From that a run directory and a event
+ * table are made, as a run would leave them. */
 #ifndef TESTS_SCOPES_CLOCK_WORLD_H
 #define TESTS_SCOPES_CLOCK_WORLD_H
 
@@ -29,8 +29,8 @@ typedef struct world_host {
 
 typedef struct world_hop {
     uint32_t upper, lower; /* hosts */
-    uint32_t exchanges;
-    double least_down_ns, least_up_ns, more_ns;
+    uint32_t pairs;
+    double min_down_ns, min_up_ns, more_ns;
 } world_hop;
 
 typedef struct world {
@@ -41,8 +41,8 @@ typedef struct world {
     world_hop hops[WORLD_HOPS];
     bool backwards; /* a few operations are failures that came up too early */
     eventspace_run *run;
-    scopes_store *store;
-    scopes_ways *ways;
+    scopes_event_table *event_table;
+    scopes_topology *topology;
 } world;
 
 /* From 0 to below 1. */
@@ -51,7 +51,7 @@ double world_random(world *w);
 /* Hosts with random clocks, without hops. */
 void world_begin(world *w, uint64_t seed, uint32_t hosts, double length_ns);
 world_hop *world_hop_add(world *w, uint32_t upper, uint32_t lower,
-                         uint32_t exchanges);
+                         uint32_t pairs);
 /* Makes all of the run; needs scratch_make. */
 void world_make(world *w);
 void world_end(world *w);

@@ -27,8 +27,8 @@ static eventspace_trace ec[COLLECTORS + 1][ROUNDS];
 static uint32_t counts[COLLECTORS + 1];
 static eventspace_run *run;
 static const paths_map *map;
-static scopes_ways *ways;
-static scopes_store *store;
+static scopes_topology *topology;
+static scopes_event_table *event_table;
 static scopes_clocks *clocks;
 static scopes_table *table;
 
@@ -51,13 +51,13 @@ static int by_start(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-static void store_load(void)
+static void event_table_load(void)
 {
-    scopes_wanted all = {0};
+    scopes_filter all = {0};
     scopes_source *source;
 
     check_status(scopes_source_open(&source, run), 0);
-    check_status(scopes_store_load(&store, source, &all), 0);
+    check_status(scopes_event_table_load(&event_table, source, &all), 0);
     scopes_source_close(source);
 }
 
@@ -74,9 +74,9 @@ static void run_make(void)
         cr_assert_eq(counts[id], ROUNDS);
         qsort(ec[id], ROUNDS, sizeof(ec[id][0]), by_start);
     }
-    check_status(scopes_ways_make(&ways, map), 0);
-    store_load();
-    check_status(scopes_clocks_make(&clocks, run, store, ways,
+    check_status(scopes_topology_make(&topology, map), 0);
+    event_table_load();
+    check_status(scopes_clocks_make(&clocks, run, event_table, topology,
                                     SCOPES_CLOCK_HULL, PATHS_NONE),
                  0);
 }
@@ -85,8 +85,8 @@ static void run_remove(void)
 {
     scopes_table_destroy(table);
     scopes_clocks_free(clocks);
-    scopes_store_free(store);
-    scopes_ways_free(ways);
+    scopes_event_table_free(event_table);
+    scopes_topology_free(topology);
     eventspace_run_close(run);
     scratch_remove();
 }
@@ -106,7 +106,7 @@ static void lose(uint32_t id, uint32_t first, uint32_t each)
         ec[id][r].collector = 0;
 }
 
-/* Makes the store again without them. */
+/* Makes the event table again without them. */
 static void lost(void)
 {
     static eventspace_trace kept[COLLECTORS * ROUNDS];
@@ -119,16 +119,17 @@ static void lost(void)
         }
     }
     ledger.missed = ledger.made - ledger.seen;
-    scopes_store_free(store);
-    check_status(
-        scopes_store_make(&store, map, kept, (size_t)ledger.seen, &ledger), 0);
+    scopes_event_table_free(event_table);
+    check_status(scopes_event_table_make(&event_table, map, kept,
+                                         (size_t)ledger.seen, &ledger),
+                 0);
 }
 
 /* --- times --- */
 
 static uint32_t host_of(uint32_t id)
 {
-    return map->nodes[ways->nodes[id]].host;
+    return map->nodes[topology->nodes[id]].host;
 }
 
 static int64_t start_ns(uint32_t id, uint32_t r)
@@ -141,12 +142,12 @@ static int64_t end_ns(uint32_t id, uint32_t r)
     return scopes_clocks_ns(clocks, host_of(id), ec[id][r].end);
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t max(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -193,16 +194,17 @@ static int last_of(const sum *s, uint32_t r)
 
 static void view(const char *name, bool each, const char *of, uint32_t thread)
 {
-    scopes_subject subject = {.map = map,
-                              .ways = ways,
-                              .store = store,
-                              .clocks = clocks,
-                              .each = each,
-                              .thread = thread,
-                              .of = of};
+    scopes_view_input view_input = {.map = map,
+                                    .topology = topology,
+                                    .event_table = event_table,
+                                    .clocks = clocks,
+                                    .each = each,
+                                    .thread = thread,
+                                    .of = of};
 
     scopes_table_destroy(table);
-    check_status(scopes_view_make(&table, scopes_view_find(name), &subject), 0);
+    check_status(scopes_view_make(&table, scopes_view_find(name), &view_input),
+                 0);
 }
 
 static scopes_cell cell(size_t row, const char *key)
@@ -324,11 +326,11 @@ static void check_arrival(const sum *s, size_t row, int input)
         last += has(id, r) && last_of(s, r) == input;
         if (has(id, r) && has(other, r))
             values[n++] =
-                start_ns(id, r) - least(start_ns(id, r), start_ns(other, r));
+                start_ns(id, r) - min(start_ns(id, r), start_ns(other, r));
     }
     check_text(row, "wrapper", s->name);
     check_text(row, "at", s->host);
-    check_text(row, "input", scopes_ways_collector_name(ways, id));
+    check_text(row, "input", scopes_topology_collector_name(topology, id));
     check_text(row, "from", s->from[input]);
     check_text(row, "host", s->from_host[input]);
     check_integer(row, "last", last);
@@ -363,7 +365,7 @@ Test(collective_views, signal_arrival_tells_each_contribution)
     lost();
     view("signal-arrival", true, "sum3", PATHS_NONE);
     for (uint32_t r = 0; r < ROUNDS; r++) {
-        int64_t first = least(start_ns(7, r), start_ns(8, r));
+        int64_t first = min(start_ns(7, r), start_ns(8, r));
         for (uint32_t id = 7; id <= 8; id++) {
             if (!has(id, r))
                 continue;
@@ -371,7 +373,7 @@ Test(collective_views, signal_arrival_tells_each_contribution)
             check_text(row, "host", id == 7 ? "A" : "B");
             check_text(row, "input", id == 7 ? "EC7" : "EC8");
             check_text(row, "thread",
-                       scopes_ways_thread_name(ways, ec[id][r].thread));
+                       scopes_topology_thread_name(topology, ec[id][r].thread));
             check_integer(row, "arrived_ns", start_ns(id, r));
             check_integer(row, "after_first_ns",
                           has(8, r) ? start_ns(id, r) - first : BLANK);
@@ -391,11 +393,10 @@ static void check_departure(const sum *s, size_t row, int input)
     for (uint32_t r = 0; r < ROUNDS; r++) {
         if (has(s->below, r) && has(id, r) && has(other, r) &&
             has(s->inputs[0], r) && has(s->inputs[1], r))
-            values[n++] =
-                end_ns(id, r) - least(end_ns(id, r), end_ns(other, r));
+            values[n++] = end_ns(id, r) - min(end_ns(id, r), end_ns(other, r));
     }
     check_text(row, "wrapper", s->name);
-    check_text(row, "input", scopes_ways_collector_name(ways, id));
+    check_text(row, "input", scopes_topology_collector_name(topology, id));
     check_text(row, "to", s->from[input]);
     check_text(row, "host", s->from_host[input]);
     check_sample(row, values, n);
@@ -428,7 +429,7 @@ Test(collective_views, signal_departure_tells_each_departure)
     lost();
     view("signal-departure", true, "sum3", PATHS_NONE);
     for (uint32_t r = 0; r < ROUNDS; r++) {
-        int64_t first = least(end_ns(7, r), end_ns(9, r));
+        int64_t first = min(end_ns(7, r), end_ns(9, r));
         for (uint32_t id = 7; id <= 9; id += 2) {
             if (!has(id, r))
                 continue;
@@ -452,16 +453,15 @@ static const char *const phases[5] = {"arriving", "down", "below", "up-first",
 static void phases_of(const sum *s, uint32_t r, int64_t *out)
 {
     uint32_t a = s->inputs[0], b = s->inputs[1], below = s->below;
-    int64_t first = least(start_ns(a, r), start_ns(b, r));
-    int64_t last = most(start_ns(a, r), start_ns(b, r));
+    int64_t first = min(start_ns(a, r), start_ns(b, r));
+    int64_t last = max(start_ns(a, r), start_ns(b, r));
     bool both = has(a, r) && has(b, r);
 
     out[0] = both ? last - first : BLANK;
     out[1] = both ? start_ns(below, r) - last : BLANK;
     out[2] = end_ns(below, r) - start_ns(below, r);
-    out[3] =
-        both ? least(end_ns(a, r), end_ns(b, r)) - end_ns(below, r) : BLANK;
-    out[4] = both ? most(end_ns(a, r), end_ns(b, r)) - end_ns(below, r) : BLANK;
+    out[3] = both ? min(end_ns(a, r), end_ns(b, r)) - end_ns(below, r) : BLANK;
+    out[4] = both ? max(end_ns(a, r), end_ns(b, r)) - end_ns(below, r) : BLANK;
 }
 
 static void check_performance(void)
@@ -504,10 +504,9 @@ Test(collective_views, performance_tells_each_round)
         phases_of(&sums[0], r, five);
         check_integer(r, "round", r);
         check_integer(r, "arrived_first_ns",
-                      has(8, r) ? least(start_ns(7, r), start_ns(8, r))
-                                : BLANK);
+                      has(8, r) ? min(start_ns(7, r), start_ns(8, r)) : BLANK);
         check_integer(r, "arrived_last_ns",
-                      has(8, r) ? most(start_ns(7, r), start_ns(8, r)) : BLANK);
+                      has(8, r) ? max(start_ns(7, r), start_ns(8, r)) : BLANK);
         check_integer(r, "down_ns", five[1]);
         check_integer(r, "below_ns", five[2]);
         check_integer(r, "up_first_ns", five[3]);
@@ -540,7 +539,7 @@ static void check_last(const sum *s, size_t row, int input)
             values[n++] = start_ns(id, r) - start_ns(other, r);
     }
     check_text(row, "element", "element1");
-    check_text(row, "input", scopes_ways_collector_name(ways, id));
+    check_text(row, "input", scopes_topology_collector_name(topology, id));
     check_text(row, "from", s->from[input]);
     check_text(row, "host", s->from_host[input]);
     check_share(row, last, rounds);
@@ -559,7 +558,8 @@ static void check_last_arriver(void)
             last += has(10, r) && ec[10][r].thread == row;
         }
         check_text(row, "wrapper", "(tree)");
-        check_text(row, "from", scopes_ways_thread_name(ways, (uint32_t)row));
+        check_text(row, "from",
+                   scopes_topology_thread_name(topology, (uint32_t)row));
         check_text(row, "host", row < 2 ? "A" : "B");
         check_share(row, last, rounds);
     }
@@ -587,7 +587,7 @@ Test(collective_views, last_arriver_tells_each_round)
         check_text(r, "host", id == 7 ? "A" : "B");
         check_text(r, "from", id == 7 ? "sum1" : "sum2");
         check_text(r, "thread",
-                   scopes_ways_thread_name(ways, ec[10][r].thread));
+                   scopes_topology_thread_name(topology, ec[10][r].thread));
         check_integer(r, "behind_ns", start_ns(id, r) - start_ns(other, r));
     }
 }
@@ -641,14 +641,14 @@ static paths_map *tops_only(uint32_t *ids)
     size_t n = 0;
 
     check_status(eventspace_instrument(&tops, map, &options), 0);
-    scopes_ways_free(ways);
-    scopes_store_free(store);
-    store = NULL;
-    check_status(scopes_ways_make(&ways, tops), 0);
+    scopes_topology_free(topology);
+    scopes_event_table_free(event_table);
+    event_table = NULL;
+    check_status(scopes_topology_make(&topology, tops), 0);
     map = tops;
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        const scopes_top *top = &ways->tops[i];
-        if (top->meeting == PATHS_NONE)
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        const scopes_top *top = &topology->tops[i];
+        if (top->site == PATHS_NONE)
             continue;
         ids[top->thread] = top->collector;
         for (uint32_t r = 0; r < ROUNDS; r++) {
@@ -656,7 +656,8 @@ static paths_map *tops_only(uint32_t *ids)
             events[n++].collector = top->collector;
         }
     }
-    check_status(scopes_store_make(&store, map, events, n, NULL), 0);
+    check_status(scopes_event_table_make(&event_table, map, events, n, NULL),
+                 0);
     return tops;
 }
 
@@ -672,7 +673,7 @@ static uint32_t started_last(uint32_t r, int64_t *behind)
     }
     for (uint32_t t = 0; t < 4; t++) {
         if (t != last)
-            second = most(second, start_ns(t + 1, r));
+            second = max(second, start_ns(t + 1, r));
     }
     *behind = start_ns(last + 1, r) - second;
     return last;
@@ -696,8 +697,9 @@ Test(collective_views, without_inner_collectors_go_by_order_and_times)
         check_text(t, "wrapper", "(tree)");
         check_share(t, (int64_t)n[t], ROUNDS);
         check_text(4 + t, "wrapper", "sum3");
-        check_text(4 + t, "input", scopes_ways_collector_name(ways, ids[t]));
-        check_text(4 + t, "from", scopes_ways_thread_name(ways, t));
+        check_text(4 + t, "input",
+                   scopes_topology_collector_name(topology, ids[t]));
+        check_text(4 + t, "from", scopes_topology_thread_name(topology, t));
         check_share(4 + t, (int64_t)n[t], ROUNDS);
         check_sample(4 + t, values[t], n[t]);
     }
@@ -708,10 +710,10 @@ Test(collective_views, without_inner_collectors_go_by_order_and_times)
         check_integer(row, "count", 0);
     scopes_table_destroy(table);
     table = NULL;
-    scopes_store_free(store);
-    store = NULL;
-    scopes_ways_free(ways);
-    ways = NULL;
+    scopes_event_table_free(event_table);
+    event_table = NULL;
+    scopes_topology_free(topology);
+    topology = NULL;
     paths_map_destroy(tops);
 }
 
@@ -719,13 +721,13 @@ Test(collective_views, without_inner_collectors_go_by_order_and_times)
 
 static int view_make(void *context)
 {
-    scopes_subject subject = {.map = map,
-                              .ways = ways,
-                              .store = store,
-                              .clocks = clocks,
-                              .thread = PATHS_NONE};
+    scopes_view_input view_input = {.map = map,
+                                    .topology = topology,
+                                    .event_table = event_table,
+                                    .clocks = clocks,
+                                    .thread = PATHS_NONE};
 
-    return scopes_view_make(&table, scopes_view_find(context), &subject);
+    return scopes_view_make(&table, scopes_view_find(context), &view_input);
 }
 
 /* Not half a one either, whatever allocation it is that fails. */

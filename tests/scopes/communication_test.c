@@ -43,62 +43,63 @@ static paths_map *map_of(const char *text, eventspace_collectors collectors)
 }
 
 /* A run without events, whose ticks are nanoseconds; and events beside it. */
-typedef struct subject {
+typedef struct view_input {
     eventspace_run *run;
-    scopes_ways *ways;
+    scopes_topology *topology;
     scopes_communication *view;
     eventspace_trace events[64];
     size_t count;
     scopes_ledger ledger;
-} subject;
+} view_input;
 
-static subject *begin(const char *text, eventspace_collectors collectors)
+static view_input *begin(const char *text, eventspace_collectors collectors)
 {
-    subject *s = calloc(1, sizeof(*s));
+    view_input *s = calloc(1, sizeof(*s));
     paths_map *map = map_of(text, collectors);
     fake_run *fake = fake_run_begin(scratch_file("."), map);
     cr_assert_not_null(fake, "%s", pastset_error());
     check_status(fake_run_end(fake), 0);
     paths_map_destroy(map);
     check_status(eventspace_run_open(&s->run, scratch_file(".")), 0);
-    check_status(scopes_ways_make(&s->ways, eventspace_run_map(s->run)), 0);
+    check_status(scopes_topology_make(&s->topology, eventspace_run_map(s->run)),
+                 0);
     return s;
 }
 
-static const scopes_communication *finish(subject *s)
+static const scopes_communication *finish(view_input *s)
 {
-    scopes_store *store;
+    scopes_event_table *event_table;
     scopes_clocks *clocks;
-    check_status(scopes_store_make(&store, s->ways->map, s->events, s->count,
-                                   &s->ledger),
+    check_status(scopes_event_table_make(&event_table, s->topology->map,
+                                         s->events, s->count, &s->ledger),
                  0);
-    check_status(scopes_clocks_make(&clocks, s->run, store, s->ways,
+    check_status(scopes_clocks_make(&clocks, s->run, event_table, s->topology,
                                     SCOPES_CLOCK_HULL, PATHS_NONE),
                  0);
-    check_status(scopes_communication_make(&s->view, s->ways, store, clocks,
-                                           SCOPES_OPERATIONS),
+    check_status(scopes_communication_make(&s->view, s->topology, event_table,
+                                           clocks, SCOPES_OPERATIONS),
                  0);
     scopes_clocks_free(clocks);
-    scopes_store_free(store);
+    scopes_event_table_free(event_table);
     return s->view;
 }
 
-static uint32_t collector_a(const subject *s)
+static uint32_t collector_a(const view_input *s)
 {
-    return fake_collector(s->ways->map, "t0", "to_a");
+    return fake_collector(s->topology->map, "t0", "to_a");
 }
 
 /* The collector of the path that has no `as`: its edge is the second. */
-static uint32_t collector_b(const subject *s)
+static uint32_t collector_b(const view_input *s)
 {
-    const paths_map *map = s->ways->map;
+    const paths_map *map = s->topology->map;
     uint32_t t0 = paths_map_find_node(map, "t0");
     const paths_map_edge *edge = &map->edges[map->nodes[t0].out[1]];
     return (uint32_t)strtoul(paths_node_get(&map->nodes[edge->to], "id"), NULL,
                              10);
 }
 
-static void add(subject *s, uint32_t thread, uint32_t collector,
+static void add(view_input *s, uint32_t thread, uint32_t collector,
                 uint32_t sequence, uint64_t start_ns, uint64_t end_ns)
 {
     s->events[s->count++] = (eventspace_trace){
@@ -112,17 +113,17 @@ static void add(subject *s, uint32_t thread, uint32_t collector,
     };
 }
 
-static void end(subject *s)
+static void end(view_input *s)
 {
     scopes_communication_destroy(s->view);
-    scopes_ways_free(s->ways);
+    scopes_topology_free(s->topology);
     eventspace_run_close(s->run);
     free(s);
 }
 
 Test(communication, sums_two_steps_of_a_thread, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_ALL_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_ALL_COLLECTORS);
     uint32_t a = collector_a(s), b = collector_b(s);
     add(s, 0, b, 4, 240, 300); /* any order will do */
     add(s, 0, a, 1, 100, 150);
@@ -157,7 +158,7 @@ Test(communication, sums_two_steps_of_a_thread, .timeout = 120)
 
 Test(communication, sums_the_paths, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     add(s, 0, collector_a(s), 1, 0, 10);
     add(s, 0, collector_b(s), 2, 10, 15);
     add(s, 0, collector_a(s), 3, 20, 50);
@@ -179,7 +180,7 @@ Test(communication, sums_the_paths, .timeout = 120)
 
 Test(communication, counts_time_of_overlapping_operations_once, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     add(s, 0, collector_a(s), 1, 0, 100);
     add(s, 0, collector_b(s), 2, 50, 80);
     add(s, 0, collector_a(s), 3, 90, 120);
@@ -195,7 +196,7 @@ Test(communication, counts_time_of_overlapping_operations_once, .timeout = 120)
 Test(communication, a_path_that_is_used_rarely_does_not_go_back_a_step,
      .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     uint32_t a = collector_a(s), b = collector_b(s);
     uint32_t used[] = {a, a, b, a, a, b};
     uint32_t steps[] = {1, 2, 2, 3, 4, 4};
@@ -220,7 +221,7 @@ Test(communication, a_path_that_is_used_rarely_does_not_go_back_a_step,
 Test(communication, knows_the_step_after_losses_when_paths_take_turns,
      .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     uint32_t a = collector_a(s), b = collector_b(s);
     uint32_t used[] = {b, a, b, a, b, a, a, a};
     uint32_t sequences[] = {6, 7, 8, 9, 10, 13, 14, 15};
@@ -239,7 +240,7 @@ Test(communication, knows_the_step_after_losses_when_paths_take_turns,
 
 Test(communication, says_when_steps_after_losses_are_not_known, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     add(s, 0, collector_a(s), 4, 0, 5);
     add(s, 0, collector_a(s), 5, 10, 15);
     add(s, 0, collector_b(s), 6, 20, 25);
@@ -254,8 +255,8 @@ Test(communication, says_when_steps_after_losses_are_not_known, .timeout = 120)
 
 Test(communication, passes_over_events_that_no_thread_saw, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_ALL_COLLECTORS);
-    uint32_t top = fake_collector(s->ways->map, "t1", "from_a");
+    view_input *s = begin(plain_map, EVENTSPACE_ALL_COLLECTORS);
+    uint32_t top = fake_collector(s->topology->map, "t1", "from_a");
     for (uint32_t id = 0; id < 10; id++)
         add(s, 1, id, 1, 0, 5); /* also ids that the map does not have */
     add(s, 7, top, 1, 0, 5);    /* a thread that it does not have */
@@ -268,7 +269,7 @@ Test(communication, passes_over_events_that_no_thread_saw, .timeout = 120)
 
 Test(communication, takes_an_end_before_its_start_for_the_start, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     add(s, 0, collector_a(s), 1, 100, 20);
     add(s, 0, collector_a(s), 2, 130, 140);
     const scopes_communication *view = finish(s);
@@ -280,7 +281,7 @@ Test(communication, takes_an_end_before_its_start_for_the_start, .timeout = 120)
 
 Test(communication, a_map_without_collectors_has_no_operations, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_NO_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_NO_COLLECTORS);
     add(s, 0, 0, 1, 0, 5);
     const scopes_communication *view = finish(s);
 
@@ -294,7 +295,7 @@ Test(communication, a_map_without_collectors_has_no_operations, .timeout = 120)
 
 Test(communication, what_is_outside_of_a_window_is_not_missing, .timeout = 120)
 {
-    subject *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
+    view_input *s = begin(plain_map, EVENTSPACE_THREAD_COLLECTORS);
     add(s, 0, collector_a(s), 41, 10, 15);
     add(s, 0, collector_b(s), 42, 20, 25);
     add(s, 0, collector_a(s), 45, 50, 55);
@@ -321,7 +322,7 @@ static const char shared_map[] = "digraph shared {\n"
 
 Test(communication, tells_threads_apart_that_share_a_collector, .timeout = 120)
 {
-    subject *s = calloc(1, sizeof(*s));
+    view_input *s = calloc(1, sizeof(*s));
     paths_map *map;
     check_status(
         paths_map_parse(&map, shared_map, strlen(shared_map), "test.dot"), 0);
@@ -329,7 +330,8 @@ Test(communication, tells_threads_apart_that_share_a_collector, .timeout = 120)
     check_status(fake_run_end(fake), 0);
     paths_map_destroy(map);
     check_status(eventspace_run_open(&s->run, scratch_file(".")), 0);
-    check_status(scopes_ways_make(&s->ways, eventspace_run_map(s->run)), 0);
+    check_status(scopes_topology_make(&s->topology, eventspace_run_map(s->run)),
+                 0);
     for (uint32_t i = 1; i <= 9; i++)
         add(s, i % 3 == 0, 0, i % 3 == 0 ? i / 3 : i - i / 3, 10 * i,
             10 * i + 5);
@@ -372,15 +374,15 @@ Test(communication, reads_a_run_of_which_one_host_was_killed, .timeout = 120)
     fake_run_ended(fake, 1, EVENTSPACE_KILLED, "signal 9");
     check_status(fake_run_end(fake), 0);
 
-    scopes_look_options options = SCOPES_LOOK_ALL;
-    scopes_look *look;
+    scopes_snapshot_options options = SCOPES_SNAPSHOT_ALL;
+    scopes_snapshot *snapshot;
     eventspace_run *run;
     scopes_communication *view;
     options.tops_only = true;
     check_status(eventspace_run_open(&run, directory), 0);
-    check_status(scopes_look_take(&look, run, &options), 0);
-    check_status(scopes_communication_read(&view, look), 0);
-    scopes_look_free(look);
+    check_status(scopes_snapshot_take(&snapshot, run, &options), 0);
+    check_status(scopes_communication_read(&view, snapshot), 0);
+    scopes_snapshot_free(snapshot);
     cr_assert_eq(view->operation_count, 3);
     cr_assert_eq(view->threads[0].start_ns, 5000);
     cr_assert_eq(view->threads[0].communicating_ns, 1500);

@@ -106,7 +106,7 @@ Test(critical_path, divides_each_second)
     size_t row;
 
     told_made(&t, sum_map, events, SIZE(events));
-    t.subject.each = true;
+    t.view_input.each = true;
     table = told_view(&t, "critical-path");
     for (size_t i = 0; i < scopes_table_rows(table); i++) {
         int64_t second = table_integer(table, i, "second");
@@ -136,13 +136,13 @@ Test(critical_path, can_be_asked_for_one_thread_or_one_wrapper)
     scopes_table *table;
 
     told_made(&t, sum_map, events, SIZE(events));
-    t.subject.thread = 0;
+    t.view_input.thread = 0;
     table = told_view(&t, "critical-path");
     cr_expect_eq(scopes_table_rows(table), 1);
     check_row(table, "hop", "a", "sum", 150, 7300);
     scopes_table_destroy(table);
-    t.subject.thread = PATHS_NONE;
-    t.subject.of = "sum";
+    t.view_input.thread = PATHS_NONE;
+    t.view_input.of = "sum";
     table = told_view(&t, "critical-path");
     cr_expect_eq(scopes_table_rows(table), 2);
     scopes_table_destroy(table);
@@ -306,14 +306,15 @@ static const scopes_series *last_series(const told *t)
                                            UINT64_MAX, &id),
                          0);
     }
-    return scopes_store_series(t->store, (uint32_t)id);
+    return scopes_event_series(t->event_table, (uint32_t)id);
 }
 
 static const scopes_series *top_series(const told *t, uint32_t thread)
 {
-    for (uint32_t i = 0; i < t->ways->top_count; i++) {
-        if (t->ways->tops[i].thread == thread)
-            return scopes_store_series(t->store, t->ways->tops[i].collector);
+    for (uint32_t i = 0; i < t->topology->top_count; i++) {
+        if (t->topology->tops[i].thread == thread)
+            return scopes_event_series(t->event_table,
+                                       t->topology->tops[i].collector);
     }
     cr_assert_fail("nothing of thread %u", thread);
     return NULL;
@@ -407,7 +408,7 @@ static int64_t span_ns(const told *t)
     int64_t first = INT64_MAX, last = INT64_MIN;
 
     for (uint32_t id = 1; id <= 6; id++) {
-        const scopes_series *s = scopes_store_series(t->store, id);
+        const scopes_series *s = scopes_event_series(t->event_table, id);
         for (size_t i = 0; i < s->count; i++) {
             int64_t from =
                 scopes_clocks_ns(t->clocks, s->host, s->events[i].start);
@@ -430,7 +431,7 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
     table = told_view(&t, "critical-path");
     cr_expect_eq(whole_ns(table, "total_ns"), span_ns(&t));
     scopes_table_destroy(table);
-    t.subject.each = true;
+    t.view_input.each = true;
     table = told_view(&t, "critical-path");
     cr_expect_eq(whole_ns(table, "time_ns"), span_ns(&t));
     scopes_table_destroy(table);

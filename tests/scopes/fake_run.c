@@ -80,7 +80,7 @@ static pastset_element *trace_of(fake_run *run, uint32_t collector)
         .policy = policy && strcmp(policy, "discard") == 0 ? PASTSET_DISCARD
                                                            : PASTSET_GROW,
         .capacity = capacity ? strtoull(capacity, NULL, 10) : 262144,
-        .one_writer = true,
+        .single_writer = true,
     };
     return pastset_element_create(&element, space, &options) ? NULL : element;
 }
@@ -105,7 +105,7 @@ int fake_run_note(fake_run *run, uint32_t host, uint32_t executor,
                                        .type = &type,
                                        .policy = PASTSET_DISCARD,
                                        .capacity = 3,
-                                       .one_writer = true};
+                                       .single_writer = true};
     snprintf(name, sizeof(name), "~executor.%u", executor);
     pastset_element *element = pastset_space_find(space, name);
     int err = element ? 0 : pastset_type_parse(&type, PATHS_EXECUTOR_TYPE);

@@ -12,7 +12,7 @@ TestSuite(gather_ledger, .timeout = 120);
 TestSuite(gather_windows, .timeout = 120);
 TestSuite(gather_map, .timeout = 120);
 
-#define ROOM 8192
+#define CAPACITY 8192
 
 /* A message with a record of each kind. */
 static size_t message_make(unsigned char *buffer)
@@ -28,7 +28,7 @@ static size_t message_make(unsigned char *buffer)
                           .count = 3,
                           .index = 7,
                           .span = 4};
-    gather_part end = {.kind = SCOPES_RECORD_LANE_END,
+    gather_part end = {.kind = SCOPES_RECORD_STREAM_END,
                        .name_bytes = 1,
                        .index = 11,
                        .span = 2};
@@ -37,7 +37,7 @@ static size_t message_make(unsigned char *buffer)
     gather_part text = {.kind = SCOPES_RECORD_PROBLEM, .bytes = 3};
     gather_writer w;
 
-    gather__begin(&w, buffer, ROOM, 2);
+    gather__begin(&w, buffer, CAPACITY, 2);
     w.head.made = 13;
     w.head.seen = 3;
     w.head.flags = GATHER_ENDED;
@@ -64,7 +64,7 @@ static int see(const scopes_record *record, void *context)
 
 Test(gather_message, gives_what_was_put_into_it)
 {
-    unsigned char buffer[ROOM];
+    unsigned char buffer[CAPACITY];
     seen s = {.count = 0};
     gather_head head;
     size_t bytes = message_make(buffer);
@@ -72,13 +72,13 @@ Test(gather_message, gives_what_was_put_into_it)
     check_status(gather__deliver(buffer, bytes, &head, see, &s), 0);
     cr_assert_eq(s.count, 5);
     cr_expect_eq(s.records[0].kind, SCOPES_RECORD_TUPLES);
-    cr_expect_str_eq(s.records[0].lane, "lane1");
+    cr_expect_str_eq(s.records[0].stream, "lane1");
     cr_expect_eq(s.records[0].host, 2);
     cr_expect_eq(s.records[0].index, 7);
     cr_expect_eq(s.records[0].span, 4);
     cr_expect_eq(s.records[0].count, 3);
     cr_expect_eq(((const eventspace_trace *)s.records[0].body)[1].end, 45);
-    cr_expect_str_eq(s.records[1].lane, "x");
+    cr_expect_str_eq(s.records[1].stream, "x");
     cr_expect_eq(s.records[1].span, 2);
     cr_expect_eq(s.records[2].count, 2);
     cr_expect_eq(s.records[3].bytes, 3);
@@ -90,7 +90,7 @@ Test(gather_message, gives_what_was_put_into_it)
 
 Test(gather_message, that_was_cut_short_is_refused_at_every_length)
 {
-    unsigned char whole[ROOM];
+    unsigned char whole[CAPACITY];
     gather_head head;
     size_t bytes = message_make(whole);
 
@@ -110,7 +110,7 @@ Test(gather_message, that_was_cut_short_is_refused_at_every_length)
 /* Whatever a byte is changed to: it is refused, or what is read lies within. */
 Test(gather_message, with_a_changed_byte_is_never_read_beyond_its_end)
 {
-    unsigned char whole[ROOM];
+    unsigned char whole[CAPACITY];
     size_t bytes = message_make(whole);
     size_t refused = 0;
 
@@ -141,7 +141,7 @@ Test(gather_message, takes_no_record_that_does_not_fit)
     gather_writer w;
 
     gather__begin(&w, buffer, sizeof(buffer), 0);
-    cr_expect_eq(gather__room(&w, 0), 160);
+    cr_expect_eq(gather__capacity(&w, 0), 160);
     cr_expect_null(gather__add(&w, &part, "", NULL));
     part.bytes = 160;
     cr_expect_not_null(gather__add(&w, &part, "", NULL));
@@ -162,8 +162,8 @@ Test(gather_message, sums_of_many_windows_are_kept_apart_and_found_again)
                                     .window = i / 50,
                                     .count = 1,
                                     .total_ns = i,
-                                    .least_ns = i,
-                                    .most_ns = i};
+                                    .min_ns = i,
+                                    .max_ns = i};
             check_status(gather__sums_merge(&s, &one), 0);
         }
     }
@@ -173,7 +173,7 @@ Test(gather_message, sums_of_many_windows_are_kept_apart_and_found_again)
             (uint32_t)(s.items[i].window * 50 + s.items[i].collector);
         cr_assert_eq(s.items[i].count, 2);
         cr_assert_eq(s.items[i].total_ns, 2 * number);
-        cr_assert_eq(s.items[i].least_ns, number);
+        cr_assert_eq(s.items[i].min_ns, number);
         count += s.items[i].count;
     }
     cr_expect_eq(count, 10000);
@@ -218,12 +218,13 @@ Test(gather_message, sums_divide_time_at_the_edges_of_windows)
 }
 
 static scopes_record record_of(scopes_record_kind kind, uint32_t host,
-                               const char *lane, uint64_t index, uint64_t span)
+                               const char *stream, uint64_t index,
+                               uint64_t span)
 {
     scopes_record r = {
         .kind = kind, .host = host, .index = index, .span = span};
 
-    snprintf(r.lane, sizeof(r.lane), "%s", lane);
+    snprintf(r.stream, sizeof(r.stream), "%s", stream);
     return r;
 }
 
@@ -247,7 +248,7 @@ Test(gather_ledger, counts_each_gap_and_what_a_filter_left_out)
     r = record_of(SCOPES_RECORD_COUNTED, 1, "x", 20, 3); /* 15 to 19 too */
     r.count = 3;
     check_status(scopes_mirror_record(&r, mirror), 0);
-    r = record_of(SCOPES_RECORD_LANE_END, 1, "x", 25,
+    r = record_of(SCOPES_RECORD_STREAM_END, 1, "x", 25,
                   2); /* 23, 24; 2 refused */
     check_status(scopes_mirror_record(&r, mirror), 0);
     r = record_of(SCOPES_RECORD_LEDGER, 1, "", 0, 0);
@@ -281,7 +282,7 @@ Test(gather_ledger, refuses_tuples_that_come_twice_and_hosts_that_are_not)
     paths_map_destroy(app);
 }
 
-/* A lane may be far ahead of the others while its leaf has more. */
+/* A stream may be far ahead of the others while its leaf has more. */
 Test(gather_windows, are_given_when_every_host_is_past_them)
 {
     paths_map *app = app_of(2);
@@ -432,9 +433,10 @@ Test(gather_map, says_what_was_asked_for_as_attributes)
     scopes_gather_options options = {
         .run = "/r",
         .collectors = "1 2",
-        .least_ns = 500,
+        .min_ns = 500,
         .window_ns = 1000000,
-        .pace = {.interval_ms = 20, .batch = 100, .share = 0.25, .lag = 7000}};
+        .throttle = {
+            .interval_ms = 20, .batch = 100, .share = 0.25, .lag = 7000}};
     paths_map *map = tree_of(1, &options);
     const paths_map_node *read =
         &map->nodes[paths_map_find_node(map, "read.h0")];

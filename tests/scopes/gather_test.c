@@ -49,14 +49,14 @@ TestSuite(gather, .init = make, .fini = scratch_remove, .timeout = 900);
 
 typedef struct tuples {
     eventspace_trace *events;
-    size_t count, room;
+    size_t count, capacity;
 } tuples;
 
 static void tuples_add(tuples *t, const eventspace_trace *events, size_t count)
 {
-    if (t->count + count > t->room) {
-        t->room = 2 * (t->count + count);
-        t->events = realloc(t->events, t->room * sizeof(*t->events));
+    if (t->count + count > t->capacity) {
+        t->capacity = 2 * (t->count + count);
+        t->events = realloc(t->events, t->capacity * sizeof(*t->events));
         cr_assert_not_null(t->events);
     }
     memcpy(t->events + t->count, events, count * sizeof(*events));
@@ -106,7 +106,7 @@ static int source_take(const scopes_batch *batch, void *context)
 static tuples mirror_tuples(const char *directory, size_t host,
                             scopes_ledger *ledger)
 {
-    scopes_wanted all = {.from_ticks = NULL};
+    scopes_filter all = {.from_ticks = NULL};
     scopes_ledger own = {0};
     scopes_source *source;
     eventspace_run *run;
@@ -336,8 +336,8 @@ Test(gather, what_was_gone_before_it_came_is_counted_exactly)
     free(output);
 }
 
-/* The newest of each lane: what there is when at most so many are wanted. */
-static uint64_t newest_count(eventspace_run *run, size_t host, uint64_t most)
+/* The newest of each stream: what there is when at most so many are wanted. */
+static uint64_t newest_count(eventspace_run *run, size_t host, uint64_t max)
 {
     pastset_space *space = eventspace_run_host_at(run, host)->space;
     uint64_t count = 0;
@@ -348,7 +348,7 @@ static uint64_t newest_count(eventspace_run *run, size_t host, uint64_t most)
         if (!eventspace_run_is_trace(run, element))
             continue;
         pastset_element_ledger(element, &ledger);
-        count += ledger.written < most ? ledger.written : most;
+        count += ledger.written < max ? ledger.written : max;
     }
     return count;
 }
@@ -487,12 +487,12 @@ Test(gather, operations_that_took_less_are_left_out)
     run = run_open(scratch_file("run"));
     for (size_t i = 0; i < 2; i++) {
         double hz = eventspace_run_host_at(run, i)->meta.tick_hz;
-        uint64_t least = (uint64_t)(20000 * hz / 1e9);
+        uint64_t min = (uint64_t)(20000 * hz / 1e9);
         tuples want = raw_tuples(run, i);
         tuples got = mirror_tuples(scratch_file("mirror"), i, NULL);
         size_t kept = 0;
         for (size_t k = 0; k < want.count; k++)
-            if (want.events[k].end - want.events[k].start >= least)
+            if (want.events[k].end - want.events[k].start >= min)
                 want.events[kept++] = want.events[k];
         cr_assert(kept > 0 && kept < want.count);
         want.count = kept;
@@ -504,16 +504,16 @@ Test(gather, operations_that_took_less_are_left_out)
 }
 
 typedef struct sum {
-    uint64_t count, bytes, total, least, most;
+    uint64_t count, bytes, total, min, max;
 } sum;
 
 static void sum_add(sum *s, uint64_t count, uint64_t bytes, uint64_t total,
-                    uint64_t least, uint64_t most)
+                    uint64_t min, uint64_t max)
 {
-    if (!s->count || least < s->least)
-        s->least = least;
-    if (most > s->most)
-        s->most = most;
+    if (!s->count || min < s->min)
+        s->min = min;
+    if (max > s->max)
+        s->max = max;
     s->count += count;
     s->bytes += bytes;
     s->total += total;
@@ -525,7 +525,7 @@ static unsigned windows_read(char *csv, sum sums[COLLECTORS + 1])
     unsigned windows = 0;
 
     for (char *line = strtok(csv, "\r\n"); line; line = strtok(NULL, "\r\n")) {
-        unsigned long long count, failed, bytes, total, mean, least, most;
+        unsigned long long count, failed, bytes, total, mean, min, max;
         unsigned id;
         char window[64], host[16], name[32];
         if (strncmp(line, "window", 6) == 0) {
@@ -536,11 +536,11 @@ static unsigned windows_read(char *csv, sum sums[COLLECTORS + 1])
                             "%63[^,],%15[^,],%u,%31[^,],%llu,%llu,%llu,%llu,"
                             "%llu,%llu,%llu",
                             window, host, &id, name, &count, &failed, &bytes,
-                            &total, &mean, &least, &most),
+                            &total, &mean, &min, &max),
                      11, "%s", line);
         cr_assert(id <= COLLECTORS);
         cr_expect_eq(failed, 0);
-        sum_add(&sums[id], count, bytes, total, least, most);
+        sum_add(&sums[id], count, bytes, total, min, max);
     }
     return windows;
 }
@@ -629,7 +629,7 @@ static void ring_start(const char *policy)
 /* Waits until each thread has written as often. */
 static void ring_reach(uint64_t times)
 {
-    int64_t deadline = pastset_deadline_ns((int)patience(SECONDS) * 1000);
+    int64_t deadline = pastset_deadline_ns((int)timeout(SECONDS) * 1000);
 
     for (int i = 0; i < 4; i++) {
         while (atomic_load(&counts->threads[i].in) < times) {
@@ -674,7 +674,7 @@ static uint64_t mirror_count(const char *mirror, size_t host)
 
 static void mirror_reach(const char *mirror, uint64_t count)
 {
-    int64_t deadline = pastset_deadline_ns((int)patience(SECONDS) * 1000);
+    int64_t deadline = pastset_deadline_ns((int)timeout(SECONDS) * 1000);
 
     for (size_t host = 0; host < 4; host++) {
         while (mirror_count(mirror, host) < count) {

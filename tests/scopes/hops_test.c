@@ -132,14 +132,14 @@ Test(hops, can_be_asked_for_one_thread_or_one_hop)
     scopes_table *table;
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
-    t.subject.thread = 2;
+    t.view_input.thread = 2;
     table = told_view(&t, "hops");
     cr_expect_eq(table_count(table, "direction", "wait", NULL), 1);
     cr_expect_eq(table_count(table, "direction", "up", NULL), 1);
     cr_expect_eq(table_count(table, "direction", "down", NULL), 4);
     scopes_table_destroy(table);
-    t.subject.thread = PATHS_NONE;
-    t.subject.of = "over";
+    t.view_input.thread = PATHS_NONE;
+    t.view_input.of = "over";
     table = told_view(&t, "hops");
     cr_expect_eq(scopes_table_rows(table), 2);
     scopes_table_destroy(table);
@@ -170,7 +170,7 @@ Test(hops, counts_rounds_from_0_as_the_other_views_do)
     told t;
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
-    t.subject.each = true;
+    t.view_input.each = true;
     for (size_t i = 0; i < SIZE(views); i++)
         check_rounds(&t, views[i], 0, 1);
     told_end(&t);
@@ -197,7 +197,7 @@ static uint32_t id_of(const paths_map *map, uint32_t node)
 static uint32_t top_of(const world *w, uint32_t thread)
 {
     const paths_map *map = eventspace_run_map(w->t.run);
-    uint32_t node = w->t.ways->threads[thread];
+    uint32_t node = w->t.topology->threads[thread];
 
     return id_of(map, map->edges[map->nodes[node].out[0]].to);
 }
@@ -205,7 +205,8 @@ static uint32_t top_of(const world *w, uint32_t thread)
 static const eventspace_trace *event_of(const world *w, uint32_t collector,
                                         int64_t round)
 {
-    const scopes_series *series = scopes_store_series(w->t.store, collector);
+    const scopes_series *series =
+        scopes_event_series(w->t.event_table, collector);
 
     cr_assert_lt((size_t)round, series->count);
     return &series->events[round];
@@ -213,26 +214,26 @@ static const eventspace_trace *event_of(const world *w, uint32_t collector,
 
 static int64_t start_of(const world *w, uint32_t collector, int64_t round)
 {
-    return scopes_clocks_ns(w->t.clocks,
-                            scopes_store_series(w->t.store, collector)->host,
-                            event_of(w, collector, round)->start);
+    return scopes_clocks_ns(
+        w->t.clocks, scopes_event_series(w->t.event_table, collector)->host,
+        event_of(w, collector, round)->start);
 }
 
 static int64_t end_of(const world *w, uint32_t collector, int64_t round)
 {
-    return scopes_clocks_ns(w->t.clocks,
-                            scopes_store_series(w->t.store, collector)->host,
-                            event_of(w, collector, round)->end);
+    return scopes_clocks_ns(
+        w->t.clocks, scopes_event_series(w->t.event_table, collector)->host,
+        event_of(w, collector, round)->end);
 }
 
 /* Who goes on for all may have been stamped just before others of his host. */
 static int64_t wait_of(const world *w, uint32_t top, uint32_t last,
                        int64_t round)
 {
-    const scopes_store *store = w->t.store;
+    const scopes_event_table *event_table = w->t.event_table;
     int64_t ns = start_of(w, last, round) - start_of(w, top, round);
-    bool one_clock = scopes_store_series(store, top)->host ==
-                     scopes_store_series(store, last)->host;
+    bool one_clock = scopes_event_series(event_table, top)->host ==
+                     scopes_event_series(event_table, last)->host;
 
     return one_clock && ns < 0 ? 0 : ns;
 }
@@ -252,8 +253,8 @@ static size_t check_round(const world *w, const scopes_table *table, size_t row)
         *(waits ? &wait : &parts) += table_integer(table, row, "part_ns");
         row++;
     }
-    for (uint32_t i = 0; i < w->t.ways->thread_count; i++) {
-        if (strcmp(scopes_ways_thread_name(w->t.ways, i), name) == 0)
+    for (uint32_t i = 0; i < w->t.topology->thread_count; i++) {
+        if (strcmp(scopes_topology_thread_name(w->t.topology, i), name) == 0)
             thread = i;
     }
     top = top_of(w, thread);
@@ -272,14 +273,14 @@ static void check_sums(world *w, uint32_t threads, uint32_t rounds)
     uint32_t seen = 0;
     scopes_table *table;
 
-    w->t.subject.each = true;
+    w->t.view_input.each = true;
     table = told_view(&w->t, "hops");
     for (size_t row = 0; row < scopes_table_rows(table); seen++)
         row = check_round(w, table, row);
     cr_assert_eq(seen, threads * rounds, "%u of %u times %u", seen, threads,
                  rounds);
     scopes_table_destroy(table);
-    w->t.subject.each = false;
+    w->t.view_input.each = false;
 }
 
 Test(hops, of_figure_3_the_parts_of_every_round_sum_to_the_whole)
@@ -329,7 +330,7 @@ Test(hops, parts_sum_to_the_whole_also_where_tuples_are_missing)
         cr_expect(scopes_table_rows(table) == 0 || fabs(shares - 1) < 1e-9,
                   "seed %u: %g", seed, shares);
         scopes_table_destroy(table);
-        t.subject.each = true;
+        t.view_input.each = true;
         table = told_view(&t, "hops");
         for (size_t row = 0; row < scopes_table_rows(table); seen++)
             row = check_chain(table, row);
@@ -437,13 +438,13 @@ static uint32_t element_collector(const paths_map *map)
 static size_t slowest(const scopes_table *table)
 {
     size_t found = 0;
-    int64_t most = -1;
+    int64_t max = -1;
 
     for (size_t row = 0; row < scopes_table_rows(table); row++) {
         int64_t mean = table_integer(table, row, "mean_ns");
         if (strcmp(table_text(table, row, "direction"), "wait") != 0 &&
-            mean > most) {
-            most = mean;
+            mean > max) {
+            max = mean;
             found = row;
         }
     }
@@ -543,8 +544,8 @@ static bool check_certain(const world *w, const counter *counters,
         return false;
     from = id_called(w, table_text(table, row, "from"));
     to = id_called(w, table_text(table, row, "to"));
-    from_host = scopes_store_series(w->t.store, from)->host;
-    to_host = scopes_store_series(w->t.store, to)->host;
+    from_host = scopes_event_series(w->t.event_table, from)->host;
+    to_host = scopes_event_series(w->t.event_table, to)->host;
     if (from_host == to_host) {
         cr_assert_eq(certain_ns, 0);
         return false;
@@ -594,7 +595,7 @@ Test(hops, a_part_between_hosts_is_as_certain_as_it_says)
     set_counters(map, counters);
     instrumented = run_gsum(map, "counters", &w);
     check_sums(&w, 4, CERTAIN_ROUNDS);
-    w.t.subject.each = true;
+    w.t.view_input.each = true;
     table = told_view(&w.t, "hops");
     for (size_t row = 0; row < scopes_table_rows(table); row++)
         crossings += check_certain(&w, counters, table, row);

@@ -1,7 +1,7 @@
-/* lane_files.h - spaces and archives with trace lanes, made by hand, and what
- * their tuples are: the one with index i tells so in `sequence`. */
-#ifndef TESTS_SCOPES_LANE_FILES_H
-#define TESTS_SCOPES_LANE_FILES_H
+/* stream_files.h - spaces and archives with trace streams, made by hand, and
+ * what their tuples are: the one with index i tells so in `sequence`. */
+#ifndef TESTS_SCOPES_STREAM_FILES_H
+#define TESTS_SCOPES_STREAM_FILES_H
 
 #include <stdlib.h>
 
@@ -11,10 +11,10 @@
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 
-#define LANE_COLLECTORS 3
+#define STREAM_COLLECTORS 3
 
 /* Two hosts; h0 has the trace elements trace.t0 and trace.t1. */
-static const char lane_map[] =
+static const char stream_map[] =
     "digraph sample {\n"
     "  subgraph cluster_h0 {\n"
     "    t0 [kind=thread, number=0];\n"
@@ -33,13 +33,13 @@ static const char lane_map[] =
     "  c0 -> p0;\n  c1 -> p1;\n  p0 -> c2;\n  p1 -> c2;\n  c2 -> e;\n"
     "}\n";
 
-static inline void lanes_begin(void)
+static inline void streams_begin(void)
 {
     scratch_make();
-    scratch_write("pathmap.dot", lane_map);
+    scratch_write("pathmap.dot", stream_map);
 }
 
-static inline pastset_space *lane_space(const char *file)
+static inline pastset_space *stream_space(const char *file)
 {
     pastset_space_options options = {.path = scratch_file("%s", file),
                                      .max_bytes = 1ull << 30};
@@ -48,16 +48,17 @@ static inline pastset_space *lane_space(const char *file)
     return space;
 }
 
-static inline pastset_element *lane_make(pastset_space *space, const char *name,
-                                         pastset_policy policy,
-                                         uint64_t capacity)
+static inline pastset_element *stream_make(pastset_space *space,
+                                           const char *name,
+                                           pastset_policy policy,
+                                           uint64_t capacity)
 {
     pastset_type type;
     pastset_element_options options = {.name = name,
                                        .type = &type,
                                        .policy = policy,
                                        .capacity = capacity,
-                                       .one_writer = true};
+                                       .single_writer = true};
     pastset_element *element;
     check_status(pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE), 0);
     check_status(pastset_element_create(&element, space, &options), 0);
@@ -66,30 +67,33 @@ static inline pastset_element *lane_make(pastset_space *space, const char *name,
 
 /* The tuple with index i: they end in this order, 10 ticks apart; some have
  * begun long before, and the others 4 ticks before. */
-static inline eventspace_trace lane_tuple(uint64_t i)
+static inline eventspace_trace stream_tuple(uint64_t i)
 {
     uint64_t random = (i * 2654435761u) >> 7;
     uint64_t took = random % 50 == 0 ? random % 9000 : 4;
     uint64_t end = 10000 + 10 * i;
     return (eventspace_trace){.start = end - took,
                               .end = end,
-                              .collector = (uint32_t)(random % LANE_COLLECTORS),
+                              .collector =
+                                  (uint32_t)(random % STREAM_COLLECTORS),
                               .thread = (uint32_t)(i / 1000 % 7),
                               .sequence = (uint32_t)i,
                               .operation = 1};
 }
 
-static inline int lane_write(pastset_element *lane, uint64_t from, uint64_t to)
+static inline int stream_write(pastset_element *stream, uint64_t from,
+                               uint64_t to)
 {
     int err = 0;
     for (uint64_t i = from; i < to && !err; i++) {
-        eventspace_trace event = lane_tuple(i);
-        err = pastset_write(lane, &event, sizeof(event), PASTSET_NOWAIT, NULL);
+        eventspace_trace event = stream_tuple(i);
+        err =
+            pastset_write(stream, &event, sizeof(event), PASTSET_NOWAIT, NULL);
     }
     return err;
 }
 
-static inline eventspace_run *lane_run(void)
+static inline eventspace_run *stream_run(void)
 {
     eventspace_run *run;
     check_status(eventspace_run_open(&run, scratch_file(".")), 0);

@@ -50,31 +50,32 @@ static void run_remove(void)
     scratch_remove();
 }
 
-TestSuite(look, .init = run_make, .fini = run_remove, .timeout = 300);
+TestSuite(snapshot, .init = run_make, .fini = run_remove, .timeout = 300);
 
-static const scopes_look_options everything = SCOPES_LOOK_ALL;
+static const scopes_snapshot_options everything = SCOPES_SNAPSHOT_ALL;
 
-/* B's clock is aligned to A's from exchanges, and rightly so. */
-static void check_clocks(const scopes_look *look)
+/* B's clock is aligned to A's from pairs, and rightly so. */
+static void check_clocks(const scopes_snapshot *snapshot)
 {
-    uint32_t b = paths_map_find_host(look->ways->map, "B");
-    const scopes_clock *clock = scopes_clocks_host(look->clocks, b);
+    uint32_t b = paths_map_find_host(snapshot->topology->map, "B");
+    const scopes_clock *clock = scopes_clocks_host(snapshot->clocks, b);
 
-    cr_assert_eq(clock->how, SCOPES_CLOCK_EXCHANGES, "%d", clock->how);
-    cr_assert_gt(clock->exchanges, 0);
+    cr_assert_eq(clock->how, SCOPES_CLOCK_PROBE_PAIRS, "%d", clock->how);
+    cr_assert_gt(clock->pairs, 0);
     cr_assert_lt(fabs(clock->offset_ns + BEHIND_NS), DRIFT_NS, "%f",
                  clock->offset_ns);
 }
 
 /* The end of what is there. */
-static int64_t last_end_ns(const scopes_look *look)
+static int64_t last_end_ns(const scopes_snapshot *snapshot)
 {
     int64_t last = INT64_MIN;
 
-    for (uint32_t id = 0; id < look->store->collectors; id++) {
-        const scopes_series *series = scopes_store_series(look->store, id);
+    for (uint32_t id = 0; id < snapshot->event_table->collectors; id++) {
+        const scopes_series *series =
+            scopes_event_series(snapshot->event_table, id);
         for (size_t i = 0; i < series->count; i++) {
-            int64_t end = scopes_clocks_ns(look->clocks, series->host,
+            int64_t end = scopes_clocks_ns(snapshot->clocks, series->host,
                                            series->events[i].end);
             last = end > last ? end : last;
         }
@@ -84,105 +85,106 @@ static int64_t last_end_ns(const scopes_look *look)
 
 /* When so many quarters of the operations had come back over the network: a
  * quarter of the time might have none of them in it, or all. */
-static int64_t quarter_ns(const scopes_look *look, size_t quarter)
+static int64_t quarter_ns(const scopes_snapshot *snapshot, size_t quarter)
 {
-    const scopes_series *series = scopes_store_series(look->store, ABOVE_PROXY);
+    const scopes_series *series =
+        scopes_event_series(snapshot->event_table, ABOVE_PROXY);
 
     cr_assert_gt(series->count, 100);
-    return scopes_clocks_ns(look->clocks, series->host,
+    return scopes_clocks_ns(snapshot->clocks, series->host,
                             series->events[series->count * quarter / 4].end);
 }
 
 /* Every event that is there meets the window, and all that do are there. */
-static void check_window(const scopes_look *look, int64_t to_ns)
+static void check_window(const scopes_snapshot *snapshot, int64_t to_ns)
 {
-    scopes_look *whole;
+    scopes_snapshot *whole;
     uint64_t want = 0, seen = 0;
 
-    check_status(scopes_look_take(&whole, run, &everything), 0);
-    for (uint32_t id = 0; id < look->store->collectors; id++) {
-        const scopes_series *all = scopes_store_series(whole->store, id);
+    check_status(scopes_snapshot_take(&whole, run, &everything), 0);
+    for (uint32_t id = 0; id < snapshot->event_table->collectors; id++) {
+        const scopes_series *all = scopes_event_series(whole->event_table, id);
         for (size_t i = 0; i < all->count; i++)
-            want += scopes_clocks_ns(look->clocks, all->host,
-                                     all->events[i].end) >= look->from_ns &&
-                    scopes_clocks_ns(look->clocks, all->host,
+            want += scopes_clocks_ns(snapshot->clocks, all->host,
+                                     all->events[i].end) >= snapshot->from_ns &&
+                    scopes_clocks_ns(snapshot->clocks, all->host,
                                      all->events[i].start) <= to_ns;
-        seen += scopes_store_series(look->store, id)->count;
+        seen += scopes_event_series(snapshot->event_table, id)->count;
     }
     cr_assert_gt(seen, 0);
-    cr_assert_lt(seen, whole->store->ledger.seen);
+    cr_assert_lt(seen, whole->event_table->ledger.seen);
     /* What lies on its edges may be rounded to either side. */
     cr_assert_leq(llabs((int64_t)seen - (int64_t)want), 4, "%lu, not %lu",
                   (unsigned long)seen, (unsigned long)want);
-    cr_assert_eq(look->store->ledger.seen, seen);
-    scopes_look_free(whole);
+    cr_assert_eq(snapshot->event_table->ledger.seen, seen);
+    scopes_snapshot_free(whole);
 }
 
-Test(look, a_whole_run_is_aligned_by_its_own_exchanges)
+Test(snapshot, a_whole_run_is_aligned_by_its_own_exchanges)
 {
-    scopes_look *look;
+    scopes_snapshot *snapshot;
 
-    check_status(scopes_look_take(&look, run, &everything), 0);
-    check_clocks(look);
-    scopes_look_free(look);
+    check_status(scopes_snapshot_take(&snapshot, run, &everything), 0);
+    check_clocks(snapshot);
+    scopes_snapshot_free(snapshot);
 }
 
 static void check_part(uint64_t too_many, bool from_end)
 {
-    scopes_look_options options = everything;
-    scopes_look *look;
+    scopes_snapshot_options options = everything;
+    scopes_snapshot *snapshot;
 
-    check_status(scopes_look_take(&look, run, &everything), 0);
+    check_status(scopes_snapshot_take(&snapshot, run, &everything), 0);
     options.too_many = too_many;
     if (from_end) {
-        options.last_ns = last_end_ns(look) - quarter_ns(look, 3);
+        options.last_ns = last_end_ns(snapshot) - quarter_ns(snapshot, 3);
     } else {
-        options.from_ns = quarter_ns(look, 1);
-        options.to_ns = quarter_ns(look, 2);
+        options.from_ns = quarter_ns(snapshot, 1);
+        options.to_ns = quarter_ns(snapshot, 2);
     }
-    scopes_look_free(look);
-    check_status(scopes_look_take(&look, run, &options), 0);
-    check_clocks(look);
-    check_window(look, from_end ? INT64_MAX : options.to_ns);
-    scopes_look_free(look);
+    scopes_snapshot_free(snapshot);
+    check_status(scopes_snapshot_take(&snapshot, run, &options), 0);
+    check_clocks(snapshot);
+    check_window(snapshot, from_end ? INT64_MAX : options.to_ns);
+    scopes_snapshot_free(snapshot);
 }
 
-Test(look, a_window_of_a_small_run_is_aligned_by_all_of_it)
+Test(snapshot, a_window_of_a_small_run_is_aligned_by_all_of_it)
 {
     check_part(0, false);
 }
 
-Test(look, the_last_part_of_a_small_run)
+Test(snapshot, the_last_part_of_a_small_run)
 {
     check_part(0, true);
 }
 
-Test(look, a_window_of_a_large_run_is_aligned_though_wall_clocks_are_wrong)
+Test(snapshot, a_window_of_a_large_run_is_aligned_though_wall_clocks_are_wrong)
 {
     check_part(1, false);
 }
 
-Test(look, the_last_part_of_a_large_run)
+Test(snapshot, the_last_part_of_a_large_run)
 {
     check_part(1, true);
 }
 
-Test(look, a_second_look_is_aligned_too)
+Test(snapshot, a_second_look_is_aligned_too)
 {
-    scopes_look *look;
+    scopes_snapshot *snapshot;
 
-    check_status(scopes_look_take(&look, run, &everything), 0);
-    check_status(scopes_look_again(look), 0);
-    check_clocks(look);
-    scopes_look_free(look);
+    check_status(scopes_snapshot_take(&snapshot, run, &everything), 0);
+    check_status(scopes_snapshot_again(snapshot), 0);
+    check_clocks(snapshot);
+    scopes_snapshot_free(snapshot);
 }
 
-Test(look, looks_for_the_end_of_a_host_that_says_nonsense_of_it)
+Test(snapshot, looks_for_the_end_of_a_host_that_says_nonsense_of_it)
 {
-    scopes_look_options options = everything;
+    scopes_snapshot_options options = everything;
     eventspace_meta meta;
     char file[4096];
-    scopes_look *look;
+    scopes_snapshot *snapshot;
 
     snprintf(file, sizeof(file), "%s", scratch_file("run/B.meta"));
     check_status(eventspace_meta_load(&meta, file), 0);
@@ -192,7 +194,7 @@ Test(look, looks_for_the_end_of_a_host_that_says_nonsense_of_it)
     eventspace_run_close(run);
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     options.last_ns = 1000000000;
-    check_status(scopes_look_take(&look, run, &options), 0);
-    cr_assert_gt(look->store->ledger.seen, 0);
-    scopes_look_free(look);
+    check_status(scopes_snapshot_take(&snapshot, run, &options), 0);
+    cr_assert_gt(snapshot->event_table->ledger.seen, 0);
+    scopes_snapshot_free(snapshot);
 }

@@ -348,19 +348,19 @@ Test(merge, refuses_what_is_not_of_one_run)
 
 /* How many bytes a call of pwrite() writes at most, and every other one none,
  * for a signal; 0: as many as it is given. */
-static size_t written_most;
+static size_t written_max;
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at)
 {
     static bool interrupted;
 
-    interrupted = written_most && !interrupted;
+    interrupted = written_max && !interrupted;
     if (interrupted) {
         errno = EINTR;
         return -1;
     }
-    if (written_most && count > written_most)
-        count = written_most;
+    if (written_max && count > written_max)
+        count = written_max;
     return syscall(SYS_pwrite64, fd, bytes, count, at);
 }
 
@@ -419,9 +419,9 @@ Test(merge, copies_files_whole_though_each_write_takes_a_part)
     name_make(run, "run");
     name_make(all, "all");
     small_run(run);
-    written_most = 1000;
+    written_max = 1000;
     check_status(scopes_merge(all, runs, 1, count_host, &hosts), 0);
-    written_most = 0;
+    written_max = 0;
     cr_expect_eq(hosts, 1);
     check_same_file(scratch_file("all/h0.space"), scratch_file("run/h0.space"));
     check_same_file(scratch_file("all/h0.meta"), scratch_file("run/h0.meta"));

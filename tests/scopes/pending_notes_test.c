@@ -45,7 +45,7 @@ static paths_map *map;
 static fake_run *fake;
 static uint32_t notes[2]; /* of each host */
 static eventspace_run *run;
-static scopes_look *look;
+static scopes_snapshot *snapshot;
 static scopes_table *table;
 
 static void begin(void)
@@ -91,32 +91,32 @@ static void is(const char *thread, paths_activity activity)
 
 static int make(void)
 {
-    scopes_look_options options = SCOPES_LOOK_ALL;
-    scopes_subject subject = {.thread = PATHS_NONE};
+    scopes_snapshot_options options = SCOPES_SNAPSHOT_ALL;
+    scopes_view_input view_input = {.thread = PATHS_NONE};
     int err = fake_run_end(fake);
 
     if (!err)
         err = eventspace_run_open(&run, scratch_file("."));
     if (!err)
-        err = scopes_look_take(&look, run, &options);
+        err = scopes_snapshot_take(&snapshot, run, &options);
     if (err)
         return err;
-    subject.map = look->ways->map;
-    subject.ways = look->ways;
-    subject.store = look->store;
-    subject.clocks = look->clocks;
-    subject.pending = look->pending;
-    return scopes_view_make(&table, scopes_view_find("pending"), &subject);
+    view_input.map = snapshot->topology->map;
+    view_input.topology = snapshot->topology;
+    view_input.event_table = snapshot->event_table;
+    view_input.clocks = snapshot->clocks;
+    view_input.pending = snapshot->pending;
+    return scopes_view_make(&table, scopes_view_find("pending"), &view_input);
 }
 
 static void end(void)
 {
     scopes_table_destroy(table);
-    scopes_look_free(look);
+    scopes_snapshot_free(snapshot);
     eventspace_run_close(run);
     paths_map_destroy(map);
     table = NULL;
-    look = NULL;
+    snapshot = NULL;
 }
 
 static scopes_cell cell(size_t row, const char *key)
@@ -142,7 +142,8 @@ Test(pending_notes, of_a_tree_those_are_named_who_have_not_come)
 {
     begin();
     waits("t0", "total", "low0", PASTSET_EXCHANGE);
-    waits("t1", "total", "root", PASTSET_EXCHANGE); /* the carrier of low0 */
+    waits("t1", "total", "root",
+          PASTSET_EXCHANGE); /* the representative of low0 */
     waits("t2", "total", "low1", PASTSET_EXCHANGE);
     is("t3", PATHS_COMPUTING);
     check_status(make(), 0);

@@ -167,7 +167,7 @@ static const char *difference(json_t *view)
 /* Asks until everything hangs. */
 static json_t *await_hanging(void)
 {
-    int64_t end_ns = pastset_now_ns() + (int64_t)patience(60) * 1000000000;
+    int64_t end_ns = pastset_now_ns() + (int64_t)timeout(60) * 1000000000;
 
     while (access(scratch_file("run/h2.meta"), F_OK) != 0)
         cr_assert_lt(pastset_now_ns(), end_ns, "the run does not begin");
@@ -284,7 +284,7 @@ static void hosts_kill(eventspace_run *run)
 
 Test(pending, a_hang_is_seen_after_everything_was_killed)
 {
-    int64_t end_ns = pastset_now_ns() + (int64_t)patience(60) * 1000000000;
+    int64_t end_ns = pastset_now_ns() + (int64_t)timeout(60) * 1000000000;
     uint64_t first[2], signs[2];
     eventspace_run *run;
     json_t *after;
@@ -314,7 +314,7 @@ Test(pending, a_hang_is_seen_after_everything_was_killed)
 
 Test(pending, a_host_that_is_stopped_is_named)
 {
-    int64_t end_ns = pastset_now_ns() + (int64_t)patience(60) * 1000000000;
+    int64_t end_ns = pastset_now_ns() + (int64_t)timeout(60) * 1000000000;
     eventspace_run *run;
     bool named = false;
     pid_t first;
@@ -362,7 +362,7 @@ Test(pending, can_be_asked_for_a_thread_or_an_element)
 /* The operations that top lists, when it lists so many. */
 static json_t *await_top(size_t count)
 {
-    int64_t end_ns = pastset_now_ns() + (int64_t)patience(60) * 1000000000;
+    int64_t end_ns = pastset_now_ns() + (int64_t)timeout(60) * 1000000000;
 
     for (;;) {
         json_t *frame =

@@ -64,7 +64,7 @@ static double off_ns(const eventspace_trace *above)
 /* Of one operation at EC9, found at EC8 by its name; -1 when it is not. */
 static int64_t overhead_of(const eventspace_trace *above)
 {
-    const scopes_series *below = scopes_store_series(t.store, 8);
+    const scopes_series *below = scopes_event_series(t.event_table, 8);
 
     for (size_t i = 0; i < below->count; i++) {
         const eventspace_trace *event = &below->events[i];
@@ -77,7 +77,7 @@ static int64_t overhead_of(const eventspace_trace *above)
 
 Test(remote_overhead, of_figure_3_is_ec9_less_ec8)
 {
-    const scopes_series *above = scopes_store_series(t.store, 9);
+    const scopes_series *above = scopes_event_series(t.event_table, 9);
     scopes_table *table = told_view(&t, "remote-overhead");
     int64_t sum = 0, got;
     double off = 0;
@@ -101,10 +101,10 @@ Test(remote_overhead, of_figure_3_is_ec9_less_ec8)
 
 Test(remote_overhead, each_operation_has_the_difference_of_its_two_times)
 {
-    const scopes_series *above = scopes_store_series(t.store, 9);
+    const scopes_series *above = scopes_event_series(t.event_table, 9);
     scopes_table *table;
 
-    t.subject.each = true;
+    t.view_input.each = true;
     table = told_view(&t, "remote-overhead");
     cr_assert_eq(scopes_table_rows(table), ROUNDS);
     for (size_t row = 0; row < ROUNDS; row++) {
@@ -122,11 +122,11 @@ Test(remote_overhead, each_operation_has_the_difference_of_its_two_times)
 
 Test(remote_overhead, can_be_asked_for_one_thread)
 {
-    const scopes_series *above = scopes_store_series(t.store, 9);
+    const scopes_series *above = scopes_event_series(t.event_table, 9);
     scopes_table *table;
     int64_t count = 0;
 
-    t.subject.thread = 2;
+    t.view_input.thread = 2;
     table = told_view(&t, "remote-overhead");
     for (size_t i = 0; i < above->count; i++)
         count += above->events[i].thread == 2;

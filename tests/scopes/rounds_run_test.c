@@ -17,18 +17,18 @@
 
 static eventspace_run *run;
 static const paths_map *map;
-static scopes_ways *ways;
-static scopes_store *store;
+static scopes_topology *topology;
+static scopes_event_table *event_table;
 /* By thread and sequence: the round, or SCOPES_MISSING. */
 static uint32_t truth[THREADS][SEQUENCES];
 
 static void close_run(void)
 {
-    scopes_store_free(store);
-    scopes_ways_free(ways);
+    scopes_event_table_free(event_table);
+    scopes_topology_free(topology);
     eventspace_run_close(run);
-    store = NULL;
-    ways = NULL;
+    event_table = NULL;
+    topology = NULL;
     run = NULL;
 }
 
@@ -44,26 +44,26 @@ TestSuite(rounds_run, .timeout = 600, .init = scratch_make, .fini = clean);
 
 static void load(void)
 {
-    scopes_wanted all = {0};
+    scopes_filter all = {0};
     scopes_source *source;
 
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     map = eventspace_run_map(run);
-    check_status(scopes_ways_make(&ways, map), 0);
+    check_status(scopes_topology_make(&topology, map), 0);
     check_status(scopes_source_open(&source, run), 0);
-    check_status(scopes_store_load(&store, source, &all), 0);
+    check_status(scopes_event_table_load(&event_table, source, &all), 0);
     scopes_source_close(source);
-    cr_assert_eq(store->ledger.missed, 0);
+    cr_assert_eq(event_table->ledger.missed, 0);
 }
 
 static void find_truth(void)
 {
     memset(truth, 0xff, sizeof(truth));
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        const scopes_top *top = &ways->tops[i];
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        const scopes_top *top = &topology->tops[i];
         const scopes_series *series =
-            scopes_store_series(store, top->collector);
-        if (top->meeting == PATHS_NONE)
+            scopes_event_series(event_table, top->collector);
+        if (top->site == PATHS_NONE)
             continue;
         cr_assert_eq(series->count, ROUNDS);
         for (uint32_t r = 0; r < ROUNDS; r++) {
@@ -104,7 +104,7 @@ static uint32_t truth_of(const eventspace_trace *event)
 /* All events of a round are of one true round, which is given. */
 static uint32_t check_round(const scopes_rounds *rounds, uint32_t r)
 {
-    const scopes_meeting *m = rounds->meeting;
+    const scopes_site *m = rounds->site;
     uint32_t is = SCOPES_MISSING;
 
     for (uint32_t i = 0; i <= rounds->inputs; i++) {
@@ -112,7 +112,7 @@ static uint32_t check_round(const scopes_rounds *rounds, uint32_t r)
         uint32_t at = i < rounds->inputs
                           ? rounds->events[r * rounds->inputs + i]
                           : rounds->below[r];
-        const scopes_series *series = scopes_store_series(store, id);
+        const scopes_series *series = scopes_event_series(event_table, id);
         if (at == SCOPES_MISSING)
             continue;
         if (is == SCOPES_MISSING)
@@ -120,8 +120,9 @@ static uint32_t check_round(const scopes_rounds *rounds, uint32_t r)
         cr_assert_eq(is, truth_of(&series->events[at]));
         if (id == m->lower)
             cr_assert_eq(rounds->last[r],
-                         scopes_ways_input(ways, (uint32_t)(m - ways->meetings),
-                                           series->events[at].thread));
+                         scopes_topology_input(topology,
+                                               (uint32_t)(m - topology->sites),
+                                               series->events[at].thread));
     }
     cr_assert_neq(is, SCOPES_MISSING);
     return is;
@@ -129,10 +130,10 @@ static uint32_t check_round(const scopes_rounds *rounds, uint32_t r)
 
 static void check_whole(void)
 {
-    cr_assert_gt(ways->meeting_count, 0);
-    for (uint32_t i = 0; i < ways->meeting_count; i++) {
+    cr_assert_gt(topology->site_count, 0);
+    for (uint32_t i = 0; i < topology->site_count; i++) {
         scopes_rounds *rounds;
-        check_status(scopes_rounds_make(&rounds, ways, store, i), 0);
+        check_status(scopes_rounds_make(&rounds, topology, event_table, i), 0);
         cr_assert_eq(rounds->count, ROUNDS);
         cr_assert(rounds->complete);
         for (uint32_t r = 0; r < ROUNDS; r++)
@@ -147,8 +148,8 @@ static void lose(void)
     static eventspace_trace kept[100000];
     scopes_ledger ledger = {0};
 
-    for (uint32_t id = 0; id < store->collectors; id++) {
-        const scopes_series *series = scopes_store_series(store, id);
+    for (uint32_t id = 0; id < event_table->collectors; id++) {
+        const scopes_series *series = scopes_event_series(event_table, id);
         for (size_t i = 0; i < series->count; i++) {
             if (rand() % 5 && ledger.seen < 100000)
                 kept[ledger.seen++] = series->events[i];
@@ -156,9 +157,10 @@ static void lose(void)
         }
     }
     ledger.missed = ledger.made - ledger.seen;
-    scopes_store_free(store);
-    check_status(
-        scopes_store_make(&store, map, kept, (size_t)ledger.seen, &ledger), 0);
+    scopes_event_table_free(event_table);
+    check_status(scopes_event_table_make(&event_table, map, kept,
+                                         (size_t)ledger.seen, &ledger),
+                 0);
 }
 
 static void check_lossy(void)
@@ -166,16 +168,16 @@ static void check_lossy(void)
     uint64_t whole = 0;
 
     lose();
-    for (uint32_t i = 0; i < ways->meeting_count; i++) {
+    for (uint32_t i = 0; i < topology->site_count; i++) {
         scopes_rounds *rounds;
-        check_status(scopes_rounds_make(&rounds, ways, store, i), 0);
+        check_status(scopes_rounds_make(&rounds, topology, event_table, i), 0);
         cr_assert_not(rounds->complete);
         for (uint32_t r = 0; r < rounds->count; r++)
             check_round(rounds, r);
         whole += rounds->count;
         scopes_rounds_free(rounds);
     }
-    cr_assert_gt(whole, ways->meeting_count * ROUNDS / 2);
+    cr_assert_gt(whole, topology->site_count * ROUNDS / 2);
 }
 
 static void check_shape(const char *shape)

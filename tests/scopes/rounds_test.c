@@ -11,7 +11,7 @@
 #define ROUNDS 300
 #define INPUTS 4
 #define BELOW INPUTS /* the collector below, in what follows */
-#define ROOM ((INPUTS + 1) * ROUNDS)
+#define CAPACITY ((INPUTS + 1) * ROUNDS)
 
 /* An event and the round it is of. */
 typedef struct truth {
@@ -20,10 +20,10 @@ typedef struct truth {
 } truth;
 
 static paths_map *map;
-static scopes_ways *ways;
-static scopes_store *store;
+static scopes_topology *topology;
+static scopes_event_table *event_table;
 static scopes_rounds *rounds;
-static truth all[ROOM], kept[ROOM];
+static truth all[CAPACITY], kept[CAPACITY];
 static size_t all_count, kept_count;
 static uint32_t last_of[ROUNDS]; /* input */
 static uint64_t seed;
@@ -31,8 +31,8 @@ static uint64_t seed;
 static void clean(void)
 {
     scopes_rounds_free(rounds);
-    scopes_store_free(store);
-    scopes_ways_free(ways);
+    scopes_event_table_free(event_table);
+    scopes_topology_free(topology);
     paths_map_destroy(map);
 }
 
@@ -96,8 +96,8 @@ static const char bare_map[] =
 static void map_make(const char *text)
 {
     check_status(paths_map_parse(&map, text, strlen(text), "test.dot"), 0);
-    check_status(scopes_ways_make(&ways, map), 0);
-    cr_assert_eq(ways->meeting_count, 1);
+    check_status(scopes_topology_make(&topology, map), 0);
+    cr_assert_eq(topology->site_count, 1);
 }
 
 /* --- the truth --- */
@@ -111,7 +111,7 @@ static uint64_t chance(uint64_t below)
 /* The input of a collector; BELOW for the one below. */
 static uint32_t input_of(uint32_t collector)
 {
-    const scopes_ids *inputs = &ways->meetings[0].inputs;
+    const scopes_ids *inputs = &topology->sites[0].inputs;
 
     for (uint32_t i = 0; i < inputs->count; i++) {
         if (inputs->ids[i] == collector)
@@ -122,7 +122,7 @@ static uint32_t input_of(uint32_t collector)
 
 static uint32_t host_of(uint32_t collector)
 {
-    return map->nodes[ways->nodes[collector]].host;
+    return map->nodes[topology->nodes[collector]].host;
 }
 
 /* Each host counts from another moment. */
@@ -147,7 +147,7 @@ static void truth_make(void)
 {
     uint64_t free_at[INPUTS] = {0};
     uint32_t sequence[INPUTS] = {0};
-    bool below = ways->meetings[0].lower != PATHS_NONE;
+    bool below = topology->sites[0].lower != PATHS_NONE;
 
     all_count = 0;
     for (uint32_t r = 0; r < ROUNDS; r++) {
@@ -174,23 +174,24 @@ static void truth_make(void)
 
 /* --- what is kept of it --- */
 
-static void store_make(scopes_ledger ledger)
+static void event_table_make(scopes_ledger ledger)
 {
-    static eventspace_trace events[ROOM];
+    static eventspace_trace events[CAPACITY];
 
     for (size_t i = 0; i < kept_count; i++)
         events[i] = kept[i].event;
-    check_status(scopes_store_make(&store, map, events, kept_count, &ledger),
-                 0);
-    check_status(scopes_rounds_make(&rounds, ways, store, 0), 0);
+    check_status(
+        scopes_event_table_make(&event_table, map, events, kept_count, &ledger),
+        0);
+    check_status(scopes_rounds_make(&rounds, topology, event_table, 0), 0);
 }
 
 static void drop(void)
 {
     scopes_rounds_free(rounds);
-    scopes_store_free(store);
+    scopes_event_table_free(event_table);
     rounds = NULL;
-    store = NULL;
+    event_table = NULL;
 }
 
 /* Loses a share of the events, of one host or (2) of both. */
@@ -206,7 +207,7 @@ static void lose(uint64_t percent, uint32_t host)
     }
     ledger.seen = kept_count;
     ledger.missed = all_count - kept_count;
-    store_make(ledger);
+    event_table_make(ledger);
 }
 
 /* The round of an event that was kept; SCOPES_MISSING if it was not. */
@@ -233,10 +234,10 @@ static const eventspace_trace *kept_event(uint32_t round, uint32_t input)
 
 static const scopes_series *series_of(uint32_t input)
 {
-    const scopes_meeting *m = &ways->meetings[0];
+    const scopes_site *m = &topology->sites[0];
 
-    return scopes_store_series(store, input == BELOW ? m->lower
-                                                     : m->inputs.ids[input]);
+    return scopes_event_series(
+        event_table, input == BELOW ? m->lower : m->inputs.ids[input]);
 }
 
 static const eventspace_trace *event_of(uint32_t round, uint32_t input)
@@ -351,7 +352,7 @@ static void check_losses(const char *text, uint32_t host)
         lose(percents[i % 5], host);
         cr_assert_not(rounds->complete);
         check_true();
-        if (ways->meetings[0].lower != PATHS_NONE)
+        if (topology->sites[0].lower != PATHS_NONE)
             check_nothing_left_out();
         drop();
     }
@@ -432,9 +433,9 @@ Test(rounds, of_a_host_that_lost_nothing_are_told_although_others_did)
     seed = 5;
     truth_make();
     lose(30, 0); /* c0, c1 and c4 */
-    store->ledgers[0].missed = store->ledger.missed;
+    event_table->ledgers[0].missed = event_table->ledger.missed;
     scopes_rounds_free(rounds);
-    check_status(scopes_rounds_make(&rounds, ways, store, 0), 0);
+    check_status(scopes_rounds_make(&rounds, topology, event_table, 0), 0);
     check_true();
     check_nothing_left_out();
     here = 0;
@@ -467,9 +468,9 @@ static void check_windows(const char *text)
         ledger.made = all_count;
         ledger.seen = kept_count;
         ledger.beside = all_count - kept_count;
-        store_make(ledger);
+        event_table_make(ledger);
         check_true();
-        if (ways->meetings[0].lower != PATHS_NONE)
+        if (topology->sites[0].lower != PATHS_NONE)
             check_nothing_left_out();
         drop();
     }
@@ -507,7 +508,7 @@ Test(rounds, that_failed_are_rounds_and_who_owes_one_is_in_none)
     for (uint32_t t = 0; t < 4; t++)
         add(t, t, 2, 80 + t, 200 + t, 0);
     add(4, 3, 2, 90, 100, 0);
-    store_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
     cr_assert_eq(rounds->count, 2);
     cr_assert_eq(rounds->last[0], 1);
     cr_assert_eq(rounds->last[1], 3);
@@ -533,7 +534,7 @@ Test(rounds, are_not_counted_across_a_failure)
         add(4, 0, r + 1, 100 * r + 30, 100 * r + 40, status);
     }
     add(2, 2, 1, 10, 60, 1);
-    store_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
     cr_assert_eq(rounds->count, 3);
     for (uint32_t r = 1; r < 3; r++) {
         const eventspace_trace *event = event_of(r, input_of(2));
@@ -556,7 +557,7 @@ Test(rounds, leave_out_what_others_bring_to_the_collector_below)
     add(0, 0, 1, 1, 30, 0);
     add(1, 1, 2, 10, 31, 0);
     add(4, 1, 2, 15, 20, 0);
-    store_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
     cr_assert_eq(rounds->count, 1);
     cr_assert_eq(event_of(0, 0)->sequence, 1);
     cr_assert_eq(event_of(0, 1)->sequence, 2);
@@ -571,7 +572,7 @@ Test(rounds, are_left_open_where_stamps_do_not_tell_them_apart)
     add(0, 0, 2, 10, 20, 0);
     add(1, 1, 1, 5, 15, 0);
     add(4, 1, 1, 10, 10, 0);
-    store_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
     cr_assert_eq(rounds->count, 1);
     cr_assert_null(event_of(0, 0));
     cr_assert_eq(event_of(0, 1)->sequence, 1);
@@ -585,7 +586,7 @@ Test(rounds, that_one_event_seems_to_hold_are_left_open)
     add(1, 1, 2, 14, 30, 0);
     add(4, 1, 1, 8, 10, 0);
     add(4, 1, 2, 20, 22, 0);
-    store_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
     cr_assert_eq(rounds->count, 2);
     cr_assert_null(event_of(0, 0));
     cr_assert_null(event_of(1, 0));
@@ -596,6 +597,6 @@ Test(rounds, that_one_event_seems_to_hold_are_left_open)
 Test(rounds, of_a_run_without_events_are_none)
 {
     map_make(near_map);
-    store_make((scopes_ledger){0});
+    event_table_make((scopes_ledger){0});
     cr_assert_eq(rounds->count, 0);
 }

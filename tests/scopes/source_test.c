@@ -10,7 +10,8 @@
 #define H0 0
 #define TUPLES 60000
 
-TestSuite(source, .timeout = 120, .init = lanes_begin, .fini = scratch_remove);
+TestSuite(source, .timeout = 120, .init = streams_begin,
+          .fini = scratch_remove);
 
 /* --- what came --- */
 
@@ -31,7 +32,7 @@ static int see(const scopes_batch *batch, void *context)
     cr_assert_eq(batch->index, batch->events[0].sequence);
     for (size_t i = 0; i < batch->count; i++) {
         uint64_t index = batch->events[i].sequence;
-        eventspace_trace want = lane_tuple(index);
+        eventspace_trace want = stream_tuple(index);
         cr_assert_eq(memcmp(&batch->events[i], &want, sizeof(want)), 0);
         cr_assert_lt(index, TUPLES);
         cr_assert_geq(index, s->next, "%lu comes after %lu",
@@ -43,12 +44,12 @@ static int see(const scopes_batch *batch, void *context)
     if (batch->count > s->largest)
         s->largest = batch->count;
     if (s->grows)
-        check_status(lane_write(s->grows, s->grown, s->grown + 100), 0);
+        check_status(stream_write(s->grows, s->grown, s->grown + 100), 0);
     s->grown += 100;
     return s->stop_after && s->count >= s->stop_after ? 77 : 0;
 }
 
-/* Which indexes there are, of what the lane has had. */
+/* Which indexes there are, of what the stream has had. */
 typedef struct there {
     uint64_t written, refused;
     bool is[TUPLES];
@@ -60,7 +61,7 @@ static void there_is(there *t, uint64_t from, uint64_t to)
         t->is[i] = true;
 }
 
-static bool must_come(const scopes_wanted *wanted, const eventspace_trace *e)
+static bool must_come(const scopes_filter *wanted, const eventspace_trace *e)
 {
     if (wanted->from_ticks && e->end < wanted->from_ticks[H0])
         return false;
@@ -72,7 +73,7 @@ static bool must_come(const scopes_wanted *wanted, const eventspace_trace *e)
 }
 
 static void check_walk(scopes_source *source, const there *t,
-                       const scopes_wanted *wanted)
+                       const scopes_filter *wanted)
 {
     seen s = {.times = calloc(TUPLES, 1)};
     scopes_ledger ledger = {0};
@@ -80,7 +81,7 @@ static void check_walk(scopes_source *source, const there *t,
 
     check_status(scopes_source_each(source, H0, wanted, see, &s, &ledger), 0);
     for (uint64_t i = 0; i < TUPLES; i++) {
-        eventspace_trace event = lane_tuple(i);
+        eventspace_trace event = stream_tuple(i);
         bool want = t->is[i] && must_come(wanted, &event);
         cr_assert_eq(s.times[i], want, "tuple %lu came %d times",
                      (unsigned long)i, s.times[i]);
@@ -103,11 +104,11 @@ static void check_walks(const there *t)
         {10003, 10005},   {300000, 300000},  {200000, 250000},
         {109990, 110010}, {450000, 460001},  {500000, UINT64_MAX},
         {0, 123456},      {700000, 9000000}, {9000000, 1}};
-    static const bool masks[][LANE_COLLECTORS] = {
+    static const bool masks[][STREAM_COLLECTORS] = {
         {true, true, true}, {false, true, false}, {false, false, false}};
-    eventspace_run *run = lane_run();
+    eventspace_run *run = stream_run();
     scopes_source *source;
-    scopes_wanted wanted = {0};
+    scopes_filter wanted = {0};
 
     check_status(scopes_source_open(&source, run), 0);
     cr_assert_eq(scopes_source_run(source), run);
@@ -118,7 +119,7 @@ static void check_walks(const there *t)
     }
     for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
         uint64_t from[] = {windows[i][0], 0}, to[] = {windows[i][1], 0};
-        wanted = (scopes_wanted){.from_ticks = from, .to_ticks = to};
+        wanted = (scopes_filter){.from_ticks = from, .to_ticks = to};
         check_walk(source, t, &wanted);
         wanted.one_thread = true;
         wanted.thread = 3;
@@ -139,11 +140,11 @@ static there *nothing(void)
 
 static void discards_make(there *t, uint64_t capacity)
 {
-    pastset_space *space = lane_space("h0.space");
-    pastset_element *lane =
-        lane_make(space, "trace.t0", PASTSET_DISCARD, capacity);
+    pastset_space *space = stream_space("h0.space");
+    pastset_element *stream =
+        stream_make(space, "trace.t0", PASTSET_DISCARD, capacity);
 
-    check_status(lane_write(lane, 0, TUPLES), 0);
+    check_status(stream_write(stream, 0, TUPLES), 0);
     t->written = TUPLES;
     there_is(t, TUPLES - capacity, TUPLES);
     pastset_space_close(space);
@@ -157,12 +158,12 @@ static scopes_archive_writer *archive_begin(void)
     return writer;
 }
 
-static void archive_add(scopes_archive_writer *writer, const char *lane,
+static void archive_add(scopes_archive_writer *writer, const char *stream,
                         uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
-        eventspace_trace event = lane_tuple(i);
-        check_status(scopes_archive_append(writer, lane, i, &event, 1), 0);
+        eventspace_trace event = stream_tuple(i);
+        check_status(scopes_archive_append(writer, stream, i, &event, 1), 0);
     }
 }
 
@@ -198,12 +199,13 @@ Test(source, counts_what_was_discarded)
 Test(source, counts_what_was_refused)
 {
     there *t = nothing();
-    pastset_space *space = lane_space("h0.space");
-    pastset_element *lane = lane_make(space, "trace.t0", PASTSET_GROW, 30000);
+    pastset_space *space = stream_space("h0.space");
+    pastset_element *stream =
+        stream_make(space, "trace.t0", PASTSET_GROW, 30000);
 
-    check_status(lane_write(lane, 0, 30000), 0);
+    check_status(stream_write(stream, 0, 30000), 0);
     for (uint32_t i = 0; i < 17; i++)
-        check_status(lane_write(lane, 30000, 30001), PASTSET_EFULL);
+        check_status(stream_write(stream, 30000, 30001), PASTSET_EFULL);
     t->written = 30000;
     t->refused = 17;
     there_is(t, 0, 30000);
@@ -215,16 +217,18 @@ Test(source, counts_what_was_refused)
 Test(source, reads_what_was_drained)
 {
     there *t = nothing();
-    pastset_space *space = lane_space("h0.space");
-    pastset_space *drained = lane_space("h0.drained");
-    pastset_element *lane = lane_make(space, "trace.t0", PASTSET_BLOCK, 40000);
+    pastset_space *space = stream_space("h0.space");
+    pastset_space *drained = stream_space("h0.drained");
+    pastset_element *stream =
+        stream_make(space, "trace.t0", PASTSET_BLOCK, 40000);
 
-    check_status(lane_write(lane, 0, 40000), 0);
-    check_status(lane_write(lane_make(drained, "trace.t0", PASTSET_GROW, 99999),
-                            0, 25000),
-                 0);
+    check_status(stream_write(stream, 0, 40000), 0);
+    check_status(
+        stream_write(stream_make(drained, "trace.t0", PASTSET_GROW, 99999), 0,
+                     25000),
+        0);
     /* Of these, 2000 were lost by a drain that failed. */
-    check_status(pastset_element_truncate(lane, 27000), 0);
+    check_status(pastset_element_truncate(stream, 27000), 0);
     t->written = 40000;
     there_is(t, 0, 25000);
     there_is(t, 27000, 40000);
@@ -275,7 +279,7 @@ Test(source, counts_the_losses_that_only_an_archive_tells)
     scopes_archive_writer *writer = archive_begin();
 
     archive_add(writer, "trace.t0", 0, 20000);
-    check_status(scopes_archive_end_lane(writer, "trace.t0", 20100, 30), 0);
+    check_status(scopes_archive_end_stream(writer, "trace.t0", 20100, 30), 0);
     check_status(scopes_archive_close(writer), 0);
     t->written = 20100;
     t->refused = 30;
@@ -284,20 +288,20 @@ Test(source, counts_the_losses_that_only_an_archive_tells)
     free(t);
 }
 
-/* --- lanes, hosts, and ends --- */
+/* --- streams, hosts, and ends --- */
 
-static int note_lane(const scopes_batch *batch, void *context)
+static int note_stream(const scopes_batch *batch, void *context)
 {
     char *text = context;
     snprintf(text + strlen(text), 200 - strlen(text), "%zu %s %lu+%zu; ",
-             batch->host, batch->lane, (unsigned long)batch->index,
+             batch->host, batch->stream, (unsigned long)batch->index,
              batch->count);
     return 0;
 }
 
 Test(source, walks_lane_by_lane_also_those_that_only_the_archive_has)
 {
-    pastset_space *space = lane_space("h0.space");
+    pastset_space *space = stream_space("h0.space");
     scopes_archive_writer *writer = archive_begin();
     eventspace_run *run;
     scopes_source *source;
@@ -305,23 +309,23 @@ Test(source, walks_lane_by_lane_also_those_that_only_the_archive_has)
     char text[200] = "";
 
     check_status(
-        lane_write(lane_make(space, "trace.t1", PASTSET_GROW, 9), 0, 3), 0);
+        stream_write(stream_make(space, "trace.t1", PASTSET_GROW, 9), 0, 3), 0);
     check_status(
-        lane_write(lane_make(space, "trace.t0", PASTSET_GROW, 9), 5, 7), 0);
-    lane_make(space, "e", PASTSET_GROW, 9);
+        stream_write(stream_make(space, "trace.t0", PASTSET_GROW, 9), 5, 7), 0);
+    stream_make(space, "e", PASTSET_GROW, 9);
     archive_add(writer, "trace.t0~2", 0, 4);
     check_status(scopes_archive_close(writer), 0);
-    run = lane_run();
+    run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
-    check_status(scopes_source_each(source, H0, NULL, note_lane, text, &ledger),
-                 0);
+    check_status(
+        scopes_source_each(source, H0, NULL, note_stream, text, &ledger), 0);
     cr_assert_str_eq(text, "0 trace.t1 0+3; 0 trace.t0 0+2; 0 trace.t0~2 0+4; ",
                      "%s", text);
-    check_status(scopes_source_each(source, 1, NULL, note_lane, text, &ledger),
-                 0);
+    check_status(
+        scopes_source_each(source, 1, NULL, note_stream, text, &ledger), 0);
     cr_assert_eq(ledger.made, 9);
     cr_assert_eq(ledger.seen, 9);
-    check_status(scopes_source_each(source, 2, NULL, note_lane, text, NULL),
+    check_status(scopes_source_each(source, 2, NULL, note_stream, text, NULL),
                  PASTSET_EINVAL);
     scopes_source_close(source);
     eventspace_run_close(run);
@@ -337,7 +341,7 @@ Test(source, ends_a_walk_when_it_is_told_to)
     scopes_source *source;
 
     discards_make(t, TUPLES);
-    run = lane_run();
+    run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
     cr_assert_eq(scopes_source_each(source, H0, NULL, see, &s, &ledger), 77);
     cr_assert_lt(s.count, TUPLES);
@@ -353,14 +357,15 @@ Test(source, ends_a_walk_when_it_is_told_to)
 
 Test(source, leaves_what_comes_during_a_walk_for_the_next_one)
 {
-    pastset_space *space = lane_space("h0.space");
-    pastset_element *lane = lane_make(space, "trace.t0", PASTSET_GROW, TUPLES);
-    eventspace_run *run = lane_run();
-    seen s = {.times = calloc(TUPLES, 1), .grows = lane, .grown = 20000};
+    pastset_space *space = stream_space("h0.space");
+    pastset_element *stream =
+        stream_make(space, "trace.t0", PASTSET_GROW, TUPLES);
+    eventspace_run *run = stream_run();
+    seen s = {.times = calloc(TUPLES, 1), .grows = stream, .grown = 20000};
     scopes_ledger ledger = {0};
     scopes_source *source;
 
-    check_status(lane_write(lane, 0, 20000), 0);
+    check_status(stream_write(stream, 0, 20000), 0);
     check_status(scopes_source_open(&source, run), 0);
     check_status(scopes_source_each(source, H0, NULL, see, &s, &ledger), 0);
     cr_assert_eq(s.count, 20000);
@@ -378,7 +383,7 @@ Test(source, leaves_what_comes_during_a_walk_for_the_next_one)
     free(s.times);
 }
 
-/* An archive that goes on after the source has looked at it, while the lane
+/* An archive that goes on after the source has looked at it, while the stream
  * discards what was archived. */
 Test(source, looks_at_the_archive_again_before_it_counts_a_loss)
 {
@@ -389,13 +394,13 @@ Test(source, looks_at_the_archive_again_before_it_counts_a_loss)
 
     archive_add(writer, "trace.t0", 0, 5000);
     check_status(scopes_archive_flush(writer), 0);
-    run = lane_run();
+    run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
     archive_add(writer, "trace.t0", 5000, 52000);
     check_status(scopes_archive_flush(writer), 0);
     discards_make(t, 10000); /* from 50000 on */
     there_is(t, 0, 52000);
-    check_walk(source, t, &(scopes_wanted){0});
+    check_walk(source, t, &(scopes_filter){0});
     scopes_source_close(source);
     eventspace_run_close(run);
     check_status(scopes_archive_close(writer), 0);
@@ -412,13 +417,13 @@ Test(source, looks_at_it_again_for_a_window_behind_what_was_archived)
 
     archive_add(writer, "trace.t0", 0, 5000);
     check_status(scopes_archive_flush(writer), 0);
-    run = lane_run();
+    run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
     archive_add(writer, "trace.t0", 5000, 52000);
     check_status(scopes_archive_flush(writer), 0);
     discards_make(t, 10000); /* from 50000 on */
     there_is(t, 0, 52000);
-    check_walk(source, t, &(scopes_wanted){.from_ticks = from, .to_ticks = to});
+    check_walk(source, t, &(scopes_filter){.from_ticks = from, .to_ticks = to});
     scopes_source_close(source);
     eventspace_run_close(run);
     check_status(scopes_archive_close(writer), 0);
@@ -428,15 +433,15 @@ Test(source, looks_at_it_again_for_a_window_behind_what_was_archived)
 Test(source, takes_in_archives_and_spaces_that_come_later)
 {
     there *t = nothing();
-    eventspace_run *run = lane_run();
+    eventspace_run *run = stream_run();
     scopes_source *source;
 
     check_status(scopes_source_open(&source, run), 0);
-    check_walk(source, t, &(scopes_wanted){0});
+    check_walk(source, t, &(scopes_filter){0});
     discards_make(t, 20000);
     archive_make(t, 45000);
     check_status(scopes_source_refresh(source), 0);
-    check_walk(source, t, &(scopes_wanted){0});
+    check_walk(source, t, &(scopes_filter){0});
     scopes_source_close(source);
     eventspace_run_close(run);
     free(t);
@@ -461,9 +466,9 @@ Test(source, takes_from_the_space_what_is_damaged_in_the_archive)
     cr_assert_eq(fwrite(file, 1, bytes, out), bytes);
     fclose(out);
     free(file);
-    run = lane_run();
+    run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
-    check_walk(source, t, &(scopes_wanted){0});
+    check_walk(source, t, &(scopes_filter){0});
     cr_assert_neq(eventspace_run_host_at(run, H0)->problem[0], 0);
     scopes_source_close(source);
     eventspace_run_close(run);
@@ -484,7 +489,7 @@ Test(source, reads_on_behind_what_a_cut_space_lacks)
     discards_make(t, 40000);
     free(file_read(scratch_file("h0.space"), &bytes));
     check_status(truncate(scratch_file("h0.space"), (off_t)bytes - 360000), 0);
-    run = lane_run();
+    run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
     check_status(scopes_source_each(source, H0, NULL, see, &s, &ledger), 0);
     lacks = 40000 - s.count;

@@ -51,15 +51,15 @@ static const uint32_t thread_of[COLLECTORS] = {0, 1, 1, 2, 2};
 static const uint16_t verb_of[COLLECTORS] = {
     PASTSET_WRITE, PASTSET_OBSERVE, PASTSET_WRITE, PASTSET_TAKE, PASTSET_TAKE};
 
-typedef struct subject {
+typedef struct view_input {
     paths_map *map;
     uint32_t ids[COLLECTORS]; /* of the map */
     eventspace_trace events[EVENTS];
     size_t count;
     eventspace_run *run;
-    scopes_look *look;
+    scopes_snapshot *snapshot;
     scopes_table *table;
-} subject;
+} view_input;
 
 static uint32_t noise(uint32_t below)
 {
@@ -74,7 +74,7 @@ static uint32_t noise(uint32_t below)
 
 /* The collector that stands right above the element `name`, other than those
  * at the tops of paths. */
-static uint32_t above_element(const subject *s, const char *name)
+static uint32_t above_element(const view_input *s, const char *name)
 {
     const paths_map *map = s->map;
     uint32_t element = paths_map_find_node(map, name);
@@ -89,9 +89,9 @@ static uint32_t above_element(const subject *s, const char *name)
     return 0;
 }
 
-static subject *begin(void)
+static view_input *begin(void)
 {
-    subject *s = calloc(1, sizeof(*s));
+    view_input *s = calloc(1, sizeof(*s));
     paths_map *plain;
     eventspace_instrument_options options = {.collectors =
                                                  EVENTSPACE_ALL_COLLECTORS};
@@ -107,8 +107,8 @@ static subject *begin(void)
     return s;
 }
 
-static void add(subject *s, uint32_t which, uint32_t sequence, uint64_t start,
-                uint64_t end)
+static void add(view_input *s, uint32_t which, uint32_t sequence,
+                uint64_t start, uint64_t end)
 {
     cr_assert_lt(s->count, EVENTS);
     s->events[s->count++] = (eventspace_trace){
@@ -124,7 +124,7 @@ static void add(subject *s, uint32_t which, uint32_t sequence, uint64_t start,
 
 /* Each thread does `count` operations on paths by chance; some of t1's
  * overlap. */
-static void add_by_chance(subject *s, uint32_t count)
+static void add_by_chance(view_input *s, uint32_t count)
 {
     uint64_t now[THREADS] = {noise(50), noise(50), noise(50)};
     for (uint32_t i = 1; i <= count; i++) {
@@ -151,8 +151,8 @@ static int by_end(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Lanes are in the order of ends. */
-static void look_at(subject *s, const scopes_look_options *options)
+/* Streams are in the order of ends. */
+static void look_at(view_input *s, const scopes_snapshot_options *options)
 {
     fake_run *fake = fake_run_begin(scratch_file("."), s->map);
     cr_assert_not_null(fake, "%s", pastset_error());
@@ -161,38 +161,38 @@ static void look_at(subject *s, const scopes_look_options *options)
         check_status(fake_run_event(fake, &s->events[i]), 0);
     check_status(fake_run_end(fake), 0);
     check_status(eventspace_run_open(&s->run, scratch_file(".")), 0);
-    check_status(scopes_look_take(&s->look, s->run, options), 0);
+    check_status(scopes_snapshot_take(&s->snapshot, s->run, options), 0);
 }
 
-static const scopes_look_options everything = SCOPES_LOOK_ALL;
+static const scopes_snapshot_options everything = SCOPES_SNAPSHOT_ALL;
 
 /* `thread` PATHS_NONE, `of` NULL: all. */
-static const scopes_table *view_of(subject *s, const char *name, bool each,
+static const scopes_table *view_of(view_input *s, const char *name, bool each,
                                    uint32_t thread, const char *of)
 {
-    scopes_subject asked = {s->look->ways->map,
-                            s->look->ways,
-                            s->look->store,
-                            s->look->clocks,
-                            each,
-                            thread,
-                            of,
-                            s->look->pending};
+    scopes_view_input asked = {s->snapshot->topology->map,
+                               s->snapshot->topology,
+                               s->snapshot->event_table,
+                               s->snapshot->clocks,
+                               each,
+                               thread,
+                               of,
+                               s->snapshot->pending};
     scopes_table_destroy(s->table);
     check_status(scopes_view_make(&s->table, scopes_view_find(name), &asked),
                  0);
     return s->table;
 }
 
-static const scopes_table *view(subject *s, const char *name, bool each)
+static const scopes_table *view(view_input *s, const char *name, bool each)
 {
     return view_of(s, name, each, PATHS_NONE, NULL);
 }
 
-static void end(subject *s)
+static void end(view_input *s)
 {
     scopes_table_destroy(s->table);
-    scopes_look_free(s->look);
+    scopes_snapshot_free(s->snapshot);
     eventspace_run_close(s->run);
     paths_map_destroy(s->map);
     free(s);
@@ -228,7 +228,7 @@ static const char *text(const scopes_table *table, size_t row, const char *key)
 
 /* --- the same once more --- */
 
-static bool is_top(const subject *s, const eventspace_trace *event)
+static bool is_top(const view_input *s, const eventspace_trace *event)
 {
     return event->collector != s->ids[AT_B];
 }
@@ -243,7 +243,7 @@ typedef struct sums {
 } sums;
 
 /* Marks each nanosecond in which an operation of the thread is under way. */
-static sums sum_up(const subject *s, uint32_t thread)
+static sums sum_up(const view_input *s, uint32_t thread)
 {
     enum { LONGEST = 100000 };
     bool *busy = calloc(LONGEST, sizeof(*busy));
@@ -269,7 +269,7 @@ static sums sum_up(const subject *s, uint32_t thread)
 
 /* The step after that of the last operation on its path, and none before that
  * of the operation before it. */
-static int64_t step_of(const subject *s, const eventspace_trace *event)
+static int64_t step_of(const view_input *s, const eventspace_trace *event)
 {
     const eventspace_trace *by_number[1024] = {NULL};
     int64_t step = 1, on_path = 0;
@@ -292,7 +292,7 @@ static int64_t step_of(const subject *s, const eventspace_trace *event)
 }
 
 /* The end of a thread's step; -1: it has none. */
-static int64_t end_of_step(const subject *s, const int64_t *steps,
+static int64_t end_of_step(const view_input *s, const int64_t *steps,
                            uint32_t thread, int64_t step)
 {
     int64_t last = -1;
@@ -309,7 +309,7 @@ static int64_t end_of_step(const subject *s, const int64_t *steps,
 
 Test(thread_views, communication_has_the_sums_of_each_thread)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 400);
     look_at(s, &everything);
     const scopes_table *table = view(s, "communication", false);
@@ -335,7 +335,7 @@ Test(thread_views, communication_has_the_sums_of_each_thread)
 
 Test(thread_views, communication_lists_each_operation_by_its_start)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 300);
     look_at(s, &everything);
     const scopes_table *table = view_of(s, "communication", true, 1, NULL);
@@ -364,7 +364,7 @@ Test(thread_views, communication_lists_each_operation_by_its_start)
 
 Test(thread_views, what_is_of_an_element_is_of_the_threads_that_use_it)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 50);
     look_at(s, &everything);
     const scopes_table *table =
@@ -384,7 +384,7 @@ Test(thread_views, what_is_of_an_element_is_of_the_threads_that_use_it)
 
 Test(thread_views, host_puts_its_threads_together)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 400);
     look_at(s, &everything);
     const scopes_table *table = view(s, "host", false);
@@ -413,7 +413,7 @@ Test(thread_views, host_puts_its_threads_together)
 
 Test(thread_views, steps_tell_who_finished_first_and_last)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 300);
     look_at(s, &everything);
     int64_t *steps = calloc(s->count, sizeof(*steps)), highest = 0;
@@ -454,7 +454,7 @@ Test(thread_views, steps_tell_who_finished_first_and_last)
 
 Test(thread_views, a_step_of_each_thread_says_how_far_it_is_behind)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 200);
     look_at(s, &everything);
     int64_t *steps = calloc(s->count, sizeof(*steps));
@@ -486,7 +486,7 @@ Test(thread_views, a_step_of_each_thread_says_how_far_it_is_behind)
 /* --- elements --- */
 
 /* The events of an element, by end; gives their number. */
-static size_t of_element(const subject *s, bool b, eventspace_trace *out)
+static size_t of_element(const view_input *s, bool b, eventspace_trace *out)
 {
     size_t count = 0;
     for (size_t i = 0; i < s->count; i++) {
@@ -500,7 +500,7 @@ static size_t of_element(const subject *s, bool b, eventspace_trace *out)
     return count;
 }
 
-static void check_order(subject *s, bool b)
+static void check_order(view_input *s, bool b)
 {
     static eventspace_trace want[EVENTS];
     size_t count = of_element(s, b, want);
@@ -522,7 +522,7 @@ static void check_order(subject *s, bool b)
 }
 
 /* Ends are all different, so that there is one order. */
-static void add_at_elements(subject *s, uint32_t count)
+static void add_at_elements(view_input *s, uint32_t count)
 {
     for (uint32_t i = 1; i <= count; i++) {
         uint64_t at = 5 * i;
@@ -536,7 +536,7 @@ static void add_at_elements(subject *s, uint32_t count)
 
 Test(thread_views, element_order_is_that_of_the_ends)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_at_elements(s, 1000);
     look_at(s, &everything);
     check_order(s, false);
@@ -549,7 +549,7 @@ Test(thread_views, element_order_is_that_of_the_ends)
 Test(thread_views, element_order_counts_what_followed_what)
 {
     static eventspace_trace in_order[EVENTS];
-    subject *s = begin();
+    view_input *s = begin();
     add_at_elements(s, 800);
     for (size_t i = 0; i < s->count; i += 7)
         s->events[i].status = 5; /* these changed nothing */
@@ -592,7 +592,7 @@ static int by_collector(const void *a, const void *b)
 }
 
 /* The table has the events that meet [from, to], and no others. */
-static void check_tuples(subject *s, const scopes_table *table, int64_t from,
+static void check_tuples(view_input *s, const scopes_table *table, int64_t from,
                          int64_t to)
 {
     static eventspace_trace want[EVENTS];
@@ -612,13 +612,13 @@ static void check_tuples(subject *s, const scopes_table *table, int64_t from,
         check_number(table, i, "end_ns", ns(want[i].end));
         cr_assert_str_eq(text(table, i, "host"), remote ? "h1" : "h0");
     }
-    cr_assert_eq(s->look->store->ledger.seen, count);
-    cr_assert_eq(s->look->store->ledger.made, s->count);
+    cr_assert_eq(s->snapshot->event_table->ledger.seen, count);
+    cr_assert_eq(s->snapshot->event_table->ledger.made, s->count);
 }
 
 Test(thread_views, tuples_are_all_there)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 500);
     look_at(s, &everything);
     check_tuples(s, view(s, "tuples", false), INT64_MIN, INT64_MAX);
@@ -627,21 +627,21 @@ Test(thread_views, tuples_are_all_there)
 
 Test(thread_views, a_window_has_what_meets_it)
 {
-    subject *s = begin();
-    scopes_look_options options = everything;
+    view_input *s = begin();
+    scopes_snapshot_options options = everything;
     options.from_ns = 2000;
     options.to_ns = 3210;
     add_by_chance(s, 500);
     look_at(s, &options);
     check_tuples(s, view(s, "tuples", false), 2000, 3210);
-    cr_assert_eq(s->look->store->ledger.missed, 0);
+    cr_assert_eq(s->snapshot->event_table->ledger.missed, 0);
     end(s);
 }
 
 Test(thread_views, the_last_part_ends_with_the_last_event)
 {
-    subject *s = begin();
-    scopes_look_options options = everything;
+    view_input *s = begin();
+    scopes_snapshot_options options = everything;
     int64_t last = 0;
     options.last_ns = 1500;
     add_by_chance(s, 500);
@@ -654,8 +654,8 @@ Test(thread_views, the_last_part_ends_with_the_last_event)
 
 Test(thread_views, a_window_of_one_thread_leaves_out_the_others)
 {
-    subject *s = begin();
-    scopes_look_options options = everything;
+    view_input *s = begin();
+    scopes_snapshot_options options = everything;
     int64_t want = 0;
     options.from_ns = 1000;
     options.to_ns = 4000;
@@ -670,19 +670,19 @@ Test(thread_views, a_window_of_one_thread_leaves_out_the_others)
     check_number(table, 0, "operations", 0);
     check_number(table, 1, "operations", want);
     check_number(table, 1, "missing", 0);
-    cr_assert_eq((int64_t)s->look->store->ledger.seen, want);
+    cr_assert_eq((int64_t)s->snapshot->event_table->ledger.seen, want);
     end(s);
 }
 
 Test(thread_views, a_second_look_has_the_same)
 {
-    subject *s = begin();
+    view_input *s = begin();
     add_by_chance(s, 100);
     look_at(s, &everything);
     check_tuples(s, view(s, "tuples", false), INT64_MIN, INT64_MAX);
     scopes_table_destroy(s->table);
     s->table = NULL;
-    check_status(scopes_look_again(s->look), 0);
+    check_status(scopes_snapshot_again(s->snapshot), 0);
     check_tuples(s, view(s, "tuples", false), INT64_MIN, INT64_MAX);
     end(s);
 }

@@ -16,26 +16,27 @@ static void told_rest(told *t)
 {
     const paths_map *map = eventspace_run_map(t->run);
 
-    check_status(scopes_ways_make(&t->ways, map), 0);
-    check_status(scopes_clocks_make(&t->clocks, t->run, t->store, t->ways,
-                                    SCOPES_CLOCK_HULL, PATHS_NONE),
+    check_status(scopes_topology_make(&t->topology, map), 0);
+    check_status(scopes_clocks_make(&t->clocks, t->run, t->event_table,
+                                    t->topology, SCOPES_CLOCK_HULL, PATHS_NONE),
                  0);
-    t->subject = (scopes_subject){.map = map,
-                                  .ways = t->ways,
-                                  .store = t->store,
-                                  .clocks = t->clocks,
-                                  .thread = PATHS_NONE};
+    t->view_input = (scopes_view_input){.map = map,
+                                        .topology = t->topology,
+                                        .event_table = t->event_table,
+                                        .clocks = t->clocks,
+                                        .thread = PATHS_NONE};
 }
 
 void told_run(told *t, const char *directory)
 {
-    scopes_wanted everything = {0};
+    scopes_filter everything = {0};
     scopes_source *source;
 
     *t = (told){0};
     check_status(eventspace_run_open(&t->run, directory), 0);
     check_status(scopes_source_open(&source, t->run), 0);
-    check_status(scopes_store_load(&t->store, source, &everything), 0);
+    check_status(scopes_event_table_load(&t->event_table, source, &everything),
+                 0);
     scopes_source_close(source);
     told_rest(t);
 }
@@ -59,8 +60,9 @@ void told_made(told *t, const char *map_text, const eventspace_trace *events,
         later[i].start += FAKE_START;
         later[i].end += FAKE_START;
     }
-    check_status(scopes_store_make(&t->store, eventspace_run_map(t->run), later,
-                                   count, NULL),
+    check_status(scopes_event_table_make(&t->event_table,
+                                         eventspace_run_map(t->run), later,
+                                         count, NULL),
                  0);
     free(later);
     told_rest(t);
@@ -70,23 +72,24 @@ void told_lose(told *t, unsigned percent, unsigned seed)
 {
     const paths_map *map = eventspace_run_map(t->run);
     eventspace_trace *left =
-        malloc((t->store->ledger.seen + 1) * sizeof(*left));
+        malloc((t->event_table->ledger.seen + 1) * sizeof(*left));
     uint64_t state = seed;
     size_t count = 0;
 
-    for (uint32_t id = 0; id < t->store->collectors; id++) {
-        const scopes_series *series = scopes_store_series(t->store, id);
+    for (uint32_t id = 0; id < t->event_table->collectors; id++) {
+        const scopes_series *series = scopes_event_series(t->event_table, id);
         for (size_t i = 0; i < series->count; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             if ((state >> 33) % 100 >= percent)
                 left[count++] = series->events[i];
         }
     }
-    cr_assert_lt(count, t->store->ledger.seen);
+    cr_assert_lt(count, t->event_table->ledger.seen);
     scopes_clocks_free(t->clocks);
-    scopes_ways_free(t->ways);
-    scopes_store_free(t->store);
-    check_status(scopes_store_make(&t->store, map, left, count, NULL), 0);
+    scopes_topology_free(t->topology);
+    scopes_event_table_free(t->event_table);
+    check_status(
+        scopes_event_table_make(&t->event_table, map, left, count, NULL), 0);
     free(left);
     told_rest(t);
 }
@@ -94,8 +97,8 @@ void told_lose(told *t, unsigned percent, unsigned seed)
 void told_end(told *t)
 {
     scopes_clocks_free(t->clocks);
-    scopes_ways_free(t->ways);
-    scopes_store_free(t->store);
+    scopes_topology_free(t->topology);
+    scopes_event_table_free(t->event_table);
     eventspace_run_close(t->run);
     paths_map_destroy(t->map);
 }
@@ -105,8 +108,8 @@ scopes_table *told_view(told *t, const char *view)
     scopes_table *table;
 
     cr_assert_not_null(scopes_view_find(view), "there is no view %s", view);
-    check_status(scopes_view_make(&table, scopes_view_find(view), &t->subject),
-                 0);
+    check_status(
+        scopes_view_make(&table, scopes_view_find(view), &t->view_input), 0);
     return table;
 }
 

@@ -8,10 +8,10 @@
 typedef struct told {
     paths_map *map; /* of one made by hand */
     eventspace_run *run;
-    scopes_store *store;
-    scopes_ways *ways;
+    scopes_event_table *event_table;
+    scopes_topology *topology;
     scopes_clocks *clocks;
-    scopes_subject subject; /* change it as wanted */
+    scopes_view_input view_input; /* change it as wanted */
 } told;
 
 /* Of a run directory: all of it. */

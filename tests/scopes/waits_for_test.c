@@ -209,7 +209,7 @@ Test(waits_for, a_read_that_takes_nothing_waits_for_a_write_within_it)
     scopes_table *table;
 
     told_made(&t, pipe_map, events, SIZE(events));
-    t.subject.each = true;
+    t.view_input.each = true;
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 1);
     cr_expect_eq(table_integer(table, 0, "sequence"), 1);
@@ -241,12 +241,12 @@ Test(waits_for, one_thread_and_one_element_can_be_asked_for)
     scopes_table *table;
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
-    t.subject.thread = 1;
+    t.view_input.thread = 1;
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 2);
     check_row(table, "b", "a", 1, 4000);
     scopes_table_destroy(table);
-    t.subject.of = "part";
+    t.view_input.of = "part";
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 0);
     scopes_table_destroy(table);

@@ -1,5 +1,5 @@
-/* ways_test.c - hops, meetings and tops: of figure 3, of generated trees, and
- * of maps that were written by hand. */
+/* ways_test.c - hops, collective sites and tops: of figure 3, of generated
+ * trees, and of maps that were written by hand. */
 #include <stdlib.h>
 
 #include "eventspace/instrument.h"
@@ -10,15 +10,15 @@
 #define FIGURE3 TEST_SOURCE_DIR "/../examples/figure3/figure3.dot"
 
 static paths_map *map;
-static scopes_ways *ways;
+static scopes_topology *topology;
 
 static void clean(void)
 {
-    scopes_ways_free(ways);
+    scopes_topology_free(topology);
     paths_map_destroy(map);
 }
 
-TestSuite(ways, .timeout = 120, .fini = clean);
+TestSuite(topology, .timeout = 120, .fini = clean);
 
 static void parse(const char *text)
 {
@@ -28,13 +28,13 @@ static void parse(const char *text)
 static void make(const char *text)
 {
     parse(text);
-    check_status(scopes_ways_make(&ways, map), 0);
+    check_status(scopes_topology_make(&topology, map), 0);
 }
 
 static void make_figure3(void)
 {
     check_status(paths_map_read(&map, FIGURE3), 0);
-    check_status(scopes_ways_make(&ways, map), 0);
+    check_status(scopes_topology_make(&topology, map), 0);
 }
 
 /* A generated map with 12 threads, instrumented. */
@@ -48,7 +48,7 @@ static void make_tree(const char *shape, unsigned fanout,
 
     check_status(paths_map_parse(&bare, text, strlen(text), "tree.dot"), 0);
     check_status(eventspace_instrument(&map, bare, &options), 0);
-    check_status(scopes_ways_make(&ways, map), 0);
+    check_status(scopes_topology_make(&topology, map), 0);
     paths_map_destroy(bare);
     free(text);
     free(application);
@@ -71,11 +71,11 @@ static uint32_t id_of(uint32_t index)
     return text ? (uint32_t)strtoul(text, NULL, 10) : PATHS_NONE;
 }
 
-static const scopes_meeting *meeting(const char *name)
+static const scopes_site *site(const char *name)
 {
-    for (uint32_t i = 0; i < ways->meeting_count; i++) {
-        if (ways->meetings[i].node == node(name))
-            return &ways->meetings[i];
+    for (uint32_t i = 0; i < topology->site_count; i++) {
+        if (topology->sites[i].node == node(name))
+            return &topology->sites[i];
     }
     return NULL;
 }
@@ -96,7 +96,7 @@ static void check_ids(const scopes_ids *ids, uint32_t count,
 static void check_hop(uint32_t upper, uint32_t lower, const char *name,
                       const char *element, bool remote)
 {
-    const scopes_hop *hop = &ways->hops[upper];
+    const scopes_hop *hop = &topology->hops[upper];
 
     cr_assert_eq(hop->upper, upper);
     cr_assert_eq(hop->lower, lower, "of %u: %u", upper, hop->lower);
@@ -107,11 +107,11 @@ static void check_hop(uint32_t upper, uint32_t lower, const char *name,
 
 /* --- figure 3 --- */
 
-Test(ways, figure_3_has_ten_hops)
+Test(topology, figure_3_has_ten_hops)
 {
     make_figure3();
-    cr_assert_eq(ways->collectors, 11);
-    cr_assert_eq(ways->hops[0].upper, PATHS_NONE);
+    cr_assert_eq(topology->collectors, 11);
+    cr_assert_eq(topology->hops[0].upper, PATHS_NONE);
     check_hop(1, 7, "sum1", "element1", false);
     check_hop(2, 7, "sum1", "element1", false);
     check_hop(3, 9, "sum2", "element1", false);
@@ -122,26 +122,26 @@ Test(ways, figure_3_has_ten_hops)
     check_hop(8, 10, "sum3", "element1", false);
     check_hop(9, 8, "proxy", "element1", true);
     check_hop(10, PATHS_NONE, "element1", "element1", false);
-    cr_assert_eq(ways->hops[7].collective, node("sum3"));
-    cr_assert_eq(ways->hops[7].proxy, PATHS_NONE);
-    cr_assert_eq(ways->hops[9].proxy, node("proxy"));
-    cr_assert_eq(ways->hops[9].collective, PATHS_NONE);
-    check_list(ways->above[7], 1, 2);
-    check_list(ways->above[8], 9);
-    check_list(ways->above[10], 7, 8);
-    cr_assert_eq(ways->above[5].count, 0);
-    check_list(ways->lowest[node("element1")], 10);
-    check_list(ways->lowest[node("element2")], 5, 6);
+    cr_assert_eq(topology->hops[7].collective, node("sum3"));
+    cr_assert_eq(topology->hops[7].proxy, PATHS_NONE);
+    cr_assert_eq(topology->hops[9].proxy, node("proxy"));
+    cr_assert_eq(topology->hops[9].collective, PATHS_NONE);
+    check_list(topology->above[7], 1, 2);
+    check_list(topology->above[8], 9);
+    check_list(topology->above[10], 7, 8);
+    cr_assert_eq(topology->above[5].count, 0);
+    check_list(topology->lowest[node("element1")], 10);
+    check_list(topology->lowest[node("element2")], 5, 6);
 }
 
-Test(ways, figure_3_has_three_meetings_with_the_root_first)
+Test(topology, figure_3_has_three_meetings_with_the_root_first)
 {
-    const scopes_meeting *root, *here, *there;
+    const scopes_site *root, *here, *there;
 
     make_figure3();
-    cr_assert_eq(ways->meeting_count, 3);
-    root = meeting("sum3"), here = meeting("sum1"), there = meeting("sum2");
-    cr_assert_eq(root, &ways->meetings[0]);
+    cr_assert_eq(topology->site_count, 3);
+    root = site("sum3"), here = site("sum1"), there = site("sum2");
+    cr_assert_eq(root, &topology->sites[0]);
     cr_assert_eq(root->parent, PATHS_NONE);
     cr_assert_eq(root->depth, 0);
     cr_assert_eq(root->lower, 10);
@@ -160,61 +160,62 @@ Test(ways, figure_3_has_three_meetings_with_the_root_first)
     cr_assert(!root->shared && !here->shared && !there->shared);
 }
 
-Test(ways, figure_3_has_six_tops)
+Test(topology, figure_3_has_six_tops)
 {
     make_figure3();
-    cr_assert_eq(ways->top_count, 6);
-    cr_assert_eq(ways->thread_count, 5);
-    cr_assert_eq(ways->tops[3].thread, 3);
-    cr_assert_eq(ways->tops[3].collector, 4);
-    cr_assert_str_eq(ways->tops[3].name, "total");
-    cr_assert_eq(&ways->meetings[ways->tops[3].meeting], meeting("sum2"));
-    cr_assert_eq(ways->tops[3].input, 1);
-    cr_assert_eq(ways->tops[4].thread, 3);
-    cr_assert_eq(ways->tops[4].collector, 5);
-    cr_assert_eq(ways->tops[4].meeting, PATHS_NONE);
-    cr_assert_eq(ways->tops[4].element, node("element2"));
-    cr_assert_eq(scopes_ways_input(ways, 0, 0), 0);
-    cr_assert_eq(scopes_ways_input(ways, 0, 3), 1);
-    cr_assert_eq(scopes_ways_input(ways, 0, 4), PATHS_NONE);
-    cr_assert_str_eq(scopes_ways_thread_name(ways, 4), "thread5");
-    cr_assert_str_eq(scopes_ways_collector_name(ways, 9), "EC9");
-    cr_assert_str_eq(scopes_ways_collector_name(ways, 0), "");
-    cr_assert_str_eq(scopes_ways_collector_name(ways, PATHS_NONE), "");
-    cr_assert_str_eq(scopes_ways_host_name(ways, PATHS_NONE), "");
+    cr_assert_eq(topology->top_count, 6);
+    cr_assert_eq(topology->thread_count, 5);
+    cr_assert_eq(topology->tops[3].thread, 3);
+    cr_assert_eq(topology->tops[3].collector, 4);
+    cr_assert_str_eq(topology->tops[3].name, "total");
+    cr_assert_eq(&topology->sites[topology->tops[3].site], site("sum2"));
+    cr_assert_eq(topology->tops[3].input, 1);
+    cr_assert_eq(topology->tops[4].thread, 3);
+    cr_assert_eq(topology->tops[4].collector, 5);
+    cr_assert_eq(topology->tops[4].site, PATHS_NONE);
+    cr_assert_eq(topology->tops[4].element, node("element2"));
+    cr_assert_eq(scopes_topology_input(topology, 0, 0), 0);
+    cr_assert_eq(scopes_topology_input(topology, 0, 3), 1);
+    cr_assert_eq(scopes_topology_input(topology, 0, 4), PATHS_NONE);
+    cr_assert_str_eq(scopes_topology_thread_name(topology, 4), "thread5");
+    cr_assert_str_eq(scopes_topology_collector_name(topology, 9), "EC9");
+    cr_assert_str_eq(scopes_topology_collector_name(topology, 0), "");
+    cr_assert_str_eq(scopes_topology_collector_name(topology, PATHS_NONE), "");
+    cr_assert_str_eq(scopes_topology_host_name(topology, PATHS_NONE), "");
 }
 
 /* --- generated trees, checked by walking down each path --- */
 
-/* What a path passes is what ways tell of it. Gives the meetings passed. */
+/* What a path passes is what ways tell of it. Gives the collective sites
+ * passed. */
 static uint32_t check_path(uint32_t top_index)
 {
-    const scopes_top *top = &ways->tops[top_index];
-    uint32_t nodes[PATHS_PATH_NODES], meetings = 0, last = PATHS_NONE;
+    const scopes_top *top = &topology->tops[top_index];
+    uint32_t nodes[PATHS_PATH_NODES], sites = 0, last = PATHS_NONE;
     size_t count = paths_map_walk(map, top->edge, nodes, PATHS_PATH_NODES);
 
     cr_assert_eq(top->element, nodes[count - 1]);
     for (size_t i = 0; i < count; i++) {
         uint32_t id = id_of(nodes[i]);
-        const scopes_meeting *m;
+        const scopes_site *m;
         if (id != PATHS_NONE && last != PATHS_NONE)
-            cr_assert_eq(ways->hops[last].lower, id);
+            cr_assert_eq(topology->hops[last].lower, id);
         if (id != PATHS_NONE)
             last = id;
         if (strcmp(map->nodes[nodes[i]].type, "sum") != 0)
             continue;
-        m = meeting(map->nodes[nodes[i]].name);
+        m = site(map->nodes[nodes[i]].name);
         if (!m)
             continue; /* one with the next */
-        uint32_t number = (uint32_t)(m - ways->meetings);
-        uint32_t input = scopes_ways_input(ways, number, top->thread);
+        uint32_t number = (uint32_t)(m - topology->sites);
+        uint32_t input = scopes_topology_input(topology, number, top->thread);
         cr_assert_lt(input, m->inputs.count);
         cr_assert_eq(m->inputs.ids[input], last);
-        if (meetings++ == 0)
-            cr_assert_eq(top->meeting, number);
+        if (sites++ == 0)
+            cr_assert_eq(top->site, number);
     }
-    cr_assert_eq(ways->hops[last].lower, PATHS_NONE);
-    return meetings;
+    cr_assert_eq(topology->hops[last].lower, PATHS_NONE);
+    return sites;
 }
 
 /* Each wrapper has as many inputs as edges, and its parent is before it. */
@@ -224,82 +225,82 @@ static void check_tree(void)
 
     for (uint32_t i = 0; i < map->node_count; i++)
         sums += strcmp(map->nodes[i].type, "sum") == 0;
-    cr_assert_eq(ways->meeting_count, sums);
-    for (uint32_t i = 0; i < ways->meeting_count; i++) {
-        const scopes_meeting *m = &ways->meetings[i];
+    cr_assert_eq(topology->site_count, sums);
+    for (uint32_t i = 0; i < topology->site_count; i++) {
+        const scopes_site *m = &topology->sites[i];
         cr_assert_eq(m->inputs.count, map->nodes[m->node].in_count);
         cr_assert_eq(m->parent == PATHS_NONE, i == 0);
         if (i > 0)
             cr_assert_lt(m->parent, i);
         if (i > 0)
-            cr_assert_eq(m->depth, ways->meetings[m->parent].depth + 1);
+            cr_assert_eq(m->depth, topology->sites[m->parent].depth + 1);
     }
-    cr_assert_eq(ways->top_count, 12);
-    for (uint32_t i = 0; i < ways->top_count; i++)
+    cr_assert_eq(topology->top_count, 12);
+    for (uint32_t i = 0; i < topology->top_count; i++)
         cr_assert_eq(check_path(i),
-                     ways->meetings[ways->tops[i].meeting].depth + 1);
+                     topology->sites[topology->tops[i].site].depth + 1);
 }
 
-Test(ways, a_flat_tree_has_one_meeting_for_all)
+Test(topology, a_flat_tree_has_one_meeting_for_all)
 {
     make_tree("flat", 0, EVENTSPACE_ALL_COLLECTORS);
-    cr_assert_eq(ways->meeting_count, 1);
-    cr_assert_eq(ways->meetings[0].inputs.count, 12);
+    cr_assert_eq(topology->site_count, 1);
+    cr_assert_eq(topology->sites[0].inputs.count, 12);
     check_tree();
 }
 
-Test(ways, a_hierarchical_tree_has_one_for_each_host_and_the_root)
+Test(topology, a_hierarchical_tree_has_one_for_each_host_and_the_root)
 {
     make_tree("hierarchical", 0, EVENTSPACE_ALL_COLLECTORS);
-    cr_assert_eq(ways->meeting_count, 5);
+    cr_assert_eq(topology->site_count, 5);
     check_tree();
 }
 
-Test(ways, a_tree_of_small_fanout_is_deep)
+Test(topology, a_tree_of_small_fanout_is_deep)
 {
     make_tree("flat", 2, EVENTSPACE_ALL_COLLECTORS);
-    cr_assert_gt(ways->meetings[ways->meeting_count - 1].depth, 2);
+    cr_assert_gt(topology->sites[topology->site_count - 1].depth, 2);
     check_tree();
 }
 
-Test(ways, a_binomial_tree_has_threads_and_partials_at_one_wrapper)
+Test(topology, a_binomial_tree_has_threads_and_partials_at_one_wrapper)
 {
     make_tree("binomial", 0, EVENTSPACE_ALL_COLLECTORS);
     check_tree();
 }
 
-Test(ways, with_collectors_at_the_threads_only_a_tree_is_one_meeting)
+Test(topology, with_collectors_at_the_threads_only_a_tree_is_one_meeting)
 {
     const char *shapes[] = {"flat", "hierarchical", "binomial"};
 
     for (int i = 0; i < 3; i++) {
         make_tree(shapes[i], 0, EVENTSPACE_THREAD_COLLECTORS);
-        cr_assert_eq(ways->meeting_count, 1);
-        cr_assert_eq(ways->meetings[0].node, node("all.sum"));
-        cr_assert_eq(ways->meetings[0].lower, PATHS_NONE);
-        cr_assert_eq(ways->meetings[0].inputs.count, 12);
+        cr_assert_eq(topology->site_count, 1);
+        cr_assert_eq(topology->sites[0].node, node("all.sum"));
+        cr_assert_eq(topology->sites[0].lower, PATHS_NONE);
+        cr_assert_eq(topology->sites[0].inputs.count, 12);
         for (uint32_t t = 0; t < 12; t++) {
-            uint32_t input = scopes_ways_input(ways, 0, t);
-            cr_assert_eq(ways->meetings[0].inputs.ids[input],
-                         ways->tops[t].collector);
+            uint32_t input = scopes_topology_input(topology, 0, t);
+            cr_assert_eq(topology->sites[0].inputs.ids[input],
+                         topology->tops[t].collector);
         }
         if (i < 2)
             clean();
     }
 }
 
-Test(ways, without_any_collector_there_are_still_meetings_and_tops)
+Test(topology, without_any_collector_there_are_still_meetings_and_tops)
 {
     make_tree("hierarchical", 0, EVENTSPACE_NO_COLLECTORS);
-    cr_assert_eq(ways->collectors, 0);
-    cr_assert_eq(ways->meeting_count, 1);
+    cr_assert_eq(topology->collectors, 0);
+    cr_assert_eq(topology->site_count, 1);
     for (uint32_t t = 0; t < 12; t++) {
-        uint32_t input = scopes_ways_input(ways, 0, t);
+        uint32_t input = scopes_topology_input(topology, 0, t);
         cr_assert_lt(input, 12);
-        cr_assert_eq(ways->meetings[0].inputs.ids[input], PATHS_NONE);
-        cr_assert_eq(ways->tops[t].collector, PATHS_NONE);
+        cr_assert_eq(topology->sites[0].inputs.ids[input], PATHS_NONE);
+        cr_assert_eq(topology->tops[t].collector, PATHS_NONE);
         for (uint32_t other = 0; other < t; other++)
-            cr_assert_neq(scopes_ways_input(ways, 0, other), input);
+            cr_assert_neq(scopes_topology_input(topology, 0, other), input);
     }
 }
 
@@ -323,27 +324,27 @@ static const char some_collectors[] =
     "  s -> d2; d2 -> p; p -> r; t3 -> r; r -> e2; e2 -> x;"
     "}";
 
-Test(ways, delays_and_stages_without_collectors_are_passed_by)
+Test(topology, delays_and_stages_without_collectors_are_passed_by)
 {
     make(some_collectors);
-    cr_assert_eq(ways->meeting_count, 1); /* s is one with r */
-    cr_assert_eq(ways->meetings[0].node, node("r"));
-    check_list(ways->meetings[0].inputs, 3, 1, PATHS_NONE, PATHS_NONE);
+    cr_assert_eq(topology->site_count, 1); /* s is one with r */
+    cr_assert_eq(topology->sites[0].node, node("r"));
+    check_list(topology->sites[0].inputs, 3, 1, PATHS_NONE, PATHS_NONE);
     check_hop(3, 5, "d0 > s > d2 > p > r", "x", true);
     check_hop(1, 5, "s > d2 > p > r", "x", true);
     check_hop(5, PATHS_NONE, "x", "x", false);
-    cr_assert_eq(ways->hops[3].collective, node("r"));
-    cr_assert_eq(ways->hops[3].proxy, node("p"));
-    cr_assert_eq(ways->tops[0].collector, 3);
-    cr_assert_eq(ways->tops[1].collector, PATHS_NONE); /* not at its top */
+    cr_assert_eq(topology->hops[3].collective, node("r"));
+    cr_assert_eq(topology->hops[3].proxy, node("p"));
+    cr_assert_eq(topology->tops[0].collector, 3);
+    cr_assert_eq(topology->tops[1].collector, PATHS_NONE); /* not at its top */
     for (uint32_t t = 0; t < 4; t++) {
-        cr_assert_eq(ways->tops[t].meeting, 0);
-        cr_assert_eq(ways->tops[t].input, t);
-        cr_assert_eq(scopes_ways_input(ways, 0, t), t);
+        cr_assert_eq(topology->tops[t].site, 0);
+        cr_assert_eq(topology->tops[t].input, t);
+        cr_assert_eq(scopes_topology_input(topology, 0, t), t);
     }
 }
 
-Test(ways, that_only_join_are_no_meeting)
+Test(topology, that_only_join_are_no_meeting)
 {
     make("digraph joins { subgraph cluster_a {"
          "  t0 [kind=thread, number=0]; t1 [kind=thread, number=1];"
@@ -351,13 +352,13 @@ Test(ways, that_only_join_are_no_meeting)
          "  d [kind=delay, latency=\"1ms\"]; c2 [kind=collector, id=2];"
          "  x [kind=element, type=i64]; } "
          "  t0 -> c0; t1 -> c1; c0 -> d; c1 -> d; d -> c2; c2 -> x; }");
-    cr_assert_eq(ways->meeting_count, 0);
-    check_list(ways->above[2], 0, 1);
+    cr_assert_eq(topology->site_count, 0);
+    check_list(topology->above[2], 0, 1);
     check_hop(0, 2, "d", "x", false);
-    cr_assert_eq(ways->tops[0].meeting, PATHS_NONE);
+    cr_assert_eq(topology->tops[0].site, PATHS_NONE);
 }
 
-Test(ways, that_join_a_collective_s_way_down_are_told)
+Test(topology, that_join_a_collective_s_way_down_are_told)
 {
     make("digraph joins { subgraph cluster_a {"
          "  t0 [kind=thread, number=0]; t1 [kind=thread, number=1];"
@@ -365,33 +366,33 @@ Test(ways, that_join_a_collective_s_way_down_are_told)
          "  s [kind=sum]; c2 [kind=collector, id=2];"
          "  x [kind=element, type=i64, policy=discard]; } "
          "  t0 -> c0; c0 -> s; s -> c2; t1 -> c1; c1 -> c2; c2 -> x; }");
-    cr_assert_eq(ways->meeting_count, 1);
-    cr_assert(ways->meetings[0].shared);
-    cr_assert_str_eq(ways->hops[1].name, "");
-    cr_assert_eq(scopes_ways_input(ways, 0, 1), PATHS_NONE);
+    cr_assert_eq(topology->site_count, 1);
+    cr_assert(topology->sites[0].shared);
+    cr_assert_str_eq(topology->hops[1].name, "");
+    cr_assert_eq(scopes_topology_input(topology, 0, 1), PATHS_NONE);
 }
 
-Test(ways, of_wrappers_that_nobody_knows_here_are_followed_too)
+Test(topology, of_wrappers_that_nobody_knows_here_are_followed_too)
 {
     make("digraph own { wrappers=shout; subgraph cluster_a {"
          "  t0 [kind=thread, number=0]; c0 [kind=collector, id=0];"
          "  w [kind=shout]; x [kind=element, type=i64]; } "
          "  t0 -> c0 [as=loud]; c0 -> w; w -> x; }");
     check_hop(0, PATHS_NONE, "w", "x", false);
-    cr_assert_str_eq(ways->tops[0].name, "loud");
+    cr_assert_str_eq(topology->tops[0].name, "loud");
 }
 
 /* --- what is refused --- */
 
-Test(ways, that_lead_in_a_circle_are_refused)
+Test(topology, that_lead_in_a_circle_are_refused)
 {
     parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
           "  a [kind=delay]; b [kind=sum]; } t0 -> a; a -> b; b -> a; }");
-    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
     check_error("leads back to it");
 }
 
-Test(ways, with_a_collector_s_id_given_twice_or_too_high_are_refused)
+Test(topology, with_a_collector_s_id_given_twice_or_too_high_are_refused)
 {
     const char *ids[] = {"1", "4000000000", "99999999999999999999", "-1", "x"};
 
@@ -403,24 +404,24 @@ Test(ways, with_a_collector_s_id_given_twice_or_too_high_are_refused)
                  " x [kind=element, type=i64]; } t0 -> a; a -> b; b -> x; }",
                  ids[i]);
         parse(text);
-        check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
-        cr_assert_null(ways);
+        check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
+        cr_assert_null(topology);
         paths_map_destroy(map);
         map = NULL;
     }
 }
 
-Test(ways, of_threads_without_numbers_of_their_own_are_refused)
+Test(topology, of_threads_without_numbers_of_their_own_are_refused)
 {
     parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
           " t1 [kind=thread, number=0]; x [kind=element, type=i64]; }"
           " t0 -> x; t1 -> x; }");
-    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
     check_error("numbered");
 }
 
 /* Else going up from s would take twice as long with each of them. */
-Test(ways, that_part_are_refused)
+Test(topology, that_part_are_refused)
 {
     char text[8192];
     int at = snprintf(text, sizeof(text),
@@ -438,24 +439,24 @@ Test(ways, that_part_are_refused)
                        i / 2, i / 2 + 1);
     snprintf(text + at, sizeof(text) - (size_t)at, " }");
     parse(text);
-    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
     check_error("2 edges leave it");
 }
 
-Test(ways, that_go_on_behind_an_element_are_refused)
+Test(topology, that_go_on_behind_an_element_are_refused)
 {
     parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
           " s [kind=sum]; x [kind=element, type=i64];"
           " y [kind=element, type=i64]; } t0 -> x; x -> s; s -> y; }");
-    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
     check_error("1 edges leave it");
 }
 
-Test(ways, with_a_collector_on_no_host_are_refused)
+Test(topology, with_a_collector_on_no_host_are_refused)
 {
     parse("digraph c { c0 [kind=collector, id=0]; subgraph cluster_a {"
           " t0 [kind=thread, number=0]; x [kind=element, type=i64]; }"
           " t0 -> c0; c0 -> x; }");
-    check_status(scopes_ways_make(&ways, map), PASTSET_EMAP);
+    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
     check_error("on no host");
 }

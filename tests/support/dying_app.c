@@ -144,9 +144,9 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     return r;
 }
 
-ssize_t recv(int fd, void *data, size_t room, int flags)
+ssize_t recv(int fd, void *data, size_t capacity, int flags)
 {
-    ssize_t r = syscall(SYS_recvfrom, fd, data, room, flags, NULL, NULL);
+    ssize_t r = syscall(SYS_recvfrom, fd, data, capacity, flags, NULL, NULL);
 
     if (r > 0 && kind_of(data, (size_t)r) == WIRE_END)
         at("end");

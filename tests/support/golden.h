@@ -59,7 +59,7 @@ static inline char *map_text(const paths_map *map)
     return text;
 }
 
-/* Reads a file of the folder tests; complaints name it without the folder. */
+/* Reads a file of the folder tests; diagnostics name it without the folder. */
 static inline paths_map *map_read(const char *name)
 {
     char *text = golden_text(name);

@@ -129,7 +129,7 @@ void hosts_start_late(hosts *h, uint32_t host)
 
 void hosts_start(hosts *h)
 {
-    h->results = shared_memory(HOSTS_MOST * sizeof(h->results[0]));
+    h->results = shared_memory(HOSTS_MAX * sizeof(h->results[0]));
     memset(h->key, 42, sizeof(h->key));
     check_status(
         paths_map_parse(&h->map, h->map_text, strlen(h->map_text), "test.dot"),
@@ -168,6 +168,6 @@ void hosts_free(hosts *h)
         if (h->sockets[i] >= 0)
             close(h->sockets[i]);
     }
-    munmap(h->results, HOSTS_MOST * sizeof(h->results[0]));
+    munmap(h->results, HOSTS_MAX * sizeof(h->results[0]));
     paths_map_destroy(h->map);
 }

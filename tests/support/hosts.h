@@ -12,7 +12,7 @@
 
 #include "paths/engine/host.h"
 
-#define HOSTS_MOST 8
+#define HOSTS_MAX 8
 
 /* In the program of a thread. */
 #define expect(holds)                                                          \
@@ -62,12 +62,12 @@ typedef struct hosts {
     paths_map *map; /* with addresses */
     uint32_t count;
     uint8_t key[PATHS_KEY_BYTES];
-    int ports[HOSTS_MOST];   /* where they listen */
-    int doors[HOSTS_MOST];   /* of those that are intercepted: our sockets */
-    int sockets[HOSTS_MOST]; /* of those that are absent: theirs, else -1 */
-    pid_t pids[HOSTS_MOST];
-    int exit_codes[HOSTS_MOST]; /* after hosts_wait; 0, 1 or minus a signal */
-    host_result *results;       /* shared with the hosts */
+    int ports[HOSTS_MAX];   /* where they listen */
+    int doors[HOSTS_MAX];   /* of those that are intercepted: our sockets */
+    int sockets[HOSTS_MAX]; /* of those that are absent: theirs, else -1 */
+    pid_t pids[HOSTS_MAX];
+    int exit_codes[HOSTS_MAX]; /* after hosts_wait; 0, 1 or minus a signal */
+    host_result *results;      /* shared with the hosts */
 } hosts;
 
 /* The host of this process, for the programs of threads. */
@@ -76,7 +76,7 @@ extern paths_host *hosts_here;
 void hosts_start(hosts *h);
 /* One that was absent comes. */
 void hosts_start_late(hosts *h, uint32_t host);
-/* Until all have ended; kills them, and fails, after patience(seconds). */
+/* Until all have ended; kills them, and fails, after timeout(seconds). */
 void hosts_wait(hosts *h, unsigned seconds);
 /* Waits, and fails unless each of them ended well. */
 void hosts_end_well(hosts *h, unsigned seconds);

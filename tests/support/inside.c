@@ -12,7 +12,7 @@
 
 #include "paths/generate/generate.h"
 
-#define HOSTS_MOST 64
+#define HOSTS_MAX 64
 
 typedef struct inside_host {
     const paths_map *map;
@@ -100,7 +100,7 @@ static void *host_main(void *argument)
 
 int inside_run(paths_map *map, paths_main *program, void *argument)
 {
-    inside_host hosts[HOSTS_MOST];
+    inside_host hosts[HOSTS_MAX];
     int status = 0;
 
     for (uint32_t i = 0; i < map->host_count; i++)

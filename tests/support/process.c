@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LEAST_S 60
+#define MIN_S 60
 
-unsigned patience(unsigned seconds)
+unsigned timeout(unsigned seconds)
 {
     const char *slow = getenv("EVENTSPACE_TEST_SLOW");
     int factor = slow ? atoi(slow) : 1;
@@ -30,14 +30,14 @@ int child_wait(pid_t pid, unsigned seconds)
 {
     /* Only what hangs is to fail: who takes longer than less than that may be
      * on a machine that is busy. */
-    unsigned most = patience(seconds < LEAST_S ? LEAST_S : seconds);
+    unsigned max = timeout(seconds < MIN_S ? MIN_S : seconds);
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd ended = {.fd = fd, .events = POLLIN};
     int status, ready;
 
     cr_assert_geq(fd, 0, "process %d: %s", (int)pid, strerror(errno));
     do {
-        ready = poll(&ended, 1, (int)most * 1000);
+        ready = poll(&ended, 1, (int)max * 1000);
     } while (ready < 0 && errno == EINTR);
     close(fd);
     if (ready == 0) {
@@ -45,8 +45,7 @@ int child_wait(pid_t pid, unsigned seconds)
         kill(pid, SIGKILL);
     }
     waitpid(pid, &status, 0);
-    cr_assert_eq(ready, 1, "process %d did not end within %u s", (int)pid,
-                 most);
+    cr_assert_eq(ready, 1, "process %d did not end within %u s", (int)pid, max);
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 

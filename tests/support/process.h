@@ -8,7 +8,7 @@
 
 /* How long a test may take that takes `seconds` here; more under sanitizers
  * (EVENTSPACE_TEST_SLOW in the environment is the factor). */
-unsigned patience(unsigned seconds);
+unsigned timeout(unsigned seconds);
 
 /* A command that is running. Standard output and error go into one text, in
  * their order. */
@@ -24,7 +24,7 @@ typedef struct process {
 void process_start(process *p, const char *program, ...)
     __attribute__((sentinel));
 /* Waits until it has ended. It is killed, and the test fails, when that takes
- * longer than patience(seconds), and than a minute: what is quick when it is
+ * longer than timeout(seconds), and than a minute: what is quick when it is
  * alone need not be so on a busy machine. */
 void process_wait(process *p, unsigned seconds);
 void process_free(process *p);
@@ -35,7 +35,7 @@ char *process_run(int exit_code, unsigned seconds, const char *program, ...)
     __attribute__((sentinel));
 
 /* Waits for a child that was forked; its exit code, or minus its signal. Kills
- * it after patience(seconds), and fails. */
+ * it after timeout(seconds), and fails. */
 int child_wait(pid_t pid, unsigned seconds);
 
 #endif

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static measure_competitors *competitors;
+static measure_background_load *background_load;
 
 static int obey(measure_testbed *testbed, const char *line)
 {
@@ -26,9 +26,10 @@ static int obey(measure_testbed *testbed, const char *line)
     if (sscanf(line, "limit %u %u %lf", &a, &b, &rate) == 3)
         return measure_testbed_limit(testbed, a, b, rate);
     if (sscanf(line, "load %u %u", &a, &b) == 2) {
-        measure_competitors_stop(competitors);
-        competitors = NULL;
-        return b ? measure_competitors_start(&competitors, (int)a, b) : 0;
+        measure_background_load_stop(background_load);
+        background_load = NULL;
+        return b ? measure_background_load_start(&background_load, (int)a, b)
+                 : 0;
     }
     return pastset_fail(PASTSET_EINVAL, "what is \"%s\"?", line);
 }
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
             puts("ok");
         fflush(stdout);
     }
-    measure_competitors_stop(competitors);
+    measure_background_load_stop(background_load);
     measure_testbed_remove(testbed);
     return 0;
 }

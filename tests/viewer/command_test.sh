@@ -158,7 +158,7 @@ check "what is wrong in a mapping is told by its lines" cites_the_mapping
 check "a map is instrumented, and back" instruments
 check "a map is drawn" draws
 check "check names file and line" complains
-check "run refuses a bad map with its complaints" refuses_to_run
+check "run refuses a bad map with its diagnostics" refuses_to_run
 
 makes_key() {
     "$eventspace" key key && [ "$(stat -c %a key)" = 600 ] &&

@@ -119,11 +119,11 @@ check "so do unpack, and commands on a packed run" no_unpack
 
 # --- archives ---
 
-# What spaces take while they are written: a directory each, and for each lane
+# What spaces take while they are written: a directory each, and for each stream
 # what it gets at first.
 spaces_kib() {
-    lanes=$("$eventspace" info "$disk/RUN" --elements --format csv | wc -l)
-    echo $((2 * 520 + lanes * 66))
+    streams=$("$eventspace" info "$disk/RUN" --elements --format csv | wc -l)
+    echo $((2 * 520 + streams * 66))
 }
 
 # archived POLICY: of a run on a disk that has 150 KiB left beside its spaces.

@@ -31,18 +31,24 @@ async function until(what, condition) {
 
 /* --- the browser --- */
 
-/* chromedriver chooses a free port and prints it. */
+/* chromedriver chooses a free port and prints it. It chooses one of IPv4 and
+ * takes the same of IPv6, which may be somebody else's: then it ends, and is
+ * started again. */
 async function startDriver() {
-  const driver = spawn('chromedriver', ['--port=0'],
-    {stdio: ['ignore', 'pipe', 'inherit'], detached: true});
-  let said = '';
-  driver.on('error', (error) => { said = String(error); });
-  driver.stdout.on('data', (text) => { said += text; });
-  const port = await until('chromedriver tells its port', () => {
-    assert.equal(driver.exitCode, null, `chromedriver has ended: ${said}`);
-    return said.match(/successfully on port (\d+)/)?.[1];
-  });
-  return {driver, address: `http://127.0.0.1:${port}`};
+  for (;;) {
+    const driver = spawn('chromedriver', ['--port=0'],
+      {stdio: ['ignore', 'pipe', 'pipe'], detached: true});
+    let said = '', ended = false;
+    driver.on('error', (error) => { said = String(error); ended = true; });
+    driver.on('close', () => { ended = true; }); /* all that it said is here */
+    driver.stdout.on('data', (text) => { said += text; });
+    driver.stderr.on('data', (text) => { said += text; });
+    const port = await until('chromedriver tells its port or ends', () =>
+      said.match(/successfully on port (\d+)/)?.[1] ?? (ended ? 'none' : null));
+    if (port !== 'none') return {driver, address: `http://127.0.0.1:${port}`};
+    assert.match(said, /port not available|Address already in use/,
+      `chromedriver has ended: ${said}`);
+  }
 }
 
 async function ask(address, method, path, body) {

@@ -80,7 +80,7 @@ static void event(uint32_t collector, uint32_t thread, uint64_t from_ms,
     check_status(fake_run_event(fake, &e), 0);
 }
 
-static void look(int64_t window_ms, viewer_top_sort sort)
+static void snapshot(int64_t window_ms, viewer_top_sort sort)
 {
     viewer_top_options options = {.window_ns = window_ms * MS,
                                   .event_cost_ns = 20};
@@ -113,7 +113,7 @@ Test(top_model, tells_rates_and_shares_of_the_window_alone)
     event(A_SUM, 0, 1000, 6000, 1000); /* before the window */
     for (uint64_t at = 9000; at < END_MS; at += 100)
         event(A_SUM, 0, at + 20, at + 50, 8);
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     a = thread_of(0);
     cr_expect(near((double)frame.window_ns, 1e9), "%g",
               (double)frame.window_ns);
@@ -131,7 +131,7 @@ Test(top_model, tells_rates_and_shares_of_the_window_alone)
 Test(top_model, gives_a_long_operation_its_part_of_the_window)
 {
     event(LONE, 2, 2500, 9500, 8);
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     cr_expect(near(thread_of(2)->share, 0.5), "%g", thread_of(2)->share);
     cr_expect_eq(thread_of(2)->longest_ns, 7000 * (int64_t)MS);
 }
@@ -140,7 +140,7 @@ Test(top_model, tells_how_long_and_after_what_a_thread_is_silent)
 {
     event(B_SUM, 1, 100, 200, 8);
     event(B_LOG, 1, 300, 400, 8);
-    look(1000, VIEWER_TOP_SILENT);
+    snapshot(1000, VIEWER_TOP_SILENT);
     cr_expect_eq(thread_of(1)->silent_ns, (int64_t)(END_MS - 400) * MS);
     cr_expect_str_eq(thread_of(1)->last, "log");
     cr_expect_eq(thread_of(1)->longest_ns, SCOPES_BLANK);
@@ -156,7 +156,7 @@ Test(top_model, names_who_came_last_most_often_in_the_window)
         event(BELOW, 0, 1000 + i, 1001 + i, 8);
     for (uint64_t i = 0; i < 40; i++)
         event(BELOW, i % 4 != 0, 9100 + i * 10, 9101 + i * 10, 8);
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     cr_assert_eq(frame.collective_count, 1);
     cr_expect_str_eq(frame.collectives[0].name, "s");
     cr_expect_str_eq(frame.collectives[0].element, "total");
@@ -173,7 +173,7 @@ Test(top_model, counts_each_event_once_however_often_it_looks)
         event(LONE, 2, at, at, 8); /* some have the same end as others ... */
     for (int i = 0; i < 5; i++)
         event(LONE, 2, END_MS - 1, END_MS - 1, 8); /* ... as these */
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     for (int i = 0; i < 10; i++)
         check_status(viewer_top_pull(top), 0);
     viewer_top_frame_clear(&frame);
@@ -186,7 +186,7 @@ Test(top_model, tells_the_cost_of_the_collectors)
 {
     for (uint64_t at = 9000; at < END_MS; at++)
         event(LONE, 2, at, at, 8);
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     cr_expect(near(frame.hosts[1].events_per_s, 1000));
     cr_expect(near(frame.hosts[1].collectors, 1000 * 20e-9));
     cr_expect_eq(frame.hosts[1].made, 1000);
@@ -198,7 +198,7 @@ Test(top_model, tells_of_a_host_that_was_killed_and_why)
 {
     event(LONE, 2, 100, 200, 8);
     fake_run_ended(fake, 1, EVENTSPACE_KILLED, "killed by signal 9");
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     cr_expect(viewer_top_over(top));
     cr_expect_str_eq(frame.hosts[1].state, "killed");
     cr_expect_str_eq(frame.hosts[1].problem, "killed by signal 9");
@@ -210,7 +210,7 @@ Test(top_model, counts_events_that_are_not_of_the_map)
 {
     event(LONE, 7, 9000, 9001, 8);
     event(LONE, 2, 9000, 9002, 8);
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     cr_expect_eq(frame.strange, 1);
     cr_expect(near(thread_of(2)->operations_per_s, 1));
 }
@@ -221,7 +221,7 @@ Test(top_model, sorts_the_threads)
     event(LONE, 2, 9000, 9100, 100);
     event(B_SUM, 1, 9000, 9010, 10);
     event(B_LOG, 1, 9020, 9030, 10);
-    look(1000, VIEWER_TOP_SHARE);
+    snapshot(1000, VIEWER_TOP_SHARE);
     cr_expect_eq(frame.threads[0].number, 0);
     viewer_top_frame_clear(&frame);
     check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_RATE), 0);
@@ -277,7 +277,7 @@ Test(top_model, the_time_of_a_helper_is_part_of_what_watching_costs)
     int64_t before_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     viewer_top_options options = {.window_ns = 1000 * MS};
     int tell, told;
-    double most_s;
+    double max_s;
     char byte = 0;
 
     check_status(fake_run_end(fake), 0);
@@ -286,8 +286,8 @@ Test(top_model, the_time_of_a_helper_is_part_of_what_watching_costs)
     cr_assert_eq(write(tell, "", 1), 1);
     cr_assert_eq(read(told, &byte, 1), 1);
     check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_NUMBER), 0);
-    most_s = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - before_ns) / 1e9;
-    cr_expect_geq(frame.watching.processor * most_s, BURNT_NS / 2 / 1e9);
+    max_s = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - before_ns) / 1e9;
+    cr_expect_geq(frame.watching.processor * max_s, BURNT_NS / 2 / 1e9);
     kill(options.helper, SIGKILL);
     waitpid(options.helper, NULL, 0);
 }
@@ -295,7 +295,7 @@ Test(top_model, the_time_of_a_helper_is_part_of_what_watching_costs)
 /* A frame never has more lines or columns than it was given. */
 Test(top_model, draws_no_more_than_fits)
 {
-    look(1000, VIEWER_TOP_NUMBER);
+    snapshot(1000, VIEWER_TOP_NUMBER);
     for (unsigned rows = 1; rows < 30; rows++) {
         char *drawn = NULL;
         size_t bytes, lines = 1;

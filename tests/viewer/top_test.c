@@ -57,7 +57,7 @@ static int pipe_make(const char *name)
 static void await(int fd, const char *what)
 {
     struct pollfd input = {.fd = fd, .events = POLLIN};
-    int ready = poll(&input, 1, (int)patience(60) * 1000);
+    int ready = poll(&input, 1, (int)timeout(60) * 1000);
 
     cr_assert_eq(ready, 1, "waited for %s", what);
 }
@@ -229,19 +229,18 @@ static void check_collective(json_t *frame)
     json_t *row = row_of(frame, "collectives", "collective", "sum3");
     truth t = truth_take();
     const char *last = text_of(row, "last");
-    uint32_t most = 0, his;
+    uint32_t max = 0, his;
 
     for (int i = 0; i < THREADS; i++)
-        if (t.rounds[i] > most)
-            most = t.rounds[i];
+        if (t.rounds[i] > max)
+            max = t.rounds[i];
     cr_assert_eq(strncmp(last, "thread", 6), 0);
     his = t.rounds[atoi(last + 6) - 1];
-    cr_expect_eq(his, most, "%s was last %u times, not %u", last, his, most);
+    cr_expect_eq(his, max, "%s was last %u times, not %u", last, his, max);
     cr_expect_str_eq(text_of(row, "element"), "element1");
     cr_expect_str_eq(text_of(row, "host"), "A");
     cr_expect_eq(number_of(row, "rounds"), ROUNDS);
-    cr_expect_lt(fabs(real_of(row, "last_share") - (double)most / ROUNDS),
-                 1e-6);
+    cr_expect_lt(fabs(real_of(row, "last_share") - (double)max / ROUNDS), 1e-6);
 }
 
 static void check_frame(json_t *frame, const char *state, const char *hosts)

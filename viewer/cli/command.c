@@ -62,12 +62,12 @@ static size_t distance(const char *a, const char *b)
 static void tell_unknown(const command *commands, char **argv)
 {
     const char *nearest = NULL;
-    size_t least = 3; /* further away it is another word */
+    size_t min = 3; /* further away it is another word */
 
     for (; commands->name; commands++) {
         size_t d = distance(argv[1], commands->name);
-        if (d < least && d < strlen(commands->name)) {
-            least = d;
+        if (d < min && d < strlen(commands->name)) {
+            min = d;
             nearest = commands->name;
         }
     }
@@ -142,7 +142,7 @@ viewer_format command_format(const char *text, struct argp_state *state)
     return VIEWER_TABLE;
 }
 
-uint64_t command_number(const char *text, uint64_t least, uint64_t most,
+uint64_t command_number(const char *text, uint64_t min, uint64_t max,
                         struct argp_state *state)
 {
     char *end;
@@ -151,10 +151,10 @@ uint64_t command_number(const char *text, uint64_t least, uint64_t most,
     uint64_t unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : 1;
     if (unit > 1)
         end++;
-    if (errno || end == text || *end || *text == '-' || number > most / unit ||
-        number * unit < least)
+    if (errno || end == text || *end || *text == '-' || number > max / unit ||
+        number * unit < min)
         argp_error(state, "'%s' is no number from %llu to %llu", text,
-                   (unsigned long long)least, (unsigned long long)most);
+                   (unsigned long long)min, (unsigned long long)max);
     return number * unit;
 }
 
@@ -200,18 +200,18 @@ paths_map *command_read_map(const char *file)
     return map;
 }
 
-int command_check_map(const paths_map *map, FILE *complaints)
+int command_check_map(const paths_map *map, FILE *diagnostics)
 {
-    paths_complaints all = {0};
+    paths_diagnostics all = {0};
     int err = paths_map_check(map, &all);
     for (size_t i = 0; i < all.count; i++) {
-        const paths_complaint *c = &all.items[i];
-        fprintf(complaints, "%s:%u: %s%s%s\n", map->file, c->line, c->node,
+        const paths_diagnostic *c = &all.items[i];
+        fprintf(diagnostics, "%s:%u: %s%s%s\n", map->file, c->line, c->node,
                 *c->node ? ": " : "", c->text);
     }
     if (err && all.count == 0)
         command_fail();
-    paths_complaints_clear(&all);
+    paths_diagnostics_clear(&all);
     return err;
 }
 

@@ -71,10 +71,10 @@ char *command_beside(const char *run, const char *name, const char *suffix);
 /* "-" is standard input for those that read by name. */
 const char *command_input(const char *file);
 
-/* Reads a map and tells every complaint about it on `complaints`, each as
+/* Reads a map and tells every diagnostic about it on `diagnostics`, each as
  * "file:line: node: text". NULL after any. The caller destroys it. */
 paths_map *command_read_map(const char *file);
-int command_check_map(const paths_map *map, FILE *complaints);
+int command_check_map(const paths_map *map, FILE *diagnostics);
 
 /* Writes a map to a file, or (NULL or "-") to standard output. */
 int command_write_map(const paths_map *map, const char *file);
@@ -82,9 +82,9 @@ int command_write_map(const paths_map *map, const char *file);
 /* Reads table, csv or json; anything else is wrong usage. */
 viewer_format command_format(const char *text, struct argp_state *state);
 
-/* A number from `least` to `most`; anything else is wrong usage. The unit
+/* A number from `min` to `max`; anything else is wrong usage. The unit
  * letters k and M are known. */
-uint64_t command_number(const char *text, uint64_t least, uint64_t most,
+uint64_t command_number(const char *text, uint64_t min, uint64_t max,
                         struct argp_state *state);
 
 /* Ends what was written to standard output; gives the exit code. */

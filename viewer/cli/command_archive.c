@@ -93,8 +93,8 @@ static int thread_start(command_archiving *a)
 
 int command_archiving_start(command_archiving *a)
 {
-    int err =
-        scopes_archiver_create(&a->archiver, a->directory, a->host, &a->pace);
+    int err = scopes_archiver_create(&a->archiver, a->directory, a->host,
+                                     &a->throttle);
 
     if (!err)
         scopes_archiver_set_guard(
@@ -118,7 +118,7 @@ static volatile sig_atomic_t interrupted;
 /* Gives how many were lost. */
 static uint64_t progress_tell(command_archiving *a, const char *end)
 {
-    scopes_feed_cost cost;
+    scopes_tail_reader_cost cost;
     scopes_ledger ledger;
 
     scopes_archiver_ledger(a->archiver, &ledger);
@@ -192,7 +192,7 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, "EVENTS", 0,
      "Take at most so many at each look (default 65536)", 0},
     {"lag", KEY_LAG, "EVENTS", 0,
-     "Skip what is further behind than so many events of a lane, and count it "
+     "Skip what is further behind than so many events of a stream, and count it "
      "as lost",
      0},
     {"once", KEY_ONCE, NULL, 0, "Save what there is now, and end", 0},
@@ -217,16 +217,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case KEY_SHARE:
-        a->pace.share = command_share(text, state);
+        a->throttle.share = command_share(text, state);
         return 0;
     case KEY_INTERVAL:
-        a->pace.interval_ms = (uint32_t)command_number(text, 1, 3600000, state);
+        a->throttle.interval_ms =
+            (uint32_t)command_number(text, 1, 3600000, state);
         return 0;
     case KEY_BATCH:
-        a->pace.batch = (uint32_t)command_number(text, 1, 1000000000, state);
+        a->throttle.batch =
+            (uint32_t)command_number(text, 1, 1000000000, state);
         return 0;
     case KEY_LAG:
-        a->pace.lag = command_number(text, 1, INT64_MAX, state);
+        a->throttle.lag = command_number(text, 1, INT64_MAX, state);
         return 0;
     case KEY_ONCE:
         a->until = SCOPES_ARCHIVER_ONCE;

@@ -19,7 +19,7 @@ typedef enum command_when_full {
 typedef struct command_archiving {
     const char *directory;
     const char *host; /* NULL: of all */
-    scopes_pace pace;
+    scopes_throttle throttle;
     scopes_archiver_until until;
     command_when_full when_full;
     const char *_Atomic *end; /* of a run whose hosts wait for the archive:

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_MOST = 256, KEY_SECONDS, KEY_SEED, KEY_WIRE, KEY_MAP };
+enum { KEY_MAX = 256, KEY_SECONDS, KEY_SEED, KEY_WIRE, KEY_MAP };
 
 #define WIRES_MAX 256
 #define BEFORE_HOSTS 5 /* columns */
@@ -39,7 +39,7 @@ static const struct argp_option choose_options[] = {
      "'*=100mbit,150us'",
      0},
     {"seconds", KEY_SECONDS, "SECONDS", 0, "Time for choosing (default 8)", 0},
-    {"most", KEY_MOST, "COUNT", 0,
+    {"most", KEY_MAX, "COUNT", 0,
      "Try all placements if there are at most so many, however long it takes",
      0},
     {"seed", KEY_SEED, "NUMBER", 0, "Of the search (default 0)", 0},
@@ -316,8 +316,8 @@ static error_t parse_number(int key, char *text, struct argp_state *state)
     case 'b':
         a->options.keep = (uint32_t)command_number(text, 1, 100000, state);
         return 0;
-    case KEY_MOST:
-        a->options.most = command_number(text, 1, 1000000000, state);
+    case KEY_MAX:
+        a->options.max = command_number(text, 1, 1000000000, state);
         return 0;
     case KEY_SEED:
         a->options.seed = command_number(text, 0, UINT64_MAX, state);

@@ -24,15 +24,15 @@ typedef struct clock_arguments {
 } clock_arguments;
 
 /* What is gathered for one look. */
-typedef struct look {
+typedef struct snapshot {
     eventspace_run *run;
     scopes_source *source;
-    scopes_ways *ways;
+    scopes_topology *topology;
     bool *collectors;    /* around hops between hosts */
     uint64_t *from, *to; /* by host */
-    scopes_store *store;
+    scopes_event_table *event_table;
     scopes_clocks *clocks[2]; /* by method */
-} look;
+} snapshot;
 
 static const struct argp_option clock_options[] = {
     {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
@@ -93,11 +93,11 @@ static int64_t rounded(double ns)
 }
 
 /* The last moment of which a host has told. */
-static uint64_t last_ticks(const look *l, uint32_t host)
+static uint64_t last_ticks(const snapshot *l, uint32_t host)
 {
     uint64_t last = 0;
-    for (uint32_t i = 0; i < l->store->collectors; i++) {
-        const scopes_series *series = &l->store->series[i];
+    for (uint32_t i = 0; i < l->event_table->collectors; i++) {
+        const scopes_series *series = &l->event_table->series[i];
         if (series->host == host && series->count &&
             series->events[series->count - 1].end > last)
             last = series->events[series->count - 1].end;
@@ -105,7 +105,7 @@ static uint64_t last_ticks(const look *l, uint32_t host)
     return last;
 }
 
-static int64_t certain_end(const look *l, const scopes_clocks *clocks,
+static int64_t certain_end(const snapshot *l, const scopes_clocks *clocks,
                            uint32_t host)
 {
     uint64_t last = last_ticks(l, host);
@@ -117,7 +117,7 @@ static int64_t certain_end(const look *l, const scopes_clocks *clocks,
                                                 : (to - from + 1) / 2;
 }
 
-static void add_host(scopes_table *table, const look *l,
+static void add_host(scopes_table *table, const snapshot *l,
                      const scopes_clocks *clocks, uint32_t host)
 {
     const paths_map *map = eventspace_run_map(l->run);
@@ -128,14 +128,14 @@ static void add_host(scopes_table *table, const look *l,
     scopes_table_text(
         table, c->parent < map->host_count ? map->hosts[c->parent].name : "");
     scopes_table_integer(table, known ? c->depth : SCOPES_BLANK);
-    scopes_table_integer(table, (int64_t)c->exchanges);
+    scopes_table_integer(table, (int64_t)c->pairs);
     scopes_table_integer(table, known ? rounded(c->offset_ns) : SCOPES_BLANK);
     scopes_table_real(table, known ? c->rate_ppm : NAN);
     scopes_table_integer(table, rounded(c->certain_ns));
     scopes_table_integer(table, certain_end(l, clocks, host));
 }
 
-static scopes_table *hosts_table(const look *l, const scopes_clocks *clocks)
+static scopes_table *hosts_table(const snapshot *l, const scopes_clocks *clocks)
 {
     scopes_table *table = scopes_table_create(COLUMNS(host_columns));
     for (uint32_t i = 0; i < eventspace_run_host_count(l->run); i++)
@@ -143,13 +143,14 @@ static scopes_table *hosts_table(const look *l, const scopes_clocks *clocks)
     return table;
 }
 
-static int accuracy_table(scopes_table **out, const look *l)
+static int accuracy_table(scopes_table **out, const snapshot *l)
 {
     int err = 0;
     *out = scopes_table_create(COLUMNS(accuracy_columns));
     for (int i = 0; i < 2 && !err; i++) {
         scopes_accuracy a;
-        err = scopes_clocks_check(&a, l->clocks[i], l->store, l->ways);
+        err =
+            scopes_clocks_check(&a, l->clocks[i], l->event_table, l->topology);
         if (err)
             break;
         scopes_table_text(*out, method_names[i]);
@@ -168,12 +169,12 @@ static int accuracy_table(scopes_table **out, const look *l)
 
 /* --- printing --- */
 
-static int print_json(const look *l, const clock_arguments *a,
+static int print_json(const snapshot *l, const clock_arguments *a,
                       const scopes_table *hosts, const scopes_table *accuracy)
 {
     const paths_map *map = eventspace_run_map(l->run);
     uint32_t reference = scopes_clocks_reference(l->clocks[a->method]);
-    const scopes_ledger *ledger = &l->store->ledger;
+    const scopes_ledger *ledger = &l->event_table->ledger;
     json_t *name = viewer_json_text(
         reference < map->host_count ? map->hosts[reference].name : "");
     int err;
@@ -193,7 +194,7 @@ static int print_json(const look *l, const clock_arguments *a,
     return err;
 }
 
-static int print_lists(const look *l, const clock_arguments *a,
+static int print_lists(const snapshot *l, const clock_arguments *a,
                        const scopes_table *hosts, const scopes_table *accuracy)
 {
     bool table = a->format == VIEWER_TABLE;
@@ -206,11 +207,11 @@ static int print_lists(const look *l, const clock_arguments *a,
         err = viewer_table_print(accuracy, a->format, stdout);
     if (table)
         printf("\nFrom %" PRIu64 " trace tuples; %" PRIu64 " are lost.\n",
-               l->store->ledger.seen, l->store->ledger.missed);
+               l->event_table->ledger.seen, l->event_table->ledger.missed);
     return err;
 }
 
-static int print_look(const look *l, const clock_arguments *a)
+static int print_look(const snapshot *l, const clock_arguments *a)
 {
     scopes_table *hosts = hosts_table(l, l->clocks[a->method]);
     scopes_table *accuracy;
@@ -224,14 +225,14 @@ static int print_look(const look *l, const clock_arguments *a)
     return err;
 }
 
-/* No line keeps within the bounds that the exchanges of such a host give. */
-static void warn(const look *l)
+/* No line keeps within the bounds that the probe pairs of such a host give. */
+static void warn(const snapshot *l)
 {
     const paths_map *map = eventspace_run_map(l->run);
     for (uint32_t i = 0; i < map->host_count; i++) {
         const scopes_clock *c =
             scopes_clocks_host(l->clocks[SCOPES_CLOCK_HULL], i);
-        if (c->how == SCOPES_CLOCK_EXCHANGES && isinf(c->certain_ns))
+        if (c->how == SCOPES_CLOCK_PROBE_PAIRS && isinf(c->certain_ns))
             fprintf(stderr,
                     "eventspace: host %s: nothing is certain of its clock, as "
                     "no constant rate fits all exchanges on the way to it; "
@@ -248,19 +249,19 @@ static void warn(const look *l)
 
 /* --- looking --- */
 
-static void look_drop(look *l)
+static void look_drop(snapshot *l)
 {
     scopes_clocks_free(l->clocks[0]);
     scopes_clocks_free(l->clocks[1]);
-    scopes_store_free(l->store);
+    scopes_event_table_free(l->event_table);
     l->clocks[0] = l->clocks[1] = NULL;
-    l->store = NULL;
+    l->event_table = NULL;
 }
 
-static void look_end(look *l)
+static void look_end(snapshot *l)
 {
     look_drop(l);
-    scopes_ways_free(l->ways);
+    scopes_topology_free(l->topology);
     scopes_source_close(l->source);
     eventspace_run_close(l->run);
     free(l->collectors);
@@ -268,7 +269,7 @@ static void look_end(look *l)
     free(l->to);
 }
 
-static int look_begin(look *l, const char *directory)
+static int look_begin(snapshot *l, const char *directory)
 {
     int err = eventspace_run_open(&l->run, directory);
     size_t hosts;
@@ -279,13 +280,13 @@ static int look_begin(look *l, const char *directory)
     l->to = calloc(hosts + 1, sizeof(*l->to));
     err = scopes_source_open(&l->source, l->run);
     if (!err)
-        err = scopes_ways_make(&l->ways, eventspace_run_map(l->run));
+        err = scopes_topology_make(&l->topology, eventspace_run_map(l->run));
     if (!err)
-        l->collectors = calloc(l->ways->collectors + 1u, sizeof(bool));
+        l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
     if (!err && (!l->from || !l->to || !l->collectors))
         err = pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
-    for (uint32_t i = 0; !err && i < l->ways->collectors; i++) {
-        const scopes_hop *hop = &l->ways->hops[i];
+    for (uint32_t i = 0; !err && i < l->topology->collectors; i++) {
+        const scopes_hop *hop = &l->topology->hops[i];
         if (hop->upper != PATHS_NONE && hop->lower != PATHS_NONE && hop->remote)
             l->collectors[hop->upper] = l->collectors[hop->lower] = true;
     }
@@ -304,10 +305,10 @@ static int last_of(const scopes_batch *batch, void *context)
 /* The end of a host that runs is now: by the wall clock of this machine, if it
  * is its own too, else by that of whoever asks. Of one that was killed only its
  * tuples tell when. */
-static int window_make(look *l, uint64_t last_ns, size_t host)
+static int window_make(snapshot *l, uint64_t last_ns, size_t host)
 {
     const eventspace_run_host *h = eventspace_run_host_at(l->run, host);
-    scopes_wanted all = {0};
+    scopes_filter all = {0};
     uint64_t end = h->meta.end_tick;
     double span;
     int err = 0;
@@ -325,25 +326,26 @@ static int window_make(look *l, uint64_t last_ns, size_t host)
     return err;
 }
 
-static int look_take(look *l, const clock_arguments *a, uint32_t reference)
+static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
 {
-    scopes_wanted wanted = {.collectors = l->collectors};
+    scopes_filter filter = {.collectors = l->collectors};
     int err = 0;
     if (a->last_ns) {
         for (size_t i = 0; i < eventspace_run_host_count(l->run) && !err; i++)
             err = window_make(l, a->last_ns, i);
-        wanted.from_ticks = l->from;
-        wanted.to_ticks = l->to;
+        filter.from_ticks = l->from;
+        filter.to_ticks = l->to;
     }
     if (!err)
-        err = scopes_store_load(&l->store, l->source, &wanted);
+        err = scopes_event_table_load(&l->event_table, l->source, &filter);
     for (int i = 0; i < 2 && !err; i++)
-        err = scopes_clocks_make(&l->clocks[i], l->run, l->store, l->ways,
-                                 (scopes_clock_method)i, reference);
+        err =
+            scopes_clocks_make(&l->clocks[i], l->run, l->event_table,
+                               l->topology, (scopes_clock_method)i, reference);
     return err;
 }
 
-static bool goes_on(const look *l)
+static bool goes_on(const snapshot *l)
 {
     for (size_t i = 0; i < eventspace_run_host_count(l->run); i++) {
         const eventspace_run_host *host = eventspace_run_host_at(l->run, i);
@@ -360,7 +362,7 @@ static void pause_for(double seconds)
     nanosleep(&t, NULL);
 }
 
-static int show(look *l, const clock_arguments *a)
+static int show(snapshot *l, const clock_arguments *a)
 {
     uint32_t reference = PATHS_NONE;
     int err = 0;
@@ -461,7 +463,7 @@ int command_clock(int argc, char **argv)
         NULL,
         NULL};
     clock_arguments a = {0};
-    look l = {0};
+    snapshot l = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
     a.run = command_run_directory(a.run);

@@ -19,7 +19,7 @@ enum {
     KEY_PIN,
     KEY_RUNS,
     KEY_SEED,
-    KEY_LAW,
+    KEY_SCHEDULER,
     KEY_PROFILE,
     KEY_COMMAND,
     KEY_TABLE,
@@ -45,7 +45,7 @@ static const struct argp_option experiment_options[] = {
      "The rate of links that no condition names: 100mbit (default: not "
      "limited)",
      0},
-    {"law", KEY_LAW, "LAW", 0,
+    {"law", KEY_SCHEDULER, "LAW", 0,
      "How the scheduler shares a processor: eevdf (default), fair, "
      "credit, bounded:TIME; `eventspace load --law` finds out",
      0},
@@ -100,8 +100,8 @@ static void put_case(scopes_table *table, const measure_experiment *e,
     scopes_table_text(table, c->text);
     scopes_table_integer(table, c->runs);
     scopes_table_real(table, c->median_s);
-    scopes_table_real(table, c->least_s);
-    scopes_table_real(table, c->most_s);
+    scopes_table_real(table, c->min_s);
+    scopes_table_real(table, c->max_s);
     scopes_table_real(table, c->median_s / e->cases[0].median_s);
 }
 
@@ -114,7 +114,7 @@ static void put_answer(scopes_table *table, const measure_experiment *e,
     double upper = measure_experiment_scaled(e, a->upper_s);
 
     scopes_table_text(table, a->model);
-    scopes_table_text(table, a->law);
+    scopes_table_text(table, a->scheduler);
     scopes_table_text(table, a->source);
     scopes_table_text(table, number == c->answers.best ? "*" : "");
     scopes_table_real(table, a->lower_s);
@@ -252,14 +252,14 @@ static void tell_notes(const measure_experiment *e)
 static void tell_others(const measure_experiment *e)
 {
     uint32_t runs = 0, flagged = 0;
-    double most = 0;
+    double max = 0;
 
     for (size_t i = 0; i < e->case_count; i++) {
         for (uint32_t k = 0; k < e->cases[i].runs; k++) {
             double share = e->cases[i].others[k];
             runs++;
-            flagged += share > MEASURE_OTHERS_MOST;
-            most = share > most ? share : most;
+            flagged += share > MEASURE_OTHERS_MAX;
+            max = share > max ? share : max;
         }
     }
     if (flagged)
@@ -267,7 +267,7 @@ static void tell_others(const measure_experiment *e)
                 "eventspace: other programs had up to %.0f %% of the "
                 "processors in %u of %u runs: what was measured is not the "
                 "program alone. `--table runs` tells which\n",
-                most * 100, flagged, runs);
+                max * 100, flagged, runs);
 }
 
 static int run(experiment_arguments *a)
@@ -395,8 +395,8 @@ static error_t parse_links(int key, char *text, experiment_arguments *a,
         if (predict_bandwidth_parse(&a->options.quiet, text) != 0)
             argp_error(state, "%s", pastset_error());
         return 0;
-    case KEY_LAW:
-        if (predict_law_parse(&a->options.law, text) != 0)
+    case KEY_SCHEDULER:
+        if (predict_scheduler_parse(&a->options.scheduler, text) != 0)
             argp_error(state, "%s", pastset_error());
         return 0;
     default:
@@ -457,8 +457,9 @@ int command_experiment(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    experiment_arguments a = {.table = "answers",
-                              .options = {.law = PREDICT_LAW_DEFAULT}};
+    experiment_arguments a = {
+        .table = "answers",
+        .options = {.scheduler = PREDICT_SCHEDULER_DEFAULT}};
     int code;
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a))
         return COMMAND_USAGE;

@@ -28,7 +28,7 @@ typedef struct info {
     eventspace_run *run;
     const paths_map *map;
     viewer_facts facts;
-    viewer_counts counts; /* `ways` NULL: not counted (yet) */
+    viewer_counts counts; /* `topology` NULL: not counted (yet) */
     double event_cost_ns; /* 0: not measured (yet) */
     bool notes_below;     /* texts of hosts stand below the list, not in it */
 } info;
@@ -106,7 +106,7 @@ static int count_all(info *i)
 {
     int err = 0;
 
-    if (!i->counts.ways)
+    if (!i->counts.topology)
         err = viewer_counts_take(&i->counts, i->run);
     return err;
 }
@@ -114,9 +114,9 @@ static int count_all(info *i)
 static int list_threads(info *i, scopes_table *table)
 {
     int err = count_all(i);
-    const scopes_ways *ways = i->counts.ways;
-    for (uint32_t k = 0; !err && k < ways->thread_count; k++) {
-        const paths_map_node *thread = &i->map->nodes[ways->threads[k]];
+    const scopes_topology *topology = i->counts.topology;
+    for (uint32_t k = 0; !err && k < topology->thread_count; k++) {
+        const paths_map_node *thread = &i->map->nodes[topology->threads[k]];
         scopes_table_integer(table, k);
         scopes_table_text(table, thread->name);
         scopes_table_text(table, host_name(i->map, thread->host));
@@ -221,8 +221,8 @@ static void add_collector(scopes_table *table, const paths_map *map,
 static int list_collectors(info *i, scopes_table *table)
 {
     int err = count_all(i);
-    for (uint32_t id = 0; !err && id < i->counts.ways->collectors; id++) {
-        uint32_t node = i->counts.ways->nodes[id];
+    for (uint32_t id = 0; !err && id < i->counts.topology->collectors; id++) {
+        uint32_t node = i->counts.topology->nodes[id];
         if (node != PATHS_NONE)
             add_collector(table, i->map, id, node, &i->counts.collectors[id]);
     }

@@ -14,12 +14,12 @@
 #include "pastset/status.h"
 
 enum {
-    KEY_LAW = 256,
+    KEY_SCHEDULER = 256,
     KEY_HOST,
     KEY_LINK,
     KEY_REMOTE,
     KEY_PROCESSOR,
-    LINKS_MOST = 1024,
+    LINKS_MAX = 1024,
 };
 
 static const struct argp_option load_options[] = {
@@ -31,7 +31,7 @@ static const struct argp_option load_options[] = {
      "Measure the link to a host too: at ADDRESS there must be `eventspace "
      "netbench --serve`. May be given many times",
      0},
-    {"law", KEY_LAW, NULL, 0,
+    {"law", KEY_SCHEDULER, NULL, 0,
      "Find out which law the scheduler follows too, in some 6 s more", 0},
     {"processor", KEY_PROCESSOR, "CPU", 0,
      "The load of this processor only (default: of all)", 0},
@@ -53,7 +53,7 @@ static int write_cluster(const load *l)
     for (size_t i = 0; i < l->host_count && !err; i++) {
         const load_host *row = &l->hosts[i];
         err = measure_changes_host(&list, row->name, &row->load,
-                                   row->has_law ? &row->law : NULL);
+                                   row->has_scheduler ? &row->scheduler : NULL);
     }
     for (size_t i = 0; i < l->link_count && !err; i++)
         if (l->links[i].measured)
@@ -72,8 +72,8 @@ static void take_link(load *l, char *text, struct argp_state *state)
     char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1])
         argp_error(state, "'%s' is no link such as 10.0.0.4:4004=n4", text);
-    if (l->link_count == LINKS_MOST)
-        argp_error(state, "more than %d links", LINKS_MOST);
+    if (l->link_count == LINKS_MAX)
+        argp_error(state, "more than %d links", LINKS_MAX);
     *equals = 0;
     l->links[l->link_count++] = (load_link){.address = text, .to = equals + 1};
 }
@@ -105,8 +105,8 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
     case KEY_LINK:
         take_link(l, text, state);
         return 0;
-    case KEY_LAW:
-        l->a.law = true;
+    case KEY_SCHEDULER:
+        l->a.scheduler = true;
         return 0;
     case KEY_PROCESSOR:
         l->a.processor = (int)command_number(text, 0, 65535, state);
@@ -170,7 +170,7 @@ int command_load(int argc, char **argv)
         NULL};
     load l = {.a = {.processor = -1, .seconds_s = 2}};
     int err;
-    l.links = calloc(LINKS_MOST, sizeof(*l.links));
+    l.links = calloc(LINKS_MAX, sizeof(*l.links));
     if (!l.links) {
         pastset_fail(PASTSET_ENOMEM, "no memory for links");
         return command_fail();

@@ -12,9 +12,9 @@
 typedef struct load_host {
     char *name;
     measure_load load;
-    bool has_law;
-    predict_law law;
-    double law_error; /* NaN: not told */
+    bool has_scheduler;
+    predict_scheduler scheduler;
+    double scheduler_error; /* NaN: not told */
 } load_host;
 
 typedef struct load_link {
@@ -28,7 +28,7 @@ typedef struct load_arguments {
     viewer_format format;
     int processor;
     double seconds_s;
-    bool law;
+    bool scheduler;
 } load_arguments;
 
 typedef struct load {

@@ -15,7 +15,7 @@ load_host *command_load_add(load *l, const char *name)
     if (rows) {
         l->hosts = rows;
         rows[l->host_count] =
-            (load_host){.name = strdup(name), .law_error = NAN};
+            (load_host){.name = strdup(name), .scheduler_error = NAN};
         if (rows[l->host_count].name)
             return &rows[l->host_count++];
     }
@@ -30,13 +30,14 @@ static void show_progress(void *context, double share)
             share >= 1 ? "\r\033[K" : "");
 }
 
-static int measure_host_law(load_host *row, const load *l)
+static int measure_host_scheduler(load_host *row, const load *l)
 {
-    measure_law_options options = {
+    measure_scheduler_options options = {
         .processor = l->a.processor,
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL};
-    int err = measure_law(&row->law, &row->law_error, NULL, NULL, &options);
-    row->has_law = !err;
+    int err = measure_scheduler(&row->scheduler, &row->scheduler_error, NULL,
+                                NULL, &options);
+    row->has_scheduler = !err;
     if (err && options.progress)
         fputs("\r\033[K", stderr);
     return err;
@@ -65,8 +66,8 @@ int command_load_here(load *l)
             free(l->hosts[--l->host_count].name);
         return err;
     }
-    if (l->a.law)
-        err = keep_first(0, measure_host_law(row, l), why, sizeof(why));
+    if (l->a.scheduler)
+        err = keep_first(0, measure_host_scheduler(row, l), why, sizeof(why));
     for (size_t i = 0; i < l->link_count; i++) {
         measure_link_options o = {.processor = l->a.processor};
         int then = measure_link_run(&l->links[i].link, l->links[i].address, &o);

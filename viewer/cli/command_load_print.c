@@ -33,19 +33,20 @@ static scopes_table *hosts_table(const load *l)
         host_columns, sizeof(host_columns) / sizeof(*host_columns));
     for (size_t i = 0; i < l->host_count; i++) {
         const load_host *row = &l->hosts[i];
-        char law[32];
+        char scheduler[32];
         scopes_table_text(table, row->name);
         scopes_table_real(table, round(row->load.running * 1000) / 1000);
         scopes_table_real(table, row->load.average);
         scopes_table_real(table, row->load.busy);
         scopes_table_integer(table, row->load.processors);
         scopes_table_text(table, row->load.place[0] ? row->load.place : NULL);
-        if (row->has_law)
+        if (row->has_scheduler)
             scopes_table_copy(table,
-                              predict_law_text(row->law, law, sizeof(law)));
+                              predict_scheduler_text(row->scheduler, scheduler,
+                                                     sizeof(scheduler)));
         else
             scopes_table_text(table, NULL);
-        scopes_table_real(table, row->law_error);
+        scopes_table_real(table, row->scheduler_error);
     }
     return table;
 }

@@ -36,7 +36,7 @@ static FILE *ask(const load *l, const char *host)
                  "%g%s </dev/null",
                  (int)(at - l->a.remote), l->a.remote, host,
                  at + strlen("{host}"), l->a.seconds_s,
-                 l->a.law ? " --law" : "") < 0) {
+                 l->a.scheduler ? " --law" : "") < 0) {
         pastset_fail(PASTSET_ENOMEM, "no memory for the command");
         return NULL;
     }
@@ -61,7 +61,7 @@ static void take_place(measure_load *out, const char *place)
 static int take_answer(load_host *row, const json_t *answer)
 {
     const json_t *host = json_array_get(json_object_get(answer, "hosts"), 0);
-    const char *law = json_string_value(json_object_get(host, "law"));
+    const char *scheduler = json_string_value(json_object_get(host, "law"));
     double running = json_number_value(json_object_get(host, "load"));
     json_int_t processors =
         json_integer_value(json_object_get(host, "processors"));
@@ -76,15 +76,17 @@ static int take_answer(load_host *row, const json_t *answer)
         .busy = json_number_value(json_object_get(host, "busy")),
         .processors = (uint32_t)processors};
     take_place(&row->load, json_string_value(json_object_get(host, "place")));
-    row->has_law = law && predict_law_parse(&row->law, law) == 0;
+    row->has_scheduler =
+        scheduler && predict_scheduler_parse(&row->scheduler, scheduler) == 0;
     if (json_is_number(json_object_get(host, "law_error")))
-        row->law_error = json_number_value(json_object_get(host, "law_error"));
+        row->scheduler_error =
+            json_number_value(json_object_get(host, "law_error"));
     return 0;
 }
 
 static int hear(load *l, const char *host, FILE *from)
 {
-    load_host row = {.law_error = NAN};
+    load_host row = {.scheduler_error = NAN};
     json_t *answer;
     int ended, err;
     if (!from)

@@ -146,16 +146,16 @@ static int read_mapping(paths_map **out, const char *file)
     return file ? paths_mapping_read(out, command_input(file)) : 0;
 }
 
-/* Tells all but the first complaint, which is the error. */
+/* Tells all but the first diagnostic, which is the error. */
 static int mapping_check(const paths_map *application)
 {
-    paths_complaints all = {0};
+    paths_diagnostics all = {0};
     int err = paths_mapping_check(application, &all);
 
     for (size_t i = 1; i < all.count; i++)
         fprintf(stderr, "eventspace: %s:%u: %s: %s\n", application->file,
                 all.items[i].line, all.items[i].node, all.items[i].text);
-    paths_complaints_clear(&all);
+    paths_diagnostics_clear(&all);
     return err;
 }
 
@@ -359,7 +359,7 @@ static int map_check(int argc, char **argv)
         parse_check,
         "MAP",
         "Tells everything that is wrong with a path map (- is standard "
-        "input), one line for each complaint.\vThe exit code is 0 when there "
+        "input), one line for each diagnostic.\vThe exit code is 0 when there "
         "is none.",
         NULL,
         NULL,

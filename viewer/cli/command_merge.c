@@ -132,9 +132,9 @@ int command_merge(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    size_t room = (size_t)argc + 1;
-    merge_arguments a = {.given = calloc(room, sizeof(char *)),
-                         .directories = calloc(room, sizeof(char *))};
+    size_t capacity = (size_t)argc + 1;
+    merge_arguments a = {.given = calloc(capacity, sizeof(char *)),
+                         .directories = calloc(capacity, sizeof(char *))};
     int code = COMMAND_USAGE;
 
     if (a.given && a.directories &&

@@ -60,7 +60,7 @@ static scopes_table *sizes_table(const measure_link *link)
         scopes_table_integer(table, (int64_t)s->bytes);
         scopes_table_integer(table, s->rounds);
         scopes_table_integer(table, llround(s->median_s * 1e9));
-        scopes_table_integer(table, llround(s->least_s * 1e9));
+        scopes_table_integer(table, llround(s->min_s * 1e9));
         scopes_table_integer(table, llround(s->fitted_s * 1e9));
         scopes_table_real(
             table,
@@ -146,16 +146,16 @@ static void tell_busy(const netbench_arguments *a)
     measure_load load;
 
     if (measure_load_now(&load, a->options.processor, BEFORE_S) == 0 &&
-        load.busy > MEASURE_OTHERS_MOST)
+        load.busy > MEASURE_OTHERS_MAX)
         fprintf(stderr,
                 "eventspace: other programs have %.0f %% of the processors: L "
                 "and B are not those of an idle machine\n",
                 load.busy * 100);
 }
 
-static uint64_t most(const netbench_arguments *a)
+static uint64_t max(const netbench_arguments *a)
 {
-    return a->options.most ? a->options.most : 1 << 20;
+    return a->options.max ? a->options.max : 1 << 20;
 }
 
 static int measure(const netbench_arguments *a)
@@ -166,12 +166,12 @@ static int measure(const netbench_arguments *a)
     tell_busy(a);
     err = a->address ? measure_link_run(&link, a->address, &a->options)
                      : measure_link_here(&link, &a->options);
-    if (!err && link.sizes[link.size_count - 1].bytes < most(a))
+    if (!err && link.sizes[link.size_count - 1].bytes < max(a))
         fprintf(stderr,
                 "eventspace: the time was over: messages above %" PRIu64
                 " bytes are left out; --seconds gives more\n",
                 link.sizes[link.size_count - 1].bytes);
-    if (!err && link.by_least)
+    if (!err && link.by_min)
         fputs("eventspace: times of messages scatter so much that L and B are "
               "from the least ones\n",
               stderr);
@@ -187,9 +187,9 @@ static void take_sizes(netbench_arguments *a, char *text,
     if (!dots || dots == text || !dots[2])
         argp_error(state, "'%s' is no range of sizes such as 1..1M", text);
     *dots = 0;
-    a->options.least = command_number(text, 1, 16 << 20, state);
-    a->options.most = command_number(dots + 2, 2, 16 << 20, state);
-    if (a->options.least >= a->options.most)
+    a->options.min = command_number(text, 1, 16 << 20, state);
+    a->options.max = command_number(dots + 2, 2, 16 << 20, state);
+    if (a->options.min >= a->options.max)
         argp_error(state, "the sizes %s..%s do not grow", text, dots + 2);
 }
 
@@ -208,7 +208,7 @@ static void check_arguments(const netbench_arguments *a,
 {
     if (a->clients && !a->serve)
         argp_error(state, "--clients is for --serve");
-    if (a->serve && (a->options.least || a->options.seconds_s > 0))
+    if (a->serve && (a->options.min || a->options.seconds_s > 0))
         argp_error(state, "--sizes and --seconds are for the end that "
                           "measures, not for --serve");
 }

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KEY_NODE = 256, KEY_LINK, KEY_LAW, KEY_WIRE };
+enum { KEY_NODE = 256, KEY_LINK, KEY_SCHEDULER, KEY_WIRE };
 
 /* Options that may be given again and again, in order. */
 typedef struct texts {
@@ -21,7 +21,7 @@ typedef struct texts {
 typedef struct predict_arguments {
     const char *profile;
     viewer_format format;
-    predict_law law;
+    predict_scheduler scheduler;
     texts nodes, links, wires;
 } predict_arguments;
 
@@ -34,7 +34,7 @@ static const struct argp_option predict_options[] = {
      "What a link will be: n0-n1=10mbit,400us, *=10mbit; may be given several "
      "times",
      0},
-    {"law", KEY_LAW, "LAW", 0,
+    {"law", KEY_SCHEDULER, "LAW", 0,
      "How the schedulers of the nodes share a processor: eevdf "
      "(default), fair, credit, bounded:TIME",
      0},
@@ -77,7 +77,7 @@ static scopes_table *answers_table(const predict_answers *answers)
         scopes_table_text(table, i == answers->best ? "best" : "");
         scopes_table_text(table, a->model);
         scopes_table_text(table, a->source);
-        scopes_table_text(table, a->law);
+        scopes_table_text(table, a->scheduler);
         scopes_table_real(table, a->lower_s);
         scopes_table_real(table, a->upper_s);
         scopes_table_real(table, a->lower_s / answers->dedicated_s);
@@ -132,7 +132,7 @@ static int print_json_answer(const predict_answers *answers, size_t i)
     printf(", ");
     print_json_text("source", a->source);
     printf(", ");
-    print_json_text("law", a->law);
+    print_json_text("law", a->scheduler);
     printf(", \"lower_s\": %.9g, \"upper_s\": %.9g, \"lower_times\": %.9g, "
            "\"upper_times\": %.9g,\n \"terms\": ",
            a->lower_s, a->upper_s, a->lower_s / answers->dedicated_s,
@@ -215,7 +215,7 @@ static int predict(const predict_arguments *a)
     if (!err)
         err = set_wires(profile, a);
     if (!err)
-        err = predict_scenario_create(&scenario, profile, a->law);
+        err = predict_scenario_create(&scenario, profile, a->scheduler);
     if (!err)
         err = set_conditions(scenario, a);
     if (!err)
@@ -252,8 +252,8 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
     case KEY_WIRE:
         take(&a->wires, text, state);
         return 0;
-    case KEY_LAW:
-        if (predict_law_parse(&a->law, text))
+    case KEY_SCHEDULER:
+        if (predict_scheduler_parse(&a->scheduler, text))
             argp_error(state, "%s", pastset_error());
         return 0;
     case 'f':
@@ -286,7 +286,7 @@ int command_predict(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    predict_arguments a = {.law = PREDICT_LAW_DEFAULT};
+    predict_arguments a = {.scheduler = PREDICT_SCHEDULER_DEFAULT};
     int err;
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;

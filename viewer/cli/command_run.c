@@ -132,11 +132,11 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         arguments->archive = true;
         return 0;
     case KEY_SHARE:
-        arguments->archiving.pace.share = command_share(text, state);
+        arguments->archiving.throttle.share = command_share(text, state);
         arguments->archive = true;
         return 0;
     case KEY_INTERVAL:
-        arguments->archiving.pace.interval_ms =
+        arguments->archiving.throttle.interval_ms =
             (uint32_t)command_number(text, 1, 3600000, state);
         arguments->archive = true;
         return 0;
@@ -155,7 +155,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
     }
 }
 
-/* The launcher checks the map as well, but tells the first complaint only. */
+/* The launcher checks the map as well, but tells the first diagnostic only. */
 static int check_before(const char *file)
 {
     paths_map *map = command_read_map(file);

@@ -14,7 +14,7 @@ enum {
     SCOPE_COLLECTORS,
     SCOPE_THREADS,
     SCOPE_VERBS,
-    SCOPE_LEAST,
+    SCOPE_MIN,
     SCOPE_STATISTICS,
     SCOPE_FORMAT,
     SCOPE_MAP,
@@ -45,7 +45,7 @@ static const struct argp_option options[] = {
      "Only these: ids and patterns of names", 1},
     {"threads", SCOPE_THREADS, "LIST", 0, "Only operations of these", 1},
     {"verbs", SCOPE_VERBS, "LIST", 0, "Only these: write, observe ...", 1},
-    {"least", SCOPE_LEAST, "TIME", 0, "Only operations that took as long", 1},
+    {"least", SCOPE_MIN, "TIME", 0, "Only operations that took as long", 1},
     {"statistics", SCOPE_STATISTICS, "WINDOW", 0,
      "Print a table of sums for each window of this length, and write no "
      "mirror",
@@ -90,17 +90,17 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
         o->fanout = (uint32_t)command_number(text, 2, 1000000, state);
         return 0;
     case SCOPE_INTERVAL:
-        o->pace.interval_ms =
+        o->throttle.interval_ms =
             (uint32_t)((read_duration(text, state) + 999999) / 1000000);
         return 0;
     case SCOPE_BATCH:
-        o->pace.batch = (uint32_t)command_number(text, 1, 100000000, state);
+        o->throttle.batch = (uint32_t)command_number(text, 1, 100000000, state);
         return 0;
     case SCOPE_SHARE:
-        o->pace.share = read_share(text, state);
+        o->throttle.share = read_share(text, state);
         return 0;
     case SCOPE_LAG:
-        o->pace.lag = command_number(text, 1, UINT32_MAX, state);
+        o->throttle.lag = command_number(text, 1, UINT32_MAX, state);
         return 0;
     case SCOPE_COLLECTORS:
         o->collectors = text;
@@ -111,8 +111,8 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
     case SCOPE_VERBS:
         o->verbs = text;
         return 0;
-    case SCOPE_LEAST:
-        o->least_ns = read_duration(text, state);
+    case SCOPE_MIN:
+        o->min_ns = read_duration(text, state);
         return 0;
     case SCOPE_STATISTICS:
         o->window_ns = read_duration(text, state);

@@ -18,7 +18,7 @@ typedef struct view_arguments {
     const char *run, *name;
     const char *of, *reference;
     const scopes_view *view; /* NULL: all */
-    scopes_look_options look;
+    scopes_snapshot_options snapshot;
     uint32_t thread; /* PATHS_NONE: all */
     viewer_format format;
     bool each, list;
@@ -56,7 +56,7 @@ static const struct argp_option view_options[] = {
     {0},
 };
 
-/* --- patience: a word on a terminal when reading takes long --- */
+/* --- timeout: a word on a terminal when reading takes long --- */
 
 typedef struct waiting {
     pthread_t thread;
@@ -109,59 +109,59 @@ static void end_waiting(waiting *w)
 
 /* --- what was missed --- */
 
-static void print_missed_where(const scopes_look *look, FILE *file)
+static void print_missed_where(const scopes_snapshot *snapshot, FILE *file)
 {
     const char *before = " (";
 
-    for (size_t i = 0; i < eventspace_run_host_count(look->run); i++) {
-        uint64_t missed = look->store->ledgers[i].missed;
+    for (size_t i = 0; i < eventspace_run_host_count(snapshot->run); i++) {
+        uint64_t missed = snapshot->event_table->ledgers[i].missed;
         if (missed == 0)
             continue;
         fprintf(file, "%s%s %" PRIu64, before,
-                eventspace_run_host_at(look->run, i)->name, missed);
+                eventspace_run_host_at(snapshot->run, i)->name, missed);
         before = ", ";
     }
     if (*before == ',')
         putc(')', file);
 }
 
-static void print_ledger(const scopes_look *look, FILE *file)
+static void print_ledger(const scopes_snapshot *snapshot, FILE *file)
 {
-    const scopes_ledger *ledger = &look->store->ledger;
+    const scopes_ledger *ledger = &snapshot->event_table->ledger;
 
     fprintf(file, "events: %" PRIu64 " made, %" PRIu64 " seen, ", ledger->made,
             ledger->seen);
     if (ledger->beside > 0)
         fprintf(file, "%" PRIu64 " not asked for, ", ledger->beside);
     fprintf(file, "%" PRIu64 " missed", ledger->missed);
-    print_missed_where(look, file);
-    if (eventspace_run_damaged(look->run))
+    print_missed_where(snapshot, file);
+    if (eventspace_run_damaged(snapshot->run))
         fputs(", and those of damaged files, which nobody can count", file);
     putc('\n', file);
 }
 
 /* --- printing --- */
 
-static bool has_collectors(const scopes_look *look)
+static bool has_collectors(const scopes_snapshot *snapshot)
 {
     bool any = false;
 
-    for (uint32_t i = 0; i < look->ways->collectors && !any; i++)
-        any = look->ways->nodes[i] != PATHS_NONE;
+    for (uint32_t i = 0; i < snapshot->topology->collectors && !any; i++)
+        any = snapshot->topology->nodes[i] != PATHS_NONE;
     return any;
 }
 
 static int print_json(const scopes_table *table, const scopes_view *view,
-                      const scopes_look *look)
+                      const scopes_snapshot *snapshot)
 {
-    const scopes_ledger *ledger = &look->store->ledger;
+    const scopes_ledger *ledger = &snapshot->event_table->ledger;
     int err;
 
     printf("{\"view\":\"%s\",\"made\":%" PRIu64 ",\"seen\":%" PRIu64
            ",\"beside\":%" PRIu64 ",\"missed\":%" PRIu64
            ",\"damaged_hosts\":%zu,\"rows\":",
            view->name, ledger->made, ledger->seen, ledger->beside,
-           ledger->missed, eventspace_run_damaged(look->run));
+           ledger->missed, eventspace_run_damaged(snapshot->run));
     err = viewer_table_print(table, VIEWER_JSON, stdout);
     putchar('}');
     return err;
@@ -178,18 +178,18 @@ static bool has_collectives(const paths_map *map)
 
 /* A view without rows is no error, but a person should know why. */
 static void tell_why_empty(const view_arguments *a, const scopes_view *view,
-                           const scopes_look *look)
+                           const scopes_snapshot *snapshot)
 {
-    if (!has_collectors(look))
+    if (!has_collectors(snapshot))
         return; /* that was said */
-    if (look->store->ledger.seen == 0)
+    if (snapshot->event_table->ledger.seen == 0)
         fputs("eventspace: no events are there, or were asked for\n", stderr);
-    else if (view->collective && !has_collectives(look->ways->map))
+    else if (view->collective && !has_collectives(snapshot->topology->map))
         fprintf(stderr,
                 "eventspace: the view %s is of collective wrappers, and there "
                 "are none in the map of this run\n",
                 view->name);
-    else if (view->collective && look->ways->meeting_count == 0)
+    else if (view->collective && snapshot->topology->site_count == 0)
         fprintf(stderr,
                 "eventspace: the view %s needs collectors around collective "
                 "wrappers: see `eventspace map instrument --collectors all`\n",
@@ -200,35 +200,35 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
 }
 
 static int print_view(const view_arguments *a, const scopes_view *view,
-                      const scopes_look *look)
+                      const scopes_snapshot *snapshot)
 {
-    scopes_subject subject = {
-        .map = look->ways->map,
-        .ways = look->ways,
-        .store = look->store,
-        .clocks = look->clocks,
+    scopes_view_input view_input = {
+        .map = snapshot->topology->map,
+        .topology = snapshot->topology,
+        .event_table = snapshot->event_table,
+        .clocks = snapshot->clocks,
         .each = a->each && (a->view || view->each),
         .thread = a->thread,
         .of = a->of,
-        .pending = look->pending,
+        .pending = snapshot->pending,
     };
     scopes_table *table;
-    int err = scopes_view_make(&table, view, &subject);
+    int err = scopes_view_make(&table, view, &view_input);
 
     if (err)
         return err;
     if (!a->view && a->format == VIEWER_TABLE)
         printf("%s: %s\n", view->name, view->summary);
     err = a->format == VIEWER_JSON
-              ? print_json(table, view, look)
+              ? print_json(table, view, snapshot)
               : viewer_table_print(table, a->format, stdout);
     if (!err && a->view && scopes_table_rows(table) == 0)
-        tell_why_empty(a, view, look);
+        tell_why_empty(a, view, snapshot);
     scopes_table_destroy(table);
     return err;
 }
 
-static int print_all(const view_arguments *a, const scopes_look *look)
+static int print_all(const view_arguments *a, const scopes_snapshot *snapshot)
 {
     const scopes_view *view;
     int err = 0;
@@ -238,26 +238,27 @@ static int print_all(const view_arguments *a, const scopes_look *look)
             fputs(i ? ",\n" : "[", stdout);
         else if (i)
             putchar('\n');
-        err = print_view(a, view, look);
+        err = print_view(a, view, snapshot);
     }
     if (a->format == VIEWER_JSON)
         putchar(']');
     return err;
 }
 
-static int print(const view_arguments *a, const scopes_look *look)
+static int print(const view_arguments *a, const scopes_snapshot *snapshot)
 {
-    int err = a->view ? print_view(a, a->view, look) : print_all(a, look);
+    int err =
+        a->view ? print_view(a, a->view, snapshot) : print_all(a, snapshot);
 
     if (a->format == VIEWER_JSON)
         putchar('\n');
     if (a->format == VIEWER_TABLE && !err) {
         putchar('\n');
-        print_ledger(look, stdout);
+        print_ledger(snapshot, stdout);
     }
-    if (a->format == VIEWER_CSV && look->store->ledger.missed > 0) {
+    if (a->format == VIEWER_CSV && snapshot->event_table->ledger.missed > 0) {
         fputs("eventspace: ", stderr);
-        print_ledger(look, stderr);
+        print_ledger(snapshot, stderr);
     }
     return err;
 }
@@ -316,19 +317,19 @@ static void warn_of_damage(const eventspace_run *run)
     }
 }
 
-static void warn(const scopes_look *look)
+static void warn(const scopes_snapshot *snapshot)
 {
-    warn_of_hosts(look->run);
-    warn_of_damage(look->run);
-    if (!has_collectors(look))
+    warn_of_hosts(snapshot->run);
+    warn_of_damage(snapshot->run);
+    if (!has_collectors(snapshot))
         fputs("eventspace: the map of this run has no collectors: see "
               "`eventspace map instrument`\n",
               stderr);
-    if (look->store->strange > 0)
+    if (snapshot->event_table->strange > 0)
         fprintf(stderr,
                 "eventspace: %" PRIu64 " events are of collectors that the map "
                 "does not have\n",
-                look->store->strange);
+                snapshot->event_table->strange);
 }
 
 /* --- looking --- */
@@ -354,19 +355,19 @@ static void pause_ns(uint64_t ns)
 
 /* The states of the hosts are those from before the events were read, so what
  * is printed last is all there is. */
-static int follow(const view_arguments *a, scopes_look *look)
+static int follow(const view_arguments *a, scopes_snapshot *snapshot)
 {
     int err = 0;
 
-    while (!err && is_running(look->run)) {
+    while (!err && is_running(snapshot->run)) {
         if (fflush(stdout))
             return 0; /* told at the end of the output */
         pause_ns(a->follow_ns);
-        err = scopes_look_again(look);
+        err = scopes_snapshot_again(snapshot);
         if (!err && a->format == VIEWER_TABLE)
             putchar('\n');
         if (!err)
-            err = print(a, look);
+            err = print(a, snapshot);
     }
     return err;
 }
@@ -379,37 +380,37 @@ static void narrow(view_arguments *a)
     bool of_tops =
         of_threads || strcmp(name, "steps") == 0 || strcmp(name, "host") == 0;
 
-    a->look.numbered = a->each;
-    a->look.tops_only =
-        of_tops && (a->look.from_ns != INT64_MIN ||
-                    a->look.to_ns != INT64_MAX || a->look.last_ns > 0);
+    a->snapshot.numbered = a->each;
+    a->snapshot.tops_only =
+        of_tops && (a->snapshot.from_ns != INT64_MIN ||
+                    a->snapshot.to_ns != INT64_MAX || a->snapshot.last_ns > 0);
     if (of_threads || strcmp(name, "tuples") == 0)
-        a->look.thread = a->thread;
+        a->snapshot.thread = a->thread;
 }
 
 static int view_run(eventspace_run *run, view_arguments *a)
 {
-    scopes_look *look;
+    scopes_snapshot *snapshot;
     waiting w;
     int err;
 
     if (a->reference)
-        a->look.reference =
+        a->snapshot.reference =
             paths_map_find_host(eventspace_run_map(run), a->reference);
-    if (a->reference && a->look.reference == PATHS_NONE)
+    if (a->reference && a->snapshot.reference == PATHS_NONE)
         return pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
                             a->reference);
     narrow(a);
     begin_waiting(&w);
-    err = scopes_look_take(&look, run, &a->look);
+    err = scopes_snapshot_take(&snapshot, run, &a->snapshot);
     end_waiting(&w);
     if (err)
         return err;
-    warn(look);
-    err = print(a, look);
+    warn(snapshot);
+    err = print(a, snapshot);
     if (!err && a->follow_ns > 0)
-        err = follow(a, look);
-    scopes_look_free(look);
+        err = follow(a, snapshot);
+    scopes_snapshot_free(snapshot);
     return err;
 }
 
@@ -457,7 +458,7 @@ static void take_argument(view_arguments *a, char *text,
 static void check_view(view_arguments *a, struct argp_state *state)
 {
     bool has_window =
-        a->look.from_ns != INT64_MIN || a->look.to_ns != INT64_MAX;
+        a->snapshot.from_ns != INT64_MIN || a->snapshot.to_ns != INT64_MAX;
 
     if (a->list)
         return;
@@ -465,9 +466,9 @@ static void check_view(view_arguments *a, struct argp_state *state)
         argp_error(state, "the run directory is missing");
     else if (!a->name)
         argp_error(state, "the view is missing: see `eventspace view --list`");
-    else if (has_window && a->look.last_ns > 0)
+    else if (has_window && a->snapshot.last_ns > 0)
         argp_error(state, "--last goes without --from and --to");
-    else if (a->look.from_ns > a->look.to_ns)
+    else if (a->snapshot.from_ns > a->snapshot.to_ns)
         argp_error(state, "--from is later than --to");
     else if (strcmp(a->name, "all") != 0) {
         a->view = scopes_view_find(a->name);
@@ -487,19 +488,19 @@ static error_t parse_window(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case KEY_FROM:
-        a->look.from_ns = time_of(text, state);
+        a->snapshot.from_ns = time_of(text, state);
         return 0;
     case KEY_TO:
-        a->look.to_ns = time_of(text, state);
+        a->snapshot.to_ns = time_of(text, state);
         return 0;
     case KEY_LAST:
-        a->look.last_ns = time_of(text, state);
+        a->snapshot.last_ns = time_of(text, state);
         return 0;
     case KEY_REFERENCE:
         a->reference = text;
         return 0;
     case KEY_METHOD:
-        a->look.method = method_of(text, state);
+        a->snapshot.method = method_of(text, state);
         return 0;
     case KEY_FOLLOW:
         a->follow_ns = seconds_of(text, state);
@@ -554,7 +555,7 @@ int command_view(int argc, char **argv)
         NULL,
         NULL,
         NULL};
-    view_arguments a = {.look = SCOPES_LOOK_ALL, .thread = PATHS_NONE};
+    view_arguments a = {.snapshot = SCOPES_SNAPSHOT_ALL, .thread = PATHS_NONE};
     eventspace_run *run;
     int err;
 

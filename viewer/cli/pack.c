@@ -39,14 +39,15 @@ static bool is_full(int error)
 }
 
 /* Of a file that is there or is to be made. */
-static void disk_name(char *out, size_t room, const char *file)
+static void disk_name(char *out, size_t capacity, const char *file)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(file, '/');
 
     snprintf(folder, sizeof(folder), "%.*s",
              slash ? (int)(slash - file) + 1 : 1, slash ? file : ".");
-    eventspace_disk_name(out, room, access(file, F_OK) == 0 ? file : folder);
+    eventspace_disk_name(out, capacity,
+                         access(file, F_OK) == 0 ? file : folder);
 }
 
 /* What libarchive says of itself, as one of our statuses. */

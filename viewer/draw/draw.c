@@ -27,17 +27,17 @@
 
 /* --- what things look like --- */
 
-typedef struct look {
+typedef struct snapshot {
     const char *kind; /* NULL: any other wrapper */
     const char *shape;
     const char *fill;
     const char *line;
     const char *word; /* in the legend; NULL: the kind */
-} look;
+} snapshot;
 
 #define COLLECTIVE "collective" /* stands for all of their kinds */
 
-static const look looks[] = {
+static const snapshot looks[] = {
     {"thread", "ellipse", "#fff2b3", "#a08000", NULL},
     {"collector", "circle", "#d62728", "#d62728", "event collector"},
     {"proxy", "cds", "#dddddd", "#666666", "proxy (network)"},
@@ -58,10 +58,10 @@ static bool is_collective(const paths_map_node *node)
     return node->kind == PATHS_WRAPPER && paths_is_collective(node->type);
 }
 
-static const look *look_of(const paths_map_node *node)
+static const snapshot *look_of(const paths_map_node *node)
 {
     const char *kind = is_collective(node) ? COLLECTIVE : node->type;
-    const look *any = NULL;
+    const snapshot *any = NULL;
 
     for (size_t i = 0; i < LOOKS; i++) {
         if (!looks[i].kind)
@@ -172,7 +172,7 @@ static int dress_wrapper(paths_map_node *node)
 
 static int dress_node(paths_map_node *node)
 {
-    const look *l = look_of(node);
+    const snapshot *l = look_of(node);
     int err = set_all(&node->attributes, "shape", l->shape, "style", "filled",
                       "fillcolor", l->fill, "color", l->line, NULL);
 
@@ -305,7 +305,7 @@ static int dress_host(paths_map_host *host)
 
 /* --- the graph, with the legend --- */
 
-static void legend_look(FILE *file, const paths_map *map, const look *l)
+static void legend_look(FILE *file, const paths_map *map, const snapshot *l)
 {
     for (uint32_t i = 0; i < map->node_count; i++) {
         if (look_of(&map->nodes[i]) != l)

@@ -36,7 +36,7 @@ typedef struct table {
         uint64_t key;
         uint32_t value; /* NONE: empty */
     } * slots;
-    size_t room; /* a power of two, more than twice what goes in */
+    size_t capacity; /* a power of two, more than twice what goes in */
 } table;
 
 typedef struct folder {
@@ -59,11 +59,11 @@ static int out_of_memory(void)
 
 static bool table_init(table *t, size_t count)
 {
-    t->room = 16;
-    while (t->room < 2 * count + 2)
-        t->room *= 2;
-    t->slots = calloc(t->room, sizeof(*t->slots));
-    for (size_t i = 0; t->slots && i < t->room; i++)
+    t->capacity = 16;
+    while (t->capacity < 2 * count + 2)
+        t->capacity *= 2;
+    t->slots = calloc(t->capacity, sizeof(*t->slots));
+    for (size_t i = 0; t->slots && i < t->capacity; i++)
         t->slots[i].value = NONE;
     return t->slots != NULL;
 }
@@ -73,7 +73,7 @@ static uint32_t *table_at(table *t, uint64_t key)
     size_t at = (size_t)(key ^ (key >> 32));
 
     for (;; at++) {
-        size_t slot = at & (t->room - 1);
+        size_t slot = at & (t->capacity - 1);
         if (t->slots[slot].value == NONE)
             t->slots[slot].key = key;
         if (t->slots[slot].key == key)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define FURTHER 8
-#define MOST_TUPLES 20000000
+#define MAX_TUPLES 20000000
 
 static int take_last(const scopes_batch *batch, void *context)
 {
@@ -46,8 +46,8 @@ static bool find_silent(const viewer_top *top, uint32_t host, bool *collectors)
 
     for (uint32_t i = 0; i < top->collectors; i++)
         collectors[i] = false;
-    for (uint32_t i = 0; i < top->ways->top_count; i++) {
-        const scopes_top *t = &top->ways->tops[i];
+    for (uint32_t i = 0; i < top->topology->top_count; i++) {
+        const scopes_top *t = &top->topology->tops[i];
         const top_thread *thread = &top->threads[t->thread];
         if (thread->host != host || thread->sequence ||
             t->collector >= top->collectors)
@@ -62,19 +62,19 @@ static int look_back(viewer_top *top, uint32_t host, uint64_t *from,
                      bool *collectors)
 {
     const top_host *h = &top->hosts[host];
-    scopes_wanted wanted = {.from_ticks = from, .collectors = collectors};
+    scopes_filter filter = {.from_ticks = from, .collectors = collectors};
     double back = (double)top->options.window_ns / 1e9 * h->hz;
     uint64_t before = top->tuples;
     int err = 0;
 
     from[host] = UINT64_MAX;
-    while (!err && from[host] > h->base && top->tuples - before < MOST_TUPLES &&
+    while (!err && from[host] > h->base && top->tuples - before < MAX_TUPLES &&
            find_silent(top, host, collectors)) {
         back *= FURTHER;
         from[host] = h->base;
         if (back < (double)(h->now - h->base))
             from[host] = h->now - (uint64_t)back;
-        err = scopes_source_each(top->source, host, &wanted, take_last, top,
+        err = scopes_source_each(top->source, host, &filter, take_last, top,
                                  NULL);
     }
     return err;

@@ -58,7 +58,7 @@ static const char *path_name(const viewer_top *top, uint32_t thread,
                              uint32_t collector)
 {
     for (uint32_t i = top->tops[thread]; i < top->tops[thread + 1]; i++) {
-        const scopes_top *t = &top->ways->tops[i];
+        const scopes_top *t = &top->topology->tops[i];
         if (t->thread == thread && t->collector == collector)
             return t->name;
     }
@@ -114,7 +114,7 @@ static void tell_thread(viewer_top_thread *out, const viewer_top *top,
     top_cell sum = sum_cells(top, number, first);
 
     out->number = number;
-    out->name = scopes_ways_thread_name(top->ways, number);
+    out->name = scopes_topology_thread_name(top->topology, number);
     out->host = host_name(top, thread->host);
     tell_silence(out, top, number);
     if (!host->known)
@@ -190,31 +190,31 @@ static uint64_t arrivals_of(const viewer_top *top, uint32_t root,
 static void tell_collective(viewer_top_collective *out, const viewer_top *top,
                             uint32_t root)
 {
-    const scopes_meeting *m = &top->ways->meetings[top->roots[root]];
+    const scopes_site *m = &top->topology->sites[top->roots[root]];
     uint32_t last = PATHS_NONE;
-    uint64_t most = 0;
+    uint64_t max = 0;
     double seconds;
     uint64_t first = viewer__top_window(top, m->host, &seconds);
 
     for (uint32_t t = 0; t < top->thread_count; t++) {
         uint64_t sum = arrivals_of(top, root, t, m->host, first);
         out->rounds += sum;
-        if (sum > most) {
-            most = sum;
+        if (sum > max) {
+            max = sum;
             last = t;
         }
     }
-    out->name = scopes_ways_node_name(top->ways, m->node);
-    out->element = scopes_ways_node_name(top->ways, m->element);
+    out->name = scopes_topology_node_name(top->topology, m->node);
+    out->element = scopes_topology_node_name(top->topology, m->element);
     out->host = host_name(top, m->host);
     out->rounds_per_s = per_second((double)out->rounds, seconds);
     out->last = out->last_host = "";
     out->last_share = NAN;
     if (last == PATHS_NONE || !top->knows_last[root])
         return;
-    out->last = scopes_ways_thread_name(top->ways, last);
+    out->last = scopes_topology_thread_name(top->topology, last);
     out->last_host = host_name(top, top->threads[last].host);
-    out->last_share = (double)most / (double)out->rounds;
+    out->last_share = (double)max / (double)out->rounds;
 }
 
 /* --- hosts --- */
@@ -288,7 +288,7 @@ static void tell_host(viewer_top_host *out, const viewer_top *top,
 
 static const char *node_name(const viewer_top *top, uint32_t node)
 {
-    return scopes_ways_node_name(top->ways, node);
+    return scopes_topology_node_name(top->topology, node);
 }
 
 static void tell_pending(viewer_top_frame *out, const viewer_top *top,
@@ -300,8 +300,9 @@ static void tell_pending(viewer_top_frame *out, const viewer_top *top,
         (!p->operates && p->activity == PATHS_COMPUTING))
         return;
     out->pending[out->pending_count++] = (viewer_top_pending){
-        .thread =
-            is_loop ? "loop" : scopes_ways_thread_name(top->ways, p->thread),
+        .thread = is_loop
+                      ? "loop"
+                      : scopes_topology_thread_name(top->topology, p->thread),
         .host = host_name(top, p->host),
         .state = paths_activity_name(p->activity),
         .for_ns = p->lasts_ns,
@@ -328,7 +329,7 @@ static int tell_all_pending(viewer_top_frame *out, viewer_top *top)
     int err;
 
     scopes_pending_free(top->pending);
-    err = scopes_pending_take(&top->pending, top->run, top->ways);
+    err = scopes_pending_take(&top->pending, top->run, top->topology);
     if (err)
         return err;
     list = top->pending;

@@ -55,7 +55,7 @@ struct viewer_top {
     eventspace_run *run;
     scopes_source *source;
     const paths_map *map;
-    scopes_ways *ways;
+    scopes_topology *topology;
 
     uint32_t thread_count;
     top_thread *threads; /* by number */
@@ -65,14 +65,14 @@ struct viewer_top {
     uint32_t collectors;
     bool *is_top;      /* by collector: it is at the top of a path */
     uint32_t *root_of; /* by collector: it counts the rounds of this root */
-    uint32_t *roots;   /* meetings without a parent */
+    uint32_t *roots;   /* collective sites without a parent */
     uint32_t root_count;
     uint32_t *arrivals; /* by slice, root and thread: who came last */
     bool *knows_last;   /* by root: there is a collector below it */
 
     uint32_t host_count;
     top_host *hosts;
-    void *lanes;                  /* a tree (search.h): how far each was read */
+    void *streams;                /* a tree (search.h): how far each was read */
     scopes_pending_list *pending; /* at the last frame; its texts */
     uint64_t pulls;
     uint64_t strange;
@@ -86,10 +86,10 @@ struct viewer_top {
 
 /* --- top_slices.c --- */
 
-/* Adds tuples of one lane of a host. Errors: PASTSET_ENOMEM. */
+/* Adds tuples of one stream of a host. Errors: PASTSET_ENOMEM. */
 int viewer__top_take(viewer_top *top, const scopes_batch *batch);
-void viewer__top_lanes_free(viewer_top *top);
-/* The last end of the lane that is furthest behind, of those with one after
+void viewer__top_streams_free(viewer_top *top);
+/* The last end of the stream that is furthest behind, of those with one after
  * `after`; UINT64_MAX when there is none. */
 uint64_t viewer__top_behind(const viewer_top *top, uint32_t host,
                             uint64_t after);

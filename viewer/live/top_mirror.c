@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE 200 /* of 10 ms */
+#define TIMEOUT 200 /* of 10 ms */
 
 static void run_scope(const viewer_mirror *m, const char *address,
                       const char *key)
@@ -120,7 +120,7 @@ static void scope_end(pid_t pid)
     const struct timespec pause = {.tv_nsec = 10000000};
 
     kill(pid, SIGTERM);
-    for (int i = 0; i < PATIENCE; i++) {
+    for (int i = 0; i < TIMEOUT; i++) {
         if (waitpid(pid, NULL, WNOHANG) != 0)
             return;
         nanosleep(&pause, NULL);

@@ -49,36 +49,36 @@ int64_t viewer__top_processor_ns(const viewer_top *top)
 
 static int find_threads(viewer_top *top)
 {
-    const scopes_ways *ways = top->ways;
+    const scopes_topology *topology = top->topology;
     uint32_t at = 0;
 
-    top->thread_count = ways->thread_count;
+    top->thread_count = topology->thread_count;
     top->threads = calloc(top->thread_count + 1, sizeof(*top->threads));
     top->tops = calloc(top->thread_count + 2, sizeof(*top->tops));
     if (!top->threads || !top->tops)
         return PASTSET_ENOMEM;
     for (uint32_t i = 0; i < top->thread_count; i++) {
-        uint32_t node = ways->threads[i];
+        uint32_t node = topology->threads[i];
         top->threads[i].host =
             node == PATHS_NONE ? PATHS_NONE : top->map->nodes[node].host;
         top->threads[i].last = PATHS_NONE;
-        while (at < ways->top_count && ways->tops[at].thread < i)
+        while (at < topology->top_count && topology->tops[at].thread < i)
             at++;
         top->tops[i] = at;
     }
-    top->tops[top->thread_count] = ways->top_count;
+    top->tops[top->thread_count] = topology->top_count;
     return 0;
 }
 
 /* The rounds of a root are counted below it, where the tuples are those of
  * who came last; where no collector is, at one of its inputs. */
-static void find_root(viewer_top *top, uint32_t meeting)
+static void find_root(viewer_top *top, uint32_t site)
 {
-    const scopes_meeting *m = &top->ways->meetings[meeting];
+    const scopes_site *m = &top->topology->sites[site];
     uint32_t root = top->root_count++;
     uint32_t counter = m->lower;
 
-    top->roots[root] = meeting;
+    top->roots[root] = site;
     top->knows_last[root] = counter != PATHS_NONE;
     for (uint32_t i = 0; i < m->inputs.count && counter == PATHS_NONE; i++)
         counter = m->inputs.ids[i];
@@ -88,22 +88,22 @@ static void find_root(viewer_top *top, uint32_t meeting)
 
 static int find_collectors(viewer_top *top)
 {
-    const scopes_ways *ways = top->ways;
+    const scopes_topology *topology = top->topology;
 
-    top->collectors = ways->collectors;
+    top->collectors = topology->collectors;
     top->is_top = calloc(top->collectors + 1, sizeof(*top->is_top));
     top->root_of = calloc(top->collectors + 1, sizeof(*top->root_of));
-    top->roots = calloc(ways->meeting_count + 1, sizeof(*top->roots));
-    top->knows_last = calloc(ways->meeting_count + 1, sizeof(bool));
+    top->roots = calloc(topology->site_count + 1, sizeof(*top->roots));
+    top->knows_last = calloc(topology->site_count + 1, sizeof(bool));
     if (!top->is_top || !top->root_of || !top->roots || !top->knows_last)
         return PASTSET_ENOMEM;
     for (uint32_t i = 0; i < top->collectors; i++)
         top->root_of[i] = PATHS_NONE;
-    for (uint32_t i = 0; i < ways->top_count; i++)
-        if (ways->tops[i].collector < top->collectors)
-            top->is_top[ways->tops[i].collector] = true;
-    for (uint32_t i = 0; i < ways->meeting_count; i++)
-        if (ways->meetings[i].parent == PATHS_NONE)
+    for (uint32_t i = 0; i < topology->top_count; i++)
+        if (topology->tops[i].collector < top->collectors)
+            top->is_top[topology->tops[i].collector] = true;
+    for (uint32_t i = 0; i < topology->site_count; i++)
+        if (topology->sites[i].parent == PATHS_NONE)
             find_root(top, i);
     return 0;
 }
@@ -207,9 +207,9 @@ static uint64_t before(const top_host *h, uint64_t ticks, double ns)
     return ticks > back ? ticks - back : 0;
 }
 
-/* From when on to look. An archive has a lane's tuples when a block of them is
- * full, so that some lanes may be behind the others: as far as the one that is
- * furthest behind, of those that had any in the window. */
+/* From when on to look. An archive has a stream's tuples when a block of them
+ * is full, so that some streams may be behind the others: as far as the one
+ * that is furthest behind, of those that had any in the window. */
 static uint64_t since(const viewer_top *top, uint32_t host, bool first)
 {
     const top_host *h = &top->hosts[host];
@@ -267,16 +267,16 @@ static bool end_is_unknown(const viewer_top *top, uint32_t host)
 
 static int pull_host(viewer_top *top, uint32_t host, uint64_t *from)
 {
-    scopes_wanted wanted = {0};
+    scopes_filter filter = {0};
     scopes_ledger ledger = {0};
     bool first = !top->hosts[host].counted;
     int err;
 
     if (!(first && end_is_unknown(top, host))) {
         from[host] = since(top, host, first);
-        wanted.from_ticks = from;
+        filter.from_ticks = from;
     }
-    err = scopes_source_each(top->source, host, &wanted, take, top, &ledger);
+    err = scopes_source_each(top->source, host, &filter, take, top, &ledger);
     if (!err)
         count(top, host, &ledger);
     top->hosts[host].pulled = top->hosts[host].now;
@@ -330,7 +330,7 @@ int viewer_top_open(viewer_top **out, const char *directory,
     if (err)
         goto failed;
     top->map = eventspace_run_map(top->run);
-    err = scopes_ways_make(&top->ways, top->map);
+    err = scopes_topology_make(&top->topology, top->map);
     if (err)
         goto failed;
     err = find_threads(top);
@@ -358,9 +358,9 @@ void viewer_top_close(viewer_top *top)
 {
     if (!top)
         return;
-    viewer__top_lanes_free(top);
+    viewer__top_streams_free(top);
     scopes_pending_free(top->pending);
-    scopes_ways_free(top->ways);
+    scopes_topology_free(top->topology);
     if (top->source)
         scopes_source_close(top->source);
     if (top->run)

@@ -1,9 +1,9 @@
 /* top_slices.c - tuples into slices of time; see top_internal.h.
  *
- * A lane is in the order of its ends, and the source is asked again for some
+ * A stream is in the order of its ends, and the source is asked again for some
  * of what was there before: a tuple may become visible a little after its end,
  * and from an archive up to a second later. What was taken in already is known
- * by its end: how many of the last end there were is kept with each lane. */
+ * by its end: how many of the last end there were is kept with each stream. */
 #include "viewer/live/top_internal.h"
 
 #include "pastset/status.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct lane {
+typedef struct stream {
     size_t host;
     const char *name;
     uint64_t last_end;
@@ -20,23 +20,23 @@ typedef struct lane {
     uint32_t again; /* of these, to come again in this pull */
     uint64_t pull;
     char text[];
-} lane;
+} stream;
 
-static int compare_lanes(const void *left, const void *right)
+static int compare_streams(const void *left, const void *right)
 {
-    const lane *a = left, *b = right;
+    const stream *a = left, *b = right;
 
     if (a->host != b->host)
         return a->host < b->host ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
-static lane *lane_of(viewer_top *top, const scopes_batch *batch)
+static stream *stream_of(viewer_top *top, const scopes_batch *batch)
 {
-    lane wanted = {.host = batch->host, .name = batch->lane};
-    lane **found = tfind(&wanted, &top->lanes, compare_lanes);
-    size_t bytes = strlen(batch->lane) + 1;
-    lane *made;
+    stream filter = {.host = batch->host, .name = batch->stream};
+    stream **found = tfind(&filter, &top->streams, compare_streams);
+    size_t bytes = strlen(batch->stream) + 1;
+    stream *made;
 
     if (found)
         return *found;
@@ -44,46 +44,46 @@ static lane *lane_of(viewer_top *top, const scopes_batch *batch)
     if (!made)
         return NULL;
     made->host = batch->host;
-    memcpy(made->text, batch->lane, bytes);
+    memcpy(made->text, batch->stream, bytes);
     made->name = made->text;
-    if (tsearch(made, &top->lanes, compare_lanes))
+    if (tsearch(made, &top->streams, compare_streams))
         return made;
     free(made);
     return NULL;
 }
 
-void viewer__top_lanes_free(viewer_top *top)
+void viewer__top_streams_free(viewer_top *top)
 {
-    tdestroy(top->lanes, free);
-    top->lanes = NULL;
+    tdestroy(top->streams, free);
+    top->streams = NULL;
 }
 
 typedef struct behind {
     size_t host;
-    uint64_t after, least;
+    uint64_t after, min;
 } behind;
 
 static void find_behind(const void *node, VISIT visit, void *context)
 {
-    const lane *l = *(lane *const *)node;
+    const stream *l = *(stream *const *)node;
     behind *b = context;
 
     if ((visit == postorder || visit == leaf) && l->host == b->host &&
-        l->last_end > b->after && l->last_end < b->least)
-        b->least = l->last_end;
+        l->last_end > b->after && l->last_end < b->min)
+        b->min = l->last_end;
 }
 
 uint64_t viewer__top_behind(const viewer_top *top, uint32_t host,
                             uint64_t after)
 {
-    behind b = {.host = host, .after = after, .least = UINT64_MAX};
+    behind b = {.host = host, .after = after, .min = UINT64_MAX};
 
-    twalk_r(top->lanes, find_behind, &b);
-    return b.least;
+    twalk_r(top->streams, find_behind, &b);
+    return b.min;
 }
 
 /* Was it taken in before? */
-static bool is_old(lane *l, uint64_t end)
+static bool is_old(stream *l, uint64_t end)
 {
     if (end > l->last_end)
         return false;
@@ -107,7 +107,7 @@ static void empty_slice(viewer_top *top, uint32_t host, uint32_t place)
         if (top->threads[i].host == host)
             cells[i] = (top_cell){0};
     for (uint32_t i = 0; i < top->root_count; i++)
-        if (top->ways->meetings[top->roots[i]].host == host)
+        if (top->topology->sites[top->roots[i]].host == host)
             memset(&arrivals[(size_t)i * top->thread_count], 0,
                    top->thread_count * sizeof(*arrivals));
     memset(&top->hosts[host].slices[place], 0,
@@ -246,11 +246,11 @@ static uint64_t latest(const viewer_top *top, const top_host *h)
 int viewer__top_take(viewer_top *top, const scopes_batch *batch)
 {
     const top_host *h = &top->hosts[batch->host];
-    lane *l = lane_of(top, batch);
-    uint64_t most = latest(top, h);
+    stream *l = stream_of(top, batch);
+    uint64_t max = latest(top, h);
 
     if (!l)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a lane");
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
     if (l->pull != top->pulls) {
         l->pull = top->pulls;
         l->again = l->ties;
@@ -259,7 +259,7 @@ int viewer__top_take(viewer_top *top, const scopes_batch *batch)
         const eventspace_trace *event = &batch->events[i];
         if (is_old(l, event->end))
             continue;
-        if (event->end > most) {
+        if (event->end > max) {
             top->strange++;
             continue;
         }

@@ -145,13 +145,13 @@ static size_t rows_of(const viewer_top_frame *frame, viewer_top_list list)
 }
 
 scopes_table *viewer_top_table(const viewer_top_frame *frame,
-                               viewer_top_list list, size_t most)
+                               viewer_top_list list, size_t max)
 {
     scopes_table *table =
         scopes_table_create(lists[list].columns, lists[list].column_count);
     size_t rows = rows_of(frame, list);
 
-    for (size_t i = 0; i < rows && i < most; i++) {
+    for (size_t i = 0; i < rows && i < max; i++) {
         if (list == VIEWER_TOP_THREADS)
             add_thread(table, &frame->threads[i]);
         else if (list == VIEWER_TOP_HOSTS)
@@ -165,9 +165,9 @@ scopes_table *viewer_top_table(const viewer_top_frame *frame,
 }
 
 static int print_list(const viewer_top_frame *frame, viewer_top_list list,
-                      size_t most, viewer_format format, FILE *file)
+                      size_t max, viewer_format format, FILE *file)
 {
-    scopes_table *table = viewer_top_table(frame, list, most);
+    scopes_table *table = viewer_top_table(frame, list, max);
     int err = table ? viewer_table_print(table, format, file)
                     : pastset_fail(PASTSET_ENOMEM, "no memory for a table");
 
@@ -344,7 +344,7 @@ static void draw_lines(drawing *d, const char *text, bool head)
 static int draw_list(drawing *d, const viewer_top_frame *frame,
                      viewer_top_list list, unsigned rows)
 {
-    size_t all = rows_of(frame, list), most = rows > 1 ? rows - 1 : 0;
+    size_t all = rows_of(frame, list), max = rows > 1 ? rows - 1 : 0;
     char *text = NULL;
     size_t bytes = 0;
     FILE *memory;
@@ -352,14 +352,14 @@ static int draw_list(drawing *d, const viewer_top_frame *frame,
 
     if (rows < 2 || all == 0)
         return 0;
-    if (all > most)
-        most--;
+    if (all > max)
+        max--;
     memory = open_memstream(&text, &bytes);
     if (!memory)
         return pastset_fail(PASTSET_ENOMEM, "no memory to draw");
-    err = print_list(frame, list, most, VIEWER_TABLE, memory);
-    if (all > most)
-        fprintf(memory, "... and %zu %s more\n", all - most, lists[list].name);
+    err = print_list(frame, list, max, VIEWER_TABLE, memory);
+    if (all > max)
+        fprintf(memory, "... and %zu %s more\n", all - max, lists[list].name);
     if (fclose(memory) != 0 && !err)
         err = pastset_fail(PASTSET_ENOMEM, "no memory to draw");
     if (!err)
@@ -386,7 +386,7 @@ static int draw_head(drawing *d, const viewer_top_frame *frame,
     return 0;
 }
 
-static unsigned least(size_t a, size_t b)
+static unsigned min(size_t a, size_t b)
 {
     return (unsigned)(a < b ? a : b);
 }
@@ -412,7 +412,7 @@ int viewer_top_draw(const viewer_top_frame *frame, unsigned rows,
             continue;
         draw_text(&d, "", 0, false);
         err = draw_list(&d, frame, lists_above[i],
-                        least(least(count + 1, share), d.rows));
+                        min(min(count + 1, share), d.rows));
     }
     if (!err && d.rows) {
         draw_text(&d, "", 0, false);

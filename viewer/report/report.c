@@ -180,31 +180,31 @@ static int make_nonce(page *p)
     return 0;
 }
 
-static int make_pending(scopes_table **out, const scopes_look *look)
+static int make_pending(scopes_table **out, const scopes_snapshot *snapshot)
 {
-    scopes_subject subject = {.map = look->ways->map,
-                              .ways = look->ways,
-                              .store = look->store,
-                              .clocks = look->clocks,
-                              .thread = PATHS_NONE,
-                              .pending = look->pending};
-    return scopes_view_make(out, scopes_view_find("pending"), &subject);
+    scopes_view_input view_input = {.map = snapshot->topology->map,
+                                    .topology = snapshot->topology,
+                                    .event_table = snapshot->event_table,
+                                    .clocks = snapshot->clocks,
+                                    .thread = PATHS_NONE,
+                                    .pending = snapshot->pending};
+    return scopes_view_make(out, scopes_view_find("pending"), &view_input);
 }
 
 /* Collects the data; the tables behind it are not needed any more then. */
 static int collect(page *p)
 {
-    scopes_look_options options = SCOPES_LOOK_ALL;
+    scopes_snapshot_options options = SCOPES_SNAPSHOT_ALL;
     scopes_communication *view = NULL;
     scopes_table *pending = NULL;
-    scopes_look *look = NULL;
+    scopes_snapshot *snapshot = NULL;
     viewer_facts facts = {0};
     options.tops_only = true;
-    int err = scopes_look_take(&look, p->run, &options);
+    int err = scopes_snapshot_take(&snapshot, p->run, &options);
     if (!err)
-        err = make_pending(&pending, look);
+        err = make_pending(&pending, snapshot);
     if (!err)
-        err = scopes_communication_read(&view, look);
+        err = scopes_communication_read(&view, snapshot);
     if (!err)
         err = viewer_facts_take(&facts, p->run);
     if (!err)
@@ -214,7 +214,7 @@ static int collect(page *p)
     viewer_facts_drop(&facts);
     scopes_communication_destroy(view);
     scopes_table_destroy(pending);
-    scopes_look_free(look);
+    scopes_snapshot_free(snapshot);
     return err;
 }
 

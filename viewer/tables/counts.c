@@ -18,13 +18,13 @@ typedef struct counting {
 
 static bool begins_path(const counting *c, uint32_t collector, uint32_t thread)
 {
-    const scopes_ways *ways = c->counts->ways;
+    const scopes_topology *topology = c->counts->topology;
 
     if (c->tops[collector] != SEVERAL)
         return c->tops[collector] == thread;
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        if (ways->tops[i].collector == collector &&
-            ways->tops[i].thread == thread)
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        if (topology->tops[i].collector == collector &&
+            topology->tops[i].thread == thread)
             return true;
     }
     return false;
@@ -39,13 +39,13 @@ static int count_batch(const scopes_batch *batch, void *context)
         const eventspace_trace *e = &batch->events[i];
         viewer_collector_counts *collector;
         viewer_thread_counts *thread;
-        if (e->collector >= c->counts->ways->collectors)
+        if (e->collector >= c->counts->topology->collectors)
             continue;
         collector = &c->counts->collectors[e->collector];
         collector->events++;
         collector->bytes += e->bytes;
         collector->failed += e->status != 0;
-        if (e->thread >= c->counts->ways->thread_count ||
+        if (e->thread >= c->counts->topology->thread_count ||
             !begins_path(c, e->collector, e->thread))
             continue;
         thread = &c->counts->threads[e->thread];
@@ -58,12 +58,12 @@ static int count_batch(const scopes_batch *batch, void *context)
 
 static void tops_find(counting *c)
 {
-    const scopes_ways *ways = c->counts->ways;
+    const scopes_topology *topology = c->counts->topology;
 
-    for (uint32_t i = 0; i < ways->collectors; i++)
+    for (uint32_t i = 0; i < topology->collectors; i++)
         c->tops[i] = NOBODY;
-    for (uint32_t i = 0; i < ways->top_count; i++) {
-        const scopes_top *top = &ways->tops[i];
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        const scopes_top *top = &topology->tops[i];
         if (top->collector == PATHS_NONE)
             c->counts->threads[top->thread].all_collected = false;
         else if (c->tops[top->collector] == NOBODY)
@@ -75,14 +75,14 @@ static void tops_find(counting *c)
 
 static int walk(counting *c, eventspace_run *run)
 {
-    scopes_wanted wanted = {.collectors = NULL};
+    scopes_filter filter = {.collectors = NULL};
     scopes_source *source;
     int err = scopes_source_open(&source, run);
 
     if (err)
         return err;
     for (size_t i = 0; i < eventspace_run_host_count(run) && !err; i++)
-        err = scopes_source_each(source, i, &wanted, count_batch, c, NULL);
+        err = scopes_source_each(source, i, &filter, count_batch, c, NULL);
     scopes_source_close(source);
     return err;
 }
@@ -93,23 +93,23 @@ int viewer_counts_take(viewer_counts *out, eventspace_run *run)
     int err;
 
     memset(out, 0, sizeof(*out));
-    err = scopes_ways_make(&out->ways, eventspace_run_map(run));
+    err = scopes_topology_make(&out->topology, eventspace_run_map(run));
     if (err)
         return err;
     out->collectors =
-        calloc((size_t)out->ways->collectors + 1, sizeof(*out->collectors));
+        calloc((size_t)out->topology->collectors + 1, sizeof(*out->collectors));
     out->threads =
-        calloc((size_t)out->ways->thread_count + 1, sizeof(*out->threads));
-    c.tops = calloc((size_t)out->ways->collectors + 1, sizeof(*c.tops));
+        calloc((size_t)out->topology->thread_count + 1, sizeof(*out->threads));
+    c.tops = calloc((size_t)out->topology->collectors + 1, sizeof(*c.tops));
     if (!out->collectors || !out->threads || !c.tops) {
         err = pastset_fail(PASTSET_ENOMEM, "no memory to count events");
         goto done;
     }
-    for (uint32_t i = 0; i < out->ways->thread_count; i++)
+    for (uint32_t i = 0; i < out->topology->thread_count; i++)
         out->threads[i].all_collected = true;
     tops_find(&c);
     err = walk(&c, run);
-    for (uint32_t i = 0; i < out->ways->thread_count; i++) {
+    for (uint32_t i = 0; i < out->topology->thread_count; i++) {
         viewer_thread_counts *t = &out->threads[i];
         if (t->all_collected && t->last_sequence > t->operations)
             t->missing = t->last_sequence - t->operations;
@@ -123,6 +123,6 @@ void viewer_counts_drop(viewer_counts *counts)
 {
     free(counts->collectors);
     free(counts->threads);
-    scopes_ways_free(counts->ways);
+    scopes_topology_free(counts->topology);
     memset(counts, 0, sizeof(*counts));
 }

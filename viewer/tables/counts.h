@@ -21,12 +21,12 @@ typedef struct viewer_thread_counts {
 } viewer_thread_counts;
 
 typedef struct viewer_counts {
-    scopes_ways *ways;
+    scopes_topology *topology;
     viewer_collector_counts *collectors; /* by id, ways->collectors of them */
     viewer_thread_counts *threads;       /* by number */
 } viewer_counts;
 
-/* Errors: PASTSET_ENOMEM, those of scopes_ways_make and scopes_source_open.
+/* Errors: PASTSET_ENOMEM, those of scopes_topology_make and scopes_source_open.
  * Drop it also after an error. */
 int viewer_counts_take(viewer_counts *out, eventspace_run *run);
 void viewer_counts_drop(viewer_counts *counts);

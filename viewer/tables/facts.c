@@ -69,10 +69,10 @@ static void take_time(viewer_host_facts *facts, eventspace_run *run, size_t i)
 /* --- archives --- */
 
 static bool has_archive(eventspace_run *run, const char *host, char *file,
-                        size_t room)
+                        size_t capacity)
 {
-    return eventspace_run_file(file, room, eventspace_run_directory(run), host,
-                               SCOPES_ARCHIVE_SUFFIX) == 0 &&
+    return eventspace_run_file(file, capacity, eventspace_run_directory(run),
+                               host, SCOPES_ARCHIVE_SUFFIX) == 0 &&
            access(file, F_OK) == 0;
 }
 
@@ -242,7 +242,7 @@ double viewer_event_cost_ns(void)
     pastset_element_options options = {.name = "cost",
                                        .policy = PASTSET_DISCARD,
                                        .capacity = COST_CAPACITY,
-                                       .one_writer = true,
+                                       .single_writer = true,
                                        .prefault = true};
     pastset_space *space = NULL;
     pastset_element *element;

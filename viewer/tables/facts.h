@@ -15,7 +15,7 @@ typedef struct viewer_host_facts {
     const char *text;  /* why; "" when there is nothing to say */
     uint32_t threads;  /* of the map that stand on it */
     size_t elements;   /* in its space, without those of traces */
-    size_t traces;     /* lanes of trace elements */
+    size_t traces;     /* streams of trace elements */
     eventspace_events events;
     int64_t lasted_ns; /* from its start to its end, or until now; 0: when it
                           began or ended is not known */

@@ -212,7 +212,7 @@ void viewer_profile_warn(const predict_profile *profile, const char *name)
 {
     double share = (double)profile->others_ppm / 1e6;
 
-    if (share > MEASURE_OTHERS_MOST)
+    if (share > MEASURE_OTHERS_MAX)
         fprintf(stderr,
                 "eventspace: %s: other programs had %.0f %% of the processors "
                 "while it was measured: its times, and what is predicted from "

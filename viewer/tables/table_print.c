@@ -69,9 +69,9 @@ typedef struct style {
     size_t width;
 } style;
 
-/* The text of a cell; `room` holds it when it is a number. */
+/* The text of a cell; `capacity` holds it when it is a number. */
 static const char *show(const style *how, scopes_cell cell,
-                        char room[CELL_BYTES])
+                        char capacity[CELL_BYTES])
 {
     scopes_kind kind = how->kind;
 
@@ -81,23 +81,23 @@ static const char *show(const style *how, scopes_cell cell,
     case SCOPES_TEXT:
         return cell.text;
     case SCOPES_COUNT:
-        print_grouped(room, cell.integer);
+        print_grouped(capacity, cell.integer);
         break;
     case SCOPES_NUMBER:
-        snprintf(room, CELL_BYTES, "%" PRId64, cell.integer);
+        snprintf(capacity, CELL_BYTES, "%" PRId64, cell.integer);
         break;
     case SCOPES_TIME_NS:
-        snprintf(room, CELL_BYTES, "%.*f", how->decimals,
+        snprintf(capacity, CELL_BYTES, "%.*f", how->decimals,
                  (double)cell.integer / 1e6);
         break;
     case SCOPES_SHARE:
-        snprintf(room, CELL_BYTES, "%.1f%%", cell.real * 100);
+        snprintf(capacity, CELL_BYTES, "%.1f%%", cell.real * 100);
         break;
     case SCOPES_REAL:
-        print_real(room, cell.real);
+        print_real(capacity, cell.real);
         break;
     }
-    return room;
+    return capacity;
 }
 
 /* The places a text takes: its characters, if it is UTF-8. */
@@ -147,7 +147,7 @@ static int choose_decimals(const scopes_table *table, size_t column)
 
 static void measure(const scopes_table *table, style *styles)
 {
-    char room[CELL_BYTES];
+    char capacity[CELL_BYTES];
     size_t columns = scopes_table_columns(table);
     size_t rows = scopes_table_rows(table);
 
@@ -160,7 +160,7 @@ static void measure(const scopes_table *table, style *styles)
             how->decimals = choose_decimals(table, k);
         for (size_t i = 0; i < rows; i++) {
             scopes_cell cell = scopes_table_cell(table, i, k);
-            size_t used = places(show(how, cell, room));
+            size_t used = places(show(how, cell, capacity));
             how->width = used > how->width ? used : how->width;
         }
     }
@@ -168,7 +168,7 @@ static void measure(const scopes_table *table, style *styles)
 
 static int print_table(const scopes_table *table, FILE *file)
 {
-    char room[CELL_BYTES];
+    char capacity[CELL_BYTES];
     size_t columns = scopes_table_columns(table);
     size_t rows = scopes_table_rows(table);
     style *styles = calloc(columns, sizeof(*styles));
@@ -182,8 +182,9 @@ static int print_table(const scopes_table *table, FILE *file)
     for (size_t i = 0; i < rows; i++) {
         for (size_t k = 0; k < columns; k++) {
             scopes_cell cell = scopes_table_cell(table, i, k);
-            print_padded(file, show(&styles[k], cell, room), styles[k].width,
-                         styles[k].kind == SCOPES_TEXT, k + 1 == columns);
+            print_padded(file, show(&styles[k], cell, capacity),
+                         styles[k].width, styles[k].kind == SCOPES_TEXT,
+                         k + 1 == columns);
         }
     }
     free(styles);

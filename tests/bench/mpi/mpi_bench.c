@@ -22,11 +22,11 @@
 
 #define WORDS 512 /* of the longer sum */
 #define BATCHES 41
-#define BATCHES_LEAST 3
+#define BATCHES_MIN 3
 #define BATCH_SECONDS 0.002
 #define WARM_UP_SECONDS 0.05
-#define SECONDS_MOST 2.0 /* for all batches, once there are the least */
-#define BATCH_MOST 1000000
+#define SECONDS_MAX 2.0 /* for all batches, once there are the least */
+#define BATCH_MAX 1000000
 
 typedef struct bench {
     int words; /* 0: a barrier */
@@ -93,7 +93,7 @@ static int rounds_find(bench *b)
 
     for (;;) {
         double seconds = batch_run(b, rounds);
-        int is_long = seconds >= BATCH_SECONDS || rounds >= BATCH_MOST;
+        int is_long = seconds >= BATCH_SECONDS || rounds >= BATCH_MAX;
         if (agree(is_long)) {
             if (agree(MPI_Wtime() - begin >= WARM_UP_SECONDS))
                 return rounds;
@@ -118,8 +118,8 @@ static void measure(bench *b)
     begin = MPI_Wtime();
     do {
         us[count++] = batch_run(b, rounds) / rounds * 1e6;
-    } while (agree(count < BATCHES && (count < BATCHES_LEAST ||
-                                       MPI_Wtime() - begin < SECONDS_MOST)));
+    } while (agree(count < BATCHES &&
+                   (count < BATCHES_MIN || MPI_Wtime() - begin < SECONDS_MAX)));
     qsort(us, (size_t)count, sizeof(us[0]), ascending);
     if (b->rank == 0)
         printf("median_us %.3f\n", us[count / 2]);
