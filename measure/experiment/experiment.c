@@ -53,15 +53,15 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
     measure_others_begin(&others);
     snprintf(run, sizeof(run), "%s/run", s->folder);
     if (s->options->map)
-        err = experiment__map_write(s, "run", conditions, false, map);
-    argv = experiment__arguments(s, map, run);
+        err = measure__experiment_map_write(s, "run", conditions, false, map);
+    argv = measure__experiment_arguments(s, map, run);
     if (!err && !argv)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
     if (!err)
-        err = experiment__apply(&applied, s, conditions);
+        err = measure__experiment_apply(&applied, s, conditions);
     if (!err)
-        err = experiment__time(&took, s, argv);
-    experiment__undo(&applied, s, conditions);
+        err = measure__experiment_time(&took, s, argv);
+    measure__experiment_undo(&applied, s, conditions);
     free(argv);
     /* Competitors are children of ours, and have ended by now. */
     share = measure_others_end(&others);
@@ -105,7 +105,7 @@ static int run_rounds(experiment_setup *s)
         order[i] = i;
     for (uint32_t round = 0; round < runs && !err; round++) {
         for (size_t i = 0; i < e->case_count && !err; i++) {
-            experiment__tell(s, e->cases[order[i]].text, done++, all);
+            measure__experiment_tell(s, e->cases[order[i]].text, done++, all);
             err = run_once(s, order[i], round);
         }
         shuffle(order, e->case_count, &state);
@@ -118,19 +118,19 @@ static int run_rounds(experiment_setup *s)
 
 static int go(experiment_setup *s)
 {
-    int err = experiment__setup_begin(s);
+    int err = measure__experiment_setup_begin(s);
     if (!err)
-        err = experiment__make_quiet(s);
+        err = measure__experiment_make_quiet(s);
     if (!err)
-        err = experiment__profile(s);
+        err = measure__experiment_profile(s);
     if (!err)
-        err = experiment__wires_measure(s);
+        err = measure__experiment_wires_measure(s);
     if (!err)
-        err = experiment__make_quiet(s);
+        err = measure__experiment_make_quiet(s);
     if (!err)
-        err = experiment__links_set(s);
+        err = measure__experiment_links_set(s);
     if (!err)
-        err = experiment__predict(s);
+        err = measure__experiment_predict(s);
     return err ? err : run_rounds(s);
 }
 
@@ -151,11 +151,11 @@ int measure_experiment_run(measure_experiment **out,
     s->result = e;
     err = go(s);
     /* Whatever it was that a signal has ended. */
-    if (err && experiment__stopped(s))
+    if (err && measure__experiment_stopped(s))
         err = pastset_fail(PASTSET_ECANCELED, "interrupted");
     /* What failed first is to be told. */
     snprintf(text, sizeof(text), "%s", pastset_error());
-    experiment__setup_end(s);
+    measure__experiment_setup_end(s);
     free(s);
     for (size_t i = 0; i < e->case_count; i++)
         if (summarise(&e->cases[i]) != 0 && !err)

@@ -47,7 +47,7 @@ static int compete(measure_background_load **out, const experiment_node *node,
 
 /* --- links --- */
 
-int experiment__make_quiet(experiment_setup *s)
+int measure__experiment_make_quiet(experiment_setup *s)
 {
     int err = 0;
     for (uint32_t i = 0; s->testbed && i < s->node_count; i++)
@@ -76,8 +76,8 @@ static int set_links(experiment_setup *s,
 
 /* --- both --- */
 
-int experiment__apply(experiment_applied *out, experiment_setup *s,
-                      const experiment_conditions *conditions)
+int measure__experiment_apply(experiment_applied *out, experiment_setup *s,
+                              const experiment_conditions *conditions)
 {
     int err;
     out->background_load =
@@ -93,8 +93,8 @@ int experiment__apply(experiment_applied *out, experiment_setup *s,
     return err;
 }
 
-void experiment__undo(experiment_applied *applied, experiment_setup *s,
-                      const experiment_conditions *conditions)
+void measure__experiment_undo(experiment_applied *applied, experiment_setup *s,
+                              const experiment_conditions *conditions)
 {
     for (size_t i = 0; applied->background_load && i < s->node_count; i++)
         measure_background_load_stop(applied->background_load[i]);

@@ -18,20 +18,20 @@
 #include "pastset/status.h"
 #include "paths/engine/processors.h"
 
-bool experiment__stopped(const experiment_setup *s)
+bool measure__experiment_stopped(const experiment_setup *s)
 {
     return s->options->stop && *s->options->stop;
 }
 
-void experiment__tell(const experiment_setup *s, const char *what,
-                      uint32_t done, uint32_t all)
+void measure__experiment_tell(const experiment_setup *s, const char *what,
+                              uint32_t done, uint32_t all)
 {
     if (s->options->progress)
         s->options->progress(s->options->context, what, done, all);
 }
 
-char **experiment__arguments(const experiment_setup *s, const char *map,
-                             const char *run_directory)
+char **measure__experiment_arguments(const experiment_setup *s, const char *map,
+                                     const char *run_directory)
 {
     const char *front[] = {s->eventspace, "run",       map, "--out",
                            run_directory, "--replace", "--"};
@@ -80,7 +80,7 @@ static int await(const experiment_setup *s, pid_t pid)
     bool told = false;
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        if (!experiment__stopped(s))
+        if (!measure__experiment_stopped(s))
             continue;
         kill(pid, told ? SIGKILL : SIGTERM);
         told = true;
@@ -88,7 +88,7 @@ static int await(const experiment_setup *s, pid_t pid)
     return status;
 }
 
-int experiment__said_open(const experiment_setup *s)
+int measure__experiment_said_open(const experiment_setup *s)
 {
     char file[EXPERIMENT_PATH];
     int said;
@@ -100,7 +100,8 @@ int experiment__said_open(const experiment_setup *s)
                : pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
 }
 
-const char *experiment__said_last(int said, char buffer[EXPERIMENT_SAID])
+const char *measure__experiment_said_last(int said,
+                                          char buffer[EXPERIMENT_SAID])
 {
     off_t end = lseek(said, 0, SEEK_END);
     off_t from = end > EXPERIMENT_SAID - 1 ? end - (EXPERIMENT_SAID - 1) : 0;
@@ -116,8 +117,8 @@ const char *experiment__said_last(int said, char buffer[EXPERIMENT_SAID])
 static int judge(const experiment_setup *s, int status, int said)
 {
     char buffer[EXPERIMENT_SAID];
-    const char *line = experiment__said_last(said, buffer);
-    if (experiment__stopped(s))
+    const char *line = measure__experiment_said_last(said, buffer);
+    if (measure__experiment_stopped(s))
         return pastset_fail(PASTSET_ECANCELED, "interrupted");
     if (WIFSIGNALED(status))
         return pastset_fail(PASTSET_EAPP, "it was ended by signal %d%s%s",
@@ -128,12 +129,12 @@ static int judge(const experiment_setup *s, int status, int said)
     return 0;
 }
 
-int experiment__time(double *out_s, const experiment_setup *s,
-                     char *const *argv)
+int measure__experiment_time(double *out_s, const experiment_setup *s,
+                             char *const *argv)
 {
     pid_t parent = getpid(), pid;
     double start;
-    int status, err, said = experiment__said_open(s);
+    int status, err, said = measure__experiment_said_open(s);
     if (said < 0)
         return said;
     start = measure__seconds();

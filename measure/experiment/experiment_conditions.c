@@ -47,8 +47,9 @@ static int parse_one(experiment_condition *c, const char *word,
     return err ? err : check(c);
 }
 
-int experiment__conditions_parse(experiment_conditions *out, const char *text,
-                                 const char *const *names, size_t count)
+int measure__experiment_conditions_parse(experiment_conditions *out,
+                                         const char *text,
+                                         const char *const *names, size_t count)
 {
     char *copy = strdup(text), *state;
     int err = copy ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory for %s", text);
@@ -69,11 +70,11 @@ int experiment__conditions_parse(experiment_conditions *out, const char *text,
                                            "for example 'n0=load:1'");
     free(copy);
     if (err)
-        experiment__conditions_clear(out);
+        measure__experiment_conditions_clear(out);
     return err;
 }
 
-void experiment__conditions_clear(experiment_conditions *conditions)
+void measure__experiment_conditions_clear(experiment_conditions *conditions)
 {
     for (size_t i = 0; i < conditions->count; i++)
         free(conditions->items[i].text);

@@ -55,8 +55,8 @@ static sums add_up(const measure_link *link, const predict_profile *profile)
     return s;
 }
 
-predict_wire experiment__wire_fit(const measure_link *link,
-                                  const predict_profile *profile)
+predict_wire measure__experiment_wire_fit(const measure_link *link,
+                                          const predict_profile *profile)
 {
     predict_wire out = {link->latency_s, link->bandwidth};
     double spread, latency, per_byte;

@@ -21,9 +21,11 @@ typedef struct experiment_conditions {
 } experiment_conditions;
 
 /* Nodes are told by `names`. Errors: PASTSET_EINVAL, PASTSET_ENOENT. */
-int experiment__conditions_parse(experiment_conditions *out, const char *text,
-                                 const char *const *names, size_t count);
-void experiment__conditions_clear(experiment_conditions *conditions);
+int measure__experiment_conditions_parse(experiment_conditions *out,
+                                         const char *text,
+                                         const char *const *names,
+                                         size_t count);
+void measure__experiment_conditions_clear(experiment_conditions *conditions);
 
 /* --- the set-up: experiment_setup.c --- */
 
@@ -45,25 +47,26 @@ typedef struct experiment_setup {
     measure_experiment *result;
 } experiment_setup;
 
-int experiment__setup_begin(experiment_setup *s);
-void experiment__setup_end(experiment_setup *s);
-int experiment__setup_add_node(experiment_setup *s, const char *name,
-                               const char *processors);
+int measure__experiment_setup_begin(experiment_setup *s);
+void measure__experiment_setup_end(experiment_setup *s);
+int measure__experiment_setup_add_node(experiment_setup *s, const char *name,
+                                       const char *processors);
 /* Writes the map for a case: with its delays, if any, and collectors if asked
  * for. `conditions` NULL: dedicated. The file's name goes to `file`. */
-int experiment__map_write(const experiment_setup *s, const char *name,
-                          const experiment_conditions *conditions,
-                          bool collectors, char file[EXPERIMENT_PATH]);
-int experiment__parse_cases(experiment_setup *s);
+int measure__experiment_map_write(const experiment_setup *s, const char *name,
+                                  const experiment_conditions *conditions,
+                                  bool collectors, char file[EXPERIMENT_PATH]);
+int measure__experiment_parse_cases(experiment_setup *s);
 
 /* --- links: experiment_links.c --- */
 
 /* L and B of all rates that are asked for, over the sizes of the profile's
  * messages, to which they are fitted. */
-int experiment__wires_measure(experiment_setup *s);
-predict_wire experiment__wire_fit(const measure_link *link,
-                                  const predict_profile *profile);
-const measure_wire *experiment__wire(const experiment_setup *s, double limit);
+int measure__experiment_wires_measure(experiment_setup *s);
+predict_wire measure__experiment_wire_fit(const measure_link *link,
+                                          const predict_profile *profile);
+const measure_wire *measure__experiment_wire(const experiment_setup *s,
+                                             double limit);
 
 /* --- conditions made true: experiment_apply.c --- */
 
@@ -71,37 +74,38 @@ typedef struct experiment_applied {
     measure_background_load **background_load; /* by node */
 } experiment_applied;
 
-int experiment__apply(experiment_applied *out, experiment_setup *s,
-                      const experiment_conditions *conditions);
-void experiment__undo(experiment_applied *applied, experiment_setup *s,
-                      const experiment_conditions *conditions);
+int measure__experiment_apply(experiment_applied *out, experiment_setup *s,
+                              const experiment_conditions *conditions);
+void measure__experiment_undo(experiment_applied *applied, experiment_setup *s,
+                              const experiment_conditions *conditions);
 /* Limits all links to the quiet rate. */
-int experiment__make_quiet(experiment_setup *s);
+int measure__experiment_make_quiet(experiment_setup *s);
 
 /* --- runs: experiment_child.c --- */
 
 /* The arguments of one run with this map. The caller frees the array. */
-char **experiment__arguments(const experiment_setup *s, const char *map,
-                             const char *run_directory);
+char **measure__experiment_arguments(const experiment_setup *s, const char *map,
+                                     const char *run_directory);
 /* Runs a command and waits; its output is thrown away. Errors: PASTSET_EAPP,
  * with the last line that it said on standard error; PASTSET_ECANCELED. */
-int experiment__time(double *out_s, const experiment_setup *s,
-                     char *const *argv);
+int measure__experiment_time(double *out_s, const experiment_setup *s,
+                             char *const *argv);
 /* A file for what a command says on standard error, opened; or a negative
  * status. Its last line, without the newline, is what it says of its end. */
 #define EXPERIMENT_SAID 400
-int experiment__said_open(const experiment_setup *s);
-const char *experiment__said_last(int said, char buffer[EXPERIMENT_SAID]);
+int measure__experiment_said_open(const experiment_setup *s);
+const char *measure__experiment_said_last(int said,
+                                          char buffer[EXPERIMENT_SAID]);
 /* Whether a signal has asked us to end. */
-bool experiment__stopped(const experiment_setup *s);
-void experiment__tell(const experiment_setup *s, const char *what,
-                      uint32_t done, uint32_t all);
+bool measure__experiment_stopped(const experiment_setup *s);
+void measure__experiment_tell(const experiment_setup *s, const char *what,
+                              uint32_t done, uint32_t all);
 
 /* --- profile and predictions: experiment_predict.c --- */
 
-int experiment__profile(experiment_setup *s);
+int measure__experiment_profile(experiment_setup *s);
 /* L and B of the quiet links become those of the profile. */
-int experiment__links_set(experiment_setup *s);
-int experiment__predict(experiment_setup *s);
+int measure__experiment_links_set(experiment_setup *s);
+int measure__experiment_predict(experiment_setup *s);
 
 #endif

@@ -192,7 +192,8 @@ static int measure_one(measure_link *out, const experiment_setup *s,
 
 /* --- all rates that are asked for --- */
 
-const measure_wire *experiment__wire(const experiment_setup *s, double limit)
+const measure_wire *measure__experiment_wire(const experiment_setup *s,
+                                             double limit)
 {
     for (size_t i = 0; i < s->result->wire_count; i++)
         if (s->result->wires[i].limit == limit)
@@ -204,7 +205,7 @@ static int add_wire(experiment_setup *s, double limit)
 {
     measure_experiment *e = s->result;
     measure_wire *more;
-    if (experiment__wire(s, limit))
+    if (measure__experiment_wire(s, limit))
         return 0;
     more = realloc(e->wires, (e->wire_count + 1) * sizeof(*more));
     if (!more)
@@ -278,7 +279,7 @@ static int wire_measure(measure_wire *wire, const experiment_setup *s)
         good += !err;
         if (err == PASTSET_EINVAL && k + 1 < TRIES)
             err = 0;
-        if (!err && experiment__stopped(s))
+        if (!err && measure__experiment_stopped(s))
             err = pastset_fail(PASTSET_ECANCELED, "interrupted");
     }
     if (!err && !s->testbed && wire->limit > 0)
@@ -286,11 +287,12 @@ static int wire_measure(measure_wire *wire, const experiment_setup *s)
     if (!err)
         err = measure_link_fit(&wire->link);
     if (!err)
-        wire->fitted = experiment__wire_fit(&wire->link, s->result->profile);
+        wire->fitted =
+            measure__experiment_wire_fit(&wire->link, s->result->profile);
     return err;
 }
 
-int experiment__wires_measure(experiment_setup *s)
+int measure__experiment_wires_measure(experiment_setup *s)
 {
     measure_experiment *e = s->result;
     int err = find_wires(s);
@@ -299,8 +301,8 @@ int experiment__wires_measure(experiment_setup *s)
                               !e->profile->link_count))
         return err;
     for (size_t i = 0; i < e->wire_count && !err; i++) {
-        experiment__tell(s, "measuring links", (uint32_t)i,
-                         (uint32_t)e->wire_count);
+        measure__experiment_tell(s, "measuring links", (uint32_t)i,
+                                 (uint32_t)e->wire_count);
         err = wire_measure(&e->wires[i], s);
     }
     return err ? pastset_fail_while(err, "L and B of links") : 0;

@@ -146,9 +146,9 @@ static int instrument(paths_map **map, bool collectors)
     return 0;
 }
 
-int experiment__map_write(const experiment_setup *s, const char *name,
-                          const experiment_conditions *conditions,
-                          bool collectors, char file[EXPERIMENT_PATH])
+int measure__experiment_map_write(const experiment_setup *s, const char *name,
+                                  const experiment_conditions *conditions,
+                                  bool collectors, char file[EXPERIMENT_PATH])
 {
     paths_map *map = NULL;
     int err = paths_map_read(&map, s->options->map);

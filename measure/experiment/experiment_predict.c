@@ -32,9 +32,9 @@ static int bind_us(const experiment_setup *s, cpu_set_t *before)
 static int judge(const experiment_setup *s, int said)
 {
     char buffer[EXPERIMENT_SAID];
-    const char *line = experiment__said_last(said, buffer);
+    const char *line = measure__experiment_said_last(said, buffer);
     int code = s->result->notes.exit_code;
-    if (experiment__stopped(s))
+    if (measure__experiment_stopped(s))
         return pastset_fail(PASTSET_ECANCELED, "interrupted");
     if (code == 0)
         return 0;
@@ -62,7 +62,7 @@ static int measure(experiment_setup *s, char **argv, const char *run,
     err = measure_profile(&e->profile, &e->notes, &options);
     if (!run)
         sched_setaffinity(0, sizeof(before), &before);
-    return err && !experiment__stopped(s) ? err : judge(s, said);
+    return err && !measure__experiment_stopped(s) ? err : judge(s, said);
 }
 
 static int profile_now(experiment_setup *s)
@@ -70,15 +70,15 @@ static int profile_now(experiment_setup *s)
     char map[EXPERIMENT_PATH] = "", run[EXPERIMENT_PATH];
     char **argv;
     int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    int said = experiment__said_open(s);
+    int said = measure__experiment_said_open(s);
     int err = output < 0
                   ? pastset_fail(PASTSET_EIO, "/dev/null: %s", strerror(errno))
               : said < 0 ? said
                          : 0;
     snprintf(run, sizeof(run), "%s/profiled", s->folder);
     if (!err && s->options->map)
-        err = experiment__map_write(s, "profiled", NULL, true, map);
-    argv = experiment__arguments(s, map, run);
+        err = measure__experiment_map_write(s, "profiled", NULL, true, map);
+    argv = measure__experiment_arguments(s, map, run);
     if (!err && !argv)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
     if (!err)
@@ -97,20 +97,20 @@ static int take_nodes(experiment_setup *s)
     const predict_profile *p = s->result->profile;
     int err = 0;
     for (size_t i = 0; i < p->node_count && !err; i++)
-        err = experiment__setup_add_node(s, p->nodes[i].name,
-                                         p->places[p->nodes[i].place].name);
-    return err ? err : experiment__parse_cases(s);
+        err = measure__experiment_setup_add_node(
+            s, p->nodes[i].name, p->places[p->nodes[i].place].name);
+    return err ? err : measure__experiment_parse_cases(s);
 }
 
-int experiment__profile(experiment_setup *s)
+int measure__experiment_profile(experiment_setup *s)
 {
     const char *file = s->options->profile;
     bool there = file && access(file, F_OK) == 0;
     int err;
-    experiment__tell(s, "profiling", 0, 1);
+    measure__experiment_tell(s, "profiling", 0, 1);
     err = there ? predict_profile_load(&s->result->profile, file)
                 : profile_now(s);
-    if (!err && experiment__stopped(s))
+    if (!err && measure__experiment_stopped(s))
         return pastset_fail(PASTSET_ECANCELED, "interrupted");
     if (!err && file && !there)
         err = predict_profile_save(s->result->profile, file);
@@ -125,10 +125,10 @@ static predict_flow flow_of(const measure_wire *wire)
                           wire->link.alone_s};
 }
 
-int experiment__links_set(experiment_setup *s)
+int measure__experiment_links_set(experiment_setup *s)
 {
     predict_profile *p = s->result->profile;
-    const measure_wire *quiet = experiment__wire(s, s->options->quiet);
+    const measure_wire *quiet = measure__experiment_wire(s, s->options->quiet);
     int err = 0;
     /* What the profile's steps hold of it already is taken out of them. */
     for (uint32_t i = 0; quiet && i < p->link_count && !err; i++) {
@@ -152,7 +152,8 @@ static uint32_t in_profile(const experiment_setup *s, uint32_t node)
 /* What the link is when it has this limit. */
 static int fill_link(predict_condition *link, const experiment_setup *s)
 {
-    const measure_wire *wire = experiment__wire(s, link->wire.bandwidth);
+    const measure_wire *wire =
+        measure__experiment_wire(s, link->wire.bandwidth);
     if (!wire || !(wire->fitted.bandwidth >= 1))
         return pastset_fail(PASTSET_EINVAL, "the link was not measured");
     link->told |= PREDICT_LATENCY;
@@ -209,12 +210,13 @@ static int predict_case(measure_case *out, const experiment_setup *s,
     return err ? pastset_fail_while(err, "predicting \"%s\"", out->text) : 0;
 }
 
-int experiment__predict(experiment_setup *s)
+int measure__experiment_predict(experiment_setup *s)
 {
     measure_experiment *e = s->result;
     int err = predict_case(&e->cases[0], s, NULL);
     for (size_t i = 1; i < e->case_count && !err; i++) {
-        experiment__tell(s, "predicting", (uint32_t)i, (uint32_t)e->case_count);
+        measure__experiment_tell(s, "predicting", (uint32_t)i,
+                                 (uint32_t)e->case_count);
         err = predict_case(&e->cases[i], s, &s->conditions[i - 1]);
     }
     return err;

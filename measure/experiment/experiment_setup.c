@@ -104,8 +104,8 @@ static int testbed_make(experiment_setup *s, const char *name)
                         why);
 }
 
-int experiment__setup_add_node(experiment_setup *s, const char *name,
-                               const char *processors)
+int measure__experiment_setup_add_node(experiment_setup *s, const char *name,
+                                       const char *processors)
 {
     experiment_node *more =
         realloc(s->nodes, (s->node_count + 1) * sizeof(*more));
@@ -130,7 +130,7 @@ static int hosts_find(experiment_setup *s)
         char text[16];
         snprintf(text, sizeof(text), "%u",
                  s->processors[i % s->processor_count]);
-        err = experiment__setup_add_node(s, map->hosts[i].name, text);
+        err = measure__experiment_setup_add_node(s, map->hosts[i].name, text);
     }
     paths_map_destroy(map);
     return err;
@@ -151,14 +151,14 @@ static int check_case(const experiment_setup *s, const experiment_conditions *c)
     return 0;
 }
 
-int experiment__parse_cases(experiment_setup *s)
+int measure__experiment_parse_cases(experiment_setup *s)
 {
     const char **names = calloc(s->node_count + 1, sizeof(*names));
     int err = names ? 0 : no_memory();
     for (size_t i = 0; !err && i < s->node_count; i++)
         names[i] = s->nodes[i].name;
     for (size_t i = 0; !err && i < s->options->case_count; i++) {
-        err = experiment__conditions_parse(
+        err = measure__experiment_conditions_parse(
             &s->conditions[i], s->options->cases[i], names, s->node_count);
         if (!err)
             err = check_case(s, &s->conditions[i]);
@@ -191,7 +191,7 @@ static int cases_make(experiment_setup *s)
 
 /* --- all of it --- */
 
-int experiment__setup_begin(experiment_setup *s)
+int measure__experiment_setup_begin(experiment_setup *s)
 {
     const measure_experiment_options *o = s->options;
     int err = 0;
@@ -214,13 +214,13 @@ int experiment__setup_begin(experiment_setup *s)
     if (!err && o->map)
         err = hosts_find(s);
     if (!err && o->map)
-        err = experiment__parse_cases(s);
+        err = measure__experiment_parse_cases(s);
     if (!err && o->links == MEASURE_LINKS_TESTBED)
         err = testbed_make(s, o->testbed ? o->testbed : TESTBED);
     return err;
 }
 
-void experiment__setup_end(experiment_setup *s)
+void measure__experiment_setup_end(experiment_setup *s)
 {
     measure_testbed_remove(s->testbed);
     if (s->folder[0])
@@ -230,7 +230,7 @@ void experiment__setup_end(experiment_setup *s)
         free(s->nodes[i].processors);
     }
     for (size_t i = 0; s->conditions && i < s->options->case_count; i++)
-        experiment__conditions_clear(&s->conditions[i]);
+        measure__experiment_conditions_clear(&s->conditions[i]);
     free(s->conditions);
     free(s->nodes);
     free(s->processors);

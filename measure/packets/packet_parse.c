@@ -1,4 +1,4 @@
-/* packet_parse.c - the headers of one frame.
+/* measure__packet_parse.c - the headers of one frame.
  *
  * Only headers are looked at; of the payload only the length is known, from
  * the IP header: Ethernet pads short frames. A packet that the sender's kernel
@@ -119,7 +119,7 @@ static uint16_t network_type(rest *r, int link)
     }
 }
 
-bool packet_link_known(int link)
+bool measure__packet_link_known(int link)
 {
     static const int known[] = {DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2,
                                 DLT_NULL,   DLT_LOOP,      DLT_RAW,
@@ -261,8 +261,8 @@ static bool tcp_header(packet *out, const rest *r)
     return true;
 }
 
-bool packet_parse(packet *out, int link, const uint8_t *bytes, size_t count,
-                  size_t length)
+bool measure__packet_parse(packet *out, int link, const uint8_t *bytes,
+                           size_t count, size_t length)
 {
     rest r = {bytes, count < length ? count : length, length};
 

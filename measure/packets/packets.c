@@ -96,7 +96,7 @@ static int prepare(measure_capture *capture, const char *filter)
     const char *name;
 
     capture->link = pcap_datalink(capture->pcap);
-    if (!packet_link_known(capture->link)) {
+    if (!measure__packet_link_known(capture->link)) {
         name = pcap_datalink_val_to_name(capture->link);
         return pastset_fail(capture->live ? PASTSET_EINVAL : PASTSET_EFORMAT,
                             "%s has frames of the kind %s (%d), in which TCP "

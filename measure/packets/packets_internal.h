@@ -1,7 +1,7 @@
 /* packets_internal.h - from a frame to a message: what the files that do it
  * tell each other.
  *
- *   packet_parse.c   one frame: its link, IP and TCP headers
+ *   measure__packet_parse.c   one frame: its link, IP and TCP headers
  *   tcp.c            streams: which packets belong together
  *   tcp_bytes.c      which bytes are new, in which order
  *   tcp_messages.c   which of them were sent in one piece
@@ -38,11 +38,11 @@ typedef struct packet {
     uint32_t payload; /* bytes */
 } packet;
 
-/* Is this a link-layer header type that packet_parse knows? */
-bool packet_link_known(int link);
+/* Is this a link-layer header type that measure__packet_parse knows? */
+bool measure__packet_link_known(int link);
 /* False: not TCP, a fragment, or damaged. */
-bool packet_parse(packet *out, int link, const uint8_t *bytes, size_t count,
-                  size_t length);
+bool measure__packet_parse(packet *out, int link, const uint8_t *bytes,
+                           size_t count, size_t length);
 
 /* A packet whose turn has not come, as bytes before it are missing. */
 typedef struct waiting {

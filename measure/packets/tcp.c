@@ -260,7 +260,7 @@ int measure_tcp_frame(measure_tcp *tcp, int link, int64_t at_ns,
     if (tcp->over)
         return pastset_fail(PASTSET_EINVAL,
                             "the capture has ended: no frame can be added");
-    if (!packet_parse(&p, link, bytes, count, length)) {
+    if (!measure__packet_parse(&p, link, bytes, count, length)) {
         tcp->result.not_tcp++;
         return 0;
     }

@@ -9,12 +9,12 @@
 
 static int make_steps(traces *t, int64_t wall_ns)
 {
-    int err = traces__serve_prepare(t);
+    int err = measure__traces_serve_prepare(t);
 
     if (!err)
-        err = traces__threads_all(t, wall_ns);
+        err = measure__traces_threads_all(t, wall_ns);
     if (!err)
-        traces__serve_all(t);
+        measure__traces_serve_all(t);
     return err ? err : t->err;
 }
 
@@ -29,14 +29,14 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
         return pastset_fail(PASTSET_EINVAL,
                             "the profile has messages already: those of traces "
                             "are all that there were");
-    err = traces__open(&t, run, start_ns);
+    err = measure__traces_open(&t, run, start_ns);
     if (!err)
-        err = traces__nodes(&t, profile);
+        err = measure__traces_nodes(&t, profile);
     if (!err)
         err = make_steps(&t, profile->wall_ns);
     if (!err)
-        err = traces__write(&t, profile);
-    traces__close(&t);
+        err = measure__traces_write(&t, profile);
+    measure__traces_close(&t);
     return err;
 }
 
@@ -59,12 +59,12 @@ static void note(const traces *t, uint32_t id, uint32_t e,
 
     out[0] = out[1] = (measure_hop_message){.thread = l->events[e].thread,
                                             .sequence = l->events[e].sequence};
-    out[0].at_ns = traces__start(t, id, e);
-    out[0].bytes = traces__request_bytes(t, id, e);
+    out[0].at_ns = measure__traces_start(t, id, e);
+    out[0].bytes = measure__traces_request_bytes(t, id, e);
     out[0].from = out[1].to = l->host;
     out[0].to = out[1].from = far;
-    out[1].at_ns = traces__end(t, l->lower, below);
-    out[1].bytes = traces__reply_bytes(t, id, e);
+    out[1].at_ns = measure__traces_end(t, l->lower, below);
+    out[1].bytes = measure__traces_reply_bytes(t, id, e);
     out[1].reply = 1;
 }
 
@@ -92,7 +92,7 @@ int measure_traces_messages(measure_hop_message **out, size_t *count,
                             eventspace_run *run)
 {
     traces t = {0};
-    int err = traces__open(&t, run, 0);
+    int err = measure__traces_open(&t, run, 0);
 
     *out = NULL;
     *count = 0;
@@ -100,12 +100,12 @@ int measure_traces_messages(measure_hop_message **out, size_t *count,
         *count = note_all(&t, NULL);
         *out = malloc((*count + 1) * sizeof(**out));
         if (!*out)
-            err = traces__no_memory();
+            err = measure__traces_no_memory();
     }
     if (!err) {
         note_all(&t, *out);
         qsort(*out, *count, sizeof(**out), by_time);
     }
-    traces__close(&t);
+    measure__traces_close(&t);
     return err;
 }

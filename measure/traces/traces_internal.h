@@ -115,90 +115,96 @@ typedef struct traces {
 
 /* --- traces_open.c --- */
 
-int traces__no_memory(void);
+int measure__traces_no_memory(void);
 /* Errors: those of measure_traces_add. Close it in any case. */
-int traces__open(traces *t, eventspace_run *run, int64_t start_ns);
-void traces__close(traces *t);
+int measure__traces_open(traces *t, eventspace_run *run, int64_t start_ns);
+void measure__traces_close(traces *t);
 
-static inline int64_t traces__ns(const traces *t, uint32_t host, uint64_t ticks)
+static inline int64_t measure__traces_ns(const traces *t, uint32_t host,
+                                         uint64_t ticks)
 {
     return scopes_clocks_ns(t->snapshot->clocks, host, ticks) + t->shift_ns;
 }
-static inline int64_t traces__start(const traces *t, uint32_t stream,
-                                    uint32_t e)
+static inline int64_t measure__traces_start(const traces *t, uint32_t stream,
+                                            uint32_t e)
 {
     const traces_stream *l = &t->streams[stream];
-    return traces__ns(t, l->host, l->events[e].start);
+    return measure__traces_ns(t, l->host, l->events[e].start);
 }
-static inline int64_t traces__end(const traces *t, uint32_t stream, uint32_t e)
+static inline int64_t measure__traces_end(const traces *t, uint32_t stream,
+                                          uint32_t e)
 {
     const traces_stream *l = &t->streams[stream];
-    return traces__ns(t, l->host, l->events[e].end);
+    return measure__traces_ns(t, l->host, l->events[e].end);
 }
 
 /* The bytes of a request and of its reply, of an event above a proxy. */
-uint64_t traces__request_bytes(const traces *t, uint32_t stream,
-                               uint32_t event);
-uint64_t traces__reply_bytes(const traces *t, uint32_t stream, uint32_t event);
+uint64_t measure__traces_request_bytes(const traces *t, uint32_t stream,
+                                       uint32_t event);
+uint64_t measure__traces_reply_bytes(const traces *t, uint32_t stream,
+                                     uint32_t event);
 
 /* --- traces_steps.c --- */
 
 /* Those that add do nothing once `err` is set. */
-void traces__actor(traces *t, uint32_t host, int64_t start_ns);
-void traces__compute(traces *t, int64_t ns);
-void traces__sleep(traces *t, int64_t ns);
-void traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
-                  uint32_t from, uint32_t to);
-void traces__receive(traces *t, size_t message);
+void measure__traces_actor(traces *t, uint32_t host, int64_t start_ns);
+void measure__traces_compute(traces *t, int64_t ns);
+void measure__traces_sleep(traces *t, int64_t ns);
+void measure__traces_send(traces *t, size_t message, int64_t at_ns,
+                          uint64_t bytes, uint32_t from, uint32_t to);
+void measure__traces_receive(traces *t, size_t message);
 
 /* Processor time of a thread or loop; 0 when it is not known. */
-int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
-                    int64_t from_ns, int64_t to_ns);
+int64_t measure__traces_cpu(const traces *t, uint32_t host, uint32_t thread,
+                            int64_t from_ns, int64_t to_ns);
 
 /* What others had of its processors, if they are too many for them; at most
  * `max_ns`. */
-int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
-                           int64_t from_ns, int64_t to_ns, int64_t max_ns);
+int64_t measure__traces_others_cpu(const traces *t, uint32_t host,
+                                   uint32_t thread, int64_t from_ns,
+                                   int64_t to_ns, int64_t max_ns);
 
 /* The lowest event of the operation on this host. */
-traces_spot traces__bottom(const traces *t, uint32_t stream, uint32_t event);
+traces_spot measure__traces_bottom(const traces *t, uint32_t stream,
+                                   uint32_t event);
 /* All that the operation does from this collector on, for the actor that was
  * begun last. `thread` is PATHS_NONE unless that is the thread itself. */
-void traces__pass(traces *t, uint32_t stream, uint32_t event, uint32_t thread);
+void measure__traces_pass(traces *t, uint32_t stream, uint32_t event,
+                          uint32_t thread);
 /* The same in two parts, for threads with several operations under way. It did
  * something else until `looked_ns`. */
-void traces__pass_begin(traces *t, uint32_t stream, uint32_t event);
-void traces__pass_end(traces *t, uint32_t stream, uint32_t event,
-                      int64_t looked_ns);
+void measure__traces_pass_begin(traces *t, uint32_t stream, uint32_t event);
+void measure__traces_pass_end(traces *t, uint32_t stream, uint32_t event,
+                              int64_t looked_ns);
 /* How a hop's time divides: what its thread, which needed so much processor
  * time, computes before and after. What the other host's loop does and the
  * rest is noted with the messages. */
 typedef struct traces_hop {
     int64_t before, after;
 } traces_hop;
-traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns);
+traces_hop measure__traces_divide(traces *t, traces_spot at, int64_t cpu_ns);
 /* Needs those whom it needs at an element, and releases others. */
-void traces__at_element(traces *t, traces_spot at);
+void measure__traces_at_element(traces *t, traces_spot at);
 
 /* --- traces_loops.c --- */
 
 /* Fills in `loop_ns` of the messages of all requests and replies. */
-int traces__loops(traces *t);
+int measure__traces_loops(traces *t);
 
 /* --- traces_serve.c --- */
 
 /* What serving takes; before any steps are made. */
-int traces__serve_prepare(traces *t);
-void traces__serve_all(traces *t);
+int measure__traces_serve_prepare(traces *t);
+void measure__traces_serve_all(traces *t);
 
 /* --- traces_threads.c --- */
 
-int traces__threads_all(traces *t, int64_t wall_ns);
+int measure__traces_threads_all(traces *t, int64_t wall_ns);
 
 /* --- traces_write.c --- */
 
 /* Finds or adds the nodes, and who shares their processors. */
-int traces__nodes(traces *t, predict_profile *profile);
-int traces__write(traces *t, predict_profile *profile);
+int measure__traces_nodes(traces *t, predict_profile *profile);
+int measure__traces_write(traces *t, predict_profile *profile);
 
 #endif

@@ -44,12 +44,12 @@ static size_t note_moments(const traces *t, moment *out)
             if (below == TRACES_NONE)
                 continue;
             if (out) {
-                out[count] =
-                    (moment){traces__start(t, l->lower, below),
-                             traces__start(t, id, e), request, far, true};
-                out[count + 1] =
-                    (moment){traces__end(t, l->lower, below),
-                             traces__end(t, id, e), request + 1, far, false};
+                out[count] = (moment){measure__traces_start(t, l->lower, below),
+                                      measure__traces_start(t, id, e), request,
+                                      far, true};
+                out[count + 1] = (moment){
+                    measure__traces_end(t, l->lower, below),
+                    measure__traces_end(t, id, e), request + 1, far, false};
             }
             count += 2;
         }
@@ -65,7 +65,7 @@ static void give(traces *t, size_t message, int64_t ns)
 static int64_t loop_cpu(const traces *t, const moment *m, int64_t from_ns,
                         int64_t to_ns)
 {
-    return traces__cpu(t, m->host, PATHS_NONE, from_ns, to_ns);
+    return measure__traces_cpu(t, m->host, PATHS_NONE, from_ns, to_ns);
 }
 
 /* From a moment to the next one. */
@@ -86,13 +86,13 @@ static void divide(traces *t, const moment *from, const moment *to)
     }
 }
 
-int traces__loops(traces *t)
+int measure__traces_loops(traces *t)
 {
     size_t count = t->cpu ? note_moments(t, NULL) : 0;
     moment *moments = malloc((count + 1) * sizeof(*moments));
 
     if (!moments)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     if (count)
         note_moments(t, moments);
     qsort(moments, count, sizeof(*moments), by_host_and_time);

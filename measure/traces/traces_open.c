@@ -8,7 +8,7 @@
 #include "pastset/request.h"
 #include "pastset/status.h"
 
-int traces__no_memory(void)
+int measure__traces_no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for the steps of a run");
 }
@@ -78,7 +78,7 @@ static int make_streams(traces *t)
 
     t->streams = calloc(t->topology->collectors + 1u, sizeof(*t->streams));
     if (!t->streams)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     for (uint32_t id = 0; id < t->topology->collectors; id++) {
         const scopes_series *series =
             scopes_event_series(t->snapshot->event_table, id);
@@ -136,7 +136,7 @@ static int follow_rounds(traces *t, uint32_t m)
         traces_stream *stream = &t->streams[site->inputs.ids[i]];
         stream->below = numbers(stream->count);
         if (!stream->below)
-            return traces__no_memory();
+            return measure__traces_no_memory();
         for (uint32_t r = 0; r < rounds->count; r++) {
             uint32_t e = rounds->events[(size_t)r * rounds->inputs + i];
             if (e != SCOPES_MISSING)
@@ -152,7 +152,7 @@ static int follow(traces *t)
 
     t->rounds = calloc(t->topology->site_count + 1u, sizeof(t->rounds[0]));
     if (!t->rounds)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     for (uint32_t m = 0; m < t->topology->site_count && !err; m++)
         err = follow_rounds(t, m);
     for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
@@ -181,7 +181,7 @@ static int note_need(traces *t, uint32_t id, uint32_t event)
     if (!other->release)
         other->release = numbers(other->count);
     if (!other->release)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     t->messages[message].next = other->release[cause.event];
     other->release[cause.event] = (uint32_t)message;
     return 0;
@@ -199,7 +199,7 @@ static int note_needs(traces *t)
         return err;
     t->messages = calloc(t->message_capacity + 1, sizeof(*t->messages));
     if (!t->messages)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
         if (t->streams[id].kind != TRACES_ELEMENT)
             continue;
@@ -218,7 +218,7 @@ static int make_hosts(traces *t, eventspace_run *run)
 
     t->hosts = calloc(count + 1, sizeof(*t->hosts));
     if (!t->hosts)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     for (size_t i = 0; i < count; i++) {
         const eventspace_run_host *host = eventspace_run_host_at(run, i);
         t->hosts[i].known = host->has_meta;
@@ -233,14 +233,15 @@ static int make_hosts(traces *t, eventspace_run *run)
     for (uint32_t i = 0; i < count; i++) {
         const eventspace_run_host *host = eventspace_run_host_at(run, i);
         if (host->has_meta)
-            t->hosts[i].start_ns = traces__ns(t, i, host->meta.start_tick);
+            t->hosts[i].start_ns =
+                measure__traces_ns(t, i, host->meta.start_tick);
         if (t->hosts[i].start_ns < 0)
             t->hosts[i].start_ns = 0;
     }
     return 0;
 }
 
-int traces__open(traces *t, eventspace_run *run, int64_t start_ns)
+int measure__traces_open(traces *t, eventspace_run *run, int64_t start_ns)
 {
     scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
     int err = scopes_snapshot_take(&t->snapshot, run, &all);
@@ -259,7 +260,7 @@ int traces__open(traces *t, eventspace_run *run, int64_t start_ns)
     return err ? err : note_needs(t);
 }
 
-void traces__close(traces *t)
+void measure__traces_close(traces *t)
 {
     for (uint32_t i = 0; t->rounds && i < t->topology->site_count; i++)
         scopes_rounds_free(t->rounds[i]);
@@ -281,7 +282,8 @@ void traces__close(traces *t)
 
 /* --- bytes --- */
 
-uint64_t traces__request_bytes(const traces *t, uint32_t stream, uint32_t event)
+uint64_t measure__traces_request_bytes(const traces *t, uint32_t stream,
+                                       uint32_t event)
 {
     const eventspace_trace *e = &t->streams[stream].events[event];
     bool brings =
@@ -336,7 +338,8 @@ static uint64_t result_bytes(const traces *t, uint32_t stream, uint32_t event)
     return own->bytes;
 }
 
-uint64_t traces__reply_bytes(const traces *t, uint32_t stream, uint32_t event)
+uint64_t measure__traces_reply_bytes(const traces *t, uint32_t stream,
+                                     uint32_t event)
 {
     const eventspace_trace *e = &t->streams[stream].events[event];
 

@@ -10,13 +10,13 @@ static void divide_all(traces *t, uint32_t id)
 {
     for (uint32_t e = 0; e < t->streams[id].count; e++) {
         if (t->streams[id].below[e] != TRACES_NONE)
-            traces__divide(t, (traces_spot){id, e}, 0);
+            measure__traces_divide(t, (traces_spot){id, e}, 0);
     }
 }
 
-int traces__serve_prepare(traces *t)
+int measure__traces_serve_prepare(traces *t)
 {
-    int err = traces__loops(t);
+    int err = measure__traces_loops(t);
 
     for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
         if (t->streams[id].kind == TRACES_REMOTE)
@@ -35,16 +35,17 @@ static void serve(traces *t, const traces_stream *l, uint32_t event)
     const traces_message *back = &t->messages[reply];
     uint32_t stream = (uint32_t)(l - t->streams);
 
-    traces__actor(t, far, traces__start(t, l->lower, below));
-    traces__receive(t, request);
-    traces__sleep(t, there->wait_ns);
-    traces__compute(t, there->service_ns);
-    traces__pass(t, l->lower, below, PATHS_NONE);
-    traces__compute(t, back->service_ns);
-    traces__send(t, reply, traces__end(t, l->lower, below) + back->service_ns,
-                 traces__reply_bytes(t, stream, event), far, l->host);
-    traces__compute(t, there->loop_ns - there->service_ns + back->loop_ns -
-                           back->service_ns);
+    measure__traces_actor(t, far, measure__traces_start(t, l->lower, below));
+    measure__traces_receive(t, request);
+    measure__traces_sleep(t, there->wait_ns);
+    measure__traces_compute(t, there->service_ns);
+    measure__traces_pass(t, l->lower, below, PATHS_NONE);
+    measure__traces_compute(t, back->service_ns);
+    measure__traces_send(
+        t, reply, measure__traces_end(t, l->lower, below) + back->service_ns,
+        measure__traces_reply_bytes(t, stream, event), far, l->host);
+    measure__traces_compute(t, there->loop_ns - there->service_ns +
+                                   back->loop_ns - back->service_ns);
 }
 
 static void serve_stream(traces *t, uint32_t id)
@@ -70,9 +71,10 @@ static int64_t receive_all(traces *t, const scopes_rounds *rounds, uint32_t r)
         int64_t ns;
         if (events[i] == SCOPES_MISSING)
             continue;
-        ns = traces__start(t, id, events[i]);
+        ns = measure__traces_start(t, id, events[i]);
         last_ns = ns > last_ns ? ns : last_ns;
-        traces__receive(t, t->streams[id].messages + 2 * (size_t)events[i]);
+        measure__traces_receive(t, t->streams[id].messages +
+                                       2 * (size_t)events[i]);
     }
     return last_ns;
 }
@@ -86,8 +88,9 @@ static void send_all(traces *t, const scopes_rounds *rounds, uint32_t r,
     for (uint32_t i = 0; i < rounds->inputs; i++) {
         uint32_t id = rounds->site->inputs.ids[i];
         if (events[i] != SCOPES_MISSING)
-            traces__send(t, t->streams[id].messages + 2 * (size_t)events[i] + 1,
-                         at_ns, 0, host, host);
+            measure__traces_send(
+                t, t->streams[id].messages + 2 * (size_t)events[i] + 1, at_ns,
+                0, host, host);
     }
 }
 
@@ -96,15 +99,16 @@ static void meet(traces *t, const scopes_rounds *rounds, uint32_t r)
     uint32_t lower = rounds->site->lower;
     bool goes_on = lower != PATHS_NONE && t->streams[lower].count;
     uint32_t below = goes_on ? rounds->below[r] : TRACES_NONE;
-    int64_t start_ns = goes_on ? traces__start(t, lower, below) : 0, last_ns;
+    int64_t start_ns = goes_on ? measure__traces_start(t, lower, below) : 0,
+            last_ns;
 
-    traces__actor(t, rounds->site->host, start_ns);
+    measure__traces_actor(t, rounds->site->host, start_ns);
     last_ns = receive_all(t, rounds, r);
     if (goes_on) {
         if (last_ns != INT64_MIN)
-            traces__compute(t, start_ns - last_ns);
-        traces__pass(t, lower, below, PATHS_NONE);
-        last_ns = traces__end(t, lower, below);
+            measure__traces_compute(t, start_ns - last_ns);
+        measure__traces_pass(t, lower, below, PATHS_NONE);
+        last_ns = measure__traces_end(t, lower, below);
     }
     send_all(t, rounds, r, last_ns);
 }
@@ -116,14 +120,16 @@ static void go_alone(traces *t, traces_spot at)
     const traces_stream *l = &t->streams[at.stream];
     size_t message = l->messages + 3 * (size_t)at.event;
 
-    traces__actor(t, l->host, traces__start(t, at.stream, at.event));
-    traces__receive(t, message + 1);
-    traces__at_element(t, at);
-    traces__send(t, message + 2, traces__end(t, at.stream, at.event), 0,
-                 l->host, l->host);
+    measure__traces_actor(t, l->host,
+                          measure__traces_start(t, at.stream, at.event));
+    measure__traces_receive(t, message + 1);
+    measure__traces_at_element(t, at);
+    measure__traces_send(t, message + 2,
+                         measure__traces_end(t, at.stream, at.event), 0,
+                         l->host, l->host);
 }
 
-void traces__serve_all(traces *t)
+void measure__traces_serve_all(traces *t)
 {
     for (uint32_t id = 0; id < t->topology->collectors; id++) {
         if (t->streams[id].kind == TRACES_REMOTE)

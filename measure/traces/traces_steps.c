@@ -25,7 +25,7 @@ static bool grow(traces *t, void **items, size_t count, size_t *capacity,
         return !t->err;
     more = reallocarray(*items, want, bytes);
     if (!more) {
-        t->err = traces__no_memory();
+        t->err = measure__traces_no_memory();
         return false;
     }
     *items = more;
@@ -44,7 +44,7 @@ static void add_step(traces *t, predict_step step)
     t->actors[t->actor_count - 1].steps++;
 }
 
-void traces__actor(traces *t, uint32_t host, int64_t start_ns)
+void measure__traces_actor(traces *t, uint32_t host, int64_t start_ns)
 {
     void *actors = t->actors;
 
@@ -71,18 +71,18 @@ static void add_time(traces *t, predict_step_kind kind, int64_t ns)
         add_step(t, (predict_step){kind, PREDICT_NONE, ns});
 }
 
-void traces__compute(traces *t, int64_t ns)
+void measure__traces_compute(traces *t, int64_t ns)
 {
     add_time(t, PREDICT_COMPUTE, ns);
 }
 
-void traces__sleep(traces *t, int64_t ns)
+void measure__traces_sleep(traces *t, int64_t ns)
 {
     add_time(t, PREDICT_SLEEP, ns);
 }
 
-void traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
-                  uint32_t from, uint32_t to)
+void measure__traces_send(traces *t, size_t message, int64_t at_ns,
+                          uint64_t bytes, uint32_t from, uint32_t to)
 {
     traces_message *m = &t->messages[message];
 
@@ -96,13 +96,13 @@ void traces__send(traces *t, size_t message, int64_t at_ns, uint64_t bytes,
     add_step(t, (predict_step){PREDICT_SEND, (uint32_t)message, 0});
 }
 
-void traces__receive(traces *t, size_t message)
+void measure__traces_receive(traces *t, size_t message)
 {
     add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, 0});
 }
 
-int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
-                    int64_t from_ns, int64_t to_ns)
+int64_t measure__traces_cpu(const traces *t, uint32_t host, uint32_t thread,
+                            int64_t from_ns, int64_t to_ns)
 {
     int64_t ns;
 
@@ -115,8 +115,9 @@ int64_t traces__cpu(const traces *t, uint32_t host, uint32_t thread,
     return ns < to_ns - from_ns ? ns : to_ns - from_ns;
 }
 
-int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
-                           int64_t from_ns, int64_t to_ns, int64_t max_ns)
+int64_t measure__traces_others_cpu(const traces *t, uint32_t host,
+                                   uint32_t thread, int64_t from_ns,
+                                   int64_t to_ns, int64_t max_ns)
 {
     const traces_host *h = &t->hosts[host];
     int64_t ns = 0;
@@ -124,14 +125,15 @@ int64_t traces__others_cpu(const traces *t, uint32_t host, uint32_t thread,
     for (uint32_t i = 0; i < h->runner_count && ns < max_ns; i++) {
         const traces_runner *r = &h->runners[i];
         if (r->host != host || r->thread != thread)
-            ns += traces__cpu(t, r->host, r->thread, from_ns, to_ns);
+            ns += measure__traces_cpu(t, r->host, r->thread, from_ns, to_ns);
     }
     return ns < max_ns ? ns : max_ns;
 }
 
 /* --- where it goes --- */
 
-traces_spot traces__bottom(const traces *t, uint32_t stream, uint32_t event)
+traces_spot measure__traces_bottom(const traces *t, uint32_t stream,
+                                   uint32_t event)
 {
     for (int depth = 0; depth < PATHS_PATH_NODES; depth++) {
         const traces_stream *l = &t->streams[stream];
@@ -174,30 +176,31 @@ static void leave_sharing(traces *t, traces_spot at, const traces_hop *times)
     uint32_t below = l->below[at.event], far = t->streams[l->lower].host;
     traces_message *request = &t->messages[message_of(t, at, 0)];
     traces_message *reply = request + 1;
-    int64_t end_ns = traces__end(t, l->lower, below), ns;
+    int64_t end_ns = measure__traces_end(t, l->lower, below), ns;
 
-    ns = traces__others_cpu(
-        t, far, PATHS_NONE, traces__start(t, at.stream, at.event),
-        traces__start(t, l->lower, below), request->service_ns);
+    ns = measure__traces_others_cpu(
+        t, far, PATHS_NONE, measure__traces_start(t, at.stream, at.event),
+        measure__traces_start(t, l->lower, below), request->service_ns);
     request->wait_ns = min(request->wait_ns, request->wait_ns - ns);
-    ns = traces__others_cpu(t, far, PATHS_NONE, end_ns,
-                            traces__end(t, at.stream, at.event),
-                            reply->service_ns);
-    ns += traces__others_cpu(t, l->host, l->events[at.event].thread, end_ns,
-                             traces__end(t, at.stream, at.event), times->after);
+    ns = measure__traces_others_cpu(t, far, PATHS_NONE, end_ns,
+                                    measure__traces_end(t, at.stream, at.event),
+                                    reply->service_ns);
+    ns += measure__traces_others_cpu(
+        t, l->host, l->events[at.event].thread, end_ns,
+        measure__traces_end(t, at.stream, at.event), times->after);
     reply->wait_ns = min(reply->wait_ns, reply->wait_ns - ns);
 }
 
-traces_hop traces__divide(traces *t, traces_spot at, int64_t cpu_ns)
+traces_hop measure__traces_divide(traces *t, traces_spot at, int64_t cpu_ns)
 {
     const traces_stream *l = &t->streams[at.stream];
     uint32_t below = l->below[at.event];
     traces_message *request = &t->messages[message_of(t, at, 0)];
     traces_message *reply = request + 1;
-    int64_t there = traces__start(t, l->lower, below) -
-                    traces__start(t, at.stream, at.event);
-    int64_t back =
-        traces__end(t, at.stream, at.event) - traces__end(t, l->lower, below);
+    int64_t there = measure__traces_start(t, l->lower, below) -
+                    measure__traces_start(t, at.stream, at.event);
+    int64_t back = measure__traces_end(t, at.stream, at.event) -
+                   measure__traces_end(t, l->lower, below);
     traces_hop times;
 
     times.before = min(cpu_ns / 2, there);
@@ -215,28 +218,29 @@ static void send_request(traces *t, traces_spot at, int64_t later_ns)
 {
     const traces_stream *l = &t->streams[at.stream];
 
-    traces__send(t, message_of(t, at, 0),
-                 traces__start(t, at.stream, at.event) + later_ns,
-                 traces__request_bytes(t, at.stream, at.event), l->host,
-                 t->streams[l->lower].host);
+    measure__traces_send(t, message_of(t, at, 0),
+                         measure__traces_start(t, at.stream, at.event) +
+                             later_ns,
+                         measure__traces_request_bytes(t, at.stream, at.event),
+                         l->host, t->streams[l->lower].host);
 }
 
 static void receive_reply(traces *t, traces_spot at)
 {
     size_t reply = message_of(t, at, 1);
 
-    traces__receive(t, reply);
-    traces__sleep(t, t->messages[reply].wait_ns);
+    measure__traces_receive(t, reply);
+    measure__traces_sleep(t, t->messages[reply].wait_ns);
 }
 
 static void over_hop(traces *t, traces_spot at, int64_t cpu_ns)
 {
-    traces_hop times = traces__divide(t, at, cpu_ns);
+    traces_hop times = measure__traces_divide(t, at, cpu_ns);
 
-    traces__compute(t, times.before);
+    measure__traces_compute(t, times.before);
     send_request(t, at, times.before);
     receive_reply(t, at);
-    traces__compute(t, times.after);
+    measure__traces_compute(t, times.after);
 }
 
 /* --- after it was released --- */
@@ -244,16 +248,16 @@ static void over_hop(traces *t, traces_spot at, int64_t cpu_ns)
 static void after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
                   bool held)
 {
-    int64_t to_ns = traces__end(t, at.stream, at.event);
+    int64_t to_ns = measure__traces_end(t, at.stream, at.event);
     int64_t all_ns = to_ns > from_ns ? to_ns - from_ns : 0, cpu_ns;
 
     if (t->cpu && thread != PATHS_NONE)
-        cpu_ns =
-            traces__cpu(t, t->streams[at.stream].host, thread, from_ns, to_ns);
+        cpu_ns = measure__traces_cpu(t, t->streams[at.stream].host, thread,
+                                     from_ns, to_ns);
     else
         cpu_ns = held || all_ns > LONG_NS ? 0 : all_ns;
-    traces__sleep(t, all_ns - cpu_ns);
-    traces__compute(t, cpu_ns);
+    measure__traces_sleep(t, all_ns - cpu_ns);
+    measure__traces_compute(t, cpu_ns);
 }
 
 /* --- at a collective --- */
@@ -267,13 +271,13 @@ static int64_t round_end(const traces *t, traces_spot at)
     int64_t end_ns = INT64_MIN;
 
     if (lower != PATHS_NONE && t->streams[lower].count)
-        return traces__end(t, lower, rounds->below[r]);
+        return measure__traces_end(t, lower, rounds->below[r]);
     for (uint32_t i = 0; i < rounds->inputs; i++) {
         uint32_t e = rounds->events[(size_t)r * rounds->inputs + i];
         int64_t ns;
         if (e == SCOPES_MISSING)
             continue;
-        ns = traces__start(t, rounds->site->inputs.ids[i], e);
+        ns = measure__traces_start(t, rounds->site->inputs.ids[i], e);
         end_ns = ns > end_ns ? ns : end_ns;
     }
     return end_ns;
@@ -283,17 +287,18 @@ static void contribute(traces *t, traces_spot at)
 {
     uint32_t host = t->streams[at.stream].host;
 
-    traces__send(t, message_of(t, at, 0), traces__start(t, at.stream, at.event),
-                 0, host, host);
+    measure__traces_send(t, message_of(t, at, 0),
+                         measure__traces_start(t, at.stream, at.event), 0, host,
+                         host);
 }
 
 static void in_round(traces *t, traces_spot at, uint32_t thread)
 {
-    int64_t own_ns = traces__start(t, at.stream, at.event);
+    int64_t own_ns = measure__traces_start(t, at.stream, at.event);
     int64_t end_ns = round_end(t, at);
 
     contribute(t, at);
-    traces__receive(t, message_of(t, at, 1));
+    measure__traces_receive(t, message_of(t, at, 1));
     after(t, at, thread, end_ns > own_ns ? end_ns : own_ns, true);
 }
 
@@ -305,27 +310,29 @@ static void release_others(traces *t, traces_spot at)
     uint32_t message = l->release ? l->release[at.event] : TRACES_NONE;
 
     for (; message != TRACES_NONE; message = t->messages[message].next)
-        traces__send(t, message, traces__start(t, at.stream, at.event), 0,
-                     l->host, l->host);
+        measure__traces_send(t, message,
+                             measure__traces_start(t, at.stream, at.event), 0,
+                             l->host, l->host);
 }
 
 /* When it could go on there. */
 static int64_t element_end(const traces *t, traces_spot at, bool *held)
 {
     scopes_cause cause = scopes_causes_of(t->causes, at.stream, at.event);
-    int64_t own_ns = traces__start(t, at.stream, at.event), other_ns = own_ns;
+    int64_t own_ns = measure__traces_start(t, at.stream, at.event),
+            other_ns = own_ns;
 
     if (cause.collector != PATHS_NONE)
-        other_ns = traces__start(t, cause.collector, cause.event);
+        other_ns = measure__traces_start(t, cause.collector, cause.event);
     *held = other_ns > own_ns;
     return *held ? other_ns : own_ns;
 }
 
-void traces__at_element(traces *t, traces_spot at)
+void measure__traces_at_element(traces *t, traces_spot at)
 {
     if (scopes_causes_of(t->causes, at.stream, at.event).collector !=
         PATHS_NONE)
-        traces__receive(t, message_of(t, at, 0));
+        measure__traces_receive(t, message_of(t, at, 0));
     release_others(t, at);
 }
 
@@ -334,32 +341,36 @@ static void in_element(traces *t, traces_spot at, uint32_t thread)
     bool held;
     int64_t from_ns = element_end(t, at, &held);
 
-    traces__at_element(t, at);
+    measure__traces_at_element(t, at);
     after(t, at, thread, from_ns, held);
 }
 
 /* --- all of it --- */
 
-void traces__pass(traces *t, uint32_t stream, uint32_t event, uint32_t thread)
+void measure__traces_pass(traces *t, uint32_t stream, uint32_t event,
+                          uint32_t thread)
 {
-    traces_spot at = traces__bottom(t, stream, event);
+    traces_spot at = measure__traces_bottom(t, stream, event);
     const traces_stream *l = &t->streams[at.stream];
-    int64_t start_ns = traces__start(t, stream, event);
-    int64_t end_ns = traces__end(t, stream, event);
+    int64_t start_ns = measure__traces_start(t, stream, event);
+    int64_t end_ns = measure__traces_end(t, stream, event);
 
-    traces__compute(t, traces__start(t, at.stream, at.event) - start_ns);
+    measure__traces_compute(t, measure__traces_start(t, at.stream, at.event) -
+                                   start_ns);
     if (l->kind == TRACES_REMOTE && leads_on(l, at.event))
         over_hop(t, at,
-                 thread == PATHS_NONE
-                     ? 0
-                     : traces__cpu(t, l->host, thread, start_ns, end_ns));
+                 thread == PATHS_NONE ? 0
+                                      : measure__traces_cpu(t, l->host, thread,
+                                                            start_ns, end_ns));
     else if (l->kind == TRACES_SITE && leads_on(l, at.event))
         in_round(t, at, thread);
     else if (l->kind == TRACES_ELEMENT)
         in_element(t, at, thread);
     else
-        after(t, at, thread, traces__start(t, at.stream, at.event), false);
-    traces__compute(t, end_ns - traces__end(t, at.stream, at.event));
+        after(t, at, thread, measure__traces_start(t, at.stream, at.event),
+              false);
+    measure__traces_compute(t, end_ns -
+                                   measure__traces_end(t, at.stream, at.event));
 }
 
 /* --- in two parts --- */
@@ -374,20 +385,20 @@ static void add_spot(traces *t, traces_spot at)
     t->spots[t->spot_count++] = at;
 }
 
-void traces__pass_begin(traces *t, uint32_t stream, uint32_t event)
+void measure__traces_pass_begin(traces *t, uint32_t stream, uint32_t event)
 {
-    traces_spot at = traces__bottom(t, stream, event);
+    traces_spot at = measure__traces_bottom(t, stream, event);
     const traces_stream *l = &t->streams[at.stream];
 
     if (l->kind == TRACES_REMOTE && leads_on(l, at.event)) {
-        traces__divide(t, at, 0);
+        measure__traces_divide(t, at, 0);
         send_request(t, at, 0);
     } else if (l->kind == TRACES_SITE && leads_on(l, at.event)) {
         contribute(t, at);
     } else if (l->kind == TRACES_ELEMENT) {
-        traces__send(t, message_of(t, at, 1),
-                     traces__start(t, at.stream, at.event), 0, l->host,
-                     l->host);
+        measure__traces_send(t, message_of(t, at, 1),
+                             measure__traces_start(t, at.stream, at.event), 0,
+                             l->host, l->host);
         add_spot(t, at);
     }
 }
@@ -402,16 +413,16 @@ static int64_t came_ns(const traces *t, traces_spot at)
         return round_end(t, at);
     if (l->kind == TRACES_ELEMENT)
         return element_end(t, at, &held);
-    return traces__end(t, at.stream, at.event) -
+    return measure__traces_end(t, at.stream, at.event) -
            t->messages[message_of(t, at, 1)].wait_ns;
 }
 
 /* A result may have lain there while the thread did something else: that is no
  * part of what it waited for. */
-void traces__pass_end(traces *t, uint32_t stream, uint32_t event,
-                      int64_t looked_ns)
+void measure__traces_pass_end(traces *t, uint32_t stream, uint32_t event,
+                              int64_t looked_ns)
 {
-    traces_spot at = traces__bottom(t, stream, event);
+    traces_spot at = measure__traces_bottom(t, stream, event);
     const traces_stream *l = &t->streams[at.stream];
     int64_t from_ns;
 
@@ -421,6 +432,8 @@ void traces__pass_end(traces *t, uint32_t stream, uint32_t event,
     from_ns = came_ns(t, at);
     if (from_ns < looked_ns)
         from_ns = looked_ns;
-    traces__receive(t, message_of(t, at, l->kind == TRACES_ELEMENT ? 2 : 1));
-    traces__sleep(t, traces__end(t, at.stream, at.event) - from_ns);
+    measure__traces_receive(
+        t, message_of(t, at, l->kind == TRACES_ELEMENT ? 2 : 1));
+    measure__traces_sleep(t, measure__traces_end(t, at.stream, at.event) -
+                                 from_ns);
 }

@@ -99,7 +99,7 @@ static int collect(timeline *line)
     line->operations = malloc((line->count + 1) * sizeof(*line->operations));
     line->open = malloc((line->count + 1) * sizeof(*line->open));
     if (!line->operations || !line->open)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     take_all(line);
     qsort(line->operations, line->count, sizeof(*line->operations), by_start);
     find_crossed(line);
@@ -119,23 +119,24 @@ static void go_on(timeline *line, int64_t to_ns)
     line->now_ns = to_ns;
     if (!t->cpu) {
         if (!line->open_count)
-            traces__compute(t, all_ns);
+            measure__traces_compute(t, all_ns);
         return;
     }
-    cpu_ns = traces__cpu(t, line->host, line->thread, from_ns, to_ns);
-    traces__compute(t, cpu_ns);
+    cpu_ns = measure__traces_cpu(t, line->host, line->thread, from_ns, to_ns);
+    measure__traces_compute(t, cpu_ns);
     if (line->open_count)
         return;
     rest_ns = all_ns - cpu_ns;
-    traces__sleep(t, rest_ns - traces__others_cpu(t, line->host, line->thread,
-                                                  from_ns, to_ns, rest_ns));
+    measure__traces_sleep(
+        t, rest_ns - measure__traces_others_cpu(t, line->host, line->thread,
+                                                from_ns, to_ns, rest_ns));
 }
 
 /* --- operations --- */
 
 static int64_t ns_of(const timeline *line, uint64_t ticks)
 {
-    return traces__ns(line->t, line->host, ticks);
+    return measure__traces_ns(line->t, line->host, ticks);
 }
 
 /* Ends those under way that end before this moment. */
@@ -151,7 +152,7 @@ static void end_open(timeline *line, uint64_t until)
         looked_ns = line->now_ns;
         go_on(line, ns_of(line, o->end));
         line->open_count--;
-        traces__pass_end(line->t, o->stream, o->event, looked_ns);
+        measure__traces_pass_end(line->t, o->stream, o->event, looked_ns);
     }
 }
 
@@ -160,7 +161,7 @@ static void begin(timeline *line, size_t which)
     const operation *o = &line->operations[which];
     size_t at = line->open_count++;
 
-    traces__pass_begin(line->t, o->stream, o->event);
+    measure__traces_pass_begin(line->t, o->stream, o->event);
     while (at > 0 && line->operations[line->open[at - 1]].end < o->end) {
         line->open[at] = line->open[at - 1];
         at--;
@@ -179,7 +180,7 @@ static void operate(timeline *line, size_t which)
         return;
     }
     line->now_ns = ns_of(line, o->end);
-    traces__pass(line->t, o->stream, o->event, line->thread);
+    measure__traces_pass(line->t, o->stream, o->event, line->thread);
 }
 
 /* --- a thread --- */
@@ -192,11 +193,12 @@ static void finish(timeline *line, int64_t wall_ns)
     end_open(line, UINT64_MAX);
     if (wall_ns <= line->now_ns)
         return;
-    cpu_ns = traces__cpu(t, line->host, line->thread, line->now_ns, wall_ns);
-    traces__compute(t, cpu_ns);
+    cpu_ns =
+        measure__traces_cpu(t, line->host, line->thread, line->now_ns, wall_ns);
+    measure__traces_compute(t, cpu_ns);
     /* What comes after the last of all is for nobody to wait for. */
     if (line->now_ns >= t->last_ns)
-        traces__sleep(t, wall_ns - line->now_ns - cpu_ns);
+        measure__traces_sleep(t, wall_ns - line->now_ns - cpu_ns);
 }
 
 static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
@@ -210,7 +212,7 @@ static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
     line.now_ns = t->hosts[host].start_ns;
     err = collect(&line);
     if (!err) {
-        traces__actor(t, host, line.now_ns);
+        measure__traces_actor(t, host, line.now_ns);
         for (size_t i = 0; i < line.count; i++)
             operate(&line, i);
         finish(&line, wall_ns);
@@ -226,13 +228,13 @@ static void find_last(traces *t)
     for (uint32_t i = 0; i < t->topology->top_count; i++) {
         uint32_t id = t->topology->tops[i].collector;
         for (uint32_t e = 0; e < t->streams[id].count; e++) {
-            int64_t ns = traces__end(t, id, e);
+            int64_t ns = measure__traces_end(t, id, e);
             t->last_ns = ns > t->last_ns ? ns : t->last_ns;
         }
     }
 }
 
-int traces__threads_all(traces *t, int64_t wall_ns)
+int measure__traces_threads_all(traces *t, int64_t wall_ns)
 {
     int err = 0;
 

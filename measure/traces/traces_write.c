@@ -65,7 +65,7 @@ static int find_runners(traces *t, const predict_profile *profile)
     t->runners = malloc(((size_t)hosts + t->topology->thread_count + 1) *
                         sizeof(*t->runners));
     if (!t->runners)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     for (uint32_t place = 0; place < profile->place_count; place++) {
         traces_runner *first = &t->runners[used];
         uint32_t count = add_runners(t, profile, place, first);
@@ -82,7 +82,7 @@ static int find_runners(traces *t, const predict_profile *profile)
     return 0;
 }
 
-int traces__nodes(traces *t, predict_profile *profile)
+int measure__traces_nodes(traces *t, predict_profile *profile)
 {
     int err = 0;
 
@@ -133,7 +133,7 @@ static int add_messages(traces *t, predict_profile *profile)
     int err = 0;
 
     if (!list)
-        return traces__no_memory();
+        return measure__traces_no_memory();
     for (size_t i = 0; i < t->message_capacity; i++) {
         if (t->messages[i].sent)
             list[count++] = (sent){t->messages[i].at_ns, (uint32_t)i};
@@ -183,10 +183,10 @@ static int add_actors(const traces *t, predict_profile *profile)
     return 0;
 }
 
-int traces__write(traces *t, predict_profile *profile)
+int measure__traces_write(traces *t, predict_profile *profile)
 {
     char *source = strdup("traces");
-    int err = source ? add_messages(t, profile) : traces__no_memory();
+    int err = source ? add_messages(t, profile) : measure__traces_no_memory();
 
     if (!err)
         err = add_actors(t, profile);

@@ -130,7 +130,7 @@ static void on_wakeup(uv_async_t *handle)
     paths_host *host = handle->data;
     int joined;
 
-    connection_flush_all(host);
+    paths__connection_flush_all(host);
     joined = paths__join_turn(host);
     if (joined > 0 && !atomic_load(&host->failed))
         joined = threads_start(host);
@@ -333,8 +333,8 @@ static void connections_close(paths_host *host)
 {
     host->closing = true;
     while (host->connections)
-        connection_close(host->connections, "this host ends");
-    connection_flush_all(host);
+        paths__connection_close(host->connections, "this host ends");
+    paths__connection_flush_all(host);
     paths__end_all(host); /* of whoever had left before */
 }
 

@@ -21,12 +21,12 @@
  * 1 MiB come faster than that, and waking for each would cost a third more. */
 #define LOOKS 128
 
-void connection_ref(connection *c)
+void paths__connection_ref(connection *c)
 {
     atomic_fetch_add_explicit(&c->references, 1, memory_order_relaxed);
 }
 
-void connection_unref(connection *c)
+void paths__connection_unref(connection *c)
 {
     /* Release and acquire: what each holder did happens before the free. */
     if (atomic_fetch_sub_explicit(&c->references, 1, memory_order_acq_rel) != 1)
@@ -45,10 +45,10 @@ void connection_unref(connection *c)
 static void closed(uv_handle_t *handle)
 {
     connection *c = (connection *)(void *)handle;
-    connection_unref(c);
+    paths__connection_unref(c);
 }
 
-void connection_close(connection *c, const char *why)
+void paths__connection_close(connection *c, const char *why)
 {
     paths_host *host = c->host;
     connection_state state = c->state;
@@ -90,8 +90,9 @@ static void parse(connection *c)
                 return;
             memcpy(&c->header, c->buffer + c->begin, sizeof(c->header));
             c->begin += sizeof(c->header);
-            if (wire_header_check(&c->header, c->host->largest_bytes) != 0) {
-                connection_close(c, "it broke the protocol");
+            if (paths__wire_header_check(&c->header, c->host->largest_bytes) !=
+                0) {
+                paths__connection_close(c, "it broke the protocol");
                 return;
             }
             c->filled = 0;
@@ -99,7 +100,7 @@ static void parse(connection *c)
             c->target = paths__serve_payload_at(c);
             c->in_payload = c->target != NULL;
             if (!c->target) {
-                connection_close(c, "it broke the protocol");
+                paths__connection_close(c, "it broke the protocol");
                 return;
             }
             continue;
@@ -154,7 +155,7 @@ static bool frames_read(connection *c)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got <= 0) {
-        connection_close(c, why_ended(c, got == 0 ? 0 : errno));
+        paths__connection_close(c, why_ended(c, got == 0 ? 0 : errno));
         return false;
     }
     if (straight)
@@ -190,7 +191,7 @@ static void on_event(uv_poll_t *handle, int status, int events)
          * the cause) can still be read, and then what broke it. */
         for (int i = 0; i < READS_AT_ONCE && c->state != CONNECTION_CLOSED; i++)
             readable(c);
-        connection_close(c, uv_strerror(status));
+        paths__connection_close(c, uv_strerror(status));
         return;
     }
     if (events & UV_WRITABLE)
@@ -246,7 +247,7 @@ static void queue_flush(connection *c)
     if (c->flush_queued)
         return;
     c->flush_queued = true;
-    connection_ref(c);
+    paths__connection_ref(c);
     c->flush_next = atomic_load(&host->flush);
     while (!atomic_compare_exchange_weak(&host->flush, &c->flush_next, c))
         ;
@@ -263,8 +264,8 @@ static void break_off(connection *c, const char *why)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-int connection_send(connection *c, const wire_header *header,
-                    const void *payload)
+int paths__connection_send(connection *c, const wire_header *header,
+                           const void *payload)
 {
     struct iovec parts[2] = {
         {.iov_base = (void *)(uintptr_t)header, .iov_len = sizeof(*header)},
@@ -320,7 +321,7 @@ static void flush(connection *c)
                       on_event);
 }
 
-void connection_flush_all(paths_host *host)
+void paths__connection_flush_all(paths_host *host)
 {
     connection *c = atomic_exchange(&host->flush, NULL);
 
@@ -332,15 +333,15 @@ void connection_flush_all(paths_host *host)
         pthread_mutex_unlock(&c->lock);
         if (c->state != CONNECTION_CLOSED)
             flush(c);
-        connection_unref(c);
+        paths__connection_unref(c);
         c = next;
     }
 }
 
 /* --- opening --- */
 
-int connection_open(connection **out, paths_host *host, int fd,
-                    connection_state state)
+int paths__connection_open(connection **out, paths_host *host, int fd,
+                           connection_state state)
 {
     connection *c = calloc(1, sizeof(*c));
     unsigned char *buffer =

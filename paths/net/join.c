@@ -87,7 +87,7 @@ static int adopt(paths_host *host, uint32_t to, uint16_t role)
     if (*fd < 0)
         return 0;
     fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK);
-    err = connection_open(&c, host, *fd, CONNECTION_OPEN);
+    err = paths__connection_open(&c, host, *fd, CONNECTION_OPEN);
     if (err)
         return err;
     *fd = -1;

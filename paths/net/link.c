@@ -210,7 +210,7 @@ static int welcome_read(joining *j)
     int err = read_all(j, &header, sizeof(header));
 
     if (!err)
-        err = wire_header_check(&header, 0);
+        err = paths__wire_header_check(&header, 0);
     if (err)
         return err;
     if (header.kind == WIRE_FAILED) {

@@ -324,7 +324,7 @@ static int frame_begin(thread_link *link)
     bool told = header->kind == WIRE_FAILED || header->status < 0;
     void *target = NULL;
 
-    if (wire_header_check(header, PASTSET_TUPLE_BYTES) != 0 ||
+    if (paths__wire_header_check(header, PASTSET_TUPLE_BYTES) != 0 ||
         (header->kind != WIRE_REPLY && header->kind != WIRE_FAILED))
         return -EPROTO;
     link->reading = NULL; /* given up, if it is not found: its time was up */

@@ -28,7 +28,7 @@ static void tell(connection *c, wire_kind kind, const char *text)
 {
     wire_header header = {.kind = (uint16_t)kind,
                           .bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES)};
-    connection_send(c, &header, text);
+    paths__connection_send(c, &header, text);
 }
 
 static bool refuse(connection *c, const char *why)
@@ -79,7 +79,7 @@ static void tell_gone(connection *c, uint32_t gone)
 static void tell_ended(connection *c, uint32_t node)
 {
     wire_header header = {.kind = WIRE_ENDED, .stage = c->host->numbers[node]};
-    connection_send(c, &header, NULL);
+    paths__connection_send(c, &header, NULL);
 }
 
 /* A host has joined: it is told of those that it has missed. */
@@ -158,10 +158,10 @@ static void gone_take(paths_host *host, connection *c)
     gone = paths_map_find_host(host->map, text);
     if (gone == PATHS_NONE || gone == host->self || gone == 0 ||
         (is_coordinator(host) && gone != c->peer)) {
-        connection_close(c, "it broke the protocol");
+        paths__connection_close(c, "it broke the protocol");
     } else if (is_coordinator(host)) {
         member_died(host, gone, text + length);
-        connection_close(c, "it has died");
+        paths__connection_close(c, "it has died");
     } else {
         paths__gone(host, gone, text + length);
     }
@@ -207,7 +207,7 @@ void paths__member_frame(connection *c)
                      (const char *)c->small);
         paths_host_fail(host, PASTSET_EHOST);
     } else if (c->role != ROLE_MEMBER) {
-        connection_close(c, "it broke the protocol");
+        paths__connection_close(c, "it broke the protocol");
     } else if (c->header.kind == WIRE_DONE && is_coordinator(host)) {
         host->peers[c->peer].done = true;
     } else if (c->header.kind == WIRE_END && c->outgoing && host->told_done) {
@@ -217,7 +217,7 @@ void paths__member_frame(connection *c)
     } else if (c->header.kind == WIRE_ENDED && ended_take(host, c)) {
         /* It has been taken. */
     } else {
-        connection_close(c, "it broke the protocol");
+        paths__connection_close(c, "it broke the protocol");
     }
     paths__member_turn(host);
 }

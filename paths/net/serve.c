@@ -31,7 +31,7 @@ static void *serve_capacity(operation *o, size_t bytes)
 
 static void serve_free(operation *o)
 {
-    connection_unref(o->from);
+    paths__connection_unref(o->from);
     free(o->reply);
     free(o->text);
     free(o);
@@ -64,7 +64,7 @@ static void serve_complete(operation *o)
         header.bytes = (uint32_t)o->op.bytes;
     } /* no reply: a wrapper answered it, and has no tuple to give */
     /* When it cannot be sent, the reader is gone. */
-    connection_send(o->from, &header, payload);
+    paths__connection_send(o->from, &header, payload);
     serve_free(o);
 }
 
@@ -143,7 +143,7 @@ static unsigned char *request_begin(connection *c)
     o->from_id = h->id;
     o->complete = serve_complete;
     o->from = c;
-    connection_ref(c);
+    paths__connection_ref(c);
     c->request = o;
     return payload;
 }
@@ -199,7 +199,7 @@ static void no_memory_reply(connection *c)
     /* A contribution that is lost: the next would be taken for it. */
     if (stage && (stage->joins || stage->leads))
         paths__collective_left(stage, text);
-    connection_send(c, &header, text);
+    paths__connection_send(c, &header, text);
 }
 
 static void request_run(connection *c)
@@ -235,7 +235,7 @@ static void left_take(connection *c)
     char text[WIRE_TEXT_BYTES + 1];
 
     if (!stage || c->role != ROLE_LOOP) {
-        connection_close(c, "it broke the protocol");
+        paths__connection_close(c, "it broke the protocol");
         return;
     }
     snprintf(text, sizeof(text), "%.*s", (int)c->header.bytes,
@@ -253,7 +253,7 @@ void paths__serve_left(const paths_stage *proxy, const char *why)
 
     pthread_mutex_lock(&host->held_lock);
     if (p->link) /* else that host has died, and others will say so */
-        connection_send(p->link, &header, why);
+        paths__connection_send(p->link, &header, why);
     pthread_mutex_unlock(&host->held_lock);
 }
 
@@ -290,7 +290,7 @@ int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
      * its reply is not looked at. */
     pthread_mutex_lock(&host->held_lock);
     if (p->link)
-        err = connection_send(p->link, &header, payload);
+        err = paths__connection_send(p->link, &header, payload);
     else if (host->links_adopted)
         err = pastset_fail(PASTSET_EHOST, "there is no connection to it");
     if (!err) { /* without a link yet, paths__serve_linked() sends it */
@@ -315,7 +315,7 @@ void paths__serve_linked(paths_host *host, peer *p, connection *link)
         const void *payload = paths__request_header(&header, o, o->stage);
         /* If it cannot be sent, the link is about to be found broken, and
          * the operation is ended then. */
-        connection_send(link, &header, payload);
+        paths__connection_send(link, &header, payload);
     }
     pthread_mutex_unlock(&host->held_lock);
 }
@@ -349,7 +349,7 @@ static unsigned char *reply_begin(connection *c)
         pending_remove(p, o);
     pthread_mutex_unlock(&host->held_lock);
     c->request = o;
-    if (c->header.status) /* limited by wire_header_check */
+    if (c->header.status) /* limited by paths__wire_header_check */
         return c->small;
     if (!o) { /* dropped: its deadline passed */
         c->away = true;

@@ -28,7 +28,7 @@ static void evict(paths_host *host)
             oldest = c; /* new ones stand in front */
     }
     if (oldest)
-        connection_close(oldest, "too many want to come in");
+        paths__connection_close(oldest, "too many want to come in");
 }
 
 void paths__unauthenticated_accept(paths_host *host, int fd)
@@ -37,7 +37,7 @@ void paths__unauthenticated_accept(paths_host *host, int fd)
 
     if (host->unauthenticated >= UNAUTHENTICATED_MAX)
         evict(host);
-    if (connection_open(&c, host, fd, CONNECTION_GREETING) != 0)
+    if (paths__connection_open(&c, host, fd, CONNECTION_GREETING) != 0)
         close(fd);
     else
         host->unauthenticated++;
@@ -51,7 +51,7 @@ void paths__unauthenticated_tidy(paths_host *host)
         next = c->next;
         if (c->state != CONNECTION_OPEN &&
             uv_now(&host->loop) - c->since_ms > UNAUTHENTICATED_MS)
-            connection_close(c, "it did not prove the key in time");
+            paths__connection_close(c, "it did not prove the key in time");
     }
 }
 
@@ -67,7 +67,7 @@ static void turn_away(connection *c, const char *why)
 {
     c->host->turned_away++;
     c->host->turned_away_why = why;
-    connection_close(c, why);
+    paths__connection_close(c, why);
 }
 
 /* Whoever speaks another version is told which one is spoken here; what is not
@@ -106,11 +106,11 @@ static void let_in(connection *c)
 {
     c->buffer = malloc(CONNECTION_BUFFER);
     if (!c->buffer)
-        connection_close(c, "no memory for it");
+        paths__connection_close(c, "no memory for it");
     else if (paths__handshake_check(&c->handshake, c->small) != 0)
         turn_away(c, "it does not know the key");
     else if (!paths__member_come(c, &c->handshake.claim))
-        connection_close(c, "it was refused");
+        paths__connection_close(c, "it was refused");
     paths__handshake_wipe(&c->handshake);
 }
 
@@ -123,7 +123,7 @@ void paths__unauthenticated_read(connection *c)
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
-        connection_close(c, "it left");
+        paths__connection_close(c, "it left");
         return;
     }
     c->end += (size_t)got;

@@ -2,7 +2,7 @@
 #include "paths/net/wire_internal.h"
 #include "pastset/status.h"
 
-int wire_header_check(const wire_header *header, uint32_t max)
+int paths__wire_header_check(const wire_header *header, uint32_t max)
 {
     uint32_t limit = 0;
 

@@ -70,7 +70,7 @@ _Static_assert(sizeof(wire_header) == 48, "no padding on the wire");
 
 /* Is this a header that a peer may send now? `max` is the largest payload of
  * a request or reply. Errors: PASTSET_EPROTO. */
-int wire_header_check(const wire_header *header, uint32_t max);
+int paths__wire_header_check(const wire_header *header, uint32_t max);
 
 /* --- a connection of the loop: served, link or member --- */
 
@@ -128,18 +128,18 @@ struct connection {
 };
 
 /* Takes the socket over and begins to watch it. Loop only. */
-int connection_open(connection **out, struct paths_host *host, int fd,
-                    connection_state state);
-void connection_ref(connection *c);
-void connection_unref(connection *c);
+int paths__connection_open(connection **out, struct paths_host *host, int fd,
+                           connection_state state);
+void paths__connection_ref(connection *c);
+void paths__connection_unref(connection *c);
 /* Closes it; `why` is told to member.c when it was open. Loop only. */
-void connection_close(connection *c, const char *why);
+void paths__connection_close(connection *c, const char *why);
 /* Sends header and payload whole, now or as the socket takes them. Any
  * thread. Errors: PASTSET_EHOST, PASTSET_ENOMEM. */
-int connection_send(connection *c, const wire_header *header,
-                    const void *payload);
+int paths__connection_send(connection *c, const wire_header *header,
+                           const void *payload);
 /* The loop: sends what others have queued. */
-void connection_flush_all(struct paths_host *host);
+void paths__connection_flush_all(struct paths_host *host);
 
 /* --- unauthenticated.c: those who have not proven that they belong here --- */
 

@@ -73,7 +73,7 @@ static double credit_of(const replay_state *r, uint32_t index,
 
     if (node->place->load <= 0)
         return 0;
-    if (replay__serves(r->profile, &r->profile->actors[index]))
+    if (predict__replay_serves(r->profile, &r->profile->actors[index]))
         rested = node->serving ? r->now : node->served;
     credit = fmin((r->now - rested) / node->place->load, node->credit);
     return fmax(credit, left);
@@ -89,14 +89,15 @@ static int compute(replay_state *r, uint32_t index, double ns, double left)
 
     count_present(node, r->now);
     node->computing++;
-    node->serving += replay__serves(r->profile, actor);
+    node->serving += predict__replay_serves(r->profile, actor);
     node->need += need;
     if (node->place->eevdf)
-        err = replay__eevdf_begin(node->place->eevdf, r->now, r->threads[index],
-                                  index, need);
+        err = predict__replay_eevdf_begin(node->place->eevdf, r->now,
+                                          r->threads[index], index, need);
     else
-        err = replay__place_begin(node->place, r->now, index, need, credit);
-    replay__processors_settle(&r->processors, place);
+        err = predict__replay_place_begin(node->place, r->now, index, need,
+                                          credit);
+    predict__replay_processors_settle(&r->processors, place);
     return err;
 }
 
@@ -108,7 +109,7 @@ static void computed(replay_state *r, uint32_t index)
     count_present(node, r->now);
     node->computing--;
     r->actors[index].rested = r->now;
-    if (replay__serves(r->profile, actor)) {
+    if (predict__replay_serves(r->profile, actor)) {
         node->serving--;
         node->served = r->now;
     }
@@ -118,11 +119,12 @@ static int send(replay_state *r, uint32_t index)
 {
     double *came = &r->came[index], before = *came;
 
-    *came = replay__links_send(r->links, r->profile,
-                               &r->profile->messages[index], r->now);
+    *came = predict__replay_links_send(r->links, r->profile,
+                                       &r->profile->messages[index], r->now);
     if (before == NOT_SENT)
         return 0;
-    return replay__heap_push(&r->moments, *came, 0, (uint32_t)(-2.0 - before));
+    return predict__replay_heap_push(&r->moments, *came, 0,
+                                     (uint32_t)(-2.0 - before));
 }
 
 /* Whether the actor may go on at once; if not, it will be called. */
@@ -133,7 +135,7 @@ static bool receive(replay_state *r, uint32_t index, uint32_t message, int *err)
     if (*came == NOT_SENT)
         *came = awaited_by(index);
     else if (*came > r->now)
-        *err = replay__heap_push(&r->moments, *came, 0, index);
+        *err = predict__replay_heap_push(&r->moments, *came, 0, index);
     else
         return true;
     return false;
@@ -166,8 +168,8 @@ static int go_on(replay_state *r, uint32_t index, double left)
         } else if (step->ns > 0) {
             if (step->kind == PREDICT_COMPUTE)
                 return compute(r, index, (double)step->ns, left);
-            return replay__heap_push(&r->moments, r->now + (double)step->ns, 0,
-                                     index);
+            return predict__replay_heap_push(
+                &r->moments, r->now + (double)step->ns, 0, index);
         }
         if (err)
             return err;
@@ -186,18 +188,18 @@ static int next_computed(replay_state *r, uint32_t index)
     uint32_t actor;
 
     r->now = place->next;
-    actor = replay__place_end(place, &left, &err);
+    actor = predict__replay_place_end(place, &left, &err);
     if (!err && actor != PREDICT_NONE) {
         computed(r, actor);
         err = go_on(r, actor, left);
     }
-    replay__processors_settle(&r->processors, index);
+    predict__replay_processors_settle(&r->processors, index);
     return err;
 }
 
 static int next_moment(replay_state *r)
 {
-    replay_entry entry = replay__heap_pop(&r->moments);
+    replay_entry entry = predict__replay_heap_pop(&r->moments);
 
     r->now = entry.key;
     return go_on(r, entry.actor, 0);
@@ -206,7 +208,7 @@ static int next_moment(replay_state *r)
 static int run(replay_state *r)
 {
     for (;; r->events++) {
-        uint32_t place = replay__processors_next(&r->processors);
+        uint32_t place = predict__replay_processors_next(&r->processors);
         double next = r->processors.places[place].next;
         int err;
         if (r->moments.count > 0 && r->moments.entries[0].key <= next)
@@ -228,11 +230,11 @@ static int start(replay_state *r)
     for (size_t i = 0; i < r->profile->actor_count && !err; i++) {
         const predict_actor *actor = &r->profile->actors[i];
         r->actors[i].rested = (double)actor->start_ns;
-        if (replay__serves(r->profile, actor))
+        if (predict__replay_serves(r->profile, actor))
             err = go_on(r, (uint32_t)i, 0);
         else
-            err = replay__heap_push(&r->moments, (double)actor->start_ns, 0,
-                                    (uint32_t)i);
+            err = predict__replay_heap_push(
+                &r->moments, (double)actor->start_ns, 0, (uint32_t)i);
     }
     return err;
 }
@@ -270,8 +272,8 @@ static int check_node(const predict_scenario *scenario, size_t i)
 static int set_nodes(replay_state *r)
 {
     const predict_scenario *s = r->scenario;
-    int err = replay__processors_init(&r->processors,
-                                      (uint32_t)r->profile->node_count);
+    int err = predict__replay_processors_init(&r->processors,
+                                              (uint32_t)r->profile->node_count);
 
     for (size_t i = 0; i < r->profile->node_count && !err; i++) {
         replay_place *place;
@@ -310,18 +312,19 @@ static int prepare(replay_state *r)
                             p->actor_count, p->message_count);
     for (size_t i = 0; i < p->message_count; i++)
         r->came[i] = NOT_SENT;
-    err = replay__links_init(r->links, r->scenario);
+    err = predict__replay_links_init(r->links, r->scenario);
     if (!err)
         err = set_nodes(r);
     if (!err)
-        err = replay__threads_init(&r->threads, &r->processors, r->scenario);
+        err = predict__replay_threads_init(&r->threads, &r->processors,
+                                           r->scenario);
     return err;
 }
 
 static void release(replay_state *r)
 {
-    replay__heap_release(&r->moments);
-    replay__processors_fini(&r->processors);
+    predict__replay_heap_release(&r->moments);
+    predict__replay_processors_fini(&r->processors);
     free(r->nodes);
     free(r->links);
     free(r->actors);

@@ -224,8 +224,8 @@ static void block(replay_eevdf *q)
     switch_over(q);
 }
 
-int replay__eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
-                        uint32_t actor, double need)
+int predict__replay_eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
+                                uint32_t actor, double need)
 {
     entity *e = &q->entities[thread];
     bool others;
@@ -243,10 +243,10 @@ int replay__eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
         if (others || choose(q) == thread)
             switch_over(q);
     }
-    return replay__heap_push(&e->actors, 0, need, actor);
+    return predict__replay_heap_push(&e->actors, 0, need, actor);
 }
 
-double replay__eevdf_next(const replay_eevdf *q)
+double predict__replay_eevdf_next(const replay_eevdf *q)
 {
     const entity *e;
     double done;
@@ -261,9 +261,9 @@ double replay__eevdf_next(const replay_eevdf *q)
     return fmin(done, q->next_tick);
 }
 
-uint32_t replay__eevdf_end(replay_eevdf *q)
+uint32_t predict__replay_eevdf_end(replay_eevdf *q)
 {
-    double next = replay__eevdf_next(q);
+    double next = predict__replay_eevdf_next(q);
     entity *e = &q->entities[q->running];
     replay_entry done;
 
@@ -276,7 +276,7 @@ uint32_t replay__eevdf_end(replay_eevdf *q)
         return PREDICT_NONE;
     }
     run_on(q, next);
-    done = replay__heap_pop(&e->actors);
+    done = predict__replay_heap_pop(&e->actors);
     if (e->actors.count > 0)
         e->need = e->actors.entries[0].rest;
     return done.actor;
@@ -296,8 +296,8 @@ static void add_load(replay_eevdf *q, double load, uint32_t threads)
     switch_over(q);
 }
 
-int replay__eevdf_create(replay_eevdf **out, double slice, double load,
-                         uint32_t threads)
+int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
+                                 uint32_t threads)
 {
     uint32_t count = threads + (uint32_t)ceil(load);
     replay_eevdf *q = calloc(1, sizeof(*q));
@@ -308,7 +308,7 @@ int replay__eevdf_create(replay_eevdf **out, double slice, double load,
         q->queue = calloc(count, sizeof(*q->queue));
     }
     if (!q || !q->entities || !q->queue) {
-        replay__eevdf_free(q);
+        predict__replay_eevdf_free(q);
         *out = NULL;
         return pastset_fail(PASTSET_ENOMEM,
                             "no memory for a processor with %u threads and a "
@@ -323,12 +323,12 @@ int replay__eevdf_create(replay_eevdf **out, double slice, double load,
     return 0;
 }
 
-void replay__eevdf_free(replay_eevdf *q)
+void predict__replay_eevdf_free(replay_eevdf *q)
 {
     if (!q)
         return;
     for (uint32_t i = 0; i < q->count; i++)
-        replay__heap_release(&q->entities[i].actors);
+        predict__replay_heap_release(&q->entities[i].actors);
     free(q->entities);
     free(q->queue);
     free(q);

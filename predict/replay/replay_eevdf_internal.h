@@ -23,18 +23,18 @@ typedef struct replay_eevdf replay_eevdf;
 
 /* `load` processes that are always busy (or 0); of a broken number the last one
  * has less weight. Errors: PASTSET_ENOMEM. */
-int replay__eevdf_create(replay_eevdf **out, double slice, double load,
-                         uint32_t threads);
+int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
+                                 uint32_t threads);
 /* NULL is allowed. */
-void replay__eevdf_free(replay_eevdf *q);
+void predict__replay_eevdf_free(replay_eevdf *q);
 
 /* An actor of a thread needs the processor for `need` from `now` on, which must
- * not be later than replay__eevdf_next. Errors: PASTSET_ENOMEM. */
-int replay__eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
-                        uint32_t actor, double need);
+ * not be later than predict__replay_eevdf_next. Errors: PASTSET_ENOMEM. */
+int predict__replay_eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
+                                uint32_t actor, double need);
 /* When something is due; INFINITY: while nobody begins, nothing. */
-double replay__eevdf_next(const replay_eevdf *q);
+double predict__replay_eevdf_next(const replay_eevdf *q);
 /* What was due: gives the actor who is done, or PREDICT_NONE. */
-uint32_t replay__eevdf_end(replay_eevdf *q);
+uint32_t predict__replay_eevdf_end(replay_eevdf *q);
 
 #endif

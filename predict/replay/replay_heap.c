@@ -25,8 +25,8 @@ static int grow(replay_heap *heap)
     return 0;
 }
 
-int replay__heap_push(replay_heap *heap, double key, double rest,
-                      uint32_t actor)
+int predict__replay_heap_push(replay_heap *heap, double key, double rest,
+                              uint32_t actor)
 {
     replay_entry entry = {key, rest, heap->order++, actor};
     size_t i = heap->count;
@@ -43,7 +43,7 @@ int replay__heap_push(replay_heap *heap, double key, double rest,
     return 0;
 }
 
-replay_entry replay__heap_pop(replay_heap *heap)
+replay_entry predict__replay_heap_pop(replay_heap *heap)
 {
     replay_entry *entries = heap->entries;
     replay_entry top = entries[0], last = entries[--heap->count];
@@ -68,7 +68,7 @@ replay_entry replay__heap_pop(replay_heap *heap)
     return top;
 }
 
-void replay__heap_release(replay_heap *heap)
+void predict__replay_heap_release(replay_heap *heap)
 {
     free(heap->entries);
     *heap = (replay_heap){0};

@@ -41,11 +41,11 @@ typedef struct replay_heap {
 } replay_heap;
 
 /* Errors: PASTSET_ENOMEM. */
-int replay__heap_push(replay_heap *heap, double key, double rest,
-                      uint32_t actor);
+int predict__replay_heap_push(replay_heap *heap, double key, double rest,
+                              uint32_t actor);
 /* The heap must not be empty. */
-replay_entry replay__heap_pop(replay_heap *heap);
-void replay__heap_release(replay_heap *heap);
+replay_entry predict__replay_heap_pop(replay_heap *heap);
+void predict__replay_heap_release(replay_heap *heap);
 
 /* --- processors --- */
 
@@ -71,21 +71,23 @@ typedef struct replay_processors {
 } replay_processors;
 
 /* Errors: PASTSET_ENOMEM. */
-int replay__processors_init(replay_processors *all, uint32_t places);
-void replay__processors_fini(replay_processors *all);
+int predict__replay_processors_init(replay_processors *all, uint32_t places);
+void predict__replay_processors_fini(replay_processors *all);
 
 /* An actor needs a processor for `need` nanoseconds from `now` on, and is
  * served before others for `credit` of them. Errors: PASTSET_ENOMEM. */
-int replay__place_begin(replay_place *place, double now, uint32_t actor,
-                        double need, double credit);
+int predict__replay_place_begin(replay_place *place, double now, uint32_t actor,
+                                double need, double credit);
 /* What was due at `next`: gives the actor who is done, and what is left of its
  * credit; or PREDICT_NONE, when only a credit was used up.
  * Errors (`err`): PASTSET_ENOMEM. */
-uint32_t replay__place_end(replay_place *place, double *credit, int *err);
+uint32_t predict__replay_place_end(replay_place *place, double *credit,
+                                   int *err);
 /* After one or more of the above: works out `next`. */
-void replay__processors_settle(replay_processors *all, uint32_t place);
+void predict__replay_processors_settle(replay_processors *all, uint32_t place);
 
-static inline uint32_t replay__processors_next(const replay_processors *all)
+static inline uint32_t
+predict__replay_processors_next(const replay_processors *all)
 {
     return all->winners[1];
 }
@@ -95,8 +97,8 @@ static inline uint32_t replay__processors_next(const replay_processors *all)
 /* Threads that serve the requests of others are told by their first step: each
  * request is an actor of its own. Such a thread has slept since the last of
  * the requests that its node served. */
-static inline bool replay__serves(const predict_profile *profile,
-                                  const predict_actor *actor)
+static inline bool predict__replay_serves(const predict_profile *profile,
+                                          const predict_actor *actor)
 {
     return actor->steps > 0 &&
            profile->steps[actor->step].kind == PREDICT_RECEIVE;
@@ -105,8 +107,8 @@ static inline bool replay__serves(const predict_profile *profile,
 /* Gives the places that are shared by the rules of eevdf what they need, and
  * the number of each actor's thread at its place, to be released with free.
  * Errors: PASTSET_ENOMEM. */
-int replay__threads_init(uint32_t **threads, replay_processors *all,
-                         const predict_scenario *scenario);
+int predict__replay_threads_init(uint32_t **threads, replay_processors *all,
+                                 const predict_scenario *scenario);
 
 /* --- links --- */
 
@@ -119,9 +121,11 @@ typedef struct replay_link {
 } replay_link;
 
 /* Errors: PASTSET_EINVAL, with the link's nodes. */
-int replay__links_init(replay_link *links, const predict_scenario *scenario);
+int predict__replay_links_init(replay_link *links,
+                               const predict_scenario *scenario);
 /* Gives the time at which a message that is sent now has come. */
-double replay__links_send(replay_link *links, const predict_profile *profile,
-                          const predict_message *message, double now);
+double predict__replay_links_send(replay_link *links,
+                                  const predict_profile *profile,
+                                  const predict_message *message, double now);
 
 #endif

@@ -19,7 +19,8 @@ static int refuse(const predict_scenario *scenario, size_t link,
                         value, what);
 }
 
-int replay__links_init(replay_link *links, const predict_scenario *scenario)
+int predict__replay_links_init(replay_link *links,
+                               const predict_scenario *scenario)
 {
     for (size_t i = 0; i < scenario->profile->link_count; i++) {
         predict_wire wire = scenario->wires[i];
@@ -39,8 +40,9 @@ int replay__links_init(replay_link *links, const predict_scenario *scenario)
     return 0;
 }
 
-double replay__links_send(replay_link *links, const predict_profile *profile,
-                          const predict_message *message, double now)
+double predict__replay_links_send(replay_link *links,
+                                  const predict_profile *profile,
+                                  const predict_message *message, double now)
 {
     uint32_t index;
     replay_link *link;

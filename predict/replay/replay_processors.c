@@ -17,7 +17,7 @@
 #include "predict/replay/replay_eevdf_internal.h"
 #include "predict/replay/replay_internal.h"
 
-int replay__processors_init(replay_processors *all, uint32_t places)
+int predict__replay_processors_init(replay_processors *all, uint32_t places)
 {
     uint32_t leaves = 1;
 
@@ -38,12 +38,12 @@ int replay__processors_init(replay_processors *all, uint32_t places)
     return 0;
 }
 
-void replay__processors_fini(replay_processors *all)
+void predict__replay_processors_fini(replay_processors *all)
 {
     for (uint32_t i = 0; all->places && i < all->leaves; i++) {
-        replay__heap_release(&all->places[i].fair);
-        replay__heap_release(&all->places[i].first);
-        replay__eevdf_free(all->places[i].eevdf);
+        predict__replay_heap_release(&all->places[i].fair);
+        predict__replay_heap_release(&all->places[i].first);
+        predict__replay_eevdf_free(all->places[i].eevdf);
     }
     free(all->places);
     free(all->winners);
@@ -63,20 +63,21 @@ static int begin_fair(replay_place *place, uint32_t actor, double need)
     /* From 0 again whenever it may be, so that it stays exact. */
     if (place->fair.count == 0)
         place->fair_served = 0;
-    return replay__heap_push(&place->fair, place->fair_served + need, 0, actor);
+    return predict__replay_heap_push(&place->fair, place->fair_served + need, 0,
+                                     actor);
 }
 
-int replay__place_begin(replay_place *place, double now, uint32_t actor,
-                        double need, double credit)
+int predict__replay_place_begin(replay_place *place, double now, uint32_t actor,
+                                double need, double credit)
 {
     advance(place, now);
     if (credit <= 0)
         return begin_fair(place, actor, need);
     if (place->first.count == 0)
         place->first_served = 0;
-    return replay__heap_push(&place->first,
-                             place->first_served + fmin(need, credit),
-                             credit - need, actor);
+    return predict__replay_heap_push(&place->first,
+                                     place->first_served + fmin(need, credit),
+                                     credit - need, actor);
 }
 
 /* When the first entry of a heap is due. */
@@ -91,23 +92,24 @@ static double due(const replay_heap *heap, double served, double rate,
     return missing > 0 ? now + missing / rate : now;
 }
 
-uint32_t replay__place_end(replay_place *place, double *credit, int *err)
+uint32_t predict__replay_place_end(replay_place *place, double *credit,
+                                   int *err)
 {
     replay_entry entry;
 
     if (place->eevdf) {
         *credit = 0;
-        return replay__eevdf_end(place->eevdf);
+        return predict__replay_eevdf_end(place->eevdf);
     }
     advance(place, place->next);
     if (!place->first_is_next) {
-        entry = replay__heap_pop(&place->fair);
+        entry = predict__replay_heap_pop(&place->fair);
         /* Exactly, where rounding left it a little off. */
         place->fair_served = entry.key;
         *credit = 0;
         return entry.actor;
     }
-    entry = replay__heap_pop(&place->first);
+    entry = predict__replay_heap_pop(&place->first);
     place->first_served = entry.key;
     if (entry.rest < 0) {
         *err = begin_fair(place, entry.actor, -entry.rest);
@@ -136,7 +138,7 @@ static void foresee(replay_place *place)
     double first, fair;
 
     if (place->eevdf) {
-        place->next = replay__eevdf_next(place->eevdf);
+        place->next = predict__replay_eevdf_next(place->eevdf);
         return;
     }
     rates(place);
@@ -147,7 +149,7 @@ static void foresee(replay_place *place)
     place->next = place->first_is_next ? first : fair;
 }
 
-void replay__processors_settle(replay_processors *all, uint32_t index)
+void predict__replay_processors_settle(replay_processors *all, uint32_t index)
 {
     foresee(&all->places[index]);
     for (uint32_t i = (all->leaves + index) / 2; i > 0; i /= 2) {

@@ -24,7 +24,7 @@ static void number_threads(uint32_t *threads, uint32_t *serving,
         serving[i] = count[s->places[i]]++;
     for (size_t i = 0; i < p->actor_count; i++) {
         uint32_t node = p->actors[i].node;
-        threads[i] = replay__serves(p, &p->actors[i])
+        threads[i] = predict__replay_serves(p, &p->actors[i])
                          ? serving[node]
                          : count[s->places[node]]++;
     }
@@ -55,14 +55,14 @@ static int add_places(replay_processors *all, const predict_scenario *s,
         replay_place *place = &all->places[i];
         double slice = slice_of(s, i);
         if (slice > 0 && place->processors == 1 && place->load <= MAX_LOAD)
-            err = replay__eevdf_create(&place->eevdf, slice, place->load,
-                                       count[i]);
+            err = predict__replay_eevdf_create(&place->eevdf, slice,
+                                               place->load, count[i]);
     }
     return err;
 }
 
-int replay__threads_init(uint32_t **threads, replay_processors *all,
-                         const predict_scenario *s)
+int predict__replay_threads_init(uint32_t **threads, replay_processors *all,
+                                 const predict_scenario *s)
 {
     const predict_profile *p = s->profile;
     uint32_t *serving = calloc(p->node_count + 1, sizeof(*serving));

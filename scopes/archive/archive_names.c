@@ -60,7 +60,8 @@ static int names_grow(archive_names *names)
         realloc((void *)names->names, capacity * sizeof(names->names[0]));
 
     if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u streams", capacity);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for %u streams",
+                            capacity);
     names->names = more;
     names->capacity = capacity;
     return 0;
@@ -83,7 +84,8 @@ int scopes__archive_name_add(archive_names *names, const char *name,
         return err;
     copy = strdup(name);
     if (!copy)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the stream %s", name);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the stream %s",
+                            name);
     *slot_find(names, name) = names->count + 1; /* before the count grows */
     names->names[names->count] = copy;
     *number = names->count++;

@@ -194,8 +194,9 @@ int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
     int err;
 
     if (!*name || strlen(name) >= PASTSET_NAME_BYTES)
-        return pastset_fail(PASTSET_EINVAL, "%s: no stream can be called \"%s\"",
-                            w->file, name);
+        return pastset_fail(PASTSET_EINVAL,
+                            "%s: no stream can be called \"%s\"", w->file,
+                            name);
     err = tails_reserve(w);
     if (!err)
         err = scopes__archive_name_add(&w->names, name, number);

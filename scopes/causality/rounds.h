@@ -15,7 +15,8 @@
  * not certain is left out; events of different rounds are never mixed.
  *
  * Threads:   may be read by any once made.
- * Ownership: make gives, free takes back; topology and event table are borrowed. */
+ * Ownership: make gives, free takes back; topology and event table are
+ * borrowed. */
 #ifndef SCOPES_ROUNDS_H
 #define SCOPES_ROUNDS_H
 

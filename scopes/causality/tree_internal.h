@@ -16,7 +16,8 @@
  * and who came last is told by aligned clocks.
  *
  * Threads:   may be read by any once made.
- * Ownership: make gives, free takes back; topology and event table are borrowed. */
+ * Ownership: make gives, free takes back; topology and event table are
+ * borrowed. */
 #ifndef SCOPES_TREE_INTERNAL_H
 #define SCOPES_TREE_INTERNAL_H
 

@@ -133,12 +133,12 @@ static size_t problem_write(void *buffer, size_t capacity, const char *text,
     gather_part part = {.kind = SCOPES_RECORD_PROBLEM};
     gather_writer w;
 
-    gather__begin(&w, buffer, capacity, PATHS_NONE);
+    scopes__gather_begin(&w, buffer, capacity, PATHS_NONE);
     w.head.flags = flags;
     part.bytes = (uint32_t)strlen(text);
     if (part.bytes)
-        gather__add(&w, &part, "", text);
-    return gather__end(&w);
+        scopes__gather_add(&w, &part, "", text);
+    return scopes__gather_end(&w);
 }
 
 /* To the next gatherer, or to the consumer. */
@@ -148,9 +148,9 @@ static int pass_on(gatherer *g, void *message, size_t bytes, gather_head *head)
     int err;
 
     if (!g->out)
-        return gather__deliver(message, bytes, head, g->consumer->record,
-                               g->consumer->context);
-    err = gather__check(message, bytes, head);
+        return scopes__gather_deliver(message, bytes, head, g->consumer->record,
+                                      g->consumer->context);
+    err = scopes__gather_check(message, bytes, head);
     if (err)
         return err;
     sent = *head;

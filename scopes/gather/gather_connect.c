@@ -36,7 +36,7 @@ static int host_run(const scopes_gather_options *options, const end *which)
 
     plain.run = NULL; /* a place on the server's machine */
     if (!err)
-        err = gather__map_pair(&map, &plain, which->address);
+        err = scopes__gather_map_pair(&map, &plain, which->address);
     if (err)
         return err;
     start.map = gatherer.map = map;
@@ -57,7 +57,7 @@ int scopes_gather_serve(const scopes_gather_options *options,
                         const char *address, const uint8_t *key,
                         scopes_listening *listening, void *context)
 {
-    gather__run_set(options->run);
+    scopes__gather_run_set(options->run);
     return host_run(options, &(end){.address = address,
                                     .name = "server",
                                     .key = key,

@@ -74,21 +74,21 @@ typedef struct gather_writer {
     gather_head head; /* filled in by the caller but for bytes, records */
 } gather_writer;
 
-void gather__begin(gather_writer *w, void *data, size_t capacity,
-                   uint32_t host);
+void scopes__gather_begin(gather_writer *w, void *data, size_t capacity,
+                          uint32_t host);
 /* Room for the body of one more record with a name of this length. */
-size_t gather__capacity(const gather_writer *w, size_t name_bytes);
+size_t scopes__gather_capacity(const gather_writer *w, size_t name_bytes);
 /* Adds a record; `body` NULL: only its place, which is given back. NULL when
  * there is no room for it. */
-void *gather__add(gather_writer *w, const gather_part *part, const char *name,
-                  const void *body);
+void *scopes__gather_add(gather_writer *w, const gather_part *part,
+                         const char *name, const void *body);
 /* Gives the length. */
-size_t gather__end(gather_writer *w);
+size_t scopes__gather_end(gather_writer *w);
 
 /* --- reading one --- */
 
 /* Checks all of it. Errors: PASTSET_EPROTO. */
-int gather__check(const void *message, size_t bytes, gather_head *head);
+int scopes__gather_check(const void *message, size_t bytes, gather_head *head);
 
 typedef struct gather_reader {
     const unsigned char *at, *end;
@@ -96,14 +96,14 @@ typedef struct gather_reader {
 } gather_reader;
 
 /* Of a message that was checked. */
-void gather__read(gather_reader *r, const void *message, size_t bytes);
-bool gather__next(gather_reader *r, gather_part *part);
+void scopes__gather_read(gather_reader *r, const void *message, size_t bytes);
+bool scopes__gather_next(gather_reader *r, gather_part *part);
 
 /* Gives all records of a message, then its ledger. */
-int gather__deliver(const void *message, size_t bytes, gather_head *head,
-                    scopes_each_record *each, void *context);
+int scopes__gather_deliver(const void *message, size_t bytes, gather_head *head,
+                           scopes_each_record *each, void *context);
 
-static inline size_t gather__padded(size_t bytes)
+static inline size_t scopes__gather_padded(size_t bytes)
 {
     return (bytes + 3) & ~(size_t)3;
 }
@@ -111,19 +111,19 @@ static inline size_t gather__padded(size_t bytes)
 /* --- what wrappers share (wrappers/traces.c) --- */
 
 /* True for an operation that is to be answered with a message. */
-static inline bool gather__is_pull(const paths_operation *op)
+static inline bool scopes__gather_is_pull(const paths_operation *op)
 {
     return op->verb == PASTSET_READ_FIRST;
 }
 /* The largest message of the element to which a stage leads. */
-int gather__largest(paths_stage *stage, size_t *out);
+int scopes__gather_largest(paths_stage *stage, size_t *out);
 /* Takes what a record of kind META says; false: it is another, or damaged. */
-bool gather__meta_take(eventspace_meta *meta, const gather_part *part,
-                       const void *body);
+bool scopes__gather_meta_take(eventspace_meta *meta, const gather_part *part,
+                              const void *body);
 
 /* The run directory for leaves whose `traces` does not name it. */
-void gather__run_set(const char *directory);
-const char *gather__run_get(void);
+void scopes__gather_run_set(const char *directory);
+const char *scopes__gather_run_get(void);
 
 /* --- gather_sums.c: statistics, by collector and window --- */
 
@@ -137,23 +137,25 @@ typedef struct gather_sums {
     uint64_t from_ticks, to_ticks, window;
 } gather_sums;
 
-void gather__sums_init(gather_sums *s, uint64_t window_ns);
-void gather__sums_fini(gather_sums *s);
-void gather__sums_clear(gather_sums *s);
+void scopes__gather_sums_init(gather_sums *s, uint64_t window_ns);
+void scopes__gather_sums_fini(gather_sums *s);
+void scopes__gather_sums_clear(gather_sums *s);
 /* Errors: PASTSET_ENOMEM. */
-int gather__sums_tuples(gather_sums *s, const void *events, uint32_t count);
-int gather__sums_merge(gather_sums *s, const scopes_statistic *item);
+int scopes__gather_sums_tuples(gather_sums *s, const void *events,
+                               uint32_t count);
+int scopes__gather_sums_merge(gather_sums *s, const scopes_statistic *item);
 /* Takes the clock of a host from a record of kind META. */
-void gather__sums_clock(gather_sums *s, const eventspace_meta *meta);
+void scopes__gather_sums_clock(gather_sums *s, const eventspace_meta *meta);
 
 /* --- gather_map.c --- */
 
 /* The tree of two hosts: "server", with all leaves, and "scope". */
-int gather__map_pair(paths_map **out, const scopes_gather_options *options,
-                     const char *address);
+int scopes__gather_map_pair(paths_map **out,
+                            const scopes_gather_options *options,
+                            const char *address);
 
-extern const paths_wrapper_type gather__traces_type;
-extern const paths_wrapper_type gather__filter_type;
-extern const paths_wrapper_type gather__statistics_type;
+extern const paths_wrapper_type scopes__gather_traces_type;
+extern const paths_wrapper_type scopes__gather_filter_type;
+extern const paths_wrapper_type scopes__gather_statistics_type;
 
 #endif

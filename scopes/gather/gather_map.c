@@ -351,8 +351,9 @@ int scopes_gather_map(paths_map **out, const paths_map *app,
     return map_finish(&b, out);
 }
 
-int gather__map_pair(paths_map **out, const scopes_gather_options *options,
-                     const char *address)
+int scopes__gather_map_pair(paths_map **out,
+                            const scopes_gather_options *options,
+                            const char *address)
 {
     gather_build b = {.options = options};
     uint32_t server, client, thread, traces;

@@ -6,7 +6,8 @@
 
 /* --- making --- */
 
-void gather__begin(gather_writer *w, void *data, size_t capacity, uint32_t host)
+void scopes__gather_begin(gather_writer *w, void *data, size_t capacity,
+                          uint32_t host)
 {
     memset(w, 0, sizeof(*w));
     w->data = data;
@@ -17,16 +18,17 @@ void gather__begin(gather_writer *w, void *data, size_t capacity, uint32_t host)
     w->head.host = host;
 }
 
-size_t gather__capacity(const gather_writer *w, size_t name_bytes)
+size_t scopes__gather_capacity(const gather_writer *w, size_t name_bytes)
 {
-    size_t taken = w->used + sizeof(gather_part) + gather__padded(name_bytes);
+    size_t taken =
+        w->used + sizeof(gather_part) + scopes__gather_padded(name_bytes);
     return taken < w->capacity ? (w->capacity - taken) & ~(size_t)3 : 0;
 }
 
 /* Copies, and fills up with zeros to four bytes. */
 static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
 {
-    size_t padded = gather__padded(bytes);
+    size_t padded = scopes__gather_padded(bytes);
 
     memset(to + bytes, 0, padded - bytes);
     if (from && bytes)
@@ -34,13 +36,13 @@ static unsigned char *put(unsigned char *to, const void *from, size_t bytes)
     return to + padded;
 }
 
-void *gather__add(gather_writer *w, const gather_part *part, const char *name,
-                  const void *body)
+void *scopes__gather_add(gather_writer *w, const gather_part *part,
+                         const char *name, const void *body)
 {
     unsigned char *at = w->data + w->used;
     unsigned char *place;
-    size_t bytes = sizeof(*part) + gather__padded(part->name_bytes) +
-                   gather__padded(part->bytes);
+    size_t bytes = sizeof(*part) + scopes__gather_padded(part->name_bytes) +
+                   scopes__gather_padded(part->bytes);
 
     if (bytes > w->capacity - w->used)
         return NULL;
@@ -52,7 +54,7 @@ void *gather__add(gather_writer *w, const gather_part *part, const char *name,
     return place;
 }
 
-size_t gather__end(gather_writer *w)
+size_t scopes__gather_end(gather_writer *w)
 {
     w->head.bytes = (uint32_t)w->used;
     memcpy(w->data, &w->head, sizeof(w->head));
@@ -61,14 +63,14 @@ size_t gather__end(gather_writer *w)
 
 /* --- reading --- */
 
-void gather__read(gather_reader *r, const void *message, size_t bytes)
+void scopes__gather_read(gather_reader *r, const void *message, size_t bytes)
 {
     r->at = (const unsigned char *)message + sizeof(gather_head);
     r->end = (const unsigned char *)message + bytes;
     r->name = r->body = NULL;
 }
 
-bool gather__next(gather_reader *r, gather_part *part)
+bool scopes__gather_next(gather_reader *r, gather_part *part)
 {
     size_t left = (size_t)(r->end - r->at);
 
@@ -76,12 +78,13 @@ bool gather__next(gather_reader *r, gather_part *part)
         return false;
     memcpy(part, r->at, sizeof(*part));
     left -= sizeof(*part);
-    if (gather__padded(part->name_bytes) > left ||
-        gather__padded(part->bytes) > left - gather__padded(part->name_bytes))
+    if (scopes__gather_padded(part->name_bytes) > left ||
+        scopes__gather_padded(part->bytes) >
+            left - scopes__gather_padded(part->name_bytes))
         return false;
     r->name = r->at + sizeof(*part);
-    r->body = r->name + gather__padded(part->name_bytes);
-    r->at = r->body + gather__padded(part->bytes);
+    r->body = r->name + scopes__gather_padded(part->name_bytes);
+    r->at = r->body + scopes__gather_padded(part->bytes);
     return true;
 }
 
@@ -127,7 +130,7 @@ static bool part_holds(const gather_part *part, const unsigned char *name)
            !memchr(name, 0, part->name_bytes);
 }
 
-int gather__check(const void *message, size_t bytes, gather_head *head)
+int scopes__gather_check(const void *message, size_t bytes, gather_head *head)
 {
     gather_reader r;
     gather_part part;
@@ -144,8 +147,8 @@ int gather__check(const void *message, size_t bytes, gather_head *head)
                             GATHER_VERSION);
     if (head->bytes != bytes || (head->flags & ~GATHER_FLAGS))
         return pastset_fail(PASTSET_EPROTO, "a message whose head is wrong");
-    gather__read(&r, message, bytes);
-    while (gather__next(&r, &part)) {
+    scopes__gather_read(&r, message, bytes);
+    while (scopes__gather_next(&r, &part)) {
         if (!part_holds(&part, r.name))
             return pastset_fail(PASTSET_EPROTO,
                                 "record %u of a message is wrong (kind %u)",
@@ -173,18 +176,18 @@ static void record_of(scopes_record *out, const gather_head *head,
     out->bytes = part->bytes;
 }
 
-int gather__deliver(const void *message, size_t bytes, gather_head *head,
-                    scopes_each_record *each, void *context)
+int scopes__gather_deliver(const void *message, size_t bytes, gather_head *head,
+                           scopes_each_record *each, void *context)
 {
     scopes_record record = {0};
     gather_reader r;
     gather_part part;
-    int err = gather__check(message, bytes, head);
+    int err = scopes__gather_check(message, bytes, head);
 
     if (err)
         return err;
-    gather__read(&r, message, bytes);
-    while (!err && gather__next(&r, &part)) {
+    scopes__gather_read(&r, message, bytes);
+    while (!err && scopes__gather_next(&r, &part)) {
         record_of(&record, head, &part, &r);
         err = each(&record, context);
     }

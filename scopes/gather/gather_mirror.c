@@ -182,9 +182,10 @@ static int stream_end_take(mirror_host *h, const scopes_record *r)
     if (!stream)
         return no_memory();
     if (r->index < stream->next)
-        return pastset_fail(
-            PASTSET_EPROTO, "stream %s: it ends at %llu, before %llu", r->stream,
-            (unsigned long long)r->index, (unsigned long long)stream->next);
+        return pastset_fail(PASTSET_EPROTO,
+                            "stream %s: it ends at %llu, before %llu",
+                            r->stream, (unsigned long long)r->index,
+                            (unsigned long long)stream->next);
     h->ledger.missed += r->index - stream->next + r->span;
     stream->next = r->index;
     if (!h->archive)

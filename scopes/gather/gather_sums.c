@@ -9,14 +9,14 @@
 #include "eventspace/collect/ticks.h"
 #include "scopes/clocks/clock.h"
 
-void gather__sums_init(gather_sums *s, uint64_t window_ns)
+void scopes__gather_sums_init(gather_sums *s, uint64_t window_ns)
 {
     memset(s, 0, sizeof(*s));
     s->window_ns = window_ns ? window_ns : 1000000000;
     s->meta.tick_hz = eventspace_ticks_hz();
 }
 
-void gather__sums_fini(gather_sums *s)
+void scopes__gather_sums_fini(gather_sums *s)
 {
     free(s->items);
     free(s->table);
@@ -42,7 +42,7 @@ static uint32_t place_of(const gather_sums *s, uint32_t collector,
     return at;
 }
 
-void gather__sums_clear(gather_sums *s)
+void scopes__gather_sums_clear(gather_sums *s)
 {
     if (s->used > s->capacity / 8) {
         memset(s->table, 0, 2 * (size_t)s->capacity * sizeof(*s->table));
@@ -95,7 +95,7 @@ static scopes_statistic *sum_of(gather_sums *s, uint32_t collector,
 
 /* --- adding --- */
 
-void gather__sums_clock(gather_sums *s, const eventspace_meta *meta)
+void scopes__gather_sums_clock(gather_sums *s, const eventspace_meta *meta)
 {
     s->meta = *meta;
     s->from_ticks = s->to_ticks = 0;
@@ -124,7 +124,8 @@ static uint64_t window_of(gather_sums *s, uint64_t ticks)
     return s->window;
 }
 
-int gather__sums_tuples(gather_sums *s, const void *events, uint32_t count)
+int scopes__gather_sums_tuples(gather_sums *s, const void *events,
+                               uint32_t count)
 {
     const eventspace_trace *e = events;
     double hz = s->meta.tick_hz;
@@ -146,7 +147,7 @@ int gather__sums_tuples(gather_sums *s, const void *events, uint32_t count)
     return 0;
 }
 
-int gather__sums_merge(gather_sums *s, const scopes_statistic *item)
+int scopes__gather_sums_merge(gather_sums *s, const scopes_statistic *item)
 {
     scopes_statistic *sum;
 

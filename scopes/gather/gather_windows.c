@@ -80,7 +80,7 @@ void scopes_windows_destroy(scopes_windows *w)
     if (!w)
         return;
     for (uint32_t i = 0; i < w->host_count; i++)
-        gather__sums_fini(&w->hosts[i].sums);
+        scopes__gather_sums_fini(&w->hosts[i].sums);
     free(w->hosts);
     free(w->names);
     free(w);
@@ -100,7 +100,7 @@ static windows_host *host_of(scopes_windows *w, uint32_t host)
     w->hosts = hosts;
     for (; w->host_count <= host; w->host_count++) {
         memset(&hosts[w->host_count], 0, sizeof(*hosts));
-        gather__sums_init(&hosts[w->host_count].sums, w->window_ns);
+        scopes__gather_sums_init(&hosts[w->host_count].sums, w->window_ns);
     }
     return &hosts[host];
 }
@@ -112,7 +112,7 @@ static int statistics_take(windows_host *h, const scopes_record *r)
 
     for (uint32_t i = 0; i < r->count && !err; i++) {
         memcpy(&item, (const char *)r->body + i * sizeof(item), sizeof(item));
-        err = gather__sums_merge(&h->sums, &item);
+        err = scopes__gather_sums_merge(&h->sums, &item);
     }
     return err;
 }
@@ -134,10 +134,10 @@ int scopes_windows_record(const scopes_record *r, void *context)
     if (!h)
         return no_memory();
     before = h->sums.used;
-    if (gather__meta_take(&meta, &part, r->body))
-        gather__sums_clock(&h->sums, &meta);
+    if (scopes__gather_meta_take(&meta, &part, r->body))
+        scopes__gather_sums_clock(&h->sums, &meta);
     else if (r->kind == SCOPES_RECORD_TUPLES)
-        err = gather__sums_tuples(&h->sums, r->body, r->count);
+        err = scopes__gather_sums_tuples(&h->sums, r->body, r->count);
     else if (r->kind == SCOPES_RECORD_STATISTICS)
         err = statistics_take(h, r);
     else if (r->kind == SCOPES_RECORD_LEDGER) {
@@ -218,22 +218,22 @@ static int host_rows(scopes_table *table, const scopes_windows *w,
     scopes_statistic *found = calloc(h->sums.used + 1, sizeof(*found));
     int err = found ? 0 : no_memory();
 
-    gather__sums_init(&left, w->window_ns);
+    scopes__gather_sums_init(&left, w->window_ns);
     for (uint32_t i = 0; i < h->sums.used && !err; i++) {
         if (h->sums.items[i].window == window)
             found[count++] = h->sums.items[i];
         else
-            err = gather__sums_merge(&left, &h->sums.items[i]);
+            err = scopes__gather_sums_merge(&left, &h->sums.items[i]);
     }
     if (!err) {
-        gather__sums_clock(&left, &h->sums.meta);
-        gather__sums_fini(&h->sums);
+        scopes__gather_sums_clock(&left, &h->sums.meta);
+        scopes__gather_sums_fini(&h->sums);
         h->sums = left;
         qsort(found, count, sizeof(*found), by_collector);
         for (uint32_t i = 0; i < count; i++)
             row_add(table, w, (uint32_t)(h - w->hosts), &found[i]);
     } else {
-        gather__sums_fini(&left);
+        scopes__gather_sums_fini(&left);
     }
     free(found);
     return err;

@@ -6,8 +6,8 @@
  * run that goes on, or an archive, is loaded), so for large runs a window or
  * the collectors that a view needs are asked for.
  *
- * Threads:   an event table that is loaded may be read by any number of threads.
- * Ownership: load gives, free takes back. */
+ * Threads:   an event table that is loaded may be read by any number of
+ * threads. Ownership: load gives, free takes back. */
 #ifndef SCOPES_EVENT_TABLE_H
 #define SCOPES_EVENT_TABLE_H
 

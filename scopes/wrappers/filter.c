@@ -188,7 +188,7 @@ static paths_map *app_map(paths_stage *stage)
         node = &map->nodes[map->edges[node->out[0]].to];
         run = paths_node_get(node, "run");
     }
-    run = run ? run : gather__run_get();
+    run = run ? run : scopes__gather_run_get();
     if (run && (size_t)snprintf(name, sizeof(name), "%s/pathmap.dot", run) <
                    sizeof(name))
         paths_map_read(&app, name);
@@ -273,21 +273,22 @@ static size_t message_filter(filter *f, unsigned char *message, size_t bytes,
     gather_reader r;
     gather_part part;
 
-    gather__read(&r, message, bytes);
-    while (gather__next(&r, &part)) {
-        size_t name = gather__padded(part.name_bytes);
+    scopes__gather_read(&r, message, bytes);
+    while (scopes__gather_next(&r, &part)) {
+        size_t name = scopes__gather_padded(part.name_bytes);
         /* Part of the message, which is writable. */
         unsigned char *body = message + (r.body - message);
-        gather__meta_take(&f->meta, &part, body);
+        scopes__gather_meta_take(&f->meta, &part, body);
         if (part.kind == SCOPES_RECORD_TUPLES) {
             part.count =
                 compact(f, (eventspace_trace *)(void *)body, part.count);
             part.bytes = part.count * (uint32_t)sizeof(eventspace_trace);
         }
         memmove(to + sizeof(part), r.name, name);
-        memmove(to + sizeof(part) + name, body, gather__padded(part.bytes));
+        memmove(to + sizeof(part) + name, body,
+                scopes__gather_padded(part.bytes));
         memcpy(to, &part, sizeof(part));
-        to += sizeof(part) + name + gather__padded(part.bytes);
+        to += sizeof(part) + name + scopes__gather_padded(part.bytes);
     }
     head->bytes = (uint32_t)(to - message);
     memcpy(message, head, sizeof(*head));
@@ -297,7 +298,7 @@ static size_t message_filter(filter *f, unsigned char *message, size_t bytes,
 static int filter_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     (void)stage;
-    *note = gather__is_pull(op);
+    *note = scopes__gather_is_pull(op);
     return PATHS_PASS;
 }
 
@@ -311,7 +312,7 @@ static int filter_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 
     if (!*note || op->status || !op->tuple)
         return PATHS_PASS;
-    err = gather__check(op->tuple, op->bytes, &head);
+    err = scopes__gather_check(op->tuple, op->bytes, &head);
     if (err)
         return err;
     op->bytes = message_filter(f, op->tuple, op->bytes, &head);
@@ -332,7 +333,7 @@ static void filter_check(const paths_map *map, const paths_map_node *node,
 static const char *const filter_attributes[] = {"collectors", "threads",
                                                 "verbs", "least", NULL};
 
-const paths_wrapper_type gather__filter_type = {
+const paths_wrapper_type scopes__gather_filter_type = {
     .name = "filter",
     .state_bytes = sizeof(filter),
     .attributes = filter_attributes,

@@ -4,8 +4,8 @@
 #include "eventspace/register.h"
 #include "scopes/gather/gather_internal.h"
 
-bool gather__meta_take(eventspace_meta *meta, const gather_part *part,
-                       const void *body)
+bool scopes__gather_meta_take(eventspace_meta *meta, const gather_part *part,
+                              const void *body)
 {
     eventspace_meta taken;
 
@@ -20,7 +20,8 @@ bool gather__meta_take(eventspace_meta *meta, const gather_part *part,
 int scopes_register(void)
 {
     static const paths_wrapper_type *const types[] = {
-        &gather__traces_type, &gather__filter_type, &gather__statistics_type};
+        &scopes__gather_traces_type, &scopes__gather_filter_type,
+        &scopes__gather_statistics_type};
     int err = eventspace_register();
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]) && !err; i++)

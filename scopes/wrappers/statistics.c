@@ -54,7 +54,7 @@ static statistics_host *host_of(statistics *s, uint32_t host)
     s->hosts = hosts;
     for (; s->host_count <= host; s->host_count++) {
         memset(&hosts[s->host_count], 0, sizeof(*hosts));
-        gather__sums_init(&hosts[s->host_count].kept, s->window_ns);
+        scopes__gather_sums_init(&hosts[s->host_count].kept, s->window_ns);
     }
     return &hosts[host];
 }
@@ -64,8 +64,8 @@ static int sums_move(gather_sums *to, gather_sums *from)
     int err = 0;
 
     for (uint32_t i = 0; i < from->used && !err; i++)
-        err = gather__sums_merge(to, &from->items[i]);
-    gather__sums_clear(from);
+        err = scopes__gather_sums_merge(to, &from->items[i]);
+    scopes__gather_sums_clear(from);
     return err;
 }
 
@@ -79,9 +79,9 @@ static bool sums_put(gather_sums *sums, gather_writer *w)
 
     if (!sums->used)
         return true;
-    if (!gather__add(w, &part, "", sums->items))
+    if (!scopes__gather_add(w, &part, "", sums->items))
         return false;
-    gather__sums_clear(sums);
+    scopes__gather_sums_clear(sums);
     return true;
 }
 
@@ -95,14 +95,14 @@ static int message_add(statistics *s, statistics_host *host,
     int err = 0;
 
     *tuples = 0;
-    gather__read(&r, op->tuple, op->bytes);
-    while (!err && gather__next(&r, &part)) {
-        if (gather__meta_take(&meta, &part, r.body))
-            gather__sums_clock(&host->kept, &meta);
+    scopes__gather_read(&r, op->tuple, op->bytes);
+    while (!err && scopes__gather_next(&r, &part)) {
+        if (scopes__gather_meta_take(&meta, &part, r.body))
+            scopes__gather_sums_clock(&host->kept, &meta);
         if (part.kind != SCOPES_RECORD_TUPLES)
             continue;
-        gather__sums_clock(&s->now, &host->kept.meta);
-        err = gather__sums_tuples(&s->now, r.body, part.count);
+        scopes__gather_sums_clock(&s->now, &host->kept.meta);
+        err = scopes__gather_sums_tuples(&s->now, r.body, part.count);
         *tuples += part.bytes;
     }
     return err;
@@ -114,13 +114,13 @@ static void message_copy(gather_writer *w, const paths_operation *op)
     gather_reader r;
     gather_part part;
 
-    gather__read(&r, op->tuple, op->bytes);
-    while (gather__next(&r, &part)) {
+    scopes__gather_read(&r, op->tuple, op->bytes);
+    while (scopes__gather_next(&r, &part)) {
         if (part.kind == SCOPES_RECORD_TUPLES) {
             part.kind = SCOPES_RECORD_COUNTED;
             part.bytes = 0;
         }
-        gather__add(w, &part, (const char *)r.name, r.body);
+        scopes__gather_add(w, &part, (const char *)r.name, r.body);
     }
 }
 
@@ -148,7 +148,7 @@ static int message_reduce(statistics *s, paths_operation *op)
     gather_head head;
     statistics_host *host;
     size_t tuples;
-    int err = gather__check(op->tuple, op->bytes, &head);
+    int err = scopes__gather_check(op->tuple, op->bytes, &head);
 
     if (err || head.host == PATHS_NONE)
         return err;
@@ -157,10 +157,10 @@ static int message_reduce(statistics *s, paths_operation *op)
         return no_memory();
     err = message_add(s, host, op, &tuples);
     if (!err && s->now.used * sizeof(scopes_statistic) > tuples) {
-        gather__sums_clear(&s->now);
+        scopes__gather_sums_clear(&s->now);
         return 0; /* as it is */
     }
-    gather__begin(&w, s->scratch, s->largest, head.host);
+    scopes__gather_begin(&w, s->scratch, s->largest, head.host);
     head.records = 0;
     w.head = head;
     if (!err) {
@@ -169,7 +169,7 @@ static int message_reduce(statistics *s, paths_operation *op)
     }
     if (err)
         return err;
-    op->bytes = gather__end(&w);
+    op->bytes = scopes__gather_end(&w);
     memcpy(op->tuple, s->scratch, op->bytes);
     return 0;
 }
@@ -178,7 +178,7 @@ static int statistics_down(paths_stage *stage, paths_operation *op,
                            uint64_t *note)
 {
     (void)stage;
-    *note = gather__is_pull(op);
+    *note = scopes__gather_is_pull(op);
     return PATHS_PASS;
 }
 
@@ -200,9 +200,9 @@ static void statistics_fini(paths_stage *stage)
     statistics *s = paths_stage_state(stage);
 
     for (uint32_t i = 0; i < s->host_count; i++)
-        gather__sums_fini(&s->hosts[i].kept);
+        scopes__gather_sums_fini(&s->hosts[i].kept);
     free(s->hosts);
-    gather__sums_fini(&s->now);
+    scopes__gather_sums_fini(&s->now);
     free(s->scratch);
 }
 
@@ -214,10 +214,10 @@ static int statistics_init(paths_stage *stage)
                             "window", 1000000000, &s->window_ns);
 
     if (!err)
-        err = gather__largest(stage, &s->largest);
+        err = scopes__gather_largest(stage, &s->largest);
     if (err)
         return err;
-    gather__sums_init(&s->now, s->window_ns);
+    scopes__gather_sums_init(&s->now, s->window_ns);
     s->kept_max = (uint32_t)(s->largest / 8 / sizeof(scopes_statistic));
     s->scratch = malloc(s->largest);
     return s->scratch ? 0 : no_memory();
@@ -236,7 +236,7 @@ static void statistics_check(const paths_map *map, const paths_map_node *node,
 
 static const char *const statistics_attributes[] = {"window", NULL};
 
-const paths_wrapper_type gather__statistics_type = {
+const paths_wrapper_type scopes__gather_statistics_type = {
     .name = "statistics",
     .state_bytes = sizeof(statistics),
     .attributes = statistics_attributes,

@@ -66,18 +66,18 @@ typedef struct traces {
 
 static char *default_run;
 
-void gather__run_set(const char *directory)
+void scopes__gather_run_set(const char *directory)
 {
     free(default_run);
     default_run = directory ? strdup(directory) : NULL;
 }
 
-const char *gather__run_get(void)
+const char *scopes__gather_run_get(void)
 {
     return default_run;
 }
 
-int gather__largest(paths_stage *stage, size_t *out)
+int scopes__gather_largest(paths_stage *stage, size_t *out)
 {
     const paths_map *map = paths_stage_map(stage);
     const paths_map_node *node = paths_stage_node(stage);
@@ -137,7 +137,7 @@ static size_t tuples_put(gather_writer *w, const char *stream, uint64_t index,
                          const eventspace_trace *events, size_t count)
 {
     size_t name = strlen(stream);
-    size_t fit = gather__capacity(w, name) / sizeof(*events);
+    size_t fit = scopes__gather_capacity(w, name) / sizeof(*events);
     gather_part part = {.kind = SCOPES_RECORD_TUPLES,
                         .name_bytes = (uint16_t)name,
                         .index = index};
@@ -148,7 +148,7 @@ static size_t tuples_put(gather_writer *w, const char *stream, uint64_t index,
         return 0;
     part.span = part.count = (uint32_t)fit;
     part.bytes = (uint32_t)(fit * sizeof(*events));
-    gather__add(w, &part, stream, events);
+    scopes__gather_add(w, &part, stream, events);
     return fit;
 }
 
@@ -229,7 +229,7 @@ static void meta_put(traces *t, traces_host *h, gather_writer *w)
     if (!bytes || bytes > EVENTSPACE_META_MAX_BYTES ||
         bytes > w->capacity / 4 ||
         (bytes == h->meta_bytes && memcmp(data, h->meta, bytes) == 0) ||
-        !gather__add(w, &part, "", data)) {
+        !scopes__gather_add(w, &part, "", data)) {
         free(data);
         return;
     }
@@ -253,7 +253,7 @@ static int map_text(traces *t)
 static int map_put(traces *t, gather_writer *w)
 {
     gather_part part = {.kind = SCOPES_RECORD_MAP};
-    size_t capacity = gather__capacity(w, 0);
+    size_t capacity = scopes__gather_capacity(w, 0);
     int err = t->map ? 0 : map_text(t);
 
     if (err)
@@ -263,7 +263,7 @@ static int map_put(traces *t, gather_writer *w)
     part.bytes = (uint32_t)(t->map_bytes - t->map_sent < capacity
                                 ? t->map_bytes - t->map_sent
                                 : capacity);
-    gather__add(w, &part, "", t->map + t->map_sent);
+    scopes__gather_add(w, &part, "", t->map + t->map_sent);
     t->map_sent += part.bytes;
     if (t->map_sent == t->map_bytes)
         t->gives_map = false;
@@ -285,7 +285,7 @@ static void unread_put(traces *t, traces_host *h, gather_writer *w)
              *shown->problem ? shown->problem
                              : "it has no space file, only an archive");
     part.bytes = (uint32_t)strlen(text);
-    gather__add(w, &part, "", text);
+    scopes__gather_add(w, &part, "", text);
 }
 
 /* How much each stream has had. False: there is more to tell than fits. */
@@ -306,7 +306,7 @@ static bool stream_ends_put(traces *t, traces_host *h, gather_writer *w)
         part.name_bytes = (uint16_t)strlen(pastset_element_name(stream));
         part.index = ledger.written;
         part.span = ledger.refused;
-        if (!gather__add(w, &part, pastset_element_name(stream), NULL))
+        if (!scopes__gather_add(w, &part, pastset_element_name(stream), NULL))
             return false;
     }
     return true;
@@ -515,7 +515,7 @@ static int message_make(traces *t, gather_writer *w)
 static int traces_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     (void)stage;
-    *note = gather__is_pull(op);
+    *note = scopes__gather_is_pull(op);
     return PATHS_PASS;
 }
 
@@ -528,9 +528,9 @@ static int traces_up(paths_stage *stage, paths_operation *op, uint64_t *note)
     if (!*note || op->status || !op->tuple)
         return PATHS_PASS;
     pthread_mutex_lock(&t->lock);
-    gather__begin(&w, op->tuple, op->bytes, PATHS_NONE);
+    scopes__gather_begin(&w, op->tuple, op->bytes, PATHS_NONE);
     err = message_make(t, &w);
-    op->bytes = gather__end(&w);
+    op->bytes = scopes__gather_end(&w);
     pthread_mutex_unlock(&t->lock);
     return err ? err : PATHS_PASS;
 }
@@ -552,7 +552,7 @@ static int throttle_read(paths_stage *stage, scopes_throttle *throttle)
     if (!err)
         err = paths_node_number(map, node, "lag", 0, &throttle->lag);
     if (!err)
-        err = gather__largest(stage, &largest);
+        err = scopes__gather_largest(stage, &largest);
     if (err)
         return err;
     throttle->interval_ms = (uint32_t)(interval_ns / 1000000);
@@ -657,7 +657,7 @@ static void traces_check(const paths_map *map, const paths_map_node *node,
 static const char *const traces_attributes[] = {
     "run", "host", "interval", "batch", "share", "lag", "map", NULL};
 
-const paths_wrapper_type gather__traces_type = {
+const paths_wrapper_type scopes__gather_traces_type = {
     .name = "traces",
     .state_bytes = sizeof(traces),
     .attributes = traces_attributes,

@@ -365,8 +365,8 @@ static int write_late(paths_thread *self, void *argument)
     expect_status(paths_open(&path, self, "traces"), 0);
     expect(write(joined[1], "", 1) == 1);
     expect(read(stopped[0], tuple, 1) == 1);
-    gather__begin(&message, tuple, sizeof(tuple), PATHS_NONE);
-    expect_status(paths_write(path, tuple, gather__end(&message)), 0);
+    scopes__gather_begin(&message, tuple, sizeof(tuple), PATHS_NONE);
+    expect_status(paths_write(path, tuple, scopes__gather_end(&message)), 0);
     return 0;
 }
 

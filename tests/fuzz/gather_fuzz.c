@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     w.begin = copy;
     w.end = copy + size;
-    err = gather__deliver(copy, size, &head, take, &w);
+    err = scopes__gather_deliver(copy, size, &head, take, &w);
     if (err && !pastset_error()[0])
         abort();
     for (table = NULL; !scopes_windows_take(w.windows, true, &table) && table;)

@@ -140,7 +140,7 @@ static int connection_make(paths_host *host, connection_state state,
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
          "there are sockets");
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    must(connection_open(out, host, ends[0], state) == 0,
+    must(paths__connection_open(out, host, ends[0], state) == 0,
          "a connection can be opened");
     if (state == CONNECTION_GREETING)
         host->unauthenticated++;

@@ -28,7 +28,7 @@ static const char *const names[] = {"h0", "a-b", "b-h0", "a"};
 
 static int parse(experiment_conditions *out, const char *text)
 {
-    return experiment__conditions_parse(out, text, names, 4);
+    return measure__experiment_conditions_parse(out, text, names, 4);
 }
 
 Test(experiment, conditions_tell_nodes_from_links)
@@ -44,11 +44,11 @@ Test(experiment, conditions_tell_nodes_from_links)
     cr_assert(!predict_condition_of_node(&c.items[1].is, 0));
     cr_assert_eq(c.items[1].is.wire.bandwidth, 1.25e6);
     cr_assert(predict_condition_of_node(&c.items[2].is, 1));
-    experiment__conditions_clear(&c);
+    measure__experiment_conditions_clear(&c);
     check_status(parse(&c, "h0-a-b=8kbit\th0=load:1000\n"), 0);
     cr_assert_eq(c.count, 2);
     cr_assert(predict_condition_of_link(&c.items[0].is, 1, 0));
-    experiment__conditions_clear(&c);
+    measure__experiment_conditions_clear(&c);
 }
 
 Test(experiment, conditions_that_cannot_be_made_are_refused)
@@ -123,7 +123,7 @@ static void check_sum(const uint64_t *sizes, size_t count)
 {
     measure_link link = bucket();
     predict_profile *p = sends(sizes, count);
-    predict_wire w = experiment__wire_fit(&link, p);
+    predict_wire w = measure__experiment_wire_fit(&link, p);
     double sum = 0, want = 0;
     cr_assert(w.latency_s >= 0 && w.bandwidth > 0);
     for (size_t i = 0; i < count; i++) {
@@ -152,7 +152,7 @@ Test(experiment, a_link_that_is_a_line_is_found_again)
     for (uint64_t size = 1; size <= 65536; size *= 2)
         link.sizes[link.size_count++] = (measure_link_size){
             .bytes = size, .median_s = 400e-6 + (double)size / 8.75e6};
-    w = experiment__wire_fit(&link, p);
+    w = measure__experiment_wire_fit(&link, p);
     cr_assert_float_eq(w.latency_s, 400e-6, 1e-10);
     cr_assert_float_eq(w.bandwidth, 8.75e6, 1);
     predict_profile_free(p);
@@ -182,7 +182,7 @@ Test(experiment, links_are_not_measured_where_nothing_is_sent)
     s->node_count = 2;
     s->processors = &processor;
     s->processor_count = 1;
-    check_status(experiment__wires_measure(s), 0);
+    check_status(measure__experiment_wires_measure(s), 0);
     cr_assert_eq(calls, 0);
     free(e.wires);
     predict_profile_free(e.profile);
@@ -218,15 +218,15 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
     o.map = scratch_write("two.dot", map_text);
     s->options = &o;
     s->result = &result;
-    check_status(experiment__setup_begin(s), 0);
+    check_status(measure__experiment_setup_begin(s), 0);
     for (int i = 0; i < 3; i++) {
         char file[EXPERIMENT_PATH];
         paths_map *map = NULL;
         uint32_t delay, nodes[8];
-        check_status(experiment__map_write(s, "a",
-                                           i ? &s->conditions[i - 1] : NULL,
-                                           i == 1, file),
-                     0);
+        check_status(
+            measure__experiment_map_write(
+                s, "a", i ? &s->conditions[i - 1] : NULL, i == 1, file),
+            0);
         check_status(paths_map_read(&map, file), 0);
         check_status(paths_map_check(map, &(paths_diagnostics){0}), 0);
         delay = paths_map_find_node(map, "p.experiment");
@@ -241,7 +241,7 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
             paths_attributes_get(&map->hosts[0].attributes, "affinity"));
         paths_map_destroy(map);
     }
-    experiment__setup_end(s);
+    measure__experiment_setup_end(s);
     for (size_t i = 0; i < result.case_count; i++) {
         free(result.cases[i].text);
         free(result.cases[i].times_s);
@@ -326,8 +326,8 @@ Test(experiment, predictions_find_nodes_by_their_names)
     s->nodes = nodes;
     s->node_count = 3;
     s->conditions = conditions;
-    check_status(experiment__parse_cases(s), 0);
-    check_status(experiment__predict(s), 0);
+    check_status(measure__experiment_parse_cases(s), 0);
+    check_status(measure__experiment_predict(s), 0);
     cr_assert_eq(best_s(&cases[1]), told_s(e.profile, "n2=load:1,law:credit",
                                            NULL, "n1-n2=240kB,2ms"));
     cr_assert_eq(best_s(&cases[2]),
@@ -336,10 +336,10 @@ Test(experiment, predictions_find_nodes_by_their_names)
     cr_assert_lt(best_s(&cases[2]), told_s(e.profile, "*=load:2", NULL, NULL));
     e.case_count = 4;
     cases[3].text = idle;
-    check_status(experiment__predict(s), PASTSET_ENOENT);
+    check_status(measure__experiment_predict(s), PASTSET_ENOENT);
     check_error("x=load:1: the profile has no such node");
     for (int i = 0; i < 3; i++)
-        experiment__conditions_clear(&conditions[i]);
+        measure__experiment_conditions_clear(&conditions[i]);
     predict_profile_free(e.profile);
     free(s);
 }

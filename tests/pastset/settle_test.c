@@ -17,8 +17,8 @@ TestSuite(settle, .timeout = 120);
 #define KEPT 1000u /* capacity of what fits and of what does not */
 
 static pastset_element *stream(pastset_space *space, const char *name,
-                             const char *text, pastset_policy policy,
-                             uint64_t capacity, bool single_writer)
+                               const char *text, pastset_policy policy,
+                               uint64_t capacity, bool single_writer)
 {
     pastset_type type = type_make(text);
     pastset_element_options options = {.name = name,

@@ -37,15 +37,15 @@ static size_t message_make(unsigned char *buffer)
     gather_part text = {.kind = SCOPES_RECORD_PROBLEM, .bytes = 3};
     gather_writer w;
 
-    gather__begin(&w, buffer, CAPACITY, 2);
+    scopes__gather_begin(&w, buffer, CAPACITY, 2);
     w.head.made = 13;
     w.head.seen = 3;
     w.head.flags = GATHER_ENDED;
-    cr_assert_not_null(gather__add(&w, &tuples, "lane1", events));
-    cr_assert_not_null(gather__add(&w, &end, "x", NULL));
-    cr_assert_not_null(gather__add(&w, &statistics, "", sums));
-    cr_assert_not_null(gather__add(&w, &text, "", "bad"));
-    return gather__end(&w);
+    cr_assert_not_null(scopes__gather_add(&w, &tuples, "lane1", events));
+    cr_assert_not_null(scopes__gather_add(&w, &end, "x", NULL));
+    cr_assert_not_null(scopes__gather_add(&w, &statistics, "", sums));
+    cr_assert_not_null(scopes__gather_add(&w, &text, "", "bad"));
+    return scopes__gather_end(&w);
 }
 
 typedef struct seen {
@@ -69,7 +69,7 @@ Test(gather_message, gives_what_was_put_into_it)
     gather_head head;
     size_t bytes = message_make(buffer);
 
-    check_status(gather__deliver(buffer, bytes, &head, see, &s), 0);
+    check_status(scopes__gather_deliver(buffer, bytes, &head, see, &s), 0);
     cr_assert_eq(s.count, 5);
     cr_expect_eq(s.records[0].kind, SCOPES_RECORD_TUPLES);
     cr_expect_str_eq(s.records[0].stream, "lane1");
@@ -97,11 +97,12 @@ Test(gather_message, that_was_cut_short_is_refused_at_every_length)
     for (size_t cut = 0; cut < bytes; cut++) {
         unsigned char *part = malloc(cut + 1); /* its end is watched */
         memcpy(part, whole, cut);
-        check_status(gather__check(part, cut, &head), PASTSET_EPROTO);
+        check_status(scopes__gather_check(part, cut, &head), PASTSET_EPROTO);
         if (cut >= sizeof(head)) { /* also when its head says that length */
             uint32_t length = (uint32_t)cut;
             memcpy(part + offsetof(gather_head, bytes), &length, 4);
-            check_status(gather__check(part, cut, &head), PASTSET_EPROTO);
+            check_status(scopes__gather_check(part, cut, &head),
+                         PASTSET_EPROTO);
         }
         free(part);
     }
@@ -121,7 +122,7 @@ Test(gather_message, with_a_changed_byte_is_never_read_beyond_its_end)
             gather_head head;
             memcpy(copy, whole, bytes);
             copy[at] ^= (unsigned char)(1 << bit);
-            refused += gather__deliver(copy, bytes, &head, see, &s) != 0;
+            refused += scopes__gather_deliver(copy, bytes, &head, see, &s) != 0;
             for (int i = 0; i < s.count; i++) {
                 const unsigned char *body = s.records[i].body;
                 cr_assert(!body || (body >= copy && body <= copy + bytes &&
@@ -140,12 +141,12 @@ Test(gather_message, takes_no_record_that_does_not_fit)
     gather_part part = {.kind = SCOPES_RECORD_PROBLEM, .bytes = 161};
     gather_writer w;
 
-    gather__begin(&w, buffer, sizeof(buffer), 0);
-    cr_expect_eq(gather__capacity(&w, 0), 160);
-    cr_expect_null(gather__add(&w, &part, "", NULL));
+    scopes__gather_begin(&w, buffer, sizeof(buffer), 0);
+    cr_expect_eq(scopes__gather_capacity(&w, 0), 160);
+    cr_expect_null(scopes__gather_add(&w, &part, "", NULL));
     part.bytes = 160;
-    cr_expect_not_null(gather__add(&w, &part, "", NULL));
-    cr_expect_eq(gather__end(&w), 256);
+    cr_expect_not_null(scopes__gather_add(&w, &part, "", NULL));
+    cr_expect_eq(scopes__gather_end(&w), 256);
 }
 
 /* --- sums --- */
@@ -155,7 +156,7 @@ Test(gather_message, sums_of_many_windows_are_kept_apart_and_found_again)
     gather_sums s;
     uint64_t count = 0;
 
-    gather__sums_init(&s, 1000);
+    scopes__gather_sums_init(&s, 1000);
     for (int turn = 0; turn < 2; turn++) {
         for (uint32_t i = 0; i < 5000; i++) {
             scopes_statistic one = {.collector = i % 50,
@@ -164,7 +165,7 @@ Test(gather_message, sums_of_many_windows_are_kept_apart_and_found_again)
                                     .total_ns = i,
                                     .min_ns = i,
                                     .max_ns = i};
-            check_status(gather__sums_merge(&s, &one), 0);
+            check_status(scopes__gather_sums_merge(&s, &one), 0);
         }
     }
     cr_assert_eq(s.used, 5000);
@@ -177,16 +178,16 @@ Test(gather_message, sums_of_many_windows_are_kept_apart_and_found_again)
         count += s.items[i].count;
     }
     cr_expect_eq(count, 10000);
-    gather__sums_clear(&s);
+    scopes__gather_sums_clear(&s);
     scopes_statistic one = {.collector = 3, .count = 1};
-    check_status(gather__sums_merge(&s, &one), 0);
+    check_status(scopes__gather_sums_merge(&s, &one), 0);
     cr_expect_eq(s.used, 1);
     cr_expect_eq(s.items[0].count, 1);
-    gather__sums_clear(&s); /* few of many: one by one */
-    check_status(gather__sums_merge(&s, &one), 0);
+    scopes__gather_sums_clear(&s); /* few of many: one by one */
+    check_status(scopes__gather_sums_merge(&s, &one), 0);
     cr_expect_eq(s.used, 1);
     cr_expect_eq(s.items[0].count, 1);
-    gather__sums_fini(&s);
+    scopes__gather_sums_fini(&s);
 }
 
 Test(gather_message, sums_divide_time_at_the_edges_of_windows)
@@ -205,16 +206,16 @@ Test(gather_message, sums_divide_time_at_the_edges_of_windows)
     const uint64_t totals[] = {10, 50, 0, 99};
     gather_sums s;
 
-    gather__sums_init(&s, 1000);
-    gather__sums_clock(&s, &meta);
-    check_status(gather__sums_tuples(&s, events, 5), 0);
+    scopes__gather_sums_init(&s, 1000);
+    scopes__gather_sums_clock(&s, &meta);
+    check_status(scopes__gather_sums_tuples(&s, events, 5), 0);
     cr_assert_eq(s.used, 4);
     for (uint32_t i = 0; i < 4; i++) {
         cr_expect_eq(s.items[i].window, windows[i]);
         cr_expect_eq(s.items[i].count, counts[i]);
         cr_expect_eq(s.items[i].total_ns, totals[i]);
     }
-    gather__sums_fini(&s);
+    scopes__gather_sums_fini(&s);
 }
 
 static scopes_record record_of(scopes_record_kind kind, uint32_t host,

@@ -41,8 +41,8 @@ static int write_one(paths_thread *self, void *argument)
 
     (void)argument;
     expect_status(paths_open(&path, self, "traces"), 0);
-    gather__begin(&message, tuple, sizeof(tuple), 1);
-    return paths_write(path, tuple, gather__end(&message));
+    scopes__gather_begin(&message, tuple, sizeof(tuple), 1);
+    return paths_write(path, tuple, scopes__gather_end(&message));
 }
 
 /* A mirror that cannot be written, say: it would be taken for a whole one. */

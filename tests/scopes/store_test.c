@@ -68,8 +68,8 @@ static void check_sorts(size_t count, size_t streams, uint32_t late)
     check_status(scopes__sort(stack.events, count, &spare), 0);
     for (size_t i = 0; i < count; i++)
         cr_assert_eq(memcmp(&stack.events[i], &want[i], sizeof(*want)), 0,
-                     "%zu of %zu (%zu streams, up to %u late) is another one", i,
-                     count, streams, late);
+                     "%zu of %zu (%zu streams, up to %u late) is another one",
+                     i, count, streams, late);
     scopes__stack_fini(&stack);
     scopes__stack_fini(&spare);
     free(want);

@@ -91,7 +91,7 @@ static int run_command(const command *found, int argc, char **argv)
     return code;
 }
 
-int command_dispatch(const command *commands, int argc, char **argv)
+int cli_dispatch(const command *commands, int argc, char **argv)
 {
     if (argc < 2) {
         tell_commands(commands, argv[0], stderr);
@@ -112,7 +112,7 @@ int command_dispatch(const command *commands, int argc, char **argv)
 
 /* --- arguments --- */
 
-void command_catch(const struct sigaction *action)
+void cli_catch(const struct sigaction *action)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction before;
@@ -124,14 +124,14 @@ void command_catch(const struct sigaction *action)
     }
 }
 
-void command_take(const char **place, char *argument, struct argp_state *state)
+void cli_take(const char **place, char *argument, struct argp_state *state)
 {
     if (*place)
         argp_error(state, "one argument too many: '%s'", argument);
     *place = argument;
 }
 
-viewer_format command_format(const char *text, struct argp_state *state)
+viewer_format cli_format(const char *text, struct argp_state *state)
 {
     if (strcmp(text, "csv") == 0)
         return VIEWER_CSV;
@@ -142,8 +142,8 @@ viewer_format command_format(const char *text, struct argp_state *state)
     return VIEWER_TABLE;
 }
 
-uint64_t command_number(const char *text, uint64_t min, uint64_t max,
-                        struct argp_state *state)
+uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
+                    struct argp_state *state)
 {
     char *end;
     errno = 0;
@@ -177,7 +177,7 @@ static const char *socket_input(void)
     return name;
 }
 
-const char *command_input(const char *file)
+const char *cli_input(const char *file)
 {
     struct stat status;
 
@@ -190,17 +190,17 @@ const char *command_input(const char *file)
 
 /* --- maps --- */
 
-paths_map *command_read_map(const char *file)
+paths_map *cli_read_map(const char *file)
 {
     paths_map *map;
-    if (paths_map_read(&map, command_input(file))) {
-        command_fail();
+    if (paths_map_read(&map, cli_input(file))) {
+        cli_fail();
         return NULL;
     }
     return map;
 }
 
-int command_check_map(const paths_map *map, FILE *diagnostics)
+int cli_check_map(const paths_map *map, FILE *diagnostics)
 {
     paths_diagnostics all = {0};
     int err = paths_map_check(map, &all);
@@ -210,12 +210,12 @@ int command_check_map(const paths_map *map, FILE *diagnostics)
                 *c->node ? ": " : "", c->text);
     }
     if (err && all.count == 0)
-        command_fail();
+        cli_fail();
     paths_diagnostics_clear(&all);
     return err;
 }
 
-int command_write_map(const paths_map *map, const char *file)
+int cli_write_map(const paths_map *map, const char *file)
 {
     if (file && strcmp(file, "-") != 0)
         return paths_map_save(map, file);
@@ -224,20 +224,20 @@ int command_write_map(const paths_map *map, const char *file)
 
 /* --- ends --- */
 
-int command_fail(void)
+int cli_fail(void)
 {
     fprintf(stderr, "eventspace: %s\n", pastset_error());
     return COMMAND_FAILED;
 }
 
-int command_end_output(int err)
+int cli_end_output(int err)
 {
     if (err)
-        return command_fail();
+        return cli_fail();
     errno = 0;
     if (fflush(stdout) || ferror(stdout)) {
         pastset_fail(PASTSET_EIO, "standard output: %s", strerror(errno));
-        return command_fail();
+        return cli_fail();
     }
     return COMMAND_OK;
 }

@@ -91,7 +91,7 @@ static int thread_start(command_archiving *a)
     return 0;
 }
 
-int command_archiving_start(command_archiving *a)
+int cli_archiving_start(command_archiving *a)
 {
     int err = scopes_archiver_create(&a->archiver, a->directory, a->host,
                                      &a->throttle);
@@ -170,7 +170,7 @@ static void thread_end(command_archiving *a)
     a->running = false;
 }
 
-int command_archiving_end(command_archiving *a)
+int cli_archiving_end(command_archiving *a)
 {
     thread_end(a);
     scopes_archiver_destroy(a->archiver);
@@ -192,7 +192,8 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, "EVENTS", 0,
      "Take at most so many at each look (default 65536)", 0},
     {"lag", KEY_LAG, "EVENTS", 0,
-     "Skip what is further behind than so many events of a stream, and count it "
+     "Skip what is further behind than so many events of a stream, and count "
+     "it "
      "as lost",
      0},
     {"once", KEY_ONCE, NULL, 0, "Save what there is now, and end", 0},
@@ -200,7 +201,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-double command_share(const char *text, struct argp_state *state)
+double cli_share(const char *text, struct argp_state *state)
 {
     char *end;
     double share = strtod(text, &end);
@@ -217,18 +218,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case KEY_SHARE:
-        a->throttle.share = command_share(text, state);
+        a->throttle.share = cli_share(text, state);
         return 0;
     case KEY_INTERVAL:
-        a->throttle.interval_ms =
-            (uint32_t)command_number(text, 1, 3600000, state);
+        a->throttle.interval_ms = (uint32_t)cli_number(text, 1, 3600000, state);
         return 0;
     case KEY_BATCH:
-        a->throttle.batch =
-            (uint32_t)command_number(text, 1, 1000000000, state);
+        a->throttle.batch = (uint32_t)cli_number(text, 1, 1000000000, state);
         return 0;
     case KEY_LAG:
-        a->throttle.lag = command_number(text, 1, INT64_MAX, state);
+        a->throttle.lag = cli_number(text, 1, INT64_MAX, state);
         return 0;
     case KEY_ONCE:
         a->until = SCOPES_ARCHIVER_ONCE;
@@ -237,7 +236,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         a->host = text;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->directory, text, state);
+        cli_take(&a->directory, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the run directory is missing");
@@ -267,16 +266,16 @@ static void interrupts_catch(scopes_archiver *archiver)
                                .sa_flags = SA_RESETHAND | SA_RESTART};
 
     to_stop = archiver;
-    command_catch(&action);
+    cli_catch(&action);
 }
 
 static void interrupts_leave(void)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
-    command_catch(&usual);
+    cli_catch(&usual);
 }
 
-int command_archive(int argc, char **argv)
+int cli_archive(int argc, char **argv)
 {
     static const struct argp argp = {
         options,
@@ -294,12 +293,12 @@ int command_archive(int argc, char **argv)
 
     if (argp_parse(&argp, argc, argv, 0, NULL, &archiving))
         return COMMAND_USAGE;
-    if (command_archiving_start(&archiving) != COMMAND_OK) {
+    if (cli_archiving_start(&archiving) != COMMAND_OK) {
         scopes_archiver_destroy(archiving.archiver);
         return COMMAND_FAILED;
     }
     interrupts_catch(archiving.archiver);
     thread_end(&archiving);
     interrupts_leave(); /* before what they would stop is no more */
-    return command_archiving_end(&archiving);
+    return cli_archiving_end(&archiving);
 }

@@ -36,12 +36,12 @@ typedef struct command_archiving {
 /* Starts the thread, which takes no signals. When it fails, then or later, it
  * says so on standard error, at once.
  * COMMAND_OK or COMMAND_FAILED. */
-int command_archiving_start(command_archiving *archiving);
+int cli_archiving_start(command_archiving *archiving);
 /* Waits for its end; on a terminal it tells meanwhile how far it is. Then one
  * line says what was archived. COMMAND_OK or COMMAND_FAILED. */
-int command_archiving_end(command_archiving *archiving);
+int cli_archiving_end(command_archiving *archiving);
 
 /* For argp parsers: a share of a processor, above 0 and up to 1. */
-double command_share(const char *text, struct argp_state *state);
+double cli_share(const char *text, struct argp_state *state);
 
 #endif

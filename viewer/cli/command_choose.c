@@ -200,7 +200,7 @@ static int write_placement(const choose_arguments *a,
 {
     const uint32_t *hosts = choice->placements[0].hosts;
     paths_map *map, *placement = NULL;
-    int err = paths_map_read(&map, command_input(a->map));
+    int err = paths_map_read(&map, cli_input(a->map));
 
     if (err)
         return err;
@@ -266,7 +266,7 @@ static int run(choose_arguments *a)
 {
     predict_profile *profile = NULL;
     predict_cluster *cluster = NULL;
-    int err = predict_profile_load(&profile, command_input(a->profile));
+    int err = predict_profile_load(&profile, cli_input(a->profile));
 
     if (!err)
         viewer_profile_warn(profile, a->profile);
@@ -311,16 +311,16 @@ static error_t parse_number(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'n':
-        a->nodes = command_number(text, 1, 1000000, state);
+        a->nodes = cli_number(text, 1, 1000000, state);
         return 0;
     case 'b':
-        a->options.keep = (uint32_t)command_number(text, 1, 100000, state);
+        a->options.keep = (uint32_t)cli_number(text, 1, 100000, state);
         return 0;
     case KEY_MAX:
-        a->options.max = command_number(text, 1, 1000000000, state);
+        a->options.max = cli_number(text, 1, 1000000000, state);
         return 0;
     case KEY_SEED:
-        a->options.seed = command_number(text, 0, UINT64_MAX, state);
+        a->options.seed = cli_number(text, 0, UINT64_MAX, state);
         return 0;
     case KEY_SECONDS:
         a->options.seconds_s = seconds_of(text, state);
@@ -339,7 +339,7 @@ static error_t parse_choose(int key, char *text, struct argp_state *state)
         a->cluster = text;
         return 0;
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case 'm':
         a->map = text;
@@ -353,7 +353,7 @@ static error_t parse_choose(int key, char *text, struct argp_state *state)
         a->wires[a->wire_count++] = text;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->profile, text, state);
+        cli_take(&a->profile, text, state);
         return 0;
     case ARGP_KEY_END:
         check_arguments(a, state);
@@ -363,7 +363,7 @@ static error_t parse_choose(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_choose(int argc, char **argv)
+int cli_choose(int argc, char **argv)
 {
     static const struct argp argp = {
         choose_options,
@@ -382,5 +382,5 @@ int command_choose(int argc, char **argv)
 
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    return command_end_output(run(&a));
+    return cli_end_output(run(&a));
 }

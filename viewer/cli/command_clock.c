@@ -418,7 +418,7 @@ static error_t parse_clock(int key, char *text, struct argp_state *state)
     clock_arguments *a = state->input;
     switch (key) {
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case 'r':
         a->reference = text;
@@ -437,7 +437,7 @@ static error_t parse_clock(int key, char *text, struct argp_state *state)
         a->follow_s = seconds_of(text, state);
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->run, text, state);
+        cli_take(&a->run, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the run directory is missing");
@@ -447,7 +447,7 @@ static error_t parse_clock(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_clock(int argc, char **argv)
+int cli_clock(int argc, char **argv)
 {
     static const struct argp argp = {
         clock_options,
@@ -466,12 +466,12 @@ int command_clock(int argc, char **argv)
     snapshot l = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    a.run = command_run_directory(a.run);
+    a.run = cli_run_directory(a.run);
     if (!a.run)
         return COMMAND_FAILED;
     int err = look_begin(&l, a.run);
     if (!err)
         err = show(&l, &a);
     look_end(&l);
-    return command_end_output(err);
+    return cli_end_output(err);
 }

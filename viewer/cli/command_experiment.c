@@ -231,7 +231,7 @@ static void catch_signals(void)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO}; /* no SA_RESTART */
-    command_catch(&action);
+    cli_catch(&action);
 }
 
 static void show_progress(void *context, const char *what, uint32_t done,
@@ -295,10 +295,10 @@ static int run(experiment_arguments *a)
     }
     measure_experiment_free(e);
     if (!err)
-        return command_end_output(failed);
+        return cli_end_output(failed);
     fflush(stdout);
     pastset_fail(err, "%s", text);
-    return command_fail();
+    return cli_fail();
 }
 
 /* --- arguments --- */
@@ -311,7 +311,7 @@ static void take_processors(experiment_arguments *a, const char *text,
         argp_failure(state, 1, 0, "out of memory");
     for (char *word = strtok_r(copy, ",", &save); word;
          word = strtok_r(NULL, ",", &save)) {
-        uint64_t number = command_number(word, 0, 1023, state);
+        uint64_t number = cli_number(word, 0, 1023, state);
         if (a->options.processor_count == PROCESSORS)
             argp_error(state, "more than %d processors", PROCESSORS);
         else
@@ -412,16 +412,16 @@ static error_t parse_experiment(int key, char *text, struct argp_state *state)
         take_scenario(a, text, state);
         return 0;
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case KEY_RUNS:
-        a->options.runs = (uint32_t)command_number(text, 1, 10000, state);
+        a->options.runs = (uint32_t)cli_number(text, 1, 10000, state);
         return 0;
     case KEY_PIN:
         take_processors(a, text, state);
         return 0;
     case KEY_SEED:
-        a->options.seed = command_number(text, 1, UINT64_MAX, state);
+        a->options.seed = cli_number(text, 1, UINT64_MAX, state);
         return 0;
     case KEY_PROFILE:
         a->options.profile = text;
@@ -443,7 +443,7 @@ static error_t parse_experiment(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_experiment(int argc, char **argv)
+int cli_experiment(int argc, char **argv)
 {
     static const struct argp argp = {
         experiment_options,

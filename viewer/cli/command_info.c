@@ -432,7 +432,7 @@ static error_t parse_info(int key, char *text, struct argp_state *state)
     info_arguments *a = state->input;
     switch (key) {
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case 't':
         a->list = LIST_THREADS;
@@ -447,7 +447,7 @@ static error_t parse_info(int key, char *text, struct argp_state *state)
         a->list = LIST_COSTS;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->run, text, state);
+        cli_take(&a->run, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the run directory is missing");
@@ -457,7 +457,7 @@ static error_t parse_info(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_info(int argc, char **argv)
+int cli_info(int argc, char **argv)
 {
     static const struct argp argp = {
         info_options,
@@ -474,11 +474,11 @@ int command_info(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
     i.name = a.run;
-    a.run = command_run_directory(a.run);
+    a.run = cli_run_directory(a.run);
     if (!a.run)
         return COMMAND_FAILED;
     if (eventspace_run_open(&i.run, a.run))
-        return command_fail();
+        return cli_fail();
     i.map = eventspace_run_map(i.run);
     int err = viewer_facts_take(&i.facts, i.run);
     if (a.list == LIST_HOSTS || a.list == LIST_COSTS || a.format == VIEWER_JSON)
@@ -488,5 +488,5 @@ int command_info(int argc, char **argv)
     viewer_counts_drop(&i.counts);
     viewer_facts_drop(&i.facts);
     eventspace_run_close(i.run);
-    return command_end_output(err);
+    return cli_end_output(err);
 }

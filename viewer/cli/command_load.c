@@ -109,7 +109,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
         l->a.scheduler = true;
         return 0;
     case KEY_PROCESSOR:
-        l->a.processor = (int)command_number(text, 0, 65535, state);
+        l->a.processor = (int)cli_number(text, 0, 65535, state);
         return 0;
     case 't':
         l->a.seconds_s = strtod(text, &end);
@@ -122,7 +122,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
         l->a.remote = text;
         return 0;
     case 'f':
-        l->a.format = command_format(text, state);
+        l->a.format = cli_format(text, state);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "one argument too many: '%s'", text);
@@ -139,12 +139,11 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
 static int run_load(load *l)
 {
     char why[1024] = "";
-    int err = l->a.remote ? command_load_remote(l) : command_load_here(l),
-        then = 0;
+    int err = l->a.remote ? cli_load_remote(l) : cli_load_here(l), then = 0;
     if (err)
         snprintf(why, sizeof(why), "%s", pastset_error());
     if (l->host_count) {
-        then = command_load_print(l);
+        then = cli_load_print(l);
         if (!then && l->a.cluster)
             then = write_cluster(l);
     }
@@ -155,7 +154,7 @@ static int run_load(load *l)
     return then ? then : err;
 }
 
-int command_load(int argc, char **argv)
+int cli_load(int argc, char **argv)
 {
     static const struct argp argp = {
         load_options,
@@ -173,7 +172,7 @@ int command_load(int argc, char **argv)
     l.links = calloc(LINKS_MAX, sizeof(*l.links));
     if (!l.links) {
         pastset_fail(PASTSET_ENOMEM, "no memory for links");
-        return command_fail();
+        return cli_fail();
     }
     if (argp_parse(&argp, argc, argv, 0, NULL, &l)) {
         free(l.links);
@@ -188,5 +187,5 @@ int command_load(int argc, char **argv)
         free(l.hosts[i].name);
     free(l.hosts);
     free(l.links);
-    return command_end_output(err);
+    return cli_end_output(err);
 }

@@ -42,15 +42,15 @@ typedef struct load {
 
 /* Measures this host and the links; what cannot be measured does not keep the
  * rest from it. Errors: those of measure/load/load.h and link.h. */
-int command_load_here(load *load);
+int cli_load_here(load *load);
 
 /* Asks the hosts of the cluster file. Of those that do not answer each is told,
  * and the others go on; then it is PASTSET_EHOST. */
-int command_load_remote(load *load);
+int cli_load_remote(load *load);
 
 /* A row for a host, to be filled in. NULL when memory is out. */
-load_host *command_load_add(load *load, const char *name);
+load_host *cli_load_add(load *load, const char *name);
 
-int command_load_print(const load *load);
+int cli_load_print(const load *load);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "pastset/status.h"
 
-load_host *command_load_add(load *l, const char *name)
+load_host *cli_load_add(load *l, const char *name)
 {
     load_host *rows =
         realloc(l->hosts, (l->host_count + 1) * sizeof(*l->hosts));
@@ -55,9 +55,9 @@ static int keep_first(int first, int err, char *why, size_t bytes)
 
 /* The load first: what is measured after it makes load itself. What cannot be
  * measured does not keep the rest from it. */
-int command_load_here(load *l)
+int cli_load_here(load *l)
 {
-    load_host *row = command_load_add(l, l->here);
+    load_host *row = cli_load_add(l, l->here);
     int err = row ? measure_load_now(&row->load, l->a.processor, l->a.seconds_s)
                   : PASTSET_ENOMEM;
     char why[1024];

@@ -90,7 +90,7 @@ static int print_tables(const load *l, const scopes_table *hosts,
     return err;
 }
 
-int command_load_print(const load *l)
+int cli_load_print(const load *l)
 {
     scopes_table *hosts = hosts_table(l), *links = links_table(l);
     int err = print_tables(l, hosts, links);

@@ -100,7 +100,7 @@ static int hear(load *l, const char *host, FILE *from)
                                         "`eventspace load --format json` does");
     json_decref(answer);
     if (!err) {
-        load_host *added = command_load_add(l, host);
+        load_host *added = cli_load_add(l, host);
         if (!added)
             return PASTSET_ENOMEM;
         row.name = added->name;
@@ -112,7 +112,7 @@ static int hear(load *l, const char *host, FILE *from)
 /* So many at a time: each is two processes here. */
 enum { AT_ONCE = 64 };
 
-int command_load_remote(load *l)
+int cli_load_remote(load *l)
 {
     predict_cluster *cluster;
     FILE *answers[AT_ONCE];

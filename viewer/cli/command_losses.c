@@ -63,7 +63,7 @@ static void *watch(void *context)
     return NULL;
 }
 
-void command_losses_watch(command_losses *losses)
+void cli_losses_watch(command_losses *losses)
 {
     sigset_t all, before;
 
@@ -114,7 +114,7 @@ static bool notes_tell(eventspace_run *run, const command_losses *losses,
     return well;
 }
 
-int command_losses_end(command_losses *losses, bool archived)
+int cli_losses_end(command_losses *losses, bool archived)
 {
     eventspace_events events = {0};
     eventspace_run *run;
@@ -127,7 +127,7 @@ int command_losses_end(command_losses *losses, bool archived)
         losses->running = false;
     }
     if (eventspace_run_open(&run, losses->directory) != 0)
-        return command_fail();
+        return cli_fail();
     count(run, losses, &events);
     if (events.dropped && !archived)
         events_tell(losses->directory, &events);

@@ -23,11 +23,11 @@ typedef struct command_losses {
 
 /* Looks from now on, in a thread that takes no signals. A run that cannot be
  * looked at goes on. */
-void command_losses_watch(command_losses *losses);
+void cli_losses_watch(command_losses *losses);
 /* Ends that, and says on standard error what is lost, and whether there was a
  * run at all; `archived`: an archiver has counted that, and what is left to say
  * is what hosts have noted. COMMAND_FAILED: something was lost for want of
  * disk, or no host has joined. */
-int command_losses_end(command_losses *losses, bool archived);
+int cli_losses_end(command_losses *losses, bool archived);
 
 #endif

@@ -105,7 +105,7 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         a->cluster = text;
         return 0;
     case 'n':
-        a->hosts = (uint32_t)command_number(text, 1, HOSTS_MAX, state);
+        a->hosts = (uint32_t)cli_number(text, 1, HOSTS_MAX, state);
         return 0;
     case 'p':
         a->placement = text;
@@ -120,7 +120,7 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         a->shape = read_shape(text, state);
         return 0;
     case KEY_FANOUT:
-        a->fanout = (unsigned)command_number(text, 2, UINT32_MAX, state);
+        a->fanout = (unsigned)cli_number(text, 2, UINT32_MAX, state);
         return 0;
     case 'o':
         a->output = text;
@@ -143,7 +143,7 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
 static int read_mapping(paths_map **out, const char *file)
 {
     *out = NULL;
-    return file ? paths_mapping_read(out, command_input(file)) : 0;
+    return file ? paths_mapping_read(out, cli_input(file)) : 0;
 }
 
 /* Tells all but the first diagnostic, which is the error. */
@@ -184,7 +184,7 @@ static int generate(const generate_arguments *a)
     };
     err = paths_generate(&map, &options);
     if (!err)
-        err = command_write_map(map, a->output);
+        err = cli_write_map(map, a->output);
 done:
     paths_map_destroy(map);
     paths_map_destroy(placement);
@@ -207,7 +207,7 @@ static int map_generate(int argc, char **argv)
     generate_arguments a = {.spread = PATHS_BLOCK, .home = PATHS_WITH_READER};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    return command_end_output(generate(&a));
+    return cli_end_output(generate(&a));
 }
 
 /* --- instrument --- */
@@ -288,7 +288,7 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
         a->options.trace_per = read_per(text, state);
         return 0;
     case KEY_SIZE:
-        a->options.trace_capacity = command_number(text, 1, UINT32_MAX, state);
+        a->options.trace_capacity = cli_number(text, 1, UINT32_MAX, state);
         return 0;
     case KEY_POLICY:
         a->options.trace_policy = read_policy(text, state);
@@ -300,7 +300,7 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
         a->output = text;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->map, text, state);
+        cli_take(&a->map, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the map is missing");
@@ -324,16 +324,16 @@ static int map_instrument(int argc, char **argv)
     instrument_arguments a = {.options.collectors = EVENTSPACE_ALL_COLLECTORS};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    paths_map *map = command_read_map(a.map), *instrumented;
+    paths_map *map = cli_read_map(a.map), *instrumented;
     if (!map)
         return COMMAND_FAILED;
     int err = eventspace_instrument(&instrumented, map, &a.options);
     if (!err) {
-        err = command_write_map(instrumented, a.output);
+        err = cli_write_map(instrumented, a.output);
         paths_map_destroy(instrumented);
     }
     paths_map_destroy(map);
-    return command_end_output(err);
+    return cli_end_output(err);
 }
 
 /* --- check --- */
@@ -342,7 +342,7 @@ static error_t parse_check(int key, char *text, struct argp_state *state)
 {
     switch (key) {
     case ARGP_KEY_ARG:
-        command_take(state->input, text, state);
+        cli_take(state->input, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the map is missing");
@@ -367,12 +367,12 @@ static int map_check(int argc, char **argv)
     const char *file = NULL;
     if (argp_parse(&argp, argc, argv, 0, NULL, &file))
         return COMMAND_USAGE;
-    paths_map *map = command_read_map(file);
+    paths_map *map = cli_read_map(file);
     if (!map)
         return COMMAND_FAILED;
-    int err = command_check_map(map, stdout);
+    int err = cli_check_map(map, stdout);
     paths_map_destroy(map);
-    return err ? COMMAND_FAILED : command_end_output(0);
+    return err ? COMMAND_FAILED : cli_end_output(0);
 }
 
 /* --- draw --- */
@@ -417,7 +417,7 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
         a->options.fold = read_fold(text, state);
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->map, text, state);
+        cli_take(&a->map, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the map is missing");
@@ -439,17 +439,17 @@ static int map_draw(int argc, char **argv)
                         .options.fold = VIEWER_FOLD_AUTO};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    paths_map *map = command_read_map(a.map);
+    paths_map *map = cli_read_map(a.map);
     if (!map)
         return COMMAND_FAILED;
     int err = viewer_draw(map, &a.options);
     paths_map_destroy(map);
-    return command_end_output(err);
+    return cli_end_output(err);
 }
 
 /* --- */
 
-int command_map(int argc, char **argv)
+int cli_map(int argc, char **argv)
 {
     static const command commands[] = {
         {"generate", "make a path map from mappings", map_generate},
@@ -458,5 +458,5 @@ int command_map(int argc, char **argv)
         {"draw", "draw a path map", map_draw},
         {NULL, NULL, NULL},
     };
-    return command_dispatch(commands, argc, argv);
+    return cli_dispatch(commands, argc, argv);
 }

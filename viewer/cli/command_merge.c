@@ -97,7 +97,7 @@ static void tell(const char *host, const char *directory, const char *problem,
 static int merge(merge_arguments *a)
 {
     for (size_t i = 0; i < a->count; i++) {
-        a->directories[i] = command_run_directory(a->given[i]);
+        a->directories[i] = cli_run_directory(a->given[i]);
         if (!a->directories[i])
             return COMMAND_FAILED;
     }
@@ -112,12 +112,11 @@ static int merge(merge_arguments *a)
                 "eventspace: %s was made of what there is; to merge again, "
                 "remove it or give another --out\n",
                 a->out);
-    return command_end_output(0) == COMMAND_OK && !a->incomplete
-               ? COMMAND_OK
-               : COMMAND_FAILED;
+    return cli_end_output(0) == COMMAND_OK && !a->incomplete ? COMMAND_OK
+                                                             : COMMAND_FAILED;
 }
 
-int command_merge(int argc, char **argv)
+int cli_merge(int argc, char **argv)
 {
     static const struct argp argp = {
         options,

@@ -187,8 +187,8 @@ static void take_sizes(netbench_arguments *a, char *text,
     if (!dots || dots == text || !dots[2])
         argp_error(state, "'%s' is no range of sizes such as 1..1M", text);
     *dots = 0;
-    a->options.min = command_number(text, 1, 16 << 20, state);
-    a->options.max = command_number(dots + 2, 2, 16 << 20, state);
+    a->options.min = cli_number(text, 1, 16 << 20, state);
+    a->options.max = cli_number(dots + 2, 2, 16 << 20, state);
     if (a->options.min >= a->options.max)
         argp_error(state, "the sizes %s..%s do not grow", text, dots + 2);
 }
@@ -221,7 +221,7 @@ static error_t parse_netbench(int key, char *text, struct argp_state *state)
         a->serve = true;
         return 0;
     case KEY_CLIENTS:
-        a->clients = (uint32_t)command_number(text, 1, UINT32_MAX, state);
+        a->clients = (uint32_t)cli_number(text, 1, UINT32_MAX, state);
         return 0;
     case 's':
         take_sizes(a, text, state);
@@ -230,13 +230,13 @@ static error_t parse_netbench(int key, char *text, struct argp_state *state)
         a->options.seconds_s = seconds_of(text, state);
         return 0;
     case KEY_PIN:
-        a->options.processor = (int)command_number(text, 0, 65535, state);
+        a->options.processor = (int)cli_number(text, 0, 65535, state);
         return 0;
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->address, text, state);
+        cli_take(&a->address, text, state);
         return 0;
     case ARGP_KEY_END:
         check_arguments(a, state);
@@ -246,7 +246,7 @@ static error_t parse_netbench(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_netbench(int argc, char **argv)
+int cli_netbench(int argc, char **argv)
 {
     static const struct argp argp = {
         netbench_options,
@@ -264,8 +264,8 @@ int command_netbench(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
     if (a.serve)
-        return command_end_output(
+        return cli_end_output(
             measure_link_serve(a.address ? a.address : "127.0.0.1:4004",
                                a.clients, a.options.processor, tell, NULL));
-    return command_end_output(measure(&a));
+    return cli_end_output(measure(&a));
 }

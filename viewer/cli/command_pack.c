@@ -43,7 +43,7 @@ static error_t parse_pack(int key, char *text, struct argp_state *state)
         a->output = text;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->run, text, state);
+        cli_take(&a->run, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the run directory is missing");
@@ -113,7 +113,7 @@ static void signals_catch(void)
 {
     struct sigaction action = {.sa_handler = on_signal,
                                .sa_flags = (int)SA_RESETHAND};
-    command_catch(&action);
+    cli_catch(&action);
 }
 
 /* Beside the directory, and named after it. */
@@ -160,7 +160,7 @@ static int pack(const pack_arguments *a)
     return err;
 }
 
-int command_pack(int argc, char **argv)
+int cli_pack(int argc, char **argv)
 {
     static const struct argp argp = {
         pack_options,
@@ -176,7 +176,7 @@ int command_pack(int argc, char **argv)
 
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    return command_end_output(pack(&a));
+    return cli_end_output(pack(&a));
 }
 
 /* --- unpacking --- */
@@ -200,7 +200,7 @@ static error_t parse_unpack(int key, char *text, struct argp_state *state)
         a->out = text;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->file, text, state);
+        cli_take(&a->file, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the packed run is missing");
@@ -253,7 +253,7 @@ static int unpack_to(const char *file, const char *out)
     return err;
 }
 
-int command_unpack(int argc, char **argv)
+int cli_unpack(int argc, char **argv)
 {
     static const struct argp argp = {
         unpack_options,
@@ -276,7 +276,7 @@ int command_unpack(int argc, char **argv)
     if (!err)
         puts(a.out);
     free(name);
-    return command_end_output(err);
+    return cli_end_output(err);
 }
 
 /* --- a packed run as an argument --- */
@@ -400,7 +400,7 @@ static int temporary_make(void)
     return directory_make(folder);
 }
 
-bool command_is_packed(const char *run)
+bool cli_is_packed(const char *run)
 {
     struct stat status;
 
@@ -424,19 +424,19 @@ static int unpack_temporarily(unpacked *u, const char *file)
     return err;
 }
 
-const char *command_run_directory(const char *run)
+const char *cli_run_directory(const char *run)
 {
     unpacked *u;
     int err;
 
-    if (!command_is_packed(run))
+    if (!cli_is_packed(run))
         return run;
     u = malloc(sizeof(*u));
     err = u ? unpack_temporarily(u, run)
             : pastset_fail(PASTSET_ENOMEM, "%s: no memory to unpack it", run);
     if (err) {
         free(u);
-        command_fail();
+        cli_fail();
         return NULL;
     }
     u->next = temporary.runs;
@@ -444,11 +444,11 @@ const char *command_run_directory(const char *run)
     return u->run;
 }
 
-char *command_beside(const char *run, const char *name, const char *suffix)
+char *cli_beside(const char *run, const char *name, const char *suffix)
 {
     char *file;
 
-    if (command_is_packed(run))
+    if (cli_is_packed(run))
         return name_with(run, suffix);
     return asprintf(&file, "%s/%s%s", run, name, suffix) < 0 ? NULL : file;
 }

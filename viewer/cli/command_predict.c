@@ -207,9 +207,8 @@ static int predict(const predict_arguments *a)
     predict_profile *profile = NULL;
     predict_scenario *scenario = NULL;
     predict_answers *answers = calloc(1, sizeof(*answers));
-    int err = answers
-                  ? predict_profile_load(&profile, command_input(a->profile))
-                  : pastset_fail(PASTSET_ENOMEM, "no memory to predict");
+    int err = answers ? predict_profile_load(&profile, cli_input(a->profile))
+                      : pastset_fail(PASTSET_ENOMEM, "no memory to predict");
     if (!err)
         viewer_profile_warn(profile, a->profile);
     if (!err)
@@ -257,10 +256,10 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
             argp_error(state, "%s", pastset_error());
         return 0;
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->profile, text, state);
+        cli_take(&a->profile, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the profile is missing (eventspace profile makes "
@@ -271,7 +270,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_predict(int argc, char **argv)
+int cli_predict(int argc, char **argv)
 {
     static const struct argp argp = {
         predict_options,
@@ -294,5 +293,5 @@ int command_predict(int argc, char **argv)
     free(a.nodes.texts);
     free(a.links.texts);
     free(a.wires.texts);
-    return command_end_output(err);
+    return cli_end_output(err);
 }

@@ -181,7 +181,7 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
         a->table_file = text;
         return 0;
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case 'i':
         add_interface(a, text, state);
@@ -227,18 +227,18 @@ static int print(const predict_profile *profile, const profile_arguments *a)
     FILE *file;
     int err;
     if (!a->table_file)
-        return command_end_output(print_to(profile, a, stdout));
+        return cli_end_output(print_to(profile, a, stdout));
     file = fopen(a->table_file, "we");
     if (!file) {
         pastset_fail(PASTSET_EIO, "%s cannot be written: %s", a->table_file,
                      strerror(errno));
-        return command_fail();
+        return cli_fail();
     }
     err = print_to(profile, a, file);
     if (fclose(file) && !err)
         err = pastset_fail(PASTSET_EIO, "%s cannot be written: %s",
                            a->table_file, strerror(errno));
-    return err ? command_fail() : COMMAND_OK;
+    return err ? cli_fail() : COMMAND_OK;
 }
 
 static int show(const profile_arguments *a)
@@ -246,7 +246,7 @@ static int show(const profile_arguments *a)
     predict_profile *profile;
     int code;
     if (predict_profile_load(&profile, a->show))
-        return command_fail();
+        return cli_fail();
     viewer_profile_warn(profile, a->show);
     code = print(profile, a);
     predict_profile_free(profile);
@@ -269,7 +269,7 @@ static void handle_signals(void)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO};
-    command_catch(&action);
+    cli_catch(&action);
 }
 
 static void tell(const measure_profile_notes *notes)
@@ -301,7 +301,7 @@ static int measure(profile_arguments *a)
     a->measure.pass_on = &pass_on;
     fflush(stdout);
     if (measure_profile(&profile, &notes, &a->measure)) {
-        code = command_fail();
+        code = cli_fail();
         tell(&notes);
         measure_profile_notes_clear(&notes);
         return code;
@@ -309,9 +309,9 @@ static int measure(profile_arguments *a)
     tell(&notes);
     viewer_profile_warn(profile, "the profile");
     if (set_wires(profile, a))
-        code = command_fail();
+        code = cli_fail();
     if (a->out && predict_profile_save(profile, a->out))
-        code = command_fail();
+        code = cli_fail();
     if (print(profile, a) != COMMAND_OK)
         code = COMMAND_FAILED;
     if (notes.exit_code || notes.incomplete)
@@ -323,7 +323,7 @@ static int measure(profile_arguments *a)
     return code;
 }
 
-int command_profile(int argc, char **argv)
+int cli_profile(int argc, char **argv)
 {
     static const struct argp argp = {
         profile_options,

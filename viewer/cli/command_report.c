@@ -24,7 +24,7 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
         a->output = text;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->run, text, state);
+        cli_take(&a->run, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the run directory is missing");
@@ -42,7 +42,7 @@ static int write_report(const report_arguments *a, const char *directory)
     if (err)
         return err;
     if (!a->output)
-        file = command_beside(a->run, "report", ".html");
+        file = cli_beside(a->run, "report", ".html");
     if (!a->output && !file)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
     if (!err)
@@ -54,7 +54,7 @@ static int write_report(const report_arguments *a, const char *directory)
     return err;
 }
 
-int command_report(int argc, char **argv)
+int cli_report(int argc, char **argv)
 {
     static const struct argp argp = {
         report_options,
@@ -70,7 +70,7 @@ int command_report(int argc, char **argv)
     const char *directory;
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    directory = command_run_directory(a.run);
-    return directory ? command_end_output(write_report(&a, directory))
+    directory = cli_run_directory(a.run);
+    return directory ? cli_end_output(write_report(&a, directory))
                      : COMMAND_FAILED;
 }

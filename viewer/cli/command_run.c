@@ -132,12 +132,12 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         arguments->archive = true;
         return 0;
     case KEY_SHARE:
-        arguments->archiving.throttle.share = command_share(text, state);
+        arguments->archiving.throttle.share = cli_share(text, state);
         arguments->archive = true;
         return 0;
     case KEY_INTERVAL:
         arguments->archiving.throttle.interval_ms =
-            (uint32_t)command_number(text, 1, 3600000, state);
+            (uint32_t)cli_number(text, 1, 3600000, state);
         arguments->archive = true;
         return 0;
     case KEY_WHEN_FULL:
@@ -158,10 +158,10 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
 /* The launcher checks the map as well, but tells the first diagnostic only. */
 static int check_before(const char *file)
 {
-    paths_map *map = command_read_map(file);
+    paths_map *map = cli_read_map(file);
     if (!map)
         return COMMAND_FAILED;
-    int err = command_check_map(map, stderr);
+    int err = cli_check_map(map, stderr);
     paths_map_destroy(map);
     return err ? COMMAND_FAILED : COMMAND_OK;
 }
@@ -173,9 +173,9 @@ static void observers_begin(void *context)
 {
     run_arguments *arguments = context;
 
-    command_losses_watch(&arguments->losses);
+    cli_losses_watch(&arguments->losses);
     if (arguments->archive &&
-        command_archiving_start(&arguments->archiving) != COMMAND_OK)
+        cli_archiving_start(&arguments->archiving) != COMMAND_OK)
         atomic_store(&arguments->end, "its archive cannot be made");
 }
 
@@ -203,18 +203,18 @@ static int launch(run_arguments *arguments)
     options->context = arguments;
     err = eventspace_launch(options, &code);
     if (err)
-        command_fail();
+        cli_fail();
     if (archiving->running)
         scopes_archiver_stop(archiving->archiver);
-    if (command_archiving_end(archiving) != COMMAND_OK)
+    if (cli_archiving_end(archiving) != COMMAND_OK)
         code = COMMAND_FAILED;
-    if (!err && command_losses_end(&arguments->losses, arguments->archive) !=
-                    COMMAND_OK)
+    if (!err &&
+        cli_losses_end(&arguments->losses, arguments->archive) != COMMAND_OK)
         code = COMMAND_FAILED;
     return err ? COMMAND_FAILED : code;
 }
 
-int command_run(int argc, char **argv)
+int cli_run(int argc, char **argv)
 {
     static const struct argp argp = {
         run_options,
@@ -241,7 +241,7 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
 {
     switch (key) {
     case ARGP_KEY_ARG:
-        command_take(state->input, text, state);
+        cli_take(state->input, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "the file is missing");
@@ -251,7 +251,7 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_key(int argc, char **argv)
+int cli_key(int argc, char **argv)
 {
     static const struct argp argp = {
         NULL,
@@ -266,5 +266,5 @@ int command_key(int argc, char **argv)
     const char *file = NULL;
     if (argp_parse(&argp, argc, argv, 0, NULL, &file))
         return COMMAND_USAGE;
-    return eventspace_key_create(file) ? command_fail() : COMMAND_OK;
+    return eventspace_key_create(file) ? cli_fail() : COMMAND_OK;
 }

@@ -87,20 +87,20 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
     scopes_gather_options *o = &s->gather;
     switch (key) {
     case SCOPE_FANOUT:
-        o->fanout = (uint32_t)command_number(text, 2, 1000000, state);
+        o->fanout = (uint32_t)cli_number(text, 2, 1000000, state);
         return 0;
     case SCOPE_INTERVAL:
         o->throttle.interval_ms =
             (uint32_t)((read_duration(text, state) + 999999) / 1000000);
         return 0;
     case SCOPE_BATCH:
-        o->throttle.batch = (uint32_t)command_number(text, 1, 100000000, state);
+        o->throttle.batch = (uint32_t)cli_number(text, 1, 100000000, state);
         return 0;
     case SCOPE_SHARE:
         o->throttle.share = read_share(text, state);
         return 0;
     case SCOPE_LAG:
-        o->throttle.lag = command_number(text, 1, UINT32_MAX, state);
+        o->throttle.lag = cli_number(text, 1, UINT32_MAX, state);
         return 0;
     case SCOPE_COLLECTORS:
         o->collectors = text;
@@ -163,14 +163,14 @@ static error_t parse_scope(int key, char *text, struct argp_state *state)
         s->out = text;
         return 0;
     case SCOPE_FORMAT:
-        s->format = command_format(text, state);
+        s->format = cli_format(text, state);
         return 0;
     case SCOPE_MAP:
         s->map = true;
         return 0;
     case SCOPE_SERVE:
         s->serve = true;
-        command_take(&s->run, text, state);
+        cli_take(&s->run, text, state);
         return 0;
     case SCOPE_ONCE:
         s->once = true;
@@ -195,7 +195,7 @@ static error_t parse_scope(int key, char *text, struct argp_state *state)
         s->print_fd = atoi(text);
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&s->run, text, state);
+        cli_take(&s->run, text, state);
         return 0;
     case ARGP_KEY_END:
         check_scope(s, state);
@@ -205,7 +205,7 @@ static error_t parse_scope(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_scope(int argc, char **argv)
+int cli_scope(int argc, char **argv)
 {
     static const struct argp argp = {
         options,
@@ -223,10 +223,10 @@ int command_scope(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &s))
         return COMMAND_USAGE;
     if (s.as_host)
-        return command_scope_host(&s);
-    if (s.run && !(s.run = command_run_directory(s.run)))
+        return cli_scope_host(&s);
+    if (s.run && !(s.run = cli_run_directory(s.run)))
         return COMMAND_FAILED;
     if (s.serve)
-        return command_scope_serve(&s);
-    return s.connect ? command_scope_connect(&s) : command_scope_tree(&s);
+        return cli_scope_serve(&s);
+    return s.connect ? cli_scope_connect(&s) : cli_scope_tree(&s);
 }

@@ -24,19 +24,19 @@ typedef struct scope {
 
 /* `app` NULL: the map comes with the rest. Errors: those of
  * scopes_mirror_create. */
-int command_scope_begin(scope *s, const paths_map *app);
+int cli_scope_begin(scope *s, const paths_map *app);
 /* For a scopes_consumer; its context is the scope. */
-int command_scope_record(const scopes_record *record, void *scope);
-int command_scope_turn(void *scope);
+int cli_scope_record(const scopes_record *record, void *scope);
+int cli_scope_turn(void *scope);
 /* Prints what is left and what was gathered, and closes. Gives `err`, with its
  * text, or what else went wrong. */
-int command_scope_end(scope *s, int err);
+int cli_scope_end(scope *s, int err);
 
 /* --- each gives the exit code --- */
 
-int command_scope_tree(scope *s);
-int command_scope_host(scope *s); /* one of that tree */
-int command_scope_serve(scope *s);
-int command_scope_connect(scope *s);
+int cli_scope_tree(scope *s);
+int cli_scope_host(scope *s); /* one of that tree */
+int cli_scope_serve(scope *s);
+int cli_scope_connect(scope *s);
 
 #endif

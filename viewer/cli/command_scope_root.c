@@ -27,7 +27,7 @@ static int windows_print(scope *s, bool all)
     return err;
 }
 
-int command_scope_record(const scopes_record *r, void *context)
+int cli_scope_record(const scopes_record *r, void *context)
 {
     scope *s = context;
     int err = scopes_mirror_record(r, s->mirror);
@@ -39,7 +39,7 @@ int command_scope_record(const scopes_record *r, void *context)
     return err;
 }
 
-int command_scope_turn(void *context)
+int cli_scope_turn(void *context)
 {
     scope *s = context;
     int err = scopes_mirror_turn(s->mirror);
@@ -63,7 +63,7 @@ static void tell(const scope *s)
     fflush(s->print);
 }
 
-int command_scope_begin(scope *s, const paths_map *app)
+int cli_scope_begin(scope *s, const paths_map *app)
 {
     s->print = s->print_fd > 0 ? fdopen(s->print_fd, "w") : stdout;
     if (!s->print)
@@ -72,7 +72,7 @@ int command_scope_begin(scope *s, const paths_map *app)
 }
 
 /* What ended it comes before what could not be gathered. */
-int command_scope_end(scope *s, int err)
+int cli_scope_end(scope *s, int err)
 {
     char text[1024];
     int r;

@@ -72,7 +72,7 @@ static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
     if (first) {
         err = app_map(&maps[1], s->run);
         if (!err)
-            err = command_scope_begin(s, maps[1]);
+            err = cli_scope_begin(s, maps[1]);
     } else {
         gatherer->consumer = NULL;
     }
@@ -80,11 +80,10 @@ static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
                : eventspace_program(es, "*", scopes_gather_thread, gatherer);
 }
 
-int command_scope_host(scope *s)
+int cli_scope_host(scope *s)
 {
-    scopes_consumer consumer = {.record = command_scope_record,
-                                .turn = command_scope_turn,
-                                .context = s};
+    scopes_consumer consumer = {
+        .record = cli_scope_record, .turn = cli_scope_turn, .context = s};
     scopes_gatherer gatherer = {.consumer = &consumer, .stop = &stopped};
     paths_map *maps[2] = {NULL, NULL};
     eventspace *es = NULL;
@@ -97,8 +96,8 @@ int command_scope_host(scope *s)
     if (!err)
         err = host_start(s, es, &gatherer, maps);
     code = eventspace_finish(es, err);
-    if (s->mirror && command_scope_end(s, 0))
-        code = command_fail();
+    if (s->mirror && cli_scope_end(s, 0))
+        code = cli_fail();
     for (int i = 0; i < 2; i++)
         if (maps[i])
             paths_map_destroy(maps[i]);
@@ -143,7 +142,7 @@ static int interrupted_tell(const scope *s, const char *directory)
     bool well;
 
     if (eventspace_run_open(&tree, directory) != 0)
-        return command_fail();
+        return cli_fail();
     well = ended_well(tree);
     if (well && s->out)
         fprintf(stderr,
@@ -207,7 +206,7 @@ static int launch(const scope *s, const char *map_file, const char *directory,
     if (length < 0 || fd < 0) {
         pastset_fail(PASTSET_EIO, "this program's own file: %s",
                      strerror(errno));
-        return command_fail();
+        return cli_fail();
     }
     self[length] = 0;
     snprintf(print, sizeof(print), "%d", fd);
@@ -232,7 +231,7 @@ static int launch(const scope *s, const char *map_file, const char *directory,
     err = eventspace_launch(&plan, &code);
     signals_hold(&outside);
     if (err)
-        code = command_fail();
+        code = cli_fail();
     else if (signal_number)
         code = interrupted_tell(s, directory);
     close(fd);
@@ -252,11 +251,11 @@ static int launch_tree(const scope *s, const paths_map *map)
     if (!mkdtemp(directory)) {
         signals_let(&before);
         pastset_fail(PASTSET_EIO, "%s: %s", directory, strerror(errno));
-        return command_fail();
+        return cli_fail();
     }
     snprintf(file, sizeof(file), "%s.dot", directory);
     if (paths_map_save(map, file))
-        code = command_fail();
+        code = cli_fail();
     else
         code = launch(s, file, directory, &before);
     unlink(file);
@@ -275,7 +274,7 @@ static int run_look(const scope *s, char *run, paths_map **app)
     return err ? err : scopes_gather_check(&s->gather, *app);
 }
 
-int command_scope_tree(scope *s)
+int cli_scope_tree(scope *s)
 {
     char run[PATH_MAX];
     paths_map *app = NULL, *map = NULL;
@@ -290,9 +289,9 @@ int command_scope_tree(scope *s)
     if (!err)
         err = scopes_gather_map(&map, app, &s->gather);
     if (err)
-        code = command_fail();
+        code = cli_fail();
     else if (s->map)
-        code = command_end_output(command_write_map(map, NULL));
+        code = cli_end_output(cli_write_map(map, NULL));
     else
         code = launch_tree(s, map);
     if (app)
@@ -319,7 +318,7 @@ static void listening_tell(void *context)
     s->told = true;
 }
 
-int command_scope_serve(scope *s)
+int cli_scope_serve(scope *s)
 {
     uint8_t key[PATHS_KEY_BYTES];
     char run[PATH_MAX];
@@ -339,12 +338,12 @@ int command_scope_serve(scope *s)
         /* One that fails has to do with the other side. */
         if (err == PASTSET_EHOST || err == PASTSET_EAPP ||
             err == PASTSET_ECANCELED || err == PASTSET_ETIMEDOUT) {
-            command_fail();
+            cli_fail();
             err = 0;
         }
     }
     explicit_bzero(key, sizeof(key));
-    return err ? command_fail() : COMMAND_OK;
+    return err ? cli_fail() : COMMAND_OK;
 }
 
 /* The first signal ends it well, the second one at once: the other side may
@@ -355,7 +354,7 @@ static int connect_record(const scopes_record *r, void *context)
                                .sa_flags = (int)SA_RESETHAND};
     scope *s = context;
     bool before = scopes_mirror_map(s->mirror) != NULL;
-    int err = command_scope_record(r, s);
+    int err = cli_scope_record(r, s);
 
     if (!before && scopes_mirror_map(s->mirror)) {
         sigaction(SIGINT, &action, NULL);
@@ -364,17 +363,17 @@ static int connect_record(const scopes_record *r, void *context)
     return err;
 }
 
-int command_scope_connect(scope *s)
+int cli_scope_connect(scope *s)
 {
     scopes_consumer consumer = {
-        .record = connect_record, .turn = command_scope_turn, .context = s};
+        .record = connect_record, .turn = cli_scope_turn, .context = s};
     uint8_t key[PATHS_KEY_BYTES];
     int err = eventspace_key_load(key, s->key_file);
 
     if (!err)
         err = scopes_gather_check(&s->gather, NULL);
     if (!err)
-        err = command_scope_begin(s, NULL);
+        err = cli_scope_begin(s, NULL);
     if (!err)
         err = scopes_gather_connect(&s->gather, s->connect, key, &consumer,
                                     &stopped);
@@ -383,7 +382,7 @@ int command_scope_connect(scope *s)
                            "nobody listens at %s: start `eventspace scope "
                            "--serve RUN --listen %s --key FILE` there",
                            s->connect, s->connect);
-    err = command_scope_end(s, err);
+    err = cli_scope_end(s, err);
     explicit_bzero(key, sizeof(key));
-    return err ? command_fail() : COMMAND_OK;
+    return err ? cli_fail() : COMMAND_OK;
 }

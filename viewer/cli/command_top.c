@@ -368,10 +368,10 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
                        text);
         return 0;
     case 'b':
-        a->batch = command_number(text, 0, UINT32_MAX, state);
+        a->batch = cli_number(text, 0, UINT32_MAX, state);
         return 0;
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case 'H':
         a->list = VIEWER_TOP_HOSTS;
@@ -389,7 +389,7 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
         a->key = text;
         return 0;
     case ARGP_KEY_ARG:
-        command_take(&a->run, text, state);
+        cli_take(&a->run, text, state);
         return 0;
     case ARGP_KEY_END:
         check_arguments(a, state);
@@ -399,7 +399,7 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_top(int argc, char **argv)
+int cli_top(int argc, char **argv)
 {
     static const struct argp argp = {
         top_options,
@@ -426,10 +426,10 @@ int command_top(int argc, char **argv)
         (a.format != VIEWER_TABLE || !isatty(STDOUT_FILENO)))
         a.batch = 1;
     a.name = a.run;
-    if (a.run && !(a.run = command_run_directory(a.run)))
+    if (a.run && !(a.run = cli_run_directory(a.run)))
         return COMMAND_FAILED;
     err = top_run(&a, &m);
     viewer_terminal_leave();
     viewer_mirror_end(&m);
-    return command_end_output(err);
+    return cli_end_output(err);
 }

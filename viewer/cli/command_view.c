@@ -452,7 +452,7 @@ static void take_argument(view_arguments *a, char *text,
     if (!a->run)
         a->run = text;
     else
-        command_take(&a->name, text, state);
+        cli_take(&a->name, text, state);
 }
 
 static void check_view(view_arguments *a, struct argp_state *state)
@@ -516,10 +516,10 @@ static error_t parse_view(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'f':
-        a->format = command_format(text, state);
+        a->format = cli_format(text, state);
         return 0;
     case 't':
-        a->thread = (uint32_t)command_number(text, 0, UINT32_MAX - 1, state);
+        a->thread = (uint32_t)cli_number(text, 0, UINT32_MAX - 1, state);
         return 0;
     case 'o':
         a->of = text;
@@ -541,7 +541,7 @@ static error_t parse_view(int key, char *text, struct argp_state *state)
     }
 }
 
-int command_view(int argc, char **argv)
+int cli_view(int argc, char **argv)
 {
     static const struct argp argp = {
         view_options,
@@ -562,13 +562,13 @@ int command_view(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
     if (a.list)
-        return command_end_output(list_views(a.format));
-    a.run = command_run_directory(a.run);
+        return cli_end_output(list_views(a.format));
+    a.run = cli_run_directory(a.run);
     if (!a.run)
         return COMMAND_FAILED;
     if (eventspace_run_open(&run, a.run))
-        return command_fail();
+        return cli_fail();
     err = view_run(run, &a);
     eventspace_run_close(run);
-    return command_end_output(err);
+    return cli_end_output(err);
 }

@@ -6,29 +6,25 @@
 #include <string.h>
 
 static const command commands[] = {
-    {"map", "make, instrument, check and draw path maps", command_map},
-    {"run", "run a program on the hosts of a path map", command_run},
-    {"key", "make a key for hosts that are started one by one", command_key},
-    {"info", "tell hosts, elements, events and losses of a run", command_info},
-    {"view", "tables of how a run communicated and who waited", command_view},
-    {"top", "watch a run while it goes on", command_top},
-    {"clock", "align the clocks of hosts, and tell how well", command_clock},
-    {"archive", "save the events of a run while it goes on", command_archive},
-    {"scope", "gather the events of a run over its hosts", command_scope},
-    {"merge", "make one run directory of those of several machines",
-     command_merge},
-    {"pack", "make one compressed file of a run directory", command_pack},
-    {"unpack", "make a run directory of a packed run", command_unpack},
-    {"report", "write a page that shows a run", command_report},
-    {"profile", "measure how a program uses processors and links",
-     command_profile},
-    {"predict", "how long it will take where these are shared",
-     command_predict},
-    {"choose", "which hosts of a cluster will run it fastest", command_choose},
-    {"load", "measure how loaded hosts and links are", command_load},
-    {"netbench", "measure latency and bandwidth of a link", command_netbench},
-    {"experiment", "compare predictions with runs under load",
-     command_experiment},
+    {"map", "make, instrument, check and draw path maps", cli_map},
+    {"run", "run a program on the hosts of a path map", cli_run},
+    {"key", "make a key for hosts that are started one by one", cli_key},
+    {"info", "tell hosts, elements, events and losses of a run", cli_info},
+    {"view", "tables of how a run communicated and who waited", cli_view},
+    {"top", "watch a run while it goes on", cli_top},
+    {"clock", "align the clocks of hosts, and tell how well", cli_clock},
+    {"archive", "save the events of a run while it goes on", cli_archive},
+    {"scope", "gather the events of a run over its hosts", cli_scope},
+    {"merge", "make one run directory of those of several machines", cli_merge},
+    {"pack", "make one compressed file of a run directory", cli_pack},
+    {"unpack", "make a run directory of a packed run", cli_unpack},
+    {"report", "write a page that shows a run", cli_report},
+    {"profile", "measure how a program uses processors and links", cli_profile},
+    {"predict", "how long it will take where these are shared", cli_predict},
+    {"choose", "which hosts of a cluster will run it fastest", cli_choose},
+    {"load", "measure how loaded hosts and links are", cli_load},
+    {"netbench", "measure latency and bandwidth of a link", cli_netbench},
+    {"experiment", "compare predictions with runs under load", cli_experiment},
     {NULL, NULL, NULL},
 };
 
@@ -42,7 +38,7 @@ int main(int argc, char **argv)
         return COMMAND_OK;
     }
     if (eventspace_register())
-        return command_fail();
+        return cli_fail();
     argv[0] = name;
-    return command_dispatch(commands, argc, argv);
+    return cli_dispatch(commands, argc, argv);
 }
