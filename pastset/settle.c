@@ -38,7 +38,7 @@ typedef struct settling {
 
 static uint64_t page_up(uint64_t bytes)
 {
-    return (bytes + SPACE_PAGE - 1) / SPACE_PAGE * SPACE_PAGE;
+    return round_up(bytes, SPACE_PAGE);
 }
 
 static bool is_live(const pastset_element *element)
