@@ -188,20 +188,6 @@ static void is_blocking(trace_element *trace, void *context)
     *some |= trace->policy == PASTSET_BLOCK;
 }
 
-bool eventspace__is_archived(void)
-{
-    const char *text = getenv("EVENTSPACE_ARCHIVED");
-
-    return text && (strcmp(text, "1") == 0 || strcmp(text, "wait") == 0);
-}
-
-bool eventspace__is_patient(void)
-{
-    const char *text = getenv("EVENTSPACE_ARCHIVED");
-
-    return text && strcmp(text, "wait") == 0;
-}
-
 int eventspace__drain_start(paths_host *host, const char *file)
 {
     pastset_space_options options = {.path = file, .max_bytes = 1ull << 43};

@@ -216,6 +216,12 @@ double eventspace_ticks_hz(void)
     return hz;
 }
 
+bool eventspace__ticks_rejected(void)
+{
+    return strcmp(eventspace_ticks_source(), "tsc") == 0 &&
+           !eventspace__ticks_believed_now();
+}
+
 /* --- another counter than the real one --- */
 
 static uint64_t ticks_raw(void)

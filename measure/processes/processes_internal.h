@@ -2,6 +2,7 @@
  *
  *   processes.c        starting, waiting
  *   processes_sum.c    the result
+ *   processes_file.c   small files of /proc
  *   processes_known.c  the lists of processes and threads
  *   processes_probe.c  looking at them in /proc
  *   processes_label.c  what a process is called
@@ -83,6 +84,15 @@ struct measure_watch {
     uint64_t samples;
 };
 
+/* --- processes_file.c --- */
+
+/* Reads a small file of /proc; its descriptor is kept in `*fd`, if there may be
+ * another. The length, or -1: it is gone, and the text is empty. */
+long measure__read(measure_watch *w, int *fd, char *text, size_t capacity,
+                   const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void measure__drop(measure_watch *w, int *fd);
+
 /* --- processes_known.c --- */
 
 int64_t measure__now(clockid_t clock);
@@ -106,12 +116,6 @@ extern const measure_switches_told measure__told;
 
 /* --- processes_probe.c --- */
 
-/* Reads a small file of /proc; its descriptor is kept in `*fd`, if there may be
- * another. The length, or -1: it is gone, and the text is empty. */
-long measure__read(measure_watch *w, int *fd, char *text, size_t capacity,
-                   const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-void measure__drop(measure_watch *w, int *fd);
 /* Looks at everything once. */
 void measure__sample(measure_watch *w);
 /* Whether nothing is left. */
