@@ -24,7 +24,6 @@
 #include "scopes/reading/snapshot.h"
 #include "scopes/causality/rounds.h"
 
-#define TRACES_HEADER 48 /* bytes of a frame's header on the wire */
 #define TRACES_NONE UINT32_MAX
 
 typedef enum traces_below {
