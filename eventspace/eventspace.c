@@ -160,7 +160,7 @@ static int start(eventspace *es, const char *directory, const char *name)
     es->meta_file = join(directory, name, ".meta");
     if (!map_file || !space_file || !drained_file || !es->directory ||
         !es->meta_file)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a host");
+        err = pastset_no_memory("for a host");
     if (!err)
         err = key_read(key);
     if (!err)
@@ -275,7 +275,7 @@ int eventspace_start(eventspace **out)
                             "`eventspace run MAP --out RUN -- PROGRAM`");
     es = calloc(1, sizeof(*es));
     if (!es)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a host");
+        return pastset_no_memory("for a host");
     err = start(es, directory, name);
     if (err) {
         release(es, err);

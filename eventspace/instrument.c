@@ -44,7 +44,7 @@ typedef struct work {
 
 static int out_of_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory to instrument a path map");
+    return pastset_no_memory("to instrument a path map");
 }
 
 static bool is_collector(const paths_map_node *node)

@@ -184,7 +184,7 @@ int pastset__element_make(pastset_element **out, pastset_space *space,
 
     *out = handle_new();
     if (!*out)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
+        return pastset_no_memory("for an element");
     err = pastset__space_allocate(
         space, bytes, is_on_demand(options) ? header_bytes : bytes, &offset);
     return err ? err : element_init(*out, space, options, offset);
@@ -269,7 +269,7 @@ int pastset__element_attach(pastset_element **out, pastset_space *space,
         return err;
     element = handle_new();
     if (!element)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
+        return pastset_no_memory("for an element");
     element->read_only = true;
     err = handle_fill(element, space, header);
     if (err) {

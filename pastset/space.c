@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
 #include "pastset/fence.h"
 #include "pastset/space_internal.h"
 
@@ -27,13 +28,13 @@ static int space_new(pastset_space **out, const char *path)
     pastset_space *space = calloc(1, sizeof(*space));
 
     if (!space)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a space");
+        return pastset_no_memory("for a space");
     space->fd = -1;
     space->base = MAP_FAILED;
     space->path = strdup(path ? path : "memory");
     if (!space->path) {
         free(space);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a space");
+        return pastset_no_memory("for a space");
     }
     pthread_mutex_init(&space->lock, NULL);
     *out = space;
@@ -209,15 +210,12 @@ void pastset_space_close(pastset_space *space)
 /* Adds a handle; under the lock. */
 static int handle_add(pastset_space *space, pastset_element *element)
 {
-    if (space->known == space->capacity) {
-        uint32_t capacity = space->capacity ? space->capacity * 2 : 64;
-        pastset_element **grown =
-            realloc(space->elements, capacity * sizeof(*grown));
-        if (!grown)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
-        space->elements = grown;
-        space->capacity = capacity;
-    }
+    pastset_element **grown =
+        pastset_array_grow(space->elements, space->known, sizeof(*grown));
+
+    if (!grown)
+        return pastset_no_memory("for an element");
+    space->elements = grown;
     space->elements[space->known++] = element;
     return 0;
 }
@@ -249,16 +247,11 @@ static uint32_t count_elements(const pastset_space *space, uint32_t claimed,
 static int entries_look(pastset_space *space, uint32_t count)
 {
     for (; space->looked < count; space->looked++) {
-        if (space->left_count == space->left_capacity) {
-            uint32_t capacity =
-                space->left_capacity ? space->left_capacity * 2 : 64;
-            uint32_t *grown =
-                realloc(space->left_out, capacity * sizeof(*space->left_out));
-            if (!grown)
-                return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
-            space->left_out = grown;
-            space->left_capacity = capacity;
-        }
+        uint32_t *grown = pastset_array_grow(space->left_out, space->left_count,
+                                             sizeof(*grown));
+        if (!grown)
+            return pastset_no_memory("for an element");
+        space->left_out = grown;
         space->left_out[space->left_count++] = space->looked;
     }
     return 0;

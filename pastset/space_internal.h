@@ -20,11 +20,10 @@ struct pastset_space {
     pthread_mutex_t lock;
     pastset_element **elements; /* guarded by lock, as all below */
     uint32_t known;             /* handles, in the order of the directory */
-    uint32_t capacity;
 
     /* Opened: entries of the directory that are not among the handles. */
     uint32_t looked; /* entries that were looked at */
-    uint32_t *left_out, left_count, left_capacity;
+    uint32_t *left_out, left_count;
 };
 
 /* Where elements begin: after the header and the directory. */

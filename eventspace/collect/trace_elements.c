@@ -100,7 +100,7 @@ static int trace_make(trace_element **out, paths_stage *stage, const char *name)
         trace->name = strdup(name);
     if (!trace || !trace->name) {
         free(trace);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a trace element");
+        return pastset_no_memory("for a trace element");
     }
     trace->host = host;
     err = settings_read(stage, trace);

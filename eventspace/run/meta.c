@@ -135,11 +135,10 @@ static int pack(msgpack_sbuffer *buffer, const eventspace_meta *meta)
         if (!failed)
             failed = pack_field(&packer, &fields[i], meta);
     }
-    return failed ? pastset_fail(PASTSET_ENOMEM,
-                                 "host %s: no memory to pack "
-                                 "its meta file",
-                                 meta->host)
-                  : 0;
+    return failed
+               ? pastset_fail_while(pastset_no_memory("to pack its meta file"),
+                                    "host %s", meta->host)
+               : 0;
 }
 
 static int fail_errno(const char *file, int error)

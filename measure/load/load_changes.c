@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "paths/generate/generate.h"
 
@@ -15,17 +16,16 @@
 /* Values move when the list grows, so the changes get them at the end only. */
 static int grow(measure_changes *list)
 {
-    size_t capacity = list->capacity ? 2 * list->capacity : 16;
-    void *items = realloc(list->items, capacity * sizeof(*list->items));
-    void *values;
-    if (items)
-        list->items = items;
-    values =
-        items ? realloc(list->values, capacity * sizeof(*list->values)) : NULL;
-    if (!values)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a cluster's load");
-    list->values = values;
-    list->capacity = capacity;
+    void *grown =
+        pastset_array_grow(list->items, list->count, sizeof(*list->items));
+    if (!grown)
+        return pastset_no_memory("for a cluster's load");
+    list->items = grown;
+    grown =
+        pastset_array_grow(list->values, list->count, sizeof(*list->values));
+    if (!grown)
+        return pastset_no_memory("for a cluster's load");
+    list->values = grown;
     return 0;
 }
 
@@ -34,7 +34,7 @@ static int grow(measure_changes *list)
 static char *add(measure_changes *list, const char *host, const char *to,
                  const char *key)
 {
-    if (list->count == list->capacity && grow(list))
+    if (grow(list))
         return NULL;
     list->items[list->count] = (predict_cluster_change){host, to, key, NULL};
     return list->values[list->count++];

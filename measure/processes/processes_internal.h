@@ -16,6 +16,9 @@
 #include "measure/processes/processes.h"
 #include "measure/processes/switches_internal.h"
 
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include <time.h>
 
 #define MEASURE__NONE SIZE_MAX
@@ -25,7 +28,6 @@ typedef struct measure__thread {
     size_t process;
     bool gone;
     int64_t times_ns; /* when its times were last read; 0: never */
-    size_t run_capacity, seen_capacity;
 } measure__thread;
 
 typedef struct measure__process {
@@ -53,20 +55,20 @@ typedef struct measure__socket {
 } measure__socket;
 
 /* From a thread's number to its newest entry. */
-typedef struct measure__index {
-    size_t *slots; /* entry + 1; 0: free */
-    size_t capacity, used;
-} measure__index;
+typedef struct measure__number {
+    pid_t tid;
+    size_t thread;
+    UT_hash_handle hh;
+} measure__number;
 
 struct measure_watch {
     measure_processes result;
     measure__process *processes;
     measure__thread *threads;
-    size_t process_capacity, thread_capacity;
-    measure__index by_tid;
+    measure__number *by_tid;
     measure_switches *switches;
     measure__socket *sockets;
-    size_t socket_count, socket_capacity;
+    size_t socket_count;
     size_t sockets_known;
     pid_t command, self;
     int command_fd; /* pidfd; -1 */
@@ -98,6 +100,7 @@ void measure__drop(measure_watch *w, int *fd);
 int64_t measure__now(clockid_t clock);
 /* The newest entry of a number, living or not; MEASURE__NONE. */
 size_t measure__find_thread(const measure_watch *w, pid_t tid);
+void measure__index_clear(measure_watch *w);
 size_t measure__find_process(const measure_watch *w, pid_t pid);
 /* Adds, unless it lives already. MEASURE__NONE: no memory. */
 size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
+
 void measure__note(measure__making *m, const char *format, ...)
 {
     measure_profile_notes *notes = m->notes;
     char text[1200];
     va_list list;
     char **grown =
-        realloc(notes->texts, (notes->text_count + 1) * sizeof(*grown));
+        pastset_array_grow(notes->texts, notes->text_count, sizeof(*grown));
     if (!grown)
         return;
     notes->texts = grown;

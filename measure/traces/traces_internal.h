@@ -104,11 +104,11 @@ typedef struct traces {
     traces_message *messages;
     size_t message_capacity;
     predict_step *steps;
-    size_t step_count, step_capacity;
+    size_t step_count;
     traces_actor *actors;
-    size_t actor_count, actor_capacity;
+    size_t actor_count;
     traces_spot *spots;
-    size_t spot_count, spot_capacity;
+    size_t spot_count;
     int err; /* PASTSET_ENOMEM: a step or more could not be added */
 } traces;
 

@@ -11,7 +11,7 @@
 
 int measure__traces_no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the steps of a run");
+    return pastset_no_memory("for the steps of a run");
 }
 
 static int no_collector(const traces *t, const char *what, uint32_t node)

@@ -20,7 +20,7 @@
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a cluster");
+    return pastset_no_memory("for a cluster");
 }
 
 /* What is wrong with the text of a graph is a PASTSET_EMAP to paths/. */

@@ -406,7 +406,7 @@ static void set_ways(search *s, uint32_t from, predict_cluster *cluster)
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the ways of a cluster");
+    return pastset_no_memory("for the ways of a cluster");
 }
 
 static int search_all(search *s, predict_cluster *cluster)

@@ -212,7 +212,7 @@ int predict_scheduler_fit(predict_scheduler *out, double *error,
     size_t used = 0;
     double sum;
     if (!points)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to fit a law");
+        return pastset_no_memory("to fit a law");
     for (size_t i = 0; i < count; i++) {
         const predict_scheduler_sample *s = &samples[i];
         if (!tells(s))
