@@ -5,11 +5,12 @@
 
 void *pastset_array_grow(void *items, size_t count, size_t item_bytes)
 {
-    size_t room = count ? 2 * count : 1, bytes;
+    size_t room = 1, bytes;
 
     if (count & (count - 1))
         return items;
-    if (__builtin_mul_overflow(room, item_bytes, &bytes))
+    if ((count && __builtin_mul_overflow(count, (size_t)2, &room)) ||
+        __builtin_mul_overflow(room, item_bytes, &bytes))
         return NULL;
     return realloc(items, bytes);
 }

@@ -15,6 +15,31 @@
 /* Far beyond any space, and far from where sums of sizes overflow. */
 #define SLOT_BYTES_MAX (UINT64_MAX >> 8)
 
+static const char *const policies[] = {[PASTSET_BLOCK] = "block",
+                                       [PASTSET_DISCARD] = "discard",
+                                       [PASTSET_GROW] = "grow"};
+
+#define POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+const char *pastset_policy_name(pastset_policy policy)
+{
+    return (unsigned)policy < POLICIES ? policies[policy] : "?";
+}
+
+int pastset_policy_parse(pastset_policy *out, const char *name)
+{
+    for (size_t i = 0; i < POLICIES; i++) {
+        if (strcmp(policies[i], name) == 0) {
+            *out = (pastset_policy)i;
+            return 0;
+        }
+    }
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no policy: choose grow, discard or "
+                        "block",
+                        name);
+}
+
 uint64_t pastset__element_header_bytes(void)
 {
     return round_up(sizeof(element_header), 64);

@@ -180,8 +180,9 @@ static void collector_fini(paths_stage *stage)
 static void check_policy(const paths_map_node *node, const char *key,
                          const char *policy, paths_diagnostics *diagnostics)
 {
-    if (policy && strcmp(policy, "grow") != 0 &&
-        strcmp(policy, "discard") != 0 && strcmp(policy, "block") != 0)
+    pastset_policy found;
+
+    if (policy && pastset_policy_parse(&found, policy) != 0)
         paths_diagnose(diagnostics, node->line, node->name,
                        "%s=\"%s\" of its trace element: choose grow, discard "
                        "or block",

@@ -48,7 +48,7 @@ bool eventspace__is_archived(void);
 bool eventspace__is_patient(void);
 
 /* Finds or makes the trace element of that name on the stage's host. Errors:
- * PASTSET_ENOMEM, those of paths_node_number. */
+ * PASTSET_ENOMEM, PASTSET_EMAP (no capacity). */
 int eventspace__trace_ref(trace_element **out, paths_stage *stage,
                           const char *name);
 void eventspace__trace_unref(trace_element *trace);

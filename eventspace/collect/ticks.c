@@ -287,6 +287,6 @@ void eventspace_ticks_name(char *out, size_t capacity)
     used = snprintf(out, capacity, "%s %s", boot, source);
     if (simulated_offset_ns || simulated_rate_ppb)
         snprintf(out + used, capacity - (size_t)used,
-                 EVENTSPACE_COUNTER_OFFSET "%" PRId64 " rate_ppb=%" PRId64,
+                 " offset_ns=%" PRId64 " rate_ppb=%" PRId64,
                  simulated_offset_ns, simulated_rate_ppb);
 }

@@ -49,28 +49,15 @@ static int settings_read(paths_stage *stage, trace_element *trace)
     const char *prefault = setting(stage, "prefault");
 
     trace->capacity = DEFAULT_CAPACITY;
-    if (capacity) {
-        /* Through a node, so that units and diagnostics are the map's. */
-        paths_map_node node = *paths_stage_node(stage);
-        char key[] = "capacity";
-        paths_attribute item = {.key = key};
-        int err;
-
-        item.value = strdup(capacity);
-        if (!item.value)
-            return pastset_fail(PASTSET_ENOMEM, "no memory");
-        node.attributes.items = &item;
-        node.attributes.count = 1;
-        err = paths_node_number(paths_stage_map(stage), &node, "capacity", 0,
-                                &trace->capacity);
-        free(item.value);
-        if (err)
-            return err;
-    }
+    if (capacity && paths_parse_number(capacity, &trace->capacity) != 0)
+        return pastset_fail_while(PASTSET_EMAP, "%.250s:%u: %.200s: capacity",
+                                  paths_stage_map(stage)->file,
+                                  paths_stage_node(stage)->line,
+                                  paths_stage_node(stage)->name);
     trace->policy = PASTSET_DISCARD;
-    if (policy && strcmp(policy, "grow") == 0)
-        trace->policy = PASTSET_GROW;
-    if (eventspace__is_archived() || (policy && strcmp(policy, "block") == 0))
+    if (policy)
+        (void)pastset_policy_parse(&trace->policy, policy);
+    if (eventspace__is_archived())
         trace->policy = PASTSET_BLOCK;
     trace->prefault = prefault && strcmp(prefault, "true") == 0;
     return 0;

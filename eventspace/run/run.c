@@ -93,7 +93,7 @@ bool eventspace__process_there(const eventspace_meta *meta)
     if (state == 'Z' || state == 'X')
         return false;
     return start_wall_ns - RECYCLED_NS <=
-           (int64_t)meta->start_wall_ns - eventspace_meta_wall_error_ns(meta);
+           (int64_t)(meta->start_wall_ns - (uint64_t)meta->counter_offset_ns);
 }
 
 /* --- opening --- */

@@ -83,9 +83,9 @@ static int add_flow(measure_changes *list, const char *from, const char *to,
     }
     if (link->rate < RATE_MIN)
         return 0;
-    measure_link_bandwidth_text(link->rate, values[0], sizeof(*list->values));
+    paths_rate_text(link->rate, values[0], sizeof(*list->values));
     snprintf(values[1], sizeof(*list->values), "%.0f", link->burst);
-    measure_link_latency_text(link->alone_s, values[2], sizeof(*list->values));
+    paths_duration_text(link->alone_s, values[2], sizeof(*list->values));
     return 0;
 }
 
@@ -95,11 +95,11 @@ int measure_changes_link(measure_changes *list, const char *from,
     char *value = add(list, from, to, "bandwidth");
     if (!value)
         return PASTSET_ENOMEM;
-    measure_link_bandwidth_text(link->bandwidth, value, sizeof(*list->values));
+    paths_rate_text(link->bandwidth, value, sizeof(*list->values));
     value = add(list, from, to, "latency");
     if (!value)
         return PASTSET_ENOMEM;
-    measure_link_latency_text(link->latency_s, value, sizeof(*list->values));
+    paths_duration_text(link->latency_s, value, sizeof(*list->values));
     return add_flow(list, from, to, link);
 }
 

@@ -48,13 +48,11 @@ static int take_number(const reader *r, const paths_map_node *node,
                        const char *key, bool zero, double max, double *out)
 {
     const char *text = paths_attributes_get(&node->attributes, key);
-    char *end;
     double value;
 
     if (!text)
         return 0;
-    value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0) || value > max ||
+    if (paths_parse_real(text, &value) != 0 || value > max ||
         (value == 0 && !zero))
         return predict__cluster_fail(r->map, node->line, node->name,
                                      "%s=\"%.60s\" is no number from %s%g to "
