@@ -76,9 +76,8 @@ static void print_flow(const measure_link *link)
     if (link->rate <= 0)
         return;
     printf("flow         rate:%s,burst:%.0f,alone:%s\n",
-           measure_link_bandwidth_text(link->rate, rate, sizeof(rate)),
-           round(link->burst),
-           measure_link_latency_text(link->alone_s, alone, sizeof(alone)));
+           paths_rate_text(link->rate, rate, sizeof(rate)), round(link->burst),
+           paths_duration_text(link->alone_s, alone, sizeof(alone)));
 }
 
 static void print_summary(const measure_link *link)
@@ -87,9 +86,8 @@ static void print_summary(const measure_link *link)
     printf("\nlatency L    %s\nbandwidth B  %s (%.4g MB/s)\n"
            "residual     %.1f %% (root mean square)\n"
            "busy         %.1f %% of a processor at each end\n",
-           measure_link_latency_text(link->latency_s, latency, sizeof(latency)),
-           measure_link_bandwidth_text(link->bandwidth, bandwidth,
-                                       sizeof(bandwidth)),
+           paths_duration_text(link->latency_s, latency, sizeof(latency)),
+           paths_rate_text(link->bandwidth, bandwidth, sizeof(bandwidth)),
            link->bandwidth / 1e6, link->residual * 100, link->busy * 100);
     print_flow(link);
 }
