@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "scopes/causality/numbers_internal.h"
 
 typedef struct maker {
     const scopes_topology *topology;
@@ -38,16 +39,6 @@ typedef struct maker {
 static int no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for the rounds");
-}
-
-/* `count` times SCOPES_MISSING. */
-static uint32_t *numbers_make(size_t count)
-{
-    uint32_t *numbers = malloc((count + 1) * sizeof(*numbers));
-
-    if (numbers)
-        memset(numbers, 0xff, (count + 1) * sizeof(*numbers));
-    return numbers;
 }
 
 /* --- what is lost --- */
@@ -79,7 +70,7 @@ static int threads_note(maker *m)
 {
     uint32_t site = (uint32_t)(m->site - m->topology->sites);
 
-    m->by_thread = numbers_make(m->topology->thread_count);
+    m->by_thread = scopes__numbers_make(m->topology->thread_count);
     if (!m->by_thread)
         return no_memory();
     for (uint32_t i = 0; i < m->topology->thread_count; i++)
@@ -91,8 +82,8 @@ static int list_by_below(maker *m)
 {
     scopes_rounds *rounds = m->rounds;
 
-    rounds->below = numbers_make(m->below->count);
-    rounds->last = numbers_make(m->below->count);
+    rounds->below = scopes__numbers_make(m->below->count);
+    rounds->last = scopes__numbers_make(m->below->count);
     if (!rounds->below || !rounds->last)
         return no_memory();
     for (size_t i = 0; i < m->below->count; i++) {
@@ -116,8 +107,8 @@ static int list_by_reference(maker *m)
             m->reference = i;
         }
     }
-    rounds->below = numbers_make(rounds->count);
-    rounds->last = numbers_make(rounds->count);
+    rounds->below = scopes__numbers_make(rounds->count);
+    rounds->last = scopes__numbers_make(rounds->count);
     return rounds->below && rounds->last ? 0 : no_memory();
 }
 
@@ -163,8 +154,8 @@ static int representatives_find(maker *m)
 {
     const scopes_rounds *rounds = m->rounds;
     uint64_t *keys = malloc((rounds->count + 1u) * sizeof(*keys));
-    uint32_t *which = numbers_make(rounds->count);
-    uint32_t *found = numbers_make(rounds->count);
+    uint32_t *which = scopes__numbers_make(rounds->count);
+    uint32_t *found = scopes__numbers_make(rounds->count);
     int err = keys && which && found ? 0 : no_memory();
 
     for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
@@ -215,7 +206,7 @@ static int list(maker *m)
     if (err || !m->below)
         return err ? err : list_by_reference(m);
     err = list_by_below(m);
-    m->representatives = numbers_make(m->rounds->count);
+    m->representatives = scopes__numbers_make(m->rounds->count);
     if (!err && !m->representatives)
         err = no_memory();
     if (!err)
@@ -326,7 +317,7 @@ static int place_far(maker *m, uint32_t input, scopes__span *spans)
     const scopes_series *series = m->series[input];
     scopes_rounds *rounds = m->rounds;
     scopes__known known = known_of(m, input);
-    uint32_t *found = numbers_make(series->count);
+    uint32_t *found = scopes__numbers_make(series->count);
     int err;
 
     if (!found)
@@ -350,7 +341,8 @@ static int place(maker *m)
     scopes__span *spans = malloc((rounds->count + 1u) * sizeof(*spans));
     int err = 0;
 
-    rounds->events = numbers_make((size_t)rounds->count * rounds->inputs);
+    rounds->events =
+        scopes__numbers_make((size_t)rounds->count * rounds->inputs);
     if (!spans || !rounds->events)
         err = no_memory();
     for (uint32_t i = 0; i < rounds->inputs && !err && rounds->count; i++) {

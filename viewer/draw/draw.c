@@ -612,15 +612,6 @@ static int picture_write(char **out, size_t *bytes, const paths_map *map)
     return err;
 }
 
-uint32_t viewer__nodes(const paths_map *map)
-{
-    uint32_t nodes = 0;
-
-    for (uint32_t i = 0; i < map->node_count; i++)
-        nodes += strcmp(map->nodes[i].type, "collector") != 0;
-    return nodes;
-}
-
 int viewer_draw_text(char **out, size_t *bytes, const paths_map *map,
                      const viewer_draw_options *options)
 {

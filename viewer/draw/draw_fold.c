@@ -468,6 +468,15 @@ static int fold_further(paths_map **folded, const paths_map *map,
     return 0;
 }
 
+uint32_t viewer__nodes(const paths_map *map)
+{
+    uint32_t nodes = 0;
+
+    for (uint32_t i = 0; i < map->node_count; i++)
+        nodes += strcmp(map->nodes[i].type, "collector") != 0;
+    return nodes;
+}
+
 int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max)
 {
     uint32_t *like = calloc((size_t)map->host_count + 1, sizeof(*like));

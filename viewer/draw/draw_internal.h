@@ -1,4 +1,4 @@
-/* draw_internal.h - what draw.c and draw_fold.c share. */
+/* draw_internal.h - folding a map before it is drawn (draw_fold.c). */
 #ifndef VIEWER_DRAW_INTERNAL_H
 #define VIEWER_DRAW_INTERNAL_H
 
@@ -9,7 +9,7 @@
 #define VIEWER__MEMBERS "members"
 #define VIEWER__LAST "last"
 
-/* The nodes of a map without its collectors. */
+/* How many nodes a map has, collectors not counted. */
 uint32_t viewer__nodes(const paths_map *map);
 
 /* Makes a folded copy. Hosts are folded too when it still has more than
