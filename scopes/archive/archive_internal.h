@@ -85,12 +85,11 @@ bool scopes__archive_decode(eventspace_trace *out, size_t count,
 /* --- archive_names.c --- */
 
 /* Numbers for names: 0, 1, 2 ... in the order in which they come. */
+typedef struct archive_name archive_name;
 typedef struct archive_names {
-    const char **names; /* by number; each is a copy */
-    uint32_t count;
-    uint32_t capacity; /* of names */
-    uint32_t *slots; /* number + 1, at the name's hash or behind it; 0: free */
-    uint32_t slot_count; /* a power of two; 0 at first */
+    const char **names; /* by number */
+    uint32_t count, capacity;
+    archive_name *by_text; /* a hash table, which owns them; NULL at first */
 } archive_names;
 
 /* UINT32_MAX when it is not there. */
