@@ -110,7 +110,7 @@ int cli_dispatch(const command *commands, int argc, char **argv)
     return run_command(found, argc, argv);
 }
 
-/* --- arguments --- */
+/* --- signals --- */
 
 void cli_catch(const struct sigaction *action)
 {
@@ -124,39 +124,39 @@ void cli_catch(const struct sigaction *action)
     }
 }
 
-void cli_take(const char **place, char *argument, struct argp_state *state)
+/* --- runs --- */
+
+eventspace_run *cli_open_run(const char *run)
 {
-    if (*place)
-        argp_error(state, "one argument too many: '%s'", argument);
-    *place = argument;
+    const char *directory = cli_run_directory(run);
+    eventspace_run *opened = NULL;
+
+    if (directory && eventspace_run_open(&opened, directory) != 0)
+        cli_fail();
+    return opened;
 }
 
-viewer_format cli_format(const char *text, struct argp_state *state)
+bool cli_is_running(const eventspace_run *run)
 {
-    if (strcmp(text, "csv") == 0)
-        return VIEWER_CSV;
-    if (strcmp(text, "json") == 0)
-        return VIEWER_JSON;
-    if (strcmp(text, "table") != 0)
-        argp_error(state, "the format '%s' is none of table, csv, json", text);
-    return VIEWER_TABLE;
+    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+        const eventspace_run_host *host = eventspace_run_host_at(run, i);
+        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
+            return true;
+    }
+    return false;
 }
 
-uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
-                    struct argp_state *state)
+int cli_find_host(const eventspace_run *run, const char *name, uint32_t *out)
 {
-    char *end;
-    errno = 0;
-    uint64_t number = strtoull(text, &end, 10);
-    uint64_t unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : 1;
-    if (unit > 1)
-        end++;
-    if (errno || end == text || *end || *text == '-' || number > max / unit ||
-        number * unit < min)
-        argp_error(state, "'%s' is no number from %llu to %llu", text,
-                   (unsigned long long)min, (unsigned long long)max);
-    return number * unit;
+    *out =
+        name ? paths_map_find_host(eventspace_run_map(run), name) : PATHS_NONE;
+    return name && *out == PATHS_NONE
+               ? pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
+                              name)
+               : 0;
 }
+
+/* --- maps --- */
 
 /* A socket cannot be opened by a name, and there are programs that give their
  * children one as standard input; so it is copied into memory that has one. */
@@ -187,8 +187,6 @@ const char *cli_input(const char *file)
         return socket_input();
     return "/dev/stdin";
 }
-
-/* --- maps --- */
 
 paths_map *cli_read_map(const char *file)
 {

@@ -36,7 +36,7 @@ static const struct argp_option netbench_options[] = {
      "Bytes of messages, doubled from FROM to TO (default 1..1048576)", 0},
     {"seconds", 't', "SECONDS", 0, "About so long in all (default 2)", 0},
     {"pin", KEY_PIN, "CPU", 0, "Keep this end on this processor", 0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {0},
 };
 
@@ -193,16 +193,6 @@ static void take_sizes(netbench_arguments *a, char *text,
         argp_error(state, "the sizes %s..%s do not grow", text, dots + 2);
 }
 
-static double seconds_of(const char *text, struct argp_state *state)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= 0.01 && seconds <= 600))
-        argp_error(state, "'%s' is no number of seconds from 0.01 to 600",
-                   text);
-    return seconds;
-}
-
 static void check_arguments(const netbench_arguments *a,
                             struct argp_state *state)
 {
@@ -227,7 +217,7 @@ static error_t parse_netbench(int key, char *text, struct argp_state *state)
         take_sizes(a, text, state);
         return 0;
     case 't':
-        a->options.seconds_s = seconds_of(text, state);
+        a->options.seconds_s = cli_seconds(text, 0.01, 600, state);
         return 0;
     case KEY_PIN:
         a->options.processor = (int)cli_number(text, 0, 65535, state);
