@@ -89,22 +89,19 @@ static int archive_make(scopes_archive **out, const char *file, int fd,
                         bool borrowed, uint64_t limit)
 {
     scopes_archive *a = calloc(1, sizeof(*a));
-    int err = 0;
+    int err;
 
-    if (a)
-        a->file = strdup(file);
-    if (!a || !a->file)
-        err = pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     if (!a) {
         if (!borrowed)
             close(fd);
-        return err;
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     }
     a->fd = fd;
     a->borrowed = borrowed;
     a->limit = limit;
-    if (!err)
-        err = scopes_archive_refresh(a);
+    a->file = strdup(file);
+    err = a->file ? scopes_archive_refresh(a)
+                  : pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     if (err)
         scopes_archive_free(a);
     else
@@ -130,10 +127,12 @@ int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
 {
     eventspace_trace *tuples = malloc(SCOPES_ARCHIVE_BLOCK * sizeof(*tuples));
     uint64_t limit = UINT64_MAX;
-    int err = tuples ? 0 : pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
+    int err = 0;
 
     *out = NULL;
-    for (int i = 0; !err && i < RESUME_TRIES; i++) {
+    if (!tuples)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
+    for (int i = 0; i < RESUME_TRIES; i++) {
         const scopes_archive_block *last;
         scopes_archive_free(*out);
         *out = NULL;

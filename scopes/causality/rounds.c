@@ -170,7 +170,7 @@ static int representatives_find(maker *m)
 
 /* Where others join the way before the collector below, only those events are
  * rounds whose operation came by an input. */
-static void unauthenticated_drop(maker *m)
+static void others_drop(maker *m)
 {
     scopes_rounds *rounds = m->rounds;
     uint32_t kept = 0;
@@ -203,17 +203,22 @@ static int list(maker *m)
 {
     int err = threads_note(m);
 
-    if (err || !m->below)
-        return err ? err : list_by_reference(m);
+    if (err)
+        return err;
+    if (!m->below)
+        return list_by_reference(m);
     err = list_by_below(m);
+    if (err)
+        return err;
     m->representatives = scopes__numbers_make(m->rounds->count);
-    if (!err && !m->representatives)
-        err = no_memory();
-    if (!err)
-        err = representatives_find(m);
-    if (!err && m->site->shared)
-        unauthenticated_drop(m);
-    return err;
+    if (!m->representatives)
+        return no_memory();
+    err = representatives_find(m);
+    if (err)
+        return err;
+    if (m->site->shared)
+        others_drop(m);
+    return 0;
 }
 
 /* --- inputs on the host of the collector below --- */
@@ -408,14 +413,17 @@ int scopes_rounds_make(scopes_rounds **out, const scopes_topology *topology,
     m.rounds->site = m.site;
     m.rounds->inputs = m.site->inputs.count;
     err = series_find(&m);
-    if (!err)
-        err = list(&m);
-    if (!err)
-        err = place(&m);
-    if (!err) {
-        m.rounds->first = first_number(&m);
-        m.rounds->complete = is_complete(&m);
-    }
+    if (err)
+        goto done;
+    err = list(&m);
+    if (err)
+        goto done;
+    err = place(&m);
+    if (err)
+        goto done;
+    m.rounds->first = first_number(&m);
+    m.rounds->complete = is_complete(&m);
+done:
     free(m.series);
     free(m.by_thread);
     free(m.representatives);

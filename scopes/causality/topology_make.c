@@ -197,14 +197,16 @@ static int hop_make(maker *m, uint32_t id)
     hop->upper = id;
     hop->element = scopes__topology_element(m, node);
     err = hop_walk(m, hop, node);
+    if (err)
+        return err;
     end = hop->lower != PATHS_NONE ? topology->nodes[hop->lower] : hop->element;
     hop->remote = end != PATHS_NONE &&
                   m->map->nodes[end].host != m->map->nodes[node].host;
-    if (!err && hop->lower != PATHS_NONE)
-        err = scopes__topology_add(&topology->above[hop->lower], id);
-    else if (!err && hop->element != PATHS_NONE)
-        err = scopes__topology_add(&topology->lowest[hop->element], id);
-    return err;
+    if (hop->lower != PATHS_NONE)
+        return scopes__topology_add(&topology->above[hop->lower], id);
+    if (hop->element != PATHS_NONE)
+        return scopes__topology_add(&topology->lowest[hop->element], id);
+    return 0;
 }
 
 static int hops_make(maker *m)
@@ -269,16 +271,19 @@ int scopes_topology_make(scopes_topology **out, const paths_map *map)
         return scopes__topology_no_memory();
     m.topology->map = map;
     err = maker_init(&m);
-    if (!err) {
-        nodes_link(&m);
-        err = nodes_note(&m);
-    }
-    if (!err)
-        err = hops_make(&m);
-    if (!err)
-        err = scopes__topology_sites(&m);
+    if (err)
+        goto done;
+    nodes_link(&m);
+    err = nodes_note(&m);
+    if (err)
+        goto done;
+    err = hops_make(&m);
+    if (err)
+        goto done;
+    err = scopes__topology_sites(&m);
     if (!err)
         err = scopes__topology_tops(&m);
+done:
     maker_fini(&m);
     if (err)
         scopes_topology_free(m.topology);

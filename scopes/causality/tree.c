@@ -173,8 +173,9 @@ static int climb(making *m, uint32_t branch)
     for (uint32_t i = 0; i < above->count; i++) {
         uint32_t added;
         int err = add_above(m, branch, above->ids[i], &added);
-        if (!err)
-            err = climb(m, added);
+        if (err)
+            return err;
+        err = climb(m, added);
         if (err)
             return err;
     }
@@ -293,12 +294,14 @@ static int make_collective(making *m, uint32_t site)
     if (count) {
         uint32_t *at = copied(rounds->below, rounds->count);
         err = at ? add_chain(m, ids, count, at, &branch) : no_memory();
+        if (err)
+            goto done;
     }
-    if (!err)
-        err = add_site(m, rounds, branch, NULL);
+    err = add_site(m, rounds, branch, NULL);
     if (!err)
         err =
             scopes__tree_find_last(m->tree, m->event_table, m->clocks, rounds);
+done:
     scopes_rounds_free(rounds);
     return err;
 }

@@ -56,7 +56,7 @@ static const struct argp_option view_options[] = {
     {0},
 };
 
-/* --- timeout: a word on a terminal when reading takes long --- */
+/* --- a word on a terminal when reading takes long --- */
 
 typedef struct waiting {
     pthread_t thread;
