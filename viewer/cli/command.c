@@ -124,38 +124,6 @@ void cli_catch(const struct sigaction *action)
     }
 }
 
-/* --- runs --- */
-
-eventspace_run *cli_open_run(const char *run)
-{
-    const char *directory = cli_run_directory(run);
-    eventspace_run *opened = NULL;
-
-    if (directory && eventspace_run_open(&opened, directory) != 0)
-        cli_fail();
-    return opened;
-}
-
-bool cli_is_running(const eventspace_run *run)
-{
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
-            return true;
-    }
-    return false;
-}
-
-int cli_find_host(const eventspace_run *run, const char *name, uint32_t *out)
-{
-    *out =
-        name ? paths_map_find_host(eventspace_run_map(run), name) : PATHS_NONE;
-    return name && *out == PATHS_NONE
-               ? pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
-                              name)
-               : 0;
-}
-
 /* --- maps --- */
 
 /* A socket cannot be opened by a name, and there are programs that give their

@@ -268,8 +268,9 @@ static int run(choose_arguments *a)
     predict_cluster *cluster = NULL;
     int err = predict_profile_load(&profile, cli_input(a->profile));
 
-    if (!err)
-        viewer_profile_warn(profile, a->profile);
+    if (err)
+        return err;
+    viewer_profile_warn(profile, a->profile);
     for (size_t i = 0; i < a->wire_count && !err; i++)
         err = predict_wire_set(profile, a->wires[i]);
     if (!err)

@@ -212,10 +212,9 @@ static int print_look(const snapshot *l, const clock_arguments *a)
     scopes_table *hosts = hosts_table(l, l->clocks[a->method]);
     scopes_table *accuracy;
     int err = accuracy_table(&accuracy, l);
-    if (!err && a->format == VIEWER_JSON)
-        err = print_json(l, a, hosts, accuracy);
-    else if (!err)
-        err = print_lists(l, a, hosts, accuracy);
+    if (!err)
+        err = a->format == VIEWER_JSON ? print_json(l, a, hosts, accuracy)
+                                       : print_lists(l, a, hosts, accuracy);
     scopes_table_destroy(hosts);
     scopes_table_destroy(accuracy);
     return err;
@@ -269,20 +268,22 @@ static int look_begin(snapshot *l)
 {
     size_t hosts = eventspace_run_host_count(l->run);
     int err = scopes_source_open(&l->source, l->run);
+    if (err)
+        return err;
+    err = scopes_topology_make(&l->topology, eventspace_run_map(l->run));
+    if (err)
+        return err;
     l->from = calloc(hosts + 1, sizeof(*l->from));
     l->to = calloc(hosts + 1, sizeof(*l->to));
-    if (!err)
-        err = scopes_topology_make(&l->topology, eventspace_run_map(l->run));
-    if (!err)
-        l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
-    if (!err && (!l->from || !l->to || !l->collectors))
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
-    for (uint32_t i = 0; !err && i < l->topology->collectors; i++) {
+    l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
+    if (!l->from || !l->to || !l->collectors)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
+    for (uint32_t i = 0; i < l->topology->collectors; i++) {
         const scopes_hop *hop = &l->topology->hops[i];
         if (hop->upper != PATHS_NONE && hop->lower != PATHS_NONE && hop->remote)
             l->collectors[hop->upper] = l->collectors[hop->lower] = true;
     }
-    return err;
+    return 0;
 }
 
 static int last_of(const scopes_batch *batch, void *context)
@@ -348,8 +349,8 @@ static int show(snapshot *l, const clock_arguments *a)
 {
     uint32_t reference;
     int err = cli_find_host(l->run, a->reference, &reference);
-    for (bool more = true; more && !err;) {
-        more = a->follow_s > 0 && cli_is_running(l->run);
+    while (!err) {
+        bool more = a->follow_s > 0 && cli_is_running(l->run);
         err = look_take(l, a, reference);
         if (!err) {
             warn(l);

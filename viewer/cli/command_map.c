@@ -164,12 +164,15 @@ static int generate(const generate_arguments *a)
     paths_map *application = NULL, *cluster = NULL, *placement = NULL;
     paths_map *map = NULL;
     int err = read_mapping(&application, a->application);
-    if (!err)
-        err = read_mapping(&cluster, a->cluster);
-    if (!err)
-        err = read_mapping(&placement, a->placement);
-    if (!err)
-        err = mapping_check(application);
+    if (err)
+        goto done;
+    err = read_mapping(&cluster, a->cluster);
+    if (err)
+        goto done;
+    err = read_mapping(&placement, a->placement);
+    if (err)
+        goto done;
+    err = mapping_check(application);
     if (err)
         goto done;
     paths_generate_options options = {

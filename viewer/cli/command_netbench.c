@@ -166,16 +166,18 @@ static int measure(const netbench_arguments *a)
     tell_busy(a);
     err = a->address ? measure_link_run(&link, a->address, &a->options)
                      : measure_link_here(&link, &a->options);
-    if (!err && link.sizes[link.size_count - 1].bytes < max(a))
+    if (err)
+        return err;
+    if (link.sizes[link.size_count - 1].bytes < max(a))
         fprintf(stderr,
                 "eventspace: the time was over: messages above %" PRIu64
                 " bytes are left out; --seconds gives more\n",
                 link.sizes[link.size_count - 1].bytes);
-    if (!err && link.by_min)
+    if (link.by_min)
         fputs("eventspace: times of messages scatter so much that L and B are "
               "from the least ones\n",
               stderr);
-    return err ? err : print_link(&link, a);
+    return print_link(&link, a);
 }
 
 /* --- the command --- */

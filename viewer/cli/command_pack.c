@@ -124,6 +124,17 @@ static char *default_name(const char *run)
     return file;
 }
 
+/* What was piped has no size that is known. */
+static void counts_tell(const char *file, const viewer_pack_counts *counts,
+                        FILE *to)
+{
+    fprintf(to, "%s: %" PRIu64 " files, %.1f MB", file, counts->files,
+            (double)counts->bytes / 1e6);
+    if (counts->packed_bytes)
+        fprintf(to, " in %.1f MB", (double)counts->packed_bytes / 1e6);
+    fputc('\n', to);
+}
+
 static int pack(const pack_arguments *a)
 {
     viewer_pack_counts counts;
@@ -139,12 +150,7 @@ static int pack(const pack_arguments *a)
     if (!err)
         err = viewer_pack(file, a->run, skipped_tell, &counts);
     if (!err)
-        fprintf(piped ? stderr : stdout, "%s: %" PRIu64 " files, %.1f MB", file,
-                counts.files, (double)counts.bytes / 1e6);
-    if (!err && counts.packed_bytes)
-        printf(" in %.1f MB", (double)counts.packed_bytes / 1e6);
-    if (!err)
-        fputc('\n', piped ? stderr : stdout);
+        counts_tell(file, &counts, piped ? stderr : stdout);
     free(name);
     return err;
 }

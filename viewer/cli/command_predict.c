@@ -207,18 +207,22 @@ static int predict(const predict_arguments *a)
     predict_answers *answers = calloc(1, sizeof(*answers));
     int err = answers ? predict_profile_load(&profile, cli_input(a->profile))
                       : pastset_fail(PASTSET_ENOMEM, "no memory to predict");
-    if (!err)
-        viewer_profile_warn(profile, a->profile);
-    if (!err)
-        err = set_wires(profile, a);
-    if (!err)
-        err = predict_scenario_create(&scenario, profile, a->scheduler);
-    if (!err)
-        err = set_conditions(scenario, a);
-    if (!err)
-        err = predict_answer_all(answers, scenario);
+    if (err)
+        goto done;
+    viewer_profile_warn(profile, a->profile);
+    err = set_wires(profile, a);
+    if (err)
+        goto done;
+    err = predict_scenario_create(&scenario, profile, a->scheduler);
+    if (err)
+        goto done;
+    err = set_conditions(scenario, a);
+    if (err)
+        goto done;
+    err = predict_answer_all(answers, scenario);
     if (!err)
         err = print_answers(answers, profile, a->format);
+done:
     predict_scenario_free(scenario);
     predict_profile_free(profile);
     free(answers);

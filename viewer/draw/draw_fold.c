@@ -230,6 +230,15 @@ static void sign_rest(folder *f)
     }
 }
 
+static void sign_all(folder *f)
+{
+    sign_threads(f);
+    sign_paths(f, false, true);
+    sign_paths(f, true, false);
+    sign_paths(f, true, true);
+    sign_rest(f);
+}
+
 /* --- folding --- */
 
 static int fold_node(folder *f, uint32_t index)
@@ -396,21 +405,22 @@ static int fold_host(folder *f, uint32_t index)
         return out_of_memory();
     attributes = &f->folded->hosts[f->host_index[index]].attributes;
     err = paths_attributes_copy(attributes, &host->attributes);
-    if (!err)
-        err = set_members(attributes, members);
-    if (!err && members > 1)
-        err = paths_attributes_set(attributes, VIEWER__LAST,
-                                   f->map->hosts[last].name);
-    return err;
+    if (err)
+        return err;
+    err = set_members(attributes, members);
+    if (err || members == 1)
+        return err;
+    return paths_attributes_set(attributes, VIEWER__LAST,
+                                f->map->hosts[last].name);
 }
 
 static int fold_hosts(folder *f)
 {
     int err = paths_map_create(&f->folded, f->map->name);
 
-    if (!err)
-        err =
-            paths_attributes_copy(&f->folded->attributes, &f->map->attributes);
+    if (err)
+        return err;
+    err = paths_attributes_copy(&f->folded->attributes, &f->map->attributes);
     for (uint32_t i = 0; i < f->map->host_count && !err; i++)
         err = fold_host(f, i);
     return err;
@@ -442,20 +452,19 @@ static int fold(paths_map **out, const paths_map *map, uint32_t *like)
     folder f = {.map = map, .like = like};
     int err = arrays(&f);
 
-    if (!err)
-        err = fold_hosts(&f);
-    if (!err) {
-        sign_threads(&f);
-        sign_paths(&f, false, true);
-        sign_paths(&f, true, false);
-        sign_paths(&f, true, true);
-        sign_rest(&f);
-        err = fold_nodes(&f);
-    }
-    if (!err)
-        err = fold_edges(&f);
+    if (err)
+        goto done;
+    err = fold_hosts(&f);
+    if (err)
+        goto done;
+    sign_all(&f);
+    err = fold_nodes(&f);
+    if (err)
+        goto done;
+    err = fold_edges(&f);
     if (!err)
         err = count(&f);
+done:
     free(f.host_index);
     free(f.signatures);
     free(f.groups);
@@ -475,8 +484,9 @@ static int fold_further(paths_map **folded, const paths_map *map,
     paths_map *further;
     int err = liken_hosts(like, *folded);
 
-    if (!err)
-        err = fold(&further, map, like);
+    if (err)
+        return err;
+    err = fold(&further, map, like);
     if (err)
         return err;
     paths_map_destroy(*folded);
@@ -497,13 +507,14 @@ int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max)
 {
     uint32_t *like = calloc((size_t)map->host_count + 1, sizeof(*like));
     paths_map *folded = NULL;
-    int err = like ? 0 : out_of_memory();
+    int err;
 
     *out = NULL;
-    for (uint32_t i = 0; like && i < map->host_count; i++)
+    if (!like)
+        return out_of_memory();
+    for (uint32_t i = 0; i < map->host_count; i++)
         like[i] = i;
-    if (!err)
-        err = fold(&folded, map, like);
+    err = fold(&folded, map, like);
     if (!err &&
         (viewer__nodes(folded) > nodes_max || folded->host_count > HOSTS_MAX))
         err = fold_further(&folded, map, like);
