@@ -80,7 +80,7 @@ static void counters_make(scopes_clocks *clocks, eventspace_run *run,
 
 /* --- probe pairs --- */
 
-/* What an probe pair says of the offset of `high`, by the paper. */
+/* What a probe pair says of the offset of `high`, by the paper. */
 static void average_add(scopes__edge *edge, double ahead)
 {
     if (edge->pairs == 0)
