@@ -467,7 +467,7 @@ void paths__link_interrupt(thread_link *link);
 const void *paths__request_header(wire_header *header, operation *o,
                                   const paths_stage *proxy);
 /* Takes what the header of a reply says into the operation. */
-void paths__reply_take(operation *o, const wire_header *header);
+void paths__reply_take(operation *o, const wire_reply *reply);
 /* Where the tuple of a reply goes (NULL: away). False: more than was asked. */
 bool paths__reply_target(const operation *o, size_t bytes, void **out);
 void paths__socket_tune(int fd);

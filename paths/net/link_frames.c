@@ -107,36 +107,37 @@ const void *paths__request_header(wire_header *header, operation *o,
                                   const paths_stage *proxy)
 {
     const pastset_pattern *pattern = o->op.pattern;
+    wire_request *request = &header->request;
 
-    memset(header, 0, sizeof(*header));
-    header->id = o->id;
-    header->kind = WIRE_REQUEST;
-    header->status = (int16_t)o->op.verb;
-    header->stage = proxy->host->numbers[proxy->node];
-    header->thread = o->op.thread;
-    header->sequence = o->op.sequence;
-    header->index = o->asked = o->op.index;
-    header->timeout_ms = timeout_of(o);
+    *request = (wire_request){.id = o->id,
+                              .kind = WIRE_REQUEST,
+                              .verb = o->op.verb,
+                              .proxy = proxy->host->numbers[proxy->node],
+                              .thread = o->op.thread,
+                              .sequence = o->op.sequence,
+                              .index = o->op.index,
+                              .timeout_ms = timeout_of(o)};
+    o->asked = o->op.index;
     if (o->op.status < 0) {
         const char *text =
             o->text ? o->text : pastset_status_text(o->op.status);
-        header->kind = WIRE_SPOILT;
-        header->capacity = (uint32_t)-o->op.status;
-        header->bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
+        header->spoilt.kind = WIRE_SPOILT;
+        header->spoilt.error = (uint32_t)-o->op.status;
+        header->spoilt.bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
         return text;
     }
     if (brings_tuple(&o->op)) {
-        header->bytes = (uint32_t)o->op.bytes;
-        header->capacity =
+        request->bytes = (uint32_t)o->op.bytes;
+        request->capacity =
             o->op.capacity < UINT32_MAX ? (uint32_t)o->op.capacity : UINT32_MAX;
         return o->op.tuple;
     }
-    header->capacity =
+    request->capacity =
         o->op.bytes < UINT32_MAX ? (uint32_t)o->op.bytes : UINT32_MAX;
     if (!pattern)
         return NULL;
-    header->lost = pattern->fields;
-    header->bytes = pattern->bytes;
+    request->pattern_fields = pattern->fields;
+    request->bytes = pattern->bytes;
     return pattern->values;
 }
 
@@ -294,17 +295,17 @@ int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)
 
 /* --- replies --- */
 
-void paths__reply_take(operation *o, const wire_header *header)
+void paths__reply_take(operation *o, const wire_reply *reply)
 {
-    o->op.status = header->status;
-    if (header->status)
+    o->op.status = reply->status;
+    if (reply->status)
         return;
-    o->op.index = header->index;
-    o->op.lost = header->lost;
+    o->op.index = reply->index;
+    o->op.lost = reply->lost;
     if (o->op.verb == PASTSET_EXCHANGE)
-        o->op.capacity = header->bytes;
+        o->op.capacity = reply->bytes;
     else if (o->op.verb != PASTSET_WRITE)
-        o->op.bytes = header->bytes;
+        o->op.bytes = reply->bytes;
 }
 
 bool paths__reply_target(const operation *o, size_t bytes, void **out)
@@ -321,7 +322,6 @@ bool paths__reply_target(const operation *o, size_t bytes, void **out)
 static int frame_begin(thread_link *link)
 {
     const wire_header *header = &link->header;
-    bool told = header->kind == WIRE_FAILED || header->status < 0;
     void *target = NULL;
 
     if (paths__wire_header_check(header, PASTSET_TUPLE_BYTES) != 0 ||
@@ -330,7 +330,7 @@ static int frame_begin(thread_link *link)
     link->reading = NULL; /* given up, if it is not found: its time was up */
     if (header->kind == WIRE_REPLY)
         link->reading = pending_find(&link->pending, header->id);
-    if (told)
+    if (header->kind == WIRE_FAILED || header->reply.status < 0)
         target = link->text;
     else if (link->reading &&
              !paths__reply_target(link->reading, header->bytes, &target))
@@ -343,14 +343,14 @@ static int frame_begin(thread_link *link)
 
 static void reply_end(thread_link *link, operation *o)
 {
-    const wire_header *header = &link->header;
+    const wire_reply *reply = &link->header.reply;
 
     paths__link_drop(link, o);
-    paths__reply_take(o, header);
-    if (header->status < 0) {
-        pastset_fail(header->status, "host %s: %s",
+    paths__reply_take(o, reply);
+    if (reply->status < 0) {
+        pastset_fail(reply->status, "host %s: %s",
                      host_name(link->thread->host, link->host), link->text);
-        paths__replace_text(o, header->status);
+        paths__replace_text(o, reply->status);
     }
     paths__thread_bring_up(link->thread, o);
 }

@@ -39,13 +39,13 @@ static void serve_free(operation *o)
 
 static void serve_complete(operation *o)
 {
-    wire_header header = {.id = o->from_id,
-                          .kind = WIRE_REPLY,
-                          .status = (int16_t)o->op.status,
-                          .thread = o->op.thread,
-                          .sequence = o->op.sequence,
-                          .index = o->op.index,
-                          .lost = o->op.lost};
+    wire_header header = {.reply = {.id = o->from_id,
+                                    .kind = WIRE_REPLY,
+                                    .status = (int16_t)o->op.status,
+                                    .thread = o->op.thread,
+                                    .sequence = o->op.sequence,
+                                    .index = o->op.index,
+                                    .lost = o->op.lost}};
     const void *payload = o->reply;
 
     if (o->op.status) {
@@ -68,40 +68,32 @@ static void serve_complete(operation *o)
     serve_free(o);
 }
 
-/* Is the request one that the map lets this peer make? */
-static paths_stage *request_stage(connection *c)
+/* Where those of a proxy come in, if the map lets this peer send them. */
+static paths_stage *stage_of(const connection *c, uint32_t rank)
 {
-    const wire_header *h = &c->header;
     const paths_host *host = c->host;
     const paths_map_node *proxy;
     paths_stage *stage;
 
-    if (c->outgoing || c->role == ROLE_MEMBER ||
-        h->stage >= host->map->node_count)
+    if (c->outgoing || c->role == ROLE_MEMBER || rank >= host->map->node_count)
         return NULL;
-    proxy = &host->map->nodes[host->numbered[h->stage]];
+    proxy = &host->map->nodes[host->numbered[rank]];
     if (proxy->host != c->peer || proxy->kind != PATHS_WRAPPER)
         return NULL;
     stage = host->entries[proxy->out[0]];
     return stage && stage->entry ? stage : NULL;
 }
 
-static bool request_verb_holds(const wire_header *h)
-{
-    return h->status > 0 && h->status < PASTSET_ALL_VERBS &&
-           (h->kind != WIRE_SPOILT ||
-            (h->capacity > 0 && h->capacity < INT16_MAX));
-}
-
+/* A REQUEST, or a SPOILT, which begins as one. */
 static unsigned char *request_begin(connection *c)
 {
-    const wire_header *h = &c->header;
-    paths_stage *stage = request_stage(c);
+    const wire_request *h = &c->header.request;
+    paths_stage *stage = stage_of(c, h->proxy);
     operation *o;
     unsigned char *payload;
 
     c->request = NULL;
-    if (!stage || !request_verb_holds(h))
+    if (!stage)
         return NULL;
     o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) + h->bytes +
                1);
@@ -113,7 +105,7 @@ static unsigned char *request_begin(connection *c)
     o->route = (route_entry *)(void *)(o + 1);
     payload = (unsigned char *)(o->route + PATHS_STAGES_MAX);
     o->stage = stage;
-    o->op.verb = (uint16_t)h->status;
+    o->op.verb = h->verb;
     o->op.nowait = h->timeout_ms == 0;
     o->op.thread = h->thread;
     o->op.sequence = h->sequence;
@@ -123,7 +115,7 @@ static unsigned char *request_begin(connection *c)
         o->op.deadline_ns = pastset_now_ns() + (int64_t)h->timeout_ms * 1000000;
     o->carry_depth = PATHS_STAGES_MAX + 1;
     if (h->kind == WIRE_SPOILT) {
-        o->op.status = -(int)h->capacity;
+        o->op.status = -(int)c->header.spoilt.error;
         o->op.bytes = 0;
         payload[h->bytes] = 0; /* the text; see request_run() */
     } else if (brings_tuple(&o->op)) {
@@ -133,8 +125,8 @@ static unsigned char *request_begin(connection *c)
         o->capacity = o->op.verb == PASTSET_EXCHANGE ? serve_capacity : NULL;
     } else {
         o->capacity = serve_capacity;
-        if (h->bytes || h->lost) {
-            o->pattern.fields = h->lost;
+        if (h->bytes || h->pattern_fields) {
+            o->pattern.fields = h->pattern_fields;
             o->pattern.values = payload;
             o->pattern.bytes = h->bytes;
             o->op.pattern = &o->pattern;
@@ -168,7 +160,7 @@ static bool pattern_fits(const operation *o)
 static int request_check(const connection *c, const operation *o)
 {
     const paths_host *host = c->host;
-    uint32_t proxy = host->numbered[c->header.stage];
+    uint32_t proxy = host->numbered[c->header.request.proxy];
 
     if (!is_allowed(host->verbs[proxy], o->op.verb))
         return pastset_fail(PASTSET_EPERM,
@@ -187,14 +179,14 @@ static int request_check(const connection *c, const operation *o)
 static void no_memory_reply(connection *c)
 {
     static const char text[] = "no memory for the operation";
-    wire_header header = {.id = c->header.id,
-                          .kind = WIRE_REPLY,
-                          .status = PASTSET_ENOMEM,
-                          .thread = c->header.thread,
-                          .sequence = c->header.sequence,
-                          .bytes = sizeof(text) - 1};
-
-    paths_stage *stage = request_stage(c);
+    const wire_request *request = &c->header.request;
+    wire_header header = {.reply = {.id = request->id,
+                                    .kind = WIRE_REPLY,
+                                    .status = PASTSET_ENOMEM,
+                                    .thread = request->thread,
+                                    .sequence = request->sequence,
+                                    .bytes = sizeof(text) - 1}};
+    paths_stage *stage = stage_of(c, request->proxy);
 
     /* A contribution that is lost: the next would be taken for it. */
     if (stage && (stage->joins || stage->leads))
@@ -231,7 +223,7 @@ static void request_run(connection *c)
 
 static void left_take(connection *c)
 {
-    paths_stage *stage = request_stage(c);
+    paths_stage *stage = stage_of(c, c->header.left.proxy);
     char text[WIRE_TEXT_BYTES + 1];
 
     if (!stage || c->role != ROLE_LOOP) {
@@ -247,9 +239,10 @@ void paths__serve_left(const paths_stage *proxy, const char *why)
 {
     paths_host *host = proxy->host;
     peer *p = &host->peers[proxy->far_host];
-    wire_header header = {.kind = WIRE_LEFT,
-                          .stage = host->numbers[proxy->node],
-                          .bytes = (uint32_t)strnlen(why, WIRE_TEXT_BYTES)};
+    wire_header header = {
+        .left = {.kind = WIRE_LEFT,
+                 .proxy = host->numbers[proxy->node],
+                 .bytes = (uint32_t)strnlen(why, WIRE_TEXT_BYTES)}};
 
     pthread_mutex_lock(&host->held_lock);
     if (p->link) /* else that host has died, and others will say so */
@@ -349,7 +342,7 @@ static unsigned char *reply_begin(connection *c)
         pending_remove(p, o);
     pthread_mutex_unlock(&host->held_lock);
     c->request = o;
-    if (c->header.status) /* limited by paths__wire_header_check */
+    if (c->header.reply.status) /* limited by paths__wire_header_check */
         return c->small;
     if (!o) { /* dropped: its deadline passed */
         c->away = true;
@@ -366,6 +359,7 @@ static unsigned char *reply_begin(connection *c)
 
 static void reply_end(connection *c)
 {
+    const wire_reply *reply = &c->header.reply;
     operation *o = c->request;
 
     c->request = NULL;
@@ -375,19 +369,19 @@ static void reply_end(connection *c)
         pastset_fail(PASTSET_ENOMEM,
                      "host %s: no memory for a tuple of %u "
                      "bytes",
-                     paths_host_name(c->host), c->header.bytes);
+                     paths_host_name(c->host), reply->bytes);
         paths_resume(&o->op, PASTSET_ENOMEM);
         return;
     }
-    paths__reply_take(o, &c->header);
-    if (c->header.status < 0) {
-        pastset_fail(c->header.status, "host %s: %.*s",
-                     host_name(c->host, c->peer), (int)c->header.bytes,
+    paths__reply_take(o, reply);
+    if (reply->status < 0) {
+        pastset_fail(reply->status, "host %s: %.*s",
+                     host_name(c->host, c->peer), (int)reply->bytes,
                      (const char *)c->small);
-        paths__replace_text(o, c->header.status);
+        paths__replace_text(o, reply->status);
     }
     paths__executor_runs(&c->host->loop_executor, o);
-    paths_resume(&o->op, c->header.status < 0 ? c->header.status : 0);
+    paths_resume(&o->op, reply->status);
 }
 
 /* --- frames --- */
