@@ -5,6 +5,7 @@
 #include "paths/map/map.h"
 
 #define PATHS__FILE_BYTES (64u << 20) /* longest file of a map: 64 MiB */
+#define PATHS__ATTRIBUTE_TYPES_MAX 64
 
 /* --- map.c --- */
 
