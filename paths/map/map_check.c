@@ -23,56 +23,13 @@
 #define HOST_NAME_BYTES 100
 #define PATH_NODES_MAX 4096 /* of one path, over all hosts */
 
+/* --- diagnostics --- */
+
 typedef struct checker {
     const paths_map *map;
     paths_diagnostics *diagnostics;
     int err; /* PASTSET_ENOMEM when a diagnostic could not be kept */
 } checker;
-
-/* --- diagnostics --- */
-
-static int diagnose_list(paths_diagnostics *diagnostics, unsigned line,
-                         const char *node, const char *format,
-                         va_list arguments)
-{
-    paths_diagnostic item = {.line = line, .node = strdup(node)};
-    paths_diagnostic *items =
-        paths__grow(diagnostics->items, diagnostics->count, sizeof(item));
-
-    if (items)
-        diagnostics->items = items;
-    if (vasprintf(&item.text, format, arguments) < 0)
-        item.text = NULL;
-    if (!items || !item.node || !item.text) {
-        free(item.node);
-        free(item.text);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a diagnostic");
-    }
-    items[diagnostics->count++] = item;
-    return 0;
-}
-
-int paths_diagnose(paths_diagnostics *diagnostics, unsigned line,
-                   const char *node, const char *format, ...)
-{
-    va_list arguments;
-    int err;
-
-    va_start(arguments, format);
-    err = diagnose_list(diagnostics, line, node, format, arguments);
-    va_end(arguments);
-    return err;
-}
-
-void paths_diagnostics_clear(paths_diagnostics *diagnostics)
-{
-    for (size_t i = 0; i < diagnostics->count; i++) {
-        free(diagnostics->items[i].node);
-        free(diagnostics->items[i].text);
-    }
-    free(diagnostics->items);
-    memset(diagnostics, 0, sizeof(*diagnostics));
-}
 
 static void __attribute__((format(printf, 4, 5)))
 diagnose(checker *c, unsigned line, const char *node, const char *format, ...)
@@ -80,7 +37,7 @@ diagnose(checker *c, unsigned line, const char *node, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    if (diagnose_list(c->diagnostics, line, node, format, arguments))
+    if (paths__diagnose_list(c->diagnostics, line, node, format, arguments))
         c->err = PASTSET_ENOMEM;
     va_end(arguments);
 }
@@ -98,7 +55,8 @@ diagnose_edge(checker *c, uint32_t index, const char *format, ...)
         return;
     }
     va_start(arguments, format);
-    if (diagnose_list(c->diagnostics, edge->line, name, format, arguments))
+    if (paths__diagnose_list(c->diagnostics, edge->line, name, format,
+                             arguments))
         c->err = PASTSET_ENOMEM;
     va_end(arguments);
     free(name);

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/connection_internal.h"
+#include "paths/net/member_internal.h"
+#include "paths/wrappers/collectives_internal.h"
 #include "pastset/schedule.h"
 
 /* Who was being let in by a process that died comes again within that, or knows

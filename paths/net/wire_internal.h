@@ -1,4 +1,4 @@
-/* wire_internal.h - frames between hosts, and connections of the loop.
+/* wire_internal.h - frames between hosts.
  *
  * A TCP connection begins with the handshake (handshake_internal.h), of three
  * messages of fixed lengths. Only when both sides have proven that they know
@@ -31,11 +31,9 @@
 #ifndef PATHS_WIRE_INTERNAL_H
 #define PATHS_WIRE_INTERNAL_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uv.h>
 
 #include "paths/net/handshake_internal.h"
 
@@ -144,92 +142,5 @@ _Static_assert(sizeof(wire_request) == WIRE_HEADER_BYTES &&
 /* Do the fields of its kind hold what they may? `max` is the largest payload
  * of a request or reply. Errors: PASTSET_EPROTO. */
 int paths__wire_header_check(const wire_header *header, uint32_t max);
-
-/* --- a connection of the loop: served, link or member --- */
-
-struct paths_host;
-typedef struct connection connection;
-
-typedef struct connection_output {
-    struct connection_output *next;
-    size_t bytes, sent;
-    unsigned char data[];
-} connection_output;
-
-typedef enum connection_state {
-    CONNECTION_GREETING, /* its first message has not come */
-    CONNECTION_ANSWERED, /* it has, but may be an old one: its proof has not */
-    CONNECTION_OPEN,
-    CONNECTION_CLOSED,
-} connection_state;
-
-#define CONNECTION_BUFFER 65536
-
-struct connection {
-    uv_poll_t poll; /* first: the loop's handle */
-    struct paths_host *host;
-    connection *next, *previous; /* of the host; loop only */
-    int fd;
-    connection_state state; /* loop only */
-    uint16_t role;
-    bool outgoing;     /* this side connected */
-    uint32_t peer;     /* host of the map, once it is open */
-    uint64_t since_ms; /* loop time when it was accepted */
-    _Atomic uint32_t references;
-
-    handshake handshake; /* accepted: until it is open, then wiped */
-    /* Input, loop only: `buffer` holds [begin, end); when a payload did not
-     * fit, the rest goes straight to `target`. */
-    unsigned char *buffer;
-    size_t begin, end;
-    wire_header header;
-    bool in_payload;
-    unsigned char *target;
-    size_t filled;
-    bool away;     /* nobody takes the payload: it is thrown away */
-    void *request; /* the operation that the payload belongs to */
-    unsigned char small[WIRE_TEXT_BYTES]; /* payloads of control frames, and
-                                             the handshake's messages */
-
-    /* Output; any thread, under `lock`. */
-    pthread_mutex_t lock;
-    connection_output *out, *out_last;
-    bool broken;       /* nothing can be sent any more */
-    const char *broke; /* why this side broke it off; NULL: it did not */
-    bool flush_queued;
-    connection *flush_next;
-};
-
-/* Takes the socket over and begins to watch it. Loop only. */
-int paths__connection_open(connection **out, struct paths_host *host, int fd,
-                           connection_state state);
-void paths__connection_ref(connection *c);
-void paths__connection_unref(connection *c);
-/* Closes it; `why` is told to member.c when it was open. Loop only. */
-void paths__connection_close(connection *c, const char *why);
-/* Sends header and payload whole, now or as the socket takes them. Any
- * thread. Errors: PASTSET_EHOST, PASTSET_ENOMEM. */
-int paths__connection_send(connection *c, const wire_header *header,
-                           const void *payload);
-/* The loop: sends what others have queued. */
-void paths__connection_flush_all(struct paths_host *host);
-
-/* --- unauthenticated.c: those who have not proven that they belong here --- */
-
-/* Takes a socket over that came to the door. Loop only, as all. */
-void paths__unauthenticated_accept(struct paths_host *host, int fd);
-/* There is something to read from one that is not open. */
-void paths__unauthenticated_read(connection *c);
-/* Those that do not prove it in time are closed. */
-void paths__unauthenticated_tidy(struct paths_host *host);
-
-/* --- serve.c: what is done with frames --- */
-
-/*  `payload_at` gives the place for a payload
- * (NULL: refuse, close), `frame` is called when all of it is there. */
-unsigned char *paths__serve_payload_at(connection *c);
-void paths__serve_frame(connection *c);
-/* It closes: the operation whose payload will not come, if there is one. */
-void paths__serve_abandon(connection *c);
 
 #endif

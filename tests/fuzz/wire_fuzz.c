@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/connection_internal.h"
 #include "paths/wrappers/collective_internal.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
