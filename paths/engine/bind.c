@@ -1,5 +1,6 @@
 /* bind.c - makes the stages, elements and threads of one host from its map. */
 #include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,6 @@
  * that wants to see it come up; on its way up it works them off. Between the
  * two it may be held, and go on in another thread. What its home ran on the
  * way down, its home runs on the way up: `home_depth` entries. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "paths/engine/host_internal.h"

@@ -4,11 +4,8 @@
  * held it waits: for the reply, on its link, or for its mailbox, in a futex.
  * With operations of paths_start under way it may have to wait for both, in
  * poll. */
-#include <errno.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "paths/engine/host_internal.h"
@@ -47,7 +44,7 @@ const char *paths_thread_attribute(const paths_thread *self, const char *key)
  * when there was something. */
 static bool mailbox_take(paths_thread *self)
 {
-    /* Acquire: pairs with the release in paths__post(). */
+    /* Acquire: pairs with the release in post(). */
     operation *o =
         atomic_exchange_explicit(&self->mailbox, NULL, memory_order_seq_cst);
     operation *ordered = NULL;

@@ -97,12 +97,12 @@ static unsigned char *reply_place(connection *c, operation *o)
 
     if (target || c->header.bytes > told)
         return target;
-    c->away = true; /* paths__reply_end() says so */
+    c->away = true; /* paths__loop_link_reply_end() says so */
     return c->small;
 }
 
 /* The operation that a reply is for; from here on nobody drops it. */
-unsigned char *paths__reply_begin(connection *c)
+unsigned char *paths__loop_link_reply_begin(connection *c)
 {
     paths_host *host = c->host;
     void *target;
@@ -133,7 +133,7 @@ unsigned char *paths__reply_begin(connection *c)
     return c->header.bytes ? target : c->small; /* its tuple may be NULL */
 }
 
-void paths__reply_end(connection *c)
+void paths__loop_link_reply_end(connection *c)
 {
     const wire_reply *reply = &c->header.reply;
     operation *o = c->request;
@@ -169,7 +169,7 @@ static void lost(connection *c, operation *o, const char *why)
     paths_resume(&o->op, PASTSET_EHOST);
 }
 
-void paths__reply_abandon(connection *c, operation *o)
+void paths__loop_link_reply_abandon(connection *c, operation *o)
 {
     lost(c, o, "it closed the connection");
 }

@@ -20,8 +20,8 @@ void paths__loop_link_lost(connection *c, const char *why);
 
 /* A REPLY: where its payload goes (NULL: refuse), and when all of it is there
  * or will not come. */
-unsigned char *paths__reply_begin(connection *c);
-void paths__reply_end(connection *c);
-void paths__reply_abandon(connection *c, operation *o);
+unsigned char *paths__loop_link_reply_begin(connection *c);
+void paths__loop_link_reply_end(connection *c);
+void paths__loop_link_reply_abandon(connection *c, operation *o);
 
 #endif

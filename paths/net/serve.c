@@ -247,7 +247,7 @@ unsigned char *paths__serve_payload_at(connection *c)
     case WIRE_SPOILT:
         return request_begin(c);
     case WIRE_REPLY:
-        return paths__reply_begin(c);
+        return paths__loop_link_reply_begin(c);
     default:
         return c->small;
     }
@@ -264,7 +264,7 @@ void paths__serve_frame(connection *c)
         left_take(c);
         break;
     case WIRE_REPLY:
-        paths__reply_end(c);
+        paths__loop_link_reply_end(c);
         break;
     default:
         paths__member_frame(c);
@@ -282,7 +282,7 @@ void paths__serve_abandon(connection *c)
     if (c->header.kind == WIRE_REQUEST || c->header.kind == WIRE_SPOILT)
         serve_free(o);
     else
-        paths__reply_abandon(c, o);
+        paths__loop_link_reply_abandon(c, o);
 }
 
 void paths__serve_lost(connection *c, const char *why)

@@ -29,7 +29,6 @@
  * debts, lateness and closing. Who changes one changes the other. */
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "paths/wrappers/collective_internal.h"
 #include "pastset/line.h"

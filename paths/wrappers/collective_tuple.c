@@ -3,7 +3,6 @@
  * Blocks stand in the order of the numbers of their threads, whatever the tree
  * looks like: a wrapper knows the threads of each of its ways in (leaves), and
  * where the block of each stands among those of all of them (places). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "paths/wrappers/collective_internal.h"
