@@ -15,7 +15,6 @@
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/ticks.h"
-#include "eventspace/register.h"
 #include "eventspace/collect/trace.h"
 #include "pastset/schedule.h"
 
@@ -242,9 +241,3 @@ const paths_wrapper_type eventspace__collector_type = {
     .down = collector_down,
     .up = collector_up,
 };
-
-int eventspace_register(void)
-{
-    eventspace_ticks_init();
-    return paths_wrapper_register(&eventspace__collector_type);
-}

@@ -250,3 +250,14 @@ int paths_node_rate(const paths_map *map, const paths_map_node *node,
 {
     return node_value(map, node, key, fallback, out_bytes_s, paths_parse_rate);
 }
+
+int paths__element_type_of(const paths_map *map, uint32_t node,
+                           pastset_type *out)
+{
+    const char *text = paths_node_get(&map->nodes[node], "type");
+    int err = pastset_type_parse(out, text ? text : "");
+
+    return err ? pastset_fail_while(err, "element \"%s\"",
+                                    map->nodes[node].name)
+               : 0;
+}
