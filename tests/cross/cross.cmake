@@ -39,7 +39,7 @@ if(CMAKE_CROSSCOMPILING)
     separate_arguments(app)
     list(POP_FRONT app name)
     add_test(NAME cross/${name}
-             COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/cross/same_test.sh
+             COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/cross/same.sh
                      ${emulated}/eventspace ${emulated}/${name} ${app})
     list(APPEND cross cross/${name})
   endforeach()

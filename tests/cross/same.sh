@@ -1,8 +1,8 @@
 #!/bin/sh
-# same_test.sh - an application on two hosts computes the same as without
+# same.sh - an application on two hosts computes the same as without
 # threads, bit for bit, and leaves all of its events.
 #
-#     same_test.sh EVENTSPACE APPLICATION [OPTION...]
+#     same.sh EVENTSPACE APPLICATION [OPTION...]
 #
 # The options are for what computes without threads.
 set -eu
