@@ -30,10 +30,10 @@ if [ -z "$(checksum one)" ] || [ "$(checksum one)" != "$(checksum many)" ]; then
 fi
 
 # Columns 7 to 9: events made, present and dropped.
-"$eventspace" info RUN --format csv >info
+"$eventspace" info RUN --format csv >info.csv
 awk -F, 'NR > 1 { made += $7; present += $8; dropped += $9 }
-         END { exit !(made > 0 && made == present && !dropped) }' info || {
+         END { exit !(made > 0 && made == present && !dropped) }' info.csv || {
     echo "not all events are there:"
-    cat info
+    cat info.csv
     exit 1
 }
