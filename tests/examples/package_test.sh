@@ -34,7 +34,9 @@ dpkg-deb -x "$runtime" "$root"
 for file in bin/eventspace share/doc/eventspace/copyright; do
     echo "./usr/$file"
 done >"$folder/wanted"
-for app in adi barrier cg ep gsum is lu mg river sor windtunnel; do
+apps=$(sed -n 's/^add_executable(\([a-z]*\).*/\1/p' \
+    "$source"/apps/*/CMakeLists.txt)
+for app in $apps; do
     echo "./usr/libexec/eventspace/$app"
 done >>"$folder/wanted"
 for page in "$source"/docs/man/*.1; do

@@ -21,6 +21,9 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   add_test(NAME style/warnings
            COMMAND sh ${style}/warnings_test.sh ${PROJECT_SOURCE_DIR}
                    ${CMAKE_COMMAND} ${CMAKE_C_COMPILER})
+  add_test(NAME style/documented
+           COMMAND sh ${style}/documented_test.sh ${PROJECT_SOURCE_DIR}
+                   $<TARGET_FILE:eventspace_cli>)
   set_tests_properties(style/format style/shell style/spelling style/registered
-                       style/warnings PROPERTIES TIMEOUT 120)
+                       style/warnings style/documented PROPERTIES TIMEOUT 120)
 endif()
