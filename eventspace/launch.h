@@ -15,14 +15,14 @@
  * and an empty standard input. Lines that a host prints come out on the same
  * stream of the launcher, each with "name| " in front. When a host fails the
  * others are given a grace period to end by themselves, then SIGTERM, and
- * SIGKILL a second later (`term_ms`); one that is killed by a signal has died, and unless
- * it is the first the others go on as far as they can. SIGINT, SIGTERM and
- * SIGHUP, unless they are ignored, end all of them beginning with SIGTERM; the
- * second one kills them. A host that did not live to say how it ended gets that
- * said in its meta file, and if it ended before it had joined the others, the
- * launcher tells them, here and on other machines; for those that are not there
- * yet it waits for up to a minute after the host's start. Processes are killed
- * when the launcher dies.
+ * SIGKILL a second later (`term_ms`); one that is killed by a signal has died,
+ * and unless it is the first the others go on as far as they can. SIGINT,
+ * SIGTERM and SIGHUP, unless they are ignored, end all of them beginning with
+ * SIGTERM; the second one kills them. A host that did not live to say how it
+ * ended gets that said in its meta file, and if it ended before it had joined
+ * the others, the launcher tells them, here and on other machines; for those
+ * that are not there yet it waits for up to a minute after the host's start.
+ * Processes are killed when the launcher dies.
  *
  * While hosts run, the launcher handles these signals and ignores SIGPIPE. It
  * raises its limit of open files, which the hosts inherit, as far as it may.

@@ -122,9 +122,9 @@ typedef struct predict_profile {
     predict_step *steps;
     size_t step_count;
     uint64_t lost_packets; /* that the capture told it had missed */
-    uint64_t others_ppm; /* millionths of the processors' time that other
-                            programs had meanwhile (measure/others.h); 0 also
-                            in the files of older programs */
+    uint64_t others_ppm;   /* millionths of the processors' time that other
+                              programs had meanwhile (measure/others.h); 0 also
+                              in the files of older programs */
 } predict_profile;
 
 /* An empty profile. NULL when memory is out. */

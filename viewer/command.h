@@ -55,8 +55,8 @@ int command_fail(void);
  * usage. For argp parsers. */
 void command_take(const char **place, char *argument, struct argp_state *state);
 
-/* SIGINT, SIGTERM and SIGHUP end this command in its own way, unless whoever has
- * started it does not want that (nohup). */
+/* SIGINT, SIGTERM and SIGHUP end this command in its own way, unless whoever
+ * has started it does not want that (nohup). */
 void command_catch(const struct sigaction *action);
 
 /* For commands that read a run: `run`, or if that is a file of `eventspace

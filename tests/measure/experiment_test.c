@@ -506,8 +506,8 @@ Test(experiment, scaled_errors_are_beside_them)
     measure_experiment e = {.cases = c, .case_count = 2};
     predict_answer a = {.lower_s = 15, .upper_s = 25};
     c[0].answers.dedicated_s = 5; /* the profiled run was twice as fast */
-    cr_assert_float_eq(measure_experiment_scaled_error(&e, &c[1], &a),
-                       -1.0 / 6, 1e-12);
+    cr_assert_float_eq(measure_experiment_scaled_error(&e, &c[1], &a), -1.0 / 6,
+                       1e-12);
     cr_assert_float_eq(measure_experiment_error(&c[1], &a), -35.0 / 60, 1e-12);
     c[0].predicted = false;
     cr_assert(isnan(measure_experiment_scaled_error(&e, &c[1], &a)));
