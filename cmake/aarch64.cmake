@@ -6,9 +6,11 @@ set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES AARCH64_ROOT)
-if(NOT IS_DIRECTORY "${AARCH64_ROOT}/usr/lib/aarch64-linux-gnu")
-  message(FATAL_ERROR "AARCH64_ROOT is to be a folder with the libraries of "
-                      "Debian's arm64; \"${AARCH64_ROOT}\" is none")
+if(NOT AARCH64_ROOT
+   OR NOT IS_DIRECTORY "${AARCH64_ROOT}/usr/lib/aarch64-linux-gnu")
+  message(FATAL_ERROR "AARCH64_ROOT, \"${AARCH64_ROOT}\", is no folder with "
+                      "libraries of Debian's arm64; tests/cross/root.sh, which "
+                      "`./bootstrap test` runs, makes one")
 endif()
 set(CMAKE_SYSROOT ${AARCH64_ROOT})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

@@ -38,6 +38,7 @@ APT::Install-Recommends "false";
 APT::Sandbox::User "root";
 Acquire::Languages "none";
 Acquire::Retries "3";
+APT::Update::Error-Mode "any";
 Dir::State "$apt";
 Dir::State::status "$apt/status";
 Dir::Cache "$apt";
