@@ -68,6 +68,7 @@ static int stage_make(paths_host *host, uint32_t node)
     const paths_map_node *n = &host->map->nodes[node];
     const paths_wrapper_type *type = type_of(n);
     paths_stage *stage = calloc(1, sizeof(*stage));
+    int err;
 
     if (!stage)
         return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
@@ -88,16 +89,17 @@ static int stage_make(paths_host *host, uint32_t node)
     stage->holds = type->drop && !type->joins && type != &paths__element_type &&
                    type != &paths__proxy_type;
     if (type->state_bytes) {
-        /* Aligned, for types that keep apart what several threads write. */
-        size_t bytes = (type->state_bytes + 63) / 64 * 64;
-        stage->state = aligned_alloc(64, bytes);
+        stage->state = paths__state_alloc(type->state_bytes);
         if (!stage->state)
             return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
                                 n->name);
-        memset(stage->state, 0, bytes);
     }
-    return n->kind == PATHS_ELEMENT ? element_make(host, node, &stage->element)
-                                    : 0;
+    err = paths__type_state_get(host, type, &stage->host_state);
+    if (!err && type->source)
+        err = paths__source_make(stage);
+    if (!err && n->kind == PATHS_ELEMENT)
+        err = element_make(host, node, &stage->element);
+    return err;
 }
 
 /* A node that joins has a stage for each way in. */
@@ -223,7 +225,7 @@ static int largest_find(paths_host *host)
         pastset_type type;
         int err;
 
-        if (map->nodes[i].kind != PATHS_ELEMENT)
+        if (!paths_node_is_end(&map->nodes[i]))
             continue;
         err = paths__element_type_of(map, i, &type);
         if (err)
@@ -350,8 +352,11 @@ void paths__unbind(paths_host *host)
             stage->type->fini(stage);
         free(stage->state);
         free(stage->ports);
+        if (stage->type && stage->type->source)
+            paths__source_fini(stage);
         free(stage);
     }
+    paths__type_states_fini(host);
     free(host->stages);
     free(host->entries);
     free(host->numbers);
@@ -369,6 +374,11 @@ void paths__unbind(paths_host *host)
 void *paths_stage_state(paths_stage *stage)
 {
     return stage->state;
+}
+
+void *paths_stage_host_state(paths_stage *stage)
+{
+    return stage->host_state;
 }
 
 uint32_t paths_stage_input(const paths_stage *stage)
@@ -407,8 +417,7 @@ char *paths__describe(const paths_map *map, uint32_t edge)
         const paths_map_node *n = &map->nodes[nodes[i]];
         bool shown = strcmp(n->type, "collector") != 0; /* they are many */
         if (shown)
-            fprintf(out, " -> %s",
-                    n->kind == PATHS_ELEMENT ? n->name : n->type);
+            fprintf(out, " -> %s", paths_node_is_end(n) ? n->name : n->type);
         if (i + 1 == count && n->host != thread->host)
             fprintf(out, " on %s", map->hosts[n->host].name);
     }

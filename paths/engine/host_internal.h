@@ -30,6 +30,7 @@
 typedef struct operation operation;
 typedef struct thread_link thread_link;
 typedef struct peer peer;
+typedef struct type_state type_state;
 
 /* Nobody is left to write what reads wait for, or to read what writes do. */
 enum { ORPHANED_READS = 1, ORPHANED_WRITES = 2 };
@@ -38,7 +39,8 @@ struct paths_stage {
     /* What each operation touches. */
     int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
     int (*up)(paths_stage *stage, paths_operation *op, uint64_t *note);
-    paths_stage *next; /* NULL: an element, or the next is on another host */
+    paths_stage *next; /* NULL: an element, or the next is on another host. Of
+                          a source, owned: what refuses all that it passes */
     bool holds;        /* may hold: its type has a `drop` */
     bool joins;        /* of a type that joins */
     bool leads;        /* and so does one that follows it */
@@ -52,6 +54,8 @@ struct paths_stage {
     paths_stage *ports; /* of the first stage of such a node: those of its ways
                            in, in order */
 
+    void *host_state;      /* of its type; see wrappers/state.c */
+    pastset_type *answers; /* of sources: the type of their tuples; owned */
     const paths_wrapper_type *type;
     paths_host *host;
     uint32_t node;
@@ -231,7 +235,9 @@ struct paths_host {
     uint32_t *numbers;     /* of each node, on the wire: its rank by name */
     uint32_t *numbered;    /* and the node of each number */
     uint32_t *verbs;       /* that may come through each node */
-    bool oversubscribed;   /* this machine has more threads than processors */
+    const paths_wrapper_context *contexts; /* while it is started; or NULL */
+    type_state *type_states;
+    bool oversubscribed; /* this machine has more threads than processors */
     paths_thread *threads;
     executor loop_executor;
     uint64_t (*ticks)(void); /* of notes; NULL: no notes */
@@ -416,9 +422,27 @@ int paths__bind(paths_host *host);
 void paths__unbind(paths_host *host);
 /* "t3 -> proxy -> down_3 on h1"; to be freed. NULL: out of memory. */
 char *paths__describe(const paths_map *map, uint32_t edge);
-/* The type of the tuples of an element, wherever it lives. */
+/* The type of the tuples of an element or a source, wherever it lives. */
 int paths__element_type_of(const paths_map *map, uint32_t node,
                            pastset_type *out);
+
+/* --- wrappers/state.c: of stages, and of types --- */
+
+/* Zeroed, in cache lines of its own: for types that keep apart what several
+ * threads write. To be freed; NULL: out of memory. */
+void *paths__state_alloc(size_t bytes);
+/* What all stages of a type on this host share, made when there is none yet;
+ * NULL: the type has none.
+ * Errors: PASTSET_ENOMEM, those of its host_init. */
+int paths__type_state_get(paths_host *host, const paths_wrapper_type *type,
+                          void **out);
+void paths__type_states_fini(paths_host *host);
+
+/* --- wrappers/source.c: the stages of source types --- */
+
+/* Errors: PASTSET_ENOMEM, PASTSET_EINVAL. After these too, fini. */
+int paths__source_make(paths_stage *stage);
+void paths__source_fini(paths_stage *stage);
 
 /* --- uses.c: what the map allows --- */
 

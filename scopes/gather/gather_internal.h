@@ -1,7 +1,7 @@
 /* gather_internal.h - messages of gather trees, and what its files share.
  *
- * A message is one tuple of an element "bytes[N]": what a leaf has of one host
- * of the application. All numbers are in the byte order of the hosts, which is
+ * A message is one tuple of type "bytes[N]": what a leaf has of one host of the
+ * application. All numbers are in the byte order of the hosts, which is
  * one for all hosts of a map.
  *
  *    0 u32 magic       "EVSG"
@@ -33,7 +33,6 @@
 #ifndef SCOPES_GATHER_INTERNAL_H
 #define SCOPES_GATHER_INTERNAL_H
 
-#include "paths/wrappers/wrapper.h"
 #include "pastset/waiter.h"
 #include "scopes/gather/gather.h"
 
@@ -99,6 +98,10 @@ typedef struct gather_reader {
 void scopes__gather_read(gather_reader *r, const void *message, size_t bytes);
 bool scopes__gather_next(gather_reader *r, gather_part *part);
 
+/* Takes what a record of kind META says; false: it is another, or damaged. */
+bool scopes__gather_meta_take(eventspace_meta *meta, const gather_part *part,
+                              const void *body);
+
 /* Gives all records of a message, then its ledger. */
 int scopes__gather_deliver(const void *message, size_t bytes, gather_head *head,
                            scopes_each_record *each, void *context);
@@ -107,23 +110,6 @@ static inline size_t scopes__gather_padded(size_t bytes)
 {
     return (bytes + 3) & ~(size_t)3;
 }
-
-/* --- what wrappers share (wrappers/traces.c) --- */
-
-/* True for an operation that is to be answered with a message. */
-static inline bool scopes__gather_is_pull(const paths_operation *op)
-{
-    return op->verb == PASTSET_READ_FIRST;
-}
-/* The largest message of the element to which a stage leads. */
-int scopes__gather_largest(paths_stage *stage, size_t *out);
-/* Takes what a record of kind META says; false: it is another, or damaged. */
-bool scopes__gather_meta_take(eventspace_meta *meta, const gather_part *part,
-                              const void *body);
-
-/* The run directory for leaves whose `traces` does not name it. */
-void scopes__gather_run_set(const char *directory);
-const char *scopes__gather_run_get(void);
 
 /* --- gather_sums.c: statistics, by collector and window --- */
 
@@ -153,9 +139,5 @@ void scopes__gather_sums_clock(gather_sums *s, const eventspace_meta *meta);
 int scopes__gather_map_pair(paths_map **out,
                             const scopes_gather_options *options,
                             const char *address);
-
-extern const paths_wrapper_type scopes__gather_traces_type;
-extern const paths_wrapper_type scopes__gather_filter_type;
-extern const paths_wrapper_type scopes__gather_statistics_type;
 
 #endif

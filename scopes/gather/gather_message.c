@@ -162,6 +162,19 @@ int scopes__gather_check(const void *message, size_t bytes, gather_head *head)
     return 0;
 }
 
+bool scopes__gather_meta_take(eventspace_meta *meta, const gather_part *part,
+                              const void *body)
+{
+    eventspace_meta taken;
+
+    if (part->kind != SCOPES_RECORD_META ||
+        eventspace_meta_decode(&taken, body, part->bytes, "meta") != 0 ||
+        !(taken.tick_hz > 0))
+        return false;
+    *meta = taken;
+    return true;
+}
+
 static void record_of(scopes_record *out, const gather_head *head,
                       const gather_part *part, const gather_reader *r)
 {

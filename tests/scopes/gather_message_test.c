@@ -440,7 +440,7 @@ Test(gather_map, says_what_was_asked_for_as_attributes)
             .interval_ms = 20, .batch = 100, .share = 0.25, .lag = 7000}};
     paths_map *map = tree_of(1, &options);
     const paths_map_node *read =
-        &map->nodes[paths_map_find_node(map, "read.h0")];
+        &map->nodes[paths_map_find_node(map, "traces.h0")];
     const paths_map_node *filter =
         &map->nodes[paths_map_find_node(map, "filter.h0")];
     const paths_map_node *statistics =
