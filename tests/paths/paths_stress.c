@@ -319,11 +319,15 @@ static int listen_anywhere(int *port)
     return fd;
 }
 
-static int host_run(const paths_map *map, const char *name, int listen_fd)
+static int host_run(const paths_map *map, const char *name, int listen_fd,
+                    wrapper_counts *counts)
 {
     static const uint8_t key[PATHS_KEY_BYTES] = {1, 2, 3};
-    paths_host_options options = {
-        .map = map, .host = name, .listen_fd = listen_fd, .key = key};
+    paths_host_options options = {.map = map,
+                                  .host = name,
+                                  .listen_fd = listen_fd,
+                                  .key = key,
+                                  .contexts = wrappers_contexts(counts)};
     paths_host *host;
     int err = paths_host_start(&host, &options);
 
@@ -341,6 +345,7 @@ int main(int argc, char **argv)
 {
     char *text = map_make();
     int fds[HOSTS], failed = 0;
+    wrapper_counts *counts;
     paths_map *map;
 
     if (getenv("EVENTSPACE_STRESS_SEED")) {
@@ -350,9 +355,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1)
         seconds = atof(argv[1]);
-    wrapper_counts_shared =
-        mmap(NULL, sizeof(*wrapper_counts_shared), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     wrappers_register();
     if (paths_map_parse(&map, text, strlen(text), "stress.dot") != 0) {
         fprintf(stderr, "%s\n%s", pastset_error(), text);
@@ -375,7 +379,7 @@ int main(int argc, char **argv)
                 if (k != i)
                     close(fds[k]);
             }
-            err = host_run(map, map->hosts[i].name, fds[i]);
+            err = host_run(map, map->hosts[i].name, fds[i], counts);
             paths_map_destroy(map);
             exit(err ? 1 : 0); /* so that leaks are looked for */
         }

@@ -5,7 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-wrapper_counts *wrapper_counts_shared;
+/* --- what all stages of a type on a host share: where they count --- */
+
+static int counts_take(void *state, paths_host *host, void *context)
+{
+    wrapper_counts **counts = state;
+
+    (void)host;
+    *counts = context;
+    return context ? 0
+                   : pastset_fail(PASTSET_EINVAL, "there is nothing to count "
+                                                  "in: see wrappers_contexts");
+}
+
+static wrapper_counts *counts_of(paths_stage *stage)
+{
+    return *(wrapper_counts **)paths_stage_host_state(stage);
+}
 
 /* --- plus: changes what it passes on --- */
 
@@ -18,8 +34,7 @@ static int plus_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     copied *copy;
 
-    (void)stage;
-    atomic_fetch_add(&wrapper_counts_shared->down, 1);
+    atomic_fetch_add(&counts_of(stage)->down, 1);
     *note = 0;
     if (op->verb != PASTSET_WRITE)
         return PATHS_PASS;
@@ -39,8 +54,7 @@ static int plus_up(paths_stage *stage, paths_operation *op, uint64_t *note)
     copied *copy = (copied *)(uintptr_t)*note;
     int32_t value;
 
-    (void)stage;
-    atomic_fetch_add(&wrapper_counts_shared->up, 1);
+    atomic_fetch_add(&counts_of(stage)->up, 1);
     if (copy) {
         op->tuple = copy->original;
         free(copy);
@@ -54,6 +68,8 @@ static int plus_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 
 static const paths_wrapper_type plus_type = {
     .name = "plus",
+    .host_bytes = sizeof(wrapper_counts *),
+    .host_init = counts_take,
     .down = plus_down,
     .up = plus_up,
 };
@@ -124,13 +140,15 @@ static bool pairs_drop(paths_stage *stage, paths_operation *op)
         p->waiting = NULL;
     pthread_mutex_unlock(&p->lock);
     if (ours)
-        atomic_fetch_add(&wrapper_counts_shared->dropped, 1);
+        atomic_fetch_add(&counts_of(stage)->dropped, 1);
     return ours;
 }
 
 static const paths_wrapper_type pairs_type = {
     .name = "pairs",
     .state_bytes = sizeof(pairs),
+    .host_bytes = sizeof(wrapper_counts *),
+    .host_init = counts_take,
     .init = pairs_init,
     .fini = pairs_fini,
     .down = pairs_down,
@@ -140,6 +158,8 @@ static const paths_wrapper_type pairs_type = {
 static const paths_wrapper_type pairs_up_type = {
     .name = "pairs_up",
     .state_bytes = sizeof(pairs),
+    .host_bytes = sizeof(wrapper_counts *),
+    .host_init = counts_take,
     .init = pairs_init,
     .fini = pairs_fini,
     .up = pairs_up,
@@ -151,4 +171,14 @@ void wrappers_register(void)
     paths_wrapper_register(&plus_type);
     paths_wrapper_register(&pairs_type);
     paths_wrapper_register(&pairs_up_type);
+}
+
+const paths_wrapper_context *wrappers_contexts(wrapper_counts *counts)
+{
+    static paths_wrapper_context contexts[] = {
+        {"plus", NULL}, {"pairs", NULL}, {"pairs_up", NULL}, {NULL, NULL}};
+
+    for (paths_wrapper_context *c = contexts; c->type; c++)
+        c->context = counts;
+    return contexts;
 }

@@ -13,12 +13,12 @@ typedef struct wrapper_counts {
     _Atomic uint64_t dropped;  /* of `pairs` and `pairs_up` */
 } wrapper_counts;
 
-extern wrapper_counts *wrapper_counts_shared; /* set it before hosts start */
-
 /* `plus` adds 1 to the first i32 of what is written through it, in a copy,
  * and of what is read through it. `pairs` holds an operation on its way down
  * until a second one comes, and then lets both go; `pairs_up` on its way
  * up. */
 void wrappers_register(void);
+/* For the options of a host with such wrappers. */
+const paths_wrapper_context *wrappers_contexts(wrapper_counts *counts);
 
 #endif
