@@ -96,7 +96,7 @@ static int stage_make(paths_host *host, uint32_t node)
     }
     err = paths__type_state_get(host, type, &stage->host_state);
     if (!err && type->source)
-        err = paths__source_make(stage);
+        err = paths__source_init(stage);
     if (!err && n->kind == PATHS_ELEMENT)
         err = element_make(host, node, &stage->element);
     return err;

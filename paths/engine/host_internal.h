@@ -441,7 +441,7 @@ void paths__type_states_fini(paths_host *host);
 /* --- wrappers/source.c: the stages of source types --- */
 
 /* Errors: PASTSET_ENOMEM, PASTSET_EINVAL. After these too, fini. */
-int paths__source_make(paths_stage *stage);
+int paths__source_init(paths_stage *stage);
 void paths__source_fini(paths_stage *stage);
 
 /* --- uses.c: what the map allows --- */

@@ -19,7 +19,7 @@ static int refuse_down(paths_stage *stage, paths_operation *op, uint64_t *note)
                         pastset_verb_name(op->verb));
 }
 
-int paths__source_make(paths_stage *stage)
+int paths__source_init(paths_stage *stage)
 {
     const paths_map_node *node = node_of(stage);
     const char *type = paths_node_get(node, "type");

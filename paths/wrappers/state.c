@@ -37,14 +37,14 @@ static int no_memory(const paths_wrapper_type *type)
                         type->name);
 }
 
-static void type_state_free(type_state *s)
+static void type_state_destroy(type_state *s)
 {
     free(s->state);
     free(s);
 }
 
-static int type_state_make(type_state **out, paths_host *host,
-                           const paths_wrapper_type *type)
+static int type_state_create(type_state **out, paths_host *host,
+                             const paths_wrapper_type *type)
 {
     type_state *s = calloc(1, sizeof(*s));
     int err = 0;
@@ -61,7 +61,7 @@ static int type_state_make(type_state **out, paths_host *host,
     if (!err && type->host_init)
         err = type->host_init(s->state, host, context_of(host, type->name));
     if (err) {
-        type_state_free(s);
+        type_state_destroy(s);
         return pastset_fail_while(err, "wrapper type \"%s\"", type->name);
     }
     *out = s;
@@ -80,7 +80,7 @@ int paths__type_state_get(paths_host *host, const paths_wrapper_type *type,
     while (s && s->type != type)
         s = s->next;
     if (!s) {
-        err = type_state_make(&s, host, type);
+        err = type_state_create(&s, host, type);
         if (err)
             return err;
         s->next = host->type_states;
@@ -97,6 +97,6 @@ void paths__type_states_fini(paths_host *host)
         host->type_states = s->next;
         if (s->type->host_fini)
             s->type->host_fini(s->state, host);
-        type_state_free(s);
+        type_state_destroy(s);
     }
 }

@@ -31,7 +31,7 @@
  * that thread: whoever resumes or completes it hands it over.
  *
  * Sources. A stage of a type with `source` ends a path, as an element does, and
- * its `down` answers with bytes of its own:
+ * its `down` answers with bytes of its own, such as the time:
  *
  *     static int clock_down(paths_stage *stage, paths_operation *op,
  *                           uint64_t *note)
@@ -50,14 +50,20 @@
  *
  *     tick [kind=clock, type=i64];   t0 -> tick [use=read];
  *
- * The map says by the node's `type` what its tuples are; the program sees that
- * type, and is held to it by its `use` of the path, as with an element. What
- * the source passes is refused: PASTSET_EINVAL, with its name. It may also hold
- * an operation until it has an answer; then it needs a `drop`, and answers
- * before it resumes with 0. One that does not want to be held (`nowait`) it
- * completes with PASTSET_EAGAIN. By read_next a thread goes on behind the last
- * `op->index`, which the source may set, as well as `op->lost`. Collective
- * wrappers do not lead to sources.
+ * The node says by `type` what its tuples are, as an element does: that is the
+ * type of the paths that end there, and answers are held to it. Every verb that
+ * the `use` of a path allows comes down, also a write, which the source may
+ * complete with 0 or an error; what it passes is refused by its name, with
+ * PASTSET_EINVAL. On the way down of a read `op->bytes` is the room that the
+ * reader has. Whether a tuple fits there (PASTSET_EROOM) and is one of the type
+ * (PASTSET_ETYPE) is seen to by paths_answer_room, wherever the reader is.
+ *
+ * A source may hold an operation until it has an answer. Then it has a `drop`,
+ * completes one that does not want to be held (`nowait`) with PASTSET_EAGAIN,
+ * and answers before it resumes with 0. With read_next `op->index` is the place
+ * behind the reader's last; the source may move it on, and say by `op->lost`
+ * how many tuples were passed over. Rounds of collective wrappers need an
+ * element, and no source.
  *
  * State for each host. A type can have, beside the state of each stage, one
  * that all of its stages of a host share. Who starts the host gives the type a
@@ -125,8 +131,8 @@ typedef struct paths_wrapper_type {
 /* What the stages of a type are given by whoever starts a host. */
 typedef struct paths_wrapper_context {
     const char *type; /* its name */
-    void *context;    /* to stay as long as the host, or until the type's
-                         host_init, as the type says */
+    void *context;    /* borrowed until the host has started; or longer, as
+                         the type says */
 } paths_wrapper_context;
 
 /* Registers a type for this process; the struct must stay. Call it before a

@@ -1,6 +1,5 @@
 /* source_test.c - paths that end in a source: a stage of the application's own
  * that answers by itself. And what the stages of a type on a host share. */
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -9,21 +8,19 @@
 
 #include "eventspace/collect/trace.h"
 #include "eventspace/register.h"
+#include "tests/paths/wrappers.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
 
 #define SHORT_MS 50
 #define LONG_MS 20000
-#define READERS_MAX 16
 
-/* --- a well: answers at once, or when somebody has poured --- */
+/* --- a well: answers at once --- */
 
-/* In memory that all hosts share: the context of the type `well`. */
+/* The context of the type. */
 typedef struct seen {
-    _Atomic unsigned held, dropped; /* reads */
-    _Atomic unsigned wells;         /* stages that there are */
-    _Atomic unsigned hosts_ended;   /* after all of their wells */
-    _Atomic bool ready, died;       /* for tests that kill a host */
+    _Atomic unsigned wells;       /* stages that there are */
+    _Atomic unsigned hosts_ended; /* after all of their wells */
 } seen;
 
 /* Of each host. */
@@ -31,12 +28,6 @@ typedef struct well_host {
     seen *seen;
     _Atomic uint64_t drawn; /* from all of its wells */
 } well_host;
-
-typedef struct well {
-    pthread_mutex_t lock;
-    paths_operation *waiting[READERS_MAX]; /* the first come first */
-    size_t count;
-} well;
 
 static int well_host_init(void *state, paths_host *host, void *context)
 {
@@ -61,20 +52,16 @@ static void well_host_fini(void *state, paths_host *host)
 static int well_init(paths_stage *stage)
 {
     const well_host *h = paths_stage_host_state(stage);
-    well *w = paths_stage_state(stage);
 
     atomic_fetch_add(&h->seen->wells, 1);
-    pthread_mutex_init(&w->lock, NULL);
     return 0;
 }
 
 static void well_fini(paths_stage *stage)
 {
     const well_host *h = paths_stage_host_state(stage);
-    well *w = paths_stage_state(stage);
 
     atomic_fetch_sub(&h->seen->wells, 1);
-    pthread_mutex_destroy(&w->lock);
 }
 
 static int answer(paths_operation *op, uint64_t value)
@@ -87,57 +74,13 @@ static int answer(paths_operation *op, uint64_t value)
     return err;
 }
 
-/* The read that has waited longest, which is nobody else's from then on. */
-static paths_operation *waiting_take(well *w)
-{
-    paths_operation *first = NULL;
-
-    pthread_mutex_lock(&w->lock);
-    if (w->count) {
-        first = w->waiting[0];
-        memmove(w->waiting, w->waiting + 1, --w->count * sizeof(first));
-    }
-    pthread_mutex_unlock(&w->lock);
-    return first;
-}
-
-/* What is written goes to a read that waits; 0 lets it fail. */
-static int pour(well *w, const paths_operation *op)
-{
-    paths_operation *first = waiting_take(w);
-    uint64_t value;
-
-    if (!first)
-        return PASTSET_EAGAIN;
-    memcpy(&value, op->tuple, sizeof(value));
-    paths_resume(first, value ? answer(first, value)
-                              : pastset_fail(PASTSET_EAPP, "the well is dry"));
-    return 0;
-}
-
-static int wait_for_water(well *w, well_host *h, paths_operation *op)
-{
-    if (op->nowait)
-        return PASTSET_EAGAIN;
-    pthread_mutex_lock(&w->lock);
-    w->waiting[w->count++] = op;
-    pthread_mutex_unlock(&w->lock);
-    atomic_fetch_add(&h->seen->held, 1);
-    return PATHS_HOLD;
-}
-
 static int well_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     well_host *h = paths_stage_host_state(stage);
-    well *w = paths_stage_state(stage);
     void *room;
 
     (void)note;
     switch (op->verb) {
-    case PASTSET_WRITE:
-        return pour(w, op);
-    case PASTSET_OBSERVE:
-        return wait_for_water(w, h, op);
     case PASTSET_READ_LAST:
         return answer(op, atomic_fetch_add(&h->drawn, 1));
     case PASTSET_READ_NEXT: /* every tenth: the others are lost */
@@ -146,35 +89,17 @@ static int well_down(paths_stage *stage, paths_operation *op, uint64_t *note)
         return answer(op, op->index);
     case PASTSET_READ_FIRST: /* of a length that its type does not have */
         return paths_answer_room(op, 7, &room);
+    case PASTSET_WRITE: /* in vain, but allowed */
+        return 0;
     default:
         return PATHS_PASS;
     }
-}
-
-static bool well_drop(paths_stage *stage, paths_operation *op)
-{
-    well_host *h = paths_stage_host_state(stage);
-    well *w = paths_stage_state(stage);
-    bool ours = false;
-
-    pthread_mutex_lock(&w->lock);
-    for (size_t i = 0; i < w->count && !ours; i++) {
-        ours = w->waiting[i] == op;
-        if (ours)
-            memmove(w->waiting + i, w->waiting + i + 1,
-                    (--w->count - i) * sizeof(op));
-    }
-    pthread_mutex_unlock(&w->lock);
-    if (ours)
-        atomic_fetch_add(&h->seen->dropped, 1);
-    return ours;
 }
 
 static const char *const type_only[] = {"type", NULL};
 
 static const paths_wrapper_type well_type = {
     .name = "well",
-    .state_bytes = sizeof(well),
     .host_bytes = sizeof(well_host),
     .attributes = type_only,
     .host_init = well_host_init,
@@ -182,7 +107,6 @@ static const paths_wrapper_type well_type = {
     .init = well_init,
     .fini = well_fini,
     .down = well_down,
-    .drop = well_drop,
     .source = true,
 };
 
@@ -214,14 +138,23 @@ static const paths_wrapper_type echo_type = {
 
 /* --- hosts --- */
 
-static seen *at;
+/* In memory that all hosts share. */
+typedef struct shared {
+    wrapper_counts counts;
+    seen seen;
+    _Atomic uint64_t ready, died; /* for tests that kill a host */
+} shared;
+
+static shared *at;
 static paths_wrapper_context contexts[] = {
-    {"other", NULL}, {"well", NULL}, {NULL, NULL}};
+    {"other", NULL}, {"handover", NULL}, {"well", NULL}, {NULL, NULL}};
 
 static void prepare(void)
 {
     at = shared_memory(sizeof(*at));
-    contexts[1].context = at;
+    contexts[1].context = &at->counts;
+    contexts[2].context = &at->seen;
+    wrappers_register();
     check_status(paths_wrapper_register(&well_type), 0);
     check_status(paths_wrapper_register(&echo_type), 0);
     check_status(eventspace_register(), 0);
@@ -245,15 +178,9 @@ static int idle(paths_thread *self, void *argument)
     return 0;
 }
 
-static void wait_until(const _Atomic unsigned *counter, unsigned count)
+static void wait_until(const _Atomic uint64_t *counter, uint64_t count)
 {
     while (atomic_load(counter) < count)
-        usleep(1000);
-}
-
-static void wait_for(const _Atomic bool *moment)
-{
-    while (!atomic_load(moment))
         usleep(1000);
 }
 
@@ -271,12 +198,12 @@ static int call(paths_path *path, pastset_verb verb, void *tuple, size_t bytes,
 static const char *const two_hosts =
     "digraph g { subgraph cluster_h0 {\n"
     "water [kind=well, type=u64]; words [kind=echo, type=\"bytes[64]\"];\n"
-    "t0 [kind=thread, number=0]; }\n"
+    "hands [kind=handover, type=u64]; t0 [kind=thread, number=0]; }\n"
     "subgraph cluster_h1 { p [kind=proxy]; q [kind=proxy]; r [kind=proxy];\n"
     "t1 [kind=thread, number=1]; }\n"
-    "t0 -> water [use=read]; t0 -> water [as=pour]; t0 -> words [use=read];\n"
-    "t1 -> p [as=water, use=read]; t1 -> r [as=pour];\n"
-    "t1 -> q [as=words, use=read]; p -> water; q -> words; r -> water; }\n";
+    "t0 -> water; t0 -> words [use=read]; t0 -> hands;\n"
+    "t1 -> p [as=water]; t1 -> q [as=words, use=read]; t1 -> r [as=hands];\n"
+    "p -> water; q -> words; r -> hands; }\n";
 
 static void run_here_and_there(paths_main *program)
 {
@@ -382,20 +309,20 @@ Test(source, is_held_to_the_type_of_its_node)
 static int ask_for_more(paths_thread *self, void *argument)
 {
     pastset_pattern pattern = {.fields = 1, .values = "12345678", .bytes = 8};
-    paths_path *water, *words, *poured;
+    paths_path *water, *words;
     uint64_t value = 1;
 
     (void)argument;
     expect_status(paths_open(&water, self, "water"), 0);
     expect_status(paths_open(&words, self, "words"), 0);
-    expect_status(paths_open(&poured, self, "pour"), 0);
+    expect_status(paths_write(water, &value, sizeof(value)), 0);
     expect_status(paths_read(water, 0, &value, sizeof(value)), PASTSET_EINVAL);
     expect_error("source \"water\" (well) answers no read");
     expect_status(paths_take(water, &pattern, &value, sizeof(value)),
                   PASTSET_EINVAL);
     expect_error("answers no take");
     expect_status(
-        paths_exchange(poured, &value, sizeof(value), &value, sizeof(value)),
+        paths_exchange(water, &value, sizeof(value), &value, sizeof(value)),
         PASTSET_EINVAL);
     expect_error("answers no exchange");
     expect_status(paths_write(words, "", 0), PASTSET_EPERM);
@@ -503,48 +430,48 @@ Test(source, is_read_through_collectors)
 
 /* --- held --- */
 
-static int observe_poured(paths_thread *self, void *argument)
+static int observe_three(paths_thread *self, void *argument)
 {
-    paths_path *water;
+    paths_path *hands;
     uint64_t value;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "water"), 0);
-    expect(call(water, PASTSET_OBSERVE, &value, sizeof(value),
+    expect_status(paths_open(&hands, self, "hands"), 0);
+    expect(call(hands, PASTSET_OBSERVE, &value, sizeof(value),
                 PASTSET_NOWAIT) == PASTSET_EAGAIN);
-    expect_status(paths_observe(water, &value, sizeof(value)), 0);
+    expect_status(paths_observe(hands, &value, sizeof(value)), 0);
     expect(value == 7);
-    expect(call(water, PASTSET_OBSERVE, &value, sizeof(value), LONG_MS) == 8);
+    expect(call(hands, PASTSET_OBSERVE, &value, sizeof(value), LONG_MS) == 8);
     expect(value == 8);
-    expect_status(paths_observe(water, &value, sizeof(value)), PASTSET_EAPP);
-    expect_error("the well is dry");
+    expect_status(paths_observe(hands, &value, sizeof(value)), PASTSET_EAPP);
+    expect_error("it was handed a failure");
     return 0;
 }
 
-static int pour_three(paths_thread *self, void *argument)
+static int write_three(paths_thread *self, void *argument)
 {
-    static const uint64_t values[] = {7, 8, 0};
-    paths_path *water;
+    static const uint64_t values[] = {7, 8, HANDOVER_FAILS};
+    paths_path *hands;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "pour"), 0);
+    expect_status(paths_open(&hands, self, "hands"), 0);
     for (unsigned i = 0; i < 3; i++) {
-        wait_until(&at->held, i + 1);
-        expect_status(paths_write(water, &values[i], sizeof(values[i])), 0);
+        wait_until(&at->counts.held, i + 1);
+        expect_status(paths_write(hands, &values[i], sizeof(values[i])), 0);
     }
     return 0;
 }
 
-static void check_held(const char *reader, const char *pourer)
+static void check_held(const char *reader, const char *writer)
 {
-    host_program programs[] = {{reader, observe_poured, NULL},
-                               {pourer, pour_three, NULL},
+    host_program programs[] = {{reader, observe_three, NULL},
+                               {writer, write_three, NULL},
                                {NULL, NULL, NULL}};
 
-    atomic_store(&at->held, 0);
+    atomic_store(&at->counts.held, 0);
     run_well(two_hosts, programs);
-    cr_expect_eq(at->held, 3);
-    cr_expect_eq(at->dropped, 0);
+    cr_expect_eq(at->counts.held, 3);
+    cr_expect_eq(at->counts.dropped, 0);
 }
 
 Test(source, holds_a_read_until_it_has_an_answer)
@@ -574,18 +501,18 @@ static void done(paths_arguments *arguments, int status, void *context)
 static int observe_many(paths_thread *self, void *argument)
 {
     started all[STARTED] = {0};
-    paths_path *water;
+    paths_path *hands;
     int ended = 0;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "water"), 0);
+    expect_status(paths_open(&hands, self, "hands"), 0);
     for (int i = 0; i < STARTED; i++) {
         started *s = &all[i];
         s->arguments = (paths_arguments){.verb = PASTSET_OBSERVE,
                                          .tuple = &s->value,
                                          .bytes = sizeof(s->value),
                                          .timeout_ms = PASTSET_FOREVER};
-        expect_status(paths_start(water, &s->arguments, done, s), 0);
+        expect_status(paths_start(hands, &s->arguments, done, s), 0);
     }
     while (ended < STARTED)
         ended += paths_poll(self, PASTSET_FOREVER);
@@ -594,25 +521,25 @@ static int observe_many(paths_thread *self, void *argument)
     return 0;
 }
 
-static int pour_many(paths_thread *self, void *argument)
+static int write_many(paths_thread *self, void *argument)
 {
-    paths_path *water;
+    paths_path *hands;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "pour"), 0);
-    wait_until(&at->held, STARTED);
+    expect_status(paths_open(&hands, self, "hands"), 0);
+    wait_until(&at->counts.held, STARTED);
     for (uint64_t i = 1; i <= STARTED; i++)
-        expect_status(paths_write(water, &i, sizeof(i)), 0);
+        expect_status(paths_write(hands, &i, sizeof(i)), 0);
     return 0;
 }
 
-static void check_many(const char *reader, const char *pourer)
+static void check_many(const char *reader, const char *writer)
 {
     host_program programs[] = {{reader, observe_many, NULL},
-                               {pourer, pour_many, NULL},
+                               {writer, write_many, NULL},
                                {NULL, NULL, NULL}};
 
-    atomic_store(&at->held, 0);
+    atomic_store(&at->counts.held, 0);
     run_well(two_hosts, programs);
 }
 
@@ -626,18 +553,16 @@ Test(source, holds_many_reads_of_one_thread)
 
 static int observe_in_vain(paths_thread *self, void *argument)
 {
-    paths_path *water, *poured;
+    paths_path *hands;
     uint64_t value = 1;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "water"), 0);
-    expect_status(paths_open(&poured, self, "pour"), 0);
-    expect_status(call(water, PASTSET_OBSERVE, &value, sizeof(value), SHORT_MS),
+    expect_status(paths_open(&hands, self, "hands"), 0);
+    expect_status(call(hands, PASTSET_OBSERVE, &value, sizeof(value), SHORT_MS),
                   PASTSET_ETIMEDOUT);
-    expect(at->dropped == 1);
-    expect(call(poured, PASTSET_WRITE, &value, sizeof(value), PASTSET_NOWAIT) ==
+    expect(at->counts.dropped == 1);
+    expect(call(hands, PASTSET_WRITE, &value, sizeof(value), PASTSET_NOWAIT) ==
            PASTSET_EAGAIN); /* nobody waits */
-    expect_status(paths_read_last(water, &value, sizeof(value)), 0);
     return 0;
 }
 
@@ -649,25 +574,25 @@ Test(source, drops_a_read_whose_deadline_has_passed)
         {"t0", idle, NULL}, {"t1", observe_in_vain, NULL}, {NULL, NULL, NULL}};
 
     run_well(two_hosts, here);
-    atomic_store(&at->dropped, 0);
+    atomic_store(&at->counts.dropped, 0);
     run_well(two_hosts, there);
 }
 
 static int observe_for_ever(paths_thread *self, void *argument)
 {
-    paths_path *water;
+    paths_path *hands;
     uint64_t value;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "water"), 0);
-    return paths_observe(water, &value, sizeof(value));
+    expect_status(paths_open(&hands, self, "hands"), 0);
+    return paths_observe(hands, &value, sizeof(value));
 }
 
 static int fail_when_held(paths_thread *self, void *argument)
 {
     (void)self;
     (void)argument;
-    wait_until(&at->held, 1);
+    wait_until(&at->counts.held, 1);
     return pastset_fail(PASTSET_EAPP, "enough of it");
 }
 
@@ -684,7 +609,7 @@ Test(source, drops_what_it_holds_when_the_run_fails)
     cr_expect_eq(h.results[0].status, PASTSET_EAPP);
     check_says(h.results[0].text, "enough of it");
     check_says(h.results[1].text, "enough of it");
-    cr_expect_eq(at->dropped, 1);
+    cr_expect_eq(at->counts.dropped, 1);
     hosts_free(&h);
 }
 
@@ -696,74 +621,86 @@ static void kill_host(hosts *h, uint32_t host)
 
     kill(h->pids[host], SIGKILL);
     waitid(P_PID, (id_t)h->pids[host], &ended, WEXITED | WNOWAIT);
-    atomic_store(&at->died, true);
+    atomic_store(&at->died, 1);
 }
 
 /* The coordinator is h0; the source is on h1, and read from h2 and h0. */
 static const char *const three_hosts =
     "digraph g { subgraph cluster_h0 { t0 [kind=thread, number=0];\n"
     "p [kind=proxy]; }\n"
-    "subgraph cluster_h1 { water [kind=well, type=u64]; }\n"
+    "subgraph cluster_h1 { hands [kind=handover, type=u64];\n"
+    "stay [kind=thread, number=2]; }\n"
     "subgraph cluster_h2 { t1 [kind=thread, number=1]; q [kind=proxy]; }\n"
-    "t0 -> p [as=water, use=read]; p -> water;\n"
-    "t1 -> q [as=water, use=read]; q -> water; }\n";
+    "t0 -> p [as=hands, use=read]; p -> hands;\n"
+    "t1 -> q [as=hands, use=read]; q -> hands; stay -> hands; }\n";
 
-/* Until the dead host's read is gone; then the source still answers. */
+/* So that the coordinator waits for its host. */
+static int stay(paths_thread *self, void *argument)
+{
+    (void)self;
+    (void)argument;
+    wait_until(&at->died, 1);
+    return 0;
+}
+
 static int see_it_dropped(paths_thread *self, void *argument)
 {
-    paths_path *water;
+    paths_path *hands;
     uint64_t value;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "water"), 0);
-    wait_until(&at->held, 1);
-    atomic_store(&at->ready, true);
-    wait_until(&at->dropped, 1);
-    expect_status(paths_read_last(water, &value, sizeof(value)), 0);
-    wait_for(&at->died);
+    expect_status(paths_open(&hands, self, "hands"), 0);
+    wait_until(&at->counts.held, 1);
+    atomic_store(&at->ready, 1);
+    wait_until(&at->counts.dropped, 1);
+    expect(call(hands, PASTSET_OBSERVE, &value, sizeof(value),
+                PASTSET_NOWAIT) == PASTSET_EAGAIN); /* it still answers */
+    wait_until(&at->died, 1);
     return 0;
 }
 
 Test(source, drops_the_reads_of_a_host_that_was_killed)
 {
-    host_program programs[] = {{"t0", see_it_dropped, NULL},
+    host_program programs[] = {{"stay", stay, NULL},
+                               {"t0", see_it_dropped, NULL},
                                {"t1", observe_for_ever, NULL},
                                {NULL, NULL, NULL}};
     hosts h = {
         .map_text = three_hosts, .programs = programs, .contexts = contexts};
 
     hosts_start(&h);
-    wait_for(&at->ready);
+    wait_until(&at->ready, 1);
     kill_host(&h, 2);
     hosts_wait(&h, 60);
     cr_expect_eq(h.exit_codes[1], 0, "%s", h.results[1].text);
     cr_expect_eq(h.results[0].status, PASTSET_EHOST); /* only that it died */
     check_says(h.results[0].text, "the others went on to their end");
-    cr_expect_eq(at->dropped, 1);
+    cr_expect_eq(at->counts.dropped, 1);
     hosts_free(&h);
 }
 
 static int lose_it(paths_thread *self, void *argument)
 {
-    paths_path *water;
+    paths_path *hands;
     uint64_t value;
 
     (void)argument;
-    expect_status(paths_open(&water, self, "water"), 0);
-    expect_status(paths_observe(water, &value, sizeof(value)), PASTSET_EHOST);
+    expect_status(paths_open(&hands, self, "hands"), 0);
+    expect_status(paths_observe(hands, &value, sizeof(value)), PASTSET_EHOST);
     expect_error("host h1 died");
-    expect_status(paths_read_last(water, &value, sizeof(value)), PASTSET_EHOST);
+    expect_status(paths_read_last(hands, &value, sizeof(value)), PASTSET_EHOST);
     return 0;
 }
 
 Test(source, is_lost_with_its_host_and_its_readers_are_told)
 {
-    host_program programs[] = {{"*", lose_it, NULL}, {NULL, NULL, NULL}};
+    host_program programs[] = {
+        {"*", lose_it, NULL}, {"stay", stay, NULL}, {NULL, NULL, NULL}};
     hosts h = {
         .map_text = three_hosts, .programs = programs, .contexts = contexts};
 
     hosts_start(&h);
-    wait_until(&at->held, 2);
+    wait_until(&at->counts.held, 2);
     kill_host(&h, 1);
     hosts_wait(&h, 60);
     cr_expect_eq(h.exit_codes[2], 0, "%s", h.results[2].text);
@@ -806,8 +743,9 @@ Test(source, shares_state_with_those_of_its_type_on_its_host_alone)
                                {NULL, NULL, NULL}};
 
     run_well(three_wells, programs);
-    cr_expect_eq(at->wells, 0);
-    cr_expect_geq(at->hosts_ended, 1); /* the last to end, after all wells */
+    cr_expect_eq(at->seen.wells, 0);
+    cr_expect_geq(at->seen.hosts_ended,
+                  1); /* the last to end, after all wells */
 }
 
 static paths_map *map_of(const char *text)
@@ -831,14 +769,14 @@ Test(source, does_not_start_when_its_type_cannot_begin_on_the_host)
 
     check_status(paths_host_start(&host, &options), PASTSET_EINVAL);
     check_error("host h0: wrapper type \"well\": host h0 has a dry well");
-    cr_expect_eq(at->wells, 0);
-    cr_expect_eq(at->hosts_ended, 0);
+    cr_expect_eq(at->seen.wells, 0);
+    cr_expect_eq(at->seen.hosts_ended, 0);
     options.contexts = contexts;
     check_status(paths_host_start(&host, &options), 0);
-    cr_expect_eq(at->wells, 1);
+    cr_expect_eq(at->seen.wells, 1);
     paths_host_stop(host);
-    cr_expect_eq(at->wells, 0);
-    cr_expect_eq(at->hosts_ended, 1);
+    cr_expect_eq(at->seen.wells, 0);
+    cr_expect_eq(at->seen.hosts_ended, 1);
     paths_map_destroy(map);
 }
 

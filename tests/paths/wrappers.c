@@ -166,17 +166,134 @@ static const paths_wrapper_type pairs_up_type = {
     .drop = pairs_drop,
 };
 
+/* --- handover: a source that holds reads until somebody writes --- */
+
+#define READS_MAX 64
+
+typedef struct handover {
+    pthread_mutex_t lock;
+    paths_operation
+        *reads[READS_MAX]; /* under the lock; the first come first */
+    size_t count;
+} handover;
+
+static int handover_init(paths_stage *stage)
+{
+    handover *h = paths_stage_state(stage);
+    pthread_mutex_init(&h->lock, NULL);
+    return 0;
+}
+
+static void handover_fini(paths_stage *stage)
+{
+    handover *h = paths_stage_state(stage);
+    pthread_mutex_destroy(&h->lock);
+}
+
+/* Takes out the read, or (NULL) the first; NULL: it is not there. Whoever has
+ * taken it is the only one who resumes it. */
+static paths_operation *read_take(handover *h, const paths_operation *op)
+{
+    paths_operation *taken = NULL;
+
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < h->count && !taken; i++) {
+        if (op && h->reads[i] != op)
+            continue;
+        taken = h->reads[i];
+        memmove(h->reads + i, h->reads + i + 1,
+                (--h->count - i) * sizeof(taken));
+    }
+    pthread_mutex_unlock(&h->lock);
+    return taken;
+}
+
+static int read_answer(paths_operation *read, const paths_operation *written)
+{
+    void *room;
+    int err;
+
+    if (*(const unsigned char *)written->tuple == HANDOVER_FAILS)
+        return pastset_fail(PASTSET_EAPP, "it was handed a failure");
+    err = paths_answer_room(read, written->bytes, &room);
+    if (!err)
+        memcpy(room, written->tuple, written->bytes);
+    return err;
+}
+
+static int read_hold(handover *h, paths_operation *op)
+{
+    bool holds;
+
+    pthread_mutex_lock(&h->lock);
+    holds = !op->nowait && h->count < READS_MAX;
+    if (holds)
+        h->reads[h->count++] = op;
+    pthread_mutex_unlock(&h->lock);
+    return holds ? PATHS_HOLD : PASTSET_EAGAIN;
+}
+
+static int handover_down(paths_stage *stage, paths_operation *op,
+                         uint64_t *note)
+{
+    wrapper_counts *counts = counts_of(stage); /* it may be gone afterwards */
+    handover *h = paths_stage_state(stage);
+    paths_operation *first;
+    int r;
+
+    (void)note;
+    if (op->verb != PASTSET_WRITE) {
+        r = read_hold(h, op);
+        if (r == PATHS_HOLD)
+            atomic_fetch_add(&counts->held, 1);
+        return r;
+    }
+    first = read_take(h, NULL);
+    if (!first)
+        return PASTSET_EAGAIN;
+    paths_resume(first, read_answer(first, op));
+    return 0;
+}
+
+static bool handover_drop(paths_stage *stage, paths_operation *op)
+{
+    bool ours = read_take(paths_stage_state(stage), op) != NULL;
+
+    if (ours)
+        atomic_fetch_add(&counts_of(stage)->dropped, 1);
+    return ours;
+}
+
+static const char *const handover_attributes[] = {"type", NULL};
+
+static const paths_wrapper_type handover_type = {
+    .name = "handover",
+    .state_bytes = sizeof(handover),
+    .host_bytes = sizeof(wrapper_counts *),
+    .attributes = handover_attributes,
+    .host_init = counts_take,
+    .init = handover_init,
+    .fini = handover_fini,
+    .down = handover_down,
+    .drop = handover_drop,
+    .source = true,
+};
+
 void wrappers_register(void)
 {
     paths_wrapper_register(&plus_type);
     paths_wrapper_register(&pairs_type);
     paths_wrapper_register(&pairs_up_type);
+    paths_wrapper_register(&handover_type);
 }
 
 const paths_wrapper_context *wrappers_contexts(wrapper_counts *counts)
 {
-    static paths_wrapper_context contexts[] = {
-        {"plus", NULL}, {"pairs", NULL}, {"pairs_up", NULL}, {NULL, NULL}};
+    static paths_wrapper_context contexts[] = {{"plus", NULL},
+                                               {"pairs", NULL},
+                                               {"pairs_up", NULL},
+                                               {"handover", NULL},
+                                               {NULL, NULL}};
 
     for (paths_wrapper_context *c = contexts; c->type; c++)
         c->context = counts;
