@@ -66,8 +66,9 @@
  * element, and no source.
  *
  * State for each host. A type can have, beside the state of each stage, one
- * that all of its stages of a host share. Who starts the host gives the type a
- * context for it: a file, a connection, what the program knows. */
+ * that all of its stages on a host share, and that guards itself. Whoever
+ * starts the host gives the type a context for it (paths_host_options): a file,
+ * a connection, what the program knows. */
 #ifndef PATHS_WRAPPER_H
 #define PATHS_WRAPPER_H
 
