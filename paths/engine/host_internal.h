@@ -438,7 +438,7 @@ int paths__type_state_get(paths_host *host, const paths_wrapper_type *type,
                           void **out);
 void paths__type_states_fini(paths_host *host);
 
-/* --- wrappers/source.c: the stages of source types --- */
+/* --- wrappers/answer.c: the stages of source types --- */
 
 /* Errors: PASTSET_ENOMEM, PASTSET_EINVAL. After these too, fini. */
 int paths__source_init(paths_stage *stage);

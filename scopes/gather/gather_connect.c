@@ -4,7 +4,6 @@
  * Both make the same map, from the address alone. The server is its first
  * host, so that the tree ends when the other one has ended or is gone. */
 #include "scopes/gather/gather_internal.h"
-#include "scopes/wrappers/leaf_internal.h"
 #include "scopes/wrappers/register.h"
 
 #define SERVE_MS (24 * 3600 * 1000) /* until somebody comes */
@@ -60,7 +59,7 @@ int scopes_gather_serve(const scopes_gather_options *options,
                         const char *address, const uint8_t *key,
                         scopes_listening *listening, void *context)
 {
-    leaf_host leaf = {.run = options->run};
+    scopes_leaf leaf = {.run = options->run};
     const paths_wrapper_context contexts[] = {
         {"traces", &leaf}, {"filter", &leaf}, {NULL, NULL}};
 

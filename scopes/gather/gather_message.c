@@ -1,5 +1,5 @@
 /* gather_message.c - making and checking the messages of gather trees. Their
- * layout is in gather_internal.h. */
+ * layout is in gather_message.h. */
 #include "scopes/gather/gather_internal.h"
 
 #include <string.h>

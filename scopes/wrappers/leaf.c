@@ -8,7 +8,7 @@ int scopes__leaf_host_init(void *state, paths_host *host, void *context)
 {
     (void)host;
     if (context)
-        memcpy(state, context, sizeof(leaf_host));
+        memcpy(state, context, sizeof(scopes_leaf));
     return 0;
 }
 
@@ -41,8 +41,8 @@ int scopes__leaf_largest(paths_stage *stage, size_t *out)
 
 const char *scopes__leaf_run(paths_stage *stage)
 {
-    const leaf_host *h = paths_stage_host_state(stage);
+    const scopes_leaf *leaf = paths_stage_host_state(stage);
     const char *run = paths_node_get(source_of(stage), "run");
 
-    return run ? run : h->run;
+    return run ? run : leaf->run;
 }

@@ -3,22 +3,17 @@
 #define SCOPES_WRAPPERS_LEAF_INTERNAL_H
 
 #include "paths/wrappers/wrapper.h"
-#include "scopes/gather/gather_internal.h"
+#include "scopes/gather/gather_message.h"
+#include "scopes/wrappers/register.h"
 
-/* The state for each host of the types `traces` and `filter`, and the context
- * from which it is copied; without one all of it is 0. */
-typedef struct leaf_host {
-    const char *run; /* the run directory of leaves whose `traces` does not name
-                        it, borrowed; NULL: they must */
-} leaf_host;
-
-/* `host_init` of these types. */
+/* `host_init` of `traces` and `filter`, whose state for each host is a
+ * scopes_leaf: a copy of their context, or zeros without one. */
 int scopes__leaf_host_init(void *state, paths_host *host, void *context);
 
 /* The largest message of the source to which a stage leads.
  * Errors: PASTSET_EMAP, PASTSET_EINVAL (its type). */
 int scopes__leaf_largest(paths_stage *stage, size_t *out);
-/* The run directory of that source, for stages of the types above. NULL: nobody
+/* The run directory of that source, for stages of these two types. NULL: nobody
  * has told it. */
 const char *scopes__leaf_run(paths_stage *stage);
 

@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/waiter.h"
+#include "scopes/gather/gather_sums.h"
+
 #define KEPT_NS 100000000
 
 /* A host of the application. */

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pastset/waiter.h"
+
 /* A host that did not say that it runs counts as ended when that has been so
  * for this long after the others ended. */
 #define ABSENT_NS 5000000000
@@ -623,7 +625,7 @@ static const char *const traces_attributes[] = {
 const paths_wrapper_type scopes__traces_type = {
     .name = "traces",
     .state_bytes = sizeof(traces),
-    .host_bytes = sizeof(leaf_host),
+    .host_bytes = sizeof(scopes_leaf),
     .host_init = scopes__leaf_host_init,
     .attributes = traces_attributes,
     .check = traces_check,

@@ -1,6 +1,6 @@
-/* source.c - what the stages of all source types have, below and beside what
- * their type does: the type of their tuples, room for an answer, and the
- * refusal of what they pass. */
+/* answer.c - what the stages of all source types have, beside what their own
+ * type does: the type of their answers, room for one, and the refusal of what
+ * they pass. */
 #include <stdlib.h>
 
 #include "paths/engine/host_internal.h"
