@@ -1,6 +1,7 @@
 /* gather_message_test.c - messages of gather trees: what is put in comes out,
  * and what is damaged is refused; and the maps of such trees. */
-#include "scopes/gather/gather_message.h"
+#include "scopes/gather/gather_internal.h"
+#include "scopes/gather/gather_sums.h"
 
 #include <stdlib.h>
 
