@@ -143,7 +143,8 @@ static uint64_t stamp(void)
     return eventspace_ticks();
 }
 
-static int start(eventspace *es, const char *directory, const char *name)
+static int start(eventspace *es, const char *directory, const char *name,
+                 const eventspace_options *given)
 {
     uint8_t key[PATHS_KEY_BYTES];
     char *map_file = join(directory, "pathmap", ".dot");
@@ -156,6 +157,7 @@ static int start(eventspace *es, const char *directory, const char *name)
         .key = key,
         .launcher_fd = fd_from("EVENTSPACE_LAUNCHER_FD"),
         .ticks = stamp,
+        .contexts = given->contexts,
     };
     int err = 0;
 
@@ -266,6 +268,11 @@ static void release(eventspace *es, int status)
 
 int eventspace_start(eventspace **out)
 {
+    return eventspace_start_with(out, &(eventspace_options){0});
+}
+
+int eventspace_start_with(eventspace **out, const eventspace_options *options)
+{
     const char *directory = getenv("EVENTSPACE_RUN");
     const char *name = getenv("EVENTSPACE_HOST");
     eventspace *es;
@@ -279,7 +286,7 @@ int eventspace_start(eventspace **out)
     es = calloc(1, sizeof(*es));
     if (!es)
         return pastset_no_memory("for a host");
-    err = start(es, directory, name);
+    err = start(es, directory, name, options);
     if (err) {
         release(es, err);
         return err;

@@ -30,6 +30,15 @@ typedef struct eventspace eventspace;
  * paths_host_start. */
 int eventspace_start(eventspace **out);
 
+typedef struct eventspace_options {
+    /* What wrapper types of the program's own get at the start of the host;
+     * ended by one without a type. NULL: nothing. */
+    const struct paths_wrapper_context *contexts;
+} eventspace_options;
+
+/* The same with options, which are needed for this call only. */
+int eventspace_start_with(eventspace **out, const eventspace_options *options);
+
 /* Says what the threads whose names match `pattern` run. */
 int eventspace_program(eventspace *es, const char *pattern, paths_main *program,
                        void *argument);

@@ -60,6 +60,7 @@ static int stage_make(paths_host *host, uint32_t node)
     const paths_map_node *n = &host->map->nodes[node];
     const paths_wrapper_type *type = type_of(n);
     paths_stage *stage = calloc(1, sizeof(*stage));
+    int err;
 
     if (!stage)
         return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
@@ -81,16 +82,17 @@ static int stage_make(paths_host *host, uint32_t node)
     stage->holds = type->drop && !type->joins && type != &paths__element_type &&
                    !stage->proxy;
     if (type->state_bytes) {
-        /* Aligned, for types that keep apart what several threads write. */
-        size_t bytes = (type->state_bytes + 63) / 64 * 64;
-        stage->state = aligned_alloc(64, bytes);
+        stage->state = paths__state_alloc(type->state_bytes);
         if (!stage->state)
             return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
                                 n->name);
-        memset(stage->state, 0, bytes);
     }
-    return n->kind == PATHS_ELEMENT ? element_make(host, node, &stage->element)
-                                    : 0;
+    err = paths__type_state_get(host, type, &stage->host_state);
+    if (!err && type->source)
+        err = paths__source_init(stage);
+    if (!err && n->kind == PATHS_ELEMENT)
+        err = element_make(host, node, &stage->element);
+    return err;
 }
 
 /* A node that joins has a stage for each way in. */
@@ -211,7 +213,7 @@ static int largest_find(paths_host *host)
         pastset_type type;
         int err;
 
-        if (map->nodes[i].kind != PATHS_ELEMENT)
+        if (!paths_node_is_end(&map->nodes[i]))
             continue;
         err = paths__element_type_of(map, i, &type);
         if (err)
@@ -338,8 +340,11 @@ void paths__unbind(paths_host *host)
             stage->type->fini(stage);
         free(stage->state);
         free(stage->ports);
+        if (stage->type && stage->type->source)
+            paths__source_fini(stage);
         free(stage);
     }
+    paths__type_states_fini(host);
     free(host->stages);
     free(host->entries);
     free(host->numbers);

@@ -246,6 +246,7 @@ int paths__host_make(paths_host **out, const paths_host_options *options)
     host->handler = &handler;
     host->host_count = options->map->host_count;
     host->listen_fd = host->timer_fd = host->launcher_fd = -1;
+    host->contexts = options->contexts;
     host->held_max = options->held_max ? options->held_max : HELD_MAX;
     host->connect_timeout_ms = options->connect_timeout_ms
                                    ? options->connect_timeout_ms
@@ -282,6 +283,7 @@ int paths_host_start(paths_host **out, const paths_host_options *options)
         paths_host_stop(host);
         return err;
     }
+    host->contexts = NULL;
     *out = host;
     return 0;
 }

@@ -31,8 +31,12 @@ typedef struct paths_host_options {
                                     who has joined (paths_joined, below: itself;
                                     at the first host, each other), and fails when the other
                                     end is             closed; 0 or less: none */
-    uint64_t (*ticks)(void);     /* the stamp of the notes of what executors are
-                                    in (executor.h); NULL: CLOCK_MONOTONIC */
+    /* For the types of wrappers, in any order, ended by one without a type.
+     * Those of types that the host has no stages of are not looked at. NULL:
+     * none. Needed only until the host has started. */
+    const paths_wrapper_context *contexts;
+    uint64_t (*ticks)(void); /* the stamp of the notes of what executors are
+                                in (executor.h); NULL: CLOCK_MONOTONIC */
 } paths_host_options;
 
 /* Creates the host's elements and binds its stages; connects to nobody yet.

@@ -18,6 +18,7 @@
 #include "paths/engine/thread_internal.h"
 
 typedef struct connection_handler connection_handler;
+typedef struct type_state type_state;
 
 /* Another host of the run, as this one sees it. */
 struct peer {
@@ -48,7 +49,9 @@ struct paths_host {
     uint32_t *numbers;     /* of each node, on the wire: its rank by name */
     uint32_t *numbered;    /* and the node of each number */
     uint32_t *verbs;       /* that may come through each node */
-    bool oversubscribed;   /* this machine has more threads than processors */
+    const paths_wrapper_context *contexts; /* while it is started; or NULL */
+    type_state *type_states;
+    bool oversubscribed; /* this machine has more threads than processors */
     paths_thread *threads;
     executor loop_executor;
     uint64_t (*ticks)(void); /* of notes; NULL: no notes */
@@ -132,6 +135,24 @@ void paths__gone_ended(paths_host *host, uint32_t node);
 
 int paths__bind(paths_host *host);
 void paths__unbind(paths_host *host);
+
+/* --- wrappers/state.c: of stages, and of types --- */
+
+/* Zeroed, in cache lines of its own: for types that keep apart what several
+ * threads write. To be freed; NULL: out of memory. */
+void *paths__state_alloc(size_t bytes);
+/* What all stages of a type on this host share, made when there is none yet;
+ * NULL: the type has none.
+ * Errors: PASTSET_ENOMEM, those of its host_init. */
+int paths__type_state_get(paths_host *host, const paths_wrapper_type *type,
+                          void **out);
+void paths__type_states_fini(paths_host *host);
+
+/* --- wrappers/answer.c: the stages of source types --- */
+
+/* Errors: PASTSET_ENOMEM, PASTSET_EINVAL. After these too, fini. */
+int paths__source_init(paths_stage *stage);
+void paths__source_fini(paths_stage *stage);
 
 /* --- host.c --- */
 

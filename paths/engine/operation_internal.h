@@ -26,7 +26,8 @@ struct paths_stage {
     /* What each operation touches. */
     int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
     int (*up)(paths_stage *stage, paths_operation *op, uint64_t *note);
-    paths_stage *next; /* NULL: an element, or the next is on another host */
+    paths_stage *next; /* NULL: an element, or the next is on another host. Of
+                          a source, owned: what refuses all that it passes */
     bool holds;        /* may hold: its type has a `drop` */
     bool joins;        /* of a type that joins */
     bool leads;        /* and so does one that follows it */
@@ -41,6 +42,8 @@ struct paths_stage {
     paths_stage *ports; /* of the first stage of such a node: those of its ways
                            in, in order */
 
+    void *host_state;      /* of its type; see wrappers/state.c */
+    pastset_type *answers; /* of sources: the type of their tuples; owned */
     const paths_wrapper_type *type;
     paths_host *host;
     uint32_t node;

@@ -36,8 +36,7 @@ static char *describe(const paths_map *map, uint32_t edge)
         const paths_map_node *n = &map->nodes[nodes[i]];
         bool shown = strcmp(n->type, "collector") != 0; /* they are many */
         if (shown)
-            fprintf(out, " -> %s",
-                    n->kind == PATHS_ELEMENT ? n->name : n->type);
+            fprintf(out, " -> %s", paths_node_is_end(n) ? n->name : n->type);
         if (i + 1 == count && n->host != thread->host)
             fprintf(out, " on %s", map->hosts[n->host].name);
     }

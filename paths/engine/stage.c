@@ -6,6 +6,11 @@ void *paths_stage_state(paths_stage *stage)
     return stage->state;
 }
 
+void *paths_stage_host_state(paths_stage *stage)
+{
+    return stage->host_state;
+}
+
 uint32_t paths_stage_input(const paths_stage *stage)
 {
     return stage->input;

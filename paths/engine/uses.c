@@ -46,25 +46,29 @@ int paths__uses_make(paths_host *host)
     return 0;
 }
 
-static const char *element_name(const paths_map *map, uint32_t edge)
+/* Where the path ends. It has been opened, so it does. */
+static const paths_map_node *end_of(const paths_map *map, uint32_t edge)
 {
     uint32_t nodes[PATHS_PATH_NODES];
     size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
 
-    return count ? map->nodes[nodes[count - 1]].name : "";
+    return &map->nodes[count ? nodes[count - 1] : map->edges[edge].to];
 }
 
 int paths__uses_refuse(const paths_path *path, unsigned verb)
 {
     const paths_map *map = path->thread->host->map;
     const paths_map_edge *edge = &map->edges[path->edge];
+    const paths_map_node *end = end_of(map, path->edge);
 
     return pastset_fail(PASTSET_EPERM,
                         "%s by path \"%s\" (%s): the map gives thread %s this "
-                        "way to element \"%s\" with use=%s; if it may do "
+                        "way to %s \"%s\" with use=%s; if it may do "
                         "both, write use=both at that edge (%s:%u)",
                         pastset_verb_name(verb), path->name, path->description,
-                        path->thread->node->name, element_name(map, path->edge),
+                        path->thread->node->name,
+                        end->kind == PATHS_ELEMENT ? "element" : "source",
+                        end->name,
                         paths_attributes_get(&edge->attributes, "use"),
                         *map->file ? map->file : "map", edge->line);
 }

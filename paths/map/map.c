@@ -366,6 +366,13 @@ int paths_map_copy(paths_map **out, const paths_map *map)
 
 /* --- asking --- */
 
+bool paths_node_is_end(const paths_map_node *node)
+{
+    return node->kind == PATHS_ELEMENT ||
+           (node->kind == PATHS_WRAPPER && node->out_count == 0 &&
+            paths_node_get(node, "type"));
+}
+
 size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
                       size_t capacity)
 {
@@ -373,7 +380,7 @@ size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
         uint32_t at = map->edges[edge].to;
         const paths_map_node *node = &map->nodes[at];
         nodes[count++] = at;
-        if (node->kind == PATHS_ELEMENT)
+        if (paths_node_is_end(node))
             return count;
         if (node->kind == PATHS_THREAD || node->out_count == 0)
             return 0;

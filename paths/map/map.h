@@ -21,7 +21,8 @@
  * kind      `thread`, `element`, or the name of a wrapper type
  * number    of a thread: 0 ... count-1, each once
  * type      of an element (see pastset/type.h); policy (`block`, `discard`,
- *           `grow`; block when absent), capacity in tuples (1024 when absent)
+ *           `grow`; block when absent), capacity in tuples (1024 when absent).
+ *           Also of a source: a wrapper that ends a path and answers itself
  * as, use   of an edge that leaves a thread: the name by which the program
  *           opens this path (the element's name when absent), and what it may
  *           do by it: `read`, `write` or `both`, or the kind of the collective
@@ -180,10 +181,14 @@ uint32_t paths_map_find_node(const paths_map *map, const char *name);
 void paths_map_rank(const paths_map *map, uint32_t *out);
 void paths_map_rank_hosts(const paths_map *map, uint32_t *out);
 
+/* Where a path can end: an element, or a source, which is a wrapper without a
+ * way down that says by `type` what its tuples are. */
+bool paths_node_is_end(const paths_map_node *node);
+
 /* Follows the path that begins with `edge` (which leaves a thread) down to
- * its element, over first out-edges. Stores the nodes passed, without the
- * thread and with the element, and returns their number; 0 when it does not
- * end in an element within `capacity` nodes. */
+ * its end, over first out-edges. Stores the nodes passed, without the thread
+ * and with the element or source, and returns their number; 0 when it does not
+ * end in one within `capacity` nodes. */
 size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
                       size_t capacity);
 

@@ -273,23 +273,29 @@ static void check_element_name(checker *c, const paths_map_node *node)
                  "threads are in: choose another");
 }
 
-static void check_element(checker *c, const paths_map_node *node,
-                          const char *const *own, bool needs_type)
+static void check_type(checker *c, const paths_map_node *node, bool needed)
 {
-    static const char *const policies[] = {"block", "discard", "grow", NULL};
     const char *text = paths_node_get(node, "type");
-    const char *policy = paths_node_get(node, "policy");
-    uint64_t capacity = 1;
     pastset_type type;
 
-    check_element_name(c, node);
-    check_attributes(c, node, own);
-    if (needs_type && (!text || !text[0]))
+    if (needed && (!text || !text[0]))
         diagnose(c, node->line, node->name,
                  "has no type: say what its tuples are, as in "
                  "type=\"i32 f64[128]\"");
     else if (text && text[0] && pastset_type_parse(&type, text) != 0)
         diagnose(c, node->line, node->name, "%s", pastset_error());
+}
+
+static void check_element(checker *c, const paths_map_node *node,
+                          const char *const *own, bool needs_type)
+{
+    static const char *const policies[] = {"block", "discard", "grow", NULL};
+    const char *policy = paths_node_get(node, "policy");
+    uint64_t capacity = 1;
+
+    check_element_name(c, node);
+    check_attributes(c, node, own);
+    check_type(c, node, needs_type);
     if (policy && policy[0] && !is_one_of(policy, policies))
         diagnose(c, node->line, node->name,
                  "policy=%s: it is block, discard or grow", policy);
@@ -321,6 +327,25 @@ static bool is_programs_own(const paths_map *map, const char *type)
     return false;
 }
 
+/* Does it answer itself? Of a type that is not known here its `type` tells. */
+static bool is_source(const paths_map *map, const paths_map_node *node)
+{
+    const paths_wrapper_type *type =
+        node->kind == PATHS_WRAPPER ? paths_wrapper_find(node->type) : NULL;
+
+    return type ? type->source
+                : paths_node_is_end(node) && is_programs_own(map, node->type);
+}
+
+static void check_source(checker *c, const paths_map_node *node)
+{
+    check_type(c, node, true);
+    if (node->out_count)
+        diagnose(c, node->line, node->name,
+                 "an edge leaves it: a %s is a source, where paths end",
+                 node->type);
+}
+
 static void check_wrapper(checker *c, const paths_map_node *node)
 {
     static const char *const no_words[] = {NULL};
@@ -339,6 +364,10 @@ static void check_wrapper(checker *c, const paths_map_node *node)
                          type->attributes ? type->attributes : no_words);
         if (type->check)
             type->check(c->map, node, c->diagnostics);
+    }
+    if (is_source(c->map, node)) {
+        check_source(c, node);
+        return;
     }
     if (node->out_count == 0)
         diagnose(c, node->line, node->name,
@@ -451,7 +480,8 @@ static void check_cycles(checker *c)
     free(passed);
 }
 
-/* Returns the node where the path ends; an element if all is well. */
+/* Returns the node where the path ends; an element or a source if all is
+ * well. */
 static uint32_t walk(checker *c, uint32_t index)
 {
     const paths_map *map = c->map;
@@ -468,7 +498,7 @@ static uint32_t walk(checker *c, uint32_t index)
             break;
         at = map->edges[node->out[0]].to;
     }
-    if (oversubscribed != PATHS_NONE && map->nodes[at].kind == PATHS_ELEMENT)
+    if (oversubscribed != PATHS_NONE && paths_node_is_end(&map->nodes[at]))
         diagnose_edge(c, index,
                       "the path that begins here has more than %d stages in a "
                       "row on host %s: take some out",
@@ -478,11 +508,11 @@ static uint32_t walk(checker *c, uint32_t index)
 
 /* The type that the program expects, if the edge says one. */
 static void check_expected(checker *c, uint32_t index,
-                           const paths_map_node *element)
+                           const paths_map_node *end)
 {
     const paths_map_edge *edge = &c->map->edges[index];
     const char *expected = paths_attributes_get(&edge->attributes, "type");
-    const char *actual = paths_node_get(element, "type");
+    const char *actual = paths_node_get(end, "type");
     pastset_type a, b;
 
     if (!expected || !expected[0])
@@ -494,7 +524,7 @@ static void check_expected(checker *c, uint32_t index,
         diagnose_edge(c, index,
                       "expects tuples of type \"%s\", but those of %s are "
                       "\"%s\": make the two the same",
-                      a.text, element->name, b.text);
+                      a.text, end->name, b.text);
 }
 
 static void check_use(checker *c, uint32_t index)
@@ -515,7 +545,7 @@ static void check_path(checker *c, uint32_t index)
     const paths_map_node *end = &c->map->nodes[walk(c, index)];
 
     check_use(c, index);
-    if (end->kind == PATHS_ELEMENT)
+    if (end->kind == PATHS_ELEMENT || is_source(c->map, end))
         check_expected(c, index, end);
     else
         diagnose_edge(c, index,

@@ -49,7 +49,7 @@ int paths__fail_at(const paths_map *map, unsigned line, const char *node,
                    const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The type of the tuples of an element.
+/* The type of the tuples of an element or a source.
  * Errors: PASTSET_EINVAL with its name. */
 int paths__element_type_of(const paths_map *map, uint32_t node,
                            pastset_type *out);

@@ -147,14 +147,16 @@ static unsigned char *request_begin(connection *c)
 static bool pattern_fits(const operation *o)
 {
     const paths_stage *stage = o->stage;
+    const pastset_type *type;
 
     if (!o->op.pattern)
         return o->op.verb != PASTSET_READ_MATCH;
-    while (stage->next)
+    while (stage->next && !stage->answers)
         stage = stage->next;
-    if (!stage->element)
+    type =
+        stage->element ? pastset_element_type(stage->element) : stage->answers;
+    if (!type)
         return true; /* the host at the end will look */
-    const pastset_type *type = pastset_element_type(stage->element);
     return type->variable ? o->pattern.bytes <= type->max_bytes
                           : o->pattern.bytes == type->max_bytes;
 }

@@ -131,6 +131,12 @@ static void check_element(const paths_map *map, const paths_map_node *node,
     const char *policy, *problem;
     pastset_type type;
 
+    if (index != PATHS_NONE && element->kind != PATHS_ELEMENT) {
+        paths_diagnose(diagnostics, node->line, node->name,
+                       "leads to \"%s\", a source: its rounds need an element",
+                       element->name);
+        return;
+    }
     if (index == PATHS_NONE || !paths_node_get(element, "type") ||
         pastset_type_parse(&type, paths_node_get(element, "type")) != 0)
         return; /* complained about already */

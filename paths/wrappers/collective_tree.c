@@ -74,7 +74,7 @@ uint32_t paths__collective_element(const paths_map *map, uint32_t node)
 
     for (uint32_t i = 0; i < map->node_count && map->nodes[at].out_count; i++)
         at = map->edges[map->nodes[at].out[0]].to;
-    return map->nodes[at].kind == PATHS_ELEMENT ? at : PATHS_NONE;
+    return paths_node_is_end(&map->nodes[at]) ? at : PATHS_NONE;
 }
 
 /* Does nothing but its rounds' writes come out of it, one at a time? Not where

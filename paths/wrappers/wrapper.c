@@ -20,6 +20,15 @@ static const paths_wrapper_type *const builtin[] = {
 
 #define BUILTIN (sizeof(builtin) / sizeof(builtin[0]))
 
+static bool has_attribute(const paths_wrapper_type *type, const char *key)
+{
+    for (size_t i = 0; type->attributes && type->attributes[i]; i++) {
+        if (strcmp(type->attributes[i], key) == 0)
+            return true;
+    }
+    return false;
+}
+
 int paths_wrapper_register(const paths_wrapper_type *type)
 {
     const paths_wrapper_type *known;
@@ -29,6 +38,11 @@ int paths_wrapper_register(const paths_wrapper_type *type)
         return pastset_fail(PASTSET_EINVAL,
                             "a wrapper type needs a name, and it must not be "
                             "\"thread\" or \"element\"");
+    if (type->source && !has_attribute(type, "type"))
+        return pastset_fail(PASTSET_EINVAL,
+                            "wrapper type \"%s\" is a source: its nodes say "
+                            "what its tuples are by the attribute `type`",
+                            type->name);
     known = paths_wrapper_find(type->name);
     if (known == type)
         return 0;

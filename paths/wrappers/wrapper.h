@@ -28,7 +28,47 @@
  * Wrappers must not block.
  *
  * An operation that its thread submitted comes up, on that thread's host, in
- * that thread: whoever resumes or completes it hands it over. */
+ * that thread: whoever resumes or completes it hands it over.
+ *
+ * Sources. A stage of a type with `source` ends a path, as an element does, and
+ * its `down` answers with bytes of its own, such as the time:
+ *
+ *     static int clock_down(paths_stage *stage, paths_operation *op,
+ *                           uint64_t *note)
+ *     {
+ *         int64_t now = pastset_now_ns();
+ *         void *room;
+ *         int err;
+ *
+ *         if (op->verb != PASTSET_READ_LAST)
+ *             return PATHS_PASS;
+ *         err = paths_answer_room(op, sizeof(now), &room);
+ *         if (!err)
+ *             memcpy(room, &now, sizeof(now));
+ *         return err;
+ *     }
+ *
+ *     tick [kind=clock, type=i64];   t0 -> tick [use=read];
+ *
+ * The node says by `type` what its tuples are, as an element does: that is the
+ * type of the paths that end there, and answers are held to it. Every verb that
+ * the `use` of a path allows comes down, also a write, which the source may
+ * complete with 0 or an error; what it passes is refused by its name, with
+ * PASTSET_EINVAL. On the way down of a read `op->bytes` is the room that the
+ * reader has. Whether a tuple fits there (PASTSET_EROOM) and is one of the type
+ * (PASTSET_ETYPE) is seen to by paths_answer_room, wherever the reader is.
+ *
+ * A source may hold an operation until it has an answer. Then it has a `drop`,
+ * completes one that does not want to be held (`nowait`) with PASTSET_EAGAIN,
+ * and answers before it resumes with 0. With read_next `op->index` is the place
+ * behind the reader's last; the source may move it on, and say by `op->lost`
+ * how many tuples were passed over. Rounds of collective wrappers need an
+ * element, and no source.
+ *
+ * State for each host. A type can have, beside the state of each stage, one
+ * that all of its stages on a host share, and that guards itself. Whoever
+ * starts the host gives the type a context for it (paths_host_options): a file,
+ * a connection, what the program knows. */
 #ifndef PATHS_WRAPPER_H
 #define PATHS_WRAPPER_H
 
@@ -60,6 +100,14 @@ typedef struct paths_wrapper_type {
     int (*init)(paths_stage *stage);
     void (*fini)(paths_stage *stage);
 
+    /* The state that all stages on a host share, zeroed; see
+     * paths_stage_host_state. It is made before the first stage and given back
+     * after the last. `context` is what paths_host_options has for this type,
+     * else NULL. host_init: as `init`. Both may be NULL. */
+    size_t host_bytes;
+    int (*host_init)(void *state, paths_host *host, void *context);
+    void (*host_fini)(void *state, paths_host *host);
+
     /* See above. `down` NULL: pass. `up` NULL: pass, and costs nothing. */
     int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
     int (*up)(paths_stage *stage, paths_operation *op, uint64_t *note);
@@ -75,11 +123,23 @@ typedef struct paths_wrapper_type {
      * then has a stage of its own, and all of these have one state. It holds
      * operations by itself; see paths/wrappers/collective.c. */
     bool joins;
+
+    /* Its stages end a path in place of an element. Among its attributes must
+     * be `type`. */
+    bool source;
 } paths_wrapper_type;
+
+/* What the stages of a type are given by whoever starts a host. */
+typedef struct paths_wrapper_context {
+    const char *type; /* its name */
+    void *context;    /* borrowed until the host has started; or longer, as
+                         the type says */
+} paths_wrapper_context;
 
 /* Registers a type for this process; the struct must stay. Call it before a
  * map is checked or a host is started, from one thread.
- * Errors: PASTSET_EEXIST, PASTSET_EINVAL, PASTSET_ELIMIT (64 types). */
+ * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, or a source without a
+ * `type`), PASTSET_ELIMIT (64 types). */
 int paths_wrapper_register(const paths_wrapper_type *type);
 /* NULL when there is none. The built-in ones are always there. */
 const paths_wrapper_type *paths_wrapper_find(const char *name);
@@ -89,6 +149,8 @@ const paths_wrapper_type *paths_wrapper_at(size_t position);
 /* --- what a stage can ask --- */
 
 void *paths_stage_state(paths_stage *stage);
+/* Of its type, on its host. NULL: `host_bytes` is 0. */
+void *paths_stage_host_state(paths_stage *stage);
 const paths_map_node *paths_stage_node(const paths_stage *stage);
 const paths_map *paths_stage_map(const paths_stage *stage);
 paths_host *paths_stage_host(const paths_stage *stage);
@@ -124,6 +186,15 @@ void paths_resume(paths_operation *op, int status);
  * what it returns: PATHS_HOLD, or an error (PASTSET_ENOMEM, PASTSET_ELIMIT,
  * the end of the run). */
 int paths_resume_after(paths_operation *op, uint64_t delay_ns);
+
+/* For a stage that answers a read itself, above all a source, while it has it
+ * on its way down: gives the place for the tuple in `*out`, and sets the
+ * operation's `tuple` and `bytes`. Fill it in before the operation is complete;
+ * of a type of variable length it may turn out shorter: then set `bytes`.
+ * Whoever holds the operation, any thread. Errors: PASTSET_EROOM (the reader
+ * takes no more than `op->bytes`), PASTSET_ETYPE (no tuple of the source's type
+ * is so long), PASTSET_EINVAL (it is no read), PASTSET_ENOMEM. */
+int paths_answer_room(paths_operation *op, size_t bytes, void **out);
 
 /* --- what an operation carries --- */
 

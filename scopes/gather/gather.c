@@ -378,31 +378,11 @@ static int gatherer_run(paths_thread *self, const scopes_gatherer *context,
     return err;
 }
 
-/* The one tuple of a leaf's element: room for messages. */
-static int leaf_thread(paths_thread *self)
-{
-    paths_path *path;
-    void *tuple;
-    int err = paths_open(&path, self, "place");
-
-    if (err)
-        return err;
-    tuple = calloc(1, paths_type(path)->max_bytes);
-    if (!tuple)
-        return no_memory();
-    err = paths_write(path, tuple, paths_type(path)->max_bytes);
-    free(tuple);
-    return err;
-}
-
 int scopes_gather_thread(paths_thread *self, void *context)
 {
     const scopes_gatherer *g = context;
-    const char *name = paths_thread_name(self);
 
-    if (strncmp(name, "leaf.", 5) == 0)
-        return leaf_thread(self);
-    if (strcmp(name, "scope") != 0)
+    if (strcmp(paths_thread_name(self), "scope") != 0)
         return gatherer_run(self, g, NULL);
     if (!g->consumer)
         return pastset_fail(PASTSET_EINVAL, "a scope without a consumer");

@@ -15,6 +15,7 @@ typedef struct end {
     const uint8_t *key;
     const scopes_consumer *consumer;
     const atomic_bool *stop;
+    const paths_wrapper_context *contexts; /* of the leaves */
     uint32_t timeout_ms;
     scopes_listening *listening; /* NULL: nobody wants to know */
     void *context;               /* of that */
@@ -25,6 +26,7 @@ static int host_run(const scopes_gather_options *options, const end *which)
     paths_host_options start = {.host = which->name,
                                 .listen_fd = -1,
                                 .key = which->key,
+                                .contexts = which->contexts,
                                 .connect_timeout_ms = which->timeout_ms,
                                 .refused_ms = REFUSED_MS};
     scopes_gatherer gatherer = {.consumer = which->consumer,
@@ -57,10 +59,14 @@ int scopes_gather_serve(const scopes_gather_options *options,
                         const char *address, const uint8_t *key,
                         scopes_listening *listening, void *context)
 {
-    scopes__gather_run_set(options->run);
+    scopes_leaf leaf = {.run = options->run};
+    const paths_wrapper_context contexts[] = {
+        {"traces", &leaf}, {"filter", &leaf}, {NULL, NULL}};
+
     return host_run(options, &(end){.address = address,
                                     .name = "server",
                                     .key = key,
+                                    .contexts = contexts,
                                     .timeout_ms = SERVE_MS,
                                     .listening = listening,
                                     .context = context});

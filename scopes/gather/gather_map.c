@@ -132,9 +132,10 @@ static void address_copy(gather_build *b, uint32_t host, const char *address)
 static uint32_t traces_add(gather_build *b, uint32_t host, const char *name)
 {
     const scopes_throttle *throttle = &b->options->throttle;
-    uint32_t node = node_add(b, host, "traces", "read", name, 0);
+    uint32_t node = node_add(b, host, "traces", "traces", name, 0);
     paths_attributes *attributes = of_node(b, node);
 
+    set(b, attributes, "type", "bytes[%u]", message_bytes(b));
     if (b->options->run)
         set(b, attributes, "run", "%s", b->options->run);
     set(b, attributes, "interval", "%ums",
@@ -178,19 +179,13 @@ static void filter_add(gather_build *b, uint32_t host, const char *name,
         set(b, attributes, "least", "%lluns", (unsigned long long)o->min_ns);
 }
 
-/* The element, what writes its one tuple, and the wrappers above it. Gives
- * the `traces` wrapper, and in `*top` where ways lead in. */
+/* The source and the wrappers above it. Gives the source, and in `*top` where
+ * ways lead in. */
 static uint32_t leaf_stages(gather_build *b, uint32_t host, const char *name,
                             uint32_t *top)
 {
-    uint32_t element = node_add(b, host, "element", "traces", name, 0);
-    uint32_t thread = node_add(b, host, "thread", "leaf", name, 0);
     uint32_t traces = traces_add(b, host, name);
 
-    set(b, of_node(b, element), "type", "bytes[%u]", message_bytes(b));
-    set(b, of_node(b, element), "capacity", "1");
-    edge_add(b, thread, element, "place", "write");
-    edge_add(b, traces, element, NULL, NULL);
     *top = traces;
     filter_add(b, host, name, top);
     if (b->options->window_ns)

@@ -1,5 +1,5 @@
 /* gather_message.c - making and checking the messages of gather trees. Their
- * layout is in gather_internal.h. */
+ * layout is in gather_message.h. */
 #include "scopes/gather/gather_internal.h"
 
 #include <string.h>
@@ -160,6 +160,19 @@ int scopes__gather_check(const void *message, size_t bytes, gather_head *head)
                             "a message of %u records, of which %u can be read",
                             head->records, records);
     return 0;
+}
+
+bool scopes__gather_meta_take(eventspace_meta *meta, const gather_part *part,
+                              const void *body)
+{
+    eventspace_meta taken;
+
+    if (part->kind != SCOPES_RECORD_META ||
+        eventspace_meta_decode(&taken, body, part->bytes, "meta") != 0 ||
+        !(taken.tick_hz > 0))
+        return false;
+    *meta = taken;
+    return true;
 }
 
 static void record_of(scopes_record *out, const gather_head *head,

@@ -1,7 +1,7 @@
 /* gather_sums.c - sums by collector and window: what `statistics` makes at a
  * leaf and the root adds up. They lie behind each other, as in a message, and
  * are found by a table with open addressing. */
-#include "scopes/gather/gather_internal.h"
+#include "scopes/gather/gather_sums.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* gather_windows.c - statistics of all hosts, put together by window. */
-#include "scopes/gather/gather_internal.h"
+#include "scopes/gather/gather_message.h"
+#include "scopes/gather/gather_sums.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * A tuple passes when it is right by each of those that are given. Messages
  * are changed in place. The records of tuples still tell which part of their
  * stream they stand for, so that what was left out is known at the root. */
-#include "scopes/gather/gather_internal.h"
+#include "scopes/wrappers/leaf_internal.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -178,17 +178,10 @@ int scopes_gather_check(const scopes_gather_options *o, const paths_map *app)
  * the leaf itself will tell. */
 static paths_map *app_map(paths_stage *stage)
 {
-    const paths_map *map = paths_stage_map(stage);
-    const paths_map_node *node = paths_stage_node(stage);
-    const char *run = NULL;
+    const char *run = scopes__leaf_run(stage);
     paths_map *app = NULL;
     char name[4096];
 
-    while (!run && node->out_count) {
-        node = &map->nodes[map->edges[node->out[0]].to];
-        run = paths_node_get(node, "run");
-    }
-    run = run ? run : scopes__gather_run_get();
     if (run && (size_t)snprintf(name, sizeof(name), "%s/pathmap.dot", run) <
                    sizeof(name))
         paths_map_read(&app, name);
@@ -298,7 +291,7 @@ static size_t message_filter(filter *f, unsigned char *message, size_t bytes,
 static int filter_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     (void)stage;
-    *note = scopes__gather_is_pull(op);
+    *note = scopes__leaf_is_pull(op);
     return PATHS_PASS;
 }
 
@@ -333,9 +326,11 @@ static void filter_check(const paths_map *map, const paths_map_node *node,
 static const char *const filter_attributes[] = {"collectors", "threads",
                                                 "verbs", "least", NULL};
 
-const paths_wrapper_type scopes__gather_filter_type = {
+const paths_wrapper_type scopes__filter_type = {
     .name = "filter",
     .state_bytes = sizeof(filter),
+    .host_bytes = sizeof(scopes_leaf),
+    .host_init = scopes__leaf_host_init,
     .attributes = filter_attributes,
     .check = filter_check,
     .init = filter_init,

@@ -2,26 +2,12 @@
 #include "scopes/wrappers/register.h"
 
 #include "eventspace/register.h"
-#include "scopes/gather/gather_internal.h"
-
-bool scopes__gather_meta_take(eventspace_meta *meta, const gather_part *part,
-                              const void *body)
-{
-    eventspace_meta taken;
-
-    if (part->kind != SCOPES_RECORD_META ||
-        eventspace_meta_decode(&taken, body, part->bytes, "meta") != 0 ||
-        !(taken.tick_hz > 0))
-        return false;
-    *meta = taken;
-    return true;
-}
+#include "scopes/wrappers/leaf_internal.h"
 
 int scopes_register(void)
 {
     static const paths_wrapper_type *const types[] = {
-        &scopes__gather_traces_type, &scopes__gather_filter_type,
-        &scopes__gather_statistics_type};
+        &scopes__traces_type, &scopes__filter_type, &scopes__statistics_type};
     int err = eventspace_register();
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]) && !err; i++)

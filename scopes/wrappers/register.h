@@ -5,6 +5,12 @@
 #ifndef SCOPES_REGISTER_H
 #define SCOPES_REGISTER_H
 
+/* The context (paths_host_options) of `traces` and `filter`. */
+typedef struct scopes_leaf {
+    const char *run; /* the run directory, where `traces` does not name one;
+                        borrowed until the host is stopped */
+} scopes_leaf;
+
 /* Also calls eventspace_register. Errors: those of paths_wrapper_register. */
 int scopes_register(void);
 

@@ -11,10 +11,13 @@
  * need not be over, and tuples may come in any order. Where a message has so
  * many collectors that their sums would need more room than its tuples, it is
  * passed on as it is. */
-#include "scopes/gather/gather_internal.h"
+#include "scopes/wrappers/leaf_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "pastset/waiter.h"
+#include "scopes/gather/gather_sums.h"
 
 #define KEPT_NS 100000000
 
@@ -178,7 +181,7 @@ static int statistics_down(paths_stage *stage, paths_operation *op,
                            uint64_t *note)
 {
     (void)stage;
-    *note = scopes__gather_is_pull(op);
+    *note = scopes__leaf_is_pull(op);
     return PATHS_PASS;
 }
 
@@ -214,7 +217,7 @@ static int statistics_init(paths_stage *stage)
                             "window", 1000000000, &s->window_ns);
 
     if (!err)
-        err = scopes__gather_largest(stage, &s->largest);
+        err = scopes__leaf_largest(stage, &s->largest);
     if (err)
         return err;
     scopes__gather_sums_init(&s->now, s->window_ns);
@@ -236,7 +239,7 @@ static void statistics_check(const paths_map *map, const paths_map_node *node,
 
 static const char *const statistics_attributes[] = {"window", NULL};
 
-const paths_wrapper_type scopes__gather_statistics_type = {
+const paths_wrapper_type scopes__statistics_type = {
     .name = "statistics",
     .state_bytes = sizeof(statistics),
     .attributes = statistics_attributes,

@@ -1,17 +1,16 @@
 /* traces.c - the leaf of a gather tree: answers a read with what collectors
  * of a host have written since the last one.
  *
- * It stands above an element with one tuple of the largest size, which a read
- * brings up: the room for a message, which is written over it here. Reads
- * other than read_first, and writes, pass it.
+ * It is a source, whose tuples are messages, and answers read_first.
  *
- *   run       the run directory; absent: the one that the process was given
+ *   type      bytes[N], the largest message
+ *   run       the run directory; absent: the context that the host was given
  *   host      whose traces; absent: those of all hosts, in turns
  *   interval, batch, share, lag   see scopes_throttle
  *   map       true: sends the run's map first
  *
  * What does not fit into a message is kept for the next one. */
-#include "scopes/gather/gather_internal.h"
+#include "scopes/wrappers/leaf_internal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -20,6 +19,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "pastset/waiter.h"
 
 /* A host that did not say that it runs counts as ended when that has been so
  * for this long after the others ended. */
@@ -49,6 +50,7 @@ typedef struct traces_host {
 typedef struct traces {
     pthread_mutex_t lock; /* guards all of it */
     eventspace_run *run;
+    size_t largest; /* message */
     scopes_throttle throttle;
     traces_host *hosts;
     size_t count, turn;
@@ -63,40 +65,6 @@ typedef struct traces {
     char *map;
     size_t map_bytes, map_sent;
 } traces;
-
-static char *default_run;
-
-void scopes__gather_run_set(const char *directory)
-{
-    free(default_run);
-    default_run = directory ? strdup(directory) : NULL;
-}
-
-const char *scopes__gather_run_get(void)
-{
-    return default_run;
-}
-
-int scopes__gather_largest(paths_stage *stage, size_t *out)
-{
-    const paths_map *map = paths_stage_map(stage);
-    const paths_map_node *node = paths_stage_node(stage);
-    const char *text;
-    pastset_type type;
-    int err;
-
-    while (node->kind != PATHS_ELEMENT && node->out_count)
-        node = &map->nodes[map->edges[node->out[0]].to];
-    text = paths_node_get(node, "type");
-    err = pastset_type_parse(&type, text ? text : "");
-    if (!err && (!type.variable || type.max_bytes < GATHER_MESSAGE_MIN))
-        err = pastset_fail(PASTSET_EMAP,
-                           "%s: a gather tree needs elements of bytes[%u] or "
-                           "more",
-                           node->name, GATHER_MESSAGE_MIN);
-    *out = err ? 0 : type.max_bytes;
-    return err;
-}
 
 /* --- tuples --- */
 
@@ -514,36 +482,34 @@ static int message_make(traces *t, gather_writer *w)
 
 static int traces_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
-    (void)stage;
-    *note = scopes__gather_is_pull(op);
-    return PATHS_PASS;
-}
-
-static int traces_up(paths_stage *stage, paths_operation *op, uint64_t *note)
-{
     traces *t = paths_stage_state(stage);
     gather_writer w;
+    void *room;
     int err;
 
-    if (!*note || op->status || !op->tuple)
+    (void)note;
+    if (!scopes__leaf_is_pull(op))
         return PATHS_PASS;
+    err = paths_answer_room(op, t->largest, &room);
+    if (err)
+        return err;
     pthread_mutex_lock(&t->lock);
-    scopes__gather_begin(&w, op->tuple, op->bytes, PATHS_NONE);
+    scopes__gather_begin(&w, room, t->largest, PATHS_NONE);
     err = message_make(t, &w);
     op->bytes = scopes__gather_end(&w);
     pthread_mutex_unlock(&t->lock);
-    return err ? err : PATHS_PASS;
+    return err;
 }
 
 /* --- its life --- */
 
-static int throttle_read(paths_stage *stage, scopes_throttle *throttle)
+static int throttle_read(paths_stage *stage, size_t largest,
+                         scopes_throttle *throttle)
 {
     const paths_map *map = paths_stage_map(stage);
     const paths_map_node *node = paths_stage_node(stage);
     const char *share = paths_node_get(node, "share");
     uint64_t interval_ns, batch;
-    size_t largest;
     int err =
         paths_node_duration(map, node, "interval", 100000000, &interval_ns);
 
@@ -551,8 +517,6 @@ static int throttle_read(paths_stage *stage, scopes_throttle *throttle)
         err = paths_node_number(map, node, "batch", 0, &batch);
     if (!err)
         err = paths_node_number(map, node, "lag", 0, &throttle->lag);
-    if (!err)
-        err = scopes__gather_largest(stage, &largest);
     if (err)
         return err;
     throttle->interval_ms = (uint32_t)(interval_ns / 1000000);
@@ -611,14 +575,15 @@ static int traces_init(paths_stage *stage)
 {
     traces *t = paths_stage_state(stage);
     const paths_map_node *node = paths_stage_node(stage);
-    const char *run = paths_node_get(node, "run");
+    const char *run = scopes__leaf_run(stage);
     const char *gives = paths_node_get(node, "map");
     int err;
 
     pthread_mutex_init(&t->lock, NULL);
     t->gives_map = gives && strcmp(gives, "true") == 0;
-    run = run ? run : default_run;
-    err = throttle_read(stage, &t->throttle);
+    err = scopes__leaf_largest(stage, &t->largest);
+    if (!err)
+        err = throttle_read(stage, t->largest, &t->throttle);
     if (!err && !run)
         err = pastset_fail(PASTSET_EMAP, "%s: which run? Give it run=DIRECTORY",
                            node->name);
@@ -655,15 +620,17 @@ static void traces_check(const paths_map *map, const paths_map_node *node,
 }
 
 static const char *const traces_attributes[] = {
-    "run", "host", "interval", "batch", "share", "lag", "map", NULL};
+    "type", "run", "host", "interval", "batch", "share", "lag", "map", NULL};
 
-const paths_wrapper_type scopes__gather_traces_type = {
+const paths_wrapper_type scopes__traces_type = {
     .name = "traces",
     .state_bytes = sizeof(traces),
+    .host_bytes = sizeof(scopes_leaf),
+    .host_init = scopes__leaf_host_init,
     .attributes = traces_attributes,
     .check = traces_check,
     .init = traces_init,
     .fini = traces_fini,
     .down = traces_down,
-    .up = traces_up,
+    .source = true,
 };

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "paths/wrappers/wrapper.h"
-#include "scopes/gather/gather_internal.h"
+#include "scopes/gather/gather_message.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
 #include "tests/support/memory.h"

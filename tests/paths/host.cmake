@@ -9,6 +9,8 @@ es_test(paths/held_test LINKS eventspace::paths SOURCES ${hosts_support}
         TIMEOUT 600)
 es_test(paths/uses_test LINKS eventspace::paths SOURCES ${hosts_support}
         TIMEOUT 600)
+es_test(paths/source_test LINKS eventspace::eventspace
+        SOURCES ${hosts_support} TIMEOUT 600)
 es_test(paths/security_test LINKS eventspace::paths
         SOURCES ${hosts_support} paths/attacker.c TIMEOUT 900)
 es_test(paths/noise_test LINKS eventspace::paths)

@@ -15,9 +15,11 @@
 #include "tests/support/process.h"
 
 /* Declared before their tests: the counters that the wrappers share. */
+static wrapper_counts *counts;
+
 static void prepare(void)
 {
-    wrapper_counts_shared = shared_memory(sizeof(*wrapper_counts_shared));
+    counts = shared_memory(sizeof(*counts));
     wrappers_register();
 }
 
@@ -25,7 +27,9 @@ TestSuite(host, .init = prepare, .timeout = 300);
 
 static void run_well(const char *map, const host_program *programs)
 {
-    hosts h = {.map_text = map, .programs = programs};
+    hosts h = {.map_text = map,
+               .programs = programs,
+               .contexts = wrappers_contexts(counts)};
 
     hosts_start(&h);
     hosts_end_well(&h, 60);
@@ -637,8 +641,8 @@ Test(host, runs_wrappers_that_an_application_has_added)
     host_program programs[] = {{"t0", change_tuples, NULL}, {NULL, NULL, NULL}};
 
     run_well(plus_map, programs);
-    cr_expect_eq(wrapper_counts_shared->down, 8);
-    cr_expect_eq(wrapper_counts_shared->up, 8);
+    cr_expect_eq(counts->down, 8);
+    cr_expect_eq(counts->up, 8);
 }
 
 /* Two threads here and one there meet before the element (or behind it). */
@@ -704,7 +708,7 @@ static void check_pairs(const char *map)
 
     run_well(map, near);
     run_well(map, far);
-    cr_expect_eq(wrapper_counts_shared->dropped, 0);
+    cr_expect_eq(counts->dropped, 0);
 }
 
 Test(host, lets_wrappers_hold_operations_on_their_way_down)
@@ -736,9 +740,9 @@ static void check_half(const char *map, const char *thread)
 {
     host_program programs[] = {
         {"*", idle, NULL}, {thread, half_a_pair, NULL}, {NULL, NULL, NULL}};
-    wrapper_counts_shared->dropped = 0;
+    counts->dropped = 0;
     run_well(map, programs);
-    cr_expect_eq(wrapper_counts_shared->dropped, 1);
+    cr_expect_eq(counts->dropped, 1);
 }
 
 Test(host, takes_operations_back_from_wrappers_at_their_deadline)

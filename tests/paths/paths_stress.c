@@ -1,7 +1,8 @@
 /* paths_stress.c - three hosts with several threads each that do everything
  * at once for a few seconds: operations here and there, called and started,
- * with deadlines that race their completion, through delays and through a
- * wrapper that holds. What comes back is checked; ThreadSanitizer watches.
+ * with deadlines that race their completion, through delays, through a wrapper
+ * that holds, and to a source that does. What comes back is checked;
+ * ThreadSanitizer watches.
  *
  *     paths_stress [SECONDS]
  *
@@ -30,6 +31,7 @@
 
 #define HOSTS 3
 #define THREADS 4 /* of each host */
+#define PATHS 6   /* of the first two of these */
 #define WINDOW 16 /* operations that a thread has under way */
 
 static double seconds = 3;
@@ -198,22 +200,24 @@ static int worker_run(paths_thread *self)
 /* Thread i of a host: 0 calls, 1 starts, 2 and 3 are exact. */
 static int thread_run(paths_thread *self, void *argument)
 {
-    static const char *const names[] = {"mine", "next", "slow", "pairs"};
+    static const char *const names[] = {"mine",  "next",  "slow",
+                                        "pairs", "hands", "give"};
     uint32_t number = paths_thread_number(self);
-    paths_path *paths[4];
+    paths_path *paths[PATHS];
 
     (void)argument;
     if (number % THREADS == 2)
         return exact_run(self);
     if (number % THREADS == 3)
         return worker_run(self);
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < PATHS; i++)
         expect(paths_open(&paths[i], self, names[i]) == 0);
     if (number % THREADS == 0)
-        return calls_run(self, paths, 4);
-    for (int i = 0; i < 4; i++) {
+        return calls_run(self, paths, PATHS);
+    for (int i = 0; i < PATHS; i++) {
         int64_t now = pastset_now_ns();
-        int status = window_run(self, paths[i], now + (end_ns - now) / (4 - i));
+        int status =
+            window_run(self, paths[i], now + (end_ns - now) / (PATHS - i));
         if (status)
             return status;
     }
@@ -239,15 +243,17 @@ static void host_print(FILE *out, int h)
             "work%d [kind=element, type=\"u32 u32 u64\", capacity=2];\n"
             "result%d [kind=element, type=\"u32 u32 u64\", capacity=2];\n"
             "slow%d [kind=delay, latency=\"200us\", bandwidth=\"10MB\"];\n"
-            "pairs%d [kind=pairs]; onward%d [kind=proxy];\n",
-            h, h, h, h, h, h, h);
+            "pairs%d [kind=pairs]; onward%d [kind=proxy];\n"
+            "hands%d [kind=handover, type=\"u32 u32 u64\"];\n",
+            h, h, h, h, h, h, h, h);
     for (int t = h * THREADS; t < (h + 1) * THREADS; t++) {
         fprintf(out, "t%d [kind=thread, number=%d];\n", t, t);
         if (t % THREADS < 2)
             fprintf(out,
                     "\"%d.next\" [kind=proxy]; \"%d.slow\" [kind=proxy];\n"
-                    "\"%d.pairs\" [kind=delay, latency=\"50us\"];\n",
-                    t, t, t);
+                    "\"%d.pairs\" [kind=delay, latency=\"50us\"];\n"
+                    "\"%d.give\" [kind=proxy];\n",
+                    t, t, t, t);
         else if (t % THREADS == 2)
             fprintf(out, "\"%d.work\" [kind=proxy];\n", t);
         else
@@ -258,7 +264,8 @@ static void host_print(FILE *out, int h)
 
 /* Element pool is reached from its own host, from the one before by a proxy,
  * from that before by a delay on the next host and a second proxy, and by
- * pairs; ring is behind the pairs. */
+ * pairs; ring is behind the pairs. Source hands is reached from its own host
+ * and from the one before. */
 static void host_edges_print(FILE *out, int h)
 {
     int next = (h + 1) % HOSTS, before = (h + HOSTS - 1) % HOSTS;
@@ -272,6 +279,9 @@ static void host_edges_print(FILE *out, int h)
         proxied(out, t, "slow", "both", to);
         snprintf(to, sizeof(to), "pairs%d", h);
         proxied(out, t, "pairs", "both", to);
+        fprintf(out, "t%d -> hands%d [as=hands, use=both];\n", t, h);
+        snprintf(to, sizeof(to), "hands%d", next);
+        proxied(out, t, "give", "both", to);
     }
     fprintf(out, "slow%d -> onward%d; onward%d -> ring%d;\n", h, h, h, next);
     fprintf(out, "pairs%d -> ring%d;\n", h, h);
@@ -319,11 +329,15 @@ static int listen_anywhere(int *port)
     return fd;
 }
 
-static int host_run(const paths_map *map, const char *name, int listen_fd)
+static int host_run(const paths_map *map, const char *name, int listen_fd,
+                    wrapper_counts *counts)
 {
     static const uint8_t key[PATHS_KEY_BYTES] = {1, 2, 3};
-    paths_host_options options = {
-        .map = map, .host = name, .listen_fd = listen_fd, .key = key};
+    paths_host_options options = {.map = map,
+                                  .host = name,
+                                  .listen_fd = listen_fd,
+                                  .key = key,
+                                  .contexts = wrappers_contexts(counts)};
     paths_host *host;
     int err = paths_host_start(&host, &options);
 
@@ -341,6 +355,7 @@ int main(int argc, char **argv)
 {
     char *text = map_make();
     int fds[HOSTS], failed = 0;
+    wrapper_counts *counts;
     paths_map *map;
 
     if (getenv("EVENTSPACE_STRESS_SEED")) {
@@ -350,9 +365,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1)
         seconds = atof(argv[1]);
-    wrapper_counts_shared =
-        mmap(NULL, sizeof(*wrapper_counts_shared), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     wrappers_register();
     if (paths_map_parse(&map, text, strlen(text), "stress.dot") != 0) {
         fprintf(stderr, "%s\n%s", pastset_error(), text);
@@ -375,7 +389,7 @@ int main(int argc, char **argv)
                 if (k != i)
                     close(fds[k]);
             }
-            err = host_run(map, map->hosts[i].name, fds[i]);
+            err = host_run(map, map->hosts[i].name, fds[i], counts);
             paths_map_destroy(map);
             exit(err ? 1 : 0); /* so that leaks are looked for */
         }

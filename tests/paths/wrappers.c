@@ -5,7 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-wrapper_counts *wrapper_counts_shared;
+/* --- what all stages of a type on a host share: where they count --- */
+
+static int counts_take(void *state, paths_host *host, void *context)
+{
+    wrapper_counts **counts = state;
+
+    (void)host;
+    *counts = context;
+    return context ? 0
+                   : pastset_fail(PASTSET_EINVAL, "there is nothing to count "
+                                                  "in: see wrappers_contexts");
+}
+
+static wrapper_counts *counts_of(paths_stage *stage)
+{
+    return *(wrapper_counts **)paths_stage_host_state(stage);
+}
 
 /* --- plus: changes what it passes on --- */
 
@@ -18,8 +34,7 @@ static int plus_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     copied *copy;
 
-    (void)stage;
-    atomic_fetch_add(&wrapper_counts_shared->down, 1);
+    atomic_fetch_add(&counts_of(stage)->down, 1);
     *note = 0;
     if (op->verb != PASTSET_WRITE)
         return PATHS_PASS;
@@ -39,8 +54,7 @@ static int plus_up(paths_stage *stage, paths_operation *op, uint64_t *note)
     copied *copy = (copied *)(uintptr_t)*note;
     int32_t value;
 
-    (void)stage;
-    atomic_fetch_add(&wrapper_counts_shared->up, 1);
+    atomic_fetch_add(&counts_of(stage)->up, 1);
     if (copy) {
         op->tuple = copy->original;
         free(copy);
@@ -54,6 +68,8 @@ static int plus_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 
 static const paths_wrapper_type plus_type = {
     .name = "plus",
+    .host_bytes = sizeof(wrapper_counts *),
+    .host_init = counts_take,
     .down = plus_down,
     .up = plus_up,
 };
@@ -124,13 +140,15 @@ static bool pairs_drop(paths_stage *stage, paths_operation *op)
         p->waiting = NULL;
     pthread_mutex_unlock(&p->lock);
     if (ours)
-        atomic_fetch_add(&wrapper_counts_shared->dropped, 1);
+        atomic_fetch_add(&counts_of(stage)->dropped, 1);
     return ours;
 }
 
 static const paths_wrapper_type pairs_type = {
     .name = "pairs",
     .state_bytes = sizeof(pairs),
+    .host_bytes = sizeof(wrapper_counts *),
+    .host_init = counts_take,
     .init = pairs_init,
     .fini = pairs_fini,
     .down = pairs_down,
@@ -140,10 +158,125 @@ static const paths_wrapper_type pairs_type = {
 static const paths_wrapper_type pairs_up_type = {
     .name = "pairs_up",
     .state_bytes = sizeof(pairs),
+    .host_bytes = sizeof(wrapper_counts *),
+    .host_init = counts_take,
     .init = pairs_init,
     .fini = pairs_fini,
     .up = pairs_up,
     .drop = pairs_drop,
+};
+
+/* --- handover: a source that holds reads until somebody writes --- */
+
+#define READS_MAX 64
+
+typedef struct handover {
+    pthread_mutex_t lock;
+    paths_operation
+        *reads[READS_MAX]; /* under the lock; the first come first */
+    size_t count;
+} handover;
+
+static int handover_init(paths_stage *stage)
+{
+    handover *h = paths_stage_state(stage);
+    pthread_mutex_init(&h->lock, NULL);
+    return 0;
+}
+
+static void handover_fini(paths_stage *stage)
+{
+    handover *h = paths_stage_state(stage);
+    pthread_mutex_destroy(&h->lock);
+}
+
+/* Takes out the read, or (NULL) the first; NULL: it is not there. Whoever has
+ * taken it is the only one who resumes it. */
+static paths_operation *read_take(handover *h, const paths_operation *op)
+{
+    paths_operation *taken = NULL;
+
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < h->count && !taken; i++) {
+        if (op && h->reads[i] != op)
+            continue;
+        taken = h->reads[i];
+        memmove(h->reads + i, h->reads + i + 1,
+                (--h->count - i) * sizeof(taken));
+    }
+    pthread_mutex_unlock(&h->lock);
+    return taken;
+}
+
+static int read_answer(paths_operation *read, const paths_operation *written)
+{
+    void *room;
+    int err;
+
+    if (*(const unsigned char *)written->tuple == HANDOVER_FAILS)
+        return pastset_fail(PASTSET_EAPP, "it was handed a failure");
+    err = paths_answer_room(read, written->bytes, &room);
+    if (!err)
+        memcpy(room, written->tuple, written->bytes);
+    return err;
+}
+
+static int read_hold(handover *h, paths_operation *op)
+{
+    bool holds;
+
+    pthread_mutex_lock(&h->lock);
+    holds = !op->nowait && h->count < READS_MAX;
+    if (holds)
+        h->reads[h->count++] = op;
+    pthread_mutex_unlock(&h->lock);
+    return holds ? PATHS_HOLD : PASTSET_EAGAIN;
+}
+
+static int handover_down(paths_stage *stage, paths_operation *op,
+                         uint64_t *note)
+{
+    wrapper_counts *counts = counts_of(stage); /* it may be gone afterwards */
+    handover *h = paths_stage_state(stage);
+    paths_operation *first;
+    int r;
+
+    (void)note;
+    if (op->verb != PASTSET_WRITE) {
+        r = read_hold(h, op);
+        if (r == PATHS_HOLD)
+            atomic_fetch_add(&counts->held, 1);
+        return r;
+    }
+    first = read_take(h, NULL);
+    if (!first)
+        return PASTSET_EAGAIN;
+    paths_resume(first, read_answer(first, op));
+    return 0;
+}
+
+static bool handover_drop(paths_stage *stage, paths_operation *op)
+{
+    bool ours = read_take(paths_stage_state(stage), op) != NULL;
+
+    if (ours)
+        atomic_fetch_add(&counts_of(stage)->dropped, 1);
+    return ours;
+}
+
+static const char *const handover_attributes[] = {"type", NULL};
+
+static const paths_wrapper_type handover_type = {
+    .name = "handover",
+    .state_bytes = sizeof(handover),
+    .host_bytes = sizeof(wrapper_counts *),
+    .attributes = handover_attributes,
+    .host_init = counts_take,
+    .init = handover_init,
+    .fini = handover_fini,
+    .down = handover_down,
+    .drop = handover_drop,
+    .source = true,
 };
 
 void wrappers_register(void)
@@ -151,4 +284,18 @@ void wrappers_register(void)
     paths_wrapper_register(&plus_type);
     paths_wrapper_register(&pairs_type);
     paths_wrapper_register(&pairs_up_type);
+    paths_wrapper_register(&handover_type);
+}
+
+const paths_wrapper_context *wrappers_contexts(wrapper_counts *counts)
+{
+    static paths_wrapper_context contexts[] = {{"plus", NULL},
+                                               {"pairs", NULL},
+                                               {"pairs_up", NULL},
+                                               {"handover", NULL},
+                                               {NULL, NULL}};
+
+    for (paths_wrapper_context *c = contexts; c->type; c++)
+        c->context = counts;
+    return contexts;
 }

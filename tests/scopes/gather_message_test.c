@@ -1,6 +1,7 @@
 /* gather_message_test.c - messages of gather trees: what is put in comes out,
  * and what is damaged is refused; and the maps of such trees. */
 #include "scopes/gather/gather_internal.h"
+#include "scopes/gather/gather_sums.h"
 
 #include <stdlib.h>
 
@@ -440,7 +441,7 @@ Test(gather_map, says_what_was_asked_for_as_attributes)
             .interval_ms = 20, .batch = 100, .share = 0.25, .lag = 7000}};
     paths_map *map = tree_of(1, &options);
     const paths_map_node *read =
-        &map->nodes[paths_map_find_node(map, "read.h0")];
+        &map->nodes[paths_map_find_node(map, "traces.h0")];
     const paths_map_node *filter =
         &map->nodes[paths_map_find_node(map, "filter.h0")];
     const paths_map_node *statistics =

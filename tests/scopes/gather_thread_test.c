@@ -1,7 +1,7 @@
 /* gather_thread_test.c - what ends the threads of a gather tree. */
 #include <stdlib.h>
 
-#include "scopes/gather/gather_internal.h"
+#include "scopes/gather/gather_message.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
 

@@ -49,6 +49,7 @@ static int host_run(const hosts *h, uint32_t self, int listen_fd)
                                   .host = h->map->hosts[self].name,
                                   .listen_fd = listen_fd,
                                   .key = h->key,
+                                  .contexts = h->contexts,
                                   .held_max = h->held_max,
                                   .connect_timeout_ms = h->connect_timeout_ms};
     int err = paths_host_start(&hosts_here, &options);

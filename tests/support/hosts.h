@@ -50,14 +50,15 @@ typedef struct host_result {
 
 typedef struct hosts {
     const char *map_text;
-    const host_program *programs; /* ended by one without pattern */
-    uint32_t held_max;            /* 0: as usual */
-    uint32_t connect_timeout_ms;  /* 0: as usual */
-    unsigned absent;              /* bits: hosts that are not started */
-    unsigned intercepted;         /* bits: hosts at whose address of the map
-                                     the test listens, and not they */
-    int relay_port;               /* 0, or where whoever wants to the last host
-                                     is to connect */
+    const host_program *programs;          /* ended by one without pattern */
+    const paths_wrapper_context *contexts; /* NULL: none */
+    uint32_t held_max;                     /* 0: as usual */
+    uint32_t connect_timeout_ms;           /* 0: as usual */
+    unsigned absent;      /* bits: hosts that are not started */
+    unsigned intercepted; /* bits: hosts at whose address of the map
+                             the test listens, and not they */
+    int relay_port;       /* 0, or where whoever wants to the last host
+                             is to connect */
     /* What follows is filled in. */
     paths_map *map; /* with addresses */
     uint32_t count;

@@ -1,0 +1,78 @@
+/* answer.c - what the stages of all source types have, beside what their own
+ * type does: the type of their answers, room for one, and the refusal of what
+ * they pass. */
+#include <stdlib.h>
+
+#include "paths/engine/host_internal.h"
+
+static const paths_map_node *node_of(const paths_stage *stage)
+{
+    return &stage->host->map->nodes[stage->node];
+}
+
+/* Stands below a source, where it would be an element's turn. */
+static int refuse_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    (void)note;
+    return pastset_fail(PASTSET_EINVAL, "source \"%s\" (%s) answers no %s",
+                        node_of(stage)->name, stage->type->name,
+                        pastset_verb_name(op->verb));
+}
+
+int paths__source_init(paths_stage *stage)
+{
+    const paths_map_node *node = node_of(stage);
+    const char *type = paths_node_get(node, "type");
+    int err;
+
+    stage->answers = malloc(sizeof(*stage->answers));
+    stage->next = malloc(sizeof(*stage->next));
+    if (!stage->answers || !stage->next)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
+                            node->name);
+    *stage->next = (paths_stage){.down = refuse_down,
+                                 .type = stage->type,
+                                 .host = stage->host,
+                                 .node = stage->node};
+    err = pastset_type_parse(stage->answers, type ? type : "");
+    return err ? pastset_fail_while(err, "source \"%s\"", node->name) : 0;
+}
+
+void paths__source_fini(paths_stage *stage)
+{
+    free(stage->answers);
+    free(stage->next);
+}
+
+static bool is_tuple_of(const pastset_type *type, size_t bytes)
+{
+    return type->variable ? bytes <= type->max_bytes : bytes == type->max_bytes;
+}
+
+int paths_answer_room(paths_operation *op, size_t bytes, void **out)
+{
+    operation *o = operation_of(op);
+    const pastset_type *type = o->stage->answers;
+    const char *name = node_of(o->stage)->name;
+
+    *out = NULL;
+    if (brings_tuple(op))
+        return pastset_fail(PASTSET_EINVAL, "\"%s\": a %s has no answer", name,
+                            pastset_verb_name(op->verb));
+    if (type && !is_tuple_of(type, bytes))
+        return pastset_fail(PASTSET_ETYPE,
+                            "source \"%s\" has type \"%s\": a tuple of %zu "
+                            "bytes does not fit",
+                            name, type->text, bytes);
+    if (bytes > op->bytes)
+        return pastset_fail(PASTSET_EROOM,
+                            "\"%s\": a tuple of %zu bytes, and room for %zu",
+                            name, bytes, op->bytes);
+    if (o->capacity && !o->capacity(o, bytes))
+        return pastset_fail(PASTSET_ENOMEM,
+                            "\"%s\": no memory for its tuple of %zu bytes",
+                            name, bytes);
+    op->bytes = bytes;
+    *out = op->tuple;
+    return 0;
+}

@@ -1,0 +1,30 @@
+/* leaf_internal.h - what the wrappers of a leaf of a gather tree share. */
+#ifndef SCOPES_WRAPPERS_LEAF_INTERNAL_H
+#define SCOPES_WRAPPERS_LEAF_INTERNAL_H
+
+#include "paths/wrappers/wrapper.h"
+#include "scopes/gather/gather_message.h"
+#include "scopes/wrappers/register.h"
+
+/* `host_init` of `traces` and `filter`, whose state for each host is a
+ * scopes_leaf: a copy of their context, or zeros without one. */
+int scopes__leaf_host_init(void *state, paths_host *host, void *context);
+
+/* The largest message of the source to which a stage leads.
+ * Errors: PASTSET_EMAP, PASTSET_EINVAL (its type). */
+int scopes__leaf_largest(paths_stage *stage, size_t *out);
+/* The run directory of that source, for stages of these two types. NULL: nobody
+ * has told it. */
+const char *scopes__leaf_run(paths_stage *stage);
+
+/* True for an operation that is to be answered with a message. */
+static inline bool scopes__leaf_is_pull(const paths_operation *op)
+{
+    return op->verb == PASTSET_READ_FIRST;
+}
+
+extern const paths_wrapper_type scopes__traces_type;
+extern const paths_wrapper_type scopes__filter_type;
+extern const paths_wrapper_type scopes__statistics_type;
+
+#endif
