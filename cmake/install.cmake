@@ -1,6 +1,8 @@
 # Programs, libraries, headers, manual pages, and how others find them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+# Of the two packages (package.cmake): whatever is not said to be for running.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 
 set(layers pastset paths eventspace scopes predict measure viewer)
 foreach(layer IN LISTS layers)
@@ -16,10 +18,12 @@ foreach(layer IN LISTS layers)
 endforeach()
 
 set(applications windtunnel river sor gsum barrier ep is cg mg lu adi)
-install(TARGETS eventspace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS eventspace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+        COMPONENT runtime)
 # Their names are too short for a folder that everybody's commands share.
 install(TARGETS ${applications}
-        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/eventspace)
+        RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/eventspace
+        COMPONENT runtime)
 install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 set(pages eventspace eventspace-map eventspace-run eventspace-info
@@ -29,7 +33,8 @@ set(pages eventspace eventspace-map eventspace-run eventspace-info
           eventspace-profile eventspace-netbench eventspace-predict
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
-install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        COMPONENT runtime)
 
 # find_package(eventspace)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/eventspace)

@@ -91,10 +91,11 @@ static void start_note(eventspace_meta *meta)
 }
 
 /* The map may give a host another counter than that of its machine. */
-static int counter_begin(const paths_map *map, const char *name)
+static int counter_begin(eventspace *es, const char *name)
 {
+    const paths_map *map = es->map;
     uint32_t index = paths_map_find_host(map, name);
-    int64_t offset_ns = 0, rate_ppb = 0;
+    int64_t rate_ppb = 0;
     const char *text;
     int err = 0;
 
@@ -103,11 +104,13 @@ static int counter_begin(const paths_map *map, const char *name)
     text =
         paths_attributes_get(&map->hosts[index].attributes, "counter_offset");
     if (text)
-        err = paths_parse_offset(text, &offset_ns);
+        err = paths_parse_offset(text, &es->meta.counter_offset_ns);
     text = paths_attributes_get(&map->hosts[index].attributes, "counter_rate");
     if (text && !err)
         err = paths_parse_ppm(text, &rate_ppb);
-    return err ? err : eventspace_ticks_simulate(offset_ns, rate_ppb);
+    return err ? err
+               : eventspace_ticks_simulate(es->meta.counter_offset_ns,
+                                           rate_ppb);
 }
 
 static int meta_begin(eventspace *es, const char *host)
@@ -129,7 +132,7 @@ static int meta_begin(eventspace *es, const char *host)
     start_note(meta);
     eventspace_ticks_name(meta->counter, sizeof(meta->counter));
     /* Whoever has a counter of his own has a wall clock of his own too. */
-    meta->start_wall_ns += (uint64_t)eventspace_meta_wall_error_ns(meta);
+    meta->start_wall_ns += (uint64_t)meta->counter_offset_ns;
     meta->state = EVENTSPACE_RUNNING;
     es->has_meta = true;
     return eventspace_meta_save(meta, es->meta_file);
@@ -162,7 +165,7 @@ static int start(eventspace *es, const char *directory, const char *name,
     es->meta_file = join(directory, name, ".meta");
     if (!map_file || !space_file || !drained_file || !es->directory ||
         !es->meta_file)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a host");
+        err = pastset_no_memory("for a host");
     if (!err)
         err = key_read(key);
     if (!err)
@@ -170,7 +173,7 @@ static int start(eventspace *es, const char *directory, const char *name,
     if (!err)
         err = paths_map_read(&es->map, map_file);
     if (!err)
-        err = counter_begin(es->map, name);
+        err = counter_begin(es, name);
     if (!err)
         err = meta_begin(es, name);
     options.map = es->map;
@@ -282,7 +285,7 @@ int eventspace_start_with(eventspace **out, const eventspace_options *options)
                             "`eventspace run MAP --out RUN -- PROGRAM`");
     es = calloc(1, sizeof(*es));
     if (!es)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a host");
+        return pastset_no_memory("for a host");
     err = start(es, directory, name, options);
     if (err) {
         release(es, err);

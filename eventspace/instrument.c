@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/element.h"
 #include "pastset/status.h"
 
 #define TRACE_CAPACITY 262144u
@@ -44,7 +45,7 @@ typedef struct work {
 
 static int out_of_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory to instrument a path map");
+    return pastset_no_memory("to instrument a path map");
 }
 
 static bool is_collector(const paths_map_node *node)
@@ -322,9 +323,9 @@ static const char *policy_of(const eventspace_instrument_options *options)
 static int check_options(const eventspace_instrument_options *options)
 {
     const char *policy = policy_of(options);
+    pastset_policy found;
 
-    if (strcmp(policy, "grow") == 0 || strcmp(policy, "discard") == 0 ||
-        strcmp(policy, "block") == 0)
+    if (pastset_policy_parse(&found, policy) == 0)
         return 0;
     return pastset_fail(PASTSET_EINVAL,
                         "trace policy \"%.60s\": it is grow, discard or block",

@@ -1,4 +1,4 @@
-/* register.h - makes the wrapper types of this layer known.
+/* register.h - makes the wrapper types and attributes of this layer known.
  *
  * Whoever reads or checks instrumented maps calls it first; eventspace_start
  * does it by itself.
@@ -7,8 +7,9 @@
 #ifndef EVENTSPACE_REGISTER_H
 #define EVENTSPACE_REGISTER_H
 
-/* Registers the wrapper type `collector` and prepares the tick source.
- * Errors: those of paths_wrapper_register. */
+/* Registers the wrapper type `collector`, and of hosts counter_offset,
+ * counter_rate, affinity and netns; prepares the tick source.
+ * Errors: those of paths_wrapper_register and paths_attribute_register. */
 int eventspace_register(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* element.c - making, deleting and describing elements. */
+/* element.c - an element: its layout, its handle, and what is counted. */
 #include "pastset/element.h"
 
 #include <stdlib.h>
@@ -15,9 +15,29 @@
 /* Far beyond any space, and far from where sums of sizes overflow. */
 #define SLOT_BYTES_MAX (UINT64_MAX >> 8)
 
-static uint64_t round_up(uint64_t bytes, uint64_t unit)
+static const char *const policies[] = {[PASTSET_BLOCK] = "block",
+                                       [PASTSET_DISCARD] = "discard",
+                                       [PASTSET_GROW] = "grow"};
+
+#define POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+const char *pastset_policy_name(pastset_policy policy)
 {
-    return (bytes + unit - 1) / unit * unit;
+    return (unsigned)policy < POLICIES ? policies[policy] : "?";
+}
+
+int pastset_policy_parse(pastset_policy *out, const char *name)
+{
+    for (size_t i = 0; i < POLICIES; i++) {
+        if (strcmp(policies[i], name) == 0) {
+            *out = (pastset_policy)i;
+            return 0;
+        }
+    }
+    return pastset_fail(PASTSET_EINVAL,
+                        "\"%.60s\" is no policy: choose grow, discard or "
+                        "block",
+                        name);
 }
 
 uint64_t pastset__element_header_bytes(void)
@@ -62,28 +82,6 @@ void pastset__element_free(pastset_element *element)
     free(element);
 }
 
-static int options_check(const pastset_element_options *options)
-{
-    if (!options->name || !*options->name)
-        return pastset_fail(PASTSET_EINVAL, "an element needs a name");
-    if (strlen(options->name) >= PASTSET_NAME_BYTES)
-        return pastset_fail(PASTSET_EINVAL,
-                            "element \"%.40s...\": its name is longer than %d "
-                            "bytes",
-                            options->name, PASTSET_NAME_BYTES - 1);
-    if (!options->type || options->type->field_count == 0)
-        return pastset_fail(PASTSET_EINVAL, "element \"%s\" needs a type",
-                            options->name);
-    if (options->capacity == 0)
-        return pastset_fail(PASTSET_EINVAL,
-                            "element \"%s\": a capacity of zero tuples",
-                            options->name);
-    if ((unsigned)options->policy > PASTSET_GROW)
-        return pastset_fail(PASTSET_EINVAL, "element \"%s\": unknown policy %d",
-                            options->name, (int)options->policy);
-    return 0;
-}
-
 /* Are its slots the tuples and nothing else? */
 static bool is_bare(const pastset_type *type, bool single_writer)
 {
@@ -104,12 +102,47 @@ static uint32_t slot_header_of(const pastset_type *type, bool single_writer)
     return is_bare(type, single_writer) ? 0 : sizeof(slot_header);
 }
 
+/* Where the kernel has no membarrier, several may write. */
+static bool has_one_writer(const pastset_element_options *options)
+{
+    return options->single_writer && pastset_fence_init();
+}
+
+int pastset__element_check(const pastset_element_options *options)
+{
+    uint32_t stride;
+
+    if (!options->name || !*options->name)
+        return pastset_fail(PASTSET_EINVAL, "an element needs a name");
+    if (strlen(options->name) >= PASTSET_NAME_BYTES)
+        return pastset_fail(PASTSET_EINVAL,
+                            "element \"%.40s...\": its name is longer than %d "
+                            "bytes",
+                            options->name, PASTSET_NAME_BYTES - 1);
+    if (!options->type || options->type->field_count == 0)
+        return pastset_fail(PASTSET_EINVAL, "element \"%s\" needs a type",
+                            options->name);
+    if (options->capacity == 0)
+        return pastset_fail(PASTSET_EINVAL,
+                            "element \"%s\": a capacity of zero tuples",
+                            options->name);
+    if ((unsigned)options->policy > PASTSET_GROW)
+        return pastset_fail(PASTSET_EINVAL, "element \"%s\": unknown policy %d",
+                            options->name, (int)options->policy);
+    stride = stride_of(options->type, has_one_writer(options));
+    if (options->capacity >= SLOT_BYTES_MAX / stride)
+        return pastset_fail(
+            PASTSET_ENOSPC, "element \"%s\": %llu tuples are too many",
+            options->name, (unsigned long long)options->capacity);
+    return 0;
+}
+
 /* Writes the fixed part of the header. */
 static void header_fill(element_header *header, uint64_t offset,
-                        const pastset_element_options *options,
-                        bool single_writer)
+                        const pastset_element_options *options)
 {
     const pastset_type *type = options->type;
+    bool single_writer = has_one_writer(options);
 
     strcpy(header->name, options->name);
     strcpy(header->type, type->text);
@@ -139,15 +172,14 @@ static bool is_on_demand(const pastset_element_options *options)
            (options->on_demand && !options->prefault);
 }
 
-/* Lays the element out at `offset`, where it has memory, and publishes it. */
+/* Lays the element out at `offset`, where it has memory. */
 static int element_init(pastset_element *element, pastset_space *space,
-                        const pastset_element_options *options,
-                        bool single_writer, uint64_t offset)
+                        const pastset_element_options *options, uint64_t offset)
 {
     element_header *header = pastset__space_at(space, offset);
     int err;
 
-    header_fill(header, offset, options, single_writer);
+    header_fill(header, offset, options);
     err = handle_fill(element, space, header);
     if (err)
         return err;
@@ -161,57 +193,26 @@ static int element_init(pastset_element *element, pastset_space *space,
                                     pastset__element_header_bytes() +
                                         element->slots * element->stride_bytes,
                                     true);
-    if (err)
-        return err;
-    pastset__element_set_free(element);
-    return pastset__space_publish(space, element, offset);
+    if (!err)
+        pastset__element_set_free(element);
+    return err;
 }
 
-int pastset_element_create(pastset_element **out, pastset_space *space,
-                           const pastset_element_options *options)
+int pastset__element_make(pastset_element **out, pastset_space *space,
+                          const pastset_element_options *options)
 {
-    pastset_element *element;
-    uint64_t offset, bytes;
-    uint32_t stride;
-    bool single_writer;
+    uint64_t header_bytes = pastset__element_header_bytes(), offset;
+    uint64_t bytes =
+        header_bytes + (options->capacity + 1) *
+                           stride_of(options->type, has_one_writer(options));
     int err;
 
-    *out = NULL;
-    err = options_check(options);
-    if (err)
-        return err;
-    if (pastset__space_read_only(space))
-        return pastset_fail(PASTSET_ENOTSUP,
-                            "element \"%s\": the space was opened for reading",
-                            options->name);
-    /* Again when it is published; here so that it costs no memory. */
-    err = pastset__space_admit(space, options->name);
-    if (err)
-        return err;
-    single_writer = options->single_writer && pastset_fence_init();
-    stride = stride_of(options->type, single_writer);
-    if (options->capacity >= SLOT_BYTES_MAX / stride)
-        return pastset_fail(
-            PASTSET_ENOSPC, "element \"%s\": %llu tuples are too many",
-            options->name, (unsigned long long)options->capacity);
-    element = handle_new();
-    if (!element)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for element \"%s\"",
-                            options->name);
-    bytes = pastset__element_header_bytes() + (options->capacity + 1) * stride;
+    *out = handle_new();
+    if (!*out)
+        return pastset_no_memory("for an element");
     err = pastset__space_allocate(
-        space, bytes,
-        is_on_demand(options) ? pastset__element_header_bytes() : bytes,
-        &offset);
-    if (!err)
-        err = element_init(element, space, options, single_writer, offset);
-    if (err) {
-        pastset__element_free(element);
-        return pastset_fail_while(err, "creating element \"%s\"",
-                                  options->name);
-    }
-    *out = element;
-    return 0;
+        space, bytes, is_on_demand(options) ? header_bytes : bytes, &offset);
+    return err ? err : element_init(*out, space, options, offset);
 }
 
 /* Does the header describe slots that lie within the space? Everything in it
@@ -293,7 +294,7 @@ int pastset__element_attach(pastset_element **out, pastset_space *space,
         return err;
     element = handle_new();
     if (!element)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
+        return pastset_no_memory("for an element");
     element->read_only = true;
     err = handle_fill(element, space, header);
     if (err) {
@@ -345,13 +346,10 @@ void pastset__element_set_free(pastset_element *element)
                           memory_order_release);
 }
 
-int pastset_element_delete(pastset_element *element)
+int pastset__deleted(const pastset_element *element)
 {
-    if (element->read_only)
-        return pastset_fail(PASTSET_ENOTSUP,
-                            "element \"%s\": the space was opened for reading",
-                            element->header->name);
-    return pastset__end(element, true) ? 0 : pastset__deleted(element);
+    return pastset_fail(PASTSET_EDELETED, "element \"%s\" was deleted",
+                        element->header->name);
 }
 
 const char *pastset_element_name(const pastset_element *element)

@@ -35,6 +35,7 @@
 #include "pastset/append.h"
 #include "pastset/element.h"
 #include "pastset/request.h"
+#include "pastset/waiter.h"
 
 #define SPACE_MAGIC "PastSet\n"
 #define SPACE_VERSION 1u
@@ -110,6 +111,12 @@ typedef struct request_queue {
     pastset_request *head, *tail;
 } request_queue;
 
+/* A request on the stack of the thread that waits for it. */
+typedef struct waiting {
+    pastset_request request;
+    pastset_waiter waiter;
+} waiting;
+
 enum { QUEUE_NONE, QUEUE_WRITERS, QUEUE_INDEX, QUEUE_SEARCH };
 
 struct pastset_element {
@@ -134,7 +141,7 @@ struct pastset_element {
     _Atomic uint32_t held;   /* requests in the three queues */
 };
 
-/* --- space.c --- */
+/* --- space_memory.c --- */
 
 /* Takes memory for an element of `bytes` in the space, of which the first
  * `now_bytes` get disk blocks at once. Gives its offset. */
@@ -147,26 +154,30 @@ void *pastset__space_at(pastset_space *space, uint64_t offset);
 /* The reverse, and where the first element can be. */
 uint64_t pastset__space_offset(const pastset_space *space, const void *at);
 uint64_t pastset__space_begin(const pastset_space *space);
-/* All elements, deleted ones too; borrowed until the next one is made. */
-pastset_element **pastset__space_elements(pastset_space *space,
-                                          uint32_t *count);
 /* A space that was opened: are there `bytes` at `offset` in its file? */
 bool pastset__space_readable(pastset_space *space, uint64_t offset,
                              uint64_t bytes);
-/* Is there room for an element of that name? */
-int pastset__space_admit(pastset_space *space, const char *name);
 /* A thread waits in the space, and has left it: close stays until all have. */
 void pastset__space_enter(pastset_space *space);
 void pastset__space_leave(pastset_space *space);
-int pastset__space_publish(pastset_space *space, pastset_element *element,
-                           uint64_t offset);
-bool pastset__space_read_only(const pastset_space *space);
 /* A space that was opened: maps the page of its file in which `at` lies once
  * more, to be written. Given back by munmap, SPACE_PAGE bytes. */
 int pastset__space_page(void **page, pastset_space *space, const void *at);
 
+/* --- space.c --- */
+
+/* All elements, deleted ones too; borrowed until the next one is made. */
+pastset_element **pastset__space_elements(pastset_space *space,
+                                          uint32_t *count);
+
 /* --- element.c --- */
 
+/* Can there be such an element? */
+int pastset__element_check(const pastset_element_options *options);
+/* Makes one that nobody knows of yet, after such a check. On errors, too, what
+ * is in `*out` is to be freed. */
+int pastset__element_make(pastset_element **out, pastset_space *space,
+                          const pastset_element_options *options);
 /* Makes the handle of an element in a space that was opened, after checking
  * its header. */
 int pastset__element_attach(pastset_element **out, pastset_space *space,
@@ -178,6 +189,8 @@ uint64_t pastset__element_header_bytes(void);
 int pastset__element_grow(pastset_element *element);
 /* Recomputes appender.free_until; under the lock. */
 void pastset__element_set_free(pastset_element *element);
+/* Fails with PASTSET_EDELETED. */
+int pastset__deleted(const pastset_element *element);
 
 /* Takes out First, what is gone, and Last, as they were at one moment. Needs
  * no lock. */
@@ -199,21 +212,29 @@ int pastset__consume(pastset_element *element, pastset_request *request,
 /* Drops the tuples below `index`. */
 void pastset__truncate(pastset_element *element, uint64_t index);
 
-/* --- request.c --- */
+/* --- queues.c --- */
 
-/* From now on every call gives PASTSET_EDELETED; ends all held requests with
- * it. False: that was so before. */
-bool pastset__end(pastset_element *element, bool in_file);
-int pastset__deleted(const pastset_element *element);
+/* Puts a request that must wait where its kind waits; under the lock. `last`
+ * is from before it was tried in vain: what was written after that is still to
+ * be looked at. */
+void pastset__hold(pastset_element *element, pastset_request *request,
+                   uint64_t last);
+/* Takes it out again; under the lock. False: it is not held. */
+bool pastset__unhold(pastset_element *element, pastset_request *request);
 /* Completes what can be completed now. Under the lock; the completed requests
  * are put in `completed`, to be announced after it. */
 void pastset__settle(pastset_element *element, request_queue *completed);
 void pastset__announce(request_queue *completed);
-
-/* --- wait.c --- */
-
-/* The `done` of the requests that a thread waits for. */
+/* From now on every call gives PASTSET_EDELETED; ends all held requests with
+ * it. False: that was so before. */
+bool pastset__end(pastset_element *element, bool in_file);
+/* The `done` of a request within a `waiting`. */
 void pastset__wake_thread(pastset_request *request);
+
+static inline bool pastset__consumes(const pastset_request *request)
+{
+    return request->verb == PASTSET_OBSERVE || request->verb == PASTSET_TAKE;
+}
 
 /* --- read.c --- */
 
@@ -227,6 +248,11 @@ int pastset__copy_out(pastset_element *element, uint64_t index,
  * when there is none; `*index` is where to go on looking. */
 int pastset__find(pastset_element *element, const pastset_pattern *pattern,
                   uint64_t *index);
+
+static inline uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
 
 static inline unsigned char *slot_at(const pastset_element *element,
                                      uint64_t index)

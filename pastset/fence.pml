@@ -1,8 +1,8 @@
 /* fence.pml - a reader that begins to wait, and a writer that takes no lock.
  *
  * Model of append.h (pastset_append_begin, pastset_append_end), append.c
- * (pastset__append_wake) and request.c (try_or_hold, meet_writer,
- * pastset__settle, pastset_cancel).
+ * (pastset__append_wake), queues.c (pastset__hold, pastset__settle) and
+ * request.c (try_or_hold, meet_writer, pastset_cancel).
  *
  * The writer publishes a tuple by storing `last`, and then looks whether
  * `free_until` is 0, which says that readers are held. A reader is put into

@@ -38,7 +38,7 @@ typedef struct settling {
 
 static uint64_t page_up(uint64_t bytes)
 {
-    return (bytes + SPACE_PAGE - 1) / SPACE_PAGE * SPACE_PAGE;
+    return round_up(bytes, SPACE_PAGE);
 }
 
 static bool is_live(const pastset_element *element)
@@ -148,8 +148,8 @@ static int elements_put(const settling *s)
     int err = 0;
 
     if (!offsets)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory to settle it",
-                            s->path);
+        return pastset_fail_while(pastset_no_memory("to settle it"), "%s",
+                                  s->path);
     for (uint32_t i = 0; i < s->count && !err; i++) {
         if (!is_live(s->elements[i]))
             continue;
@@ -200,8 +200,8 @@ static int rewrite(settling *s)
 
     if (asprintf(&s->draft, "%s" PASTSET_SETTLING, s->path) < 0) {
         s->draft = NULL;
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory to settle it",
-                            s->path);
+        return pastset_fail_while(pastset_no_memory("to settle it"), "%s",
+                                  s->path);
     }
     unlink(s->draft); /* of one who was killed at it */
     s->fd = open(s->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -1,68 +1,26 @@
-/* space.c - one mapping that holds all elements of a process.
- *
- * The address space for the largest size is reserved at once, so that nothing
- * ever moves; disk blocks are taken when an element is created or grows, with
- * fallocate, so that a full disk is an error there and never a SIGBUS at a
- * store. The file is sparse where elements may still grow. */
+/* space.c - creating and opening a space, and the elements in it. */
 #include "pastset/space.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "pastset/element_internal.h"
+#include "pastset/array.h"
 #include "pastset/fence.h"
+#include "pastset/space_internal.h"
 
 #define DEFAULT_MAX_BYTES (64ull << 30)
 #define LARGEST_MAX_BYTES (1ull << 44)
 #define DEFAULT_MAX_ELEMENTS 65536u
 #define LARGEST_MAX_ELEMENTS (1u << 20)
 
-#define SPACE_CLOSING (1u << 31)
-
-struct pastset_space {
-    space_header *header;
-    unsigned char *base;
-    uint64_t mapped_bytes;
-    _Atomic uint64_t file_bytes; /* opened: size of the file when last seen */
-    int fd;                      /* -1: anonymous memory */
-    bool read_only;
-    uint32_t max_elements;
-    char *path; /* "memory" when anonymous */
-
-    /* Threads that wait in it, and SPACE_CLOSING; a futex of close. */
-    _Atomic uint32_t inside;
-
-    pthread_mutex_t lock;
-    pastset_element **elements; /* guarded by lock, as all below */
-    uint32_t known;             /* handles, in the order of the directory */
-    uint32_t capacity;
-
-    /* Opened: entries of the directory that are not among the handles. */
-    uint32_t looked; /* entries that were looked at */
-    uint32_t *left_out, left_count, left_capacity;
-};
-
-static uint64_t round_up(uint64_t bytes, uint64_t unit)
-{
-    return (bytes + unit - 1) / unit * unit;
-}
-
 static _Atomic uint64_t *directory(const pastset_space *space)
 {
     return (_Atomic uint64_t *)(void *)(space->base + SPACE_PAGE);
-}
-
-static uint64_t directory_bytes(uint32_t max_elements)
-{
-    return round_up((uint64_t)max_elements * sizeof(uint64_t), SPACE_PAGE);
 }
 
 static int space_new(pastset_space **out, const char *path)
@@ -70,67 +28,16 @@ static int space_new(pastset_space **out, const char *path)
     pastset_space *space = calloc(1, sizeof(*space));
 
     if (!space)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a space");
+        return pastset_no_memory("for a space");
     space->fd = -1;
     space->base = MAP_FAILED;
     space->path = strdup(path ? path : "memory");
     if (!space->path) {
         free(space);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a space");
+        return pastset_no_memory("for a space");
     }
     pthread_mutex_init(&space->lock, NULL);
     *out = space;
-    return 0;
-}
-
-static int space_map(pastset_space *space, uint64_t bytes)
-{
-    int protection = PROT_READ | (space->read_only ? 0 : PROT_WRITE);
-    int flags = MAP_NORESERVE | MAP_SHARED;
-
-    if (space->fd < 0)
-        flags |= MAP_ANONYMOUS;
-    space->base = mmap(NULL, bytes, protection, flags, space->fd, 0);
-    if (space->base == MAP_FAILED) {
-        int error = errno;
-        return pastset_fail(pastset_status_from_errno(error),
-                            "%s: cannot map %llu bytes: %s", space->path,
-                            (unsigned long long)bytes, strerror(error));
-    }
-    space->mapped_bytes = bytes;
-    space->header = (space_header *)(void *)space->base;
-    return 0;
-}
-
-int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
-                          bool prefault)
-{
-    unsigned char *begin, *end;
-
-    if (space->fd >= 0) {
-        int error;
-        do {
-            error = posix_fallocate(space->fd, (off_t)offset, (off_t)bytes);
-        } while (error == EINTR);
-        if (error)
-            return pastset_fail(
-                pastset_status_from_errno(error),
-                "%s: cannot reserve %llu bytes on disk: %s. Free some, or make "
-                "elements smaller",
-                space->path, (unsigned long long)bytes, strerror(error));
-    }
-    if (!prefault)
-        return 0;
-    begin = space->base + offset / SPACE_PAGE * SPACE_PAGE;
-    end = space->base + offset + bytes;
-#ifdef MADV_POPULATE_WRITE
-    if (madvise(begin, (size_t)(end - begin), MADV_POPULATE_WRITE) == 0)
-        return 0;
-#endif
-    /* Kernels before 5.14: touch each page by adding nothing to a byte, which
-     * leaves what a neighbour may be writing there. */
-    for (unsigned char *page = begin; page < end; page += SPACE_PAGE)
-        __atomic_fetch_or(page, 0, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -151,7 +58,7 @@ int pastset_space_create(pastset_space **out,
         options->max_bytes ? options->max_bytes : DEFAULT_MAX_BYTES;
     uint32_t max_elements =
         options->max_elements ? options->max_elements : DEFAULT_MAX_ELEMENTS;
-    uint64_t begin = SPACE_PAGE + directory_bytes(max_elements);
+    uint64_t begin = space_begin(max_elements);
     pastset_space *space = NULL;
     int err;
 
@@ -182,7 +89,7 @@ int pastset_space_create(pastset_space **out,
             goto fail;
         }
     }
-    err = space_map(space, max_bytes);
+    err = pastset__space_map(space, max_bytes);
     if (!err && options->path)
         lock_shared(space);
     if (!err)
@@ -202,23 +109,9 @@ fail:
     return err;
 }
 
-/* Takes in the size that the file has now. */
-static int file_size_update(pastset_space *space)
-{
-    struct stat status;
-
-    if (fstat(space->fd, &status) != 0) {
-        int error = errno;
-        return pastset_fail(PASTSET_EIO, "%s: %s", space->path,
-                            strerror(error));
-    }
-    atomic_store(&space->file_bytes, (uint64_t)status.st_size);
-    return 0;
-}
-
 static int header_check(const pastset_space *space, const space_header *header)
 {
-    uint64_t begin = SPACE_PAGE + directory_bytes(header->max_elements);
+    uint64_t begin = space_begin(header->max_elements);
 
     if (memcmp(header->magic, SPACE_MAGIC, sizeof(header->magic)) != 0)
         return pastset_fail(PASTSET_EFORMAT, "%s is not a space file",
@@ -262,7 +155,7 @@ int pastset_space_open(pastset_space **out, const char *path)
                            "cannot open %s: %s", path, strerror(error));
         goto fail;
     }
-    err = file_size_update(space);
+    err = pastset__space_file_size(space);
     if (err)
         goto fail;
     got = pread(space->fd, &header, sizeof(header), 0);
@@ -280,7 +173,7 @@ int pastset_space_open(pastset_space **out, const char *path)
     err = header_check(space, &header);
     space->max_elements = header.max_elements;
     if (!err)
-        err = space_map(space, header.max_bytes);
+        err = pastset__space_map(space, header.max_bytes);
     if (!err)
         err = pastset_space_refresh(space);
     if (err && space->header && err == PASTSET_EFORMAT)
@@ -294,42 +187,13 @@ fail:
     return err;
 }
 
-void pastset__space_enter(pastset_space *space)
-{
-    atomic_fetch_add_explicit(&space->inside, 1, memory_order_relaxed);
-}
-
-void pastset__space_leave(pastset_space *space)
-{
-    /* Release: pairs with the acquire in wait_until_left(). The space may be
-     * gone right after it; nothing of it is read. */
-    if (atomic_fetch_sub_explicit(&space->inside, 1, memory_order_release) ==
-        (SPACE_CLOSING | 1))
-        syscall(SYS_futex, &space->inside, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1,
-                NULL, NULL, 0);
-}
-
-/* The threads whose waiting was ended still have to say so. */
-static void wait_until_left(pastset_space *space)
-{
-    uint32_t inside =
-        SPACE_CLOSING | atomic_fetch_or_explicit(&space->inside, SPACE_CLOSING,
-                                                 memory_order_acquire);
-
-    while (inside != SPACE_CLOSING) {
-        syscall(SYS_futex, &space->inside, FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
-                inside, NULL, NULL, 0);
-        inside = atomic_load_explicit(&space->inside, memory_order_acquire);
-    }
-}
-
 void pastset_space_close(pastset_space *space)
 {
     if (!space)
         return;
     for (uint32_t i = 0; !space->read_only && i < space->known; i++)
         (void)pastset__end(space->elements[i], false);
-    wait_until_left(space);
+    pastset__space_wait_left(space);
     for (uint32_t i = 0; i < space->known; i++)
         pastset__element_free(space->elements[i]);
     free(space->elements);
@@ -346,15 +210,12 @@ void pastset_space_close(pastset_space *space)
 /* Adds a handle; under the lock. */
 static int handle_add(pastset_space *space, pastset_element *element)
 {
-    if (space->known == space->capacity) {
-        uint32_t capacity = space->capacity ? space->capacity * 2 : 64;
-        pastset_element **grown =
-            realloc(space->elements, capacity * sizeof(*grown));
-        if (!grown)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
-        space->elements = grown;
-        space->capacity = capacity;
-    }
+    pastset_element **grown =
+        pastset_array_grow(space->elements, space->known, sizeof(*grown));
+
+    if (!grown)
+        return pastset_no_memory("for an element");
+    space->elements = grown;
     space->elements[space->known++] = element;
     return 0;
 }
@@ -386,16 +247,11 @@ static uint32_t count_elements(const pastset_space *space, uint32_t claimed,
 static int entries_look(pastset_space *space, uint32_t count)
 {
     for (; space->looked < count; space->looked++) {
-        if (space->left_count == space->left_capacity) {
-            uint32_t capacity =
-                space->left_capacity ? space->left_capacity * 2 : 64;
-            uint32_t *grown =
-                realloc(space->left_out, capacity * sizeof(*space->left_out));
-            if (!grown)
-                return pastset_fail(PASTSET_ENOMEM, "no memory for an element");
-            space->left_out = grown;
-            space->left_capacity = capacity;
-        }
+        uint32_t *grown = pastset_array_grow(space->left_out, space->left_count,
+                                             sizeof(*grown));
+        if (!grown)
+            return pastset_no_memory("for an element");
+        space->left_out = grown;
         space->left_out[space->left_count++] = space->looked;
     }
     return 0;
@@ -466,7 +322,7 @@ int pastset_space_refresh(pastset_space *space)
     /* The file's size is looked at when there is something new; a tuple beyond
      * what is known of it is looked for then. So asking costs nothing. */
     if (claimed != space->looked || claimed == 0 || space->left_count > 0)
-        err = file_size_update(space);
+        err = pastset__space_file_size(space);
     if (!err)
         err = entries_look(space, count_elements(space, claimed, &wrong));
     if (!err)
@@ -530,38 +386,6 @@ pastset_element *pastset_space_find(pastset_space *space, const char *name)
     return found;
 }
 
-uint64_t pastset_space_used_bytes(const pastset_space *space)
-{
-    return atomic_load_explicit(&space->header->used_bytes,
-                                memory_order_relaxed);
-}
-
-int pastset__space_allocate(pastset_space *space, uint64_t bytes,
-                            uint64_t now_bytes, uint64_t *offset)
-{
-    uint64_t used;
-    int err;
-
-    pthread_mutex_lock(&space->lock);
-    used =
-        atomic_load_explicit(&space->header->used_bytes, memory_order_relaxed);
-    bytes = round_up(bytes, SPACE_PAGE);
-    if (bytes > space->mapped_bytes - used)
-        err = pastset_fail(PASTSET_ENOSPC,
-                           "%s: %llu bytes more would exceed its %llu",
-                           space->path, (unsigned long long)bytes,
-                           (unsigned long long)space->mapped_bytes);
-    else
-        err = pastset__space_commit(space, used, now_bytes, false);
-    if (!err) {
-        atomic_store_explicit(&space->header->used_bytes, used + bytes,
-                              memory_order_relaxed);
-        *offset = used;
-    }
-    pthread_mutex_unlock(&space->lock);
-    return err;
-}
-
 /* Under the lock. */
 static int admit(pastset_space *space, const char *name)
 {
@@ -574,18 +398,7 @@ static int admit(pastset_space *space, const char *name)
     return 0;
 }
 
-int pastset__space_admit(pastset_space *space, const char *name)
-{
-    int err;
-
-    pthread_mutex_lock(&space->lock);
-    err = admit(space, name);
-    pthread_mutex_unlock(&space->lock);
-    return err;
-}
-
-int pastset__space_publish(pastset_space *space, pastset_element *element,
-                           uint64_t offset)
+static int publish(pastset_space *space, pastset_element *element)
 {
     int err;
 
@@ -594,7 +407,8 @@ int pastset__space_publish(pastset_space *space, pastset_element *element,
     if (!err)
         err = handle_add(space, element);
     if (!err) {
-        atomic_store_explicit(&directory(space)[space->known - 1], offset,
+        atomic_store_explicit(&directory(space)[space->known - 1],
+                              pastset__space_offset(space, element->header),
                               memory_order_relaxed);
         /* Release: pairs with the acquire in refresh(). */
         atomic_store_explicit(&space->header->element_count, space->known,
@@ -604,19 +418,44 @@ int pastset__space_publish(pastset_space *space, pastset_element *element,
     return err;
 }
 
-void *pastset__space_at(pastset_space *space, uint64_t offset)
+/* Is there room for an element of that name? It is asked again when it is
+ * published; here so that it costs no memory. */
+static int may_publish(pastset_space *space, const char *name)
 {
-    return space->base + offset;
+    int err;
+
+    if (space->read_only)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "element \"%s\": the space was opened for reading",
+                            name);
+    pthread_mutex_lock(&space->lock);
+    err = admit(space, name);
+    pthread_mutex_unlock(&space->lock);
+    return err;
 }
 
-uint64_t pastset__space_offset(const pastset_space *space, const void *at)
+int pastset_element_create(pastset_element **out, pastset_space *space,
+                           const pastset_element_options *options)
 {
-    return (uint64_t)((const unsigned char *)at - space->base);
-}
+    pastset_element *element = NULL;
+    int err;
 
-uint64_t pastset__space_begin(const pastset_space *space)
-{
-    return SPACE_PAGE + directory_bytes(space->max_elements);
+    *out = NULL;
+    err = pastset__element_check(options);
+    if (!err)
+        err = may_publish(space, options->name);
+    if (err)
+        return err;
+    err = pastset__element_make(&element, space, options);
+    if (!err)
+        err = publish(space, element);
+    if (err) {
+        pastset__element_free(element);
+        return pastset_fail_while(err, "creating element \"%s\"",
+                                  options->name);
+    }
+    *out = element;
+    return 0;
 }
 
 pastset_element **pastset__space_elements(pastset_space *space, uint32_t *count)
@@ -625,44 +464,4 @@ pastset_element **pastset__space_elements(pastset_space *space, uint32_t *count)
     *count = space->known;
     pthread_mutex_unlock(&space->lock);
     return space->elements;
-}
-
-int pastset__space_page(void **page, pastset_space *space, const void *at)
-{
-    uint64_t offset =
-        pastset__space_offset(space, at) / SPACE_PAGE * SPACE_PAGE;
-    char name[64];
-    int fd, error;
-
-    /* The file that is read, even if another one has its name by now. */
-    snprintf(name, sizeof(name), "/proc/self/fd/%d", space->fd);
-    fd = open(name, O_RDWR | O_CLOEXEC);
-    *page = fd < 0 ? MAP_FAILED
-                   : mmap(NULL, SPACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
-                          fd, (off_t)offset);
-    error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (*page != MAP_FAILED)
-        return 0;
-    *page = NULL;
-    return pastset_fail(PASTSET_EIO, "cannot write to %s: %s", space->path,
-                        strerror(error));
-}
-
-bool pastset__space_read_only(const pastset_space *space)
-{
-    return space->read_only;
-}
-
-bool pastset__space_readable(pastset_space *space, uint64_t offset,
-                             uint64_t bytes)
-{
-    if (offset > space->mapped_bytes || bytes > space->mapped_bytes - offset)
-        return false;
-    if (offset + bytes <= atomic_load(&space->file_bytes))
-        return true;
-    /* It may have grown since. */
-    return file_size_update(space) == 0 &&
-           offset + bytes <= atomic_load(&space->file_bytes);
 }

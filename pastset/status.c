@@ -65,6 +65,16 @@ int pastset_fail_while(int status, const char *format, ...)
     return pastset_fail(status, "%s: %s", front, last_text);
 }
 
+int pastset_no_memory(const char *format, ...)
+{
+    char what[TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    return pastset_fail(PASTSET_ENOMEM, "no memory %s", what);
+}
+
 int pastset_fail_errno(const char *name)
 {
     int error = errno;

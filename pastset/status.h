@@ -65,6 +65,11 @@ int pastset_fail(int status, const char *format, ...)
 int pastset_fail_while(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Fails with PASTSET_ENOMEM and the text "no memory " and what for:
+ * `pastset_no_memory("for %u hosts", count)`. */
+int pastset_no_memory(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* The code for a value of errno. */
 int pastset_status_from_errno(int error);
 

@@ -1,23 +1,8 @@
 /* wait.c - the functions of element.h: a request, and a thread that waits. */
 #include "pastset/element.h"
 
-#include <stddef.h>
-
 #include "pastset/element_internal.h"
 #include "pastset/waiter.h"
-
-/* A request on the stack of the thread that waits for it. */
-typedef struct waiting {
-    pastset_request request;
-    pastset_waiter waiter;
-} waiting;
-
-void pastset__wake_thread(pastset_request *request)
-{
-    waiting *w =
-        (waiting *)(void *)((char *)request - offsetof(waiting, request));
-    pastset_waiter_wake(&w->waiter);
-}
 
 /* The text of a request that ended while it was held. */
 static int ended(const pastset_element *element, const pastset_request *request)

@@ -1,6 +1,6 @@
 /* waiter.pml - a mailbox, and the thread that waits for what is put there.
  *
- * Model of waiter.c, and of paths/engine/operation.c (paths__post), paths/engine/thread.c
+ * Model of waiter.c, and of paths/engine/operation.c (post), paths/engine/thread.c
  * (mailbox_take, wait_for, paths_poll) and paths/net/link.c (poll_all). Others put
  * operations into the mailbox of their home, and wake it. The home takes all
  * that is there, and else waits: in the futex, whose state has three values, or

@@ -26,41 +26,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "apps/common/halo.h"
 #include "pastset/status.h"
 
-/* A side on which another thread goes on; all NULL where there is a wall. */
-typedef struct neighbour {
-    paths_path *face_to, *face_from;
-    paths_path *strip_to, *strip_from; /* forward to one, backward to other */
-    size_t ghost; /* plane of ours that stands for the neighbour's nearest */
-    size_t edge;  /* our plane that the neighbour needs */
-} neighbour;
-
-/* Grids have a frame of ghosts around them: cell (i, j) of our plane k is at
- * (i + 1, j + 1, k + 1). Where there is a wall, u, change and ratios are 0 in
- * the ghosts, and stay so. */
+/* Where there is a wall, u, change and ratios are 0 in the ghosts, and stay
+ * so. */
 typedef struct slab {
     adi_problem problem;
-    size_t side, planes;
-    int64_t first; /* the first of its planes in the whole grid */
-    size_t line, plane;
+    halo halo;
     double *u, *kappa;
     double *change; /* the right sides d', and then the solution */
     double *ratios; /* c' */
-    double *tuple;  /* on its way to or from a neighbour: up to two faces */
-    neighbour below, above;
     paths_path *highest, *lowest, *sums, *checksum;
 } slab;
 
-/* Rows `first` ... `end` - 1 of a face, ghosts counted. */
-typedef struct strip {
-    size_t first, end;
-} strip;
-
-/* Row `row` of plane `plane`, ghosts counted: its first cell. */
 static size_t row_at(const slab *s, size_t row, size_t plane)
 {
-    return plane * s->plane + row * s->line + 1;
+    return halo_at(&s->halo, row, plane);
 }
 
 /* --- making it --- */
@@ -71,46 +53,39 @@ static void slab_free(slab *s)
     free(s->kappa);
     free(s->change);
     free(s->ratios);
-    free(s->tuple);
+    halo_fini(&s->halo);
 }
 
 static void slab_fill(slab *s)
 {
     const adi_problem *p = &s->problem;
 
-    for (size_t k = 0; k < s->planes + 2; k++)
-        for (size_t j = 0; j < s->side + 2; j++)
-            for (size_t i = 0; i < s->side + 2; i++) {
+    for (size_t k = 0; k < s->halo.layers + 2; k++)
+        for (size_t j = 0; j < s->halo.side + 2; j++)
+            for (size_t i = 0; i < s->halo.side + 2; i++) {
                 int64_t x = (int64_t)i - 1, y = (int64_t)j - 1;
-                s->kappa[k * s->plane + j * s->line + i] =
-                    adi_kappa(p, x, y, s->first + (int64_t)k - 1);
+                s->kappa[k * s->halo.plane + j * s->halo.line + i] =
+                    adi_kappa(p, x, y, s->halo.first + (int64_t)k - 1);
             }
-    for (size_t k = 0; k < s->planes; k++)
-        for (size_t j = 0; j < s->side; j++)
-            for (size_t i = 0; i < s->side; i++)
-                s->u[row_at(s, j + 1, k + 1) + i] =
-                    adi_start(p, (int64_t)i, (int64_t)j, s->first + (int64_t)k);
+    for (size_t k = 0; k < s->halo.layers; k++)
+        for (size_t j = 0; j < s->halo.side; j++)
+            for (size_t i = 0; i < s->halo.side; i++)
+                s->u[row_at(s, j + 1, k + 1) + i] = adi_start(
+                    p, (int64_t)i, (int64_t)j, s->halo.first + (int64_t)k);
 }
 
 static int slab_make(slab *s, paths_thread *self)
 {
-    uint64_t first, planes;
-    size_t cells;
+    int err = halo_init(&s->halo, self, s->problem.side, HALO_PLANES);
+    size_t cells = s->halo.cells;
 
-    program_share(s->problem.side, paths_thread_count(self),
-                  paths_thread_number(self), &first, &planes);
-    s->first = (int64_t)first;
-    s->planes = planes;
-    s->side = s->problem.side;
-    s->line = s->side + 2;
-    s->plane = s->line * s->line;
-    cells = (s->planes + 2) * s->plane;
+    if (err)
+        return err;
     s->u = calloc(cells, sizeof(*s->u));
     s->kappa = calloc(cells, sizeof(*s->kappa));
     s->change = calloc(cells, sizeof(*s->change));
     s->ratios = calloc(cells, sizeof(*s->ratios));
-    s->tuple = calloc(2 * s->side * s->side, sizeof(*s->tuple));
-    if (!s->u || !s->kappa || !s->change || !s->ratios || !s->tuple)
+    if (!s->u || !s->kappa || !s->change || !s->ratios)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the slab");
     slab_fill(s);
     return 0;
@@ -118,33 +93,11 @@ static int slab_make(slab *s, paths_thread *self)
 
 /* --- paths --- */
 
-static int below_open(slab *s, paths_thread *self)
-{
-    neighbour *n = &s->below;
-    int err = paths_open(&n->face_to, self, "to_below");
-
-    n->ghost = 0;
-    n->edge = 1;
-    if (!err)
-        err = paths_open(&n->face_from, self, "from_below");
-    if (!err)
-        err = paths_open(&n->strip_to, self, "backward_out");
-    return err ? err : paths_open(&n->strip_from, self, "forward_in");
-}
-
-static int above_open(slab *s, paths_thread *self)
-{
-    neighbour *n = &s->above;
-    int err = paths_open(&n->face_to, self, "to_above");
-
-    n->ghost = s->planes + 1;
-    n->edge = s->planes;
-    if (!err)
-        err = paths_open(&n->face_from, self, "from_above");
-    if (!err)
-        err = paths_open(&n->strip_to, self, "forward_out");
-    return err ? err : paths_open(&n->strip_from, self, "backward_in");
-}
+/* A slab has the one below before it, and the one above behind it. */
+static const halo_names below_paths = {"to_below", "from_below", "backward_out",
+                                       "forward_in"};
+static const halo_names above_paths = {"to_above", "from_above", "forward_out",
+                                       "backward_in"};
 
 static int paths_open_all(slab *s, paths_thread *self)
 {
@@ -156,72 +109,7 @@ static int paths_open_all(slab *s, paths_thread *self)
         err = paths_open(&s->sums, self, "sums");
     if (!err)
         err = paths_open(&s->checksum, self, "checksum");
-    if (!err && paths_thread_number(self) > 0)
-        err = below_open(s, self);
-    if (!err && paths_thread_number(self) + 1 < paths_thread_count(self))
-        err = above_open(s, self);
-    return err;
-}
-
-/* --- rows into a tuple and out of it --- */
-
-static double *pack(const slab *s, const double *grid, size_t plane, strip rows,
-                    double *to)
-{
-    for (size_t j = rows.first; j < rows.end; j++) {
-        const double *row = grid + row_at(s, j, plane);
-        for (size_t i = 0; i < s->side; i++)
-            *to++ = row[i];
-    }
-    return to;
-}
-
-static const double *unpack(const slab *s, double *grid, size_t plane,
-                            strip rows, const double *from)
-{
-    for (size_t j = rows.first; j < rows.end; j++) {
-        double *row = grid + row_at(s, j, plane);
-        for (size_t i = 0; i < s->side; i++)
-            row[i] = *from++;
-    }
-    return from;
-}
-
-/* --- faces --- */
-
-static int face_send(slab *s, const neighbour *n)
-{
-    if (!n->face_to)
-        return 0;
-    pack(s, s->u, n->edge, (strip){1, s->side + 1}, s->tuple);
-    return paths_write(n->face_to, s->tuple,
-                       s->side * s->side * sizeof(double));
-}
-
-static int face_receive(slab *s, const neighbour *n)
-{
-    int err;
-
-    if (!n->face_from)
-        return 0;
-    err = paths_observe(n->face_from, s->tuple,
-                        s->side * s->side * sizeof(double));
-    if (!err)
-        unpack(s, s->u, n->ghost, (strip){1, s->side + 1}, s->tuple);
-    return err;
-}
-
-static int faces_exchange(slab *s)
-{
-    int err = face_send(s, &s->below);
-
-    if (!err)
-        err = face_send(s, &s->above);
-    if (!err)
-        err = face_receive(s, &s->below);
-    if (!err)
-        err = face_receive(s, &s->above);
-    return err;
+    return err ? err : halo_open(&s->halo, self, &below_paths, &above_paths);
 }
 
 /* --- change: 2 (X + Y + Z) u --- */
@@ -239,18 +127,18 @@ static void change_row(slab *s, size_t row)
 {
     double factor = 2 * s->problem.ratio;
 
-    for (size_t i = row; i < row + s->side; i++) {
+    for (size_t i = row; i < row + s->halo.side; i++) {
         const double *u = s->u + i, *kappa = s->kappa + i;
         s->change[i] =
-            factor * (inflow(u, kappa, 1) + inflow(u, kappa, s->line) +
-                      inflow(u, kappa, s->plane));
+            factor * (inflow(u, kappa, 1) + inflow(u, kappa, s->halo.line) +
+                      inflow(u, kappa, s->halo.plane));
     }
 }
 
 static void change_all(slab *s)
 {
-    for (size_t k = 1; k <= s->planes; k++)
-        for (size_t j = 1; j <= s->side; j++)
+    for (size_t k = 1; k <= s->halo.layers; k++)
+        for (size_t j = 1; j <= s->halo.side; j++)
             change_row(s, row_at(s, j, k));
 }
 
@@ -262,7 +150,7 @@ static void eliminate(slab *s, size_t row, size_t step)
 {
     double ratio = s->problem.ratio;
 
-    for (size_t i = row; i < row + s->side; i++) {
+    for (size_t i = row; i < row + s->halo.side; i++) {
         const double *kappa = s->kappa + i;
         double *c = s->ratios + i, *d = s->change + i;
         double low = -ratio * (0.5 * (*(kappa - step) + kappa[0]));
@@ -278,99 +166,100 @@ static void eliminate(slab *s, size_t row, size_t step)
  * at the cells behind. */
 static void substitute(slab *s, size_t row, size_t step)
 {
-    for (size_t i = row + s->side; i-- > row;)
+    for (size_t i = row + s->halo.side; i-- > row;)
         s->change[i] = s->change[i] - s->ratios[i] * s->change[i + step];
 }
 
 static void solve_x_and_y(slab *s)
 {
-    for (size_t k = 1; k <= s->planes; k++) {
-        for (size_t j = 1; j <= s->side; j++) {
+    for (size_t k = 1; k <= s->halo.layers; k++) {
+        for (size_t j = 1; j <= s->halo.side; j++) {
             eliminate(s, row_at(s, j, k), 1);
             substitute(s, row_at(s, j, k), 1);
         }
-        for (size_t j = 1; j <= s->side; j++)
-            eliminate(s, row_at(s, j, k), s->line);
-        for (size_t j = s->side; j > 0; j--)
-            substitute(s, row_at(s, j, k), s->line);
+        for (size_t j = 1; j <= s->halo.side; j++)
+            eliminate(s, row_at(s, j, k), s->halo.line);
+        for (size_t j = s->halo.side; j > 0; j--)
+            substitute(s, row_at(s, j, k), s->halo.line);
     }
 }
 
 /* --- along z, with the others --- */
 
-static strip strip_number(const slab *s, uint32_t number)
+static halo_rows strip_number(const slab *s, uint32_t number)
 {
     uint64_t first, rows;
 
-    program_share(s->side, s->problem.strips, number, &first, &rows);
-    return (strip){first + 1, first + 1 + rows};
+    program_share(s->halo.side, s->problem.strips, number, &first, &rows);
+    return (halo_rows){first + 1, first + 1 + rows};
 }
 
-static size_t strip_bytes(const slab *s, strip rows)
+static size_t strip_bytes(const slab *s, halo_rows rows)
 {
-    return (rows.end - rows.first) * s->side * sizeof(double);
+    return (rows.end - rows.first) * s->halo.side * sizeof(double);
 }
 
 /* A strip has the length it should, or this is not the map of this problem. */
-static int strip_receive(slab *s, const neighbour *n, size_t bytes)
+static int strip_receive(slab *s, const halo_side *n, size_t bytes)
 {
     paths_arguments arguments = {
         .verb = PASTSET_OBSERVE,
-        .tuple = s->tuple,
+        .tuple = s->halo.tuple,
         .bytes = bytes,
         .timeout_ms = PASTSET_FOREVER,
     };
-    int err = paths_call(n->strip_from, &arguments);
+    int err = paths_call(n->sweep_from, &arguments);
 
     if (!err && arguments.bytes != bytes)
         err = pastset_fail(
             PASTSET_EAPP, "%s: a strip of %zu bytes, where %zu were expected",
-            paths_describe(n->strip_from), arguments.bytes, bytes);
+            paths_describe(n->sweep_from), arguments.bytes, bytes);
     return err;
 }
 
-static int forward(slab *s, strip rows)
+static int forward(slab *s, halo_rows rows)
 {
+    const halo_side *from = &s->halo.before, *to = &s->halo.after;
+    double *tuple = s->halo.tuple;
     size_t bytes = 2 * strip_bytes(s, rows);
-    int err = 0;
+    int err;
 
-    if (s->below.strip_from) {
-        err = strip_receive(s, &s->below, bytes);
+    if (from->sweep_from) {
+        err = strip_receive(s, from, bytes);
         if (err)
             return err;
-        unpack(s, s->change, s->below.ghost, rows,
-               unpack(s, s->ratios, s->below.ghost, rows, s->tuple));
+        halo_unpack(&s->halo, s->change, from->ghost, rows,
+                    halo_unpack(&s->halo, s->ratios, from->ghost, rows, tuple));
     }
-    for (size_t k = 1; k <= s->planes; k++)
+    for (size_t k = 1; k <= s->halo.layers; k++)
         for (size_t j = rows.first; j < rows.end; j++)
-            eliminate(s, row_at(s, j, k), s->plane);
-    if (s->above.strip_to) {
-        pack(s, s->change, s->above.edge, rows,
-             pack(s, s->ratios, s->above.edge, rows, s->tuple));
-        err = paths_write(s->above.strip_to, s->tuple, bytes);
-    }
-    return err;
+            eliminate(s, row_at(s, j, k), s->halo.plane);
+    if (!to->sweep_to)
+        return 0;
+    halo_pack(&s->halo, s->change, to->edge, rows,
+              halo_pack(&s->halo, s->ratios, to->edge, rows, tuple));
+    return paths_write(to->sweep_to, tuple, bytes);
 }
 
-static int backward(slab *s, strip rows)
+static int backward(slab *s, halo_rows rows)
 {
+    const halo_side *from = &s->halo.after, *to = &s->halo.before;
     size_t bytes = strip_bytes(s, rows);
-    int err = 0;
+    int err;
 
-    if (s->above.strip_from) {
-        err = strip_receive(s, &s->above, bytes);
+    if (from->sweep_from) {
+        err = strip_receive(s, from, bytes);
         if (err)
             return err;
-        unpack(s, s->change, s->above.ghost, rows, s->tuple);
+        halo_unpack(&s->halo, s->change, from->ghost, rows, s->halo.tuple);
     }
-    for (size_t k = s->planes; k > 0; k--)
+    for (size_t k = s->halo.layers; k > 0; k--)
         for (size_t j = rows.first; j < rows.end; j++)
-            substitute(s, row_at(s, j, k), s->plane);
-    if (s->below.strip_to) {
-        pack(s, s->change, s->below.edge, rows, s->tuple);
-        err = paths_write(s->below.strip_to, s->tuple, bytes);
-    }
-    return err;
+            substitute(s, row_at(s, j, k), s->halo.plane);
+    if (!to->sweep_to)
+        return 0;
+    halo_pack(&s->halo, s->change, to->edge, rows, s->halo.tuple);
+    return paths_write(to->sweep_to, s->halo.tuple, bytes);
 }
 
 static int solve_z(slab *s)
@@ -388,7 +277,7 @@ static int solve_z(slab *s)
 
 static int step(slab *s)
 {
-    int err = faces_exchange(s);
+    int err = halo_exchange(&s->halo, s->u);
 
     if (err)
         return err;
@@ -397,10 +286,10 @@ static int step(slab *s)
     err = solve_z(s);
     if (err)
         return err;
-    for (size_t k = 1; k <= s->planes; k++)
-        for (size_t j = 1; j <= s->side; j++) {
+    for (size_t k = 1; k <= s->halo.layers; k++)
+        for (size_t j = 1; j <= s->halo.side; j++) {
             size_t row = row_at(s, j, k);
-            for (size_t i = row; i < row + s->side; i++)
+            for (size_t i = row; i < row + s->halo.side; i++)
                 s->u[i] += s->change[i];
         }
     return 0;
@@ -412,11 +301,11 @@ static void slab_look(const slab *s, adi_outcome *o, double sums[3])
 {
     const adi_problem *p = &s->problem;
 
-    for (size_t k = 0; k < s->planes; k++)
-        for (size_t j = 0; j < s->side; j++) {
+    for (size_t k = 0; k < s->halo.layers; k++)
+        for (size_t j = 0; j < s->halo.side; j++) {
             const double *row = s->u + row_at(s, j + 1, k + 1);
-            int64_t y = (int64_t)j, z = s->first + (int64_t)k;
-            for (size_t i = 0; i < s->side; i++) {
+            int64_t y = (int64_t)j, z = s->halo.first + (int64_t)k;
+            for (size_t i = 0; i < s->halo.side; i++) {
                 double wave = adi_start(p, (int64_t)i, y, z);
                 o->highest = fmax(o->highest, row[i]);
                 o->lowest = fmin(o->lowest, row[i]);

@@ -27,33 +27,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "apps/common/halo.h"
 #include "pastset/status.h"
 
-/* A side on which another thread goes on; all NULL where there is a wall. */
-typedef struct neighbour {
-    paths_path *face_to, *face_from;
-    paths_path *row_to, *row_from;
-    size_t ghost; /* row of ours that stands for the neighbour's nearest */
-    size_t edge;  /* our row that the neighbour needs */
-} neighbour;
-
-/* Grids have a frame of ghosts around them, which are 0 where there is a
- * wall: cell i of our row j of plane k is at (i + 1, j + 1, k + 1). */
+/* Where there is a wall, the ghosts are 0. */
 typedef struct slab {
     lu_problem problem;
-    size_t side, rows;
-    int64_t first; /* the first of its rows in the whole grid */
-    size_t line, plane;
+    halo halo;
     double *u, *v, *source;
-    double *face; /* on its way to or from a neighbour */
-    neighbour north, south;
     paths_path *largest, *total, *checksum;
 } slab;
 
-/* Row `row` of plane `plane`, ghosts counted: its first cell. */
 static size_t row_at(const slab *s, size_t row, size_t plane)
 {
-    return plane * s->plane + row * s->line + 1;
+    return halo_at(&s->halo, row, plane);
 }
 
 /* --- making it --- */
@@ -63,16 +50,16 @@ static void slab_free(slab *s)
     free(s->u);
     free(s->v);
     free(s->source);
-    free(s->face);
+    halo_fini(&s->halo);
 }
 
 static void slab_fill(slab *s)
 {
-    for (size_t k = 0; k < s->side; k++)
-        for (size_t j = 0; j < s->rows; j++) {
+    for (size_t k = 0; k < s->halo.side; k++)
+        for (size_t j = 0; j < s->halo.layers; j++) {
             size_t row = row_at(s, j + 1, k + 1);
-            int64_t y = s->first + (int64_t)j, z = (int64_t)k;
-            for (size_t i = 0; i < s->side; i++) {
+            int64_t y = s->halo.first + (int64_t)j, z = (int64_t)k;
+            for (size_t i = 0; i < s->halo.side; i++) {
                 s->u[row + i] = lu_start(&s->problem, (int64_t)i, y, z);
                 s->source[row + i] = lu_source(&s->problem, (int64_t)i, y, z);
             }
@@ -81,22 +68,15 @@ static void slab_fill(slab *s)
 
 static int slab_make(slab *s, paths_thread *self)
 {
-    uint64_t first, rows;
-    size_t cells;
+    int err = halo_init(&s->halo, self, s->problem.side, HALO_ROWS);
+    size_t cells = s->halo.cells;
 
-    program_share(s->problem.side, paths_thread_count(self),
-                  paths_thread_number(self), &first, &rows);
-    s->first = (int64_t)first;
-    s->side = s->problem.side;
-    s->rows = rows;
-    s->line = s->side + 2;
-    s->plane = (s->rows + 2) * s->line;
-    cells = (s->side + 2) * s->plane;
+    if (err)
+        return err;
     s->u = calloc(cells, sizeof(*s->u));
     s->v = calloc(cells, sizeof(*s->v));
     s->source = calloc(cells, sizeof(*s->source));
-    s->face = malloc(s->side * s->side * sizeof(*s->face));
-    if (!s->u || !s->v || !s->source || !s->face)
+    if (!s->u || !s->v || !s->source)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the slab");
     slab_fill(s);
     return 0;
@@ -104,33 +84,12 @@ static int slab_make(slab *s, paths_thread *self)
 
 /* --- paths --- */
 
-static int north_open(slab *s, paths_thread *self)
-{
-    neighbour *n = &s->north;
-    int err = paths_open(&n->face_to, self, "to_north");
-
-    n->ghost = 0;
-    n->edge = 1;
-    if (!err)
-        err = paths_open(&n->face_from, self, "from_north");
-    if (!err)
-        err = paths_open(&n->row_to, self, "upper_out");
-    return err ? err : paths_open(&n->row_from, self, "lower_in");
-}
-
-static int south_open(slab *s, paths_thread *self)
-{
-    neighbour *n = &s->south;
-    int err = paths_open(&n->face_to, self, "to_south");
-
-    n->ghost = s->rows + 1;
-    n->edge = s->rows;
-    if (!err)
-        err = paths_open(&n->face_from, self, "from_south");
-    if (!err)
-        err = paths_open(&n->row_to, self, "lower_out");
-    return err ? err : paths_open(&n->row_from, self, "upper_in");
-}
+/* A slab has the one to the north before it, and the one to the south behind
+ * it. */
+static const halo_names north_paths = {"to_north", "from_north", "upper_out",
+                                       "lower_in"};
+static const halo_names south_paths = {"to_south", "from_south", "lower_out",
+                                       "upper_in"};
 
 static int paths_open_all(slab *s, paths_thread *self)
 {
@@ -140,57 +99,7 @@ static int paths_open_all(slab *s, paths_thread *self)
         err = paths_open(&s->total, self, "total");
     if (!err)
         err = paths_open(&s->checksum, self, "checksum");
-    if (!err && paths_thread_number(self) > 0)
-        err = north_open(s, self);
-    if (!err && paths_thread_number(self) + 1 < paths_thread_count(self))
-        err = south_open(s, self);
-    return err;
-}
-
-/* --- faces --- */
-
-static int face_send(slab *s, const neighbour *n)
-{
-    double *to = s->face;
-
-    if (!n->face_to)
-        return 0;
-    for (size_t k = 1; k <= s->side; k++) {
-        const double *row = s->u + row_at(s, n->edge, k);
-        for (size_t i = 0; i < s->side; i++)
-            *to++ = row[i];
-    }
-    return paths_write(n->face_to, s->face, s->side * s->side * sizeof(double));
-}
-
-static int face_receive(slab *s, const neighbour *n)
-{
-    const double *from = s->face;
-    int err;
-
-    if (!n->face_from)
-        return 0;
-    err = paths_observe(n->face_from, s->face,
-                        s->side * s->side * sizeof(double));
-    for (size_t k = 1; !err && k <= s->side; k++) {
-        double *row = s->u + row_at(s, n->ghost, k);
-        for (size_t i = 0; i < s->side; i++)
-            row[i] = *from++;
-    }
-    return err;
-}
-
-static int faces_exchange(slab *s)
-{
-    int err = face_send(s, &s->north);
-
-    if (!err)
-        err = face_send(s, &s->south);
-    if (!err)
-        err = face_receive(s, &s->north);
-    if (!err)
-        err = face_receive(s, &s->south);
-    return err;
+    return err ? err : halo_open(&s->halo, self, &north_paths, &south_paths);
 }
 
 /* --- residual --- */
@@ -199,10 +108,10 @@ static void residual_row(slab *s, size_t row)
 {
     const lu_problem *p = &s->problem;
     const double *here = s->u + row;
-    const double *north = here - s->line, *south = here + s->line;
-    const double *below = here - s->plane, *above = here + s->plane;
+    const double *north = here - s->halo.line, *south = here + s->halo.line;
+    const double *below = here - s->halo.plane, *above = here + s->halo.plane;
 
-    for (size_t i = 0; i < s->side; i++)
+    for (size_t i = 0; i < s->halo.side; i++)
         s->v[row + i] =
             s->source[row + i] -
             (p->centre * here[i] - p->west * *(here + i - 1) -
@@ -213,10 +122,10 @@ static void residual_row(slab *s, size_t row)
 /* Into v, after the faces have been exchanged. */
 static int residual(slab *s)
 {
-    int err = faces_exchange(s);
+    int err = halo_exchange(&s->halo, s->u);
 
-    for (size_t k = 1; !err && k <= s->side; k++)
-        for (size_t j = 1; j <= s->rows; j++)
+    for (size_t k = 1; !err && k <= s->halo.side; k++)
+        for (size_t j = 1; j <= s->halo.layers; j++)
             residual_row(s, row_at(s, j, k));
     return err;
 }
@@ -226,10 +135,10 @@ static int residual_max(slab *s, double *max)
 {
     double mine = 0;
 
-    for (size_t k = 1; k <= s->side; k++)
-        for (size_t j = 1; j <= s->rows; j++) {
+    for (size_t k = 1; k <= s->halo.side; k++)
+        for (size_t j = 1; j <= s->halo.layers; j++) {
             const double *v = s->v + row_at(s, j, k);
-            for (size_t i = 0; i < s->side; i++)
+            for (size_t i = 0; i < s->halo.side; i++)
                 mine = fmax(mine, fabs(v[i]));
         }
     return paths_exchange(s->largest, &mine, sizeof(mine), max, sizeof(*max));
@@ -239,10 +148,10 @@ static int residual_sum(slab *s, double *sum)
 {
     double mine = 0;
 
-    for (size_t k = 1; k <= s->side; k++)
-        for (size_t j = 1; j <= s->rows; j++) {
+    for (size_t k = 1; k <= s->halo.side; k++)
+        for (size_t j = 1; j <= s->halo.layers; j++) {
             const double *v = s->v + row_at(s, j, k);
-            for (size_t i = 0; i < s->side; i++)
+            for (size_t i = 0; i < s->halo.side; i++)
                 mine += v[i] * v[i];
         }
     return paths_exchange(s->total, &mine, sizeof(mine), sum, sizeof(*sum));
@@ -250,29 +159,29 @@ static int residual_sum(slab *s, double *sum)
 
 /* --- sweeps --- */
 
-static int row_send(slab *s, const neighbour *n, size_t plane)
+static int row_send(slab *s, const halo_side *n, size_t plane)
 {
-    if (!n->row_to)
+    if (!n->sweep_to)
         return 0;
-    return paths_write(n->row_to, s->v + row_at(s, n->edge, plane),
-                       s->side * sizeof(double));
+    return paths_write(n->sweep_to, s->v + row_at(s, n->edge, plane),
+                       s->halo.side * sizeof(double));
 }
 
-static int row_receive(slab *s, const neighbour *n, size_t plane)
+static int row_receive(slab *s, const halo_side *n, size_t plane)
 {
-    if (!n->row_from)
+    if (!n->sweep_from)
         return 0;
-    return paths_observe(n->row_from, s->v + row_at(s, n->ghost, plane),
-                         s->side * sizeof(double));
+    return paths_observe(n->sweep_from, s->v + row_at(s, n->ghost, plane),
+                         s->halo.side * sizeof(double));
 }
 
 static void lower_row(slab *s, double *v)
 {
     const lu_problem *p = &s->problem;
-    const double *north = v - s->line, *below = v - s->plane;
+    const double *north = v - s->halo.line, *below = v - s->halo.plane;
     double west = 0; /* the wall, and then the cell just done */
 
-    for (size_t i = 0; i < s->side; i++) {
+    for (size_t i = 0; i < s->halo.side; i++) {
         west = v[i] * p->gain +
                p->pull *
                    (p->north * north[i] + p->below * below[i] + p->west * west);
@@ -284,12 +193,12 @@ static int lower_sweep(slab *s)
 {
     int err = 0;
 
-    for (size_t k = 1; !err && k <= s->side; k++) {
-        err = row_receive(s, &s->north, k);
-        for (size_t j = 1; !err && j <= s->rows; j++)
+    for (size_t k = 1; !err && k <= s->halo.side; k++) {
+        err = row_receive(s, &s->halo.before, k);
+        for (size_t j = 1; !err && j <= s->halo.layers; j++)
             lower_row(s, s->v + row_at(s, j, k));
         if (!err)
-            err = row_send(s, &s->south, k);
+            err = row_send(s, &s->halo.after, k);
     }
     return err;
 }
@@ -297,10 +206,10 @@ static int lower_sweep(slab *s)
 static void upper_row(slab *s, double *v, double *u)
 {
     const lu_problem *p = &s->problem;
-    const double *south = v + s->line, *above = v + s->plane;
+    const double *south = v + s->halo.line, *above = v + s->halo.plane;
     double east = 0;
 
-    for (size_t i = s->side; i-- > 0;) {
+    for (size_t i = s->halo.side; i-- > 0;) {
         east = v[i] + p->pull * (p->south * south[i] + p->above * above[i] +
                                  p->east * east);
         v[i] = east;
@@ -312,12 +221,12 @@ static int upper_sweep(slab *s)
 {
     int err = 0;
 
-    for (size_t k = s->side; !err && k > 0; k--) {
-        err = row_receive(s, &s->south, k);
-        for (size_t j = s->rows; !err && j > 0; j--)
+    for (size_t k = s->halo.side; !err && k > 0; k--) {
+        err = row_receive(s, &s->halo.after, k);
+        for (size_t j = s->halo.layers; !err && j > 0; j--)
             upper_row(s, s->v + row_at(s, j, k), s->u + row_at(s, j, k));
         if (!err)
-            err = row_send(s, &s->north, k);
+            err = row_send(s, &s->halo.before, k);
     }
     return err;
 }
@@ -363,11 +272,11 @@ static void grid_look(const slab *s, double *error_max, uint64_t *checksum)
 {
     const lu_problem *p = &s->problem;
 
-    for (size_t k = 0; k < s->side; k++)
-        for (size_t j = 0; j < s->rows; j++) {
+    for (size_t k = 0; k < s->halo.side; k++)
+        for (size_t j = 0; j < s->halo.layers; j++) {
             const double *u = s->u + row_at(s, j + 1, k + 1);
-            int64_t y = s->first + (int64_t)j, z = (int64_t)k;
-            for (size_t i = 0; i < s->side; i++) {
+            int64_t y = s->halo.first + (int64_t)j, z = (int64_t)k;
+            for (size_t i = 0; i < s->halo.side; i++) {
                 double distance = u[i] - lu_known(p, (int64_t)i, y, z);
                 *error_max = fmax(*error_max, fabs(distance));
                 *checksum += lu_cell_hash(p, (int64_t)i, y, z, u[i]);

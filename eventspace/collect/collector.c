@@ -15,11 +15,9 @@
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/ticks.h"
-#include "eventspace/register.h"
 #include "eventspace/collect/trace.h"
 #include "pastset/schedule.h"
 
-#define DEFAULT_CAPACITY 262144u
 /* After a tuple was refused, for want of disk or at a limit, so many more are
  * without being tried: a try is a system call, or at least a text. */
 #define PASS_OVER 255u
@@ -29,178 +27,6 @@ typedef struct collector {
     trace_element *trace;
     uint32_t id;
 } collector;
-
-/* All trace elements of this process, and the lock of the list. */
-static trace_element *traces;
-static pthread_mutex_t traces_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* --- trace elements --- */
-
-/* An attribute of the collector, else the graph's with "trace_" in front. */
-static const char *setting(paths_stage *stage, const char *key)
-{
-    const char *value = paths_node_get(paths_stage_node(stage), key);
-    char name[64] = "trace_";
-
-    if (value)
-        return value;
-    strncat(name, key, sizeof(name) - sizeof("trace_"));
-    return paths_attributes_get(&paths_stage_map(stage)->attributes, name);
-}
-
-static int settings_read(paths_stage *stage, trace_element *trace)
-{
-    const char *capacity = setting(stage, "capacity");
-    const char *policy = setting(stage, "policy");
-    const char *prefault = setting(stage, "prefault");
-
-    trace->capacity = DEFAULT_CAPACITY;
-    if (capacity) {
-        /* Through a node, so that units and diagnostics are the map's. */
-        paths_map_node node = *paths_stage_node(stage);
-        char key[] = "capacity";
-        paths_attribute item = {.key = key};
-        int err;
-
-        item.value = strdup(capacity);
-        if (!item.value)
-            return pastset_fail(PASTSET_ENOMEM, "no memory");
-        node.attributes.items = &item;
-        node.attributes.count = 1;
-        err = paths_node_number(paths_stage_map(stage), &node, "capacity", 0,
-                                &trace->capacity);
-        free(item.value);
-        if (err)
-            return err;
-    }
-    trace->policy = PASTSET_DISCARD;
-    if (policy && strcmp(policy, "grow") == 0)
-        trace->policy = PASTSET_GROW;
-    if (eventspace__is_archived() || (policy && strcmp(policy, "block") == 0))
-        trace->policy = PASTSET_BLOCK;
-    trace->prefault = prefault && strcmp(prefault, "true") == 0;
-    return 0;
-}
-
-static trace_element *trace_find(const paths_host *host, const char *name)
-{
-    trace_element *trace = traces;
-
-    while (trace && (trace->host != host || strcmp(trace->name, name) != 0))
-        trace = trace->next;
-    return trace;
-}
-
-static int trace_make(trace_element **out, paths_stage *stage, const char *name)
-{
-    paths_host *host = paths_stage_host(stage);
-    trace_element *trace =
-        calloc(1, sizeof(*trace) +
-                      paths_host_executors(host) * sizeof(trace->streams[0]));
-    int err;
-
-    *out = NULL;
-    if (trace)
-        trace->name = strdup(name);
-    if (!trace || !trace->name) {
-        free(trace);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a trace element");
-    }
-    trace->host = host;
-    err = settings_read(stage, trace);
-    if (err) {
-        free(trace->name);
-        free(trace);
-        return err;
-    }
-    trace->next = traces;
-    traces = trace;
-    *out = trace;
-    return 0;
-}
-
-static int trace_ref(trace_element **out, paths_stage *stage, const char *name)
-{
-    int err = 0;
-
-    pthread_mutex_lock(&traces_lock);
-    *out = trace_find(paths_stage_host(stage), name);
-    if (!*out)
-        err = trace_make(out, stage, name);
-    if (!err)
-        (*out)->references++;
-    pthread_mutex_unlock(&traces_lock);
-    return err;
-}
-
-static void trace_unref(trace_element *trace)
-{
-    trace_element **at = &traces;
-
-    pthread_mutex_lock(&traces_lock);
-    if (--trace->references == 0) {
-        while (*at != trace)
-            at = &(*at)->next;
-        *at = trace->next;
-        free(trace->name);
-        free(trace);
-    }
-    pthread_mutex_unlock(&traces_lock);
-}
-
-void eventspace__traces_each(paths_host *host,
-                             void (*each)(trace_element *trace, void *context),
-                             void *context)
-{
-    pthread_mutex_lock(&traces_lock);
-    for (trace_element *trace = traces; trace; trace = trace->next) {
-        if (trace->host == host)
-            each(trace, context);
-    }
-    pthread_mutex_unlock(&traces_lock);
-}
-
-void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
-                             const trace_element *trace, uint32_t number)
-{
-    if (number == 1)
-        snprintf(out, PASTSET_NAME_BYTES, "%s", trace->name);
-    else
-        snprintf(out, PASTSET_NAME_BYTES, "%s~%u", trace->name, number);
-}
-
-/* The first tuple of this executor, or the first for which there is room. */
-static int stream_make(trace_element *trace, trace_stream *stream)
-{
-    char name[PASTSET_NAME_BYTES];
-    pastset_type type;
-    pastset_element_options options = {.name = name,
-                                       .type = &type,
-                                       .policy = trace->policy,
-                                       .capacity = trace->capacity,
-                                       .single_writer = true,
-                                       .prefault = trace->prefault,
-                                       .on_demand = true};
-    pastset_element *element = NULL;
-    int err = pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
-
-    if (!stream->number)
-        stream->number = atomic_fetch_add(&trace->streams_made, 1) + 1;
-    eventspace__stream_name(name, trace, stream->number);
-    if (!err)
-        err = pastset_element_create(&element, paths_host_space(trace->host),
-                                     &options);
-    if (err)
-        return err;
-    stream->element = element;
-    stream->appender = pastset_element_appender(element);
-    if (stream->lost) {
-        pastset_element_refuse(element, (int64_t)stream->lost, PASTSET_ENOSPC);
-        atomic_fetch_sub(&trace->lost, stream->lost);
-        stream->lost = 0;
-    }
-    return 0;
-}
 
 /* --- the wrapper --- */
 
@@ -233,7 +59,7 @@ static void refuse(trace_element *trace, trace_stream *stream)
 static int attempt(trace_element *trace, trace_stream *stream,
                    const eventspace_trace *event)
 {
-    int err = stream->element ? 0 : stream_make(trace, stream);
+    int err = stream->element ? 0 : eventspace__stream_make(trace, stream);
 
     if (err) {
         stream->why = err;
@@ -337,7 +163,7 @@ static int collector_init(paths_stage *stage)
     if (err)
         return err;
     c->id = (uint32_t)id;
-    return trace_ref(&c->trace, stage, trace ? trace : node->name);
+    return eventspace__trace_ref(&c->trace, stage, trace ? trace : node->name);
 }
 
 static void collector_fini(paths_stage *stage)
@@ -345,7 +171,7 @@ static void collector_fini(paths_stage *stage)
     collector *c = paths_stage_state(stage);
 
     if (c->trace)
-        trace_unref(c->trace);
+        eventspace__trace_unref(c->trace);
 }
 
 /* --- checking --- */
@@ -353,8 +179,9 @@ static void collector_fini(paths_stage *stage)
 static void check_policy(const paths_map_node *node, const char *key,
                          const char *policy, paths_diagnostics *diagnostics)
 {
-    if (policy && strcmp(policy, "grow") != 0 &&
-        strcmp(policy, "discard") != 0 && strcmp(policy, "block") != 0)
+    pastset_policy found;
+
+    if (policy && pastset_policy_parse(&found, policy) != 0)
         paths_diagnose(diagnostics, node->line, node->name,
                        "%s=\"%s\" of its trace element: choose grow, discard "
                        "or block",
@@ -414,9 +241,3 @@ const paths_wrapper_type eventspace__collector_type = {
     .down = collector_down,
     .up = collector_up,
 };
-
-int eventspace_register(void)
-{
-    eventspace_ticks_init();
-    return paths_wrapper_register(&eventspace__collector_type);
-}

@@ -39,6 +39,22 @@ typedef struct trace_element {
     trace_stream streams[]; /* by executor; written by that executor */
 } trace_element;
 
+/* --- trace_elements.c --- */
+
+/* An archiver beside this process saves all trace tuples, as the launcher says:
+ * trace elements are of policy block, and it is what they wait for. */
+bool eventspace__is_archived(void);
+/* And they wait for room on a full disk, too. */
+bool eventspace__is_patient(void);
+
+/* Finds or makes the trace element of that name on the stage's host. Errors:
+ * PASTSET_ENOMEM, PASTSET_EMAP (no capacity). */
+int eventspace__trace_ref(trace_element **out, paths_stage *stage,
+                          const char *name);
+void eventspace__trace_unref(trace_element *trace);
+/* The first tuple of this executor, or the first for which there is room. */
+int eventspace__stream_make(trace_element *trace, trace_stream *stream);
+
 /* The name of the stream that was made as number `number`, from 1: that of the
  * trace element, then NAME~2, NAME~3 ... */
 void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
@@ -49,14 +65,10 @@ void eventspace__traces_each(paths_host *host,
                              void (*each)(trace_element *trace, void *context),
                              void *context);
 
+/* --- drain.c --- */
+
 /* A stream of policy block is full: wakes the drain. Any thread. */
 void eventspace__drain_wake(void);
-
-/* An archiver beside this process saves all trace tuples, as the launcher says:
- * trace elements are of policy block, and it is what they wait for. */
-bool eventspace__is_archived(void);
-/* And they wait for room on a full disk, too. */
-bool eventspace__is_patient(void);
 
 /* Starts and stops the thread that makes room in trace elements of policy
  * block, so that they can be small and nothing is lost: it moves tuples into

@@ -17,6 +17,7 @@
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/trace.h"
+#include "pastset/array.h"
 #include "pastset/schedule.h"
 #include "pastset/waiter.h"
 
@@ -41,7 +42,7 @@ static struct {
     paths_host *host;
     pastset_space *space;
     stream_drain *streams;
-    size_t count, capacity;
+    size_t count;
 } drain;
 
 void eventspace__drain_wake(void)
@@ -77,17 +78,13 @@ static int stream_add(pastset_element *from, stream_drain **out)
         .single_writer = true,
     };
     stream_drain stream = {.from = from};
+    stream_drain *streams =
+        pastset_array_grow(drain.streams, drain.count, sizeof(*streams));
     int err;
 
-    if (drain.count == drain.capacity) {
-        size_t capacity = drain.capacity ? 2 * drain.capacity : 16;
-        stream_drain *streams =
-            realloc(drain.streams, capacity * sizeof(*streams));
-        if (!streams)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
-        drain.streams = streams;
-        drain.capacity = capacity;
-    }
+    if (!streams)
+        return pastset_no_memory("for a stream");
+    drain.streams = streams;
     err = pastset_element_create(&stream.to, drain.space, &options);
     if (err)
         return err;
@@ -186,20 +183,6 @@ static void is_blocking(trace_element *trace, void *context)
 {
     bool *some = context;
     *some |= trace->policy == PASTSET_BLOCK;
-}
-
-bool eventspace__is_archived(void)
-{
-    const char *text = getenv("EVENTSPACE_ARCHIVED");
-
-    return text && (strcmp(text, "1") == 0 || strcmp(text, "wait") == 0);
-}
-
-bool eventspace__is_patient(void)
-{
-    const char *text = getenv("EVENTSPACE_ARCHIVED");
-
-    return text && strcmp(text, "wait") == 0;
 }
 
 int eventspace__drain_start(paths_host *host, const char *file)

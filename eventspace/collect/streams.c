@@ -344,8 +344,7 @@ int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
 
     w.events = malloc(WALK_TUPLES * sizeof(*w.events));
     if (!w.events)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %d events",
-                            WALK_TUPLES);
+        return pastset_no_memory("for %d events", WALK_TUPLES);
     err = eventspace_run_streams_each(run, host, stream_walk, &w);
     free(w.events);
     return err;

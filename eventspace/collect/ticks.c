@@ -216,6 +216,12 @@ double eventspace_ticks_hz(void)
     return hz;
 }
 
+bool eventspace__ticks_rejected(void)
+{
+    return strcmp(eventspace_ticks_source(), "tsc") == 0 &&
+           !eventspace__ticks_believed_now();
+}
+
 /* --- another counter than the real one --- */
 
 static uint64_t ticks_raw(void)
@@ -281,6 +287,6 @@ void eventspace_ticks_name(char *out, size_t capacity)
     used = snprintf(out, capacity, "%s %s", boot, source);
     if (simulated_offset_ns || simulated_rate_ppb)
         snprintf(out + used, capacity - (size_t)used,
-                 EVENTSPACE_COUNTER_OFFSET "%" PRId64 " rate_ppb=%" PRId64,
+                 " offset_ns=%" PRId64 " rate_ppb=%" PRId64,
                  simulated_offset_ns, simulated_rate_ppb);
 }

@@ -45,8 +45,6 @@ int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb);
  * what is simulated. "" when the machine has none. `capacity` is 128 at least.
  */
 void eventspace_ticks_name(char *out, size_t capacity);
-/* What stands in it before a simulated counter's offset in nanoseconds. */
-#define EVENTSPACE_COUNTER_OFFSET " offset_ns="
 
 /* Set by init: whether the counter of the processor is read, as it is. */
 extern bool eventspace_ticks_counter;

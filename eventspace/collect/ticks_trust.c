@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "eventspace/collect/ticks.h"
 #include "eventspace/collect/ticks_internal.h"
 
 #define CLOCKS "/sys/devices/system/clocksource/clocksource0/"
@@ -67,10 +66,4 @@ bool eventspace__ticks_believed_now(void)
         file_text(CLOCKS "current_clocksource", current, sizeof(current)),
         file_text(CLOCKS "available_clocksource", available,
                   sizeof(available)));
-}
-
-bool eventspace__ticks_rejected(void)
-{
-    return strcmp(eventspace_ticks_source(), "tsc") == 0 &&
-           !eventspace__ticks_believed_now();
 }

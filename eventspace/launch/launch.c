@@ -59,8 +59,7 @@ static int hosts_choose(launch *l)
 
     l->hosts = calloc(map->host_count, sizeof(l->hosts[0]));
     if (!l->hosts)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u hosts",
-                            map->host_count);
+        return pastset_no_memory("for %u hosts", map->host_count);
     for (uint32_t i = 0; i < map->host_count && !err; i++) {
         const char *host = map->hosts[i].name;
         if (only && strcmp(host, only) != 0)

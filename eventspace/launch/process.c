@@ -667,8 +667,7 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
 
     all.items = calloc(plan->host_count, sizeof(all.items[0]));
     if (!all.items)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu processes",
-                            plan->host_count);
+        return pastset_no_memory("for %zu processes", plan->host_count);
     err = loop_make(&all);
     if (!err) {
         /* Whoever reads our output may go away; the run goes on. */

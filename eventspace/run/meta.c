@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "eventspace/collect/ticks.h"
 #include "pastset/status.h"
 
 #define PATH_BYTES 4096
@@ -36,6 +35,7 @@ typedef enum field_kind {
     FIELD_TEXT,
     FIELD_U32,
     FIELD_U64,
+    FIELD_I64,   /* left out when it is 0 */
     FIELD_HZ,    /* f64, from 1 to 1e12 */
     FIELD_STATE, /* a text, one of state_names */
 } field_kind;
@@ -68,6 +68,9 @@ static const field fields[] = {
     MEMBER(FIELD_TEXT, text),
     {"counter", FIELD_TEXT, offsetof(eventspace_meta, counter),
      sizeof(((eventspace_meta *)0)->counter), true},
+    {"counter_offset_ns", FIELD_I64,
+     offsetof(eventspace_meta, counter_offset_ns),
+     sizeof(((eventspace_meta *)0)->counter_offset_ns), true},
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -94,6 +97,19 @@ static int pack_text(msgpack_packer *packer, const char *text, size_t capacity)
     return msgpack_pack_str_with_body(packer, text, length);
 }
 
+static int64_t i64_of(const field *f, const eventspace_meta *meta)
+{
+    int64_t value;
+
+    memcpy(&value, (const char *)meta + f->offset, sizeof(value));
+    return value;
+}
+
+static bool is_left_out(const field *f, const eventspace_meta *meta)
+{
+    return f->kind == FIELD_I64 && i64_of(f, meta) == 0;
+}
+
 static int pack_field(msgpack_packer *packer, const field *f,
                       const eventspace_meta *meta)
 {
@@ -113,6 +129,8 @@ static int pack_field(msgpack_packer *packer, const field *f,
     case FIELD_U64:
         memcpy(&u64, member, sizeof(u64));
         return msgpack_pack_uint64(packer, u64);
+    case FIELD_I64:
+        return msgpack_pack_int64(packer, i64_of(f, meta));
     case FIELD_HZ:
         return msgpack_pack_double(packer, meta->tick_hz);
     case FIELD_STATE:
@@ -125,21 +143,25 @@ static int pack_field(msgpack_packer *packer, const field *f,
 static int pack(msgpack_sbuffer *buffer, const eventspace_meta *meta)
 {
     msgpack_packer packer;
+    size_t count = 0;
     int failed;
 
+    for (size_t i = 0; i < FIELDS; i++)
+        count += !is_left_out(&fields[i], meta);
     msgpack_packer_init(&packer, buffer, msgpack_sbuffer_write);
-    failed = msgpack_pack_map(&packer, FIELDS);
+    failed = msgpack_pack_map(&packer, count);
     for (size_t i = 0; i < FIELDS && !failed; i++) {
         const char *key = fields[i].key;
+        if (is_left_out(&fields[i], meta))
+            continue;
         failed = pack_text(&packer, key, strlen(key) + 1);
         if (!failed)
             failed = pack_field(&packer, &fields[i], meta);
     }
-    return failed ? pastset_fail(PASTSET_ENOMEM,
-                                 "host %s: no memory to pack "
-                                 "its meta file",
-                                 meta->host)
-                  : 0;
+    return failed
+               ? pastset_fail_while(pastset_no_memory("to pack its meta file"),
+                                    "host %s", meta->host)
+               : 0;
 }
 
 static int fail_errno(const char *file, int error)
@@ -329,6 +351,18 @@ static int take_number(uint64_t *out, uint64_t max, const field *f,
     return 0;
 }
 
+static int take_integer(int64_t *out, const field *f,
+                        const msgpack_object *value, const char *file)
+{
+    if (value->type != MSGPACK_OBJECT_NEGATIVE_INTEGER &&
+        (value->type != MSGPACK_OBJECT_POSITIVE_INTEGER ||
+         value->via.u64 > INT64_MAX))
+        return pastset_fail(PASTSET_EFORMAT, "%s: \"%s\" is not a whole number",
+                            file, f->key);
+    *out = value->via.i64;
+    return 0;
+}
+
 static int take_state(eventspace_state *out, const msgpack_object *value,
                       const char *file)
 {
@@ -372,6 +406,8 @@ static int take_field(eventspace_meta *meta, const field *f,
         err = take_number(&number, UINT64_MAX, f, value, file);
         memcpy(member, &number, sizeof(number));
         return err;
+    case FIELD_I64:
+        return take_integer((int64_t *)(void *)member, f, value, file);
     case FIELD_HZ:
         if (value->type != MSGPACK_OBJECT_FLOAT64 ||
             !(value->via.f64 >= 1 && value->via.f64 <= MAX_HZ))
@@ -480,26 +516,16 @@ bool eventspace_meta_same_counter(const eventspace_meta *a,
            fabs(wall_ns - ticks * 1e9 / a->tick_hz) < SAME_COUNTER_NS;
 }
 
-int64_t eventspace_meta_wall_error_ns(const eventspace_meta *meta)
-{
-    const char *offset = strstr(meta->counter, EVENTSPACE_COUNTER_OFFSET);
-    int64_t ns = 0;
-
-    if (!offset || sscanf(offset + strlen(EVENTSPACE_COUNTER_OFFSET),
-                          "%" SCNd64, &ns) != 1)
-        return 0;
-    return ns;
-}
-
 uint64_t eventspace_meta_now(const eventspace_meta *meta)
 {
     struct timespec now;
     double passed_ns;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    passed_ns = (double)((int64_t)now.tv_sec * 1000000000 + now.tv_nsec +
-                         eventspace_meta_wall_error_ns(meta) -
-                         (int64_t)meta->start_wall_ns);
+    passed_ns = (double)(int64_t)((uint64_t)now.tv_sec * 1000000000u +
+                                  (uint64_t)now.tv_nsec +
+                                  (uint64_t)meta->counter_offset_ns -
+                                  meta->start_wall_ns);
     if (!(passed_ns > 0))
         return meta->start_tick;
     return meta->start_tick + (uint64_t)(passed_ns * meta->tick_hz / 1e9);

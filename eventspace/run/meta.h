@@ -17,6 +17,9 @@
  *   text         str  why it failed, or the signal that killed it
  *   counter      str  names the counter: hosts in whose files it is the same
  *                     read one and the same. "" or left out: not known
+ *   counter_offset_ns i by how much its counter and its wall clock are made to
+ *                     be ahead, as a test has it (the `counter_offset` of the
+ *                     map). Left out: 0
  *
  * It is written whole to a temporary file and renamed; on a full disk, over
  * what is there. */
@@ -51,13 +54,14 @@ typedef struct eventspace_meta {
     eventspace_state state;
     char text[1024];
     char counter[128];
+    int64_t counter_offset_ns;
 } eventspace_meta;
 
 /* Errors: PASTSET_EIO with the file's name; PASTSET_ENOMEM. */
 int eventspace_meta_save(const eventspace_meta *meta, const char *file);
 /* Errors: PASTSET_ENOENT, PASTSET_EIO, PASTSET_EFORMAT (with what is wrong in
- * the file). Every key but `counter` must be there, each at most once, with a
- * value of its type; keys that are not known are skipped. */
+ * the file). Every key that cannot be left out must be there, each at most
+ * once, with a value of its type; keys that are not known are skipped. */
 int eventspace_meta_load(eventspace_meta *out, const char *file);
 /* From memory; `file` only names it in texts. After an error `out` holds what
  * was read so far. Errors: PASTSET_EFORMAT. */
@@ -73,9 +77,5 @@ bool eventspace_meta_same_counter(const eventspace_meta *a,
 
 /* The ticks of a host of this machine now, as far as its wall clock tells. */
 uint64_t eventspace_meta_now(const eventspace_meta *meta);
-
-/* How far a host's wall clock is known to be ahead, as a test has it (the
- * `counter_offset` of the map); 0 for all others. */
-int64_t eventspace_meta_wall_error_ns(const eventspace_meta *meta);
 
 #endif

@@ -93,7 +93,7 @@ bool eventspace__process_there(const eventspace_meta *meta)
     if (state == 'Z' || state == 'X')
         return false;
     return start_wall_ns - RECYCLED_NS <=
-           (int64_t)meta->start_wall_ns - eventspace_meta_wall_error_ns(meta);
+           (int64_t)(meta->start_wall_ns - (uint64_t)meta->counter_offset_ns);
 }
 
 /* --- opening --- */
@@ -261,10 +261,9 @@ static int tables_make(eventspace_run *run)
     run->traces = calloc(collectors + 1u, sizeof(run->traces[0]));
     run->collectors = calloc(map->node_count + 1u, sizeof(run->collectors[0]));
     if (!run->traces || !run->collectors)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "%s: no memory for the tables of "
-                            "%u collectors",
-                            run->directory, collectors);
+        return pastset_fail_while(
+            pastset_no_memory("for the tables of %u collectors", collectors),
+            "%s", run->directory);
     for (uint32_t i = 0; i < map->node_count; i++)
         run->collectors[i] = PATHS_NONE;
     for (uint32_t i = 0; i < map->node_count; i++) {
@@ -298,8 +297,9 @@ static int hosts_make(eventspace_run *run)
 {
     run->hosts = calloc(run->map->host_count + 1u, sizeof(run->hosts[0]));
     if (!run->hosts)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u hosts",
-                            run->directory, run->map->host_count);
+        return pastset_fail_while(
+            pastset_no_memory("for %u hosts", run->map->host_count), "%s",
+            run->directory);
     for (uint32_t i = 0; i < run->map->host_count; i++)
         run->hosts[i].shown.name = run->map->hosts[i].name;
     return eventspace_run_refresh(run);
@@ -337,7 +337,8 @@ int eventspace_run_open(eventspace_run **out, const char *directory)
         run->directory = strdup(directory);
     if (!run || !run->directory) {
         free(run);
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
+        return pastset_fail_while(pastset_no_memory("to open it"), "%s",
+                                  directory);
     }
     err = map_open(run);
     if (!err)

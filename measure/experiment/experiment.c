@@ -26,7 +26,7 @@ static int summarise(measure_case *c)
         return 0;
     sorted = malloc(c->runs * sizeof(*sorted));
     if (!sorted)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the medians");
+        return pastset_no_memory("for the medians");
     memcpy(sorted, c->times_s, c->runs * sizeof(*sorted));
     qsort(sorted, c->runs, sizeof(*sorted), by_time);
     c->min_s = sorted[0];
@@ -56,7 +56,7 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
         err = measure__experiment_map_write(s, "run", conditions, false, map);
     argv = measure__experiment_arguments(s, map, run);
     if (!err && !argv)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
+        err = pastset_no_memory("for the experiment");
     if (!err)
         err = measure__experiment_apply(&applied, s, conditions);
     if (!err)
@@ -100,7 +100,7 @@ static int run_rounds(experiment_setup *s)
     size_t *order = calloc(e->case_count, sizeof(*order));
     int err = 0;
     if (!order)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
+        return pastset_no_memory("for the experiment");
     for (size_t i = 0; i < e->case_count; i++)
         order[i] = i;
     for (uint32_t round = 0; round < runs && !err; round++) {
@@ -145,7 +145,7 @@ int measure_experiment_run(measure_experiment **out,
     if (!s || !e) {
         free(s);
         free(e);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
+        return pastset_no_memory("for the experiment");
     }
     s->options = options;
     s->result = e;

@@ -83,7 +83,7 @@ int measure__experiment_apply(experiment_applied *out, experiment_setup *s,
     out->background_load =
         calloc(s->node_count + 1, sizeof(*out->background_load));
     if (!out->background_load)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for competitors");
+        return pastset_no_memory("for competitors");
     err = set_links(s, conditions, false);
     for (uint32_t i = 0; i < s->node_count && !err; i++) {
         double load = load_of(conditions, i);

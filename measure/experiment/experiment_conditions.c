@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #define BLANKS " \t\n"
@@ -42,7 +43,7 @@ static int parse_one(experiment_condition *c, const char *word,
     int err;
     c->text = strdup(word);
     if (!c->text)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %s", word);
+        return pastset_no_memory("for %s", word);
     err = predict_condition_parse(&c->is, word, ALL, names, count);
     return err ? err : check(c);
 }
@@ -52,14 +53,14 @@ int measure__experiment_conditions_parse(experiment_conditions *out,
                                          const char *const *names, size_t count)
 {
     char *copy = strdup(text), *state;
-    int err = copy ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory for %s", text);
+    int err = copy ? 0 : pastset_no_memory("for %s", text);
     *out = (experiment_conditions){0};
     for (char *word = err ? NULL : strtok_r(copy, BLANKS, &state); word && !err;
          word = strtok_r(NULL, BLANKS, &state)) {
         experiment_condition *more =
-            realloc(out->items, (out->count + 1) * sizeof(*more));
+            pastset_array_grow(out->items, out->count, sizeof(*more));
         if (!more) {
-            err = pastset_fail(PASTSET_ENOMEM, "no memory for %s", text);
+            err = pastset_no_memory("for %s", text);
             break;
         }
         out->items = more;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "measure/load/load_internal.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #define ADDRESS_BYTES 128
@@ -207,9 +208,9 @@ static int add_wire(experiment_setup *s, double limit)
     measure_wire *more;
     if (measure__experiment_wire(s, limit))
         return 0;
-    more = realloc(e->wires, (e->wire_count + 1) * sizeof(*more));
+    more = pastset_array_grow(e->wires, e->wire_count, sizeof(*more));
     if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for links");
+        return pastset_no_memory("for links");
     e->wires = more;
     e->wires[e->wire_count++] = (measure_wire){.limit = limit};
     return 0;

@@ -55,7 +55,7 @@ static int add_delay(paths_map *out, const paths_map_node *proxy, double rate,
     snprintf(text, sizeof(text), "%.0fbit", rate * 8);
     *delay = paths_map_add_node(out, proxy->host, "delay", name);
     if (*delay == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the map");
+        return pastset_no_memory("for the map");
     return paths_attributes_set(&out->nodes[*delay].attributes, "bandwidth",
                                 text);
 }
@@ -69,7 +69,7 @@ static int copy_nodes(paths_map *out, const paths_map *map)
         uint32_t at =
             paths_map_add_node(out, node->host, node->type, node->name);
         if (at != i)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for the map");
+            return pastset_no_memory("for the map");
         err = paths_attributes_copy(&out->nodes[at].attributes,
                                     &node->attributes);
     }
@@ -81,7 +81,7 @@ static int add_edge(paths_map *out, uint32_t from, uint32_t to,
 {
     uint32_t at = paths_map_add_edge(out, from, to);
     if (at == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the map");
+        return pastset_no_memory("for the map");
     return attributes
                ? paths_attributes_copy(&out->edges[at].attributes, attributes)
                : 0;

@@ -80,7 +80,7 @@ static int profile_now(experiment_setup *s)
         err = measure__experiment_map_write(s, "profiled", NULL, true, map);
     argv = measure__experiment_arguments(s, map, run);
     if (!err && !argv)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
+        err = pastset_no_memory("for the experiment");
     if (!err)
         err = measure(s, argv, s->options->map ? run : NULL, output, said);
     free(argv);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "eventspace/register.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "paths/map/map.h"
 
@@ -18,7 +19,7 @@
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the experiment");
+    return pastset_no_memory("for the experiment");
 }
 
 /* --- files --- */
@@ -108,7 +109,7 @@ int measure__experiment_setup_add_node(experiment_setup *s, const char *name,
                                        const char *processors)
 {
     experiment_node *more =
-        realloc(s->nodes, (s->node_count + 1) * sizeof(*more));
+        pastset_array_grow(s->nodes, s->node_count, sizeof(*more));
     if (!more)
         return no_memory();
     s->nodes = more;

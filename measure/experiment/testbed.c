@@ -176,7 +176,7 @@ int measure_testbed_make(measure_testbed **out, const char *name,
                             NAME_BYTES, HOSTS_MAX);
     t = calloc(1, sizeof(*t));
     if (!t)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a testbed");
+        return pastset_no_memory("for a testbed");
     snprintf(t->name, sizeof(t->name), "%s", name);
     t->hosts = hosts;
     for (const char *c = name; *c; c++)

@@ -101,7 +101,7 @@ int measure_link_serve(const char *address, uint32_t clients, int processor,
     cpu_set_t before;
     int listener, err;
     if (!data)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for messages");
+        return pastset_no_memory("for messages");
     err = paths_address_listen(&listener, address, actual);
     if (!err) {
         err = measure__bind(0, processor, &before);

@@ -258,7 +258,7 @@ int measure_link_run(measure_link *out, const char *address,
         r->peer.data = calloc(1, MEASURE__LINK_LARGEST);
     if (!r || !r->peer.data) {
         free(r);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for messages");
+        return pastset_no_memory("for messages");
     }
     r->peer.fd = -1;
     r->peer.name = address;

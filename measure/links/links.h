@@ -68,11 +68,4 @@ int measure_link_here(measure_link *out, const measure_link_options *options);
  * PASTSET_EINVAL (fewer than two sizes, or times that make no link). */
 int measure_link_fit(measure_link *link);
 
-/* As a cluster file has them (predict/cluster/cluster.h): "151.2us",
- * "94.12mbit". Each fits into 32 bytes; gives `buffer`. */
-const char *measure_link_latency_text(double latency_s, char *buffer,
-                                      size_t bytes);
-const char *measure_link_bandwidth_text(double bandwidth, char *buffer,
-                                        size_t bytes);
-
 #endif

@@ -128,7 +128,7 @@ int measure_background_load_start_share(measure_background_load **out,
                             MAX);
     c = calloc(1, sizeof(*c) + ((size_t)whole + 1) * sizeof(*c->pids));
     if (!c)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for competitors");
+        return pastset_no_memory("for competitors");
     while (!err && c->count < (uint32_t)whole)
         err = start_one(c, processor, 1);
     /* Less than a thousandth of a period is nothing. */

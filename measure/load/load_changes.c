@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "paths/generate/generate.h"
 
@@ -15,17 +16,16 @@
 /* Values move when the list grows, so the changes get them at the end only. */
 static int grow(measure_changes *list)
 {
-    size_t capacity = list->capacity ? 2 * list->capacity : 16;
-    void *items = realloc(list->items, capacity * sizeof(*list->items));
-    void *values;
-    if (items)
-        list->items = items;
-    values =
-        items ? realloc(list->values, capacity * sizeof(*list->values)) : NULL;
-    if (!values)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a cluster's load");
-    list->values = values;
-    list->capacity = capacity;
+    void *grown =
+        pastset_array_grow(list->items, list->count, sizeof(*list->items));
+    if (!grown)
+        return pastset_no_memory("for a cluster's load");
+    list->items = grown;
+    grown =
+        pastset_array_grow(list->values, list->count, sizeof(*list->values));
+    if (!grown)
+        return pastset_no_memory("for a cluster's load");
+    list->values = grown;
     return 0;
 }
 
@@ -34,7 +34,7 @@ static int grow(measure_changes *list)
 static char *add(measure_changes *list, const char *host, const char *to,
                  const char *key)
 {
-    if (list->count == list->capacity && grow(list))
+    if (grow(list))
         return NULL;
     list->items[list->count] = (predict_cluster_change){host, to, key, NULL};
     return list->values[list->count++];
@@ -83,9 +83,9 @@ static int add_flow(measure_changes *list, const char *from, const char *to,
     }
     if (link->rate < RATE_MIN)
         return 0;
-    measure_link_bandwidth_text(link->rate, values[0], sizeof(*list->values));
+    paths_rate_text(link->rate, values[0], sizeof(*list->values));
     snprintf(values[1], sizeof(*list->values), "%.0f", link->burst);
-    measure_link_latency_text(link->alone_s, values[2], sizeof(*list->values));
+    paths_duration_text(link->alone_s, values[2], sizeof(*list->values));
     return 0;
 }
 
@@ -95,11 +95,11 @@ int measure_changes_link(measure_changes *list, const char *from,
     char *value = add(list, from, to, "bandwidth");
     if (!value)
         return PASTSET_ENOMEM;
-    measure_link_bandwidth_text(link->bandwidth, value, sizeof(*list->values));
+    paths_rate_text(link->bandwidth, value, sizeof(*list->values));
     value = add(list, from, to, "latency");
     if (!value)
         return PASTSET_ENOMEM;
-    measure_link_latency_text(link->latency_s, value, sizeof(*list->values));
+    paths_duration_text(link->latency_s, value, sizeof(*list->values));
     return add_flow(list, from, to, link);
 }
 

@@ -14,7 +14,7 @@ typedef struct measure_changes {
     predict_cluster_change *items;
     char (*values)[MEASURE_PLACE_BYTES]; /* items[i].value, once it is written;
                                             "": the attribute is taken out */
-    size_t count, capacity;
+    size_t count;
 } measure_changes;
 
 /* Attributes load, processors, place if it is known, and law if it is not NULL.

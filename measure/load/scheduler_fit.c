@@ -149,7 +149,7 @@ static int samples_copy(predict_scheduler_sample **samples, size_t *count,
         return 0;
     *samples = calloc(p->count, sizeof(**samples));
     if (!*samples)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for samples");
+        return pastset_no_memory("for samples");
     for (size_t i = 0; i < p->count; i++)
         (*samples)[i] = p->samples[i];
     *count = p->count;

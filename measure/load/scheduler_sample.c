@@ -46,7 +46,7 @@ int measure__phases_run(measure__phases *p, unsigned rounds)
     double busy_s = 0, cpu_s = 0, now;
     if (!pairs || !rounds) {
         free(pairs);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for phases");
+        return pastset_no_memory("for phases");
     }
     /* Not at the end of a slice that somebody else has paid for. */
     be_busy(0.0005);

@@ -41,8 +41,7 @@ static int create(measure_capture **out, const char *name)
     }
     if (!capture || !capture->name || !capture->tcp) {
         measure_capture_free(capture);
-        return pastset_fail(PASTSET_ENOMEM, "no memory to capture from %s",
-                            name);
+        return pastset_no_memory("to capture from %s", name);
     }
     *out = capture;
     return 0;

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include "measure/packets/packets.h"
 
 enum {
@@ -59,7 +62,7 @@ typedef struct side {
                      that asked only whether somebody is there */
     uint32_t first, next; /* sequence numbers: of its SYN; expected now */
     waiting *waiting;     /* by sequence number */
-    size_t waiting_count, waiting_capacity;
+    size_t waiting_count;
 
     /* What it told about what it takes. */
     uint16_t mss;
@@ -84,30 +87,27 @@ typedef struct side {
     double spacing_ns; /* mean time between packets of a message */
 } side;
 
-typedef struct flow {
+/* The two ends of a flow. Without padding, as it is a key. */
+typedef struct ends {
     uint8_t low[16], high[16];
     uint16_t low_port, high_port;
-    bool ipv6;
+    uint16_t ipv6;
+} ends;
+
+typedef struct flow {
+    ends ends;
     side sides[2];   /* sent by low, by high */
     uint32_t stream; /* index of the result */
     uint32_t a;      /* which of the sides is `a` */
     bool reset;
-    uint32_t next; /* flow of the same hash value, plus 1 */
+    UT_hash_handle hh;
 } flow;
 
 struct measure_tcp {
     measure_packets result;
-    size_t stream_capacity, message_capacity;
-    flow *flows;
-    size_t flow_count, flow_capacity;
-    uint32_t *table; /* indexes of flows, plus 1 */
-    size_t table_size;
+    flow *flows; /* by their ends, in the order in which they began */
     bool over;
 };
-
-/* Room for one more than `count` things of `bytes` each. NULL: no memory, and
- * `items` stays. */
-void *measure__grow(void *items, size_t *capacity, size_t count, size_t bytes);
 
 /* What the kernel counted. */
 void measure__set_dropped(measure_tcp *tcp, uint64_t dropped);

@@ -7,38 +7,34 @@
 #include <string.h>
 
 #include "measure/packets/packets_internal.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #define LATE_MAX (1 << 24) /* bytes around the end of a stream */
-
-void *measure__grow(void *items, size_t *capacity, size_t count, size_t bytes)
-{
-    size_t more = *capacity ? *capacity * 2 : 64;
-    void *grown;
-
-    if (count < *capacity)
-        return items;
-    grown = realloc(items, more * bytes);
-    if (grown)
-        *capacity = more;
-    return grown;
-}
 
 measure_tcp *measure_tcp_create(void)
 {
     return calloc(1, sizeof(measure_tcp));
 }
 
+static void flow_free(flow *f)
+{
+    free(f->sides[0].waiting);
+    free(f->sides[1].waiting);
+    free(f);
+}
+
 void measure_tcp_free(measure_tcp *tcp)
 {
+    flow *f, *next;
+
     if (!tcp)
         return;
-    for (size_t i = 0; i < tcp->flow_count; i++) {
-        free(tcp->flows[i].sides[0].waiting);
-        free(tcp->flows[i].sides[1].waiting);
+    HASH_ITER(hh, tcp->flows, f, next)
+    {
+        HASH_DEL(tcp->flows, f);
+        flow_free(f);
     }
-    free(tcp->flows);
-    free(tcp->table);
     free(tcp->result.streams);
     free(tcp->result.messages);
     free(tcp);
@@ -46,63 +42,34 @@ void measure_tcp_free(measure_tcp *tcp)
 
 /* --- flows --- */
 
-static size_t hash_flow(const flow *f)
-{
-    uint64_t h = (uint64_t)f->low_port << 16 | f->high_port;
-    uint64_t words[4];
-
-    memcpy(words, f->low, 16);
-    memcpy(words + 2, f->high, 16);
-    for (int i = 0; i < 4; i++)
-        h = (h ^ words[i]) * 0x9e3779b97f4a7c15u;
-    return (size_t)(h ^ h >> 29);
-}
-
-static bool same_flow(const flow *x, const flow *y)
-{
-    return x->low_port == y->low_port && x->high_port == y->high_port &&
-           x->ipv6 == y->ipv6 && memcmp(x->low, y->low, 16) == 0 &&
-           memcmp(x->high, y->high, 16) == 0;
-}
-
 /* The ends of a packet in one order for both directions; gives which of the
  * sides sent it. */
-static unsigned name_flow(flow *f, const packet *p)
+static unsigned name_ends(ends *of, const packet *p)
 {
     int order = memcmp(p->from, p->to, 16);
     bool swap = order > 0 || (order == 0 && p->from_port > p->to_port);
 
-    memset(f, 0, sizeof(*f));
-    memcpy(f->low, swap ? p->to : p->from, 16);
-    memcpy(f->high, swap ? p->from : p->to, 16);
-    f->low_port = swap ? p->to_port : p->from_port;
-    f->high_port = swap ? p->from_port : p->to_port;
-    f->ipv6 = p->ipv6;
+    memcpy(of->low, swap ? p->to : p->from, 16);
+    memcpy(of->high, swap ? p->from : p->to, 16);
+    of->low_port = swap ? p->to_port : p->from_port;
+    of->high_port = swap ? p->from_port : p->to_port;
+    of->ipv6 = p->ipv6;
     return swap;
 }
 
-static void put_in_table(measure_tcp *tcp, size_t index)
+/* NULL: no memory. */
+static flow *add_flow(measure_tcp *tcp, const ends *of)
 {
-    uint32_t *slot =
-        &tcp->table[hash_flow(&tcp->flows[index]) & (tcp->table_size - 1)];
+    flow *f = calloc(1, sizeof(*f));
 
-    tcp->flows[index].next = *slot;
-    *slot = (uint32_t)index + 1;
-}
-
-static int grow_table(measure_tcp *tcp)
-{
-    size_t size = tcp->table_size ? tcp->table_size * 2 : 256;
-    uint32_t *table = calloc(size, sizeof(*table));
-
-    if (!table)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu streams", size);
-    free(tcp->table);
-    tcp->table = table;
-    tcp->table_size = size;
-    for (size_t i = 0; i < tcp->flow_count; i++)
-        put_in_table(tcp, i);
-    return 0;
+    if (!f)
+        return NULL;
+    f->ends = *of;
+    HASH_ADD(hh, tcp->flows, ends, sizeof(f->ends), f);
+    if (f->hh.tbl)
+        return f;
+    flow_free(f);
+    return NULL;
 }
 
 static int begin_stream(measure_tcp *tcp, flow *f, uint32_t a);
@@ -115,28 +82,15 @@ static unsigned who_connected(const packet *p, unsigned s)
 
 static int find_flow(flow **out, unsigned *s, measure_tcp *tcp, const packet *p)
 {
-    flow name, *flows;
-    uint32_t at;
+    ends of;
 
-    *s = name_flow(&name, p);
-    at = tcp->table_size ? tcp->table[hash_flow(&name) & (tcp->table_size - 1)]
-                         : 0;
-    for (; at; at = (*out)->next) {
-        *out = &tcp->flows[at - 1];
-        if (same_flow(*out, &name))
-            return 0;
-    }
-    if (tcp->flow_count >= tcp->table_size && grow_table(tcp) != 0)
-        return PASTSET_ENOMEM;
-    flows = measure__grow(tcp->flows, &tcp->flow_capacity, tcp->flow_count,
-                          sizeof(*flows));
-    if (!flows)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu streams",
-                            tcp->flow_count + 1);
-    tcp->flows = flows;
-    *out = &flows[tcp->flow_count];
-    **out = name;
-    put_in_table(tcp, tcp->flow_count++);
+    *s = name_ends(&of, p);
+    HASH_FIND(hh, tcp->flows, &of, sizeof(of), *out);
+    if (*out)
+        return 0;
+    *out = add_flow(tcp, &of);
+    if (!*out)
+        return pastset_no_memory("for %u streams", HASH_COUNT(tcp->flows) + 1);
     return begin_stream(tcp, *out, who_connected(p, *s));
 }
 
@@ -144,21 +98,19 @@ static int find_flow(flow **out, unsigned *s, measure_tcp *tcp, const packet *p)
 
 static void name_end(measure_end *end, const flow *f, uint32_t s)
 {
-    inet_ntop(f->ipv6 ? AF_INET6 : AF_INET, s ? f->high : f->low, end->address,
-              sizeof(end->address));
-    end->port = s ? f->high_port : f->low_port;
+    inet_ntop(f->ends.ipv6 ? AF_INET6 : AF_INET, s ? f->ends.high : f->ends.low,
+              end->address, sizeof(end->address));
+    end->port = s ? f->ends.high_port : f->ends.low_port;
 }
 
 static int begin_stream(measure_tcp *tcp, flow *f, uint32_t a)
 {
     measure_packets *result = &tcp->result;
-    measure_stream *streams =
-        measure__grow(result->streams, &tcp->stream_capacity,
-                      result->stream_count, sizeof(*streams));
+    measure_stream *streams = pastset_array_grow(
+        result->streams, result->stream_count, sizeof(*streams));
 
     if (!streams)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu streams",
-                            result->stream_count + 1);
+        return pastset_no_memory("for %zu streams", result->stream_count + 1);
     result->streams = streams;
     f->stream = (uint32_t)result->stream_count++;
     f->a = a;
@@ -168,12 +120,10 @@ static int begin_stream(measure_tcp *tcp, flow *f, uint32_t a)
     name_end(&streams[f->stream].b, f, !a);
     for (int s = 0; s < 2; s++) {
         waiting *kept = f->sides[s].waiting;
-        size_t capacity = f->sides[s].waiting_capacity;
 
         memset(&f->sides[s], 0, sizeof(f->sides[s]));
         f->sides[s].scale = -1;
         f->sides[s].waiting = kept;
-        f->sides[s].waiting_capacity = capacity;
     }
     return 0;
 }
@@ -293,8 +243,8 @@ int measure_tcp_end(measure_tcp *tcp, const measure_packets **out)
 {
     int err = 0;
 
-    for (size_t i = 0; !err && !tcp->over && i < tcp->flow_count; i++)
-        err = close_flow(tcp, &tcp->flows[i]);
+    for (flow *f = tcp->flows; !err && !tcp->over && f; f = f->hh.next)
+        err = close_flow(tcp, f);
     if (err)
         return err;
     if (!tcp->over && tcp->result.message_count)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "measure/packets/packets_internal.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #define WAITING_MAX 1024 /* packets of one side; then it is a gap */
@@ -76,12 +77,12 @@ static int put_waiting(measure_tcp *tcp, flow *f, unsigned s,
                        const waiting *part)
 {
     side *from = &f->sides[s];
-    waiting *all = measure__grow(from->waiting, &from->waiting_capacity,
-                                 from->waiting_count, sizeof(*all));
+    waiting *all =
+        pastset_array_grow(from->waiting, from->waiting_count, sizeof(*all));
     size_t at = from->waiting_count;
 
     if (!all)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for packets that wait");
+        return pastset_no_memory("for packets that wait");
     from->waiting = all;
     for (; at && (int32_t)(all[at - 1].sequence - part->sequence) > 0; at--)
         ;

@@ -29,6 +29,7 @@
  * An answer has to begin: two ends that send each other long messages at the
  * same time do not cut each other's. */
 #include "measure/packets/packets_internal.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 /* No packet of Linux is shorter than this because it has no room for more:
@@ -103,11 +104,10 @@ int measure__message_close(measure_tcp *tcp, flow *f, unsigned s)
 
     if (!from->open.bytes)
         return 0;
-    messages = measure__grow(result->messages, &tcp->message_capacity,
-                             result->message_count, sizeof(*result->messages));
+    messages = pastset_array_grow(result->messages, result->message_count,
+                                  sizeof(*messages));
     if (!messages)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu messages",
-                            result->message_count + 1);
+        return pastset_no_memory("for %zu messages", result->message_count + 1);
     result->messages = messages;
     from->open.stream = f->stream;
     from->open.back = s != f->a;

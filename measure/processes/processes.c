@@ -7,6 +7,7 @@
  * not 20 ms later. */
 #include "measure/processes/processes_internal.h"
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #include <errno.h>
@@ -50,7 +51,6 @@ static int note_children(measure_watch *w)
 {
     char text[16384], *rest = text;
     int fd = -1;
-    size_t capacity = 0;
     if (measure__read(w, &fd, text, sizeof(text), "/proc/%d/task/%d/children",
                       w->self, w->self) < 0) {
         w->no_children = true;
@@ -58,13 +58,11 @@ static int note_children(measure_watch *w)
     }
     measure__drop(w, &fd);
     for (char *word; (word = strtok_r(rest, " \n", &rest));) {
-        if (w->before_count == capacity) {
-            capacity = capacity ? capacity * 2 : 16;
-            void *grown = realloc(w->before, capacity * sizeof(*w->before));
-            if (!grown)
-                return pastset_fail(PASTSET_ENOMEM, "no memory to watch");
-            w->before = grown;
-        }
+        void *grown =
+            pastset_array_grow(w->before, w->before_count, sizeof(*w->before));
+        if (!grown)
+            return pastset_no_memory("to watch");
+        w->before = grown;
         w->before[w->before_count++] = (pid_t)atoi(word);
     }
     return 0;
@@ -151,7 +149,7 @@ int measure_watch_start(measure_watch **out, char **argv, int output,
     int err;
     *out = NULL;
     if (!w)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to watch %s", argv[0]);
+        return pastset_no_memory("to watch %s", argv[0]);
     w->command_fd = -1;
     w->self = getpid();
     w->result.interval_ns = options && options->interval_ns > 0
@@ -281,7 +279,7 @@ void measure_watch_free(measure_watch *w)
     free(w->result.threads);
     free(w->processes);
     free(w->threads);
-    free(w->by_tid.slots);
+    measure__index_clear(w);
     free(w->sockets);
     free(w->before);
     free(w);

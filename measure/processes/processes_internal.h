@@ -2,6 +2,7 @@
  *
  *   processes.c        starting, waiting
  *   processes_sum.c    the result
+ *   processes_file.c   small files of /proc
  *   processes_known.c  the lists of processes and threads
  *   processes_probe.c  looking at them in /proc
  *   processes_label.c  what a process is called
@@ -15,6 +16,9 @@
 #include "measure/processes/processes.h"
 #include "measure/processes/switches_internal.h"
 
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include <time.h>
 
 #define MEASURE__NONE SIZE_MAX
@@ -24,7 +28,6 @@ typedef struct measure__thread {
     size_t process;
     bool gone;
     int64_t times_ns; /* when its times were last read; 0: never */
-    size_t run_capacity, seen_capacity;
 } measure__thread;
 
 typedef struct measure__process {
@@ -52,20 +55,20 @@ typedef struct measure__socket {
 } measure__socket;
 
 /* From a thread's number to its newest entry. */
-typedef struct measure__index {
-    size_t *slots; /* entry + 1; 0: free */
-    size_t capacity, used;
-} measure__index;
+typedef struct measure__number {
+    pid_t tid;
+    size_t thread;
+    UT_hash_handle hh;
+} measure__number;
 
 struct measure_watch {
     measure_processes result;
     measure__process *processes;
     measure__thread *threads;
-    size_t process_capacity, thread_capacity;
-    measure__index by_tid;
+    measure__number *by_tid;
     measure_switches *switches;
     measure__socket *sockets;
-    size_t socket_count, socket_capacity;
+    size_t socket_count;
     size_t sockets_known;
     pid_t command, self;
     int command_fd; /* pidfd; -1 */
@@ -83,11 +86,21 @@ struct measure_watch {
     uint64_t samples;
 };
 
+/* --- processes_file.c --- */
+
+/* Reads a small file of /proc; its descriptor is kept in `*fd`, if there may be
+ * another. The length, or -1: it is gone, and the text is empty. */
+long measure__read(measure_watch *w, int *fd, char *text, size_t capacity,
+                   const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void measure__drop(measure_watch *w, int *fd);
+
 /* --- processes_known.c --- */
 
 int64_t measure__now(clockid_t clock);
 /* The newest entry of a number, living or not; MEASURE__NONE. */
 size_t measure__find_thread(const measure_watch *w, pid_t tid);
+void measure__index_clear(measure_watch *w);
 size_t measure__find_process(const measure_watch *w, pid_t pid);
 /* Adds, unless it lives already. MEASURE__NONE: no memory. */
 size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,
@@ -106,12 +119,6 @@ extern const measure_switches_told measure__told;
 
 /* --- processes_probe.c --- */
 
-/* Reads a small file of /proc; its descriptor is kept in `*fd`, if there may be
- * another. The length, or -1: it is gone, and the text is empty. */
-long measure__read(measure_watch *w, int *fd, char *text, size_t capacity,
-                   const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-void measure__drop(measure_watch *w, int *fd);
 /* Looks at everything once. */
 void measure__sample(measure_watch *w);
 /* Whether nothing is left. */

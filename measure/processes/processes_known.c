@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
+
 int64_t measure__now(clockid_t clock)
 {
     struct timespec now;
@@ -19,38 +21,41 @@ int64_t measure__now(clockid_t clock)
 
 /* --- the index --- */
 
-static size_t *slot_of(const measure_watch *w, pid_t tid)
+size_t measure__find_thread(const measure_watch *w, pid_t tid)
 {
-    const measure__index *x = &w->by_tid;
-    size_t at = ((size_t)tid * 2654435761u) & (x->capacity - 1);
-    while (x->slots[at] && w->result.threads[x->slots[at] - 1].tid != tid)
-        at = (at + 1) & (x->capacity - 1);
-    return &x->slots[at];
+    const measure__number *found;
+    HASH_FIND_INT(w->by_tid, &tid, found);
+    return found ? found->thread : MEASURE__NONE;
 }
 
-static bool index_grow(measure_watch *w)
+/* From now on the number leads to this entry. */
+static bool index_thread(measure_watch *w, pid_t tid, size_t thread)
 {
-    measure__index *x = &w->by_tid;
-    measure__index old = *x;
-    if (x->used * 2 < x->capacity)
-        return true;
-    x->capacity = old.capacity ? old.capacity * 2 : 256;
-    x->slots = calloc(x->capacity, sizeof(*x->slots));
-    if (!x->slots) {
-        *x = old;
-        return false;
+    measure__number *number;
+    HASH_FIND_INT(w->by_tid, &tid, number);
+    if (!number) {
+        number = calloc(1, sizeof(*number));
+        if (!number)
+            return false;
+        number->tid = tid;
+        HASH_ADD_INT(w->by_tid, tid, number);
+        if (!number->hh.tbl) {
+            free(number);
+            return false;
+        }
     }
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i])
-            *slot_of(w, w->result.threads[old.slots[i] - 1].tid) = old.slots[i];
-    free(old.slots);
+    number->thread = thread;
     return true;
 }
 
-size_t measure__find_thread(const measure_watch *w, pid_t tid)
+void measure__index_clear(measure_watch *w)
 {
-    size_t found = w->by_tid.capacity ? *slot_of(w, tid) : 0;
-    return found ? found - 1 : MEASURE__NONE;
+    measure__number *number, *next;
+    HASH_ITER(hh, w->by_tid, number, next)
+    {
+        HASH_DEL(w->by_tid, number);
+        free(number);
+    }
 }
 
 size_t measure__find_process(const measure_watch *w, pid_t pid)
@@ -63,34 +68,24 @@ size_t measure__find_process(const measure_watch *w, pid_t pid)
 
 /* --- growing --- */
 
-/* Makes room for one more in an array, or in two that go together. */
-static bool room_for(void **first, size_t first_bytes, void **second,
-                     size_t second_bytes, size_t count, size_t *capacity)
+/* What users see, and what stands beside it. */
+static bool grow_both(void **shown, size_t shown_bytes, void **own,
+                      size_t own_bytes, size_t count)
 {
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *grown;
-    if (count < *capacity)
-        return true;
-    grown = realloc(*first, more * first_bytes);
-    if (!grown)
-        return false;
-    *first = grown;
-    if (second) {
-        grown = realloc(*second, more * second_bytes);
-        if (!grown)
-            return false;
-        *second = grown;
-    }
-    *capacity = more;
-    return true;
+    void *grown = pastset_array_grow(*shown, count, shown_bytes);
+    if (grown)
+        *shown = grown;
+    grown = grown ? pastset_array_grow(*own, count, own_bytes) : NULL;
+    if (grown)
+        *own = grown;
+    return grown != NULL;
 }
 
 static bool grow_processes(measure_watch *w)
 {
     void *shown = w->result.processes, *own = w->processes;
-    bool well = room_for(&shown, sizeof(*w->result.processes), &own,
-                         sizeof(*w->processes), w->result.process_count,
-                         &w->process_capacity);
+    bool well = grow_both(&shown, sizeof(*w->result.processes), &own,
+                          sizeof(*w->processes), w->result.process_count);
     w->result.processes = shown;
     w->processes = own;
     return well;
@@ -99,12 +94,11 @@ static bool grow_processes(measure_watch *w)
 static bool grow_threads(measure_watch *w)
 {
     void *shown = w->result.threads, *own = w->threads;
-    bool well =
-        room_for(&shown, sizeof(*w->result.threads), &own, sizeof(*w->threads),
-                 w->result.thread_count, &w->thread_capacity);
+    bool well = grow_both(&shown, sizeof(*w->result.threads), &own,
+                          sizeof(*w->threads), w->result.thread_count);
     w->result.threads = shown;
     w->threads = own;
-    return well && index_grow(w);
+    return well;
 }
 
 /* --- processes --- */
@@ -172,7 +166,8 @@ size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,
     if (i != MEASURE__NONE && !w->threads[i].gone)
         return i;
     process = measure__add_process(w, pid, 0, at_ns);
-    if (process == MEASURE__NONE || !grow_threads(w)) {
+    if (process == MEASURE__NONE || !grow_threads(w) ||
+        !index_thread(w, tid, w->result.thread_count)) {
         w->memory = true;
         return MEASURE__NONE;
     }
@@ -184,9 +179,6 @@ size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,
     w->threads[i] = (measure__thread){
         .stat_fd = -1, .times_fd = -1, .children_fd = -1, .process = process};
     w->processes[process].threads++;
-    size_t *slot = slot_of(w, tid);
-    w->by_tid.used += !*slot;
-    *slot = i + 1;
     return i;
 }
 
@@ -204,10 +196,10 @@ void measure__end_thread(measure_watch *w, size_t thread)
 }
 
 static measure_run *next_run(measure_watch *w, measure_run **runs,
-                             size_t *count, size_t *capacity)
+                             size_t *count)
 {
-    void *grown = *runs;
-    if (!room_for(&grown, sizeof(**runs), NULL, 0, *count, capacity)) {
+    void *grown = pastset_array_grow(*runs, *count, sizeof(**runs));
+    if (!grown) {
         w->memory = true;
         return NULL;
     }
@@ -224,8 +216,7 @@ void measure__add_run(measure_watch *w, size_t thread, int64_t from_ns,
         from_ns = w->result.start_ns;
     if (from_ns >= to_ns)
         return;
-    run =
-        next_run(w, &t->runs, &t->run_count, &w->threads[thread].run_capacity);
+    run = next_run(w, &t->runs, &t->run_count);
     if (!run)
         return;
     *run = (measure_run){.from_ns = from_ns, .to_ns = to_ns, .ready = ready};
@@ -245,8 +236,7 @@ void measure__add_seen(measure_watch *w, size_t thread, int64_t from_ns,
         last->to_ns = to_ns;
         return;
     }
-    last = next_run(w, &t->seen, &t->seen_count,
-                    &w->threads[thread].seen_capacity);
+    last = next_run(w, &t->seen, &t->seen_count);
     if (last)
         *last = (measure_run){.from_ns = from_ns, .to_ns = to_ns};
 }

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
+
 #define COST_SHARE 100
 #define TRIES 8 /* samples in which a new socket may come to be connected */
 
@@ -94,16 +96,13 @@ static bool has_socket(const measure_watch *w, pid_t pid, uint64_t inode)
 static bool add_socket(measure_watch *w, const measure_process *p,
                        uint64_t inode)
 {
-    if (w->socket_count == w->socket_capacity) {
-        size_t capacity = w->socket_capacity ? w->socket_capacity * 2 : 64;
-        void *grown = realloc(w->sockets, capacity * sizeof(*w->sockets));
-        if (!grown) {
-            w->memory = true;
-            return false;
-        }
-        w->sockets = grown;
-        w->socket_capacity = capacity;
+    void *grown =
+        pastset_array_grow(w->sockets, w->socket_count, sizeof(*w->sockets));
+    if (!grown) {
+        w->memory = true;
+        return false;
     }
+    w->sockets = grown;
     w->sockets[w->socket_count++] =
         (measure__socket){.inode = inode, .network = p->network, .pid = p->pid};
     return true;

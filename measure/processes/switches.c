@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
+
 #define RING_BYTES ((size_t)4 << 20)
 #define RECORD_MAX 4096
 
@@ -46,7 +48,7 @@ typedef struct change {
 
 struct measure_switches {
     change *changes; /* of all rings, since the last reading */
-    size_t change_count, change_capacity;
+    size_t change_count;
     ring *rings;
     size_t ring_count;
     uint64_t lost;
@@ -237,16 +239,13 @@ static void take_switch(const reader *r, uint16_t misc, const identity *who)
 static void add_change(const reader *r, change fresh)
 {
     measure_switches *s = r->switches;
-    if (s->change_count == s->change_capacity) {
-        size_t capacity = s->change_capacity ? s->change_capacity * 2 : 64;
-        void *grown = realloc(s->changes, capacity * sizeof(*s->changes));
-        if (!grown) {
-            s->lost++;
-            return;
-        }
-        s->changes = grown;
-        s->change_capacity = capacity;
+    void *grown =
+        pastset_array_grow(s->changes, s->change_count, sizeof(*s->changes));
+    if (!grown) {
+        s->lost++;
+        return;
     }
+    s->changes = grown;
     s->changes[s->change_count++] = fresh;
 }
 

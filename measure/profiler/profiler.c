@@ -9,39 +9,11 @@
 #include "measure/load/others.h"
 #include "pastset/status.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-
-/* --- notes --- */
-
-void measure__note(measure__making *m, const char *format, ...)
-{
-    measure_profile_notes *notes = m->notes;
-    char text[1200];
-    va_list list;
-    char **grown =
-        realloc(notes->texts, (notes->text_count + 1) * sizeof(*grown));
-    if (!grown)
-        return;
-    notes->texts = grown;
-    va_start(list, format);
-    vsnprintf(text, sizeof(text), format, list);
-    va_end(list);
-    grown[notes->text_count] = strdup(text);
-    notes->text_count += grown[notes->text_count] != NULL;
-}
-
-void measure_profile_notes_clear(measure_profile_notes *notes)
-{
-    for (size_t i = 0; i < notes->text_count; i++)
-        free(notes->texts[i]);
-    free(notes->texts);
-    *notes = (measure_profile_notes){0};
-}
 
 /* --- running --- */
 
@@ -115,7 +87,7 @@ static int start(measure__making *m)
     m->profile = line ? predict_profile_create(line) : NULL;
     free(line);
     if (!m->profile)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a profile");
+        return pastset_no_memory("for a profile");
     if (stat("/proc/self/ns/net", &about) == 0)
         m->network = about.st_ino;
     m->run_directory = m->options->run_directory
@@ -135,8 +107,8 @@ static int start(measure__making *m)
     if (err)
         return err;
     if (!m->seen)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for what was seen of %s",
-                            m->options->argv[0]);
+        return pastset_no_memory("for what was seen of %s",
+                                 m->options->argv[0]);
     m->profile->others_ppm = (uint64_t)(share * 1e6 + 0.5);
     m->real_ns = m->seen->start_ns + ahead;
     m->notes->watching_s = (double)m->seen->probing_ns / 1e9;
@@ -149,7 +121,7 @@ static int set_source(predict_profile *profile, const char *source)
 {
     char *copy = strdup(source);
     if (!copy)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a profile");
+        return pastset_no_memory("for a profile");
     free(profile->source);
     profile->source = copy;
     return 0;

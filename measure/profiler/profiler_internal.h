@@ -1,6 +1,7 @@
 /* profiler_internal.h - what the files of making a profile share.
  *
  *   profiler.c           running the command, and the order of things
+ *   profiler_notes.c     what is to be said beside it
  *   profiler_nodes.c     nodes, their times and phases
  *   profiler_messages.c  messages, from packets
  *   profiler_traces.c    messages and steps, from a run directory */
@@ -38,6 +39,8 @@ typedef struct measure__making {
     bool capture_failed;
     const char *run_directory;
 } measure__making;
+
+/* --- profiler_notes.c --- */
 
 void measure__note(measure__making *m, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -5,6 +5,7 @@
  * messages are its. */
 #include "measure/profiler/profiler_internal.h"
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #include <stdio.h>
@@ -72,22 +73,18 @@ typedef struct ends {
     uint32_t a, b;
 } ends;
 
-static bool add(measure__messages *out, size_t *capacity,
-                predict_message message)
+static bool add(measure__messages *out, predict_message message)
 {
-    if (out->count == *capacity) {
-        size_t more = *capacity ? *capacity * 2 : 1024;
-        void *grown = realloc(out->items, more * sizeof(*out->items));
-        if (!grown)
-            return false;
-        out->items = grown;
-        *capacity = more;
-    }
+    void *grown =
+        pastset_array_grow(out->items, out->count, sizeof(*out->items));
+    if (!grown)
+        return false;
+    out->items = grown;
     out->items[out->count++] = message;
     return true;
 }
 
-static int take(measure__making *m, measure__messages *out, size_t *capacity,
+static int take(measure__making *m, measure__messages *out,
                 const measure_packets *packets)
 {
     ends *of = calloc(packets->stream_count + 1, sizeof(*of));
@@ -107,13 +104,11 @@ static int take(measure__making *m, measure__messages *out, size_t *capacity,
         }
         at = at < 0 ? 0 : at > m->profile->wall_ns ? m->profile->wall_ns : at;
         if (from != to)
-            well =
-                add(out, capacity, (predict_message){at, p->bytes, from, to});
+            well = add(out, (predict_message){at, p->bytes, from, to});
     }
     free(of);
     return well ? 0
-                : pastset_fail(PASTSET_ENOMEM, "no memory for %zu messages",
-                               packets->message_count);
+                : pastset_no_memory("for %zu messages", packets->message_count);
 }
 
 static int by_time(const void *a, const void *b)
@@ -139,7 +134,6 @@ static void tell_losses(measure__making *m, const measure_packets *packets)
 
 static int end_captures(measure__making *m, measure__messages *out)
 {
-    size_t capacity = 0;
     int err = 0;
     for (size_t i = 0; i < m->capture_count && !err; i++) {
         const measure_packets *packets;
@@ -147,7 +141,7 @@ static int end_captures(measure__making *m, measure__messages *out)
         if (err)
             break;
         tell_losses(m, packets);
-        err = take(m, out, &capacity, packets);
+        err = take(m, out, packets);
     }
     return err;
 }

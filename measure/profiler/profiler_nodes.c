@@ -1,6 +1,7 @@
 /* profiler_nodes.c - from processes to nodes, from runs to phases. */
 #include "measure/profiler/profiler_internal.h"
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #include <math.h>
@@ -37,8 +38,7 @@ int measure__make_groups(measure__making *m)
     m->groups = calloc(count + 1, sizeof(*m->groups));
     m->group_of = calloc(count + 1, sizeof(*m->group_of));
     if (!m->groups || !m->group_of)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu processes",
-                            count);
+        return pastset_no_memory("for %zu processes", count);
     for (size_t i = 0; i < count; i++) {
         const measure_process *p = &m->seen->processes[i];
         m->groups[group_of(m, p->label)].cpu_ns += p->cpu_ns;
@@ -54,19 +54,15 @@ int measure__make_groups(measure__making *m)
 
 typedef struct spans {
     predict_phase *items; /* start, busy */
-    size_t count, capacity;
+    size_t count;
 } spans;
 
 static bool add_span(spans *s, int64_t from_ns, int64_t to_ns)
 {
-    if (s->count == s->capacity) {
-        size_t capacity = s->capacity ? s->capacity * 2 : 256;
-        void *grown = realloc(s->items, capacity * sizeof(*s->items));
-        if (!grown)
-            return false;
-        s->items = grown;
-        s->capacity = capacity;
-    }
+    void *grown = pastset_array_grow(s->items, s->count, sizeof(*s->items));
+    if (!grown)
+        return false;
+    s->items = grown;
     s->items[s->count++] =
         (predict_phase){.start_ns = from_ns, .busy_ns = to_ns - from_ns};
     return true;
@@ -178,8 +174,7 @@ static int add_threads(measure__making *m, uint32_t group, uint32_t number)
         const measure_thread *t = &m->seen->threads[i];
         if (group_of_thread(m, t) == group &&
             !add_thread(m, node, t, &busy, &probed))
-            err = pastset_fail(PASTSET_ENOMEM, "no memory for the phases of %s",
-                               node->name);
+            err = pastset_no_memory("for the phases of %s", node->name);
     }
     if (node->start_ns > node->end_ns)
         node->start_ns = node->end_ns;

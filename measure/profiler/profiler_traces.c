@@ -92,8 +92,7 @@ static int match_threads(threads_of_map *all, const paths_map *map)
     all->threads = calloc(all->count + 1u, sizeof(*all->threads));
     all->loops = calloc(map->host_count + 1u, sizeof(*all->loops));
     if (!all->threads || !all->loops)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u threads",
-                            all->count);
+        return pastset_no_memory("for %u threads", all->count);
     for (uint32_t i = 0; i < map->host_count; i++)
         all->loops[i] = find_thread(all->m, map->hosts[i].name, NULL);
     for (uint32_t i = 0; i < map->node_count; i++) {

@@ -24,7 +24,6 @@
 #include "scopes/reading/snapshot.h"
 #include "scopes/causality/rounds.h"
 
-#define TRACES_HEADER 48 /* bytes of a frame's header on the wire */
 #define TRACES_NONE UINT32_MAX
 
 typedef enum traces_below {
@@ -105,11 +104,11 @@ typedef struct traces {
     traces_message *messages;
     size_t message_capacity;
     predict_step *steps;
-    size_t step_count, step_capacity;
+    size_t step_count;
     traces_actor *actors;
-    size_t actor_count, actor_capacity;
+    size_t actor_count;
     traces_spot *spots;
-    size_t spot_count, spot_capacity;
+    size_t spot_count;
     int err; /* PASTSET_ENOMEM: a step or more could not be added */
 } traces;
 

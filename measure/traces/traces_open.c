@@ -7,10 +7,11 @@
 
 #include "pastset/request.h"
 #include "pastset/status.h"
+#include "paths/net/frame.h"
 
 int measure__traces_no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the steps of a run");
+    return pastset_no_memory("for the steps of a run");
 }
 
 static int no_collector(const traces *t, const char *what, uint32_t node)
@@ -289,7 +290,7 @@ uint64_t measure__traces_request_bytes(const traces *t, uint32_t stream,
     bool brings =
         e->operation == PASTSET_WRITE || e->operation == PASTSET_EXCHANGE;
 
-    return TRACES_HEADER + (brings ? e->bytes : 0);
+    return PATHS_FRAME_HEADER_BYTES + (brings ? e->bytes : 0);
 }
 
 /* The round's event at the element of the collective that the operation comes
@@ -344,8 +345,8 @@ uint64_t measure__traces_reply_bytes(const traces *t, uint32_t stream,
     const eventspace_trace *e = &t->streams[stream].events[event];
 
     if (e->status || e->operation == PASTSET_WRITE)
-        return TRACES_HEADER;
+        return PATHS_FRAME_HEADER_BYTES;
     if (e->operation == PASTSET_EXCHANGE)
-        return TRACES_HEADER + result_bytes(t, stream, event);
-    return TRACES_HEADER + e->bytes;
+        return PATHS_FRAME_HEADER_BYTES + result_bytes(t, stream, event);
+    return PATHS_FRAME_HEADER_BYTES + e->bytes;
 }

@@ -10,34 +10,29 @@
 
 #include <stdlib.h>
 
+#include "pastset/array.h"
+
 #define LONG_NS 1000000 /* who takes so long at an element has waited there */
 
 /* --- adding --- */
 
 /* Room for one more; false: there is none, now or before. */
-static bool grow(traces *t, void **items, size_t count, size_t *capacity,
-                 size_t bytes)
+static bool grow(traces *t, void **items, size_t count, size_t bytes)
 {
-    size_t want = *capacity ? 2 * *capacity : 4096;
-    void *more;
+    void *more = t->err ? NULL : pastset_array_grow(*items, count, bytes);
 
-    if (count < *capacity || t->err)
-        return !t->err;
-    more = reallocarray(*items, want, bytes);
-    if (!more) {
+    if (more)
+        *items = more;
+    else if (!t->err)
         t->err = measure__traces_no_memory();
-        return false;
-    }
-    *items = more;
-    *capacity = want;
-    return true;
+    return more != NULL;
 }
 
 static void add_step(traces *t, predict_step step)
 {
     void *steps = t->steps;
 
-    if (!grow(t, &steps, t->step_count, &t->step_capacity, sizeof(step)))
+    if (!grow(t, &steps, t->step_count, sizeof(step)))
         return;
     t->steps = steps;
     t->steps[t->step_count++] = step;
@@ -48,8 +43,7 @@ void measure__traces_actor(traces *t, uint32_t host, int64_t start_ns)
 {
     void *actors = t->actors;
 
-    if (!grow(t, &actors, t->actor_count, &t->actor_capacity,
-              sizeof(*t->actors)))
+    if (!grow(t, &actors, t->actor_count, sizeof(*t->actors)))
         return;
     t->actors = actors;
     t->actors[t->actor_count++] =
@@ -379,7 +373,7 @@ static void add_spot(traces *t, traces_spot at)
 {
     void *spots = t->spots;
 
-    if (!grow(t, &spots, t->spot_count, &t->spot_capacity, sizeof(at)))
+    if (!grow(t, &spots, t->spot_count, sizeof(at)))
         return;
     t->spots = spots;
     t->spots[t->spot_count++] = at;

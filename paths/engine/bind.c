@@ -1,23 +1,15 @@
 /* bind.c - makes the stages, elements and threads of one host from its map. */
 #include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/net/address.h"
 #include "paths/engine/host_internal.h"
 #include "paths/engine/processors.h"
+#include "paths/map/map_internal.h"
+#include "paths/net/address.h"
 #include "paths/wrappers/builtin_internal.h"
-
-int paths__element_type_of(const paths_map *map, uint32_t node,
-                           pastset_type *out)
-{
-    const char *text = paths_node_get(&map->nodes[node], "type");
-    int err = pastset_type_parse(out, text ? text : "");
-
-    return err ? pastset_fail_while(err, "element \"%s\"",
-                                    map->nodes[node].name)
-               : 0;
-}
+#include "paths/wrappers/collective_tree_internal.h"
 
 static pastset_policy policy_of(const paths_map_node *node)
 {
@@ -85,9 +77,10 @@ static int stage_make(paths_host *host, uint32_t node)
     stage->down = type->down ? type->down : pass_down;
     stage->up = type->up;
     stage->joins = type->joins;
+    stage->proxy = type == &paths__proxy_type;
     /* These enter the list themselves, when they must. */
     stage->holds = type->drop && !type->joins && type != &paths__element_type &&
-                   type != &paths__proxy_type;
+                   !stage->proxy;
     if (type->state_bytes) {
         stage->state = paths__state_alloc(type->state_bytes);
         if (!stage->state)
@@ -158,11 +151,6 @@ static void stage_join(paths_host *host, paths_stage *stage)
     }
 }
 
-static bool is_proxy(const paths_stage *stage)
-{
-    return stage->type == &paths__proxy_type;
-}
-
 /* Does the network loop run the proxies below this stage? It does when
  * operations of other hosts come by here, or when the stage holds them. */
 static void mark_loop_links(paths_host *host, paths_stage *stage)
@@ -170,11 +158,11 @@ static void mark_loop_links(paths_host *host, paths_stage *stage)
     /* Any wrapper may hold, by paths_resume_after if not by itself; and what
      * was held is carried on by the loop. Collectives are told by it who has
      * left. */
-    bool carried = stage->entry || !is_proxy(stage) ||
+    bool carried = stage->entry || !stage->proxy ||
                    paths__leads_to_collective(host->map, stage->node);
 
     for (; carried && stage; stage = stage->next) {
-        if (is_proxy(stage))
+        if (stage->proxy)
             host->peers[stage->far_host].loop_needs = true;
     }
 }
@@ -369,61 +357,4 @@ void paths__unbind(paths_host *host)
         free(host->peers[i].why);
     free(host->peers);
     free(host->ended_threads);
-}
-
-void *paths_stage_state(paths_stage *stage)
-{
-    return stage->state;
-}
-
-void *paths_stage_host_state(paths_stage *stage)
-{
-    return stage->host_state;
-}
-
-uint32_t paths_stage_input(const paths_stage *stage)
-{
-    return stage->input;
-}
-
-const paths_map_node *paths_stage_node(const paths_stage *stage)
-{
-    return &stage->host->map->nodes[stage->node];
-}
-
-const paths_map *paths_stage_map(const paths_stage *stage)
-{
-    return stage->host->map;
-}
-
-paths_host *paths_stage_host(const paths_stage *stage)
-{
-    return stage->host;
-}
-
-char *paths__describe(const paths_map *map, uint32_t edge)
-{
-    uint32_t nodes[PATHS_PATH_NODES];
-    size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
-    const paths_map_node *thread = &map->nodes[map->edges[edge].from];
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-
-    if (!out)
-        return NULL;
-    fputs(thread->name, out);
-    for (size_t i = 0; i < count; i++) {
-        const paths_map_node *n = &map->nodes[nodes[i]];
-        bool shown = strcmp(n->type, "collector") != 0; /* they are many */
-        if (shown)
-            fprintf(out, " -> %s", paths_node_is_end(n) ? n->name : n->type);
-        if (i + 1 == count && n->host != thread->host)
-            fprintf(out, " on %s", map->hosts[n->host].name);
-    }
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }

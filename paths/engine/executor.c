@@ -16,6 +16,16 @@
 /* Of an executor: enough that a reader is seldom overtaken. */
 #define NOTES 15
 
+_Thread_local executor *paths__current;
+extern _Thread_local uint32_t paths__executor_number; /* for wrapper.h */
+_Thread_local uint32_t paths__executor_number;
+
+void paths__current_set(executor *e)
+{
+    paths__current = e;
+    paths__executor_number = e ? e->number : 0;
+}
+
 static const char *const activity_names[PATHS_ACTIVITIES] = {
     [PATHS_STARTING] = "starting", [PATHS_COMPUTING] = "computing",
     [PATHS_WAITING] = "waiting",   [PATHS_CONNECTING] = "connecting",

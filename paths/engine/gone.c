@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "paths/engine/host_internal.h"
-#include "paths/wrappers/builtin_internal.h"
+#include "paths/wrappers/collective_tree_internal.h"
+#include "paths/wrappers/collectives_internal.h"
 
 /* Does the way from a thread to an element still exist? */
 static bool way_lives(const paths_host *host, uint32_t edge)
@@ -98,35 +99,6 @@ static void elements_look(paths_host *host, const char *why)
         if (host->stages[i] && host->stages[i]->element)
             element_look(host, host->stages[i], why);
     }
-}
-
-int paths__orphaned(paths_stage *stage)
-{
-    paths_host *host = stage->host;
-    int status;
-
-    pthread_mutex_lock(&host->failure_lock);
-    status = pastset_fail(PASTSET_EHOST,
-                          "nobody is left at the other end of element \"%s\": "
-                          "%s",
-                          host->map->nodes[stage->node].name, host->loss);
-    pthread_mutex_unlock(&host->failure_lock);
-    return status;
-}
-
-int paths__gone_why(paths_host *host, uint32_t other)
-{
-    peer *p = &host->peers[other];
-    int status;
-
-    if (!atomic_load(&p->dead))
-        return 0;
-    pthread_mutex_lock(&host->failure_lock);
-    status = p->why ? pastset_fail(PASTSET_EHOST, "%s", p->why)
-                    : pastset_fail(PASTSET_EHOST, "host %s died",
-                                   host_name(host, other));
-    pthread_mutex_unlock(&host->failure_lock);
-    return status;
 }
 
 void paths__gone(paths_host *host, uint32_t gone, const char *why)

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "paths/engine/host_internal.h"
-#include "paths/wrappers/builtin_internal.h"
 
 #define DROP_AGAIN_NS 1000000
 
@@ -151,8 +150,7 @@ static bool is_at_home(const operation *o)
  * than ways. */
 static bool is_let_in(const operation *o)
 {
-    return o->rising || o->stage->joins ||
-           (o->stage->leads && o->stage->type == &paths__proxy_type);
+    return o->rising || o->stage->joins || (o->stage->leads && o->stage->proxy);
 }
 
 /* Under the lock. `due_ns` 0: no timer. */
@@ -203,7 +201,7 @@ int paths__hold(operation *o)
     /* A thread that waits for its own operation looks at the clock itself,
      * until that has struck. */
     watched = !is_at_home(o) || o->asynchronous || o->late;
-    if (due_ns && o->stage->type == &paths__proxy_type)
+    if (due_ns && o->stage->proxy)
         due_ns += PATHS__GRACE_NS;
     pthread_mutex_lock(&host->held_lock);
     err = hold(host, o, watched ? due_ns : 0, false);
@@ -235,6 +233,15 @@ void paths__unhold(operation *o)
     pthread_mutex_unlock(&host->held_lock);
 }
 
+void paths__unhold_again(operation *o, bool left)
+{
+    paths__unhold(o);
+    if (o->left != left) /* then this is its home, which alone writes it */
+        o->left = left;
+}
+
+/* --- letting go --- */
+
 /* Under the lock: is it ours now? */
 static bool drop(paths_host *host, operation *o)
 {
@@ -249,7 +256,7 @@ static bool drop(paths_host *host, operation *o)
     return true;
 }
 
-/* Under the lock: it could not be dropped. Either it is being completed, and
+/* It could not be dropped. Either it is being completed, and
  * will be out of the list in a moment; or it was entered, but is not yet where
  * it is to be held, so that somebody has to come back. */
 static void drop_later(paths_host *host, operation *o)
@@ -260,143 +267,42 @@ static void drop_later(paths_host *host, operation *o)
     timer_set(host);
 }
 
-void paths__end(operation *o, int status)
+bool paths__held_take(paths_host *host, operation *o)
 {
-    paths_host *host = o->home->host;
-    bool ours;
+    bool ours = drop(host, o);
 
-    pthread_mutex_lock(&host->held_lock);
-    ours = drop(host, o);
     if (!ours && o->held)
         drop_later(host, o);
-    pthread_mutex_unlock(&host->held_lock);
-    if (ours)
-        paths_resume(&o->op, status);
+    return ours;
 }
 
-/* Resumes a list that was taken out of the host's, linked by held_next. */
-static void resume_list(operation *list, int status)
+void paths__held_due(paths_host *host, operation **due, operation **late)
 {
-    while (list) {
-        operation *next = list->held_next;
-        if (status < 0)
-            pastset_fail(status, "%s", pastset_status_text(status));
-        if (paths__current && !paths__current->thread)
-            paths__executor_runs(paths__current, list);
-        paths_resume(&list->op, status);
-        list = next;
-    }
-}
-
-void paths__end_those(paths_host *host,
-                      bool (*is)(const operation *o, const void *context),
-                      const void *context, int status, const char *text)
-{
-    operation *list = NULL, *next;
-
-    pthread_mutex_lock(&host->held_lock);
-    for (operation *o = host->held; o; o = next) {
-        next = o->held_next;
-        if (!is(o, context))
-            continue;
-        if (drop(host, o)) {
-            o->held_next = list;
-            list = o;
-        } else {
-            drop_later(host, o);
-        }
-    }
-    pthread_mutex_unlock(&host->held_lock);
-    pastset_fail(status, "%s", text);
-    for (operation *o = list; o; o = o->held_next)
-        paths__keep_text(o, status);
-    resume_list(list, status);
-}
-
-/* Contributions stay: whose host has died is told by the coordinator, and by
- * nobody who has only lost a connection. */
-static bool is_any(const operation *o, const void *context)
-{
-    (void)o;
-    (void)context;
-    return true;
-}
-
-void paths__end_all(paths_host *host)
-{
-    char why[1100];
-    bool any;
-    int status;
-
-    pthread_mutex_lock(&host->held_lock);
-    any = host->held != NULL;
-    pthread_mutex_unlock(&host->held_lock);
-    if (!any) /* and whoever stops a host keeps his error text */
-        return;
-    status = atomic_load(&host->failed)
-                 ? paths__host_failure(host)
-                 : pastset_fail(PASTSET_ECANCELED, "the run has ended");
-    snprintf(why, sizeof(why), "%s", pastset_error());
-    paths__end_those(host, is_any, NULL, status, why);
-}
-
-static bool is_from(const operation *o, const void *from)
-{
-    return o->from == from && !o->stage->joins;
-}
-
-void paths__end_from(paths_host *host, const connection *from)
-{
-    char text[300];
-
-    snprintf(text, sizeof(text), "host %s died: it closed the connection",
-             from->peer == PATHS_NONE ? "?" : host_name(host, from->peer));
-    paths__end_those(host, is_from, from, PASTSET_EHOST, text);
-}
-
-void paths__timers_run(paths_host *host)
-{
-    operation *due = NULL, **due_end = &due;
-    operation *late = NULL, **late_end = &late;
     int64_t now = pastset_now_ns();
     uint64_t rings;
     ssize_t r = read(host->timer_fd, &rings, sizeof(rings));
 
     (void)r; /* nothing to read: somebody moved the timer meanwhile */
+    *due = *late = NULL;
     pthread_mutex_lock(&host->held_lock);
     host->timer_set_ns = 0;
     while (host->timers.count && host->timers.items[0]->due_ns <= now) {
         operation *o = host->timers.items[0];
         bool timed = o->timed;
 
-        if (!drop(host, o)) {
-            drop_later(host, o);
+        if (!paths__held_take(host, o))
             continue;
-        }
         o->held_next = NULL;
         if (timed) {
-            *due_end = o;
-            due_end = &o->held_next;
+            *due = o;
+            due = &o->held_next;
         } else {
-            *late_end = o;
-            late_end = &o->held_next;
+            *late = o;
+            late = &o->held_next;
         }
     }
     timer_set(host);
     pthread_mutex_unlock(&host->held_lock);
-    resume_list(due, PATHS_PASS);
-    if (late && atomic_load(&host->failed)) { /* that is why they end */
-        int status = paths__host_failure(host);
-        for (operation *o = late; o; o = o->held_next)
-            paths__keep_text(o, status);
-        resume_list(late, status);
-    } else {
-        for (const operation *o = late; o; o = o->held_next) {
-            if (!o->rising && o->stage->type == &paths__proxy_type)
-                paths__collective_lost_step(o->stage, NULL, PASTSET_ETIMEDOUT);
-        }
-        resume_list(late, PASTSET_ETIMEDOUT);
-    }
 }
 
 void paths__timers_fini(paths_host *host)

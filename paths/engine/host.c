@@ -11,8 +11,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "paths/net/address.h"
 #include "paths/engine/host_internal.h"
+#include "paths/net/address.h"
+#include "paths/net/connect_internal.h"
+#include "paths/net/member_internal.h"
+#include "paths/net/serve_internal.h"
 
 #define HELD_MAX 1000000
 #define CONNECT_TIMEOUT_MS 60000
@@ -22,47 +25,23 @@
 #define LINGER_MS 2000
 #define ACCEPTS_AT_ONCE 16 /* before the loop turns to the others */
 
-/* --- failure --- */
+/* --- connections --- */
 
-static void failure_set(paths_host *host, int status, bool of_thread)
+static void closed(connection *c, bool open, const char *why)
 {
-    pthread_mutex_lock(&host->failure_lock);
-    if (of_thread && !host->thread_failure[0])
-        snprintf(host->thread_failure, sizeof(host->thread_failure), "%s",
-                 pastset_error());
-    if (!atomic_load(&host->failed)) {
-        if (of_thread)
-            snprintf(host->failure, sizeof(host->failure), "host %s: %s",
-                     paths_host_name(host), pastset_error());
-        else
-            snprintf(host->failure, sizeof(host->failure), "%s",
-                     pastset_error());
-        atomic_store(&host->failed, status);
+    paths__serve_abandon(c);
+    if (open) {
+        paths__serve_lost(c, why);
+        paths__member_lost(c, why);
     }
-    pthread_mutex_unlock(&host->failure_lock);
-    uv_async_send(&host->wakeup);
 }
 
-void paths_host_fail(paths_host *host, int status)
-{
-    failure_set(host, status, false);
-}
-
-void paths__host_fail_thread(paths_host *host, int status)
-{
-    failure_set(host, status, true);
-}
-
-int paths__host_failure(paths_host *host)
-{
-    int status;
-
-    pthread_mutex_lock(&host->failure_lock);
-    status = atomic_load(&host->failed);
-    pastset_fail(status, "the run ends: %s", host->failure);
-    pthread_mutex_unlock(&host->failure_lock);
-    return status;
-}
+static const connection_handler handler = {
+    .greeting = paths__unauthenticated_read,
+    .payload_at = paths__serve_payload_at,
+    .frame = paths__serve_frame,
+    .closed = closed,
+};
 
 /* --- listening --- */
 
@@ -264,6 +243,7 @@ int paths__host_make(paths_host **out, const paths_host_options *options)
     if (!host)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a host");
     host->map = options->map;
+    host->handler = &handler;
     host->host_count = options->map->host_count;
     host->listen_fd = host->timer_fd = host->launcher_fd = -1;
     host->contexts = options->contexts;
@@ -459,24 +439,4 @@ void paths_host_stop(paths_host *host)
     pthread_mutex_destroy(&host->failure_lock);
     sodium_memzero(host->key, sizeof(host->key));
     free(host);
-}
-
-pastset_space *paths_host_space(paths_host *host)
-{
-    return host->space;
-}
-
-uint32_t paths_host_executors(const paths_host *host)
-{
-    return host->thread_count + 1;
-}
-
-const char *paths_host_name(const paths_host *host)
-{
-    return host_name(host, host->self);
-}
-
-const paths_map *paths_host_map(const paths_host *host)
-{
-    return host->map;
 }

@@ -4,55 +4,15 @@
  * that wants to see it come up; on its way up it works them off. Between the
  * two it may be held, and go on in another thread. What its home ran on the
  * way down, its home runs on the way up: `home_depth` entries. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "paths/engine/host_internal.h"
 #include "pastset/schedule.h"
 
-_Thread_local executor *paths__current;
-extern _Thread_local uint32_t paths__executor_number; /* for wrapper.h */
-_Thread_local uint32_t paths__executor_number;
-
-void paths__current_set(executor *e)
-{
-    paths__current = e;
-    paths__executor_number = e ? e->number : 0;
-}
-
-void paths__keep_text(operation *o, int status)
-{
-    if (status >= 0 || o->text)
-        return;
-    o->text = strdup(pastset_error());
-}
-
-void paths__replace_text(operation *o, int status)
-{
-    free(o->text);
-    o->text = NULL;
-    paths__keep_text(o, status);
-}
-
-int paths__answer(operation *o, const void *result, size_t bytes)
-{
-    if (bytes > o->op.capacity)
-        return pastset_fail(PASTSET_EROOM,
-                            "what comes back has %zu bytes, and there is room "
-                            "for %zu",
-                            bytes, o->op.capacity);
-    o->op.capacity = bytes;
-    if (o->capacity)
-        o->answer = result;
-    else if (o->op.result != result)
-        memmove(o->op.result, result, bytes);
-    return 0;
-}
-
 /* The model of mailboxes, and of those who wait for them, is
  * pastset/waiter.pml. */
-void paths__post(operation *o)
+/* Puts it in its home's mailbox and wakes it. */
+static void post(operation *o)
 {
     paths_thread *home = o->home;
     operation *head =
@@ -72,13 +32,6 @@ void paths__post(operation *o)
     pastset_waiter_wake(&home->waiter);
 }
 
-void paths__unhold_again(operation *o, bool left)
-{
-    paths__unhold(o);
-    if (o->left != left) /* then this is its home, which alone writes it */
-        o->left = left;
-}
-
 /* As down_holding() below. Once the run has failed nothing is held any more:
  * the operation goes up without its stage's `up`. */
 static int up_holding(operation *o, route_entry *entry)
@@ -94,7 +47,8 @@ static int up_holding(operation *o, route_entry *entry)
     return r;
 }
 
-int paths__rise(operation *o)
+/* Goes on upwards. */
+static int rise(operation *o)
 {
     bool away = o->left && o->home && paths__current != &o->home->executor;
 
@@ -118,7 +72,7 @@ int paths__rise(operation *o)
         }
     }
     if (away) {
-        paths__post(o);
+        post(o);
         return RUN_HELD;
     }
     return RUN_DONE;
@@ -177,16 +131,41 @@ int paths__run(operation *o)
     o->op.status = r;
     if (__builtin_expect(r < 0 && r != PASTSET_EAGAIN, 0))
         paths__keep_text(o, r);
-    return paths__rise(o);
+    return rise(o);
 }
 
-/* It is at the top, on the executor where it belongs. */
+/* --- at the top --- */
+
+void paths__finished(operation *o)
+{
+    paths_thread *home = o->home;
+
+    o->done = true;
+    if (!o->asynchronous)
+        return;
+    o->mail = NULL; /* for paths_poll, in the order of completion */
+    if (home->finished_last)
+        home->finished_last->mail = o;
+    else
+        home->finished = o;
+    home->finished_last = o;
+}
+
+/* On the executor where it belongs. */
 static void finish(operation *o)
 {
     if (o->home)
-        paths__thread_finished(o->home, o);
+        paths__finished(o);
     else
         o->complete(o);
+}
+
+/* --- going on --- */
+
+void paths__bring_up(operation *o)
+{
+    if (rise(o) == RUN_DONE)
+        paths__finished(o); /* else held again on its way up */
 }
 
 void paths__complete(operation *o, int status)
@@ -195,7 +174,7 @@ void paths__complete(operation *o, int status)
     o->op.status = status;
     if (status < 0)
         paths__keep_text(o, status);
-    if (paths__rise(o) == RUN_DONE)
+    if (rise(o) == RUN_DONE)
         finish(o);
 }
 
@@ -221,7 +200,7 @@ void paths_resume(paths_operation *op, int status)
     } else {
         if (!o->rising)
             o->op.status = status;
-        r = paths__rise(o);
+        r = rise(o);
     }
     if (r == RUN_DONE)
         finish(o);

@@ -4,15 +4,13 @@
  * held it waits: for the reply, on its link, or for its mailbox, in a futex.
  * With operations of paths_start under way it may have to wait for both, in
  * poll. */
-#include <errno.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "paths/engine/host_internal.h"
-#include "paths/wrappers/builtin_internal.h"
+#include "paths/net/link_internal.h"
+#include "paths/wrappers/collectives_internal.h"
 #include "pastset/schedule.h"
 
 uint32_t paths_thread_number(const paths_thread *self)
@@ -40,160 +38,13 @@ const char *paths_thread_attribute(const paths_thread *self, const char *key)
     return paths_node_get(self->node, key);
 }
 
-/* --- opening --- */
-
-static const char *path_name(const paths_map *map, uint32_t edge)
-{
-    const char *as = paths_attributes_get(&map->edges[edge].attributes, "as");
-    uint32_t nodes[PATHS_PATH_NODES];
-    size_t count;
-
-    if (as)
-        return as;
-    count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
-    return count ? map->nodes[nodes[count - 1]].name : "";
-}
-
-static uint32_t path_find(const paths_thread *self, const char *name)
-{
-    const paths_map *map = self->host->map;
-
-    for (uint32_t i = 0; i < self->node->out_count; i++) {
-        if (strcmp(path_name(map, self->node->out[i]), name) == 0)
-            return self->node->out[i];
-    }
-    return PATHS_NONE;
-}
-
-static void path_free(paths_path *path)
-{
-    free(path->name);
-    free(path->description);
-    free(path->call.text);
-    free((void *)(uintptr_t)path->type); /* const for all others */
-    free(path);
-}
-
-/* The connection is made now rather than in the first operation. */
-static int link_prepare(paths_thread *self, const paths_stage *stage)
-{
-    for (; stage; stage = stage->next) {
-        if (stage->type == &paths__proxy_type && !self->links[stage->far_host])
-            return paths__link_open(self, stage->far_host);
-    }
-    return 0;
-}
-
-static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
-{
-    const paths_map *map = self->host->map;
-    uint32_t nodes[PATHS_PATH_NODES];
-    size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
-    paths_path *path = calloc(1, sizeof(*path));
-    pastset_type *type = malloc(sizeof(*type));
-    int err;
-
-    *out = NULL;
-    if (!path || !type) {
-        free(path);
-        free(type);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a path");
-    }
-    path->type = type;
-    err = count ? paths__element_type_of(map, nodes[count - 1], type)
-                : pastset_fail(PASTSET_EMAP, "it is longer than %d stages",
-                               PATHS_PATH_NODES);
-    if (!err)
-        err = paths__collective_read_bytes(map, nodes[0], type,
-                                           &path->read_bytes);
-    path->thread = self;
-    path->edge = edge;
-    path->verbs = paths__uses_verbs(&map->edges[edge]);
-    path->first = self->host->entries[edge];
-    path->name = strdup(path_name(map, edge));
-    path->description = paths__describe(map, edge);
-    path->call.route = path->route;
-    path->call.home = self;
-    path->call.path = path;
-    path->call.op.thread = self->number;
-    if (!err && (!path->name || !path->description))
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a path");
-    if (!err)
-        err = link_prepare(self, path->first);
-    if (err) {
-        path_free(path);
-        return err;
-    }
-    *out = path;
-    return 0;
-}
-
-int paths_open(paths_path **out, paths_thread *self, const char *name)
-{
-    uint32_t edge = path_find(self, name);
-    int err;
-
-    *out = NULL;
-    if (edge == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOENT,
-                            "the map gives thread %s no path \"%s\"",
-                            self->node->name, name);
-    for (paths_path *path = self->paths; path; path = path->next) {
-        if (path->edge == edge) {
-            *out = path;
-            return 0;
-        }
-    }
-    err = path_make(out, self, edge);
-    if (err)
-        return pastset_fail_while(err, "opening path \"%s\"", name);
-    (*out)->next = self->paths;
-    self->paths = *out;
-    return 0;
-}
-
-const pastset_type *paths_type(const paths_path *path)
-{
-    return path->type;
-}
-
-const char *paths_describe(const paths_path *path)
-{
-    return path->description;
-}
-
-void paths_reader_ledger(const paths_path *path, uint64_t *read, uint64_t *lost)
-{
-    *read = path->cursor.read;
-    *lost = path->cursor.lost;
-}
-
 /* --- waiting --- */
-
-void paths__thread_bring_up(paths_thread *self, operation *o)
-{
-    if (paths__rise(o) == RUN_DONE)
-        paths__thread_finished(self, o); /* else held again on its way up */
-}
-
-void paths__thread_finished(paths_thread *self, operation *o)
-{
-    o->done = true;
-    if (!o->asynchronous)
-        return;
-    o->mail = NULL; /* for paths_poll, in the order of completion */
-    if (self->finished_last)
-        self->finished_last->mail = o;
-    else
-        self->finished = o;
-    self->finished_last = o;
-}
 
 /* Brings up what others have completed, in the order in which they did. True
  * when there was something. */
 static bool mailbox_take(paths_thread *self)
 {
-    /* Acquire: pairs with the release in paths__post(). */
+    /* Acquire: pairs with the release in post(). */
     operation *o =
         atomic_exchange_explicit(&self->mailbox, NULL, memory_order_seq_cst);
     operation *ordered = NULL;
@@ -207,7 +58,7 @@ static bool mailbox_take(paths_thread *self)
     }
     while (ordered) {
         operation *next = ordered->mail;
-        paths__thread_bring_up(self, ordered);
+        paths__bring_up(ordered);
         ordered = next;
     }
     return some;
@@ -227,7 +78,7 @@ static bool gate_pass(paths_thread *self, operation *o, int64_t deadline)
     o->op.status = paths__collective_opened(stage, o);
     if (__builtin_expect(o->op.status < 0, 0))
         paths__keep_text(o, o->op.status);
-    paths__thread_bring_up(self, o);
+    paths__bring_up(o);
     return true;
 }
 
@@ -551,7 +402,7 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
         o->begun = self->host->ticks();
     started_add(self, o);
     if (paths__run(o) == RUN_DONE)
-        paths__thread_finished(self, o); /* paths_poll calls back */
+        paths__finished(o); /* paths_poll calls back */
     else
         paths__executor_is(&self->executor, PATHS_COMPUTING);
     return 0;
@@ -700,7 +551,7 @@ void paths__thread_fini(paths_thread *thread)
     while (thread->paths) {
         paths_path *path = thread->paths;
         thread->paths = path->next;
-        path_free(path);
+        paths__path_free(path);
     }
     for (uint32_t i = 0; thread->links && i < thread->host->host_count; i++) {
         if (thread->links[i])

@@ -4,7 +4,7 @@
  *     generate_hosts.c  hosts and links
  *     generate_uses.c   the words of uses, and what elements say of trees
  *     generate_tree.c   trees of collectives
- *     generate_way.c    what stands between two nodes
+ *     generate_way.c    nodes, and what stands between two of them
  *
  * Hosts are copied first, then each thread and element is given its host and
  * copied to it, then each use of an element becomes a path, and all collective
@@ -19,11 +19,6 @@
 #include "pastset/status.h"
 
 typedef paths__generator generator;
-
-int paths__generate_no_memory(void)
-{
-    return pastset_fail(PASTSET_ENOMEM, "no memory to generate a path map");
-}
 
 static int set(paths_attributes *attributes, const char *key, const char *value)
 {
@@ -195,20 +190,6 @@ static int place_all(generator *g)
 }
 
 /* --- nodes --- */
-
-int paths__generate_node(generator *g, uint32_t host, const char *kind,
-                         const char *name, unsigned line, uint32_t *out)
-{
-    *out = paths_map_add_node(g->map, host, kind, name);
-    if (*out != PATHS_NONE)
-        return 0;
-    if (paths_map_find_node(g->map, name) == PATHS_NONE)
-        return paths__generate_no_memory();
-    return paths__fail_at(g->application, line, name,
-                          "this name is needed for two nodes of the path map: "
-                          "give each path of a thread another as=NAME, or "
-                          "rename the thread or element");
-}
 
 static int copy_element(generator *g, uint32_t index)
 {

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "paths/map/attribute_types.h"
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
 
 typedef paths__generator generator;
 
-#define CONDITIONS 4 /* attributes of a machine before those */
+/* Attributes of a machine that are read here. */
+#define OWN 2
 
 static int set(paths_attributes *attributes, const char *key, const char *value)
 {
@@ -88,26 +90,47 @@ static bool is_switch(const paths_map_node *node)
     return strcmp(node->type, "switch") == 0;
 }
 
+static int check_machine(const paths_map *cluster, const paths_map_node *node)
+{
+    const char *known[OWN + PATHS__ATTRIBUTE_TYPES_MAX + 1] = {"address",
+                                                               "polling"};
+    const paths_attribute_type *type;
+    size_t count = OWN;
+
+    for (size_t i = 0; (type = paths_attribute_at(i)); i++) {
+        if (type->of_machines)
+            known[count++] = type->name;
+    }
+    return check_attributes(cluster, node->line, node->name, &node->attributes,
+                            known);
+}
+
 /* A host of the map is a node of the cluster mapping, with its attributes, but
- * for those that say how fast and how loaded it is at present (predict/). */
+ * for those that are of machines only. */
+static int copy_machine(paths_attributes *out, const paths_map_node *node)
+{
+    const paths_attribute_type *type;
+    int err = paths_attributes_copy(out, &node->attributes);
+
+    for (size_t i = 0; (type = paths_attribute_at(i)) && !err; i++) {
+        if (!type->of_hosts)
+            err = set(out, type->name, NULL);
+    }
+    return err;
+}
+
 static int copy_host(generator *g, const paths_map *cluster,
                      const paths_map_node *node)
 {
-    static const char *const known[] = {
-        "address", "polling", "affinity",   "netns", "load",
-        "law",     "speed",   "processors", "place", NULL};
     paths_attributes *attributes;
-    int err = check_attributes(cluster, node->line, node->name,
-                               &node->attributes, known);
+    int err = check_machine(cluster, node);
 
     if (!err)
         err = add_host(g, node->name, node->line, cluster);
     if (err)
         return err;
     attributes = &g->map->hosts[g->map->host_count - 1].attributes;
-    err = paths_attributes_copy(attributes, &node->attributes);
-    for (const char *const *key = known + CONDITIONS; *key && !err; key++)
-        err = set(attributes, *key, NULL);
+    err = copy_machine(attributes, node);
     if (!err && node->host != PATHS_NONE)
         err = set(attributes, "cluster", cluster->hosts[node->host].name);
     return err;

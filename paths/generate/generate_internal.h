@@ -3,6 +3,7 @@
 #define PATHS_GENERATE_INTERNAL_H
 
 #include "paths/generate/generate.h"
+#include "pastset/status.h"
 
 typedef struct paths__generator {
     const paths_generate_options *options;
@@ -15,13 +16,10 @@ typedef struct paths__generator {
     const char **uses; /* of an element: its collective use; NULL: none */
 } paths__generator;
 
-/* --- generate.c --- */
-
-int paths__generate_no_memory(void);
-
-/* As paths_map_add_node; a name that is taken is refused with a text. */
-int paths__generate_node(paths__generator *g, uint32_t host, const char *kind,
-                         const char *name, unsigned line, uint32_t *out);
+static inline int paths__generate_no_memory(void)
+{
+    return pastset_fail(PASTSET_ENOMEM, "no memory to generate a path map");
+}
 
 /* --- generate_hosts.c --- */
 
@@ -42,6 +40,10 @@ const paths_map_edge *paths__generate_link(const paths__generator *g,
  * mapping when the way begins at a thread, else NULL. */
 int paths__generate_way(paths__generator *g, uint32_t from,
                         const paths_map_edge *use, uint32_t to);
+
+/* As paths_map_add_node; a name that is taken is refused with a text. */
+int paths__generate_node(paths__generator *g, uint32_t host, const char *kind,
+                         const char *name, unsigned line, uint32_t *out);
 
 /* Adds a wrapper to the map, with its kind as its label. */
 int paths__generate_wrapper(paths__generator *g, uint32_t host,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "paths/map/map_internal.h"
+#include "paths/wrappers/collective_kinds_internal.h"
 #include "pastset/status.h"
 
 typedef paths__generator generator;
@@ -14,9 +15,6 @@ typedef paths__generator generator;
     "sum, min, max, product, and, or, xor, reduce, barrier, broadcast, "       \
     "gather, scatter and alltoall"
 
-static const char *const collectives[] = {
-    "sum",    "min",     "max",       "product", "and",     "or",      "xor",
-    "reduce", "barrier", "broadcast", "gather",  "scatter", "alltoall"};
 static const char *const plain[] = {"read", "write", "both"};
 static const char *const shapes[] = {"hierarchical", "flat", "binomial"};
 
@@ -37,7 +35,7 @@ static size_t find(const char *const *list, size_t count, const char *word)
 
 bool paths_is_collective(const char *use)
 {
-    return find(collectives, COUNT(collectives), use) < COUNT(collectives);
+    return paths__collective_family(use) >= 0;
 }
 
 paths__shape paths__shape_of(const char *word)

@@ -1,4 +1,4 @@
-/* generate_way.c - the way from one node of a generated map to the next.
+/* generate_way.c - nodes of a generated map, and the way from one to the next.
  *
  * What stands on it depends on the two hosts alone: nothing where they are
  * one, otherwise a proxy on the host that is left, and a delay before it where
@@ -10,6 +10,35 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+
+/* --- nodes --- */
+
+int paths__generate_node(paths__generator *g, uint32_t host, const char *kind,
+                         const char *name, unsigned line, uint32_t *out)
+{
+    *out = paths_map_add_node(g->map, host, kind, name);
+    if (*out != PATHS_NONE)
+        return 0;
+    if (paths_map_find_node(g->map, name) == PATHS_NONE)
+        return paths__generate_no_memory();
+    return paths__fail_at(g->application, line, name,
+                          "this name is needed for two nodes of the path map: "
+                          "give each path of a thread another as=NAME, or "
+                          "rename the thread or element");
+}
+
+int paths__generate_wrapper(paths__generator *g, uint32_t host,
+                            const char *kind, const char *name, unsigned line,
+                            uint32_t *out)
+{
+    int err = paths__generate_node(g, host, kind, name, line, out);
+
+    if (err)
+        return err;
+    return paths_attributes_set(&g->map->nodes[*out].attributes, "label", kind);
+}
+
+/* --- ways --- */
 
 typedef struct way {
     paths__generator *g;
@@ -79,17 +108,6 @@ static int add_delay(way *w, uint32_t host, const paths_map_edge *link)
                                        keys[i], value);
     }
     return err;
-}
-
-int paths__generate_wrapper(paths__generator *g, uint32_t host,
-                            const char *kind, const char *name, unsigned line,
-                            uint32_t *out)
-{
-    int err = paths__generate_node(g, host, kind, name, line, out);
-
-    if (err)
-        return err;
-    return paths_attributes_set(&g->map->nodes[*out].attributes, "label", kind);
 }
 
 int paths__generate_way(paths__generator *g, uint32_t from,

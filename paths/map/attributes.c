@@ -1,4 +1,4 @@
-/* attributes.c - lists of attributes, and the numbers with units in them.
+/* attributes.c - lists of attributes, and what they say of nodes.
  *
  * A node has a handful of attributes, so a list is searched from its front. */
 #include <stdarg.h>
@@ -191,160 +191,6 @@ bool paths__attribute_draws(const char *key)
                    sizeof(drawing[0]), compare_key) != NULL;
 }
 
-/* --- numbers --- */
-
-typedef struct unit {
-    const char *name;
-    uint64_t factor;
-} unit;
-
-static const unit counts[] = {
-    {"", 1},          {"k", 1000},      {"M", 1000000},   {"G", 1000000000},
-    {"Ki", 1u << 10}, {"Mi", 1u << 20}, {"Gi", 1u << 30}, {NULL, 0},
-};
-
-static const unit durations[] = {
-    {"ns", 1},         {"us", 1000},          {"ms", 1000000},
-    {"s", 1000000000}, {"min", 60000000000u}, {NULL, 0},
-};
-
-/* In bits, so that all of them are whole numbers. */
-static const unit rates[] = {
-    {"bit", 1}, {"kbit", 1000}, {"mbit", 1000000}, {"gbit", 1000000000},
-    {"B", 8},   {"kB", 8000},   {"MB", 8000000},   {"GB", 8000000000u},
-    {NULL, 0},
-};
-
-/* In thousandths of them. */
-static const unit millionths[] = {{"ppm", 1000}, {"ppb", 1}, {NULL, 0}};
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static const unit *unit_find(const unit *units, const char *name)
-{
-    for (; units->name; units++) {
-        if (strcmp(units->name, name) == 0)
-            return units;
-    }
-    return NULL;
-}
-
-/* Reads "whole[.fraction]unit" exactly, without floating point, which would
- * depend on the locale. Digits of the fraction that are too small to count
- * for the unit are dropped. */
-static bool parse(const char *text, const unit *units, uint64_t *out)
-{
-    const char *whole = text, *fraction = NULL, *p = text;
-    const unit *u;
-    uint64_t value = 0, step;
-
-    while (is_digit(*p))
-        p++;
-    if (p == whole)
-        return false;
-    if (*p == '.' && is_digit(p[1])) {
-        fraction = ++p;
-        while (is_digit(*p))
-            p++;
-    }
-    while (*p == ' ')
-        p++;
-    u = unit_find(units, p);
-    if (!u)
-        return false;
-    for (; is_digit(*whole); whole++) {
-        if (__builtin_mul_overflow(value, 10u, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*whole - '0'), &value))
-            return false;
-    }
-    if (__builtin_mul_overflow(value, u->factor, &value))
-        return false;
-    step = u->factor;
-    for (; fraction && is_digit(*fraction); fraction++) {
-        step /= 10;
-        if (__builtin_add_overflow(value, step * (uint64_t)(*fraction - '0'),
-                                   &value))
-            return false;
-    }
-    *out = value;
-    return true;
-}
-
-int paths_parse_number(const char *text, uint64_t *out)
-{
-    if (parse(text, counts, out))
-        return 0;
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no number: write one such as 1024, 64k, "
-                        "4M or 256Ki",
-                        text);
-}
-
-int paths_parse_duration(const char *text, uint64_t *out_ns)
-{
-    if (parse(text, durations, out_ns))
-        return 0;
-    if (strcmp(text, "0") == 0) {
-        *out_ns = 0;
-        return 0;
-    }
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no duration: write a number and a unit, "
-                        "such as 250ns, 400us, 1.5ms or 2s",
-                        text);
-}
-
-int paths_parse_rate(const char *text, uint64_t *out_bytes_s)
-{
-    uint64_t bits;
-
-    if (parse(text, rates, &bits)) {
-        *out_bytes_s = bits / 8;
-        return 0;
-    }
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no rate: write a number and a unit a "
-                        "second, such as 10mbit, 1gbit or 125MB",
-                        text);
-}
-
-/* A sign, or none, and a number with a unit. */
-static bool parse_signed(const char *text, const unit *units, int64_t *out)
-{
-    bool less = text[0] == '-';
-    uint64_t value;
-
-    if (!parse(text + (less || text[0] == '+'), units, &value) ||
-        value > INT64_MAX)
-        return false;
-    *out = less ? -(int64_t)value : (int64_t)value;
-    return true;
-}
-
-int paths_parse_offset(const char *text, int64_t *out_ns)
-{
-    if (parse_signed(text, durations, out_ns))
-        return 0;
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no offset: write a duration with a "
-                        "sign, such as +1.5s or -250us",
-                        text);
-}
-
-int paths_parse_ppm(const char *text, int64_t *out_ppb)
-{
-    if (parse_signed(text, millionths, out_ppb))
-        return 0;
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no rate of a counter: write by how many "
-                        "millionths it is too fast, such as +150ppm or "
-                        "-0.5ppm",
-                        text);
-}
-
 /* --- attributes of nodes --- */
 
 const char *paths_node_get(const paths_map_node *node, const char *key)
@@ -403,4 +249,15 @@ int paths_node_rate(const paths_map *map, const paths_map_node *node,
                     const char *key, uint64_t fallback, uint64_t *out_bytes_s)
 {
     return node_value(map, node, key, fallback, out_bytes_s, paths_parse_rate);
+}
+
+int paths__element_type_of(const paths_map *map, uint32_t node,
+                           pastset_type *out)
+{
+    const char *text = paths_node_get(&map->nodes[node], "type");
+    int err = pastset_type_parse(out, text ? text : "");
+
+    return err ? pastset_fail_while(err, "element \"%s\"",
+                                    map->nodes[node].name)
+               : 0;
 }

@@ -52,6 +52,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "paths/map/units.h"
+
 #define PATHS_NONE UINT32_MAX /* no host, no node, no edge */
 #define PATHS_PATH_NODES 256  /* most nodes of one path, over all hosts */
 #define PATHS_STAGES_MAX 32   /* most stages of one path in one host */
@@ -158,21 +160,6 @@ int paths_attributes_copy(paths_attributes *out,
 /* The value, or NULL. */
 const char *paths_attributes_get(const paths_attributes *attributes,
                                  const char *key);
-
-/* Read a number with its unit.
- *   number    `64`, `64k` = 64,000, `4M`, `1G`, `256Ki` = 262,144, `1Mi`, `1Gi`
- *   duration  `250ns`, `400us`, `1.5ms`, `2s`, `1min`; nanoseconds come back
- *   rate      `9600bit`, `64kbit`, `10mbit`, `1gbit`, `100B`, `10kB`, `125MB`,
- *             `1GB`; bytes per second come back
- *   offset    a duration with a sign or none: `-3.2s`, `+250us`
- *   ppm       of a counter, by how much it is too fast: `+150ppm`, `-0.5ppm`,
- *             `20ppb`; thousand-millionths come back
- * Errors: PASTSET_EINVAL with a text that says what was expected. */
-int paths_parse_number(const char *text, uint64_t *out);
-int paths_parse_duration(const char *text, uint64_t *out_ns);
-int paths_parse_rate(const char *text, uint64_t *out_bytes_s);
-int paths_parse_offset(const char *text, int64_t *out_ns);
-int paths_parse_ppm(const char *text, int64_t *out_ppb);
 
 /* Shorthands; NULL / `fallback` when absent.
  * Errors: PASTSET_EMAP with file, line and node, for a value that is none. */

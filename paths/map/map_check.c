@@ -13,17 +13,17 @@
 #include "paths/engine/executor.h"
 #include "paths/generate/generate.h"
 #include "paths/generate/generate_internal.h"
+#include "paths/map/attribute_types.h"
 #include "paths/map/map_internal.h"
-#include "paths/engine/processors.h"
 #include "paths/wrappers/wrapper.h"
 #include "pastset/element.h"
 #include "pastset/status.h"
 #include "pastset/type.h"
 
 #define HOST_NAME_BYTES 100
-#define COUNTER_OFFSET_NS_MAX 3600000000000
-#define COUNTER_RATE_PPB_MAX 1000000
 #define PATH_NODES_MAX 4096 /* of one path, over all hosts */
+
+/* --- diagnostics --- */
 
 typedef struct checker {
     const paths_map *map;
@@ -31,58 +31,13 @@ typedef struct checker {
     int err; /* PASTSET_ENOMEM when a diagnostic could not be kept */
 } checker;
 
-/* --- diagnostics --- */
-
-static int diagnose_list(paths_diagnostics *diagnostics, unsigned line,
-                         const char *node, const char *format,
-                         va_list arguments)
-{
-    paths_diagnostic item = {.line = line, .node = strdup(node)};
-    paths_diagnostic *items =
-        paths__grow(diagnostics->items, diagnostics->count, sizeof(item));
-
-    if (items)
-        diagnostics->items = items;
-    if (vasprintf(&item.text, format, arguments) < 0)
-        item.text = NULL;
-    if (!items || !item.node || !item.text) {
-        free(item.node);
-        free(item.text);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a diagnostic");
-    }
-    items[diagnostics->count++] = item;
-    return 0;
-}
-
-int paths_diagnose(paths_diagnostics *diagnostics, unsigned line,
-                   const char *node, const char *format, ...)
-{
-    va_list arguments;
-    int err;
-
-    va_start(arguments, format);
-    err = diagnose_list(diagnostics, line, node, format, arguments);
-    va_end(arguments);
-    return err;
-}
-
-void paths_diagnostics_clear(paths_diagnostics *diagnostics)
-{
-    for (size_t i = 0; i < diagnostics->count; i++) {
-        free(diagnostics->items[i].node);
-        free(diagnostics->items[i].text);
-    }
-    free(diagnostics->items);
-    memset(diagnostics, 0, sizeof(*diagnostics));
-}
-
 static void __attribute__((format(printf, 4, 5)))
 diagnose(checker *c, unsigned line, const char *node, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    if (diagnose_list(c->diagnostics, line, node, format, arguments))
+    if (paths__diagnose_list(c->diagnostics, line, node, format, arguments))
         c->err = PASTSET_ENOMEM;
     va_end(arguments);
 }
@@ -100,7 +55,8 @@ diagnose_edge(checker *c, uint32_t index, const char *format, ...)
         return;
     }
     va_start(arguments, format);
-    if (diagnose_list(c->diagnostics, edge->line, name, format, arguments))
+    if (paths__diagnose_list(c->diagnostics, edge->line, name, format,
+                             arguments))
         c->err = PASTSET_ENOMEM;
     va_end(arguments);
     free(name);
@@ -180,44 +136,27 @@ static void check_places(checker *c, place *places, size_t count)
     }
 }
 
-/* What a host's counter is to be, for tests of clocks. */
-static void check_counter(checker *c, const paths_map_host *host,
-                          const char *key,
-                          int (*parse)(const char *text, int64_t *value),
-                          int64_t max, const char *max_text)
+/* What upper layers read. */
+static void check_types(checker *c, const paths_map_host *host)
 {
-    const char *text = paths_attributes_get(&host->attributes, key);
-    int64_t value;
+    const paths_attribute_type *type;
 
-    if (!text || !text[0])
-        return;
-    if (parse(text, &value) != 0)
-        diagnose(c, host->line, host->name, "%s: %s", key, pastset_error());
-    else if (value < -max || value > max)
-        diagnose(c, host->line, host->name, "%s=%s: it is %s at most", key,
-                 text, max_text);
+    for (size_t i = 0; (type = paths_attribute_at(i)); i++) {
+        const char *value = paths_attributes_get(&host->attributes, type->name);
+        if (type->of_hosts && type->check && value && value[0] &&
+            type->check(value) != 0)
+            diagnose(c, host->line, host->name, "%s", pastset_error());
+    }
 }
 
 static void check_host(checker *c, const paths_map_host *host)
 {
-    const char *affinity = paths_attributes_get(&host->attributes, "affinity");
-    const char *name = paths_attributes_get(&host->attributes, "netns");
-    cpu_set_t set;
-
     if (!is_file_name(host->name))
         diagnose(c, host->line, host->name,
                  "a host's files are named after it: use 1 to %d letters, "
                  "digits, _ . and -, and no . in front",
                  HOST_NAME_BYTES);
-    check_counter(c, host, "counter_offset", paths_parse_offset,
-                  COUNTER_OFFSET_NS_MAX, "one hour");
-    check_counter(c, host, "counter_rate", paths_parse_ppm,
-                  COUNTER_RATE_PPB_MAX, "1000ppm");
-    if (affinity && *affinity && paths_processors_parse(&set, affinity))
-        diagnose(c, host->line, host->name, "affinity: %s", pastset_error());
-    if (name && (strchr(name, '/') || name[0] == '.'))
-        diagnose(c, host->line, host->name,
-                 "netns=\"%s\" is not a name of ip-netns(8)", name);
+    check_types(c, host);
 }
 
 static void check_hosts(checker *c)

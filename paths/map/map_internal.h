@@ -2,16 +2,31 @@
 #ifndef PATHS_MAP_INTERNAL_H
 #define PATHS_MAP_INTERNAL_H
 
+#include <stdarg.h>
+#include <stdlib.h>
+
 #include "paths/map/map.h"
+#include "pastset/type.h"
 
 #define PATHS__FILE_BYTES (64u << 20) /* longest file of a map: 64 MiB */
-
-/* --- map.c --- */
+#define PATHS__ATTRIBUTE_TYPES_MAX 64
 
 /* Room for one more item in an array of `count` items. Arrays double whenever
  * their count is a power of two, so that no capacity needs to be kept. Returns
  * the array, which may have moved, or NULL. */
-void *paths__grow(void *items, size_t count, size_t item_bytes);
+static inline void *paths__grow(void *items, size_t count, size_t item_bytes)
+{
+    size_t capacity, bytes;
+
+    if (count & (count - 1))
+        return items;
+    capacity = count ? 2 * count : 1;
+    if (__builtin_mul_overflow(capacity, item_bytes, &bytes))
+        return NULL;
+    return realloc(items, bytes);
+}
+
+/* --- map.c --- */
 
 /* FNV-1a, 64 bits. Continue with the last result; begin with PATHS__HASH. */
 #define PATHS__HASH 0xcbf29ce484222325u
@@ -33,6 +48,18 @@ bool paths__attribute_draws(const char *key);
 int paths__fail_at(const paths_map *map, unsigned line, const char *node,
                    const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The type of the tuples of an element or a source.
+ * Errors: PASTSET_EINVAL with its name. */
+int paths__element_type_of(const paths_map *map, uint32_t node,
+                           pastset_type *out);
+
+/* --- diagnostics.c --- */
+
+/* As paths_diagnose. */
+int paths__diagnose_list(paths_diagnostics *diagnostics, unsigned line,
+                         const char *node, const char *format,
+                         va_list arguments);
 
 /* --- map_scan.c: a look at DOT text before cgraph gets it --- */
 

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/connection_internal.h"
 
 /* Reads of one connection before the loop turns to the next. */
 #define READS_AT_ONCE 16
@@ -70,11 +70,7 @@ void paths__connection_close(connection *c, const char *why)
     uv_close((uv_handle_t *)(void *)&c->poll, closed);
     close(c->fd);
     pthread_mutex_unlock(&c->lock);
-    paths__serve_abandon(c);
-    if (state == CONNECTION_OPEN) {
-        paths__serve_lost(c, why);
-        paths__member_lost(c, why);
-    }
+    host->handler->closed(c, state == CONNECTION_OPEN, why);
 }
 
 /* --- input --- */
@@ -97,7 +93,7 @@ static void parse(connection *c)
             }
             c->filled = 0;
             c->away = false;
-            c->target = paths__serve_payload_at(c);
+            c->target = c->host->handler->payload_at(c);
             c->in_payload = c->target != NULL;
             if (!c->target) {
                 paths__connection_close(c, "it broke the protocol");
@@ -114,7 +110,7 @@ static void parse(connection *c)
         if (c->filled < c->header.bytes)
             return;
         c->in_payload = false;
-        paths__serve_frame(c);
+        c->host->handler->frame(c);
     }
 }
 
@@ -172,7 +168,7 @@ static void readable(connection *c)
         if (c->state == CONNECTION_CLOSED)
             return;
         if (c->state != CONNECTION_OPEN) {
-            paths__unauthenticated_read(c);
+            c->host->handler->greeting(c);
             return;
         }
         if (!frames_read(c))

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/connect_internal.h"
+#include "paths/net/loop_link_internal.h"
+#include "paths/net/member_internal.h"
 #include "pastset/schedule.h"
 
 /* What the connector has done; negative: the error that it came upon. */
@@ -96,7 +98,7 @@ static int adopt(paths_host *host, uint32_t to, uint16_t role)
     if (role == ROLE_MEMBER)
         host->peers[to].member = c;
     else
-        paths__serve_linked(host, &host->peers[to], c);
+        paths__loop_link_adopt(host, &host->peers[to], c);
     return 0;
 }
 
@@ -123,7 +125,7 @@ static int links_adopt(paths_host *host)
     pthread_mutex_unlock(&host->held_lock);
     for (uint32_t i = 0; i < host->host_count && !err; i++) {
         if (host->peers[i].loop_needs && !host->peers[i].link)
-            paths__serve_unlinked(host, i);
+            paths__loop_link_none(host, i);
     }
     return err;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/member_internal.h"
 
 static void on_launcher(uv_poll_t *handle, int status, int events)
 {

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "paths/net/link_internal.h"
+#include "paths/net/request_internal.h"
 
 /* --- breaking --- */
 
@@ -48,7 +49,7 @@ static void link_break(thread_link *link, const char *why)
                          host_name(host, link->host), why);
         o->op.status = status;
         paths__keep_text(o, status);
-        paths__thread_bring_up(link->thread, o);
+        paths__bring_up(o);
     }
 }
 
@@ -85,59 +86,6 @@ int paths__link_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ns)
     for (nfds_t i = 0; i < count; i++)
         fds[i].revents = fds[i].fd >= 0 ? fds[i].events : 0;
     return (int)count;
-}
-
-/* --- requests --- */
-
-static uint32_t timeout_of(const operation *o)
-{
-    int64_t left;
-
-    if (o->op.nowait)
-        return 0;
-    if (!o->op.deadline_ns)
-        return WIRE_FOREVER;
-    left = (o->op.deadline_ns - pastset_now_ns() + 999999) / 1000000;
-    if (left < 1)
-        return 1;
-    return left < WIRE_FOREVER ? (uint32_t)left : WIRE_FOREVER - 1;
-}
-
-const void *paths__request_header(wire_header *header, operation *o,
-                                  const paths_stage *proxy)
-{
-    const pastset_pattern *pattern = o->op.pattern;
-
-    memset(header, 0, sizeof(*header));
-    header->id = o->id;
-    header->kind = WIRE_REQUEST;
-    header->status = (int16_t)o->op.verb;
-    header->stage = proxy->host->numbers[proxy->node];
-    header->thread = o->op.thread;
-    header->sequence = o->op.sequence;
-    header->index = o->asked = o->op.index;
-    header->timeout_ms = timeout_of(o);
-    if (o->op.status < 0) {
-        const char *text =
-            o->text ? o->text : pastset_status_text(o->op.status);
-        header->kind = WIRE_SPOILT;
-        header->capacity = (uint32_t)-o->op.status;
-        header->bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES);
-        return text;
-    }
-    if (brings_tuple(&o->op)) {
-        header->bytes = (uint32_t)o->op.bytes;
-        header->capacity =
-            o->op.capacity < UINT32_MAX ? (uint32_t)o->op.capacity : UINT32_MAX;
-        return o->op.tuple;
-    }
-    header->capacity =
-        o->op.bytes < UINT32_MAX ? (uint32_t)o->op.bytes : UINT32_MAX;
-    if (!pattern)
-        return NULL;
-    header->lost = pattern->fields;
-    header->bytes = pattern->bytes;
-    return pattern->values;
 }
 
 /* --- sending --- */
@@ -288,40 +236,16 @@ int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)
     pending_add(&link->pending, o);
     link->thread->pending++;
     if (o->asynchronous)
-        paths__links_watch(link->thread, o);
+        link_watch(link, o);
     return 0;
 }
 
 /* --- replies --- */
 
-void paths__reply_take(operation *o, const wire_header *header)
-{
-    o->op.status = header->status;
-    if (header->status)
-        return;
-    o->op.index = header->index;
-    o->op.lost = header->lost;
-    if (o->op.verb == PASTSET_EXCHANGE)
-        o->op.capacity = header->bytes;
-    else if (o->op.verb != PASTSET_WRITE)
-        o->op.bytes = header->bytes;
-}
-
-bool paths__reply_target(const operation *o, size_t bytes, void **out)
-{
-    *out = NULL;
-    if (o->op.verb == PASTSET_WRITE)
-        return true;
-    *out = o->op.verb == PASTSET_EXCHANGE ? o->op.result : o->op.tuple;
-    return bytes <=
-           (o->op.verb == PASTSET_EXCHANGE ? o->op.capacity : o->op.bytes);
-}
-
 /* A header is there: where its payload goes. 0 or a negative errno. */
 static int frame_begin(thread_link *link)
 {
     const wire_header *header = &link->header;
-    bool told = header->kind == WIRE_FAILED || header->status < 0;
     void *target = NULL;
 
     if (paths__wire_header_check(header, PASTSET_TUPLE_BYTES) != 0 ||
@@ -330,7 +254,7 @@ static int frame_begin(thread_link *link)
     link->reading = NULL; /* given up, if it is not found: its time was up */
     if (header->kind == WIRE_REPLY)
         link->reading = pending_find(&link->pending, header->id);
-    if (told)
+    if (header->kind == WIRE_FAILED || header->reply.status < 0)
         target = link->text;
     else if (link->reading &&
              !paths__reply_target(link->reading, header->bytes, &target))
@@ -343,16 +267,16 @@ static int frame_begin(thread_link *link)
 
 static void reply_end(thread_link *link, operation *o)
 {
-    const wire_header *header = &link->header;
+    const wire_reply *reply = &link->header.reply;
 
     paths__link_drop(link, o);
-    paths__reply_take(o, header);
-    if (header->status < 0) {
-        pastset_fail(header->status, "host %s: %s",
+    paths__reply_take(o, reply);
+    if (reply->status < 0) {
+        pastset_fail(reply->status, "host %s: %s",
                      host_name(link->thread->host, link->host), link->text);
-        paths__replace_text(o, header->status);
+        paths__replace_text(o, reply->status);
     }
-    paths__thread_bring_up(link->thread, o);
+    paths__bring_up(o);
 }
 
 /* The payload is there whole. */

@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "paths/engine/host_internal.h"
+#include "paths/net/wire_internal.h"
 
 #define LINK_BUFFER 4096
 
@@ -39,6 +40,25 @@ struct thread_link {
     unsigned char buffer[LINK_BUFFER];
 };
 
+/* When an operation on a link is given up; 0: never. */
+static inline int64_t link_due_of(const operation *o)
+{
+    return o->op.deadline_ns ? o->op.deadline_ns + PATHS__GRACE_NS : 0;
+}
+
+/* An operation of paths_start waits on a link, and may have a deadline. */
+static inline void link_watch(const thread_link *link, const operation *o)
+{
+    paths_thread *thread = link->thread;
+    int64_t due = link_due_of(o);
+
+    if (due && (!thread->links_due_ns || due < thread->links_due_ns))
+        thread->links_due_ns = due;
+}
+
+/* --- link_frames.c --- */
+
+int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy);
 /* Takes an operation off its link: the rest of its reply is thrown away. */
 void paths__link_drop(thread_link *link, operation *o);
 /* Reads until a frame has come whole, and those that came with it; if it does
@@ -48,5 +68,21 @@ void paths__link_read(thread_link *link, bool wait);
  * memory say, is no reason not to wait: then all look ready a little later, and
  * who reads them must not block. */
 int paths__link_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ns);
+
+/* --- link.c --- */
+
+int paths__link_open(paths_thread *thread, uint32_t host);
+void paths__link_close(thread_link *link);
+/* Reads replies until `o`, which waits on a link, is done, or the mailbox has
+ * something. False: the deadline that stands in it passed, and the other host
+ * did not answer in its time of grace either. */
+bool paths__links_wait(paths_thread *thread, const operation *o);
+/* The same for any operation of paths_start; false: the deadline passed. Those
+ * whose own deadline passes are ended. */
+bool paths__links_wait_any(paths_thread *thread, int64_t deadline_ns);
+/* Its deadline passed: takes it off its link, and up it goes. What comes of a
+ * reply is ignored. */
+void paths__link_give_up(operation *o);
+void paths__link_interrupt(thread_link *link);
 
 #endif

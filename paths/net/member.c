@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/connection_internal.h"
+#include "paths/net/member_internal.h"
+#include "paths/wrappers/collectives_internal.h"
 #include "pastset/schedule.h"
 
 /* Who was being let in by a process that died comes again within that, or knows
@@ -78,7 +80,8 @@ static void tell_gone(connection *c, uint32_t gone)
 
 static void tell_ended(connection *c, uint32_t node)
 {
-    wire_header header = {.kind = WIRE_ENDED, .stage = c->host->numbers[node]};
+    wire_header header = {
+        .ended = {.kind = WIRE_ENDED, .node = c->host->numbers[node]}};
     paths__connection_send(c, &header, NULL);
 }
 
@@ -186,9 +189,9 @@ static bool ended_take(paths_host *host, const connection *c)
     const paths_map_node *node;
     uint32_t i;
 
-    if (c->header.stage >= host->map->node_count)
+    if (c->header.ended.node >= host->map->node_count)
         return false;
-    i = host->numbered[c->header.stage];
+    i = host->numbered[c->header.ended.node];
     node = &host->map->nodes[i];
     if (node->kind != PATHS_THREAD || node->host == host->self ||
         (!c->outgoing && node->host != c->peer))

@@ -1,4 +1,4 @@
-/* serve.c - operations that come from other hosts, and the loop's own links.
+/* serve.c - operations that come from other hosts.
  *
  * A request becomes an operation without a home. It runs down its stages on
  * the loop; when it is complete, on whatever thread that happens, its reply is
@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/loop_link_internal.h"
+#include "paths/net/member_internal.h"
+#include "paths/net/serve_internal.h"
+#include "paths/wrappers/collectives_internal.h"
 
 /* --- requests --- */
 
@@ -39,13 +42,13 @@ static void serve_free(operation *o)
 
 static void serve_complete(operation *o)
 {
-    wire_header header = {.id = o->from_id,
-                          .kind = WIRE_REPLY,
-                          .status = (int16_t)o->op.status,
-                          .thread = o->op.thread,
-                          .sequence = o->op.sequence,
-                          .index = o->op.index,
-                          .lost = o->op.lost};
+    wire_header header = {.reply = {.id = o->from_id,
+                                    .kind = WIRE_REPLY,
+                                    .status = (int16_t)o->op.status,
+                                    .thread = o->op.thread,
+                                    .sequence = o->op.sequence,
+                                    .index = o->op.index,
+                                    .lost = o->op.lost}};
     const void *payload = o->reply;
 
     if (o->op.status) {
@@ -68,40 +71,32 @@ static void serve_complete(operation *o)
     serve_free(o);
 }
 
-/* Is the request one that the map lets this peer make? */
-static paths_stage *request_stage(connection *c)
+/* Where those of a proxy come in, if the map lets this peer send them. */
+static paths_stage *stage_of(const connection *c, uint32_t rank)
 {
-    const wire_header *h = &c->header;
     const paths_host *host = c->host;
     const paths_map_node *proxy;
     paths_stage *stage;
 
-    if (c->outgoing || c->role == ROLE_MEMBER ||
-        h->stage >= host->map->node_count)
+    if (c->outgoing || c->role == ROLE_MEMBER || rank >= host->map->node_count)
         return NULL;
-    proxy = &host->map->nodes[host->numbered[h->stage]];
+    proxy = &host->map->nodes[host->numbered[rank]];
     if (proxy->host != c->peer || proxy->kind != PATHS_WRAPPER)
         return NULL;
     stage = host->entries[proxy->out[0]];
     return stage && stage->entry ? stage : NULL;
 }
 
-static bool request_verb_holds(const wire_header *h)
-{
-    return h->status > 0 && h->status < PASTSET_ALL_VERBS &&
-           (h->kind != WIRE_SPOILT ||
-            (h->capacity > 0 && h->capacity < INT16_MAX));
-}
-
+/* A REQUEST, or a SPOILT, which begins as one. */
 static unsigned char *request_begin(connection *c)
 {
-    const wire_header *h = &c->header;
-    paths_stage *stage = request_stage(c);
+    const wire_request *h = &c->header.request;
+    paths_stage *stage = stage_of(c, h->proxy);
     operation *o;
     unsigned char *payload;
 
     c->request = NULL;
-    if (!stage || !request_verb_holds(h))
+    if (!stage)
         return NULL;
     o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) + h->bytes +
                1);
@@ -113,7 +108,7 @@ static unsigned char *request_begin(connection *c)
     o->route = (route_entry *)(void *)(o + 1);
     payload = (unsigned char *)(o->route + PATHS_STAGES_MAX);
     o->stage = stage;
-    o->op.verb = (uint16_t)h->status;
+    o->op.verb = h->verb;
     o->op.nowait = h->timeout_ms == 0;
     o->op.thread = h->thread;
     o->op.sequence = h->sequence;
@@ -123,7 +118,7 @@ static unsigned char *request_begin(connection *c)
         o->op.deadline_ns = pastset_now_ns() + (int64_t)h->timeout_ms * 1000000;
     o->carry_depth = PATHS_STAGES_MAX + 1;
     if (h->kind == WIRE_SPOILT) {
-        o->op.status = -(int)h->capacity;
+        o->op.status = -(int)c->header.spoilt.error;
         o->op.bytes = 0;
         payload[h->bytes] = 0; /* the text; see request_run() */
     } else if (brings_tuple(&o->op)) {
@@ -133,8 +128,8 @@ static unsigned char *request_begin(connection *c)
         o->capacity = o->op.verb == PASTSET_EXCHANGE ? serve_capacity : NULL;
     } else {
         o->capacity = serve_capacity;
-        if (h->bytes || h->lost) {
-            o->pattern.fields = h->lost;
+        if (h->bytes || h->pattern_fields) {
+            o->pattern.fields = h->pattern_fields;
             o->pattern.values = payload;
             o->pattern.bytes = h->bytes;
             o->op.pattern = &o->pattern;
@@ -170,7 +165,7 @@ static bool pattern_fits(const operation *o)
 static int request_check(const connection *c, const operation *o)
 {
     const paths_host *host = c->host;
-    uint32_t proxy = host->numbered[c->header.stage];
+    uint32_t proxy = host->numbered[c->header.request.proxy];
 
     if (!is_allowed(host->verbs[proxy], o->op.verb))
         return pastset_fail(PASTSET_EPERM,
@@ -189,14 +184,14 @@ static int request_check(const connection *c, const operation *o)
 static void no_memory_reply(connection *c)
 {
     static const char text[] = "no memory for the operation";
-    wire_header header = {.id = c->header.id,
-                          .kind = WIRE_REPLY,
-                          .status = PASTSET_ENOMEM,
-                          .thread = c->header.thread,
-                          .sequence = c->header.sequence,
-                          .bytes = sizeof(text) - 1};
-
-    paths_stage *stage = request_stage(c);
+    const wire_request *request = &c->header.request;
+    wire_header header = {.reply = {.id = request->id,
+                                    .kind = WIRE_REPLY,
+                                    .status = PASTSET_ENOMEM,
+                                    .thread = request->thread,
+                                    .sequence = request->sequence,
+                                    .bytes = sizeof(text) - 1}};
+    paths_stage *stage = stage_of(c, request->proxy);
 
     /* A contribution that is lost: the next would be taken for it. */
     if (stage && (stage->joins || stage->leads))
@@ -233,7 +228,7 @@ static void request_run(connection *c)
 
 static void left_take(connection *c)
 {
-    paths_stage *stage = request_stage(c);
+    paths_stage *stage = stage_of(c, c->header.left.proxy);
     char text[WIRE_TEXT_BYTES + 1];
 
     if (!stage || c->role != ROLE_LOOP) {
@@ -245,153 +240,6 @@ static void left_take(connection *c)
     paths__collective_left(stage, text);
 }
 
-void paths__serve_left(const paths_stage *proxy, const char *why)
-{
-    paths_host *host = proxy->host;
-    peer *p = &host->peers[proxy->far_host];
-    wire_header header = {.kind = WIRE_LEFT,
-                          .stage = host->numbers[proxy->node],
-                          .bytes = (uint32_t)strnlen(why, WIRE_TEXT_BYTES)};
-
-    pthread_mutex_lock(&host->held_lock);
-    if (p->link) /* else that host has died, and others will say so */
-        paths__connection_send(p->link, &header, why);
-    pthread_mutex_unlock(&host->held_lock);
-}
-
-/* --- the loop's links --- */
-
-/* Under held_lock. False: it is not there, or no longer. */
-static bool pending_remove(peer *p, operation *o)
-{
-    if (o->on_peer != p)
-        return false;
-    pending_take(&p->pending, o);
-    o->on_peer = NULL;
-    return true;
-}
-
-bool paths__serve_forget(paths_host *host, operation *o)
-{
-    /* Under held_lock, which guards the pending operations too. */
-    return pending_remove(&host->peers[o->stage->far_host], o);
-}
-
-int paths__serve_send(paths_host *host, operation *o, const paths_stage *proxy)
-{
-    peer *p = &host->peers[proxy->far_host];
-    static _Atomic uint32_t next_id;
-    wire_header header;
-    const void *payload;
-    int err = 0;
-
-    o->id = atomic_fetch_add(&next_id, 1);
-    payload = paths__request_header(&header, o, proxy);
-    /* It is sent (or copied, where the socket does not take it) under the
-     * lock: until then its home cannot give it up and use its tuple anew, and
-     * its reply is not looked at. */
-    pthread_mutex_lock(&host->held_lock);
-    if (p->link)
-        err = paths__connection_send(p->link, &header, payload);
-    else if (host->links_adopted)
-        err = pastset_fail(PASTSET_EHOST, "there is no connection to it");
-    if (!err) { /* without a link yet, paths__serve_linked() sends it */
-        pending_add(&p->pending, o);
-        o->on_peer = p;
-    }
-    pthread_mutex_unlock(&host->held_lock);
-    if (!err)
-        return PATHS_HOLD; /* it may be complete and gone by now */
-    paths__unhold(o);
-    return pastset_fail_while(
-        err, err == PASTSET_EHOST ? "host %s died" : "asking host %s",
-        host_name(host, proxy->far_host));
-}
-
-void paths__serve_linked(paths_host *host, peer *p, connection *link)
-{
-    pthread_mutex_lock(&host->held_lock);
-    p->link = link;
-    for (operation *o = p->pending.first; o; o = o->pending_next) {
-        wire_header header;
-        const void *payload = paths__request_header(&header, o, o->stage);
-        /* If it cannot be sent, the link is about to be found broken, and
-         * the operation is ended then. */
-        paths__connection_send(link, &header, payload);
-    }
-    pthread_mutex_unlock(&host->held_lock);
-}
-
-/* Without memory for it the operation fails, and not the connection. */
-static unsigned char *reply_capacity(connection *c, operation *o)
-{
-    size_t told = o->op.verb == PASTSET_EXCHANGE ? o->op.capacity : o->op.bytes;
-    void *target = o->capacity(o, c->header.bytes);
-
-    if (target || c->header.bytes > told)
-        return target;
-    c->away = true; /* reply_end() says so */
-    return c->small;
-}
-
-/* The operation that a reply is for; from here on nobody drops it. */
-static unsigned char *reply_begin(connection *c)
-{
-    paths_host *host = c->host;
-    void *target;
-    peer *p;
-    operation *o;
-
-    if (!c->outgoing || c->role != ROLE_LOOP)
-        return NULL;
-    p = &host->peers[c->peer];
-    pthread_mutex_lock(&host->held_lock);
-    o = pending_find(&p->pending, c->header.id);
-    if (o)
-        pending_remove(p, o);
-    pthread_mutex_unlock(&host->held_lock);
-    c->request = o;
-    if (c->header.status) /* limited by paths__wire_header_check */
-        return c->small;
-    if (!o) { /* dropped: its deadline passed */
-        c->away = true;
-        return c->small;
-    }
-    if (o->op.verb == PASTSET_WRITE)
-        return c->header.bytes ? NULL : c->small;
-    if (o->capacity)
-        return reply_capacity(c, o);
-    if (!paths__reply_target(o, c->header.bytes, &target))
-        return NULL;
-    return c->header.bytes ? target : c->small; /* its tuple may be NULL */
-}
-
-static void reply_end(connection *c)
-{
-    operation *o = c->request;
-
-    c->request = NULL;
-    if (!o) /* dropped */
-        return;
-    if (c->away) {
-        pastset_fail(PASTSET_ENOMEM,
-                     "host %s: no memory for a tuple of %u "
-                     "bytes",
-                     paths_host_name(c->host), c->header.bytes);
-        paths_resume(&o->op, PASTSET_ENOMEM);
-        return;
-    }
-    paths__reply_take(o, &c->header);
-    if (c->header.status < 0) {
-        pastset_fail(c->header.status, "host %s: %.*s",
-                     host_name(c->host, c->peer), (int)c->header.bytes,
-                     (const char *)c->small);
-        paths__replace_text(o, c->header.status);
-    }
-    paths__executor_runs(&c->host->loop_executor, o);
-    paths_resume(&o->op, c->header.status < 0 ? c->header.status : 0);
-}
-
 /* --- frames --- */
 
 unsigned char *paths__serve_payload_at(connection *c)
@@ -401,7 +249,7 @@ unsigned char *paths__serve_payload_at(connection *c)
     case WIRE_SPOILT:
         return request_begin(c);
     case WIRE_REPLY:
-        return reply_begin(c);
+        return paths__loop_link_reply_begin(c);
     default:
         return c->small;
     }
@@ -418,18 +266,11 @@ void paths__serve_frame(connection *c)
         left_take(c);
         break;
     case WIRE_REPLY:
-        reply_end(c);
+        paths__loop_link_reply_end(c);
         break;
     default:
         paths__member_frame(c);
     }
-}
-
-static void lost(connection *c, operation *o, const char *why)
-{
-    pastset_fail(PASTSET_EHOST, "host %s died: %s", host_name(c->host, c->peer),
-                 why);
-    paths_resume(&o->op, PASTSET_EHOST);
 }
 
 void paths__serve_abandon(connection *c)
@@ -443,51 +284,13 @@ void paths__serve_abandon(connection *c)
     if (c->header.kind == WIRE_REQUEST || c->header.kind == WIRE_SPOILT)
         serve_free(o);
     else
-        lost(c, o, "it closed the connection");
-}
-
-/* The operations that wait for replies of a host, whose link is no more. */
-static operation *pending_all(paths_host *host, peer *p)
-{
-    operation *list;
-
-    pthread_mutex_lock(&host->held_lock);
-    p->link = NULL;
-    list = p->pending.first;
-    for (operation *o = list; o; o = o->pending_next)
-        o->on_peer = NULL;
-    p->pending = (pending_list){NULL, NULL};
-    pthread_mutex_unlock(&host->held_lock);
-    return list;
+        paths__loop_link_reply_abandon(c, o);
 }
 
 void paths__serve_lost(connection *c, const char *why)
 {
-    paths_host *host = c->host;
-    operation *list;
-
-    if (!c->outgoing) {
-        paths__end_from(host, c);
-        return;
-    }
-    if (c->role != ROLE_LOOP)
-        return;
-    list = pending_all(host, &host->peers[c->peer]);
-    while (list) {
-        operation *next = list->pending_next;
-        lost(c, list, why);
-        list = next;
-    }
-}
-
-void paths__serve_unlinked(paths_host *host, uint32_t other)
-{
-    operation *list = pending_all(host, &host->peers[other]);
-
-    while (list) {
-        operation *next = list->pending_next;
-        paths__gone_why(host, other);
-        paths_resume(&list->op, PASTSET_EHOST);
-        list = next;
-    }
+    if (!c->outgoing)
+        paths__end_from(c->host, c);
+    else if (c->role == ROLE_LOOP)
+        paths__loop_link_lost(c, why);
 }

@@ -23,7 +23,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/connect_internal.h"
+#include "paths/net/wire_internal.h"
+#include "paths/net/handshake_internal.h"
 
 #define REFUSED_MS 1000 /* where somebody listened before */
 

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/member_internal.h"
 
 #define UNAUTHENTICATED_MAX 512
 #define UNAUTHENTICATED_MS 5000 /* time that they have for the handshake */

@@ -29,9 +29,7 @@
  * debts, lateness and closing. Who changes one changes the other. */
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "paths/wrappers/builtin_internal.h"
 #include "paths/wrappers/collective_internal.h"
 #include "pastset/line.h"
 #include "pastset/schedule.h"
@@ -178,24 +176,6 @@ static int complete(collective *c, paths_stage *stage, operation *o)
 
 /* --- coming --- */
 
-static void contribute(contribution *in, operation *o, uint32_t round)
-{
-    in->op = o;
-    in->status = ROUND_PENDING;
-    in->due_ns = o->op.deadline_ns;
-    o->gate_value = round - 1;
-    /* Release: who sees the number sees the rest. */
-    atomic_store_explicit(&in->round, round, memory_order_release);
-}
-
-/* `gated` is asked for, since by now the contribution may be another's. */
-static int wait_here(collective *c, operation *o, bool gated)
-{
-    if (gated)
-        o->gate = &c->gate;
-    return PATHS_HOLD; /* others: they may be complete and gone by now */
-}
-
 /* What a contribution says in the state. Asked for before it is made: from then
  * on it may be failed, and the next one by its way be on its way in. */
 static uint64_t flags_of(const contribution *in, const operation *o)
@@ -231,18 +211,6 @@ static int go_on(collective *c, paths_stage *stage, operation *o,
     return PATHS_PASS;
 }
 
-int paths__collective_join_failing(collective *c, contribution *in,
-                                   operation *o)
-{
-    bool gated = in->gated;
-
-    contribute(in, o, state_round(atomic_load(&c->state)));
-    in->member = true;
-    if (in->owes)
-        paths__collective_pay(c, in);
-    return wait_here(c, o, gated);
-}
-
 /* Has the contribution to this round been seen by who failed it, or fails it?
  * Under the lock. Where it has, the operation may be complete and gone, and the
  * next one by this way have written its round already, or be about to; and that
@@ -267,18 +235,20 @@ static int come_slowly(collective *c, paths_stage *stage, operation *o,
     pthread_mutex_lock(&c->lock);
     old = atomic_load(&c->state);
     if (was_seen(c, in, round)) {
-        r = wait_here(c, o, gated);
+        r = collective_wait_here(c, o, gated);
     } else if (c->failing && in->owes <= 1) {
         r = paths__collective_join_failing(c, in, o);
     } else if (c->closed || in->owes) {
         r = paths__collective_refuse(c, in);
     } else {
         flags = flags_of(in, o);
-        contribute(in, o, state_round(old)); /* others have failed meanwhile */
+        collective_contribute(
+            in, o, state_round(old)); /* others have failed meanwhile */
         do {
             state = state_with(old, flags, gated);
         } while (!atomic_compare_exchange_weak(&c->state, &old, state));
-        r = all_have_come(c, state) ? PATHS_PASS : wait_here(c, o, gated);
+        r = all_have_come(c, state) ? PATHS_PASS
+                                    : collective_wait_here(c, o, gated);
     }
     pthread_mutex_unlock(&c->lock);
     if (r == PATHS_HOLD)
@@ -303,7 +273,7 @@ static int come(collective *c, paths_stage *stage, operation *o, bool gated)
     old = atomic_load_explicit(&c->state, memory_order_acquire);
     own = state_of(state_round(old), 0);
     PASTSET_POINT("collective.look");
-    contribute(in, o, state_round(old));
+    collective_contribute(in, o, state_round(old));
     PASTSET_POINT("collective.contribute");
     do {
         /* The round for which it comes, and nothing in the way. */
@@ -314,7 +284,7 @@ static int come(collective *c, paths_stage *stage, operation *o, bool gated)
     } while (!atomic_compare_exchange_weak_explicit(
         &c->state, &old, state, memory_order_acq_rel, memory_order_relaxed));
     if (!all_have_come(c, state))
-        return wait_here(c, o, gated);
+        return collective_wait_here(c, o, gated);
     if (!gated)
         paths__unhold_again(o, left);
     return go_on(c, stage, o, state);

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/wrappers/builtin_internal.h"
+#include "paths/net/loop_link_internal.h"
 #include "paths/wrappers/collective_internal.h"
 #include "pastset/schedule.h"
 
@@ -38,7 +38,7 @@ static const char *name_of(const collective *c)
 /* Of the round, as far as who fails it can tell. */
 static bool has_come(const contribution *in, uint32_t round)
 {
-    /* Acquire: pairs with the release in contribute(). */
+    /* Acquire: pairs with the release in collective_contribute(). */
     return atomic_load_explicit(&in->round, memory_order_acquire) == round &&
            in->owes == 0;
 }
@@ -267,6 +267,18 @@ int paths__collective_say(const collective *c, uint32_t input, int status)
 
 /* --- coming with an error --- */
 
+int paths__collective_join_failing(collective *c, contribution *in,
+                                   operation *o)
+{
+    bool gated = in->gated;
+
+    collective_contribute(in, o, state_round(atomic_load(&c->state)));
+    in->member = true;
+    if (in->owes)
+        paths__collective_pay(c, in);
+    return collective_wait_here(c, o, gated);
+}
+
 /* Comes with an error: that of a collective above, or its own mistake. */
 static int come_spoilt(collective *c, paths_stage *stage, operation *o,
                        int status)
@@ -411,8 +423,10 @@ static void close_for(collective *c, int status, const char *text)
 static collective *collective_of(const paths_stage *stage)
 {
     /* A program may have types that join too. */
-    return stage && stage->type->down == paths__collective_down ? stage->state
-                                                                : NULL;
+    return stage && stage->joins &&
+                   paths__collective_family(stage->type->name) >= 0
+               ? stage->state
+               : NULL;
 }
 
 void paths__collectives_end(paths_host *host)
@@ -462,10 +476,10 @@ static void left(paths_stage *stage, const char *why)
     left(stage->next, why);
     if (collective_of(stage)) {
         close_for(stage->state, PASTSET_ECANCELED, why);
-    } else if (stage->type == &paths__proxy_type) {
+    } else if (stage->proxy) {
         if (stage->leads) /* others have ways of no rounds through it */
             atomic_store(&stage->left, true);
-        paths__serve_left(stage, why);
+        paths__loop_link_left(stage, why);
     }
 }
 

@@ -3,7 +3,8 @@
  *     collective.c        rounds: who has come, who goes on, who is released
  *     collective_fail.c   rounds that fail, and the end of all rounds
  *     collective_make.c   making, and the types
- *     collective_tuple.c  what becomes of the tuples
+ *     collective_kinds.c  the kinds, and what they compute
+ *     collective_tuple.c  what becomes of the tuples of a round
  *     collective_tree.c   whose contributions come by which way
  *     collective_check.c  what a map must not ask of one */
 #ifndef PATHS_COLLECTIVE_INTERNAL_H
@@ -12,7 +13,9 @@
 #include <stddef.h>
 
 #include "paths/engine/host_internal.h"
-#include "paths/wrappers/reduction.h"
+#include "paths/wrappers/collective_kinds_internal.h"
+#include "paths/wrappers/collective_tree_internal.h"
+#include "paths/wrappers/collectives_internal.h"
 
 /* Inputs of one wrapper: their count shares a word with other things. */
 #define COLLECTIVE_INPUTS 4095
@@ -34,15 +37,6 @@
 
 #define ROUND_PENDING 1 /* status of a contribution */
 #define CONTRIBUTION_BYTES 16
-
-typedef enum collective_family {
-    FAMILY_REDUCE,    /* all bring a tuple of the element's type */
-    FAMILY_BARRIER,   /* nobody needs to bring anything */
-    FAMILY_BROADCAST, /* one brings a tuple, all get it */
-    FAMILY_SCATTER,   /* one brings a tuple, all get their blocks of it */
-    FAMILY_GATHER,    /* all bring a block, all get all of them */
-    FAMILY_ALLTOALL,  /* all bring a row of blocks, all get a column */
-} collective_family;
 
 /* What the operation was before it went on for its round. */
 typedef struct carried {
@@ -76,12 +70,6 @@ typedef struct contribution {
 } contribution;
 
 _Static_assert(offsetof(contribution, carried) == 64, "one cache line");
-
-/* Where a thread's block stands: see collective_tree.c. */
-typedef struct collective_leaves {
-    uint32_t *numbers; /* of the threads, ascending */
-    uint32_t count;
-} collective_leaves;
 
 /* A result that is told: behind the gate, so that whoever waits there has it
  * with the look by which he sees the gate open. */
@@ -176,19 +164,39 @@ static inline bool waits_at_gate(const operation *o)
            o->home->under_way == 0;
 }
 
+/* The operation's part in a round is written. */
+static inline void collective_contribute(contribution *in, operation *o,
+                                         uint32_t round)
+{
+    in->op = o;
+    in->status = ROUND_PENDING;
+    in->due_ns = o->op.deadline_ns;
+    o->gate_value = round - 1;
+    /* Release: who sees the number sees the rest. */
+    atomic_store_explicit(&in->round, round, memory_order_release);
+}
+
+/* `gated` is asked for, since by now the contribution may be another's. */
+static inline int collective_wait_here(collective *c, operation *o, bool gated)
+{
+    if (gated)
+        o->gate = &c->gate;
+    return PATHS_HOLD; /* others: they may be complete and gone by now */
+}
+
 /* --- collective.c --- */
 
 int paths__collective_down(paths_stage *stage, paths_operation *op,
                            uint64_t *note);
 int paths__collective_up(paths_stage *stage, paths_operation *op,
                          uint64_t *note);
+
+/* --- collective_fail.c --- */
+
 /* Takes part in a round that is failing: gets that error too. Under the lock.
  */
 int paths__collective_join_failing(collective *c, contribution *in,
                                    operation *o);
-
-/* --- collective_fail.c --- */
-
 /* The one before it, by the same way, may be still here. False: it is not;
  * else what becomes of this one is in `r`. */
 bool paths__collective_is_second(collective *c, paths_stage *stage,
@@ -231,28 +239,6 @@ void paths__collective_show(collective *c);
 int paths__collective_deliver(collective *c, uint32_t input, operation *o);
 int paths__collective_deliver_representative(collective *c, uint32_t input,
                                              operation *o);
-/* What the type of its element has to be; NULL when it is. */
-const char *paths__collective_type_problem(const char *kind,
-                                           const pastset_type *type,
-                                           uint32_t participants);
-paths_reduction *paths__collective_reduction(const char *kind);
-int paths__collective_family(const char *kind);
-
-/* --- collective_tree.c --- */
-
-/* The thread or collective whose operations come by an edge; PATHS_NONE when
- * several ways join before it. */
-uint32_t paths__collective_source(const paths_map *map, uint32_t edge);
-/* The element at the end of the way down, or PATHS_NONE. */
-uint32_t paths__collective_element(const paths_map *map, uint32_t node);
-/* The threads whose contributions come by a node or (source of an) edge.
- * Errors: PASTSET_ENOMEM, PASTSET_EMAP: no tree. */
-int paths__collective_leaves(const paths_map *map, uint32_t node,
-                             collective_leaves *out);
-/* "thread t3", or "total.sum.h1 (threads 4 to 7, host h1)". */
-void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
-                            char *out, size_t capacity);
-
 /* --- collective_check.c --- */
 
 void paths__collective_check(const paths_map *map, const paths_map_node *node,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths/map/map_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 #include "paths/wrappers/collective_internal.h"
 

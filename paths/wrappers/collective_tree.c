@@ -3,14 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/wrappers/collective_internal.h"
+#include "paths/wrappers/collective_kinds_internal.h"
+#include "paths/wrappers/collective_tree_internal.h"
+#include "paths/wrappers/registry_internal.h"
 
 bool paths__joins(const paths_map_node *node)
 {
-    const paths_wrapper_type *type =
-        node->kind == PATHS_WRAPPER ? paths_wrapper_find(node->type) : NULL;
+    const paths_wrapper_type *own;
 
-    return type && type->joins;
+    if (node->kind != PATHS_WRAPPER)
+        return false;
+    own = paths__registry_find(node->type);
+    return own ? own->joins : paths__collective_family(node->type) >= 0;
 }
 
 uint32_t paths__collective_source(const paths_map *map, uint32_t edge)

@@ -3,8 +3,10 @@
  * A thread sends its operation over its own link and waits for the reply
  * there: two system calls, no other thread. Operations that the loop carries
  * go over the loop's link to that host. */
-#include "paths/engine/host_internal.h"
+#include "paths/net/link_internal.h"
+#include "paths/net/loop_link_internal.h"
 #include "paths/wrappers/builtin_internal.h"
+#include "paths/wrappers/collectives_internal.h"
 
 /* What no element of the map takes would be more than a frame may have. */
 static int check_size(const paths_stage *stage, const paths_operation *op)
@@ -66,13 +68,13 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     }
     err = paths__hold(o);
     if (!err)
-        err = paths__serve_send(stage->host, o, stage);
+        err = paths__loop_link_send(stage->host, o, stage);
     return err < 0 ? not_sent(stage, o, err) : err;
 }
 
 static bool proxy_drop(paths_stage *stage, paths_operation *op)
 {
-    return paths__serve_forget(stage->host, operation_of(op));
+    return paths__loop_link_forget(stage->host, operation_of(op));
 }
 
 static void proxy_check(const paths_map *map, const paths_map_node *node,

@@ -1,21 +1,24 @@
-/* wrapper.c - the types of wrappers that this process knows. */
+/* wrapper.c - the types of wrappers that this process knows: those that come
+ * with paths, and then the registered ones.
+ *
+ * The built-in ones are named here, above all that they are made of. What is
+ * below asks only for those that are registered (registry.c). */
 #include "paths/wrappers/wrapper.h"
 
 #include <string.h>
 
 #include "paths/wrappers/builtin_internal.h"
+#include "paths/wrappers/registry_internal.h"
 
-#define TYPES_MAX 64
-
-/* Written before hosts are started, read afterwards: no lock. */
-static const paths_wrapper_type *types[TYPES_MAX] = {
+static const paths_wrapper_type *const builtin[] = {
     &paths__proxy_type,   &paths__delay_type,   &paths__sum_type,
     &paths__min_type,     &paths__max_type,     &paths__product_type,
     &paths__and_type,     &paths__or_type,      &paths__xor_type,
     &paths__reduce_type,  &paths__barrier_type, &paths__broadcast_type,
     &paths__scatter_type, &paths__gather_type,  &paths__alltoall_type,
 };
-static size_t type_count = 15;
+
+#define BUILTIN (sizeof(builtin) / sizeof(builtin[0]))
 
 static bool has_attribute(const paths_wrapper_type *type, const char *key)
 {
@@ -28,6 +31,8 @@ static bool has_attribute(const paths_wrapper_type *type, const char *key)
 
 int paths_wrapper_register(const paths_wrapper_type *type)
 {
+    const paths_wrapper_type *known;
+
     if (!type->name || !*type->name || strcmp(type->name, "thread") == 0 ||
         strcmp(type->name, "element") == 0)
         return pastset_fail(PASTSET_EINVAL,
@@ -38,30 +43,31 @@ int paths_wrapper_register(const paths_wrapper_type *type)
                             "wrapper type \"%s\" is a source: its nodes say "
                             "what its tuples are by the attribute `type`",
                             type->name);
-    if (paths_wrapper_find(type->name)) {
-        if (paths_wrapper_find(type->name) == type)
-            return 0;
+    known = paths_wrapper_find(type->name);
+    if (known == type)
+        return 0;
+    if (known)
         return pastset_fail(PASTSET_EEXIST,
                             "there is a wrapper type \"%s\" already",
                             type->name);
-    }
-    if (type_count == TYPES_MAX)
+    if (paths_wrapper_at(PATHS__TYPES_MAX - 1))
         return pastset_fail(PASTSET_ELIMIT, "more than %d wrapper types",
-                            TYPES_MAX);
-    types[type_count++] = type;
+                            PATHS__TYPES_MAX);
+    paths__registry_add(type);
     return 0;
 }
 
 const paths_wrapper_type *paths_wrapper_find(const char *name)
 {
-    for (size_t i = 0; i < type_count; i++) {
-        if (strcmp(types[i]->name, name) == 0)
-            return types[i];
+    for (size_t i = 0; i < BUILTIN; i++) {
+        if (strcmp(builtin[i]->name, name) == 0)
+            return builtin[i];
     }
-    return NULL;
+    return paths__registry_find(name);
 }
 
 const paths_wrapper_type *paths_wrapper_at(size_t position)
 {
-    return position < type_count ? types[position] : NULL;
+    return position < BUILTIN ? builtin[position]
+                              : paths__registry_at(position - BUILTIN);
 }

@@ -216,7 +216,7 @@ struct paths_operation {
     uint64_t lost;       /* read_next: tuples gone before this one */
     int64_t deadline_ns; /* CLOCK_MONOTONIC; 0: none */
     const pastset_pattern *pattern;
-    /* What follows is in paths/engine/host_internal.h. */
+    /* What follows is in paths/engine/operation_internal.h. */
 };
 
 #endif

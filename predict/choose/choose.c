@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "predict/choose/choose_internal.h"
 
@@ -35,7 +36,7 @@ typedef struct chooser {
     double each_s;   /* that a rating takes */
     uint64_t todo;   /* ratings, for the progress */
     uint64_t *rated; /* hashes of the placements that were */
-    size_t rated_count, rated_capacity;
+    size_t rated_count;
     uint32_t again; /* times that the first one came by once more */
     bool timed;     /* stops when the time is over */
     bool cut;       /* and it was */
@@ -65,14 +66,12 @@ static bool was_rated(const chooser *c, const uint32_t *hosts)
 
 static int note_rated(chooser *c, const uint32_t *hosts)
 {
-    if (c->rated_count == c->rated_capacity) {
-        size_t capacity = c->rated_capacity ? 2 * c->rated_capacity : 1024;
-        uint64_t *more = realloc(c->rated, capacity * sizeof(*more));
-        if (!more)
-            return pastset_fail(PASTSET_ENOMEM, "no memory to choose");
-        c->rated = more;
-        c->rated_capacity = capacity;
-    }
+    uint64_t *more =
+        pastset_array_grow(c->rated, c->rated_count, sizeof(*more));
+
+    if (!more)
+        return pastset_no_memory("to choose");
+    c->rated = more;
     c->rated[c->rated_count++] = hash_of(hosts, c->nodes);
     return 0;
 }
@@ -173,7 +172,7 @@ static int polish(chooser *c)
 {
     uint32_t *hosts = calloc(c->nodes, sizeof(*hosts));
     double before = INFINITY;
-    int err = hosts ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory to choose");
+    int err = hosts ? 0 : pastset_no_memory("to choose");
 
     while (!err && c->best.count && c->best.items[0].time_s < before &&
            !over(c, 1)) {
@@ -315,7 +314,7 @@ static int init(chooser *c, const predict_profile *profile,
         err = predict__pool_init(&c->found, c->nodes, CANDIDATES);
     c->choice = calloc(1, sizeof(*c->choice));
     if (!err && !c->choice)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to choose");
+        err = pastset_no_memory("to choose");
     if (err)
         return err;
     c->choice->nodes = c->nodes;

@@ -13,13 +13,11 @@ int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t capacity)
     *pool = (predict__pool){.capacity = capacity, .nodes = nodes};
     pool->items = calloc(capacity, sizeof(*pool->items));
     if (!pool->items)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u placements",
-                            capacity);
+        return pastset_no_memory("for %u placements", capacity);
     for (uint32_t i = 0; i < capacity; i++) {
         pool->items[i].hosts = calloc(nodes + 1, sizeof(uint32_t));
         if (!pool->items[i].hosts)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for %u placements",
-                                capacity);
+            return pastset_no_memory("for %u placements", capacity);
     }
     return 0;
 }

@@ -95,7 +95,7 @@ static int allocate(predict__rater *r)
     if (r->traffic && r->sums && r->place_loads && r->link_s && r->use &&
         r->added)
         return 0;
-    return pastset_fail(PASTSET_ENOMEM, "no memory to rate placements");
+    return pastset_no_memory("to rate placements");
 }
 
 int predict__rater_init(predict__rater *r, const predict_profile *profile,
@@ -307,7 +307,7 @@ static int rate_by_model(const predict__rater *r, predict_scenario *scenario,
 
     part_places(r, scenario, placement->hosts);
     if (!answers)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to rate a placement");
+        return pastset_no_memory("to rate a placement");
     err = predict_answer_all(answers, scenario);
     if (!err) {
         const predict_answer *best = &answers->all[answers->best];

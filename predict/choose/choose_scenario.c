@@ -213,7 +213,7 @@ int predict_placement_scenario(predict_scenario **out,
 
     *out = NULL;
     if (!traffic)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a scenario");
+        return pastset_no_memory("for a scenario");
     err = predict__placed_scenario(out, profile, cluster, traffic, hosts);
     free(traffic);
     return err;

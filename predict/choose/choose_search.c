@@ -66,8 +66,8 @@ int predict__each_placement(uint32_t nodes, uint32_t host_count,
     int err = 0;
 
     if (!hosts || !used)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to go through "
-                                           "placements");
+        err = pastset_no_memory("to go through "
+                                "placements");
     for (uint32_t i = 0; i < nodes && !err; i++) {
         hosts[i] = i;
         used[i] = true;
@@ -303,7 +303,7 @@ int predict__search_run(predict__search *s)
     int err = 0;
 
     if (!order || !hosts) {
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to search placements");
+        err = pastset_no_memory("to search placements");
     } else {
         order_nodes(s->rater, order);
         starts(s, order, hosts);

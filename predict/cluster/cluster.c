@@ -1,281 +1,14 @@
-/* cluster.c - reading cluster files.
- *
- * A cluster file is the cluster mapping of path maps, so it is read by the
- * same function (paths/generate/generate.h), which is safe against any text and
- * knows the lines. Attributes that are not known here are for others: an
- * address, a colour. */
+/* cluster.c - a cluster in memory, and what is said of its file. */
 #include "predict/cluster/cluster.h"
 
-#include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/generate/generate.h"
 #include "pastset/status.h"
 #include "predict/cluster/cluster_internal.h"
 #include "predict/profile/profile.h"
-
-#define LOAD_MAX 1e6
-#define PROCESSORS_MAX 65536
-
-/* --- diagnostics --- */
-
-int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,
-                          const char *format, ...)
-{
-    char text[512], number[16] = "";
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    if (line)
-        snprintf(number, sizeof(number), ":%u", line);
-    return pastset_fail(PASTSET_EFORMAT, "%.250s%s: %.200s: %s", map->file,
-                        number, name, text);
-}
-
-static int no_memory(void)
-{
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a cluster");
-}
-
-/* What is wrong with the text of a graph is a PASTSET_EMAP to paths/. */
-static int as_format(int err)
-{
-    char text[1024];
-
-    if (err != PASTSET_EMAP)
-        return err;
-    snprintf(text, sizeof(text), "%s", pastset_error());
-    return pastset_fail(PASTSET_EFORMAT, "%s", text);
-}
-
-/* --- hosts --- */
-
-typedef struct reader {
-    const paths_map *map;
-    predict_cluster *cluster;
-    uint32_t *hosts;     /* by node; PREDICT_NONE: a switch */
-    const char **places; /* names; NULL: of one host */
-} reader;
-
-/* A number without a unit, from 0 (or above 0) to `max`. */
-static int take_number(const reader *r, const paths_map_node *node,
-                       const char *key, bool zero, double max, double *out)
-{
-    const char *text = paths_attributes_get(&node->attributes, key);
-    char *end;
-    double value;
-
-    if (!text)
-        return 0;
-    value = strtod(text, &end);
-    if (end == text || *end || !(value >= 0) || value > max ||
-        (value == 0 && !zero))
-        return predict__cluster_fail(r->map, node->line, node->name,
-                                     "%s=\"%.60s\" is no number from %s%g to "
-                                     "%g",
-                                     key, text, zero ? "" : "above ", 0.0, max);
-    *out = value;
-    return 0;
-}
-
-static int take_scheduler(const reader *r, const paths_map_node *node,
-                          predict_scheduler *out)
-{
-    const char *text = paths_attributes_get(&node->attributes, "law");
-
-    if (!text || predict_scheduler_parse(out, text) == 0)
-        return 0;
-    return predict__cluster_fail(r->map, node->line, node->name, "law: %s",
-                                 pastset_error());
-}
-
-/* Processors are the place's: each host of it may tell their number, but all
- * that do must tell the same. */
-static int take_processors(reader *r, const paths_map_node *node,
-                           uint32_t place)
-{
-    double value = 0;
-    uint32_t *processors = &r->cluster->processors[place];
-    int err = take_number(r, node, "processors", false, PROCESSORS_MAX, &value);
-
-    if (err || value == 0)
-        return err;
-    if (value != floor(value))
-        return predict__cluster_fail(r->map, node->line, node->name,
-                                     "processors=%g is no whole number", value);
-    if (*processors && *processors != (uint32_t)value)
-        return predict__cluster_fail(r->map, node->line, node->name,
-                                     "says that the place %s has %g "
-                                     "processors, and another host of it says "
-                                     "%u",
-                                     r->places[place], value, *processors);
-    *processors = (uint32_t)value;
-    return 0;
-}
-
-static uint32_t find_place(reader *r, const char *name)
-{
-    uint32_t count = r->cluster->place_count;
-
-    for (uint32_t i = 0; name && i < count; i++) {
-        if (r->places[i] && strcmp(r->places[i], name) == 0)
-            return i;
-    }
-    r->places[count] = name;
-    return r->cluster->place_count++;
-}
-
-static int take_host(reader *r, const paths_map_node *node)
-{
-    predict_host *host = &r->cluster->hosts[r->cluster->host_count++];
-    int err;
-
-    host->name = strdup(node->name);
-    host->speed = 1;
-    host->scheduler = PREDICT_SCHEDULER_DEFAULT;
-    host->place =
-        find_place(r, paths_attributes_get(&node->attributes, "place"));
-    if (!host->name)
-        return no_memory();
-    err = take_number(r, node, "load", true, LOAD_MAX, &host->load);
-    if (!err)
-        err = take_number(r, node, "speed", false, LOAD_MAX, &host->speed);
-    if (!err)
-        err = take_scheduler(r, node, &host->scheduler);
-    return err ? err : take_processors(r, node, host->place);
-}
-
-bool predict__cluster_is_switch(const paths_map_node *node)
-{
-    return strcmp(node->type, "switch") == 0;
-}
-
-static int count_hosts(const paths_map *map, uint32_t *out)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < map->node_count; i++) {
-        const paths_map_node *node = &map->nodes[i];
-        if (predict__cluster_is_switch(node))
-            continue;
-        if (node->type[0] && strcmp(node->type, "host") != 0)
-            return predict__cluster_fail(map, node->line, node->name,
-                                         "kind=%.60s: in a cluster there are "
-                                         "hosts, which need no kind, and "
-                                         "kind=switch; is this a path map?",
-                                         node->type);
-        count++;
-    }
-    if (count == 0)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "%.250s: there is no host in it: write one node "
-                            "for each",
-                            map->file);
-    if (count > PREDICT__HOSTS_MAX)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "%.250s: there are %u hosts in it, and the ways "
-                            "between more than %d are too many to work out",
-                            map->file, count, PREDICT__HOSTS_MAX);
-    *out = count;
-    return 0;
-}
-
-static int take_hosts(reader *r)
-{
-    int err = 0;
-
-    for (uint32_t i = 0; i < r->map->node_count && !err; i++) {
-        const paths_map_node *node = &r->map->nodes[i];
-        r->hosts[i] = PREDICT_NONE;
-        if (predict__cluster_is_switch(node))
-            continue;
-        r->hosts[i] = r->cluster->host_count;
-        err = take_host(r, node);
-    }
-    for (uint32_t i = 0; i < r->cluster->place_count && !err; i++) {
-        if (r->cluster->processors[i] == 0)
-            r->cluster->processors[i] = 1;
-    }
-    return err;
-}
-
-static int convert(predict_cluster *cluster, const paths_map *map,
-                   uint32_t hosts)
-{
-    reader r = {.map = map, .cluster = cluster};
-    int err = 0;
-
-    cluster->hosts = calloc(hosts, sizeof(*cluster->hosts));
-    cluster->processors = calloc(hosts, sizeof(*cluster->processors));
-    cluster->wires = calloc((size_t)hosts * hosts, sizeof(*cluster->wires));
-    r.hosts = calloc(map->node_count, sizeof(*r.hosts));
-    r.places = calloc(hosts, sizeof(*r.places));
-    if (!cluster->hosts || !cluster->processors || !cluster->wires ||
-        !r.hosts || !r.places)
-        err = no_memory();
-    if (!err)
-        err = take_hosts(&r);
-    if (!err)
-        err = predict__cluster_routes(cluster, map, r.hosts);
-    free(r.hosts);
-    free(r.places);
-    return err;
-}
-
-static int from_map(predict_cluster **out, const paths_map *map)
-{
-    predict_cluster *cluster;
-    uint32_t hosts = 0;
-    int err = count_hosts(map, &hosts);
-
-    if (err)
-        return err;
-    cluster = calloc(1, sizeof(*cluster));
-    if (!cluster)
-        return no_memory();
-    err = convert(cluster, map, hosts);
-    if (err)
-        predict_cluster_free(cluster);
-    else
-        *out = cluster;
-    return err;
-}
-
-/* --- public --- */
-
-int predict__cluster_parse(predict_cluster **out, const char *text,
-                           size_t bytes, const char *file)
-{
-    paths_map *map;
-    int err = as_format(paths_map_parse(&map, text, bytes, file));
-
-    *out = NULL;
-    if (err)
-        return err;
-    err = from_map(out, map);
-    paths_map_destroy(map);
-    return err;
-}
-
-int predict_cluster_read(predict_cluster **out, const char *file)
-{
-    paths_map *map;
-    int err;
-
-    *out = NULL;
-    if (strcmp(file, "-") == 0)
-        file = "/dev/stdin";
-    err = as_format(paths_mapping_read(&map, file));
-    if (err)
-        return err;
-    err = from_map(out, map);
-    paths_map_destroy(map);
-    return err;
-}
 
 void predict_cluster_free(predict_cluster *cluster)
 {
@@ -297,4 +30,19 @@ uint32_t predict_cluster_find(const predict_cluster *cluster, const char *host)
             return i;
     }
     return PREDICT_NONE;
+}
+
+int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,
+                          const char *format, ...)
+{
+    char text[512], number[16] = "";
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (line)
+        snprintf(number, sizeof(number), ":%u", line);
+    return pastset_fail(PASTSET_EFORMAT, "%.250s%s: %.200s: %s", map->file,
+                        number, name, text);
 }

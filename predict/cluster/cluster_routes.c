@@ -107,19 +107,13 @@ static int link_need(const paths_map *map, const paths_map_edge *edge,
                      key);
 }
 
-/* Bytes; a fraction is allowed, as it may be measured. Only what is written
- * with digits: strtod knows "inf" and "nan" too. */
+/* Bytes; a fraction is allowed, as it may be measured. */
 static int link_burst(const paths_map *map, const paths_map_edge *edge,
                       double *out)
 {
     const char *text = paths_attributes_get(&edge->attributes, "burst");
-    char *end;
 
-    if (!text)
-        return 0;
-    *out = strtod(text, &end);
-    if (*text && strspn(text, "0123456789.") == strlen(text) && !*end &&
-        *out <= BURST_MAX)
+    if (!text || (paths_parse_real(text, out) == 0 && *out <= BURST_MAX))
         return 0;
     return link_fail(map, edge,
                      "burst=\"%.60s\" is no number of bytes from 0 to %g", text,
@@ -406,7 +400,7 @@ static void set_ways(search *s, uint32_t from, predict_cluster *cluster)
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the ways of a cluster");
+    return pastset_no_memory("for the ways of a cluster");
 }
 
 static int search_all(search *s, predict_cluster *cluster)

@@ -14,7 +14,7 @@
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory to change a cluster file");
+    return pastset_no_memory("to change a cluster file");
 }
 
 static int node_of(paths_map *map, const char *name, uint32_t *out)

@@ -6,9 +6,7 @@
  * way, it is refused. */
 #include "predict/cluster/condition.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "pastset/status.h"
@@ -53,17 +51,12 @@ int predict_time_parse(double *out, const char *text)
     return err;
 }
 
-/* Only what is written with digits: strtod knows "inf" and "nan" too. */
 static int parse_real(double *out, const char *text, const char *what)
 {
-    char *end;
-    double number = strtod(text, &end);
-    if (!*text || strspn(text, "0123456789.") != strlen(text) || *end ||
-        !isfinite(number))
-        return pastset_fail(PASTSET_EINVAL,
-                            "the %s \"%.60s\" is no number from 0", what, text);
-    *out = number;
-    return 0;
+    if (paths_parse_real(text, out) == 0)
+        return 0;
+    return pastset_fail(PASTSET_EINVAL, "the %s \"%.60s\" is no number from 0",
+                        what, text);
 }
 
 /* --- parts: KEY:VALUE, or a value whose unit says what it is --- */

@@ -16,7 +16,7 @@ static int parse(predict_condition *out, const predict_profile *profile,
     const char **names = calloc(profile->node_count + 1, sizeof(*names));
     int err;
     if (!names)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a condition");
+        return pastset_no_memory("for a condition");
     for (size_t i = 0; i < profile->node_count; i++)
         names[i] = profile->nodes[i].name;
     err =
@@ -130,7 +130,7 @@ static int allocate(predict_scenario *s, size_t nodes, size_t links)
     if (s->loads && s->schedulers && s->speeds && s->old && s->wires &&
         s->flows && s->places && s->processors)
         return 0;
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a scenario");
+    return pastset_no_memory("for a scenario");
 }
 
 /* There may be more places in a profile than nodes, of which some are not
@@ -158,7 +158,7 @@ int predict_scenario_create(predict_scenario **out,
     int err;
     *out = NULL;
     if (!s)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a scenario");
+        return pastset_no_memory("for a scenario");
     s->profile = profile;
     err = allocate(s, profile->node_count, profile->link_count);
     if (err) {

@@ -58,7 +58,7 @@ int predict_facts_create(predict_facts **out, const predict_profile *profile)
     }
     if (!facts || !facts->nodes || !facts->links) {
         predict_facts_free(facts);
-        return pastset_fail(PASTSET_ENOMEM, "no memory to predict");
+        return pastset_no_memory("to predict");
     }
     for (uint32_t i = 0; i < profile->node_count; i++)
         fill_node(&facts->nodes[i], profile, i);
@@ -267,7 +267,7 @@ int predict__ask(predict__asked *out, const predict_facts *facts,
                             nodes ? "execution time" : "nodes");
     out->loads = calloc(2 * nodes, sizeof(double));
     if (!out->loads)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to predict");
+        return pastset_no_memory("to predict");
     out->ratios = out->loads + nodes;
     err = ask_links(out);
     if (!err)

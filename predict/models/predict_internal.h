@@ -64,16 +64,20 @@ int predict__node_and_link(double *out_s, const predict__asked *asked,
 int predict__all(predict_bounds *out, const predict__asked *asked,
                  const predict_scheduler *scheduler);
 
-/* --- predict_replay.c --- */
-
-/* Puts the replay's numbers and terms into an answer. */
-int predict__replay(predict_answer *out, const predict__asked *asked);
-
-/* --- predict.c --- */
+/* --- predict_terms.c --- */
 
 /* Keeps the largest PREDICT_TERMS, in order. `b` may be NULL. */
 void predict__term(predict_answer *answer, const char *what, const char *a,
                    const char *b, double added_s);
+/* By the models: each node and link alone; what is left over of the (upper)
+ * time is waiting for one another. */
+int predict__terms(predict_answer *answer, const predict__asked *asked,
+                   const predict_scheduler *scheduler, predict__way way);
+
+/* --- predict_replay.c --- */
+
+/* Puts the replay's numbers and terms into an answer. */
+int predict__replay(predict_answer *out, const predict__asked *asked);
 
 /* See predict_answer_all. */
 double predict__replay_time(double wall_s, double base_s, double run_s);

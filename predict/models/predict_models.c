@@ -72,8 +72,7 @@ static int by_sequence(double *out_s, const predict__asked *asked,
     predict_span *spans = calloc(n->phase_count + 1, sizeof(*spans));
     int err;
     if (!spans)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu phases",
-                            n->phase_count);
+        return pastset_no_memory("for %zu phases", n->phase_count);
     for (size_t i = 0; i < n->phase_count; i++) {
         double busy_s = (double)n->phases[i].busy_ns / 1e9;
         spans[i].idle_s = (double)n->phases[i].idle_ns / 1e9;

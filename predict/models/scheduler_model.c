@@ -8,7 +8,6 @@
  * hundred. */
 #include "predict/models/scheduler_model.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -79,20 +78,15 @@ int predict_scheduler_parse(predict_scheduler *out, const char *text)
                         text);
 }
 
-/* In milliseconds, without zeros at the end: the same law when it is read. */
+/* Exactly: the same law when it is read. */
 static void time_text(const char *name, double time_s, char *buffer,
                       size_t bytes)
 {
-    int64_t ns = llround(fmin(time_s, 1e6) * 1e9);
-    char text[64];
-    size_t used =
-        (size_t)snprintf(text, sizeof(text), "%s:%" PRId64 ".%06" PRId64, name,
-                         ns / 1000000, ns % 1000000);
-    while (text[used - 1] == '0')
-        text[--used] = '\0';
-    if (text[used - 1] == '.')
-        text[used - 1] = '\0';
-    snprintf(buffer, bytes, "%sms", text);
+    char text[32];
+    snprintf(
+        buffer, bytes, "%s:%s", name,
+        paths_exact_duration_text((uint64_t)llround(fmin(time_s, 1e6) * 1e9),
+                                  text, sizeof(text)));
 }
 
 const char *predict_scheduler_text(predict_scheduler scheduler, char *buffer,
@@ -212,7 +206,7 @@ int predict_scheduler_fit(predict_scheduler *out, double *error,
     size_t used = 0;
     double sum;
     if (!points)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to fit a law");
+        return pastset_no_memory("to fit a law");
     for (size_t i = 0; i < count; i++) {
         const predict_scheduler_sample *s = &samples[i];
         if (!tells(s))

@@ -1,9 +1,7 @@
 /* profile.c - making, looking up, and checking profiles.
  *
- * An array of `count` items has room for the next power of two of them, so
- * that no other number needs to be kept: room is made when `count` reaches a
- * power of two. Whoever makes an array by other means (profile_file.c) takes
- * predict__capacity(count). */
+ * Its arrays grow by pastset/array.h. Whoever makes one by other means
+ * (profile_unpack.c) takes pastset_array_room(count). */
 #include "predict/profile/profile.h"
 
 #include <limits.h>
@@ -11,29 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "predict/profile/profile_internal.h"
-
-size_t predict__capacity(size_t count)
-{
-    size_t capacity = 1;
-    while (capacity < count)
-        capacity *= 2;
-    return capacity;
-}
 
 /* Makes room for one more of `*items`, of which there are `count`. */
 static int grow(void *items, size_t count, size_t bytes)
 {
     void *old, *more;
-    if (count > 0 && (count & (count - 1)) != 0)
-        return 0;
     memcpy(&old, items, sizeof(old));
-    if (count > SIZE_MAX / 4 / bytes)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the profile");
-    more = realloc(old, (count ? count * 2 : 1) * bytes);
+    more = pastset_array_grow(old, count, bytes);
     if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the profile");
+        return pastset_no_memory("for the profile");
     memcpy(items, &more, sizeof(more));
     return 0;
 }
@@ -82,8 +69,7 @@ static int copy_name(char **out, const char *name)
     *out = name ? strdup(name) : NULL;
     if (!name)
         return pastset_fail(PASTSET_EINVAL, "the name is missing");
-    return *out ? 0
-                : pastset_fail(PASTSET_ENOMEM, "no memory for \"%s\"", name);
+    return *out ? 0 : pastset_no_memory("for \"%s\"", name);
 }
 
 int64_t predict_profile_add_place(predict_profile *profile, const char *name,

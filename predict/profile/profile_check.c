@@ -51,7 +51,7 @@ static int check_names(const predict_profile *profile)
     const char **names = calloc(profile->node_count + 1, sizeof(*names));
     int err = 0;
     if (!names)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to check the profile");
+        return pastset_no_memory("to check the profile");
     for (size_t i = 0; i < profile->node_count; i++)
         names[i] = profile->nodes[i].name;
     qsort(names, profile->node_count, sizeof(*names), by_name);
@@ -231,7 +231,7 @@ static int check_actors(const predict_profile *profile)
         return 0;
     seen = calloc(profile->message_count + 1, 1);
     if (!seen)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to check the profile");
+        return pastset_no_memory("to check the profile");
     /* Parts that overlap would be gone through again and again. */
     for (size_t i = 0; i < profile->actor_count && !err; i++) {
         err = check_actor(profile, i, seen);

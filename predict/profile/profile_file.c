@@ -39,7 +39,7 @@ static int compress(uint8_t **out, size_t *bytes, const char *flat,
     if (!context || !data || ZSTD_isError(made)) {
         free(data);
         data = NULL;
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to compress the profile");
+        err = pastset_no_memory("to compress the profile");
     }
     ZSTD_freeCCtx(context);
     *out = data;
@@ -82,7 +82,7 @@ static int write_beside(const char *file, const uint8_t *data, size_t bytes)
     char *temporary = malloc(capacity);
     int err;
     if (!temporary)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to write %s", file);
+        return pastset_no_memory("to write %s", file);
     snprintf(temporary, capacity, "%s.tmp", file);
     err = write_bytes(temporary, data, bytes);
     if (!err && rename(temporary, file) != 0)
@@ -162,7 +162,7 @@ static int expand(uint8_t **out, size_t *bytes, const uint8_t *frame,
         return err;
     data = malloc(size + 1);
     if (!data)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the profile");
+        return pastset_no_memory("for the profile");
     made = ZSTD_decompress(data, size, frame, count);
     if (ZSTD_isError(made) || made != size) {
         free(data);
@@ -212,7 +212,7 @@ static int read_bytes(uint8_t **out, size_t *count, FILE *in, const char *file)
         data = more;
     }
     if (!data)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory to read it", file);
+        return pastset_fail_while(pastset_no_memory("to read it"), "%s", file);
     if (ferror(in)) {
         free(data);
         return failed(file, errno);

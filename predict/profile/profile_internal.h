@@ -81,9 +81,6 @@ extern const predict__column predict__columns[PREDICT__COLUMNS];
 extern const char *const predict__array_keys[PREDICT__ARRAYS];
 extern const size_t predict__item_bytes[PREDICT__ARRAYS];
 
-/* The room that an array of `count` items has: a power of two, at least 1. */
-size_t predict__capacity(size_t count);
-
 /* The flat map of a profile. The caller frees `*out`. */
 int predict__profile_pack(char **out, size_t *bytes,
                           const predict_profile *profile);

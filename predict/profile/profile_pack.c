@@ -91,7 +91,7 @@ static int reserve(buffer *b, size_t more)
         capacity *= 2;
     data = realloc(b->data, capacity);
     if (!data)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to pack the profile");
+        return pastset_no_memory("to pack the profile");
     b->data = data;
     b->capacity = capacity;
     return 0;
@@ -286,7 +286,7 @@ static int pack_columns(msgpack_packer *packer, const predict_profile *profile)
                                "column %s takes more than 4 GiB",
                                c->key);
         if (!err && pack_column(packer, c, &b))
-            err = pastset_fail(PASTSET_ENOMEM, "no memory to pack the profile");
+            err = pastset_no_memory("to pack the profile");
     }
     free(b.data);
     return err;
@@ -312,7 +312,7 @@ int predict__profile_pack(char **out, size_t *bytes,
             failed = msgpack_pack_uint64(&packer, count);
     }
     if (failed)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to pack the profile");
+        err = pastset_no_memory("to pack the profile");
     else
         err = pack_columns(&packer, profile);
     *bytes = sink.size;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 typedef struct bytes {
@@ -288,9 +289,9 @@ static int make_array(void *items, size_t count, size_t width)
 {
     void *made = NULL;
     if (count > 0) {
-        made = calloc(predict__capacity(count), width);
+        made = calloc(pastset_array_room(count), width);
         if (!made)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for the profile");
+            return pastset_no_memory("for the profile");
     }
     memcpy(items, &made, sizeof(made));
     return 0;
@@ -391,8 +392,8 @@ static int set_scalars(predict_profile *profile, const parts *p)
             text = strndup((const char *)p->scalar_text[i].at,
                            p->scalar_text[i].left);
             if (!text)
-                return pastset_fail(PASTSET_ENOMEM, "no memory for the "
-                                                    "profile");
+                return pastset_no_memory("for the "
+                                         "profile");
             memcpy(member, &text, sizeof(text));
             break;
         case PREDICT__NUMBER:
@@ -418,7 +419,7 @@ int predict__profile_unpack(predict_profile **out, const uint8_t *data,
         return err;
     profile = calloc(1, sizeof(*profile));
     if (!profile)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the profile");
+        return pastset_no_memory("for the profile");
     err = set_scalars(profile, &p);
     if (!err)
         err = make_arrays(profile, &p);

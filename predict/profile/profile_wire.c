@@ -89,8 +89,7 @@ int predict_profile_set_wire(predict_profile *profile, uint32_t link,
                             latency_s, bandwidth);
     sleeps = find_sleeps(profile);
     if (!sleeps)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu messages",
-                            profile->message_count);
+        return pastset_no_memory("for %zu messages", profile->message_count);
     l = &profile->links[link];
     from_traces = profile->source && strcmp(profile->source, "traces") == 0;
     ways[0] = (direction){.old = wire_of(l->latency_s, l->bandwidth, l->flow),

@@ -307,9 +307,8 @@ static int prepare(replay_state *r)
     r->actors = zeroed(p->actor_count, sizeof(*r->actors));
     r->came = zeroed(p->message_count, sizeof(*r->came));
     if (!r->nodes || !r->links || !r->actors || !r->came)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory to replay %zu actors and %zu messages",
-                            p->actor_count, p->message_count);
+        return pastset_no_memory("to replay %zu actors and %zu messages",
+                                 p->actor_count, p->message_count);
     for (size_t i = 0; i < p->message_count; i++)
         r->came[i] = NOT_SENT;
     err = predict__replay_links_init(r->links, r->scenario);
@@ -345,8 +344,7 @@ static int tell(predict_replay **out, replay_state *r)
     }
     if (!replay || !replay->nodes || !replay->links) {
         predict_replay_free(replay);
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for the figures of the replay");
+        return pastset_no_memory("for the figures of the replay");
     }
     replay->wall_s = r->wall / 1e9;
     replay->events = r->events;

@@ -310,10 +310,9 @@ int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
     if (!q || !q->entities || !q->queue) {
         predict__replay_eevdf_free(q);
         *out = NULL;
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for a processor with %u threads and a "
-                            "load of %g",
-                            threads, load);
+        return pastset_no_memory("for a processor with %u threads and a "
+                                 "load of %g",
+                                 threads, load);
     }
     q->slice = slice;
     q->count = count;

@@ -17,9 +17,7 @@ static int grow(replay_heap *heap)
         realloc(heap->entries, capacity * sizeof(*heap->entries));
 
     if (!entries)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for %zu entries of the replay",
-                            capacity);
+        return pastset_no_memory("for %zu entries of the replay", capacity);
     heap->entries = entries;
     heap->capacity = capacity;
     return 0;

@@ -27,8 +27,7 @@ int predict__replay_processors_init(replay_processors *all, uint32_t places)
     all->places = calloc(leaves, sizeof(*all->places));
     all->winners = calloc(2 * (size_t)leaves, sizeof(*all->winners));
     if (!all->places || !all->winners)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for %u places of the replay", places);
+        return pastset_no_memory("for %u places of the replay", places);
     for (uint32_t i = 0; i < leaves; i++) {
         all->places[i].next = INFINITY;
         all->winners[leaves + i] = i;

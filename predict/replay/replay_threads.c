@@ -74,9 +74,8 @@ int predict__replay_threads_init(uint32_t **threads, replay_processors *all,
         number_threads(*threads, serving, count, s);
         err = add_places(all, s, count);
     } else {
-        err = pastset_fail(PASTSET_ENOMEM,
-                           "no memory for the threads of %zu actors",
-                           p->actor_count);
+        err =
+            pastset_no_memory("for the threads of %zu actors", p->actor_count);
     }
     free(serving);
     free(count);

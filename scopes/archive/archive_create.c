@@ -125,8 +125,9 @@ static int file_resume(scopes_archive_writer *w)
     scopes_archive *there = NULL;
     int err = scopes__archive_resume(&there, w->file, w->fd, &w->end);
 
-    if (!err)
-        err = streams_resume(w, there);
+    if (err)
+        return err;
+    err = streams_resume(w, there);
     if (!err)
         err = file_start(w, there);
     w->heads_from = w->end;
@@ -167,26 +168,31 @@ static void writer_free(scopes_archive_writer *w)
 int scopes_archive_create(scopes_archive_writer **out, const char *file,
                           const char *host)
 {
-    scopes_archive_writer *w = calloc(1, sizeof(*w));
+    scopes_archive_writer *w;
     int err;
 
+    if (strlen(host) >= ARCHIVE_HOST_BYTES)
+        return pastset_fail(PASTSET_EINVAL, "%s: the host's name is too long",
+                            file);
+    w = calloc(1, sizeof(*w));
     if (!w)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     w->fd = -1;
     w->file = strdup(file);
     w->host = strdup(host);
     err = packer_make(w);
-    if (!err && strlen(host) >= ARCHIVE_HOST_BYTES)
-        err = pastset_fail(PASTSET_EINVAL, "%s: the host's name is too long",
-                           file);
-    if (!err)
-        err = file_open(w);
-    if (!err)
-        err = file_resume(w);
     if (err)
-        writer_free(w);
-    else
-        *out = w;
+        goto failed;
+    err = file_open(w);
+    if (err)
+        goto failed;
+    err = file_resume(w);
+    if (err)
+        goto failed;
+    *out = w;
+    return 0;
+failed:
+    writer_free(w);
     return err;
 }
 

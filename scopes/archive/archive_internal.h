@@ -1,7 +1,8 @@
 /* archive_internal.h - between the files of archives: archive_block.c turns
- * blocks into bytes and back, archive_names.c numbers streams, archive_walk.c
- * and archive_index.c find the blocks of a file, archive_read.c reads them,
- * archive_create.c and archive_write.c write them. */
+ * blocks into bytes and back, archive_names.c numbers streams. Of a file that
+ * is read, archive_bytes.c has the bytes and archive_take.c what is known of
+ * it; archive_walk.c and archive_index.c find its blocks, archive_read.c opens
+ * it and reads them. archive_create.c and archive_write.c write. */
 #ifndef SCOPES_ARCHIVE_INTERNAL_H
 #define SCOPES_ARCHIVE_INTERNAL_H
 
@@ -84,12 +85,11 @@ bool scopes__archive_decode(eventspace_trace *out, size_t count,
 /* --- archive_names.c --- */
 
 /* Numbers for names: 0, 1, 2 ... in the order in which they come. */
+typedef struct archive_name archive_name;
 typedef struct archive_names {
-    const char **names; /* by number; each is a copy */
-    uint32_t count;
-    uint32_t capacity; /* of names */
-    uint32_t *slots; /* number + 1, at the name's hash or behind it; 0: free */
-    uint32_t slot_count; /* a power of two; 0 at first */
+    const char **names; /* by number */
+    uint32_t count, capacity;
+    archive_name *by_text; /* a hash table, which owns them; NULL at first */
 } archive_names;
 
 /* UINT32_MAX when it is not there. */
@@ -100,7 +100,7 @@ int scopes__archive_name_add(archive_names *names, const char *name,
                              uint32_t *number);
 void scopes__archive_names_free(archive_names *names);
 
-/* --- archive_walk.c --- */
+/* --- an archive that is open for reading --- */
 
 #define ARCHIVE_PROBLEM_BYTES 2000 /* longest text of what is wrong */
 
@@ -143,35 +143,54 @@ struct scopes_archive {
     unsigned char *packed, *raw;
 };
 
-/* Takes in the blocks from `at` on as far as indexes tell of them, and leaves
- * the others to be walked. What is wrong with an index is no error: the blocks
- * are there without it. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
-int scopes__archive_index_use(scopes_archive *archive, uint64_t size);
-/* Takes in the blocks between `at` and `to`, from head to head. */
-int scopes__archive_heads(scopes_archive *archive, uint64_t to);
-/* Takes in one block, which begins at `at`. */
-int scopes__archive_take(scopes_archive *archive, const archive_block *block);
-/* Reads the head at `offset`: 1, 0 if there is none that is good, or
- * PASTSET_EIO. */
-int scopes__archive_look(scopes_archive *archive, uint64_t offset,
-                         archive_block *out);
-/* Takes in what stands from `at` on. */
-int scopes__archive_walk(scopes_archive *archive);
+/* --- archive_bytes.c --- */
+
+/* How far the file may be looked at. Errors: PASTSET_EIO, PASTSET_EFORMAT (a
+ * directory). */
+int scopes__archive_size(const scopes_archive *archive, uint64_t *size);
+/* Somebody has it open for writing. */
+bool scopes__archive_is_written(const scopes_archive *archive);
 /* Reads what there is of `bytes` bytes at `offset`: how many that were, or
  * PASTSET_EIO. */
 ssize_t scopes__archive_pread(scopes_archive *archive, void *out, size_t bytes,
                               uint64_t offset);
-/* Adds to what is wrong with the file. */
-void scopes__archive_damage(scopes_archive *archive, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* --- archive_read.c --- */
-
+/* Reads the head at `offset`: 1, 0 if there is none that is good, or
+ * PASTSET_EIO. */
+int scopes__archive_look(scopes_archive *archive, uint64_t offset,
+                         archive_block *out);
 /* Reads the content of a block into `raw` of the archive.
  * Errors: PASTSET_EFORMAT, without a text (it is damaged), PASTSET_EIO,
  * PASTSET_ENOMEM. */
 int scopes__archive_unpack(scopes_archive *archive, uint64_t offset,
                            const archive_content *content);
+
+/* --- archive_take.c --- */
+
+/* Adds to what is wrong with the file. */
+void scopes__archive_damage(scopes_archive *archive, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Puts `problem` together from `damage` and `tail`. */
+void scopes__archive_problem_compose(scopes_archive *archive);
+/* Takes in one block, which begins at `at`. */
+int scopes__archive_take(scopes_archive *archive, const archive_block *block);
+
+/* --- archive_walk.c --- */
+
+/* Searches [from, size) for a good head. 1 with it in `*out`, 0, or an
+ * error. */
+int scopes__archive_search(scopes_archive *archive, uint64_t from,
+                           uint64_t size, archive_block *out);
+/* Takes in the blocks between `at` and `to`, from head to head. */
+int scopes__archive_heads(scopes_archive *archive, uint64_t to);
+
+/* --- archive_index.c --- */
+
+/* Takes in the blocks from `at` on as far as indexes tell of them, and leaves
+ * the others to be walked. What is wrong with an index is no error: the blocks
+ * are there without it. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+int scopes__archive_index_use(scopes_archive *archive, uint64_t size);
+
+/* --- archive_read.c --- */
 
 /* Opens for whoever goes on with the file, which is locked by the caller: tails
  * that are cut or damaged are not looked at, and `*end` is where they begin.

@@ -4,15 +4,84 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 #include <zstd.h>
 
 #include "pastset/status.h"
 
 #define RESUME_TRIES 64 /* damaged contents at the end, one by one */
+
+/* --- the head of the file --- */
+
+/* A file whose head is damaged is an archive if there are blocks in it. */
+static int head_replace(scopes_archive *a, uint64_t size)
+{
+    char why[400];
+    archive_block b;
+    int found;
+
+    snprintf(why, sizeof(why), "%s", pastset_error());
+    found = scopes__archive_search(a, 0, size, &b);
+    if (found < 0)
+        return found;
+    if (!found)
+        return pastset_fail(PASTSET_EFORMAT, "%s", why);
+    scopes__archive_damage(
+        a, "its head is damaged, and the name of its host lost");
+    a->at = ARCHIVE_HEAD_BYTES;
+    if (b.offset < a->at)
+        a->at = b.offset;
+    return 0;
+}
+
+/* A file that is cut off within its head has nothing else, and that is not for
+ * others to stop at. */
+static int head_read(scopes_archive *a, uint64_t size)
+{
+    unsigned char head[ARCHIVE_HEAD_BYTES], begin[ARCHIVE_HEAD_BYTES];
+    ssize_t got = scopes__archive_pread(a, head, sizeof(head), 0);
+    int err;
+
+    a->tail[0] = 0;
+    if (got < 0)
+        return (int)got;
+    if (got < (ssize_t)sizeof(head)) {
+        scopes__archive_head_put(begin, "");
+        if (memcmp(head, begin, got < 20 ? (size_t)got : 20) != 0)
+            return pastset_fail(PASTSET_EFORMAT, "%s: is no archive", a->file);
+        if (!a->written && !scopes__archive_is_written(a))
+            snprintf(a->tail, sizeof(a->tail),
+                     "it ends within its head: nothing was saved yet");
+        scopes__archive_problem_compose(a);
+        return 0;
+    }
+    a->at = ARCHIVE_HEAD_BYTES;
+    err = scopes__archive_head_get(a->host, head, a->file);
+    if (err == PASTSET_EFORMAT)
+        err = head_replace(a, size);
+    if (!err)
+        err = scopes__archive_index_use(a, size);
+    a->started = !err;
+    return err == PASTSET_ENOTSUP ? PASTSET_EFORMAT : err;
+}
+
+int scopes_archive_refresh(scopes_archive *a)
+{
+    uint64_t size = 0;
+    int err;
+
+    /* First: it may be let go of while we look. */
+    a->written = scopes__archive_is_written(a);
+    err = scopes__archive_size(a, &size);
+    if (!err && !a->started)
+        err = head_read(a, size);
+    if (!err && a->started)
+        err = scopes__archive_heads(a, size);
+    return err;
+}
 
 /* --- opening --- */
 
@@ -20,32 +89,24 @@ static int archive_make(scopes_archive **out, const char *file, int fd,
                         bool borrowed, uint64_t limit)
 {
     scopes_archive *a = calloc(1, sizeof(*a));
-    int err = 0;
+    int err;
 
-    if (a)
-        a->file = strdup(file);
-    if (!a || !a->file)
-        err = pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     if (!a) {
         if (!borrowed)
             close(fd);
-        return err;
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     }
     a->fd = fd;
     a->borrowed = borrowed;
     a->limit = limit;
-    if (!err)
-        err = scopes__archive_walk(a);
+    a->file = strdup(file);
+    err = a->file ? scopes_archive_refresh(a)
+                  : pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     if (err)
         scopes_archive_free(a);
     else
         *out = a;
     return err;
-}
-
-int scopes_archive_refresh(scopes_archive *a)
-{
-    return scopes__archive_walk(a);
 }
 
 int scopes_archive_open(scopes_archive **out, const char *file)
@@ -66,10 +127,12 @@ int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
 {
     eventspace_trace *tuples = malloc(SCOPES_ARCHIVE_BLOCK * sizeof(*tuples));
     uint64_t limit = UINT64_MAX;
-    int err = tuples ? 0 : pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
+    int err = 0;
 
     *out = NULL;
-    for (int i = 0; !err && i < RESUME_TRIES; i++) {
+    if (!tuples)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
+    for (int i = 0; i < RESUME_TRIES; i++) {
         const scopes_archive_block *last;
         scopes_archive_free(*out);
         *out = NULL;
@@ -182,20 +245,6 @@ uint64_t scopes_archive_read_bytes(const scopes_archive *a)
 
 /* --- contents --- */
 
-static int unpacker_make(scopes_archive *a)
-{
-    if (!a->unpacker)
-        a->unpacker = ZSTD_createDCtx();
-    if (!a->packed)
-        a->packed = malloc(ARCHIVE_PACKED_MAX);
-    if (!a->raw)
-        a->raw = malloc(ARCHIVE_RAW_MAX);
-    if (!a->unpacker || !a->packed || !a->raw)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for a block",
-                            a->file);
-    return 0;
-}
-
 static int content_fail(scopes_archive *a, size_t position)
 {
     const scopes_archive_block *b = &a->blocks[position];
@@ -217,27 +266,6 @@ static int content_fail(scopes_archive *a, size_t position)
                         "stream %s from %llu on are lost",
                         a->file, (unsigned long long)b->offset, b->count,
                         l->shown.name, (unsigned long long)b->index);
-}
-
-int scopes__archive_unpack(scopes_archive *a, uint64_t offset,
-                           const archive_content *c)
-{
-    ssize_t got;
-    size_t raw;
-    int err = unpacker_make(a);
-
-    if (err)
-        return err;
-    got = scopes__archive_pread(a, a->packed, c->packed,
-                                offset + ARCHIVE_BLOCK_BYTES);
-    if (got < 0)
-        return (int)got;
-    if (got < (ssize_t)c->packed ||
-        crc32(0, a->packed, (uInt)c->packed) != c->sum)
-        return PASTSET_EFORMAT;
-    raw =
-        ZSTD_decompressDCtx(a->unpacker, a->raw, c->raw, a->packed, c->packed);
-    return ZSTD_isError(raw) || raw != c->raw ? PASTSET_EFORMAT : 0;
 }
 
 int scopes_archive_read(scopes_archive *a, size_t position,

@@ -84,8 +84,9 @@ static int index_write(scopes_archive_writer *w)
     b.numbers[INDEX_FROM] = w->heads_from;
     err = content_pack(w, &b, w->heads,
                        (size_t)w->head_count * ARCHIVE_BLOCK_BYTES);
-    if (!err)
-        err = head_append(w, &b);
+    if (err)
+        return err;
+    err = head_append(w, &b);
     if (err)
         return err;
     w->index = b.offset;
@@ -102,12 +103,14 @@ static int block_append(scopes_archive_writer *w, archive_block *b,
 
     if (!err && bytes > 0)
         err = content_pack(w, b, raw, bytes);
-    if (!err)
-        err = head_append(w, b);
-    if (!err)
-        memcpy(w->heads + (size_t)w->head_count++ * ARCHIVE_BLOCK_BYTES,
-               w->block, ARCHIVE_BLOCK_BYTES);
-    return err;
+    if (err)
+        return err;
+    err = head_append(w, b);
+    if (err)
+        return err;
+    memcpy(w->heads + (size_t)w->head_count++ * ARCHIVE_BLOCK_BYTES, w->block,
+           ARCHIVE_BLOCK_BYTES);
+    return 0;
 }
 
 /* --- blocks of tuples --- */
@@ -159,13 +162,15 @@ static int tuples_write(scopes_archive_writer *w, uint32_t number,
 static int kept_write(scopes_archive_writer *w, uint32_t number)
 {
     archive_tail *l = &w->streams[number];
-    int err = 0;
+    int err;
 
-    if (l->count)
-        err = tuples_write(w, number, l->next - l->count, l->events, l->count);
-    if (!err)
-        l->count = 0;
-    return err;
+    if (l->count == 0)
+        return 0;
+    err = tuples_write(w, number, l->next - l->count, l->events, l->count);
+    if (err)
+        return err;
+    l->count = 0;
+    return 0;
 }
 
 /* --- appending --- */
@@ -198,8 +203,9 @@ int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
                             "%s: no stream can be called \"%s\"", w->file,
                             name);
     err = tails_reserve(w);
-    if (!err)
-        err = scopes__archive_name_add(&w->names, name, number);
+    if (err)
+        return err;
+    err = scopes__archive_name_add(&w->names, name, number);
     if (err)
         return err;
     if (*number == before)

@@ -139,8 +139,9 @@ static int archiver_open(scopes_archiver *a, const char *directory,
     scopes_throttle own = throttle ? *throttle : (scopes_throttle){0};
     int err = eventspace_run_open(&a->run, directory);
 
-    if (!err)
-        err = host_choose(a, host);
+    if (err)
+        return err;
+    err = host_choose(a, host);
     if (err)
         return err;
     if (own.interval_ms == 0)
@@ -152,9 +153,7 @@ static int archiver_open(scopes_archiver *a, const char *directory,
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
     err = scopes_tail_reader_create(&a->tail, a->run, host ? a->from : SIZE_MAX,
                                     &own);
-    if (!err)
-        err = archives_resume(a);
-    return err;
+    return err ? err : archives_resume(a);
 }
 
 int scopes_archiver_create(scopes_archiver **out, const char *directory,

@@ -10,7 +10,7 @@
 #include "scopes/causality/cause_internal.h"
 #include "scopes/causality/tree_internal.h"
 
-/* A thread's path, by its position in ways->tops. */
+/* A thread's path, by its position in topology->tops. */
 typedef struct path {
     const scopes__tree *tree; /* NULL: nothing of it can be seen */
     uint32_t branch;          /* its top */

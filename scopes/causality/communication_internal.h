@@ -1,5 +1,5 @@
 /* communication_internal.h - what communication.c shares with
- * communication_steps.c. */
+ * communication_steps.c, and with views of threads. */
 #ifndef SCOPES_COMMUNICATION_INTERNAL_H
 #define SCOPES_COMMUNICATION_INTERNAL_H
 
@@ -22,6 +22,15 @@ typedef struct scopes__making {
     uint32_t lowest, highest; /* sequence of the thread's operations */
     bool any;                 /* operation at all */
 } scopes__making;
+
+/* The part of communicating of both; 0 when there was neither. */
+static inline double scopes__share(int64_t communicating_ns,
+                                   int64_t computing_ns)
+{
+    int64_t all_ns = scopes__sum_ns(communicating_ns, computing_ns);
+
+    return all_ns > 0 ? (double)communicating_ns / (double)all_ns : 0;
+}
 
 /* The step of an operation: the one after the last on its path, `*use`, but
  * not before that of the thread's operation before it. */

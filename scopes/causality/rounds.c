@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "scopes/causality/numbers_internal.h"
 
 typedef struct maker {
     const scopes_topology *topology;
@@ -38,16 +39,6 @@ typedef struct maker {
 static int no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for the rounds");
-}
-
-/* `count` times SCOPES_MISSING. */
-static uint32_t *numbers_make(size_t count)
-{
-    uint32_t *numbers = malloc((count + 1) * sizeof(*numbers));
-
-    if (numbers)
-        memset(numbers, 0xff, (count + 1) * sizeof(*numbers));
-    return numbers;
 }
 
 /* --- what is lost --- */
@@ -79,7 +70,7 @@ static int threads_note(maker *m)
 {
     uint32_t site = (uint32_t)(m->site - m->topology->sites);
 
-    m->by_thread = numbers_make(m->topology->thread_count);
+    m->by_thread = scopes__numbers_make(m->topology->thread_count);
     if (!m->by_thread)
         return no_memory();
     for (uint32_t i = 0; i < m->topology->thread_count; i++)
@@ -91,8 +82,8 @@ static int list_by_below(maker *m)
 {
     scopes_rounds *rounds = m->rounds;
 
-    rounds->below = numbers_make(m->below->count);
-    rounds->last = numbers_make(m->below->count);
+    rounds->below = scopes__numbers_make(m->below->count);
+    rounds->last = scopes__numbers_make(m->below->count);
     if (!rounds->below || !rounds->last)
         return no_memory();
     for (size_t i = 0; i < m->below->count; i++) {
@@ -116,8 +107,8 @@ static int list_by_reference(maker *m)
             m->reference = i;
         }
     }
-    rounds->below = numbers_make(rounds->count);
-    rounds->last = numbers_make(rounds->count);
+    rounds->below = scopes__numbers_make(rounds->count);
+    rounds->last = scopes__numbers_make(rounds->count);
     return rounds->below && rounds->last ? 0 : no_memory();
 }
 
@@ -163,8 +154,8 @@ static int representatives_find(maker *m)
 {
     const scopes_rounds *rounds = m->rounds;
     uint64_t *keys = malloc((rounds->count + 1u) * sizeof(*keys));
-    uint32_t *which = numbers_make(rounds->count);
-    uint32_t *found = numbers_make(rounds->count);
+    uint32_t *which = scopes__numbers_make(rounds->count);
+    uint32_t *found = scopes__numbers_make(rounds->count);
     int err = keys && which && found ? 0 : no_memory();
 
     for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
@@ -179,7 +170,7 @@ static int representatives_find(maker *m)
 
 /* Where others join the way before the collector below, only those events are
  * rounds whose operation came by an input. */
-static void unauthenticated_drop(maker *m)
+static void others_drop(maker *m)
 {
     scopes_rounds *rounds = m->rounds;
     uint32_t kept = 0;
@@ -212,17 +203,22 @@ static int list(maker *m)
 {
     int err = threads_note(m);
 
-    if (err || !m->below)
-        return err ? err : list_by_reference(m);
+    if (err)
+        return err;
+    if (!m->below)
+        return list_by_reference(m);
     err = list_by_below(m);
-    m->representatives = numbers_make(m->rounds->count);
-    if (!err && !m->representatives)
-        err = no_memory();
-    if (!err)
-        err = representatives_find(m);
-    if (!err && m->site->shared)
-        unauthenticated_drop(m);
-    return err;
+    if (err)
+        return err;
+    m->representatives = scopes__numbers_make(m->rounds->count);
+    if (!m->representatives)
+        return no_memory();
+    err = representatives_find(m);
+    if (err)
+        return err;
+    if (m->site->shared)
+        others_drop(m);
+    return 0;
 }
 
 /* --- inputs on the host of the collector below --- */
@@ -326,7 +322,7 @@ static int place_far(maker *m, uint32_t input, scopes__span *spans)
     const scopes_series *series = m->series[input];
     scopes_rounds *rounds = m->rounds;
     scopes__known known = known_of(m, input);
-    uint32_t *found = numbers_make(series->count);
+    uint32_t *found = scopes__numbers_make(series->count);
     int err;
 
     if (!found)
@@ -350,7 +346,8 @@ static int place(maker *m)
     scopes__span *spans = malloc((rounds->count + 1u) * sizeof(*spans));
     int err = 0;
 
-    rounds->events = numbers_make((size_t)rounds->count * rounds->inputs);
+    rounds->events =
+        scopes__numbers_make((size_t)rounds->count * rounds->inputs);
     if (!spans || !rounds->events)
         err = no_memory();
     for (uint32_t i = 0; i < rounds->inputs && !err && rounds->count; i++) {
@@ -416,14 +413,17 @@ int scopes_rounds_make(scopes_rounds **out, const scopes_topology *topology,
     m.rounds->site = m.site;
     m.rounds->inputs = m.site->inputs.count;
     err = series_find(&m);
-    if (!err)
-        err = list(&m);
-    if (!err)
-        err = place(&m);
-    if (!err) {
-        m.rounds->first = first_number(&m);
-        m.rounds->complete = is_complete(&m);
-    }
+    if (err)
+        goto done;
+    err = list(&m);
+    if (err)
+        goto done;
+    err = place(&m);
+    if (err)
+        goto done;
+    m.rounds->first = first_number(&m);
+    m.rounds->complete = is_complete(&m);
+done:
     free(m.series);
     free(m.by_thread);
     free(m.representatives);

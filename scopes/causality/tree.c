@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "scopes/causality/numbers_internal.h"
 
 /* While it is being made. */
 typedef struct making {
@@ -16,18 +17,9 @@ typedef struct making {
     uint32_t capacity; /* for branches */
 } making;
 
-int scopes__tree_no_memory(void)
+static int no_memory(void)
 {
     return pastset_fail(PASTSET_ENOMEM, "no memory for a tree of collectors");
-}
-
-uint32_t *scopes__tree_numbers(size_t count)
-{
-    uint32_t *array = malloc((count ? count : 1) * sizeof(*array));
-
-    if (array)
-        memset(array, 0xff, count * sizeof(*array));
-    return array;
 }
 
 /* Whose top the collector is, if it is one that leads to this tree. */
@@ -86,7 +78,7 @@ static void follow(uint32_t *at, uint32_t rounds, const uint32_t *next)
 /* What leads the other way: out[map[i]] = i. */
 static uint32_t *inverted(const uint32_t *map, size_t count, size_t others)
 {
-    uint32_t *out = scopes__tree_numbers(others);
+    uint32_t *out = scopes__numbers_make(others);
 
     for (size_t i = 0; out && i < count; i++) {
         if (map[i] != SCOPES_MISSING)
@@ -97,7 +89,7 @@ static uint32_t *inverted(const uint32_t *map, size_t count, size_t others)
 
 static uint32_t *copied(const uint32_t *at, uint32_t rounds)
 {
-    uint32_t *copy = scopes__tree_numbers(rounds);
+    uint32_t *copy = scopes__numbers_make(rounds);
 
     if (copy)
         memcpy(copy, at, rounds * sizeof(*copy));
@@ -128,11 +120,11 @@ static int add_above(making *m, uint32_t branch, uint32_t collector,
         follow(at, m->tree->rounds, up);
         free(up);
         *added = add_branch(m, collector, branch, at);
-        return *added == SCOPES_MISSING ? scopes__tree_no_memory() : 0;
+        return *added == SCOPES_MISSING ? no_memory() : 0;
     }
     free(up);
     free(at);
-    return scopes__tree_no_memory();
+    return no_memory();
 }
 
 /* The partial whose representatives pass a branch. */
@@ -152,7 +144,7 @@ static int add_partial(making *m, uint32_t branch, uint32_t site)
         follow(round_of, m->tree->rounds, by_event);
         err = add_site(m, rounds, branch, round_of);
     } else {
-        err = scopes__tree_no_memory();
+        err = no_memory();
     }
     free(by_event);
     free(round_of);
@@ -181,8 +173,9 @@ static int climb(making *m, uint32_t branch)
     for (uint32_t i = 0; i < above->count; i++) {
         uint32_t added;
         int err = add_above(m, branch, above->ids[i], &added);
-        if (!err)
-            err = climb(m, added);
+        if (err)
+            return err;
+        err = climb(m, added);
         if (err)
             return err;
     }
@@ -201,9 +194,9 @@ static int add_site(making *m, const scopes_rounds *rounds, uint32_t lower,
         int err;
         if (inputs->ids[i] == PATHS_NONE)
             continue;
-        at = scopes__tree_numbers(m->tree->rounds);
+        at = scopes__numbers_make(m->tree->rounds);
         if (!at)
-            return scopes__tree_no_memory();
+            return no_memory();
         for (uint32_t r = 0; r < m->tree->rounds; r++) {
             uint32_t round = round_of ? round_of[r] : r;
             if (round != SCOPES_MISSING)
@@ -211,7 +204,7 @@ static int add_site(making *m, const scopes_rounds *rounds, uint32_t lower,
         }
         branch = add_branch(m, inputs->ids[i], lower, at);
         if (branch == SCOPES_MISSING)
-            return scopes__tree_no_memory();
+            return no_memory();
         err = climb(m, branch);
         if (err)
             return err;
@@ -257,7 +250,7 @@ static int step_down(const making *m, uint32_t upper, uint32_t lower,
     if (*out)
         follow(*out, m->tree->rounds, down);
     free(down);
-    return *out ? 0 : scopes__tree_no_memory();
+    return *out ? 0 : no_memory();
 }
 
 /* Adds a chain of collectors, whose topmost has the events `at` (taken; may be
@@ -276,7 +269,7 @@ static int add_chain(making *m, const uint32_t *ids, uint32_t count,
         branch = add_branch(m, ids[i], branch, ats[i]);
         ats[i] = NULL;
         if (branch == SCOPES_MISSING)
-            err = scopes__tree_no_memory();
+            err = no_memory();
     }
     for (i = 0; i < count; i++)
         free(ats[i]);
@@ -300,14 +293,15 @@ static int make_collective(making *m, uint32_t site)
     m->tree->open = count == 0;
     if (count) {
         uint32_t *at = copied(rounds->below, rounds->count);
-        err = at ? add_chain(m, ids, count, at, &branch)
-                 : scopes__tree_no_memory();
+        err = at ? add_chain(m, ids, count, at, &branch) : no_memory();
+        if (err)
+            goto done;
     }
-    if (!err)
-        err = add_site(m, rounds, branch, NULL);
+    err = add_site(m, rounds, branch, NULL);
     if (!err)
         err =
             scopes__tree_find_last(m->tree, m->event_table, m->clocks, rounds);
+done:
     scopes_rounds_free(rounds);
     return err;
 }
@@ -320,7 +314,7 @@ static int begin(making *m, const scopes_topology *topology,
         .topology = topology, .event_table = event_table, .clocks = clocks};
     m->tree = calloc(1, sizeof(*m->tree));
     if (!m->tree)
-        return scopes__tree_no_memory();
+        return no_memory();
     m->tree->topology = topology;
     return 0;
 }
@@ -363,9 +357,9 @@ static int own_events(making *m, const scopes_top *top, uint32_t **at)
         return 0;
     if (m->event_table->ledger.beside)
         m->tree->number = SCOPES_NO_NUMBER;
-    *at = scopes__tree_numbers(own);
+    *at = scopes__numbers_make(own);
     if (!*at)
-        return scopes__tree_no_memory();
+        return no_memory();
     own = 0;
     for (size_t i = 0; i < series->count; i++) {
         if (series->events[i].thread == top->thread)

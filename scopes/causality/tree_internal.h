@@ -31,7 +31,7 @@ typedef struct scopes__branch {
     uint32_t collector; /* id */
     uint32_t lower;     /* the branch below it; SCOPES_MISSING: none */
     uint32_t depth;     /* 0: there is none below */
-    uint32_t top;       /* position in ways->tops, whose top it is;
+    uint32_t top;       /* position in topology->tops, whose top it is;
                            SCOPES_MISSING */
     uint32_t thread;    /* the number of that top's thread; PATHS_NONE */
     uint32_t host;
@@ -61,7 +61,7 @@ int scopes__tree_make(scopes__tree **out, const scopes_topology *topology,
                       const scopes_event_table *event_table,
                       const scopes_clocks *clocks, uint32_t site);
 /* The one of a path that leads to no collective site, by its position in
- * ways->tops. Errors: PASTSET_ENOMEM. */
+ * topology->tops. Errors: PASTSET_ENOMEM. */
 int scopes__tree_make_plain(scopes__tree **out, const scopes_topology *topology,
                             const scopes_event_table *event_table,
                             uint32_t top);
@@ -72,10 +72,8 @@ void scopes__tree_free(scopes__tree *tree);
  * operations are those of that one. */
 bool scopes__tree_is_repeated(const scopes_topology *topology, uint32_t top);
 
-/* Between tree.c and tree_last.c: memory for numbers of events, all
- * SCOPES_MISSING; the error when there is none; and `representatives`. */
-uint32_t *scopes__tree_numbers(size_t count);
-int scopes__tree_no_memory(void);
+/* Fills in `representatives` of a collective's tree (tree_last.c).
+ * Errors: PASTSET_ENOMEM. */
 int scopes__tree_find_last(scopes__tree *tree,
                            const scopes_event_table *event_table,
                            const scopes_clocks *clocks,

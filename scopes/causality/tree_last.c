@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include "pastset/status.h"
+#include "scopes/causality/numbers_internal.h"
+
 /* --- who came last of all --- */
 
 /* The branch at the top of the thread whose operation the event is. */
@@ -85,12 +88,13 @@ int scopes__tree_find_last(scopes__tree *tree,
                            const scopes_clocks *clocks,
                            const scopes_rounds *rounds)
 {
-    uint32_t *by_thread = scopes__tree_numbers(tree->topology->thread_count);
+    uint32_t *by_thread = scopes__numbers_make(tree->topology->thread_count);
 
-    tree->representatives = scopes__tree_numbers(tree->rounds);
+    tree->representatives = scopes__numbers_make(tree->rounds);
     if (!by_thread || !tree->representatives) {
         free(by_thread);
-        return scopes__tree_no_memory();
+        return pastset_fail(PASTSET_ENOMEM,
+                            "no memory for a tree of collectors");
     }
     for (uint32_t b = 0; b < tree->branch_count; b++) {
         if (tree->branches[b].thread != PATHS_NONE)

@@ -80,7 +80,7 @@ static void counters_make(scopes_clocks *clocks, eventspace_run *run,
 
 /* --- probe pairs --- */
 
-/* What an probe pair says of the offset of `high`, by the paper. */
+/* What a probe pair says of the offset of `high`, by the paper. */
 static void average_add(scopes__edge *edge, double ahead)
 {
     if (edge->pairs == 0)
@@ -299,13 +299,15 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
         clocks->hosts[i].shown = &clocks->shown[i];
     counters_make(clocks, run, reference);
     err = scopes__probe_pairs_each(event_table, topology, pair_add, clocks);
-    if (!err)
-        err = corridors_make(clocks);
-    if (!err)
-        err = scopes__graph_choose(graph);
-    if (!err)
-        err =
-            scopes__graph_span(graph, reference == PATHS_NONE ? reference : 0);
+    if (err)
+        return err;
+    err = corridors_make(clocks);
+    if (err)
+        return err;
+    err = scopes__graph_choose(graph);
+    if (err)
+        return err;
+    err = scopes__graph_span(graph, reference == PATHS_NONE ? reference : 0);
     if (err || graph->counter_count == 0)
         return err;
     clocks->reference = graph->counters[graph->order[0]].host;

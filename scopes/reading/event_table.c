@@ -284,30 +284,34 @@ static int load_kept(loading *l, scopes_source *source,
 {
     int err = walk(l, source, filter, keep_batch, true);
 
-    if (!err)
-        err = memory_divide(l);
-    if (!err)
-        fill(l, l->kept.events, l->kept.count);
-    return err;
+    if (err)
+        return err;
+    err = memory_divide(l);
+    if (err)
+        return err;
+    fill(l, l->kept.events, l->kept.count);
+    return series_finish(l);
 }
 
-static int load(loading *l, scopes_source *source, const scopes_filter *filter)
+/* Without keeping anything twice: counts, and then fills in. */
+static int load_counted(loading *l, scopes_source *source,
+                        const scopes_filter *filter)
 {
-    int err;
+    int err = walk(l, source, filter, count_batch, true);
 
-    if (scopes_source_at_rest(source)) {
-        err = walk(l, source, filter, count_batch, true);
-        if (!err)
-            err = memory_divide(l);
-        if (!err)
-            err = walk(l, source, filter, fill_batch, false);
-        if (err || is_filled(l))
-            return err ? err : series_finish(l);
-        /* So somebody does write: a process of another machine, say. */
-        loading_again(l);
-    }
-    err = load_kept(l, source, filter);
-    return err ? err : series_finish(l);
+    if (err)
+        return err;
+    err = memory_divide(l);
+    if (err)
+        return err;
+    err = walk(l, source, filter, fill_batch, false);
+    if (err)
+        return err;
+    if (is_filled(l))
+        return series_finish(l);
+    /* So somebody does write: a process of another machine, say. */
+    loading_again(l);
+    return load_kept(l, source, filter);
 }
 
 static int event_table_give(scopes_event_table **out,
@@ -335,7 +339,8 @@ int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
         return err;
     err = loading_begin(&l, event_table);
     if (!err)
-        err = load(&l, source, filter);
+        err = scopes_source_at_rest(source) ? load_counted(&l, source, filter)
+                                            : load_kept(&l, source, filter);
     loading_end(&l);
     return event_table_give(out, event_table, err);
 }
@@ -356,14 +361,17 @@ int scopes_event_table_make(scopes_event_table **out, const paths_map *map,
     event_table->ledger =
         ledger ? *ledger : (scopes_ledger){.made = count, .seen = count};
     err = loading_begin(&l, event_table);
-    if (!err)
-        err = count_batch(&all, &l);
-    if (!err)
-        err = memory_divide(&l);
-    if (!err) {
-        fill(&l, events, count);
-        err = series_finish(&l);
-    }
+    if (err)
+        goto done;
+    err = count_batch(&all, &l);
+    if (err)
+        goto done;
+    err = memory_divide(&l);
+    if (err)
+        goto done;
+    fill(&l, events, count);
+    err = series_finish(&l);
+done:
     loading_end(&l);
     return event_table_give(out, event_table, err);
 }

@@ -93,20 +93,20 @@ static int file_copy(const char *from_name, const char *to_name)
 
 static int host_copy(const merge *m, size_t directory, const char *host)
 {
-    int err = 0;
-
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]) && !err;
-         i++) {
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         char from[PATH_MAX], to[PATH_MAX];
-        err = eventspace_run_file(from, sizeof(from), m->directories[directory],
-                                  host, suffixes[i]);
-        if (!err)
-            err =
-                eventspace_run_file(to, sizeof(to), m->out, host, suffixes[i]);
-        if (!err)
-            err = file_copy(from, to);
+        int err = eventspace_run_file(
+            from, sizeof(from), m->directories[directory], host, suffixes[i]);
+        if (err)
+            return err;
+        err = eventspace_run_file(to, sizeof(to), m->out, host, suffixes[i]);
+        if (err)
+            return err;
+        err = file_copy(from, to);
+        if (err)
+            return err;
     }
-    return err;
+    return 0;
 }
 
 /* --- choosing --- */
@@ -262,24 +262,27 @@ static int out_make(const char *out)
 
 static int runs_open(merge *m)
 {
-    int err = 0;
-
+    if (m->count == 0)
+        return pastset_fail(PASTSET_EINVAL, "nothing to merge");
     m->runs = calloc(m->count, sizeof(*m->runs));
     m->sources = calloc(m->count, sizeof(*m->sources));
     if (!m->runs || !m->sources)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %zu runs", m->count);
-    for (size_t i = 0; i < m->count && !err; i++) {
-        err = eventspace_run_open(&m->runs[i], m->directories[i]);
-        if (!err)
-            err = scopes_source_open(&m->sources[i], m->runs[i]);
-        if (!err && paths_map_digest(eventspace_run_map(m->runs[i])) !=
-                        paths_map_digest(eventspace_run_map(m->runs[0])))
-            err = pastset_fail(PASTSET_EINVAL,
-                               "%s and %s have different path maps: they are "
-                               "not of one run",
-                               m->directories[0], m->directories[i]);
+    for (size_t i = 0; i < m->count; i++) {
+        int err = eventspace_run_open(&m->runs[i], m->directories[i]);
+        if (err)
+            return err;
+        err = scopes_source_open(&m->sources[i], m->runs[i]);
+        if (err)
+            return err;
+        if (paths_map_digest(eventspace_run_map(m->runs[i])) !=
+            paths_map_digest(eventspace_run_map(m->runs[0])))
+            return pastset_fail(PASTSET_EINVAL,
+                                "%s and %s have different path maps: they are "
+                                "not of one run",
+                                m->directories[0], m->directories[i]);
     }
-    return err;
+    return 0;
 }
 
 static void runs_close(merge *m)
@@ -311,50 +314,52 @@ static void copies_remove(const merge *m)
 static int hosts_merge(const merge *m, scopes_merged *merged, void *context)
 {
     size_t hosts = eventspace_run_host_count(m->runs[0]);
-    int err = 0;
 
-    for (size_t i = 0; i < hosts && !err; i++) {
+    for (size_t i = 0; i < hosts; i++) {
         const char *name = eventspace_run_host_at(m->runs[0], i)->name;
         char problem[PROBLEM_BYTES];
         offer best, fullest;
-        err = host_choose(m, i, &best, &fullest);
+        int err = host_choose(m, i, &best, &fullest);
         if (!err && best.directory < m->count)
             err = host_copy(m, best.directory, name);
         if (err)
-            break;
+            return err;
         problem_tell(m, i, &best, &fullest, problem, sizeof(problem));
         merged(name,
                best.directory < m->count ? m->directories[best.directory]
                                          : NULL,
                problem, context);
     }
-    return err;
+    return 0;
+}
+
+/* The map comes last: it is a run directory from there on. */
+static int all_merge(const merge *m, scopes_merged *merged, void *context)
+{
+    char map[PATH_MAX], text[1024];
+    int err = hosts_merge(m, merged, context);
+
+    if (!err)
+        err = eventspace_run_file(map, sizeof(map), m->out, "pathmap", ".dot");
+    if (!err)
+        err = paths_map_save(eventspace_run_map(m->runs[0]), map);
+    if (!err)
+        return 0;
+    snprintf(text, sizeof(text), "%s", pastset_error());
+    copies_remove(m);
+    return pastset_fail(err, "%s", text);
 }
 
 int scopes_merge(const char *out, const char *const *directories, size_t count,
                  scopes_merged *merged, void *context)
 {
     merge m = {.out = out, .directories = directories, .count = count};
-    char map[PATH_MAX];
-    int err = count > 0 ? runs_open(&m)
-                        : pastset_fail(PASTSET_EINVAL, "nothing to merge");
+    int err = runs_open(&m);
 
     if (!err)
         err = out_make(out);
-    if (!err) {
-        err = hosts_merge(&m, merged, context);
-        /* Last: it is a run directory from here on. */
-        if (!err)
-            err = eventspace_run_file(map, sizeof(map), out, "pathmap", ".dot");
-        if (!err)
-            err = paths_map_save(eventspace_run_map(m.runs[0]), map);
-        if (err) {
-            char text[1024];
-            snprintf(text, sizeof(text), "%s", pastset_error());
-            copies_remove(&m);
-            err = pastset_fail(err, "%s", text);
-        }
-    }
+    if (!err)
+        err = all_merge(&m, merged, context);
     runs_close(&m);
     return err;
 }

@@ -76,10 +76,11 @@ static int make_first_clocks(scopes_clocks **out,
     int err =
         scopes_event_table_make(&empty, snapshot->topology->map, NULL, 0, NULL);
 
-    if (!err)
-        err = scopes_clocks_make(out, snapshot->run, empty, snapshot->topology,
-                                 snapshot->options.method,
-                                 snapshot->options.reference);
+    if (err)
+        return err;
+    err = scopes_clocks_make(out, snapshot->run, empty, snapshot->topology,
+                             snapshot->options.method,
+                             snapshot->options.reference);
     scopes_event_table_free(empty);
     return err;
 }
@@ -343,14 +344,18 @@ int scopes_snapshot_take(scopes_snapshot **out, eventspace_run *run,
     snapshot->run = run;
     snapshot->options = *options;
     err = scopes_topology_make(&snapshot->topology, eventspace_run_map(run));
-    if (!err)
-        err = scopes_source_open(&snapshot->source, run);
-    if (!err)
-        err = look_now(snapshot);
     if (err)
-        scopes_snapshot_free(snapshot);
-    else
-        *out = snapshot;
+        goto failed;
+    err = scopes_source_open(&snapshot->source, run);
+    if (err)
+        goto failed;
+    err = look_now(snapshot);
+    if (err)
+        goto failed;
+    *out = snapshot;
+    return 0;
+failed:
+    scopes_snapshot_free(snapshot);
     return err;
 }
 

@@ -136,9 +136,10 @@ int scopes_source_refresh(scopes_source *source)
 {
     int err = eventspace_run_refresh(source->run);
 
-    if (!err)
-        archives_look(source);
-    return err;
+    if (err)
+        return err;
+    archives_look(source);
+    return 0;
 }
 
 eventspace_run *scopes_source_run(const scopes_source *source)

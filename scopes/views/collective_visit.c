@@ -170,11 +170,11 @@ int64_t scopes__ns(const scopes_view_input *view_input,
 scopes__spread scopes__spread_of(const scopes__visit *visit)
 {
     scopes__spread found = {false, SCOPES_BLANK, SCOPES_BLANK, SCOPES_MISSING};
-    uint32_t filter = 0, seen = 0;
+    uint32_t collected = 0, seen = 0;
 
     for (uint32_t i = 0; i < visit->inputs; i++) {
         int64_t time = visit->times[i];
-        filter += visit->series[i] != NULL;
+        collected += visit->series[i] != NULL;
         if (time == SCOPES_BLANK)
             continue;
         if (seen == 0 || time < found.first)
@@ -184,7 +184,7 @@ scopes__spread scopes__spread_of(const scopes__visit *visit)
             found.latest = i;
         }
     }
-    found.full = seen > 0 && seen == filter;
+    found.full = seen > 0 && seen == collected;
     return found;
 }
 

@@ -21,7 +21,7 @@ typedef struct scopes__visit {
     const scopes_series **series; /* by input; NULL: it has no collector */
     const scopes_series *below;   /* NULL: no collector */
     scopes__origin *origins;      /* by input */
-    uint32_t only;                /* the input by which `subject->thread` comes;
+    uint32_t only;                /* the input by which `thread` comes;
                                      PATHS_NONE: all are told */
     int64_t *times;               /* by input: for scopes__visit_times */
     scopes__sample *samples;      /* by input, empty at the beginning */

@@ -14,7 +14,8 @@
  * over such ways. */
 #include "pastset/request.h"
 #include "pastset/status.h"
-#include "scopes/views/threads_internal.h"
+#include "scopes/causality/communication_internal.h"
+#include "scopes/views/view_internal.h"
 
 #include <stdlib.h>
 

@@ -233,13 +233,16 @@ static int fill(critical *c)
         return no_memory();
     err = scopes__chain_walk(
         c->chain, c->view_input->each ? add_to_seconds : add_link, c);
-    if (!err)
-        err = collect(c);
-    if (!err && c->sum_count)
+    if (err)
+        return err;
+    err = collect(c);
+    if (err)
+        return err;
+    if (c->sum_count)
         qsort(c->sums, c->sum_count, sizeof(*c->sums), compare);
-    for (size_t i = 0; i < c->sum_count && !err; i++)
+    for (size_t i = 0; i < c->sum_count; i++)
         add_row(c, &c->sums[i]);
-    return err;
+    return 0;
 }
 
 static int make(scopes_table *out, const scopes_view_input *view_input)

@@ -17,8 +17,10 @@
  * that; operations that have begun are kept in a second heap, by their ends,
  * and leave it when all that begin before their end are in it. So both heaps
  * stay as small as the number of operations that are under way at once. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "pastset/request.h"
 #include "pastset/status.h"
@@ -50,15 +52,10 @@ static const scopes_column each_columns[] = {
 /* How often one kind of operation came after another. A kind is
  * thread * PASTSET_ALL_VERBS + verb. */
 typedef struct pair {
+    UT_hash_handle hh;
     uint64_t key; /* kind << 32 | 1 + kind before; the latter is 0 if none */
     uint64_t times;
 } pair;
-
-/* Open addressing, at most half full; `times` is 0 where nothing is. */
-typedef struct pairs {
-    pair *places;
-    size_t count, capacity; /* room is a power of two */
-} pairs;
 
 /* An operation that has begun. */
 typedef struct begun {
@@ -81,7 +78,7 @@ typedef struct ordering {
     uint32_t unused_count, begun_capacity;
     uint64_t order;
     uint32_t before; /* kind of the last operation, plus one; 0: none */
-    pairs pairs;
+    pair *pairs;     /* a hash table; NULL: none yet */
 } ordering;
 
 static int no_memory(void)
@@ -91,94 +88,74 @@ static int no_memory(void)
 
 /* --- counting pairs --- */
 
-static pair *find_pair(const pairs *all, uint64_t key)
+static int count_pair(pair **all, uint64_t key)
 {
-    size_t at = (size_t)((key * 0x9E3779B97F4A7C15u) >> 32);
+    pair *found;
 
-    for (;; at++) {
-        pair *place = &all->places[at & (all->capacity - 1)];
-        if (place->times == 0 || place->key == key)
-            return place;
+    HASH_FIND(hh, *all, &key, sizeof(key), found);
+    if (!found) {
+        found = calloc(1, sizeof(*found));
+        if (!found)
+            return no_memory();
+        found->key = key;
+        HASH_ADD(hh, *all, key, sizeof(found->key), found);
+        if (!found->hh.tbl) {
+            free(found);
+            return no_memory();
+        }
+    }
+    found->times++;
+    return 0;
+}
+
+static int by_key(const pair *a, const pair *b)
+{
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static void free_pairs(pair **all)
+{
+    pair *p, *next;
+
+    HASH_ITER(hh, *all, p, next)
+    {
+        HASH_DEL(*all, p);
+        free(p);
     }
 }
 
-static int grow_pairs(pairs *all)
+static void add_pair(const ordering *o, const pair *p)
 {
-    pairs more = {.count = all->count,
-                  .capacity = all->capacity ? 2 * all->capacity : 64};
+    const scopes_topology *topology = o->view_input->topology;
+    const paths_map_node *element = &o->view_input->map->nodes[o->element];
+    uint32_t kind = (uint32_t)(p->key >> 32), before = (uint32_t)p->key;
+    uint32_t thread = kind / PASTSET_ALL_VERBS;
+    const char *before_thread = "", *before_verb = "";
 
-    more.places = calloc(more.capacity, sizeof(*more.places));
-    if (!more.places)
-        return no_memory();
-    for (size_t i = 0; i < all->capacity; i++)
-        if (all->places[i].times > 0)
-            *find_pair(&more, all->places[i].key) = all->places[i];
-    free(all->places);
-    *all = more;
-    return 0;
-}
-
-static int count_pair(pairs *all, uint64_t key)
-{
-    pair *place;
-
-    if (2 * (all->count + 1) > all->capacity && grow_pairs(all))
-        return PASTSET_ENOMEM;
-    place = find_pair(all, key);
-    all->count += place->times == 0;
-    place->key = key;
-    place->times++;
-    return 0;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const pair *x = a, *y = b;
-
-    return (x->key > y->key) - (x->key < y->key);
+    if (o->view_input->thread != PATHS_NONE && o->view_input->thread != thread)
+        return;
+    if (before > 0) {
+        before_thread = scopes_topology_thread_name(
+            topology, (before - 1) / PASTSET_ALL_VERBS);
+        before_verb = pastset_verb_name((before - 1) % PASTSET_ALL_VERBS);
+    }
+    scopes_table_text(o->out, element->name);
+    scopes_table_text(o->out,
+                      scopes_topology_host_name(topology, element->host));
+    scopes_table_text(o->out, scopes_topology_thread_name(topology, thread));
+    scopes_table_text(o->out, pastset_verb_name(kind % PASTSET_ALL_VERBS));
+    scopes_table_text(o->out, before_thread);
+    scopes_table_text(o->out, before_verb);
+    scopes_table_integer(o->out, (int64_t)p->times);
 }
 
 /* Adds the rows, and leaves no pairs behind. */
 static void add_pairs(ordering *o)
 {
-    const scopes_topology *topology = o->view_input->topology;
-    const paths_map_node *element = &o->view_input->map->nodes[o->element];
-    pairs *all = &o->pairs;
-    size_t used = 0;
-
-    for (size_t i = 0; i < all->capacity; i++)
-        if (all->places[i].times > 0)
-            all->places[used++] = all->places[i];
-    if (used > 0)
-        qsort(all->places, used, sizeof(*all->places), by_key);
-    for (size_t i = 0; i < used; i++) {
-        uint32_t kind = (uint32_t)(all->places[i].key >> 32);
-        uint32_t before = (uint32_t)all->places[i].key;
-        uint32_t thread = kind / PASTSET_ALL_VERBS;
-        if (o->view_input->thread != PATHS_NONE &&
-            o->view_input->thread != thread)
-            continue;
-        scopes_table_text(o->out, element->name);
-        scopes_table_text(o->out,
-                          scopes_topology_host_name(topology, element->host));
-        scopes_table_text(o->out,
-                          scopes_topology_thread_name(topology, thread));
-        scopes_table_text(o->out, pastset_verb_name(kind % PASTSET_ALL_VERBS));
-        before--;
-        scopes_table_text(o->out,
-                          before == UINT32_MAX
-                              ? ""
-                              : scopes_topology_thread_name(
-                                    topology, before / PASTSET_ALL_VERBS));
-        scopes_table_text(o->out,
-                          before == UINT32_MAX
-                              ? ""
-                              : pastset_verb_name(before % PASTSET_ALL_VERBS));
-        scopes_table_integer(o->out, (int64_t)all->places[i].times);
-    }
-    if (all->capacity > 0)
-        memset(all->places, 0, all->capacity * sizeof(*all->places));
-    all->count = 0;
+    HASH_SORT(o->pairs, by_key);
+    for (const pair *p = o->pairs; p; p = p->hh.next)
+        add_pair(o, p);
+    free_pairs(&o->pairs);
 }
 
 /* --- the order --- */
@@ -355,7 +332,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     free(o.next);
     free(o.begun);
     free(o.unused);
-    free(o.pairs.places);
+    free_pairs(&o.pairs);
     scopes__heap_free(&o.starts);
     scopes__heap_free(&o.ends);
     return err;

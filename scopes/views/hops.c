@@ -166,7 +166,7 @@ static int sum_block(scopes__hops *h)
         err = sum_down(h, i);
     for (uint32_t b = 0; b < h->tree->branch_count && !err; b++) {
         bool is_top = scopes__hops_branch(h, b)->top != SCOPES_MISSING;
-        if (!h->parts[b].filter)
+        if (!h->parts[b].asked)
             continue;
         for (uint32_t i = 0; i < h->count && !err; i++)
             err = sum_up(h, b, i);
@@ -264,14 +264,14 @@ static void choose_ways(scopes__hops *h)
         if (branch->depth > h->deepest)
             h->deepest = branch->depth;
         if (thread == PATHS_NONE) {
-            h->parts[b].filter = true;
+            h->parts[b].asked = true;
             continue;
         }
         if (branch->thread != thread)
             continue;
         for (uint32_t at = b; at != SCOPES_MISSING;
              at = scopes__hops_branch(h, at)->lower)
-            h->parts[at].filter = true;
+            h->parts[at].asked = true;
     }
 }
 

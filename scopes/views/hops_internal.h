@@ -28,7 +28,7 @@ typedef struct scopes__part {
 /* Of a branch: the hop below it, or the element when there is none. */
 typedef struct scopes__parts {
     scopes__part wait, down, up;
-    bool filter; /* on a way that was asked for */
+    bool asked; /* on a way that was asked for */
 } scopes__parts;
 
 typedef struct scopes__hops {

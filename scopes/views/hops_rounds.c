@@ -31,7 +31,7 @@ static uint32_t bottom_of(const scopes__hops *h, uint32_t i)
 /* Is it on the way of the thread that was asked for, or were all? */
 static bool is_asked_for(const scopes__hops *h, uint32_t branch)
 {
-    return !h->parts || h->parts[branch].filter;
+    return !h->parts || h->parts[branch].asked;
 }
 
 /* Ends that cannot be reached from below are taken out; and from the tops down

@@ -34,9 +34,9 @@ static void swap(int64_t *a, int64_t *b)
     *b = kept;
 }
 
-/* The value that would stand at `filter` if they were sorted: quickselect,
+/* The value that would stand at `place` if they were sorted: quickselect,
  * with three parts, so that many equal values do no harm. */
-static int64_t select_at(int64_t *values, size_t count, size_t filter)
+static int64_t select_at(int64_t *values, size_t count, size_t place)
 {
     size_t low = 0, high = count; /* it is in [low, high) */
 
@@ -51,9 +51,9 @@ static int64_t select_at(int64_t *values, size_t count, size_t filter)
             else
                 at++;
         }
-        if (filter < less)
+        if (place < less)
             high = less;
-        else if (filter >= more)
+        else if (place >= more)
             low = more;
         else
             return pivot;

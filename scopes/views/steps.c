@@ -11,7 +11,8 @@
  * step. With `of`, threads that have a way through that element or wrapper.
  *
  * The rows of a thread's steps are in order, so all threads' are merged. */
-#include "scopes/views/threads_internal.h"
+#include "scopes/causality/communication.h"
+#include "scopes/views/view_internal.h"
 
 #include <stdlib.h>
 

@@ -85,17 +85,3 @@ int scopes_view_make(scopes_table **out, const scopes_view *view,
     *out = table;
     return 0;
 }
-
-void scopes__round_cell(scopes_table *table, uint64_t first, uint64_t behind)
-{
-    scopes_table_integer(table, first == SCOPES_NO_NUMBER
-                                    ? SCOPES_BLANK
-                                    : (int64_t)(first + behind));
-}
-
-bool scopes__is_of(const scopes_view_input *view_input, uint32_t node)
-{
-    return !view_input->of ||
-           (node != PATHS_NONE &&
-            strcmp(view_input->map->nodes[node].name, view_input->of) == 0);
-}

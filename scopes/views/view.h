@@ -50,11 +50,11 @@ typedef struct scopes_view {
 const scopes_view *scopes_view_find(const char *name);
 const scopes_view *scopes_view_at(size_t position);
 
-/* Makes the table, with the columns that belong to `subject->each`. The caller
- * destroys it before event table, clocks, ways and map.
- * Errors: PASTSET_ENOMEM, PASTSET_ENOENT (no thread, or nothing in the map, of
- * the name that was asked for), PASTSET_EINVAL (`each`, but the view has no
- * such rows). */
+/* Makes the table, with the columns that belong to `view_input->each`. The
+ * caller destroys it before event table, clocks, topology and map. Errors:
+ * PASTSET_ENOMEM, PASTSET_ENOENT (no thread, or nothing in the map, of the name
+ * that was asked for), PASTSET_EINVAL (`each`, but the view has no such rows).
+ */
 int scopes_view_make(scopes_table **out, const scopes_view *view,
                      const scopes_view_input *view_input);
 

@@ -51,9 +51,22 @@ void scopes__sample_row(scopes_table *table, scopes__sample *sample);
 
 /* The number of a round: the first one's and how far behind it; blank when that
  * is SCOPES_NO_NUMBER. */
-void scopes__round_cell(scopes_table *table, uint64_t first, uint64_t behind);
+static inline void scopes__round_cell(scopes_table *table, uint64_t first,
+                                      uint64_t behind)
+{
+    scopes_table_integer(table, first == SCOPES_NO_NUMBER
+                                    ? SCOPES_BLANK
+                                    : (int64_t)(first + behind));
+}
 
-/* Is the node (an element, wrapper ...) what `subject->of` asks for? */
+/* --- what is asked for (selection.c) --- */
+
+/* Is the node (an element, wrapper ...) what `view_input->of` asks for? */
 bool scopes__is_of(const scopes_view_input *view_input, uint32_t node);
+/* Does the way that begins with this edge of a thread pass the node that
+ * `view_input->of` names, or begin there? */
+bool scopes__way_is_of(const scopes_view_input *view_input, uint32_t edge);
+/* Is the thread asked for, and does one of its ways pass what is? */
+bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread);
 
 #endif

@@ -190,8 +190,9 @@ static int add_collective(waits *w, uint32_t top, uint32_t site)
         err = scopes__tree_make(
             &t->tree, w->view_input->topology, w->view_input->event_table,
             w->view_input->clocks, root_of(w->view_input->topology, site));
-        if (!err)
-            err = make_releases(w, t);
+        if (err)
+            return err;
+        err = make_releases(w, t);
         if (err)
             return err;
     }

@@ -252,10 +252,35 @@ Test(meta, tells_by_how_much_a_wall_clock_is_made_wrong)
 {
     eventspace_meta meta = sample();
 
-    cr_assert_eq(eventspace_meta_wall_error_ns(&meta), 0);
-    snprintf(meta.counter, sizeof(meta.counter),
-             "boot tsc offset_ns=-3200000000 rate_ppb=5");
-    cr_assert_eq(eventspace_meta_wall_error_ns(&meta), -3200000000);
+    eventspace_meta loaded;
+
+    check_status(eventspace_meta_save(&meta, in_directory("h0.meta")), 0);
+    check_status(eventspace_meta_load(&loaded, in_directory("h0.meta")), 0);
+    cr_assert_eq(loaded.counter_offset_ns, 0);
+    meta.counter_offset_ns = -3200000000;
+    check_status(eventspace_meta_save(&meta, in_directory("h0.meta")), 0);
+    check_status(eventspace_meta_load(&loaded, in_directory("h0.meta")), 0);
+    cr_assert_eq(loaded.counter_offset_ns, -3200000000);
+    meta.counter_offset_ns = 7500000000;
+    check_status(eventspace_meta_save(&meta, in_directory("h0.meta")), 0);
+    check_status(eventspace_meta_load(&loaded, in_directory("h0.meta")), 0);
+    cr_assert_eq(loaded.counter_offset_ns, 7500000000);
+}
+
+Test(meta, takes_a_whole_number_for_that)
+{
+    eventspace_meta meta;
+
+    entries_reset();
+    entries[entry_count++] =
+        (entry){"counter_offset_ns", 'u', (uint64_t)1 << 63, NULL};
+    check_status(entries_decode(&meta), PASTSET_EFORMAT);
+    check_error("counter_offset_ns");
+    entries[entry_count - 1].number--;
+    check_status(entries_decode(&meta), 0);
+    cr_assert_eq(meta.counter_offset_ns, INT64_MAX);
+    entries[entry_count - 1].kind = 'f';
+    check_status(entries_decode(&meta), PASTSET_EFORMAT);
 }
 
 Test(meta, checks_the_type_of_each_value)
@@ -377,14 +402,15 @@ static uint64_t wall_ns(void)
 
 /* One that started 3.25 s ago by its own clock, which is `ahead_ns` ahead of
  * ours; a tick takes 2 ns. */
-static void check_now(uint64_t ahead_ns, const char *counter)
+static void check_now(int64_t ahead_ns)
 {
     uint64_t before_ns = wall_ns(), ticks, after_ns;
     eventspace_meta meta = {.tick_hz = 5e8,
                             .start_tick = 1000,
-                            .start_wall_ns = before_ns + ahead_ns - 3250000000};
+                            .start_wall_ns =
+                                before_ns + (uint64_t)ahead_ns - 3250000000,
+                            .counter_offset_ns = ahead_ns};
 
-    snprintf(meta.counter, sizeof(meta.counter), "%s", counter);
     ticks = eventspace_meta_now(&meta);
     after_ns = wall_ns();
     cr_expect_geq(ticks, 1000 + 1625000000);
@@ -397,7 +423,8 @@ Test(meta, tells_the_ticks_of_now_by_the_wall_clock)
                              .start_tick = 1000,
                              .start_wall_ns = wall_ns() + 60000000000};
 
-    check_now(0, "tsc");
-    check_now(7500000000, "tsc" EVENTSPACE_COUNTER_OFFSET "7500000000");
+    check_now(0);
+    check_now(7500000000);
+    check_now(-7500000000);
     cr_expect_eq(eventspace_meta_now(&later), 1000);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "eventspace/instrument.h"
+#include "eventspace/register.h"
 #include "paths/map/map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -85,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     char *text = malloc(bytes ? bytes : 1);
     int err;
 
+    must(eventspace_register() == 0, "its wrappers and attributes are known");
     memcpy(text, data, bytes);
     err = paths_map_parse(&map, text, bytes, "fuzz.dot");
     free(text);

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/net/connection_internal.h"
 #include "paths/wrappers/collective_internal.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -87,6 +87,9 @@ static void hosts_make(void)
         options.map = map;
         options.host = i ? "h1" : "h0";
         must(paths_host_start(&both[i], &options) == 0, "a host can start");
+        /* Where an input takes long, the other has still not come too late. */
+        both[i]->since_ms = uv_now(&both[i]->loop);
+        both[i]->connect_timeout_ms = UINT32_MAX;
     }
 }
 
@@ -254,20 +257,20 @@ static int link_make(paths_host *host, uint16_t role)
 /* Requests of the other host that go back to it over `link`: their ids. */
 static int requests_send(paths_host *host, int link, uint32_t *ids)
 {
-    uint32_t stage =
+    uint32_t proxy =
         host->numbers[paths_map_find_node(map, host->self ? "c0" : "c1")];
     static const uint8_t tuple[8];
     int fd = opened_make(host, ROLE_LOOP);
     int count = 0;
 
     for (uint32_t i = 0; i < WAITING; i++) {
-        wire_header request = {.id = i,
-                               .kind = WIRE_REQUEST,
-                               .status = i % 2 ? PASTSET_WRITE : PASTSET_READ,
-                               .bytes = i % 2 ? 8 : 0,
-                               .stage = stage,
-                               .timeout_ms = WIRE_FOREVER,
-                               .capacity = 8};
+        wire_request request = {.id = i,
+                                .kind = WIRE_REQUEST,
+                                .verb = i % 2 ? PASTSET_WRITE : PASTSET_READ,
+                                .bytes = i % 2 ? 8 : 0,
+                                .proxy = proxy,
+                                .timeout_ms = WIRE_FOREVER,
+                                .capacity = 8};
         feed(host, fd, (const uint8_t *)&request, sizeof(request), 0);
         feed(host, fd, tuple, request.bytes, 0);
     }

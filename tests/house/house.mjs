@@ -11,9 +11,9 @@
  *   - a folder has more than 20 sources, or two files have one name,
  *   - an external symbol does not begin with the name of its layer,
  *   - a function in a header is used by nobody whom that is for: one of an
- *     _internal.h by another file of its folder, one of an installed header by
- *     anybody, one of any other header by another folder,
- *   - an _internal.h is included from another folder,
+ *     _internal.h by another file of its layer, one of any other header that is
+ *     not installed by another folder,
+ *   - an _internal.h is included from another layer,
  *   - there are more than 150 functions in installed headers.
  *
  * Who calls whom is read from the objects of the build, by nm(1); what has
@@ -63,8 +63,8 @@ function checkIncludes() {
         problems.push(`${file} includes ${header} of a layer above it`);
         upwards++;
       }
-      if (header.endsWith('_internal.h') && dirname(file) !== dirname(header))
-        problems.push(`${file} includes ${header}, which is for its own folder`);
+      if (header.endsWith('_internal.h') && layerOf(file) !== layerOf(header))
+        problems.push(`${file} includes ${header}, which is for its own layer`);
       if (kindOf(file) === 'installed' && file.endsWith('.h') && kindOf(header) !== 'installed')
         problems.push(`${file} is installed and includes ${header}, which is not`);
     }

@@ -206,31 +206,6 @@ Test(link, where_medians_scatter_the_least_times_tell)
     cr_assert(!link.by_min);
 }
 
-/* --- texts --- */
-
-Test(link_text, is_what_a_map_reads, .timeout = 120)
-{
-    static const double numbers[] = {1.5e-9, 151.23e-6, 9.9999e-3, 0.99999,
-                                     2,      31.8e-6,   1e-3};
-    char text[32];
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-        uint64_t ns, rate;
-        measure_link_latency_text(numbers[i], text, sizeof(text));
-        cr_assert_eq(paths_parse_duration(text, &ns), 0, "%s", text);
-        cr_assert(fabs((double)ns - numbers[i] * 1e9) <=
-                      1 + numbers[i] * 1e9 * 1e-3,
-                  "%s", text);
-        measure_link_bandwidth_text(numbers[i] * 1e9, text, sizeof(text));
-        cr_assert_eq(paths_parse_rate(text, &rate), 0, "%s", text);
-        cr_assert(fabs((double)rate - numbers[i] * 1e9) <=
-                      1 + numbers[i] * 1e9 * 1e-3,
-                  "%s", text);
-    }
-    cr_assert_str_eq(measure_link_latency_text(151e-6, text, 32), "151.0us");
-    cr_assert_str_eq(measure_link_bandwidth_text(94.12e6 / 8, text, 32),
-                     "94.12mbit");
-}
-
 /* --- both ends --- */
 
 static double now(void)

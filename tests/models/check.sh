@@ -64,6 +64,7 @@ while read -r with; do
     fi
 done <"$work/with"
 # A fault is soon found: compiling the verifier well would take longer.
+# shellcheck disable=SC2013 # they are words
 for fault in $(grep -o 'FAULT_[A-Z0-9_]*' "$here/$name" | sort -u); do
     flags "$fault" | grep . >"$work/with" || configurations >"$work/with"
     while read -r with; do

@@ -53,6 +53,22 @@ Test(element, refuses_a_policy_that_is_none, .timeout = 120)
     refused(&options, PASTSET_EINVAL, "unknown policy 3");
 }
 
+Test(element, has_a_policy_with_a_name, .timeout = 120)
+{
+    pastset_policy policy = PASTSET_BLOCK;
+
+    for (int i = PASTSET_BLOCK; i <= PASTSET_GROW; i++) {
+        check_status(pastset_policy_parse(
+                         &policy, pastset_policy_name((pastset_policy)i)),
+                     0);
+        cr_assert_eq(policy, (pastset_policy)i);
+    }
+    check_status(pastset_policy_parse(&policy, "lose"), PASTSET_EINVAL);
+    check_error("choose grow, discard or block");
+    cr_assert_eq(policy, PASTSET_GROW);
+    cr_assert_str_eq(pastset_policy_name((pastset_policy)7), "?");
+}
+
 Test(element, tells_what_it_is, .timeout = 120)
 {
     char name[PASTSET_NAME_BYTES];

@@ -1,8 +1,11 @@
 /* type_test.c - types of tuples, and the table of statuses. */
 #include <criterion/criterion.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/type.h"
 #include "tests/support/check.h"
 
@@ -146,4 +149,36 @@ Test(status, a_cause_keeps_its_text_when_a_sentence_comes_in_front,
     /* The text may be its own argument. */
     pastset_fail(PASTSET_EIO, "again: %s", pastset_error());
     cr_assert_str_eq(pastset_error(), "again: writing 5: the disk is gone");
+}
+
+Test(status, want_of_memory_says_what_for, .timeout = 120)
+{
+    check_status(pastset_no_memory("for %u hosts", 3), PASTSET_ENOMEM);
+    cr_assert_str_eq(pastset_error(), "no memory for 3 hosts");
+}
+
+Test(array, has_room_for_the_next_power_of_two, .timeout = 120)
+{
+    uint64_t *items = NULL;
+
+    for (size_t count = 0; count < 1000; count++) {
+        uint64_t *grown = pastset_array_grow(items, count, sizeof(*items));
+        cr_assert_not_null(grown);
+        items = grown;
+        items[count] = count;
+    }
+    for (size_t i = 0; i < 1000; i++)
+        cr_assert_eq(items[i], i);
+    /* It was emptied, and is filled again. */
+    items = pastset_array_grow(items, 0, sizeof(*items));
+    cr_assert_not_null(items);
+    free(items);
+    cr_assert_eq(pastset_array_room(0), 1);
+    cr_assert_eq(pastset_array_room(5), 8);
+    cr_assert_eq(pastset_array_room(8), 8);
+}
+
+Test(array, too_large_for_the_machine_is_no_memory, .timeout = 120)
+{
+    cr_assert_null(pastset_array_grow(NULL, SIZE_MAX / 2 + 1, 2));
 }

@@ -2,6 +2,7 @@
  * trees of collectives in them. */
 #include "paths/generate/generate.h"
 
+#include "paths/map/attribute_types.h"
 #include "tests/support/golden.h"
 
 static paths_map *generate(const paths_generate_options *options)
@@ -916,4 +917,66 @@ Test(trees, lead_every_thread_to_its_element, .timeout = 60)
         paths_map_destroy(s.placement);
         seed = this;
     }
+}
+
+/* --- attributes of upper layers --- */
+
+static int colour_check(const char *value)
+{
+    return strcmp(value, "red") == 0
+               ? 0
+               : pastset_fail(PASTSET_EINVAL, "colour=%s: it is red", value);
+}
+
+static const paths_attribute_type colour = {.name = "colour",
+                                            .of_hosts = true,
+                                            .of_machines = true,
+                                            .check = colour_check},
+                                  age = {.name = "age", .of_machines = true};
+
+static void register_both(void)
+{
+    check_status(paths_attribute_register(&colour), 0);
+    check_status(paths_attribute_register(&age), 0);
+}
+
+Test(generate, takes_the_attributes_that_upper_layers_register, .timeout = 120)
+{
+    const char *application = "digraph { t [kind=thread];"
+                              " e [kind=element, type=i32]; t -> e; }";
+    paths_map *a = map_parse(application);
+    paths_map *c = map_parse("digraph { h [colour=blue, age=7]; }");
+    paths_generate_options options = {.application = a, .cluster = c};
+    paths_diagnostics diagnostics;
+    paths_map *map;
+
+    check_refused(application, "digraph { h [colour=red]; }", NULL,
+                  "h: has an unknown attribute, colour: there are address and "
+                  "polling");
+    register_both();
+    map = generate(&options);
+    cr_expect_str_eq(paths_attributes_get(&map->hosts[0].attributes, "colour"),
+                     "blue");
+    cr_expect_null(paths_attributes_get(&map->hosts[0].attributes, "age"));
+    check_status(paths_map_check(map, &diagnostics), PASTSET_EMAP);
+    cr_assert_eq(diagnostics.count, 1);
+    cr_expect_str_eq(diagnostics.items[0].node, "h");
+    cr_expect_str_eq(diagnostics.items[0].text, "colour=blue: it is red");
+    paths_diagnostics_clear(&diagnostics);
+    paths_map_destroy(map);
+    paths_map_destroy(a);
+    paths_map_destroy(c);
+}
+
+Test(generate, takes_one_attribute_of_a_name, .timeout = 120)
+{
+    static const paths_attribute_type other = {.name = "age"}, none = {NULL};
+
+    register_both();
+    register_both();
+    check_status(paths_attribute_register(&other), PASTSET_EEXIST);
+    check_status(paths_attribute_register(&none), PASTSET_EINVAL);
+    cr_expect_eq(paths_attribute_at(0), &colour);
+    cr_expect_eq(paths_attribute_at(1), &age);
+    cr_expect_null(paths_attribute_at(2));
 }

@@ -43,7 +43,8 @@ es_test(paths/writes_alone_test LINKS eventspace::paths
 # A minute of failed rounds: with few threads, some and many.
 es_stress(paths/failed_rounds_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 300)
-if(TARGET paths_failed_rounds_stress AND NOT EVENTSPACE_SANITIZE)
+if(TARGET paths_failed_rounds_stress AND NOT EVENTSPACE_SANITIZE
+   AND NOT CMAKE_CROSSCOMPILING)
   foreach(threads 8 32)
     add_test(NAME paths/failed_rounds_${threads}_stress
              COMMAND paths_failed_rounds_stress sizes ${threads} 20)

@@ -329,12 +329,12 @@ Test(hostile_peer, is_not_let_in_without_the_whole_proof)
 {
     unsigned char message[HANDSHAKE_MESSAGE_BYTES];
     unsigned char proof[HANDSHAKE_PROOF_BYTES];
-    wire_header request = {.kind = WIRE_REQUEST, .status = PASTSET_WRITE};
+    wire_request request = {.kind = WIRE_REQUEST, .verb = PASTSET_WRITE};
     handshake_claim claim;
 
     hostile_run_start(hostile_play, 0, 0);
     claim = hostile_claim(ROLE_THREAD, LIGHTHOUSE, HARBOUR);
-    request.stage = hostile_node("q");
+    request.proxy = hostile_node("q");
     for (size_t bytes = 0; bytes < 2 * sizeof(proof) + 1; bytes++) {
         int fd = attacker_dial(hostile_run.ports[HARBOUR]);
         handshake h;

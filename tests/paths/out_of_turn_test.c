@@ -24,15 +24,24 @@ typedef struct frame {
 static void say(int fd, const frame *f)
 {
     const char *payload = f->payload ? f->payload : "";
-    wire_header header = {.kind = (uint16_t)f->kind,
-                          .bytes = (uint32_t)strlen(payload),
-                          .stage = f->way ? hostile_node(f->way) : UINT32_MAX,
-                          .status =
-                              f->kind == WIRE_REQUEST || f->kind == WIRE_SPOILT
-                                  ? PASTSET_READ_LAST
-                                  : 0,
-                          .capacity = 4};
+    uint32_t node = f->way ? hostile_node(f->way) : UINT32_MAX;
+    wire_header header = {.kind = (uint16_t)f->kind};
 
+    if (f->kind == WIRE_REQUEST)
+        header.request = (wire_request){.kind = WIRE_REQUEST,
+                                        .verb = PASTSET_READ_LAST,
+                                        .proxy = node,
+                                        .capacity = 4};
+    if (f->kind == WIRE_SPOILT)
+        header.spoilt = (wire_spoilt){.kind = WIRE_SPOILT,
+                                      .verb = PASTSET_READ_LAST,
+                                      .proxy = node,
+                                      .error = 4};
+    if (f->kind == WIRE_LEFT)
+        header.left = (wire_left){.kind = WIRE_LEFT, .proxy = node};
+    if (f->kind == WIRE_ENDED)
+        header.ended = (wire_ended){.kind = WIRE_ENDED, .node = node};
+    header.bytes = (uint32_t)strlen(payload);
     attacker_say_frame(fd, header, payload);
 }
 

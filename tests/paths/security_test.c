@@ -257,10 +257,10 @@ Test(security, stands_thousands_of_connections)
 Test(security, refuses_frames_that_are_too_long)
 {
     int fd = dial_as_thread();
-    wire_header request = {.kind = WIRE_REQUEST,
-                           .status = PASTSET_WRITE,
-                           .stage = node("q"),
-                           .bytes = UINT32_MAX};
+    wire_request request = {.kind = WIRE_REQUEST,
+                            .verb = PASTSET_WRITE,
+                            .proxy = node("q"),
+                            .bytes = UINT32_MAX};
 
     attacker_say(fd, &request, sizeof(request));
     attacker_is_closed(fd);
@@ -317,9 +317,9 @@ Test(security, refuses_requests_for_stages_that_are_no_entries)
     for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
         int fd = dial_as_thread();
         attacker_say_frame(fd,
-                           (wire_header){.kind = WIRE_REQUEST,
-                                         .status = PASTSET_READ_LAST,
-                                         .stage = stages[i]},
+                           (wire_header){.request = {.kind = WIRE_REQUEST,
+                                                     .verb = PASTSET_READ_LAST,
+                                                     .proxy = stages[i]}},
                            "");
         attacker_is_closed(fd);
     }
@@ -327,14 +327,15 @@ Test(security, refuses_requests_for_stages_that_are_no_entries)
 
 Test(security, refuses_unknown_verbs)
 {
-    static const int16_t verbs[] = {0, -1, PASTSET_ALL_VERBS, INT16_MAX};
+    static const uint16_t verbs[] = {0, UINT16_MAX, PASTSET_ALL_VERBS,
+                                     INT16_MAX};
 
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
         int fd = dial_as_thread();
         attacker_say_frame(fd,
-                           (wire_header){.kind = WIRE_REQUEST,
-                                         .status = verbs[i],
-                                         .stage = node("q")},
+                           (wire_header){.request = {.kind = WIRE_REQUEST,
+                                                     .verb = verbs[i],
+                                                     .proxy = node("q")}},
                            "");
         attacker_is_closed(fd);
     }
@@ -354,28 +355,28 @@ Test(security, refuses_replies_that_nobody_waits_for)
 
 /* It knows the key and is one of the hosts, and still may do nothing that the
  * map gives none of its threads. */
-static void is_not_allowed(const char *proxy, int16_t verb)
+static void is_not_allowed(const char *proxy, uint16_t verb)
 {
     char text[WIRE_TEXT_BYTES + 1] = "", tuple[64] = {0};
     bool writes = verb == PASTSET_WRITE || verb == PASTSET_EXCHANGE;
-    wire_header request = {.id = 9,
-                           .kind = WIRE_REQUEST,
-                           .status = verb,
-                           .stage = node(proxy),
-                           .timeout_ms = WIRE_FOREVER,
-                           .bytes = writes ? sizeof(tuple) : 0,
-                           .capacity = sizeof(tuple)};
+    wire_header request = {.request = {.id = 9,
+                                       .kind = WIRE_REQUEST,
+                                       .verb = verb,
+                                       .proxy = node(proxy),
+                                       .timeout_ms = WIRE_FOREVER,
+                                       .bytes = writes ? sizeof(tuple) : 0,
+                                       .capacity = sizeof(tuple)}};
     wire_header reply;
     int fd = dial_as_thread();
 
     attacker_say_frame(fd, request, tuple);
     cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
-    check_status(reply.status, PASTSET_EPERM);
+    check_status(reply.reply.status, PASTSET_EPERM);
     cr_expect_eq(reply.id, 9);
     cr_assert(reply.bytes < sizeof(text) &&
               attacker_hear(fd, text, reply.bytes));
     check_says(text, proxy);
-    check_says(text, pastset_verb_name((unsigned)verb));
+    check_says(text, pastset_verb_name(verb));
     close(fd);
 }
 
@@ -387,7 +388,7 @@ Test(security, lets_nobody_write_by_a_way_on_which_threads_only_read)
 
 Test(security, lets_nobody_read_by_a_way_on_which_threads_only_write)
 {
-    for (int16_t verb = PASTSET_READ; verb <= PASTSET_TAKE; verb++)
+    for (uint16_t verb = PASTSET_READ; verb <= PASTSET_TAKE; verb++)
         is_not_allowed("q", verb);
 }
 
@@ -395,59 +396,61 @@ Test(security, lets_nobody_read_by_a_way_on_which_threads_only_write)
 Test(security, answers_requests_that_do_not_fit_with_an_error)
 {
     char text[WIRE_TEXT_BYTES], short_tuple[60] = {0};
-    wire_header request = {.id = 7,
-                           .kind = WIRE_REQUEST,
-                           .status = PASTSET_WRITE,
-                           .stage = node("r"),
-                           .bytes = sizeof(short_tuple)};
+    wire_header frame = {.request = {.id = 7,
+                                     .kind = WIRE_REQUEST,
+                                     .verb = PASTSET_WRITE,
+                                     .proxy = node("r"),
+                                     .bytes = sizeof(short_tuple)}};
+    wire_request *request = &frame.request;
     wire_header reply;
     int fd = dial_as_thread();
 
-    attacker_say_frame(fd, request, short_tuple);
+    attacker_say_frame(fd, frame, short_tuple);
     cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
-    cr_expect_eq(reply.status, PASTSET_ETYPE);
+    cr_expect_eq(reply.reply.status, PASTSET_ETYPE);
     cr_expect_eq(reply.id, 7);
     cr_assert(reply.bytes <= sizeof(text) &&
               attacker_hear(fd, text, reply.bytes));
-    request.status = PASTSET_TAKE; /* a pattern of the wrong length */
-    attacker_say_frame(fd, request, short_tuple);
+    request->verb = PASTSET_TAKE; /* a pattern of the wrong length */
+    attacker_say_frame(fd, frame, short_tuple);
     cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
-    cr_expect_eq(reply.status, PASTSET_EINVAL);
+    cr_expect_eq(reply.reply.status, PASTSET_EINVAL);
     cr_assert(reply.bytes <= sizeof(text) &&
               attacker_hear(fd, text, reply.bytes));
-    request.status = PASTSET_READ; /* room for less than a tuple */
-    request.bytes = 0;
-    request.capacity = 10;
-    attacker_say_frame(fd, request, "");
+    request->verb = PASTSET_READ; /* room for less than a tuple */
+    request->bytes = 0;
+    request->capacity = 10;
+    attacker_say_frame(fd, frame, "");
     cr_assert(attacker_hear(fd, &reply, sizeof(reply)));
-    cr_expect(reply.status == PASTSET_EROOM ||
-              reply.status == PASTSET_EEXPIRED ||
-              reply.status == PASTSET_EAGAIN);
+    cr_expect(reply.reply.status == PASTSET_EROOM ||
+              reply.reply.status == PASTSET_EEXPIRED ||
+              reply.reply.status == PASTSET_EAGAIN);
     close(fd);
 }
 
 /* It leaves with requests held, in the middle of one, or of a reply. */
 Test(security, forgets_the_requests_of_who_has_left)
 {
-    wire_header request = {.kind = WIRE_REQUEST,
-                           .status = PASTSET_READ,
-                           .stage = node("r"),
-                           .index = UINT64_MAX - 1,
-                           .timeout_ms = WIRE_FOREVER,
-                           .capacity = 64};
+    wire_header frame = {.request = {.kind = WIRE_REQUEST,
+                                     .verb = PASTSET_READ,
+                                     .proxy = node("r"),
+                                     .index = UINT64_MAX - 1,
+                                     .timeout_ms = WIRE_FOREVER,
+                                     .capacity = 64}};
+    wire_request *request = &frame.request;
 
     for (int i = 0; i < 10; i++) {
         int fd = dial_as_thread();
         for (uint32_t id = 0; id < 1000; id++) {
-            request.id = id;
-            attacker_say_frame(fd, request, "");
+            request->id = id;
+            attacker_say_frame(fd, frame, "");
         }
-        request.status = i % 2 ? PASTSET_READ : PASTSET_WRITE;
-        request.bytes = 64;
-        attacker_say(fd, &request, sizeof(request));
-        attacker_say(fd, &request, 20);
-        request.bytes = 0;
-        request.status = PASTSET_READ;
+        request->verb = i % 2 ? PASTSET_READ : PASTSET_WRITE;
+        request->bytes = 64;
+        attacker_say(fd, &frame, sizeof(frame));
+        attacker_say(fd, &frame, 20);
+        request->bytes = 0;
+        request->verb = PASTSET_READ;
         close(fd);
     }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "paths/engine/host_internal.h"
+#include "paths/wrappers/collective_tree_internal.h"
 #include "pastset/element_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/inside.h"

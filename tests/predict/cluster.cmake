@@ -14,7 +14,7 @@ if(suites)
   set_target_properties(choose_files PROPERTIES
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME predict/choose_command
-           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/predict/choose_command.sh
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/predict/choose_command_test.sh
                    $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:choose_files>)
   set_tests_properties(predict/choose_command PROPERTIES TIMEOUT 300)
 endif()

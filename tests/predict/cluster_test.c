@@ -10,6 +10,7 @@
 #include "paths/generate/generate.h"
 #include "predict/cluster/cluster_internal.h"
 #include "predict/profile/profile.h"
+#include "predict/register.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 
@@ -413,6 +414,7 @@ Test(cluster_update, path_maps_are_generated_from_the_same_file)
     paths_generate_options options = {0};
     paths_map *cluster, *threads, *map;
 
+    check_status(predict_register(), 0);
     check_status(paths_mapping_read(&cluster, file), 0);
     check_status(
         paths_map_parse(&threads, application, strlen(application), "app"), 0);
@@ -420,7 +422,34 @@ Test(cluster_update, path_maps_are_generated_from_the_same_file)
     options.cluster = cluster;
     check_status(paths_generate(&map, &options), 0);
     cr_assert_eq(map->host_count, 2);
+    for (const char *const *key =
+             (const char *const[]){"load", "law", "speed", "processors",
+                                   "place", NULL};
+         *key; key++)
+        cr_expect_null(paths_attributes_get(&map->hosts[0].attributes, *key));
     paths_map_destroy(map);
+    paths_map_destroy(threads);
+    paths_map_destroy(cluster);
+}
+
+Test(cluster_update, path_maps_are_not_generated_with_a_misspelt_attribute)
+{
+    const char *file = scratch_write("now.dot", "digraph { a [lode=1]; }");
+    const char *application = "digraph { t0 [kind=thread];"
+                              " e [kind=element, type=i32]; t0 -> e; }";
+    paths_generate_options options = {0};
+    paths_map *cluster, *threads, *map;
+
+    check_status(predict_register(), 0);
+    check_status(paths_mapping_read(&cluster, file), 0);
+    check_status(
+        paths_map_parse(&threads, application, strlen(application), "app"), 0);
+    options.application = threads;
+    options.cluster = cluster;
+    check_status(paths_generate(&map, &options), PASTSET_EMAP);
+    check_error("a: has an unknown attribute, lode: there are address, "
+                "polling, affinity, netns, load, law, speed, processors and "
+                "place");
     paths_map_destroy(threads);
     paths_map_destroy(cluster);
 }

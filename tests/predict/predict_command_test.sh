@@ -58,6 +58,7 @@ busy() {
 }
 busy_pids=
 busy
+# shellcheck disable=SC2016 # it is for the inner shell
 "$eventspace" profile --no-packets -o "$others" -- \
     sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done' \
     >"$folder/out" 2>"$folder/err" || failed=1

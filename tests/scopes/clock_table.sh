@@ -28,7 +28,7 @@ make_map() {
 measure() {
     name=$1
     shift
-    rm -rf "$scratch/$name"
+    rm -rf "${scratch:?}/$name"
     "$bin/eventspace" run "$scratch/$name.dot" --out "$scratch/$name" -- \
         "$bin/$name" "$@" > /dev/null
     echo "$name, rates up to $rate ppm"

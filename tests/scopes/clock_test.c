@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "eventspace/register.h"
 #include "tests/scopes/clock_world.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
@@ -656,6 +657,7 @@ static void check_diagnoses(const char *attribute, const char *says)
              "digraph m { subgraph cluster_a { %s; t [kind=thread, number=0]; "
              "e [kind=element, type=i64]; } t -> e [use=write]; }",
              attribute);
+    check_status(eventspace_register(), 0);
     check_status(paths_map_parse(&map, text, strlen(text), "m.dot"), 0);
     check_status(paths_map_check(map, &diagnostics), says ? PASTSET_EMAP : 0);
     if (says)

@@ -16,6 +16,7 @@ for program in apt-get sudo cmake; do
     printf '#!/bin/sh\necho %s >>%s/called\nexit 1\n' $program "$folder" \
         >fake/$program
 done
+# shellcheck disable=SC2016 # it is for the script
 printf '#!/bin/sh\necho "$WHO"\n' >fake/id
 chmod +x fake/*
 

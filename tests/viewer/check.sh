@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # check.sh - what the shell tests of the viewer share; read with `.` from the
 # folder of the test. `failures` counts those that failed.
 failures=0
@@ -12,6 +13,12 @@ check() { # NAME COMMAND...: the command succeeds
         cat checked
         failures=$((failures + 1))
     fi
+}
+
+none() { # FILE...: a pattern that the shell has not matched is no file either
+    for found in "$@"; do
+        [ ! -e "$found" ] || { echo "there is $found"; return 1; }
+    done
 }
 
 says() { # PATTERN FILE

@@ -53,6 +53,7 @@ helps() {
 
 for words in "" "map" "map check" "map generate" "map instrument" "map draw" \
     "run" "key" "info" "view" "report"; do
+    # shellcheck disable=SC2086 # they are several words
     check "'$words --help' helps" helps $words
 done
 check "no command is wrong usage" wrong_usage
@@ -189,6 +190,7 @@ info_csv() {
     "$eventspace" info RUN --format csv --elements >list &&
         says '^element,host,trace,' list && [ "$(wc -l <list)" -eq 9 ]
 }
+# shellcheck disable=SC2094 # `steps` is a view, and a file
 view_json() {
     "$eventspace" view RUN communication --format json >totals &&
         "$eventspace" view RUN steps --each --format json >steps &&
@@ -252,6 +254,7 @@ view_all() {
         wrong_usage view RUN all --format csv
 }
 # The events of a window are those that meet it, and no others.
+# shellcheck disable=SC2016 # it is for node
 view_window() {
     "$eventspace" view RUN tuples --format json >whole &&
         "$eventspace" view RUN tuples --format json --from 20ms --to 45.5ms \

@@ -55,12 +55,13 @@ fresh 4m
     >said 2>told
 code=$?
 counts() {
-    [ $code -eq 1 ] && says "its file system $disk (disk, tmpfs) is full" told &&
-        says "events are lost, [0-9]* of them for want of disk" told &&
-        says checksum said || {
+    if [ $code -ne 1 ] ||
+        ! says "its file system $disk (disk, tmpfs) is full" told ||
+        ! says "events are lost, [0-9]* of them for want of disk" told ||
+        ! says checksum said; then
         cat told
         return 1
-    }
+    fi
     # Each round passes each collector once, whatever became of its event.
     made=$(total events_made) present=$(total events_present)
     lost=$(total events_dropped)
@@ -84,7 +85,7 @@ for command in "map draw map.dot -o $disk/map.svg" \
         # shellcheck disable=SC2086
         "$eventspace" $command >out 2>err
         [ $? -eq 1 ] && says "No space left on device on the file system $disk" \
-            err && [ -z "$(ls "$disk" | grep part)" ]
+            err && none "$disk"/*part*
     }
     check "${command%% /*} says that there is no room" no_room
 done
@@ -162,8 +163,7 @@ waits() { # MAP
         sleep 0.05
     done
     rm "$disk/ballast"
-    wait $run
-    [ $? -eq 0 ] && says "the program waits" told && says checksum said &&
+    wait $run && says "the program waits" told && says checksum said &&
         says "archived $((rounds * collectors)) events, 0 lost" told
 }
 check "or it waits for room, and loses nothing" waits small.dot
@@ -209,4 +209,4 @@ linked() {
 }
 check "or through a link, with the rights that were there" linked
 
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

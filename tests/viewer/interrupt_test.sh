@@ -30,14 +30,14 @@ begin() {
 
 # interrupt: gives the exit code.
 interrupt() {
-    kill -INT -$group
-    wait $group
+    kill -INT -"$group"
+    wait "$group"
 }
 
 # until_true COMMAND...: as long as the group lives.
 until_true() {
     until "$@" >/dev/null 2>&1; do
-        kill -0 $group 2>/dev/null || return 1
+        kill -0 "$group" 2>/dev/null || return 1
         sleep 0.05
     done
 }
@@ -114,11 +114,11 @@ run=
 
 one_line() { # what an experiment says
     echo "exit code $code"
-    [ $code -eq 1 ] && lines 1 err && says "interrupted$" err
+    [ "$code" -eq 1 ] && lines 1 err && says "interrupted$" err
 }
 profiling() {
     begin "$eventspace" experiment plain.dot -- "$gsum" run -n 1000000000
-    until_true pgrep -g $group -x gsum || return 1
+    until_true pgrep -g "$group" -x gsum || return 1
     interrupt
     code=$?
     one_line
@@ -134,7 +134,7 @@ measuring() {
 }
 check "one that is measuring" measuring
 left() {
-    ! pgrep -g $group
+    ! pgrep -g "$group"
 }
 check "and nothing of it is left" left
 

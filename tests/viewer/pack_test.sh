@@ -28,26 +28,28 @@ blocks() { stat -c %b "$@" | awk '{ sum += $1 * 512 } END { print sum }'; }
 
 for map in map grow block; do
     compact() {
-        "$eventspace" run $map.dot --out $map -- "$gsum" run -n 2000 || return 1
-        bytes=$(bytes $map/*)
+        "$eventspace" run "$map.dot" --out "$map" -- "$gsum" run -n 2000 || return 1
+        bytes=$(bytes "$map"/*)
         # 36 bytes for each event, and some pages for each element.
         events=$((2000 * collectors))
-        elements=$("$eventspace" info $map --elements --format csv |
+        elements=$("$eventspace" info "$map" --elements --format csv |
             wc -l)
-        echo "$bytes bytes, $(blocks $map/*) on disk, $events events," \
+        echo "$bytes bytes, $(blocks "$map"/*) on disk, $events events," \
             "$elements elements"
         [ "$bytes" -le $((events * 36 + (elements + collectors) * 16384)) ] &&
-            tar -cf - $map | wc -c >size &&
+            tar -cf - "$map" | wc -c >size &&
             [ "$(cat size)" -le $((bytes + 40960)) ] &&
-            [ -z "$(ls $map | grep settling)" ]
+            none "$map"/*settling*
     }
     check "a run with $map.dot is as large as what is in it" compact
 done
 nothing_lost() {
+    # shellcheck disable=SC2094 # the command, and a file
     "$eventspace" info grow --format json >info
     says "\"events_present\": $((2000 * collectors))" info
 }
 check "and has all of it" nothing_lost
+# shellcheck disable=SC2016 # it is for the inner shell
 killed() {
     "$eventspace" run grow.dot --out killed -- sh -c '
         [ "$EVENTSPACE_HOST" = h1 ] || exec "$0" run -n 100000000
@@ -121,7 +123,7 @@ archives() {
 check "archive, which writes into a run, says what to do" archives
 unpacks() {
     "$eventspace" unpack map.tar.zst -o again >out && says "^again$" out &&
-        diff -r map again && [ -z "$(ls | grep part)" ]
+        diff -r map again && none ./*part*
 }
 check "it is unpacked, and the same" unpacks
 not_over() {
@@ -189,6 +191,7 @@ no_place() {
 check "no place to unpack it" no_place
 gone() { # also when the command is killed: it waits for a reader here
     mkfifo pipe
+    # shellcheck disable=SC2217 # it holds the pipe open, and reads nothing
     sleep 1000 <pipe &
     reader=$!
     "$eventspace" view map.tar.zst tuples --format json >pipe 2>/dev/null &
@@ -219,11 +222,12 @@ closed() { # standard files that are not there
     done
     [ -z "$(ls tmp)" ]
 }
+# shellcheck disable=SC2094 # the view, and a file
 "$eventspace" view map performance --format csv >performance
 check "nothing is closed that is needed" closed
 dot() {
     (cd map && "$eventspace" pack .) >out && says "map.tar.zst: 6 files" out &&
-        ! ls map | grep -q zst
+        none map/*zst*
 }
 check "of the current directory, beside it" dot
 inside() {
@@ -255,7 +259,7 @@ both() { # two at once make the same files smaller
         kill -0 $run 2>/dev/null || break
     done
     wait $run || return 1
-    ! ls twice | grep -q settling && "$eventspace" info twice --format json |
+    none twice/*settling* && "$eventspace" info twice --format json |
         grep -q "\"events_present\": $((100000 * collectors)),"
 }
 check "two at once make files smaller" both
@@ -312,9 +316,9 @@ flipped() {
 check "one flipped bit is noticed, wherever it is" flipped
 # Until a process that catches INT sleeps: here, for one who opens the pipe.
 sleeps() {
-    until [ $((0x$(sed -n 's/SigCgt:\t//p' /proc/$1/status) & 2)) -ne 0 ] &&
-        grep -q '^State:.S' /proc/$1/status; do
-        kill -0 $1 || return 1
+    until [ $((0x$(sed -n 's/SigCgt:\t//p' "/proc/$1/status") & 2)) -ne 0 ] &&
+        grep -q '^State:.S' "/proc/$1/status"; do
+        kill -0 "$1" || return 1
         sleep 0.01
     done
 }
@@ -339,14 +343,14 @@ interrupted() {
         # shellcheck disable=SC2086
         env --default-signal=INT "$eventspace" $command 2>told &
         packer=$!
-        until ls | grep -q part; do
+        while none ./*part* >/dev/null; do
             kill -0 $packer 2>/dev/null || break
             sleep 0.01
         done
         kill -INT $packer
         wait $packer
         [ $? -eq 1 ] && says "interrupted" told &&
-            [ -z "$(ls | grep part)" ] || return 1
+            none ./*part* || return 1
         case $command in pack*) "$eventspace" pack map -o big.tar.zst ;; esac
     done
     rm map/ballast big.tar.zst

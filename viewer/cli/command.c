@@ -110,7 +110,7 @@ int cli_dispatch(const command *commands, int argc, char **argv)
     return run_command(found, argc, argv);
 }
 
-/* --- arguments --- */
+/* --- signals --- */
 
 void cli_catch(const struct sigaction *action)
 {
@@ -124,39 +124,7 @@ void cli_catch(const struct sigaction *action)
     }
 }
 
-void cli_take(const char **place, char *argument, struct argp_state *state)
-{
-    if (*place)
-        argp_error(state, "one argument too many: '%s'", argument);
-    *place = argument;
-}
-
-viewer_format cli_format(const char *text, struct argp_state *state)
-{
-    if (strcmp(text, "csv") == 0)
-        return VIEWER_CSV;
-    if (strcmp(text, "json") == 0)
-        return VIEWER_JSON;
-    if (strcmp(text, "table") != 0)
-        argp_error(state, "the format '%s' is none of table, csv, json", text);
-    return VIEWER_TABLE;
-}
-
-uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
-                    struct argp_state *state)
-{
-    char *end;
-    errno = 0;
-    uint64_t number = strtoull(text, &end, 10);
-    uint64_t unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : 1;
-    if (unit > 1)
-        end++;
-    if (errno || end == text || *end || *text == '-' || number > max / unit ||
-        number * unit < min)
-        argp_error(state, "'%s' is no number from %llu to %llu", text,
-                   (unsigned long long)min, (unsigned long long)max);
-    return number * unit;
-}
+/* --- maps --- */
 
 /* A socket cannot be opened by a name, and there are programs that give their
  * children one as standard input; so it is copied into memory that has one. */
@@ -187,8 +155,6 @@ const char *cli_input(const char *file)
         return socket_input();
     return "/dev/stdin";
 }
-
-/* --- maps --- */
 
 paths_map *cli_read_map(const char *file)
 {

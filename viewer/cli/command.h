@@ -7,6 +7,7 @@
 #define VIEWER_COMMAND_H
 
 #include "eventspace/run/run.h"
+#include "scopes/clocks/clock.h"
 #include "viewer/tables/table_print.h"
 
 #include <argp.h>
@@ -51,10 +52,6 @@ int cli_experiment(int argc, char **argv);
 /* Tells pastset_error() on standard error; gives COMMAND_FAILED. */
 int cli_fail(void);
 
-/* Takes the one positional argument that a command has; a second one is wrong
- * usage. For argp parsers. */
-void cli_take(const char **place, char *argument, struct argp_state *state);
-
 /* SIGINT, SIGTERM and SIGHUP end this command in its own way, unless whoever
  * has started it does not want that (nohup). */
 void cli_catch(const struct sigaction *action);
@@ -64,9 +61,19 @@ void cli_catch(const struct sigaction *action);
  * ends. NULL after telling what is wrong. */
 const char *cli_run_directory(const char *run);
 bool cli_is_packed(const char *run);
+/* Opens it. NULL after telling what is wrong. The caller closes it. */
+eventspace_run *cli_open_run(const char *run);
+/* Does a host of it still run? */
+bool cli_is_running(const eventspace_run *run);
+/* The host of that name; PATHS_NONE without a name. Errors: PASTSET_ENOENT. */
+int cli_find_host(const eventspace_run *run, const char *name, uint32_t *out);
 /* A file's name in a run directory, RUN/NAME + suffix, or beside a packed run.
  * The caller frees it. */
 char *cli_beside(const char *run, const char *name, const char *suffix);
+/* The name of a packed run without its suffix, or with another one. The caller
+ * frees it. */
+#define CLI_PACKED_SUFFIX ".tar.zst"
+char *cli_packed_name(const char *file, const char *suffix);
 
 /* "-" is standard input for those that read by name. */
 const char *cli_input(const char *file);
@@ -79,15 +86,44 @@ int cli_check_map(const paths_map *map, FILE *diagnostics);
 /* Writes a map to a file, or (NULL or "-") to standard output. */
 int cli_write_map(const paths_map *map, const char *file);
 
-/* Reads table, csv or json; anything else is wrong usage. */
-viewer_format cli_format(const char *text, struct argp_state *state);
-
-/* A number from `min` to `max`; anything else is wrong usage. The unit
- * letters k and M are known. */
-uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
-                    struct argp_state *state);
-
 /* Ends what was written to standard output; gives the exit code. */
 int cli_end_output(int err);
+
+/* --- for argp parsers (command_arguments.c) --- */
+
+/* list, count */
+#define CLI_LIST(list) list, sizeof(list) / sizeof(*(list))
+
+#define CLI_FORMAT_OPTION                                                      \
+    {                                                                          \
+        "format", 'f', "table|csv|json", 0, "How to print (default table)", 0  \
+    }
+
+/* Takes the one positional argument that a command has; a second one is wrong
+ * usage. */
+void cli_take(const char **place, char *argument, struct argp_state *state);
+/* Of a parser, the keys of the one argument that its command must have: `what`
+ * it is, as in "the map". Others are not known. */
+error_t cli_take_one(const char **place, const char *what, int key, char *text,
+                     struct argp_state *state);
+
+/* Values of options; anything else is wrong usage. */
+
+/* One of `count` names: its place. `otherwise` is said of any other text, which
+ * stands for its %s. */
+size_t cli_choice(const char *text, const char *const *names, size_t count,
+                  const char *otherwise, struct argp_state *state);
+/* table, csv or json. */
+viewer_format cli_format(const char *text, struct argp_state *state);
+/* How clocks are aligned: hull or average. */
+extern const char *const cli_methods[2];
+scopes_clock_method cli_method(const char *text, struct argp_state *state);
+/* A number from `min` to `max`. The unit letters k and M are known. */
+uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
+                    struct argp_state *state);
+double cli_seconds(const char *text, double min, double max,
+                   struct argp_state *state);
+/* A share of a processor, above 0 and up to 1. */
+double cli_share(const char *text, struct argp_state *state);
 
 #endif

@@ -201,17 +201,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-double cli_share(const char *text, struct argp_state *state)
-{
-    char *end;
-    double share = strtod(text, &end);
-
-    if (end == text || *end || !(share > 0 && share <= 1))
-        argp_error(state, "'%s' is no share of a processor: above 0, at most 1",
-                   text);
-    return share;
-}
-
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     command_archiving *a = state->input;
@@ -235,14 +224,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_HOST:
         a->host = text;
         return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->directory, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the run directory is missing");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->directory, "the run directory", key, text,
+                            state);
     }
 }
 

@@ -41,7 +41,4 @@ int cli_archiving_start(command_archiving *archiving);
  * line says what was archived. COMMAND_OK or COMMAND_FAILED. */
 int cli_archiving_end(command_archiving *archiving);
 
-/* For argp parsers: a share of a processor, above 0 and up to 1. */
-double cli_share(const char *text, struct argp_state *state);
-
 #endif

@@ -33,7 +33,7 @@ static const struct argp_option choose_options[] = {
     {"nodes", 'n', "COUNT", 0,
      "How many hosts to choose: as many as the profile has nodes", 0},
     {"best", 'b', "COUNT", 0, "How many placements to print (default 10)", 0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {"wire", KEY_WIRE, "A-B=RATE,TIME", 0,
      "What a link was while the program was measured, such as "
      "'*=100mbit,150us'",
@@ -268,8 +268,9 @@ static int run(choose_arguments *a)
     predict_cluster *cluster = NULL;
     int err = predict_profile_load(&profile, cli_input(a->profile));
 
-    if (!err)
-        viewer_profile_warn(profile, a->profile);
+    if (err)
+        return err;
+    viewer_profile_warn(profile, a->profile);
     for (size_t i = 0; i < a->wire_count && !err; i++)
         err = predict_wire_set(profile, a->wires[i]);
     if (!err)
@@ -282,17 +283,6 @@ static int run(choose_arguments *a)
 }
 
 /* --- the command --- */
-
-static double seconds_of(const char *text, struct argp_state *state)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-
-    if (end == text || *end || !(seconds >= 0.01 && seconds <= 86400))
-        argp_error(state, "'%s' is no number of seconds from 0.01 to 86400",
-                   text);
-    return seconds;
-}
 
 static void check_arguments(const choose_arguments *a, struct argp_state *state)
 {
@@ -323,7 +313,7 @@ static error_t parse_number(int key, char *text, struct argp_state *state)
         a->options.seed = cli_number(text, 0, UINT64_MAX, state);
         return 0;
     case KEY_SECONDS:
-        a->options.seconds_s = seconds_of(text, state);
+        a->options.seconds_s = cli_seconds(text, 0.01, 86400, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -35,7 +35,7 @@ typedef struct snapshot {
 } snapshot;
 
 static const struct argp_option clock_options[] = {
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {"reference", 'r', "HOST", 0,
      "By the clock of this host (default: the one from which the others are "
      "the fewest hops away)",
@@ -50,8 +50,6 @@ static const struct argp_option clock_options[] = {
      "Again and again, so many seconds apart, until the run ends", 0},
     {0},
 };
-
-static const char *const method_names[] = {"hull", "average"};
 
 /* --- the hosts --- */
 
@@ -77,8 +75,6 @@ static const scopes_column accuracy_columns[] = {
     {"deviation_ns", "deviation ms", SCOPES_TIME_NS},
     {"worst_ns", "worst ms", SCOPES_TIME_NS},
 };
-
-#define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
 static const char *how_name(scopes_clock_how how)
 {
@@ -137,7 +133,7 @@ static void add_host(scopes_table *table, const snapshot *l,
 
 static scopes_table *hosts_table(const snapshot *l, const scopes_clocks *clocks)
 {
-    scopes_table *table = scopes_table_create(COLUMNS(host_columns));
+    scopes_table *table = scopes_table_create(CLI_LIST(host_columns));
     for (uint32_t i = 0; i < eventspace_run_host_count(l->run); i++)
         add_host(table, l, clocks, i);
     return table;
@@ -146,14 +142,14 @@ static scopes_table *hosts_table(const snapshot *l, const scopes_clocks *clocks)
 static int accuracy_table(scopes_table **out, const snapshot *l)
 {
     int err = 0;
-    *out = scopes_table_create(COLUMNS(accuracy_columns));
+    *out = scopes_table_create(CLI_LIST(accuracy_columns));
     for (int i = 0; i < 2 && !err; i++) {
         scopes_accuracy a;
         err =
             scopes_clocks_check(&a, l->clocks[i], l->event_table, l->topology);
         if (err)
             break;
-        scopes_table_text(*out, method_names[i]);
+        scopes_table_text(*out, cli_methods[i]);
         scopes_table_integer(*out, (int64_t)a.operations);
         scopes_table_integer(*out, (int64_t)a.correct);
         scopes_table_real(*out, a.operations
@@ -180,7 +176,7 @@ static int print_json(const snapshot *l, const clock_arguments *a,
     int err;
     if (!name)
         return pastset_fail(PASTSET_ENOMEM, "no memory to print");
-    printf("{\"method\": \"%s\", \"reference\": ", method_names[a->method]);
+    printf("{\"method\": \"%s\", \"reference\": ", cli_methods[a->method]);
     json_dumpf(name, stdout, JSON_ENCODE_ANY);
     json_decref(name);
     printf(",\n\"tuples\": {\"made\": %" PRIu64 ", \"seen\": %" PRIu64
@@ -216,10 +212,9 @@ static int print_look(const snapshot *l, const clock_arguments *a)
     scopes_table *hosts = hosts_table(l, l->clocks[a->method]);
     scopes_table *accuracy;
     int err = accuracy_table(&accuracy, l);
-    if (!err && a->format == VIEWER_JSON)
-        err = print_json(l, a, hosts, accuracy);
-    else if (!err)
-        err = print_lists(l, a, hosts, accuracy);
+    if (!err)
+        err = a->format == VIEWER_JSON ? print_json(l, a, hosts, accuracy)
+                                       : print_lists(l, a, hosts, accuracy);
     scopes_table_destroy(hosts);
     scopes_table_destroy(accuracy);
     return err;
@@ -269,28 +264,26 @@ static void look_end(snapshot *l)
     free(l->to);
 }
 
-static int look_begin(snapshot *l, const char *directory)
+static int look_begin(snapshot *l)
 {
-    int err = eventspace_run_open(&l->run, directory);
-    size_t hosts;
+    size_t hosts = eventspace_run_host_count(l->run);
+    int err = scopes_source_open(&l->source, l->run);
     if (err)
         return err;
-    hosts = eventspace_run_host_count(l->run);
+    err = scopes_topology_make(&l->topology, eventspace_run_map(l->run));
+    if (err)
+        return err;
     l->from = calloc(hosts + 1, sizeof(*l->from));
     l->to = calloc(hosts + 1, sizeof(*l->to));
-    err = scopes_source_open(&l->source, l->run);
-    if (!err)
-        err = scopes_topology_make(&l->topology, eventspace_run_map(l->run));
-    if (!err)
-        l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
-    if (!err && (!l->from || !l->to || !l->collectors))
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
-    for (uint32_t i = 0; !err && i < l->topology->collectors; i++) {
+    l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
+    if (!l->from || !l->to || !l->collectors)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
+    for (uint32_t i = 0; i < l->topology->collectors; i++) {
         const scopes_hop *hop = &l->topology->hops[i];
         if (hop->upper != PATHS_NONE && hop->lower != PATHS_NONE && hop->remote)
             l->collectors[hop->upper] = l->collectors[hop->lower] = true;
     }
-    return err;
+    return 0;
 }
 
 static int last_of(const scopes_batch *batch, void *context)
@@ -345,16 +338,6 @@ static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
     return err;
 }
 
-static bool goes_on(const snapshot *l)
-{
-    for (size_t i = 0; i < eventspace_run_host_count(l->run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(l->run, i);
-        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
-            return true;
-    }
-    return false;
-}
-
 static void pause_for(double seconds)
 {
     struct timespec t = {(time_t)seconds,
@@ -364,17 +347,10 @@ static void pause_for(double seconds)
 
 static int show(snapshot *l, const clock_arguments *a)
 {
-    uint32_t reference = PATHS_NONE;
-    int err = 0;
-    if (a->reference) {
-        reference =
-            paths_map_find_host(eventspace_run_map(l->run), a->reference);
-        if (reference == PATHS_NONE)
-            return pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
-                                a->reference);
-    }
-    for (bool more = true; more && !err;) {
-        more = a->follow_s > 0 && goes_on(l);
+    uint32_t reference;
+    int err = cli_find_host(l->run, a->reference, &reference);
+    while (!err) {
+        bool more = a->follow_s > 0 && cli_is_running(l->run);
         err = look_take(l, a, reference);
         if (!err) {
             warn(l);
@@ -394,25 +370,6 @@ static int show(snapshot *l, const clock_arguments *a)
 
 /* --- the command --- */
 
-static double seconds_of(const char *text, struct argp_state *state)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= 0.001 && seconds <= 86400))
-        argp_error(state, "'%s' is no number of seconds from 0.001 to 86400",
-                   text);
-    return seconds;
-}
-
-static scopes_clock_method method_of(const char *text, struct argp_state *state)
-{
-    if (strcmp(text, method_names[SCOPES_CLOCK_AVERAGE]) == 0)
-        return SCOPES_CLOCK_AVERAGE;
-    if (strcmp(text, method_names[SCOPES_CLOCK_HULL]) != 0)
-        argp_error(state, "the method '%s' is none of hull, average", text);
-    return SCOPES_CLOCK_HULL;
-}
-
 static error_t parse_clock(int key, char *text, struct argp_state *state)
 {
     clock_arguments *a = state->input;
@@ -424,7 +381,7 @@ static error_t parse_clock(int key, char *text, struct argp_state *state)
         a->reference = text;
         return 0;
     case 'm':
-        a->method = method_of(text, state);
+        a->method = cli_method(text, state);
         return 0;
     case 'a':
         a->accuracy = true;
@@ -434,16 +391,10 @@ static error_t parse_clock(int key, char *text, struct argp_state *state)
             argp_error(state, "'%s' is no time such as 500ms or 10s", text);
         return 0;
     case KEY_FOLLOW:
-        a->follow_s = seconds_of(text, state);
-        return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->run, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the run directory is missing");
+        a->follow_s = cli_seconds(text, 0.001, 86400, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->run, "the run directory", key, text, state);
     }
 }
 
@@ -466,10 +417,10 @@ int cli_clock(int argc, char **argv)
     snapshot l = {0};
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    a.run = cli_run_directory(a.run);
-    if (!a.run)
+    l.run = cli_open_run(a.run);
+    if (!l.run)
         return COMMAND_FAILED;
-    int err = look_begin(&l, a.run);
+    int err = look_begin(&l);
     if (!err)
         err = show(&l, &a);
     look_end(&l);

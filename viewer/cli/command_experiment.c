@@ -58,7 +58,7 @@ static const struct argp_option experiment_options[] = {
      "What to print: measured against predicted (default), each run, or the "
      "links that were measured",
      0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {0},
 };
 
@@ -344,14 +344,13 @@ static void take_links(experiment_arguments *a, measure_experiment_links links,
     a->options.links = links;
 }
 
-static void take_table(experiment_arguments *a, const char *text,
-                       struct argp_state *state)
+static const char *read_table_name(const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "answers") != 0 && strcmp(text, "runs") != 0 &&
-        strcmp(text, "links") != 0)
-        argp_error(state, "the table '%s' is none of answers, runs, links",
-                   text);
-    a->table = text;
+    static const char *const names[] = {"answers", "runs", "links"};
+
+    return names[cli_choice(text, CLI_LIST(names),
+                            "the table '%s' is none of answers, runs, links",
+                            state)];
 }
 
 /* The map first, but with --command; then the program with all that follows. */
@@ -430,7 +429,7 @@ static error_t parse_experiment(int key, char *text, struct argp_state *state)
         a->command = true;
         return 0;
     case KEY_TABLE:
-        take_table(a, text, state);
+        a->table = read_table_name(text, state);
         return 0;
     case ARGP_KEY_ARG:
         take_argument(a, text, state);

@@ -285,20 +285,18 @@ static int list_costs(info *i, scopes_table *table)
 
 /* --- all of them --- */
 
-#define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
-
 static const struct {
     const char *name; /* in JSON */
     const scopes_column *columns;
     size_t column_count;
     int (*fill)(info *i, scopes_table *table);
 } lists[LISTS] = {
-    [LIST_HOSTS] = {"hosts", COLUMNS(host_columns), list_hosts},
-    [LIST_THREADS] = {"threads", COLUMNS(thread_columns), list_threads},
-    [LIST_ELEMENTS] = {"elements", COLUMNS(element_columns), list_elements},
-    [LIST_COLLECTORS] = {"collectors", COLUMNS(collector_columns),
+    [LIST_HOSTS] = {"hosts", CLI_LIST(host_columns), list_hosts},
+    [LIST_THREADS] = {"threads", CLI_LIST(thread_columns), list_threads},
+    [LIST_ELEMENTS] = {"elements", CLI_LIST(element_columns), list_elements},
+    [LIST_COLLECTORS] = {"collectors", CLI_LIST(collector_columns),
                          list_collectors},
-    [LIST_COSTS] = {"costs", COLUMNS(cost_columns), list_costs},
+    [LIST_COSTS] = {"costs", CLI_LIST(cost_columns), list_costs},
 };
 
 static int print_list(info *i, info_list list, viewer_format format)
@@ -417,7 +415,7 @@ typedef struct info_arguments {
 } info_arguments;
 
 static const struct argp_option info_options[] = {
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {"threads", 't', NULL, 0, "List the threads instead of the hosts", 0},
     {"elements", 'e', NULL, 0, "List the elements instead", 0},
     {"collectors", 'c', NULL, 0, "List the events of each collector instead",
@@ -446,14 +444,8 @@ static error_t parse_info(int key, char *text, struct argp_state *state)
     case 'C':
         a->list = LIST_COSTS;
         return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->run, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the run directory is missing");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->run, "the run directory", key, text, state);
     }
 }
 
@@ -474,11 +466,9 @@ int cli_info(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
     i.name = a.run;
-    a.run = cli_run_directory(a.run);
-    if (!a.run)
+    i.run = cli_open_run(a.run);
+    if (!i.run)
         return COMMAND_FAILED;
-    if (eventspace_run_open(&i.run, a.run))
-        return cli_fail();
     i.map = eventspace_run_map(i.run);
     int err = viewer_facts_take(&i.facts, i.run);
     if (a.list == LIST_HOSTS || a.list == LIST_COSTS || a.format == VIEWER_JSON)

@@ -40,7 +40,7 @@ static const struct argp_option load_options[] = {
      "Ask all hosts of the cluster file, each by this command, in which {host} "
      "stands for its name: 'ssh {host}'",
      0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {0},
 };
 
@@ -94,7 +94,6 @@ static void check_arguments(const load *l, struct argp_state *state)
 static error_t parse_load(int key, char *text, struct argp_state *state)
 {
     load *l = state->input;
-    char *end;
     switch (key) {
     case 'c':
         l->a.cluster = text;
@@ -112,11 +111,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
         l->a.processor = (int)cli_number(text, 0, 65535, state);
         return 0;
     case 't':
-        l->a.seconds_s = strtod(text, &end);
-        if (end == text || *end ||
-            !(l->a.seconds_s >= 0.01 && l->a.seconds_s <= 3600))
-            argp_error(state, "'%s' is no number of seconds from 0.01 to 3600",
-                       text);
+        l->a.seconds_s = cli_seconds(text, 0.01, 3600, state);
         return 0;
     case KEY_REMOTE:
         l->a.remote = text;

@@ -86,7 +86,7 @@ static int take_answer(load_host *row, const json_t *answer)
 
 static int hear(load *l, const char *host, FILE *from)
 {
-    load_host row = {.scheduler_error = NAN};
+    load_host row = {.scheduler_error = NAN}, *added;
     json_t *answer;
     int ended, err;
     if (!from)
@@ -99,14 +99,14 @@ static int hear(load *l, const char *host, FILE *from)
                                       : "it answers something else than "
                                         "`eventspace load --format json` does");
     json_decref(answer);
-    if (!err) {
-        load_host *added = cli_load_add(l, host);
-        if (!added)
-            return PASTSET_ENOMEM;
-        row.name = added->name;
-        *added = row;
-    }
-    return err;
+    if (err)
+        return err;
+    added = cli_load_add(l, host);
+    if (!added)
+        return PASTSET_ENOMEM;
+    row.name = added->name;
+    *added = row;
+    return 0;
 }
 
 /* So many at a time: each is two processes here. */

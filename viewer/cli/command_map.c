@@ -56,31 +56,31 @@ static const struct argp_option generate_options[] = {
 
 static paths_spread read_spread(const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "cyclic") == 0)
-        return PATHS_CYCLIC;
-    if (strcmp(text, "block") != 0)
-        argp_error(state, "the spread '%s' is neither block nor cyclic", text);
-    return PATHS_BLOCK;
+    static const char *const names[] = {
+        [PATHS_BLOCK] = "block", [PATHS_CYCLIC] = "cyclic"};
+
+    return (paths_spread)cli_choice(
+        text, CLI_LIST(names), "the spread '%s' is neither block nor cyclic",
+        state);
 }
 
 static paths_home read_home(const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "writer") == 0)
-        return PATHS_WITH_WRITER;
-    if (strcmp(text, "reader") != 0)
-        argp_error(state, "elements go with 'reader' or 'writer', not '%s'",
-                   text);
-    return PATHS_WITH_READER;
+    static const char *const names[] = {
+        [PATHS_WITH_READER] = "reader", [PATHS_WITH_WRITER] = "writer"};
+
+    return (paths_home)cli_choice(
+        text, CLI_LIST(names),
+        "elements go with 'reader' or 'writer', not '%s'", state);
 }
 
 static const char *read_shape(const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "flat") != 0 && strcmp(text, "hierarchical") != 0 &&
-        strcmp(text, "binomial") != 0)
-        argp_error(state,
-                   "the shape '%s' is none of flat, hierarchical, binomial",
-                   text);
-    return text;
+    static const char *const names[] = {"flat", "hierarchical", "binomial"};
+
+    return names[cli_choice(
+        text, CLI_LIST(names),
+        "the shape '%s' is none of flat, hierarchical, binomial", state)];
 }
 
 static void check_generate(const generate_arguments *a,
@@ -164,12 +164,15 @@ static int generate(const generate_arguments *a)
     paths_map *application = NULL, *cluster = NULL, *placement = NULL;
     paths_map *map = NULL;
     int err = read_mapping(&application, a->application);
-    if (!err)
-        err = read_mapping(&cluster, a->cluster);
-    if (!err)
-        err = read_mapping(&placement, a->placement);
-    if (!err)
-        err = mapping_check(application);
+    if (err)
+        goto done;
+    err = read_mapping(&cluster, a->cluster);
+    if (err)
+        goto done;
+    err = read_mapping(&placement, a->placement);
+    if (err)
+        goto done;
+    err = mapping_check(application);
     if (err)
         goto done;
     paths_generate_options options = {
@@ -248,33 +251,34 @@ static const struct argp_option instrument_options[] = {
 static eventspace_collectors read_collectors(const char *text,
                                              struct argp_state *state)
 {
-    if (strcmp(text, "none") == 0)
-        return EVENTSPACE_NO_COLLECTORS;
-    if (strcmp(text, "threads") == 0)
-        return EVENTSPACE_THREAD_COLLECTORS;
-    if (strcmp(text, "all") != 0)
-        argp_error(state, "the collectors '%s' are none of none, threads, all",
-                   text);
-    return EVENTSPACE_ALL_COLLECTORS;
+    static const char *const names[] = {[EVENTSPACE_NO_COLLECTORS] = "none",
+                                        [EVENTSPACE_THREAD_COLLECTORS] =
+                                            "threads",
+                                        [EVENTSPACE_ALL_COLLECTORS] = "all"};
+
+    return (eventspace_collectors)cli_choice(
+        text, CLI_LIST(names),
+        "the collectors '%s' are none of none, threads, all", state);
 }
 
 static eventspace_trace_per read_per(const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "collector") == 0)
-        return EVENTSPACE_TRACE_PER_COLLECTOR;
-    if (strcmp(text, "thread") != 0)
-        argp_error(state, "traces are per 'thread' or 'collector', not '%s'",
-                   text);
-    return EVENTSPACE_TRACE_PER_THREAD;
+    static const char *const names[] = {
+        [EVENTSPACE_TRACE_PER_THREAD] = "thread",
+        [EVENTSPACE_TRACE_PER_COLLECTOR] = "collector"};
+
+    return (eventspace_trace_per)cli_choice(
+        text, CLI_LIST(names),
+        "traces are per 'thread' or 'collector', not '%s'", state);
 }
 
 static const char *read_policy(const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "grow") != 0 && strcmp(text, "discard") != 0 &&
-        strcmp(text, "block") != 0)
-        argp_error(state, "the policy '%s' is none of grow, discard, block",
-                   text);
-    return text;
+    static const char *const names[] = {"grow", "discard", "block"};
+
+    return names[cli_choice(text, CLI_LIST(names),
+                            "the policy '%s' is none of grow, discard, block",
+                            state)];
 }
 
 static error_t parse_instrument(int key, char *text, struct argp_state *state)
@@ -299,14 +303,8 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
     case 'o':
         a->output = text;
         return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->map, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the map is missing");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->map, "the map", key, text, state);
     }
 }
 
@@ -340,16 +338,7 @@ static int map_instrument(int argc, char **argv)
 
 static error_t parse_check(int key, char *text, struct argp_state *state)
 {
-    switch (key) {
-    case ARGP_KEY_ARG:
-        cli_take(state->input, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the map is missing");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return cli_take_one(state->input, "the map", key, text, state);
 }
 
 static int map_check(int argc, char **argv)
@@ -396,13 +385,13 @@ static const struct argp_option draw_options[] = {
 
 static viewer_fold read_fold(const char *text, struct argp_state *state)
 {
-    if (strcmp(text, "never") == 0)
-        return VIEWER_FOLD_NEVER;
-    if (strcmp(text, "always") == 0)
-        return VIEWER_FOLD_ALWAYS;
-    if (strcmp(text, "auto") != 0)
-        argp_error(state, "fold '%s' is none of auto, never, always", text);
-    return VIEWER_FOLD_AUTO;
+    static const char *const names[] = {[VIEWER_FOLD_AUTO] = "auto",
+                                        [VIEWER_FOLD_NEVER] = "never",
+                                        [VIEWER_FOLD_ALWAYS] = "always"};
+
+    return (viewer_fold)cli_choice(text, CLI_LIST(names),
+                                   "fold '%s' is none of auto, never, always",
+                                   state);
 }
 
 static error_t parse_draw(int key, char *text, struct argp_state *state)
@@ -416,14 +405,8 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
     case 'f':
         a->options.fold = read_fold(text, state);
         return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->map, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the map is missing");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->map, "the map", key, text, state);
     }
 }
 

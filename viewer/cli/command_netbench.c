@@ -36,7 +36,7 @@ static const struct argp_option netbench_options[] = {
      "Bytes of messages, doubled from FROM to TO (default 1..1048576)", 0},
     {"seconds", 't', "SECONDS", 0, "About so long in all (default 2)", 0},
     {"pin", KEY_PIN, "CPU", 0, "Keep this end on this processor", 0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {0},
 };
 
@@ -76,9 +76,8 @@ static void print_flow(const measure_link *link)
     if (link->rate <= 0)
         return;
     printf("flow         rate:%s,burst:%.0f,alone:%s\n",
-           measure_link_bandwidth_text(link->rate, rate, sizeof(rate)),
-           round(link->burst),
-           measure_link_latency_text(link->alone_s, alone, sizeof(alone)));
+           paths_rate_text(link->rate, rate, sizeof(rate)), round(link->burst),
+           paths_duration_text(link->alone_s, alone, sizeof(alone)));
 }
 
 static void print_summary(const measure_link *link)
@@ -87,9 +86,8 @@ static void print_summary(const measure_link *link)
     printf("\nlatency L    %s\nbandwidth B  %s (%.4g MB/s)\n"
            "residual     %.1f %% (root mean square)\n"
            "busy         %.1f %% of a processor at each end\n",
-           measure_link_latency_text(link->latency_s, latency, sizeof(latency)),
-           measure_link_bandwidth_text(link->bandwidth, bandwidth,
-                                       sizeof(bandwidth)),
+           paths_duration_text(link->latency_s, latency, sizeof(latency)),
+           paths_rate_text(link->bandwidth, bandwidth, sizeof(bandwidth)),
            link->bandwidth / 1e6, link->residual * 100, link->busy * 100);
     print_flow(link);
 }
@@ -166,16 +164,18 @@ static int measure(const netbench_arguments *a)
     tell_busy(a);
     err = a->address ? measure_link_run(&link, a->address, &a->options)
                      : measure_link_here(&link, &a->options);
-    if (!err && link.sizes[link.size_count - 1].bytes < max(a))
+    if (err)
+        return err;
+    if (link.sizes[link.size_count - 1].bytes < max(a))
         fprintf(stderr,
                 "eventspace: the time was over: messages above %" PRIu64
                 " bytes are left out; --seconds gives more\n",
                 link.sizes[link.size_count - 1].bytes);
-    if (!err && link.by_min)
+    if (link.by_min)
         fputs("eventspace: times of messages scatter so much that L and B are "
               "from the least ones\n",
               stderr);
-    return err ? err : print_link(&link, a);
+    return print_link(&link, a);
 }
 
 /* --- the command --- */
@@ -191,16 +191,6 @@ static void take_sizes(netbench_arguments *a, char *text,
     a->options.max = cli_number(dots + 2, 2, 16 << 20, state);
     if (a->options.min >= a->options.max)
         argp_error(state, "the sizes %s..%s do not grow", text, dots + 2);
-}
-
-static double seconds_of(const char *text, struct argp_state *state)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= 0.01 && seconds <= 600))
-        argp_error(state, "'%s' is no number of seconds from 0.01 to 600",
-                   text);
-    return seconds;
 }
 
 static void check_arguments(const netbench_arguments *a,
@@ -227,7 +217,7 @@ static error_t parse_netbench(int key, char *text, struct argp_state *state)
         take_sizes(a, text, state);
         return 0;
     case 't':
-        a->options.seconds_s = seconds_of(text, state);
+        a->options.seconds_s = cli_seconds(text, 0.01, 600, state);
         return 0;
     case KEY_PIN:
         a->options.processor = (int)cli_number(text, 0, 65535, state);

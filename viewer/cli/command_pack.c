@@ -1,8 +1,4 @@
-/* command_pack.c - eventspace pack, eventspace unpack, and packed runs as
- * arguments of all commands that read a run.
- *
- * A packed run is unpacked into a temporary directory. A child process waits
- * for the end of this one, whatever that may be, and removes it. */
+/* command_pack.c - eventspace pack and eventspace unpack. */
 #include "viewer/cli/command.h"
 
 #include <errno.h>
@@ -20,8 +16,6 @@
 #include "pastset/status.h"
 #include "viewer/cli/pack.h"
 
-#define SUFFIX ".tar.zst"
-
 /* --- packing --- */
 
 typedef struct pack_arguments {
@@ -30,7 +24,8 @@ typedef struct pack_arguments {
 
 static const struct argp_option pack_options[] = {
     {"output", 'o', "FILE", 0,
-     "The packed run (default RUN" SUFFIX "); -: standard output", 0},
+     "The packed run (default RUN" CLI_PACKED_SUFFIX "); -: standard output",
+     0},
     {0},
 };
 
@@ -42,14 +37,8 @@ static error_t parse_pack(int key, char *text, struct argp_state *state)
     case 'o':
         a->output = text;
         return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->run, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the run directory is missing");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->run, "the run directory", key, text, state);
     }
 }
 
@@ -128,11 +117,22 @@ static char *default_name(const char *run)
     slash = memrchr(run, '/', length);
     slash = slash ? slash + 1 : run;
     real = *slash == '.' ? realpath(run, NULL) : NULL;
-    if (asprintf(&file, "%.*s" SUFFIX, real ? (int)strlen(real) : (int)length,
-                 real ? real : run) < 0)
+    if (asprintf(&file, "%.*s" CLI_PACKED_SUFFIX,
+                 real ? (int)strlen(real) : (int)length, real ? real : run) < 0)
         file = NULL;
     free(real);
     return file;
+}
+
+/* What was piped has no size that is known. */
+static void counts_tell(const char *file, const viewer_pack_counts *counts,
+                        FILE *to)
+{
+    fprintf(to, "%s: %" PRIu64 " files, %.1f MB", file, counts->files,
+            (double)counts->bytes / 1e6);
+    if (counts->packed_bytes)
+        fprintf(to, " in %.1f MB", (double)counts->packed_bytes / 1e6);
+    fputc('\n', to);
 }
 
 static int pack(const pack_arguments *a)
@@ -150,12 +150,7 @@ static int pack(const pack_arguments *a)
     if (!err)
         err = viewer_pack(file, a->run, skipped_tell, &counts);
     if (!err)
-        fprintf(piped ? stderr : stdout, "%s: %" PRIu64 " files, %.1f MB", file,
-                counts.files, (double)counts.bytes / 1e6);
-    if (!err && counts.packed_bytes)
-        printf(" in %.1f MB", (double)counts.packed_bytes / 1e6);
-    if (!err)
-        fputc('\n', piped ? stderr : stdout);
+        counts_tell(file, &counts, piped ? stderr : stdout);
     free(name);
     return err;
 }
@@ -187,7 +182,9 @@ typedef struct unpack_arguments {
 
 static const struct argp_option unpack_options[] = {
     {"output", 'o', "RUN", 0,
-     "The run directory, a new one (default: FILE without " SUFFIX ")", 0},
+     "The run directory, a new one (default: FILE without " CLI_PACKED_SUFFIX
+     ")",
+     0},
     {0},
 };
 
@@ -199,29 +196,9 @@ static error_t parse_unpack(int key, char *text, struct argp_state *state)
     case 'o':
         a->out = text;
         return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->file, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the packed run is missing");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->file, "the packed run", key, text, state);
     }
-}
-
-/* FILE without its suffix, or with another one; the caller frees it. */
-static char *name_with(const char *file, const char *suffix)
-{
-    size_t length = strlen(file), end = strlen(SUFFIX);
-    char *name;
-
-    if (length > end && strcmp(file + length - end, SUFFIX) == 0)
-        length -= end;
-    else if (!*suffix)
-        suffix = ".run";
-    return asprintf(&name, "%.*s%s", (int)length, file, suffix) < 0 ? NULL
-                                                                    : name;
 }
 
 /* Beside the new directory, and then in its place, so that it is whole. */
@@ -270,185 +247,11 @@ int cli_unpack(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
     if (!a.out)
-        a.out = name = name_with(a.file, "");
+        a.out = name = cli_packed_name(a.file, "");
     err = a.out ? unpack_to(a.file, a.out)
                 : pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
     if (!err)
         puts(a.out);
     free(name);
     return cli_end_output(err);
-}
-
-/* --- a packed run as an argument --- */
-
-typedef struct unpacked {
-    struct unpacked *next;
-    char run[PATH_MAX];
-} unpacked;
-
-static struct {
-    char directory[PATH_MAX]; /* has one for each of the runs */
-    pid_t remover;            /* 0: there is no directory yet */
-    int alive; /* a pipe: the remover sees its end when this process ends */
-    unpacked *runs;
-    unsigned count;
-} temporary;
-
-/* In the child, where all signals are blocked: what interrupts the parent is
- * not for it. Nothing of the parent's is used but the pipe. */
-static void remover_run(int alive)
-{
-    char byte;
-    ssize_t got;
-
-    setsid();
-    for (int fd = 0; fd < 3; fd++)
-        close(fd);
-    while ((got = read(alive, &byte, 1)) < 0 && errno == EINTR)
-        ;
-    if (got == 0)
-        viewer_remove(temporary.directory);
-    _exit(0);
-}
-
-/* A pipe whose ends are none of the three standard files, which may be closed.
- */
-static int pipe_make(int ends[2])
-{
-    int low[2];
-
-    if (pipe2(low, O_CLOEXEC) != 0)
-        return pastset_fail_errno(temporary.directory);
-    for (int i = 0; i < 2; i++) {
-        ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
-        if (ends[i] < 0)
-            pastset_fail_errno(temporary.directory);
-        close(low[i]);
-    }
-    if (ends[0] >= 0 && ends[1] >= 0)
-        return 0;
-    for (int i = 0; i < 2; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
-    return PASTSET_ELIMIT;
-}
-
-static void temporary_end(void)
-{
-    if (temporary.remover <= 0)
-        return;
-    close(temporary.alive);
-    waitpid(temporary.remover, NULL, 0);
-    temporary.remover = 0;
-    for (unpacked *next, *u = temporary.runs; u; u = next) {
-        next = u->next;
-        free(u);
-    }
-}
-
-static int remover_start(void)
-{
-    int ends[2] = {-1, -1};
-    int err = pipe_make(ends);
-
-    if (err)
-        return err;
-    temporary.remover = fork();
-    if (temporary.remover == 0) {
-        close(ends[1]);
-        remover_run(ends[0]);
-    }
-    if (temporary.remover < 0) {
-        close(ends[1]);
-        close(ends[0]);
-        return pastset_fail_errno(temporary.directory);
-    }
-    close(ends[0]);
-    temporary.alive = ends[1];
-    atexit(temporary_end);
-    return 0;
-}
-
-/* From the directory to the one who removes it no signal comes between. */
-static int directory_make(const char *folder)
-{
-    sigset_t all, before;
-    int err = 0;
-
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    if (!mkdtemp(temporary.directory))
-        err = pastset_fail_errno(folder);
-    else
-        err = remover_start();
-    if (err)
-        rmdir(temporary.directory);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return err;
-}
-
-static int temporary_make(void)
-{
-    const char *folder = getenv("TMPDIR");
-
-    if (!folder || !*folder)
-        folder = "/tmp";
-    if ((size_t)snprintf(temporary.directory, sizeof(temporary.directory),
-                         "%s/eventspace.XXXXXX",
-                         folder) >= sizeof(temporary.directory))
-        return pastset_fail(PASTSET_EINVAL, "TMPDIR: the name is too long");
-    return directory_make(folder);
-}
-
-bool cli_is_packed(const char *run)
-{
-    struct stat status;
-
-    return stat(run, &status) == 0 && S_ISREG(status.st_mode);
-}
-
-static int unpack_temporarily(unpacked *u, const char *file)
-{
-    char directory[PATH_MAX + 16];
-    int err = temporary.remover ? 0 : temporary_make();
-
-    if (err)
-        return err;
-    snprintf(directory, sizeof(directory), "%s/%u", temporary.directory,
-             temporary.count++);
-    if (mkdir(directory, 0700) != 0)
-        return pastset_fail_errno(directory);
-    err = viewer_unpack(u->run, file, directory);
-    if (err == PASTSET_ENOSPC || err == PASTSET_EIO)
-        pastset_fail_while(err, "unpacking %s (TMPDIR says where)", file);
-    return err;
-}
-
-const char *cli_run_directory(const char *run)
-{
-    unpacked *u;
-    int err;
-
-    if (!cli_is_packed(run))
-        return run;
-    u = malloc(sizeof(*u));
-    err = u ? unpack_temporarily(u, run)
-            : pastset_fail(PASTSET_ENOMEM, "%s: no memory to unpack it", run);
-    if (err) {
-        free(u);
-        cli_fail();
-        return NULL;
-    }
-    u->next = temporary.runs;
-    temporary.runs = u;
-    return u->run;
-}
-
-char *cli_beside(const char *run, const char *name, const char *suffix)
-{
-    char *file;
-
-    if (cli_is_packed(run))
-        return name_with(run, suffix);
-    return asprintf(&file, "%s/%s%s", run, name, suffix) < 0 ? NULL : file;
 }

@@ -43,11 +43,9 @@ static const struct argp_option predict_options[] = {
      "*=100mbit,150us, also with busy:0.3, the share of a message's time in "
      "which a processor works for it",
      0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {0},
 };
-
-#define COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
 /* --- tables --- */
 
@@ -71,7 +69,7 @@ static const scopes_column term_columns[] = {
 
 static scopes_table *answers_table(const predict_answers *answers)
 {
-    scopes_table *table = scopes_table_create(COLUMNS(answer_columns));
+    scopes_table *table = scopes_table_create(CLI_LIST(answer_columns));
     for (size_t i = 0; i < answers->count; i++) {
         const predict_answer *a = &answers->all[i];
         scopes_table_text(table, i == answers->best ? "best" : "");
@@ -89,7 +87,7 @@ static scopes_table *answers_table(const predict_answers *answers)
 static scopes_table *terms_table(const predict_answers *answers,
                                  const predict_answer *answer)
 {
-    scopes_table *table = scopes_table_create(COLUMNS(term_columns));
+    scopes_table *table = scopes_table_create(CLI_LIST(term_columns));
     for (size_t i = 0; i < answer->term_count; i++) {
         const predict_term *term = &answer->terms[i];
         scopes_table_text(table, term->what);
@@ -209,18 +207,22 @@ static int predict(const predict_arguments *a)
     predict_answers *answers = calloc(1, sizeof(*answers));
     int err = answers ? predict_profile_load(&profile, cli_input(a->profile))
                       : pastset_fail(PASTSET_ENOMEM, "no memory to predict");
-    if (!err)
-        viewer_profile_warn(profile, a->profile);
-    if (!err)
-        err = set_wires(profile, a);
-    if (!err)
-        err = predict_scenario_create(&scenario, profile, a->scheduler);
-    if (!err)
-        err = set_conditions(scenario, a);
-    if (!err)
-        err = predict_answer_all(answers, scenario);
+    if (err)
+        goto done;
+    viewer_profile_warn(profile, a->profile);
+    err = set_wires(profile, a);
+    if (err)
+        goto done;
+    err = predict_scenario_create(&scenario, profile, a->scheduler);
+    if (err)
+        goto done;
+    err = set_conditions(scenario, a);
+    if (err)
+        goto done;
+    err = predict_answer_all(answers, scenario);
     if (!err)
         err = print_answers(answers, profile, a->format);
+done:
     predict_scenario_free(scenario);
     predict_profile_free(profile);
     free(answers);

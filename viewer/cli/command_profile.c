@@ -64,7 +64,7 @@ static const struct argp_option profile_options[] = {
     {"table", KEY_TABLE, "nodes|links|phases|messages", 0,
      "Which table (default nodes)", 0},
     {"table-file", 't', "FILE", 0, "Write the table there", 0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {0},
 };
 
@@ -110,12 +110,10 @@ static int64_t read_interval(const char *text, struct argp_state *state)
 static const char *read_table_name(const char *text, struct argp_state *state)
 {
     static const char *const names[] = {"nodes", "links", "phases", "messages"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(text, names[i]) == 0)
-            return names[i];
-    argp_error(state, "--table %s: expected nodes, links, phases or messages",
-               text);
-    return NULL;
+
+    return names[cli_choice(
+        text, CLI_LIST(names),
+        "--table %s: expected nodes, links, phases or messages", state)];
 }
 
 static void add_interface(profile_arguments *a, const char *name,

@@ -23,34 +23,23 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
     case 'o':
         a->output = text;
         return 0;
-    case ARGP_KEY_ARG:
-        cli_take(&a->run, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the run directory is missing");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_one(&a->run, "the run directory", key, text, state);
     }
 }
 
-static int write_report(const report_arguments *a, const char *directory)
+static int write_report(eventspace_run *run, const report_arguments *a)
 {
-    eventspace_run *run;
     char *file = NULL;
-    int err = eventspace_run_open(&run, directory);
-    if (err)
-        return err;
-    if (!a->output)
-        file = cli_beside(a->run, "report", ".html");
-    if (!a->output && !file)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
+    int err;
+    if (a->output)
+        return viewer_report(run, a->output);
+    file = cli_beside(a->run, "report", ".html");
+    err = file ? viewer_report(run, file)
+               : pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
     if (!err)
-        err = viewer_report(run, file ? file : a->output);
-    if (!err && file)
         puts(file);
     free(file);
-    eventspace_run_close(run);
     return err;
 }
 
@@ -67,10 +56,14 @@ int cli_report(int argc, char **argv)
         NULL,
         NULL};
     report_arguments a = {0};
-    const char *directory;
+    eventspace_run *run;
+    int err;
     if (argp_parse(&argp, argc, argv, 0, NULL, &a))
         return COMMAND_USAGE;
-    directory = cli_run_directory(a.run);
-    return directory ? cli_end_output(write_report(&a, directory))
-                     : COMMAND_FAILED;
+    run = cli_open_run(a.run);
+    if (!run)
+        return COMMAND_FAILED;
+    err = write_report(run, &a);
+    eventspace_run_close(run);
+    return cli_end_output(err);
 }

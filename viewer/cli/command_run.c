@@ -71,14 +71,13 @@ typedef struct run_arguments {
 static command_when_full read_when_full(const char *text,
                                         struct argp_state *state)
 {
-    static const char *const names[] = {"lose", "wait", "end"};
+    static const char *const names[] = {[COMMAND_LOSE] = "lose",
+                                        [COMMAND_WAIT] = "wait",
+                                        [COMMAND_END] = "end"};
 
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, names[i]) == 0)
-            return (command_when_full)i;
-    }
-    argp_error(state, "--when-full=%s: choose lose, wait or end", text);
-    return COMMAND_LOSE;
+    return (command_when_full)cli_choice(
+        text, CLI_LIST(names), "--when-full=%s: choose lose, wait or end",
+        state);
 }
 
 static void check_run(const eventspace_launch_options *options,
@@ -239,16 +238,7 @@ int cli_run(int argc, char **argv)
 
 static error_t parse_key(int key, char *text, struct argp_state *state)
 {
-    switch (key) {
-    case ARGP_KEY_ARG:
-        cli_take(state->input, text, state);
-        return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the file is missing");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    return cli_take_one(state->input, "the file", key, text, state);
 }
 
 int cli_key(int argc, char **argv)

@@ -32,11 +32,13 @@ int cli_scope_record(const scopes_record *r, void *context)
     scope *s = context;
     int err = scopes_mirror_record(r, s->mirror);
 
-    if (!err && s->statistics && !s->windows)
+    if (err)
+        return err;
+    if (s->statistics && !s->windows)
         err = windows_print(s, false);
-    if (!err && s->windows)
-        err = scopes_windows_record(r, s->windows);
-    return err;
+    if (err || !s->windows)
+        return err;
+    return scopes_windows_record(r, s->windows);
 }
 
 int cli_scope_turn(void *context)

@@ -71,13 +71,15 @@ static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
     first = strcmp(getenv("EVENTSPACE_HOST"), maps[0]->hosts[0].name) == 0;
     if (first) {
         err = app_map(&maps[1], s->run);
-        if (!err)
-            err = cli_scope_begin(s, maps[1]);
+        if (err)
+            return err;
+        err = cli_scope_begin(s, maps[1]);
+        if (err)
+            return err;
     } else {
         gatherer->consumer = NULL;
     }
-    return err ? err
-               : eventspace_program(es, "*", scopes_gather_thread, gatherer);
+    return eventspace_program(es, "*", scopes_gather_thread, gatherer);
 }
 
 int cli_scope_host(scope *s)
@@ -98,9 +100,8 @@ int cli_scope_host(scope *s)
     code = eventspace_finish(es, err);
     if (s->mirror && cli_scope_end(s, 0))
         code = cli_fail();
-    for (int i = 0; i < 2; i++)
-        if (maps[i])
-            paths_map_destroy(maps[i]);
+    paths_map_destroy(maps[0]);
+    paths_map_destroy(maps[1]);
     return code;
 }
 
@@ -269,20 +270,23 @@ static int run_look(const scope *s, char *run, paths_map **app)
 {
     int err = app_map(app, s->run);
 
-    if (!err && !realpath(s->run, run))
-        err = pastset_fail(PASTSET_ENOENT, "%s: %s", s->run, strerror(errno));
-    return err ? err : scopes_gather_check(&s->gather, *app);
+    if (err)
+        return err;
+    if (!realpath(s->run, run))
+        return pastset_fail(PASTSET_ENOENT, "%s: %s", s->run, strerror(errno));
+    return scopes_gather_check(&s->gather, *app);
 }
 
 int cli_scope_tree(scope *s)
 {
     char run[PATH_MAX];
     paths_map *app = NULL, *map = NULL;
-    int err = scopes_register();
     int code;
+    int err = scopes_register();
 
-    if (!err)
-        err = run_look(s, run, &app);
+    if (err)
+        return cli_fail();
+    err = run_look(s, run, &app);
     s->gather.run = run;
     if (!err && s->out && !s->map)
         err = scopes_mirror_place(s->out);
@@ -294,10 +298,8 @@ int cli_scope_tree(scope *s)
         code = cli_end_output(cli_write_map(map, NULL));
     else
         code = launch_tree(s, map);
-    if (app)
-        paths_map_destroy(app);
-    if (map)
-        paths_map_destroy(map);
+    paths_map_destroy(app);
+    paths_map_destroy(map);
     return code;
 }
 
@@ -325,8 +327,7 @@ int cli_scope_serve(scope *s)
     paths_map *app = NULL;
     int err = run_look(s, run, &app);
 
-    if (app)
-        paths_map_destroy(app);
+    paths_map_destroy(app);
     if (!err)
         err = eventspace_key_load(key, s->key_file);
     s->gather.run = run;
@@ -370,18 +371,22 @@ int cli_scope_connect(scope *s)
     uint8_t key[PATHS_KEY_BYTES];
     int err = eventspace_key_load(key, s->key_file);
 
-    if (!err)
-        err = scopes_gather_check(&s->gather, NULL);
-    if (!err)
-        err = cli_scope_begin(s, NULL);
-    if (!err)
-        err = scopes_gather_connect(&s->gather, s->connect, key, &consumer,
-                                    &stopped);
+    if (err)
+        goto done;
+    err = scopes_gather_check(&s->gather, NULL);
+    if (err)
+        goto done;
+    err = cli_scope_begin(s, NULL);
+    if (err)
+        goto done;
+    err =
+        scopes_gather_connect(&s->gather, s->connect, key, &consumer, &stopped);
     if (err && strstr(pastset_error(), strerror(ECONNREFUSED)))
         err = pastset_fail(err,
                            "nobody listens at %s: start `eventspace scope "
                            "--serve RUN --listen %s --key FILE` there",
                            s->connect, s->connect);
+done:
     err = cli_scope_end(s, err);
     explicit_bzero(key, sizeof(key));
     return err ? cli_fail() : COMMAND_OK;

@@ -309,7 +309,7 @@ static const struct argp_option top_options[] = {
      "Print this many frames as plain tables, 0: until the run is over "
      "(default 1, where standard output is no terminal)",
      0},
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {"hosts", 'H', NULL, 0, "With CSV, list the hosts instead of the threads",
      0},
     {"collectives", 'c', NULL, 0, "With CSV, list the collectives instead", 0},

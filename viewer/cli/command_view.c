@@ -36,7 +36,7 @@ enum {
 };
 
 static const struct argp_option view_options[] = {
-    {"format", 'f', "table|csv|json", 0, "How to print (default table)", 0},
+    CLI_FORMAT_OPTION,
     {"thread", 't', "N", 0, "What is of the thread of this number only", 0},
     {"of", 'o', "NAME", 0, "What is of this element, wrapper or proxy only", 0},
     {"each", 'e', NULL, 0,
@@ -56,7 +56,7 @@ static const struct argp_option view_options[] = {
     {0},
 };
 
-/* --- timeout: a word on a terminal when reading takes long --- */
+/* --- a word on a terminal when reading takes long --- */
 
 typedef struct waiting {
     pthread_t thread;
@@ -334,16 +334,6 @@ static void warn(const scopes_snapshot *snapshot)
 
 /* --- looking --- */
 
-static bool is_running(const eventspace_run *run)
-{
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
-            return true;
-    }
-    return false;
-}
-
 static void pause_ns(uint64_t ns)
 {
     struct timespec rest = {(time_t)(ns / 1000000000u),
@@ -359,7 +349,7 @@ static int follow(const view_arguments *a, scopes_snapshot *snapshot)
 {
     int err = 0;
 
-    while (!err && is_running(snapshot->run)) {
+    while (!err && cli_is_running(snapshot->run)) {
         if (fflush(stdout))
             return 0; /* told at the end of the output */
         pause_ns(a->follow_ns);
@@ -392,14 +382,10 @@ static int view_run(eventspace_run *run, view_arguments *a)
 {
     scopes_snapshot *snapshot;
     waiting w;
-    int err;
+    int err = cli_find_host(run, a->reference, &a->snapshot.reference);
 
-    if (a->reference)
-        a->snapshot.reference =
-            paths_map_find_host(eventspace_run_map(run), a->reference);
-    if (a->reference && a->snapshot.reference == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
-                            a->reference);
+    if (err)
+        return err;
     narrow(a);
     begin_waiting(&w);
     err = scopes_snapshot_take(&snapshot, run, &a->snapshot);
@@ -435,15 +421,6 @@ static uint64_t seconds_of(const char *text, struct argp_state *state)
     if (end == text || !(seconds >= 0.001 && seconds < 1e6))
         argp_error(state, "'%s' is no number of seconds", text);
     return (uint64_t)(seconds * 1e9);
-}
-
-static scopes_clock_method method_of(const char *text, struct argp_state *state)
-{
-    if (strcmp(text, "average") == 0)
-        return SCOPES_CLOCK_AVERAGE;
-    if (strcmp(text, "hull") != 0)
-        argp_error(state, "the method '%s' is none of hull, average", text);
-    return SCOPES_CLOCK_HULL;
 }
 
 static void take_argument(view_arguments *a, char *text,
@@ -500,7 +477,7 @@ static error_t parse_window(int key, char *text, struct argp_state *state)
         a->reference = text;
         return 0;
     case KEY_METHOD:
-        a->snapshot.method = method_of(text, state);
+        a->snapshot.method = cli_method(text, state);
         return 0;
     case KEY_FOLLOW:
         a->follow_ns = seconds_of(text, state);
@@ -563,11 +540,9 @@ int cli_view(int argc, char **argv)
         return COMMAND_USAGE;
     if (a.list)
         return cli_end_output(list_views(a.format));
-    a.run = cli_run_directory(a.run);
-    if (!a.run)
+    run = cli_open_run(a.run);
+    if (!run)
         return COMMAND_FAILED;
-    if (eventspace_run_open(&run, a.run))
-        return cli_fail();
     err = view_run(run, &a);
     eventspace_run_close(run);
     return cli_end_output(err);

@@ -1,7 +1,7 @@
 /* main.c - the command `eventspace`. */
 #include "viewer/cli/command.h"
 
-#include "eventspace/register.h"
+#include "predict/register.h"
 
 #include <string.h>
 
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         puts(argp_program_version);
         return COMMAND_OK;
     }
-    if (eventspace_register())
+    if (predict_register())
         return cli_fail();
     argv[0] = name;
     return cli_dispatch(commands, argc, argv);

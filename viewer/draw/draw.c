@@ -1,4 +1,4 @@
-/* draw.c - a path map as a picture, by Graphviz.
+/* draw.c - a path map as a picture.
  *
  * The map is copied (folded, if it is large), each thing in the copy is given
  * the attributes it is drawn by, and the copy is written as DOT, which is
@@ -6,16 +6,10 @@
  * label of the graph: there it is in nobody's way. */
 #include "viewer/draw/draw.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <graphviz/gvc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "paths/generate/generate.h"
 #include "pastset/status.h"
@@ -27,17 +21,17 @@
 
 /* --- what things look like --- */
 
-typedef struct snapshot {
+typedef struct style {
     const char *kind; /* NULL: any other wrapper */
     const char *shape;
     const char *fill;
     const char *line;
     const char *word; /* in the legend; NULL: the kind */
-} snapshot;
+} style;
 
 #define COLLECTIVE "collective" /* stands for all of their kinds */
 
-static const snapshot looks[] = {
+static const style styles[] = {
     {"thread", "ellipse", "#fff2b3", "#a08000", NULL},
     {"collector", "circle", "#d62728", "#d62728", "event collector"},
     {"proxy", "cds", "#dddddd", "#666666", "proxy (network)"},
@@ -47,7 +41,7 @@ static const snapshot looks[] = {
     {"element", "box", "#cfe5f7", "#3070a0", NULL},
 };
 
-#define LOOKS (sizeof(looks) / sizeof(looks[0]))
+#define STYLES (sizeof(styles) / sizeof(styles[0]))
 #define WRITE_COLOR "#c05000"
 #define READ_COLOR "#1060a0"
 #define PLAIN_COLOR "#777777"
@@ -58,16 +52,16 @@ static bool is_collective(const paths_map_node *node)
     return node->kind == PATHS_WRAPPER && paths_is_collective(node->type);
 }
 
-static const snapshot *look_of(const paths_map_node *node)
+static const style *style_of(const paths_map_node *node)
 {
     const char *kind = is_collective(node) ? COLLECTIVE : node->type;
-    const snapshot *any = NULL;
+    const style *any = NULL;
 
-    for (size_t i = 0; i < LOOKS; i++) {
-        if (!looks[i].kind)
-            any = &looks[i];
-        else if (strcmp(looks[i].kind, kind) == 0)
-            return &looks[i];
+    for (size_t i = 0; i < STYLES; i++) {
+        if (!styles[i].kind)
+            any = &styles[i];
+        else if (strcmp(styles[i].kind, kind) == 0)
+            return &styles[i];
     }
     return any;
 }
@@ -139,15 +133,16 @@ static int dress_collector(paths_map_node *node)
                       "fixedsize", "true", "fontsize", "7", "fontcolor",
                       "white", "margin", "0", NULL);
 
-    if (!err)
-        err = set_text(attributes, "label", "%s%s", members ? "×" : "",
-                       members ? members
-                       : id    ? id
-                               : "");
-    if (!err && (members || (id && strlen(id) > 3)))
-        err = set_all(attributes, "width", members ? "0.3" : "0.24", "height",
-                      members ? "0.3" : "0.24", NULL);
-    return err;
+    if (err)
+        return err;
+    err = set_text(attributes, "label", "%s%s", members ? "×" : "",
+                   members ? members
+                   : id    ? id
+                           : "");
+    if (err || (!members && (!id || strlen(id) <= 3)))
+        return err;
+    return set_all(attributes, "width", members ? "0.3" : "0.24", "height",
+                   members ? "0.3" : "0.24", NULL);
 }
 
 static int dress_wrapper(paths_map_node *node)
@@ -172,13 +167,14 @@ static int dress_wrapper(paths_map_node *node)
 
 static int dress_node(paths_map_node *node)
 {
-    const snapshot *l = look_of(node);
+    const style *l = style_of(node);
     int err = set_all(&node->attributes, "shape", l->shape, "style", "filled",
                       "fillcolor", l->fill, "color", l->line, NULL);
 
-    if (!err)
-        err = set_text(&node->attributes, "tooltip", "%.200s (%.60s)",
-                       node->name, node->type);
+    if (err)
+        return err;
+    err = set_text(&node->attributes, "tooltip", "%.200s (%.60s)", node->name,
+                   node->type);
     if (err)
         return err;
     if (node->kind == PATHS_ELEMENT)
@@ -271,13 +267,16 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
                 use && strcmp(use, "read") == 0 ? "dashed" : "solid", "dir",
                 direction(map, &map->edges[index], use ? use : ""), NULL);
 
-    if (!err)
-        err = dress_ends(map, &map->edges[index]);
-    if (!err && members)
-        err = set_text(attributes, "label", " ×%s ", members);
-    else if (!err && as && named && is_named(map, index, use, as))
-        err = set_text(attributes, "label", " %.60s ", as);
-    return err;
+    if (err)
+        return err;
+    err = dress_ends(map, &map->edges[index]);
+    if (err)
+        return err;
+    if (members)
+        return set_text(attributes, "label", " ×%s ", members);
+    if (as && named && is_named(map, index, use, as))
+        return set_text(attributes, "label", " %.60s ", as);
+    return 0;
 }
 
 /* --- hosts --- */
@@ -305,10 +304,10 @@ static int dress_host(paths_map_host *host)
 
 /* --- the graph, with the legend --- */
 
-static void legend_look(FILE *file, const paths_map *map, const snapshot *l)
+static void legend_style(FILE *file, const paths_map *map, const style *l)
 {
     for (uint32_t i = 0; i < map->node_count; i++) {
-        if (look_of(&map->nodes[i]) != l)
+        if (style_of(&map->nodes[i]) != l)
             continue;
         fprintf(file,
                 "<td bgcolor=\"%s\" border=\"1\" color=\"%s\" width=\"24\">"
@@ -329,8 +328,8 @@ static int legend(paths_map *map)
         return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
     fprintf(file, "<table border=\"0\" cellborder=\"0\" cellspacing=\"4\">"
                   "<tr>");
-    for (size_t i = 0; i < LOOKS; i++)
-        legend_look(file, map, &looks[i]);
+    for (size_t i = 0; i < STYLES; i++)
+        legend_style(file, map, &styles[i]);
     fprintf(file, "<td><font color=\"" WRITE_COLOR "\"><b>——▶</b></font></td>"
                   "<td>writes&nbsp;&nbsp;</td>"
                   "<td><font color=\"" READ_COLOR "\"><b>◀- - -</b></font></td>"
@@ -353,12 +352,14 @@ static int dress_graph(paths_map *map)
                       "fontname", "Helvetica", "fontsize", "11", "nodesep",
                       instrumented ? "0.06" : "0.12", "ranksep", "0.7", NULL);
 
-    if (!err)
-        err = set_all(&map->node_defaults, "fontname", "Helvetica", "fontsize",
-                      "10", "height", "0.3", "margin", "0.08,0.04", NULL);
-    if (!err)
-        err = set_all(&map->edge_defaults, "fontname", "Helvetica", "fontsize",
-                      "9", "arrowsize", "0.6", NULL);
+    if (err)
+        return err;
+    err = set_all(&map->node_defaults, "fontname", "Helvetica", "fontsize",
+                  "10", "height", "0.3", "margin", "0.08,0.04", NULL);
+    if (err)
+        return err;
+    err = set_all(&map->edge_defaults, "fontname", "Helvetica", "fontsize", "9",
+                  "arrowsize", "0.6", NULL);
     return err ? err : legend(map);
 }
 
@@ -434,199 +435,12 @@ static int dress(paths_map *map)
     return err;
 }
 
-/* --- rendering ---
- *
- * Graphviz 2.42 leaks, remembers names of fonts that it has freed, and frees
- * twice when it gives back some layouts. So it runs in a child process, which
- * ends without giving anything back, and tells through a pipe how it went:
- * nothing but DONE, or what was wrong. */
-
-#define DONE "done"
-
-/* What Graphviz said last. */
-static char graphviz_text[200];
-
-/* It says an error in pieces: "Error", ": ", and its text. */
-static int graphviz_error(char *text)
-{
-    if (strlen(text) > 8)
-        snprintf(graphviz_text, sizeof(graphviz_text), "%s", text);
-    return 0;
-}
-
-/* Gives NULL, or what could not be done. */
-static const char *graphviz(const char *dot, const char *format, FILE *file)
-{
-    GVC_t *context;
-    Agraph_t *graph;
-
-    agseterrf(graphviz_error);
-    context = gvContext();
-    graph = agmemread(dot);
-    if (!context || !graph)
-        return "Graphviz cannot read the map";
-    if (gvLayout(context, graph, "dot") != 0)
-        return "Graphviz cannot lay the map out";
-    if (gvRender(context, graph, format, file) != 0 || fflush(file) != 0)
-        return "Graphviz cannot write the picture";
-    return NULL;
-}
-
-static void __attribute__((noreturn))
-child(const char *dot, const char *format, FILE *file, int pipe_fd)
-{
-    const char *problem = graphviz(dot, format, file);
-
-    if (problem)
-        dprintf(pipe_fd, "%s: %s", problem, graphviz_text);
-    else
-        dprintf(pipe_fd, "%s", DONE);
-    _exit(0);
-}
-
-/* Reads what the child says, until it ends. */
-static int listen_to(pid_t pid, int pipe_fd)
-{
-    char text[400];
-    size_t used = 0;
-    ssize_t got;
-
-    do {
-        got = read(pipe_fd, text + used, sizeof(text) - 1 - used);
-        used += got > 0 ? (size_t)got : 0;
-    } while (got > 0 || (got < 0 && errno == EINTR));
-    text[used] = 0;
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        ;
-    if (strcmp(text, DONE) == 0)
-        return 0;
-    return pastset_fail(PASTSET_ENOTSUP, "%s",
-                        used ? text : "Graphviz broke down");
-}
-
-static int render_text(const char *dot, const char *format, FILE *file)
-{
-    int fds[2], err;
-    pid_t pid;
-
-    if (pipe2(fds, O_CLOEXEC) != 0)
-        return pastset_fail(pastset_status_from_errno(errno),
-                            "cannot make a pipe: %s", strerror(errno));
-    pid = fork();
-    if (pid == 0)
-        child(dot, format, file, fds[1]);
-    err = pid < 0 ? pastset_fail(pastset_status_from_errno(errno),
-                                 "cannot start a process: %s", strerror(errno))
-                  : 0;
-    close(fds[1]);
-    if (!err)
-        err = listen_to(pid, fds[0]);
-    close(fds[0]);
-    return err;
-}
-
-static int render(const paths_map *map, const char *format, FILE *file)
-{
-    char *dot = NULL;
-    size_t bytes;
-    FILE *text = open_memstream(&dot, &bytes);
-    int err;
-
-    if (!text)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
-    err = paths_map_write(map, text);
-    if (fclose(text) != 0 && !err)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
-    if (!err)
-        err = render_text(dot, format, file);
-    free(dot);
-    return err;
-}
-
-/* The format by its name, or by how the file's name ends. */
-static int choose_format(const viewer_draw_options *options, const char **out)
-{
-    static const char *const formats[] = {"svg", "png", "pdf", "dot"};
-    const char *dot = strrchr(options->file, '.');
-    const char *name = options->format ? options->format : dot ? dot + 1 : "";
-
-    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        if (strcmp(name, formats[i]) == 0) {
-            *out = formats[i];
-            return 0;
-        }
-    }
-    return pastset_fail(PASTSET_EINVAL,
-                        "%.200s: cannot draw as \"%.20s\": it is svg, png, "
-                        "pdf or dot",
-                        options->file, name);
-}
-
-/* What Graphviz has written into the file of its child. */
-static int file_read(char **out, size_t *bytes, FILE *file)
-{
-    off_t size = lseek(fileno(file), 0, SEEK_END);
-    ssize_t got;
-
-    *out = size > 0 ? malloc((size_t)size) : NULL;
-    if (size <= 0 || !*out)
-        return pastset_fail(size <= 0 ? PASTSET_EIO : PASTSET_ENOMEM,
-                            size <= 0 ? "Graphviz has drawn nothing"
-                                      : "no memory for the picture");
-    got = pread(fileno(file), *out, (size_t)size, 0);
-    *bytes = got > 0 ? (size_t)got : 0;
-    return got == size ? 0
-                       : pastset_fail(PASTSET_EIO, "cannot read the picture");
-}
-
-/* The child shares the file, and a file in memory cannot be full. */
-static int picture_render(char **out, size_t *bytes, const paths_map *map,
-                          const char *format)
-{
-    int fd = memfd_create("picture", MFD_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    int err;
-
-    if (!file) {
-        if (fd >= 0)
-            close(fd);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
-    }
-    err = render(map, format, file);
-    if (!err)
-        err = file_read(out, bytes, file);
-    fclose(file);
-    return err;
-}
-
-static int picture_write(char **out, size_t *bytes, const paths_map *map)
-{
-    FILE *text = open_memstream(out, bytes);
-    int err;
-
-    if (!text)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
-    err = paths_map_write(map, text);
-    if (fclose(text) != 0 && !err)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
-    return err;
-}
-
-uint32_t viewer__nodes(const paths_map *map)
-{
-    uint32_t nodes = 0;
-
-    for (uint32_t i = 0; i < map->node_count; i++)
-        nodes += strcmp(map->nodes[i].type, "collector") != 0;
-    return nodes;
-}
-
 int viewer_draw_text(char **out, size_t *bytes, const paths_map *map,
                      const viewer_draw_options *options)
 {
     const char *format = NULL;
     paths_map *picture;
-    int err = choose_format(options, &format);
+    int err = viewer__picture_format(&format, options);
 
     *out = NULL;
     if (err)
@@ -640,9 +454,7 @@ int viewer_draw_text(char **out, size_t *bytes, const paths_map *map,
         return err;
     err = dress(picture);
     if (!err)
-        err = strcmp(format, "dot") == 0
-                  ? picture_write(out, bytes, picture)
-                  : picture_render(out, bytes, picture, format);
+        err = viewer__picture(out, bytes, picture, format);
     paths_map_destroy(picture);
     if (!err)
         return 0;

@@ -18,6 +18,9 @@
  * whose folded nodes and edges are of the same kinds count as one host, and
  * the nodes are signed again. Paths from one of them to another then stay in
  * one box. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 #include "viewer/draw/draw_internal.h"
 
 #include <ctype.h>
@@ -30,13 +33,17 @@
 #define NONE UINT32_MAX
 #define HOSTS_MAX 12 /* one below the other: what fits on a screen */
 
-/* 64-bit keys to numbers, by open addressing. */
+/* What a signature stands for in the folded map. */
+typedef struct entry {
+    UT_hash_handle hh;
+    uint64_t key;
+    uint32_t value; /* NONE at first */
+} entry;
+
 typedef struct table {
-    struct {
-        uint64_t key;
-        uint32_t value; /* NONE: empty */
-    } * slots;
-    size_t capacity; /* a power of two, more than twice what goes in */
+    entry *by_key;  /* a hash table */
+    entry *entries; /* memory for as many as there can be */
+    size_t count;
 } table;
 
 typedef struct folder {
@@ -57,28 +64,31 @@ static int out_of_memory(void)
     return pastset_fail(PASTSET_ENOMEM, "no memory to fold a path map");
 }
 
-static bool table_init(table *t, size_t count)
+static int table_init(table *t, size_t most)
 {
-    t->capacity = 16;
-    while (t->capacity < 2 * count + 2)
-        t->capacity *= 2;
-    t->slots = calloc(t->capacity, sizeof(*t->slots));
-    for (size_t i = 0; t->slots && i < t->capacity; i++)
-        t->slots[i].value = NONE;
-    return t->slots != NULL;
+    *t = (table){.entries = calloc(most + 1, sizeof(*t->entries))};
+    return t->entries ? 0 : out_of_memory();
 }
 
+static void table_fini(table *t)
+{
+    HASH_CLEAR(hh, t->by_key);
+    free(t->entries);
+}
+
+/* The value of a key, which may be new. NULL: memory is out. */
 static uint32_t *table_at(table *t, uint64_t key)
 {
-    size_t at = (size_t)(key ^ (key >> 32));
+    entry *found;
 
-    for (;; at++) {
-        size_t slot = at & (t->capacity - 1);
-        if (t->slots[slot].value == NONE)
-            t->slots[slot].key = key;
-        if (t->slots[slot].key == key)
-            return &t->slots[slot].value;
-    }
+    HASH_FIND(hh, t->by_key, &key, sizeof(key), found);
+    if (found)
+        return &found->value;
+    found = &t->entries[t->count++];
+    found->key = key;
+    found->value = NONE;
+    HASH_ADD(hh, t->by_key, key, sizeof(found->key), found);
+    return found->hh.tbl ? &found->value : NULL;
 }
 
 /* --- signatures --- */
@@ -220,6 +230,15 @@ static void sign_rest(folder *f)
     }
 }
 
+static void sign_all(folder *f)
+{
+    sign_threads(f);
+    sign_paths(f, false, true);
+    sign_paths(f, true, false);
+    sign_paths(f, true, true);
+    sign_rest(f);
+}
+
 /* --- folding --- */
 
 static int fold_node(folder *f, uint32_t index)
@@ -227,6 +246,8 @@ static int fold_node(folder *f, uint32_t index)
     const paths_map_node *node = &f->map->nodes[index];
     uint32_t *group = table_at(&f->table, f->signatures[index]);
 
+    if (!group)
+        return out_of_memory();
     if (*group == NONE) {
         uint32_t host = node->host == PATHS_NONE
                             ? PATHS_NONE
@@ -254,6 +275,8 @@ static int fold_edge(folder *f, uint32_t index)
     if (f->map->nodes[edge->from].kind == PATHS_THREAD)
         key = hash_text(key, use_of(edge));
     slot = table_at(&f->table, key);
+    if (!slot)
+        return out_of_memory();
     if (*slot == NONE) {
         *slot = paths_map_add_edge(f->folded, from, to);
         if (*slot == PATHS_NONE)
@@ -268,21 +291,21 @@ static int fold_edge(folder *f, uint32_t index)
 
 static int fold_nodes(folder *f)
 {
-    int err = table_init(&f->table, f->map->node_count) ? 0 : out_of_memory();
+    int err = table_init(&f->table, f->map->node_count);
 
     for (uint32_t i = 0; i < f->map->node_count && !err; i++)
         err = fold_node(f, i);
-    free(f->table.slots);
+    table_fini(&f->table);
     return err;
 }
 
 static int fold_edges(folder *f)
 {
-    int err = table_init(&f->table, f->map->edge_count) ? 0 : out_of_memory();
+    int err = table_init(&f->table, f->map->edge_count);
 
     for (uint32_t i = 0; i < f->map->edge_count && !err; i++)
         err = fold_edge(f, i);
-    free(f->table.slots);
+    table_fini(&f->table);
     return err;
 }
 
@@ -342,20 +365,22 @@ static void sign_hosts(const paths_map *map, uint64_t *sums)
 static int liken_hosts(uint32_t *like, const paths_map *folded)
 {
     uint64_t *sums = calloc((size_t)folded->host_count + 1, sizeof(*sums));
-    table hosts = {NULL, 0};
-    int err = 0;
+    table hosts;
+    int err = table_init(&hosts, folded->host_count);
 
-    if (!sums || !table_init(&hosts, folded->host_count))
+    if (!sums)
         err = out_of_memory();
     else
         sign_hosts(folded, sums);
     for (uint32_t i = 0; i < folded->host_count && !err; i++) {
-        uint32_t *slot = table_at(&hosts, sums[i]);
-        if (*slot == NONE)
-            *slot = i;
-        like[i] = *slot;
+        uint32_t *first = table_at(&hosts, sums[i]);
+        if (!first)
+            err = out_of_memory();
+        else if (*first == NONE)
+            *first = i;
+        like[i] = first ? *first : i;
     }
-    free(hosts.slots);
+    table_fini(&hosts);
     free(sums);
     return err;
 }
@@ -380,21 +405,22 @@ static int fold_host(folder *f, uint32_t index)
         return out_of_memory();
     attributes = &f->folded->hosts[f->host_index[index]].attributes;
     err = paths_attributes_copy(attributes, &host->attributes);
-    if (!err)
-        err = set_members(attributes, members);
-    if (!err && members > 1)
-        err = paths_attributes_set(attributes, VIEWER__LAST,
-                                   f->map->hosts[last].name);
-    return err;
+    if (err)
+        return err;
+    err = set_members(attributes, members);
+    if (err || members == 1)
+        return err;
+    return paths_attributes_set(attributes, VIEWER__LAST,
+                                f->map->hosts[last].name);
 }
 
 static int fold_hosts(folder *f)
 {
     int err = paths_map_create(&f->folded, f->map->name);
 
-    if (!err)
-        err =
-            paths_attributes_copy(&f->folded->attributes, &f->map->attributes);
+    if (err)
+        return err;
+    err = paths_attributes_copy(&f->folded->attributes, &f->map->attributes);
     for (uint32_t i = 0; i < f->map->host_count && !err; i++)
         err = fold_host(f, i);
     return err;
@@ -426,20 +452,19 @@ static int fold(paths_map **out, const paths_map *map, uint32_t *like)
     folder f = {.map = map, .like = like};
     int err = arrays(&f);
 
-    if (!err)
-        err = fold_hosts(&f);
-    if (!err) {
-        sign_threads(&f);
-        sign_paths(&f, false, true);
-        sign_paths(&f, true, false);
-        sign_paths(&f, true, true);
-        sign_rest(&f);
-        err = fold_nodes(&f);
-    }
-    if (!err)
-        err = fold_edges(&f);
+    if (err)
+        goto done;
+    err = fold_hosts(&f);
+    if (err)
+        goto done;
+    sign_all(&f);
+    err = fold_nodes(&f);
+    if (err)
+        goto done;
+    err = fold_edges(&f);
     if (!err)
         err = count(&f);
+done:
     free(f.host_index);
     free(f.signatures);
     free(f.groups);
@@ -459,8 +484,9 @@ static int fold_further(paths_map **folded, const paths_map *map,
     paths_map *further;
     int err = liken_hosts(like, *folded);
 
-    if (!err)
-        err = fold(&further, map, like);
+    if (err)
+        return err;
+    err = fold(&further, map, like);
     if (err)
         return err;
     paths_map_destroy(*folded);
@@ -468,17 +494,27 @@ static int fold_further(paths_map **folded, const paths_map *map,
     return 0;
 }
 
+uint32_t viewer__nodes(const paths_map *map)
+{
+    uint32_t nodes = 0;
+
+    for (uint32_t i = 0; i < map->node_count; i++)
+        nodes += strcmp(map->nodes[i].type, "collector") != 0;
+    return nodes;
+}
+
 int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max)
 {
     uint32_t *like = calloc((size_t)map->host_count + 1, sizeof(*like));
     paths_map *folded = NULL;
-    int err = like ? 0 : out_of_memory();
+    int err;
 
     *out = NULL;
-    for (uint32_t i = 0; like && i < map->host_count; i++)
+    if (!like)
+        return out_of_memory();
+    for (uint32_t i = 0; i < map->host_count; i++)
         like[i] = i;
-    if (!err)
-        err = fold(&folded, map, like);
+    err = fold(&folded, map, like);
     if (!err &&
         (viewer__nodes(folded) > nodes_max || folded->host_count > HOSTS_MAX))
         err = fold_further(&folded, map, like);

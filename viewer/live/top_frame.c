@@ -388,7 +388,7 @@ static void tell_times(viewer_top_frame *out, const viewer_top *top)
 int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
                           viewer_top_sort sort)
 {
-    int err = 0;
+    int err;
 
     *out = (viewer_top_frame){
         .run = top->options.name ? top->options.name
@@ -402,10 +402,9 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
         .collectives = calloc(top->root_count + 1, sizeof(*out->collectives)),
         .hosts = calloc(top->host_count + 1, sizeof(*out->hosts)),
     };
-    if (!out->threads || !out->collectives || !out->hosts)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
-    if (!err)
-        err = tell_all_pending(out, top);
+    err = out->threads && out->collectives && out->hosts
+              ? tell_all_pending(out, top)
+              : pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
     if (err) {
         viewer_top_frame_clear(out);
         return err;

@@ -60,7 +60,7 @@ struct viewer_top {
     uint32_t thread_count;
     top_thread *threads; /* by number */
     top_cell *cells;     /* by slice, then by thread */
-    uint32_t *tops;      /* by thread: its first one in ways->tops; one more */
+    uint32_t *tops; /* by thread: its first one in topology->tops; one more */
 
     uint32_t collectors;
     bool *is_top;      /* by collector: it is at the top of a path */

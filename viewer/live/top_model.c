@@ -285,17 +285,21 @@ static int pull_host(viewer_top *top, uint32_t host, uint64_t *from)
 
 int viewer_top_pull(viewer_top *top)
 {
-    uint64_t *from = calloc(top->host_count + 1, sizeof(*from));
+    uint64_t *from;
     int64_t now_ns;
-    int err = from ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory to look");
+    int err;
 
     top->pulls++;
-    if (!err)
-        err = eventspace_run_refresh(top->run);
-    if (!err)
-        err = scopes_source_refresh(top->source);
-    if (!err)
-        look_at_hosts(top);
+    err = eventspace_run_refresh(top->run);
+    if (err)
+        return err;
+    err = scopes_source_refresh(top->source);
+    if (err)
+        return err;
+    from = calloc(top->host_count + 1, sizeof(*from));
+    if (!from)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to look");
+    look_at_hosts(top);
     now_ns = viewer__top_clock_ns();
     for (uint32_t i = 0; i < top->host_count && !err; i++) {
         set_now(top, i, now_ns);
@@ -307,6 +311,19 @@ int viewer_top_pull(viewer_top *top)
 }
 
 /* --- opening --- */
+
+static int memory_make(viewer_top *top)
+{
+    int err = find_threads(top);
+
+    if (!err)
+        err = find_collectors(top);
+    if (!err)
+        err = make_slices(top);
+    return err ? pastset_fail(err, "no memory for the map's %u nodes",
+                              top->map->node_count)
+               : 0;
+}
 
 int viewer_top_open(viewer_top **out, const char *directory,
                     const viewer_top_options *options)
@@ -325,26 +342,22 @@ int viewer_top_open(viewer_top **out, const char *directory,
     top->before.time_ns = viewer__top_clock_ns();
     top->before.processor_ns = viewer__top_processor_ns(top);
     err = eventspace_run_open(&top->run, directory);
-    if (!err)
-        err = scopes_source_open(&top->source, top->run);
+    if (err)
+        goto failed;
+    err = scopes_source_open(&top->source, top->run);
     if (err)
         goto failed;
     top->map = eventspace_run_map(top->run);
     err = scopes_topology_make(&top->topology, top->map);
     if (err)
         goto failed;
-    err = find_threads(top);
-    if (!err)
-        err = find_collectors(top);
-    if (!err)
-        err = make_slices(top);
+    err = memory_make(top);
     if (err)
-        pastset_fail(err, "no memory for the map's %u nodes",
-                     top->map->node_count);
-    if (!err)
-        err = viewer_top_pull(top);
-    if (!err)
-        err = viewer__top_look_back(top);
+        goto failed;
+    err = viewer_top_pull(top);
+    if (err)
+        goto failed;
+    err = viewer__top_look_back(top);
     if (err)
         goto failed;
     *out = top;

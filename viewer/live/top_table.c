@@ -68,8 +68,11 @@ static double rounded(double rate)
     return round(rate / unit) * unit;
 }
 
-static void add_thread(scopes_table *table, const viewer_top_thread *t)
+static void add_thread(scopes_table *table, const viewer_top_frame *frame,
+                       size_t i)
 {
+    const viewer_top_thread *t = &frame->threads[i];
+
     scopes_table_text(table, t->name);
     scopes_table_text(table, t->host);
     scopes_table_real(table, rounded(t->operations_per_s));
@@ -83,8 +86,11 @@ static void add_thread(scopes_table *table, const viewer_top_thread *t)
     scopes_table_integer(table, t->number);
 }
 
-static void add_collective(scopes_table *table, const viewer_top_collective *c)
+static void add_collective(scopes_table *table, const viewer_top_frame *frame,
+                           size_t i)
 {
+    const viewer_top_collective *c = &frame->collectives[i];
+
     scopes_table_text(table, c->name);
     scopes_table_text(table, c->element);
     scopes_table_text(table, c->host);
@@ -95,8 +101,11 @@ static void add_collective(scopes_table *table, const viewer_top_collective *c)
     scopes_table_real(table, c->last_share);
 }
 
-static void add_host(scopes_table *table, const viewer_top_host *h)
+static void add_host(scopes_table *table, const viewer_top_frame *frame,
+                     size_t i)
 {
+    const viewer_top_host *h = &frame->hosts[i];
+
     scopes_table_text(table, h->name);
     scopes_table_text(table, h->state);
     scopes_table_real(table, rounded(h->events_per_s));
@@ -108,8 +117,11 @@ static void add_host(scopes_table *table, const viewer_top_host *h)
     scopes_table_text(table, h->problem);
 }
 
-static void add_pending(scopes_table *table, const viewer_top_pending *p)
+static void add_pending(scopes_table *table, const viewer_top_frame *frame,
+                        size_t i)
 {
+    const viewer_top_pending *p = &frame->pending[i];
+
     scopes_table_text(table, p->thread);
     scopes_table_text(table, p->host);
     scopes_table_text(table, p->state);
@@ -127,21 +139,25 @@ static const struct {
     const char *name; /* in JSON */
     const scopes_column *columns;
     size_t column_count;
+    void (*add)(scopes_table *table, const viewer_top_frame *frame, size_t i);
 } lists[VIEWER_TOP_LISTS] = {
-    [VIEWER_TOP_THREADS] = {"threads", COLUMNS(thread_columns)},
-    [VIEWER_TOP_COLLECTIVES] = {"collectives", COLUMNS(collective_columns)},
-    [VIEWER_TOP_HOSTS] = {"hosts", COLUMNS(host_columns)},
-    [VIEWER_TOP_PENDING] = {"pending", COLUMNS(pending_columns)},
+    [VIEWER_TOP_THREADS] = {"threads", COLUMNS(thread_columns), add_thread},
+    [VIEWER_TOP_COLLECTIVES] = {"collectives", COLUMNS(collective_columns),
+                                add_collective},
+    [VIEWER_TOP_HOSTS] = {"hosts", COLUMNS(host_columns), add_host},
+    [VIEWER_TOP_PENDING] = {"pending", COLUMNS(pending_columns), add_pending},
 };
 
 static size_t rows_of(const viewer_top_frame *frame, viewer_top_list list)
 {
-    if (list == VIEWER_TOP_THREADS)
-        return frame->thread_count;
-    if (list == VIEWER_TOP_PENDING)
-        return frame->pending_count;
-    return list == VIEWER_TOP_HOSTS ? frame->host_count
-                                    : frame->collective_count;
+    const size_t counts[VIEWER_TOP_LISTS] = {
+        [VIEWER_TOP_THREADS] = frame->thread_count,
+        [VIEWER_TOP_COLLECTIVES] = frame->collective_count,
+        [VIEWER_TOP_HOSTS] = frame->host_count,
+        [VIEWER_TOP_PENDING] = frame->pending_count,
+    };
+
+    return counts[list];
 }
 
 scopes_table *viewer_top_table(const viewer_top_frame *frame,
@@ -151,16 +167,8 @@ scopes_table *viewer_top_table(const viewer_top_frame *frame,
         scopes_table_create(lists[list].columns, lists[list].column_count);
     size_t rows = rows_of(frame, list);
 
-    for (size_t i = 0; i < rows && i < max; i++) {
-        if (list == VIEWER_TOP_THREADS)
-            add_thread(table, &frame->threads[i]);
-        else if (list == VIEWER_TOP_HOSTS)
-            add_host(table, &frame->hosts[i]);
-        else if (list == VIEWER_TOP_PENDING)
-            add_pending(table, &frame->pending[i]);
-        else
-            add_collective(table, &frame->collectives[i]);
-    }
+    for (size_t i = 0; i < rows && i < max; i++)
+        lists[list].add(table, frame, i);
     return table;
 }
 

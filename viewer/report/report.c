@@ -201,16 +201,21 @@ static int collect(page *p)
     viewer_facts facts = {0};
     options.tops_only = true;
     int err = scopes_snapshot_take(&snapshot, p->run, &options);
-    if (!err)
-        err = make_pending(&pending, snapshot);
-    if (!err)
-        err = scopes_communication_read(&view, snapshot);
-    if (!err)
-        err = viewer_facts_take(&facts, p->run);
-    if (!err)
-        p->data = viewer__report_data(p->run, &facts, view, pending);
-    if (!err && !p->data)
+    if (err)
+        goto done;
+    err = make_pending(&pending, snapshot);
+    if (err)
+        goto done;
+    err = scopes_communication_read(&view, snapshot);
+    if (err)
+        goto done;
+    err = viewer_facts_take(&facts, p->run);
+    if (err)
+        goto done;
+    p->data = viewer__report_data(p->run, &facts, view, pending);
+    if (!p->data)
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the report's data");
+done:
     viewer_facts_drop(&facts);
     scopes_communication_destroy(view);
     scopes_table_destroy(pending);
@@ -238,10 +243,12 @@ int viewer_report(eventspace_run *run, const char *file)
     char *text = NULL;
     size_t bytes = 0;
     int err = make_nonce(&p);
-    if (!err)
-        err = collect(&p);
-    if (!err)
-        err = page_make(&p, &text, &bytes);
+    if (err)
+        return err;
+    err = collect(&p);
+    if (err)
+        return err;
+    err = page_make(&p, &text, &bytes);
     if (!err)
         err = viewer_output_write(file, text, bytes);
     json_decref(p.data);

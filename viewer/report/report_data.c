@@ -15,9 +15,9 @@
  *   paths     [{thread, name, element, operations, bytes, totalNs,
  *               longestNs}], by thread
  *   pending   [{number, thread, host, state, since_ns, for_ns ...}]: the rows
- * of the view pending, whose file tells what they are operations   base64 of
- * the operations, by thread and start. Each is eight LEB128 numbers, about 13
- * bytes in all:
+ *             of the view pending, whose file tells what they are
+ *   operations  base64 of the operations, by thread and start. Each is seven
+ *             LEB128 numbers, about 13 bytes in all:
  *
  *     start    ns since the start of the thread's operation before (of its
  *              first: since startNs)
@@ -31,6 +31,7 @@
 #include "pastset/status.h"
 #include "viewer/tables/table_print.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,42 +76,36 @@ static uint8_t *put_thread(uint8_t *at, const scopes_communication *view,
     return at;
 }
 
-static size_t put_base64(char *out, const uint8_t *data, size_t bytes)
+static json_t *base64_of(const uint8_t *data, size_t bytes)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *at = out;
-    for (size_t i = 0; i < bytes; i += 3) {
-        size_t left = bytes - i;
-        uint32_t group = (uint32_t)data[i] << 16;
-        group |= left > 1 ? (uint32_t)data[i + 1] << 8 : 0;
-        group |= left > 2 ? data[i + 2] : 0;
-        *at++ = digits[group >> 18];
-        *at++ = digits[group >> 12 & 63];
-        *at++ = left > 1 ? digits[group >> 6 & 63] : '=';
-        *at++ = left > 2 ? digits[group & 63] : '=';
-    }
-    return (size_t)(at - out);
+    size_t room =
+        sodium_base64_ENCODED_LEN(bytes, sodium_base64_VARIANT_ORIGINAL);
+    char *text = malloc(room);
+    json_t *json =
+        text ? json_string_nocheck(sodium_bin2base64(
+                   text, room, data, bytes, sodium_base64_VARIANT_ORIGINAL))
+             : NULL;
+
+    free(text);
+    return json;
 }
 
 static json_t *pack_operations(const scopes_communication *view,
                                int64_t start_ns)
 {
-    json_t *json = NULL;
     uint8_t *packed = malloc(view->operation_count * PACKED_MAX_BYTES + 1);
     uint8_t *at = packed;
     uint32_t path = 0;
+    json_t *json = NULL;
+
     for (uint32_t i = 0; i < view->thread_count && packed; i++) {
         while (path < view->path_count && view->paths[path].thread < i)
             path++;
         at = put_thread(at, view, &view->threads[i], path, start_ns);
     }
-    size_t bytes = packed ? (size_t)(at - packed) : 0;
-    char *text = malloc(bytes / 3 * 4 + 5);
-    if (packed && text)
-        json = json_stringn_nocheck(text, put_base64(text, packed, bytes));
+    if (packed)
+        json = base64_of(packed, (size_t)(at - packed));
     free(packed);
-    free(text);
     return json;
 }
 

@@ -22,7 +22,7 @@ typedef struct viewer_thread_counts {
 
 typedef struct viewer_counts {
     scopes_topology *topology;
-    viewer_collector_counts *collectors; /* by id, ways->collectors of them */
+    viewer_collector_counts *collectors; /* by id, as many as in `topology` */
     viewer_thread_counts *threads;       /* by number */
 } viewer_counts;
 

@@ -174,8 +174,10 @@ int viewer_facts_take(viewer_facts *out, eventspace_run *run)
     out->host_count = eventspace_run_host_count(run);
     out->hosts = calloc(out->host_count + 1, sizeof(*out->hosts));
     int err = 0;
-    if (!out->hosts)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the hosts");
+    if (!out->hosts) {
+        viewer_facts_drop(out);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the hosts");
+    }
     for (size_t i = 0; i < out->host_count && !err; i++)
         err = take_host(&out->hosts[i], run, i);
     if (!err)

@@ -5,5 +5,6 @@
 # launcher is started on the first one in the same way.
 node=$1
 shift
+# shellcheck disable=SC2016 # they are for the inner shell
 exec nsenter --net="/run/netns/esbench-${node#node}" unshare --uts \
     sh -c 'hostname "$0" && exec sh -c "$1"' "$node" "$*"

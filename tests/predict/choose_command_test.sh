@@ -1,7 +1,7 @@
 #!/bin/sh
-# choose_command.sh - eventspace choose from outside.
+# choose_command_test.sh - eventspace choose from outside.
 #
-#     choose_command.sh EVENTSPACE CHOOSE_FILES
+#     choose_command_test.sh EVENTSPACE CHOOSE_FILES
 set -u
 eventspace=$(realpath "$1")
 files=$(realpath "$2")
@@ -44,10 +44,12 @@ says() { # TEXT FILE
     failures=$((failures + 1))
 }
 
-choose="$eventspace choose ring.profile --cluster now.dot"
-gives "a link that was not measured" 1 $choose
+choose() {
+    "$eventspace" choose ring.profile --cluster now.dot "$@"
+}
+gives "a link that was not measured" 1 choose
 says "link h0-h1" err
-gives "the table" 0 $choose --wire '*=100mbit,100us' -n 2
+gives "the table" 0 choose --wire '*=100mbit,100us' -n 2
 says "all 12 placements were tried" out
 says "By the replay" out
 [ -s err ] && says "nothing" err
@@ -56,13 +58,13 @@ gives "a host without a link" 0 "$eventspace" choose ring.profile \
     --cluster alone.dot --wire '*=100mbit,100us'
 says "host e has no link" err
 [ "$(wc -l <err)" -eq 1 ] || says "one line" err
-gives "CSV" 0 $choose --wire '*=100mbit,100us' --format csv --best 3
+gives "CSV" 0 choose --wire '*=100mbit,100us' --format csv --best 3
 says "^rank,time_s,factor,lower_s,upper_s,h0,h1" out
 says "^1,.*,c,d" out
 [ "$(wc -l <out)" -eq 4 ] || says "four lines" out
-gives "JSON" 0 $choose --wire '*=100mbit,100us' --format json
+gives "JSON" 0 choose --wire '*=100mbit,100us' --format json
 says '"tried": 12' out
-gives "another number of nodes" 1 $choose -n 3
+gives "another number of nodes" 1 choose -n 3
 says "run on 2 nodes" err
 gives "no such file" 1 "$eventspace" choose ring.profile --cluster none.dot
 says "none.dot" err
@@ -86,7 +88,7 @@ digraph { t0 [kind=thread]; t1 [kind=thread]; e [kind=element, type=i32];
 END
 gives "a map" 0 "$eventspace" map generate --application application.dot \
     --hosts 2 -o map.dot
-gives "its placement" 0 $choose --wire '*=100mbit,100us' --map map.dot \
+gives "its placement" 0 choose --wire '*=100mbit,100us' --map map.dot \
     -o placement.dot
 says "t0 -> c" placement.dot
 says "t1 -> d" placement.dot

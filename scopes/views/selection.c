@@ -1,7 +1,14 @@
-/* threads.c - which threads and ways a view of threads is to tell of. */
-#include "scopes/views/threads_internal.h"
+/* selection.c - which nodes, ways and threads a view is to tell of. */
+#include "scopes/views/view_internal.h"
 
 #include <string.h>
+
+bool scopes__is_of(const scopes_view_input *view_input, uint32_t node)
+{
+    return !view_input->of ||
+           (node != PATHS_NONE &&
+            strcmp(view_input->map->nodes[node].name, view_input->of) == 0);
+}
 
 bool scopes__way_is_of(const scopes_view_input *view_input, uint32_t edge)
 {
@@ -31,11 +38,4 @@ bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread)
             return true;
     }
     return !view_input->of;
-}
-
-double scopes__share(int64_t communicating_ns, int64_t computing_ns)
-{
-    int64_t all_ns = scopes__sum_ns(communicating_ns, computing_ns);
-
-    return all_ns > 0 ? (double)communicating_ns / (double)all_ns : 0;
 }

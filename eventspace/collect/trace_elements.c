@@ -1,0 +1,188 @@
+/* trace_elements.c - the trace elements of this process, and their streams.
+ *
+ * Collectors whose trace elements have one name share one. It is made when the
+ * first of them is bound, and its streams when their first tuples come. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace.h"
+
+#define DEFAULT_CAPACITY 262144u
+
+/* All trace elements of this process, and the lock of the list. */
+static trace_element *traces;
+static pthread_mutex_t traces_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* --- what the map says --- */
+
+bool eventspace__is_archived(void)
+{
+    const char *text = getenv("EVENTSPACE_ARCHIVED");
+
+    return text && (strcmp(text, "1") == 0 || strcmp(text, "wait") == 0);
+}
+
+bool eventspace__is_patient(void)
+{
+    const char *text = getenv("EVENTSPACE_ARCHIVED");
+
+    return text && strcmp(text, "wait") == 0;
+}
+
+/* An attribute of the collector, else the graph's with "trace_" in front. */
+static const char *setting(paths_stage *stage, const char *key)
+{
+    const char *value = paths_node_get(paths_stage_node(stage), key);
+    char name[64] = "trace_";
+
+    if (value)
+        return value;
+    strncat(name, key, sizeof(name) - sizeof("trace_"));
+    return paths_attributes_get(&paths_stage_map(stage)->attributes, name);
+}
+
+static int settings_read(paths_stage *stage, trace_element *trace)
+{
+    const char *capacity = setting(stage, "capacity");
+    const char *policy = setting(stage, "policy");
+    const char *prefault = setting(stage, "prefault");
+
+    trace->capacity = DEFAULT_CAPACITY;
+    if (capacity && paths_parse_number(capacity, &trace->capacity) != 0)
+        return pastset_fail_while(PASTSET_EMAP, "%.250s:%u: %.200s: capacity",
+                                  paths_stage_map(stage)->file,
+                                  paths_stage_node(stage)->line,
+                                  paths_stage_node(stage)->name);
+    trace->policy = PASTSET_DISCARD;
+    if (policy)
+        (void)pastset_policy_parse(&trace->policy, policy);
+    if (eventspace__is_archived())
+        trace->policy = PASTSET_BLOCK;
+    trace->prefault = prefault && strcmp(prefault, "true") == 0;
+    return 0;
+}
+
+/* --- the list --- */
+
+static trace_element *trace_find(const paths_host *host, const char *name)
+{
+    trace_element *trace = traces;
+
+    while (trace && (trace->host != host || strcmp(trace->name, name) != 0))
+        trace = trace->next;
+    return trace;
+}
+
+static int trace_make(trace_element **out, paths_stage *stage, const char *name)
+{
+    paths_host *host = paths_stage_host(stage);
+    trace_element *trace =
+        calloc(1, sizeof(*trace) +
+                      paths_host_executors(host) * sizeof(trace->streams[0]));
+    int err;
+
+    *out = NULL;
+    if (trace)
+        trace->name = strdup(name);
+    if (!trace || !trace->name) {
+        free(trace);
+        return pastset_no_memory("for a trace element");
+    }
+    trace->host = host;
+    err = settings_read(stage, trace);
+    if (err) {
+        free(trace->name);
+        free(trace);
+        return err;
+    }
+    trace->next = traces;
+    traces = trace;
+    *out = trace;
+    return 0;
+}
+
+int eventspace__trace_ref(trace_element **out, paths_stage *stage,
+                          const char *name)
+{
+    int err = 0;
+
+    pthread_mutex_lock(&traces_lock);
+    *out = trace_find(paths_stage_host(stage), name);
+    if (!*out)
+        err = trace_make(out, stage, name);
+    if (!err)
+        (*out)->references++;
+    pthread_mutex_unlock(&traces_lock);
+    return err;
+}
+
+void eventspace__trace_unref(trace_element *trace)
+{
+    trace_element **at = &traces;
+
+    pthread_mutex_lock(&traces_lock);
+    if (--trace->references == 0) {
+        while (*at != trace)
+            at = &(*at)->next;
+        *at = trace->next;
+        free(trace->name);
+        free(trace);
+    }
+    pthread_mutex_unlock(&traces_lock);
+}
+
+void eventspace__traces_each(paths_host *host,
+                             void (*each)(trace_element *trace, void *context),
+                             void *context)
+{
+    pthread_mutex_lock(&traces_lock);
+    for (trace_element *trace = traces; trace; trace = trace->next) {
+        if (trace->host == host)
+            each(trace, context);
+    }
+    pthread_mutex_unlock(&traces_lock);
+}
+
+/* --- streams --- */
+
+void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
+                             const trace_element *trace, uint32_t number)
+{
+    if (number == 1)
+        snprintf(out, PASTSET_NAME_BYTES, "%s", trace->name);
+    else
+        snprintf(out, PASTSET_NAME_BYTES, "%s~%u", trace->name, number);
+}
+
+int eventspace__stream_make(trace_element *trace, trace_stream *stream)
+{
+    char name[PASTSET_NAME_BYTES];
+    pastset_type type;
+    pastset_element_options options = {.name = name,
+                                       .type = &type,
+                                       .policy = trace->policy,
+                                       .capacity = trace->capacity,
+                                       .single_writer = true,
+                                       .prefault = trace->prefault,
+                                       .on_demand = true};
+    pastset_element *element = NULL;
+    int err = pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
+
+    if (!stream->number)
+        stream->number = atomic_fetch_add(&trace->streams_made, 1) + 1;
+    eventspace__stream_name(name, trace, stream->number);
+    if (!err)
+        err = pastset_element_create(&element, paths_host_space(trace->host),
+                                     &options);
+    if (err)
+        return err;
+    stream->element = element;
+    stream->appender = pastset_element_appender(element);
+    if (stream->lost) {
+        pastset_element_refuse(element, (int64_t)stream->lost, PASTSET_ENOSPC);
+        atomic_fetch_sub(&trace->lost, stream->lost);
+        stream->lost = 0;
+    }
+    return 0;
+}

@@ -1,0 +1,45 @@
+/* space_internal.h - a space: its memory, and the elements that are known. */
+#ifndef PASTSET_SPACE_INTERNAL_H
+#define PASTSET_SPACE_INTERNAL_H
+
+#include "pastset/element_internal.h"
+
+struct pastset_space {
+    space_header *header;
+    unsigned char *base;
+    uint64_t mapped_bytes;
+    _Atomic uint64_t file_bytes; /* opened: size of the file when last seen */
+    int fd;                      /* -1: anonymous memory */
+    bool read_only;
+    uint32_t max_elements;
+    char *path; /* "memory" when anonymous */
+
+    /* Threads that wait in it, and SPACE_CLOSING; a futex of close. */
+    _Atomic uint32_t inside;
+
+    pthread_mutex_t lock;
+    pastset_element **elements; /* guarded by lock, as all below */
+    uint32_t known;             /* handles, in the order of the directory */
+
+    /* Opened: entries of the directory that are not among the handles. */
+    uint32_t looked; /* entries that were looked at */
+    uint32_t *left_out, left_count;
+};
+
+/* Where elements begin: after the header and the directory. */
+static inline uint64_t space_begin(uint32_t max_elements)
+{
+    return SPACE_PAGE +
+           round_up((uint64_t)max_elements * sizeof(uint64_t), SPACE_PAGE);
+}
+
+/* --- space_memory.c --- */
+
+/* Maps `bytes` of the space's file, or of anonymous memory. */
+int pastset__space_map(pastset_space *space, uint64_t bytes);
+/* Takes in the size that the file has now. */
+int pastset__space_file_size(pastset_space *space);
+/* Waits until the threads whose waiting was ended have said so. */
+void pastset__space_wait_left(pastset_space *space);
+
+#endif

@@ -1,0 +1,196 @@
+/* space_memory.c - the memory of a space: one mapping of a file, or of none.
+ *
+ * The address space for the largest size is reserved at once, so that nothing
+ * ever moves; disk blocks are taken when an element is created or grows, with
+ * fallocate, so that a full disk is an error there and never a SIGBUS at a
+ * store. The file is sparse where elements may still grow. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pastset/space_internal.h"
+
+#define SPACE_CLOSING (1u << 31)
+
+int pastset__space_map(pastset_space *space, uint64_t bytes)
+{
+    int protection = PROT_READ | (space->read_only ? 0 : PROT_WRITE);
+    int flags = MAP_NORESERVE | MAP_SHARED;
+
+    if (space->fd < 0)
+        flags |= MAP_ANONYMOUS;
+    space->base = mmap(NULL, bytes, protection, flags, space->fd, 0);
+    if (space->base == MAP_FAILED) {
+        int error = errno;
+        return pastset_fail(pastset_status_from_errno(error),
+                            "%s: cannot map %llu bytes: %s", space->path,
+                            (unsigned long long)bytes, strerror(error));
+    }
+    space->mapped_bytes = bytes;
+    space->header = (space_header *)(void *)space->base;
+    return 0;
+}
+
+void *pastset__space_at(pastset_space *space, uint64_t offset)
+{
+    return space->base + offset;
+}
+
+uint64_t pastset__space_offset(const pastset_space *space, const void *at)
+{
+    return (uint64_t)((const unsigned char *)at - space->base);
+}
+
+uint64_t pastset__space_begin(const pastset_space *space)
+{
+    return space_begin(space->max_elements);
+}
+
+int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
+                          bool prefault)
+{
+    unsigned char *begin, *end;
+
+    if (space->fd >= 0) {
+        int error;
+        do {
+            error = posix_fallocate(space->fd, (off_t)offset, (off_t)bytes);
+        } while (error == EINTR);
+        if (error)
+            return pastset_fail(
+                pastset_status_from_errno(error),
+                "%s: cannot reserve %llu bytes on disk: %s. Free some, or make "
+                "elements smaller",
+                space->path, (unsigned long long)bytes, strerror(error));
+    }
+    if (!prefault)
+        return 0;
+    begin = space->base + offset / SPACE_PAGE * SPACE_PAGE;
+    end = space->base + offset + bytes;
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(begin, (size_t)(end - begin), MADV_POPULATE_WRITE) == 0)
+        return 0;
+#endif
+    /* Kernels before 5.14: touch each page by adding nothing to a byte, which
+     * leaves what a neighbour may be writing there. */
+    for (unsigned char *page = begin; page < end; page += SPACE_PAGE)
+        __atomic_fetch_or(page, 0, __ATOMIC_RELAXED);
+    return 0;
+}
+
+int pastset__space_allocate(pastset_space *space, uint64_t bytes,
+                            uint64_t now_bytes, uint64_t *offset)
+{
+    uint64_t used;
+    int err;
+
+    pthread_mutex_lock(&space->lock);
+    used =
+        atomic_load_explicit(&space->header->used_bytes, memory_order_relaxed);
+    bytes = round_up(bytes, SPACE_PAGE);
+    if (bytes > space->mapped_bytes - used)
+        err = pastset_fail(PASTSET_ENOSPC,
+                           "%s: %llu bytes more would exceed its %llu",
+                           space->path, (unsigned long long)bytes,
+                           (unsigned long long)space->mapped_bytes);
+    else
+        err = pastset__space_commit(space, used, now_bytes, false);
+    if (!err) {
+        atomic_store_explicit(&space->header->used_bytes, used + bytes,
+                              memory_order_relaxed);
+        *offset = used;
+    }
+    pthread_mutex_unlock(&space->lock);
+    return err;
+}
+
+uint64_t pastset_space_used_bytes(const pastset_space *space)
+{
+    return atomic_load_explicit(&space->header->used_bytes,
+                                memory_order_relaxed);
+}
+
+/* --- the file of a space that was opened --- */
+
+int pastset__space_file_size(pastset_space *space)
+{
+    struct stat status;
+
+    if (fstat(space->fd, &status) != 0) {
+        int error = errno;
+        return pastset_fail(PASTSET_EIO, "%s: %s", space->path,
+                            strerror(error));
+    }
+    atomic_store(&space->file_bytes, (uint64_t)status.st_size);
+    return 0;
+}
+
+bool pastset__space_readable(pastset_space *space, uint64_t offset,
+                             uint64_t bytes)
+{
+    if (offset > space->mapped_bytes || bytes > space->mapped_bytes - offset)
+        return false;
+    if (offset + bytes <= atomic_load(&space->file_bytes))
+        return true;
+    /* It may have grown since. */
+    return pastset__space_file_size(space) == 0 &&
+           offset + bytes <= atomic_load(&space->file_bytes);
+}
+
+int pastset__space_page(void **page, pastset_space *space, const void *at)
+{
+    uint64_t offset =
+        pastset__space_offset(space, at) / SPACE_PAGE * SPACE_PAGE;
+    char name[64];
+    int fd, error;
+
+    /* The file that is read, even if another one has its name by now. */
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", space->fd);
+    fd = open(name, O_RDWR | O_CLOEXEC);
+    *page = fd < 0 ? MAP_FAILED
+                   : mmap(NULL, SPACE_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
+                          fd, (off_t)offset);
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (*page != MAP_FAILED)
+        return 0;
+    *page = NULL;
+    return pastset_fail(PASTSET_EIO, "cannot write to %s: %s", space->path,
+                        strerror(error));
+}
+
+/* --- threads that wait in it --- */
+
+void pastset__space_enter(pastset_space *space)
+{
+    atomic_fetch_add_explicit(&space->inside, 1, memory_order_relaxed);
+}
+
+void pastset__space_leave(pastset_space *space)
+{
+    /* Release: pairs with the acquire in pastset__space_wait_left(). The space
+     * may be gone right after it; nothing of it is read. */
+    if (atomic_fetch_sub_explicit(&space->inside, 1, memory_order_release) ==
+        (SPACE_CLOSING | 1))
+        syscall(SYS_futex, &space->inside, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1,
+                NULL, NULL, 0);
+}
+
+void pastset__space_wait_left(pastset_space *space)
+{
+    uint32_t inside =
+        SPACE_CLOSING | atomic_fetch_or_explicit(&space->inside, SPACE_CLOSING,
+                                                 memory_order_acquire);
+
+    while (inside != SPACE_CLOSING) {
+        syscall(SYS_futex, &space->inside, FUTEX_WAIT | FUTEX_PRIVATE_FLAG,
+                inside, NULL, NULL, 0);
+        inside = atomic_load_explicit(&space->inside, memory_order_acquire);
+    }
+}

@@ -1,0 +1,83 @@
+/* thread_internal.h - a thread of the application, and its paths. */
+#ifndef PATHS_THREAD_INTERNAL_H
+#define PATHS_THREAD_INTERNAL_H
+
+#include <pthread.h>
+
+#include "paths/engine/executor_internal.h"
+#include "paths/engine/host.h"
+#include "pastset/waiter.h"
+
+struct paths_path {
+    paths_thread *thread;
+    paths_path *next; /* of its thread */
+    uint32_t edge;    /* of the map, from the thread */
+    char *name;
+    char *description;
+    paths_stage *first;
+    const pastset_type *type;
+    uint32_t verbs;      /* that the map allows, a bit for each */
+    uint32_t read_bytes; /* what a read of it brings, at most */
+    pastset_cursor cursor;
+    operation call; /* the one of paths_call */
+    route_entry route[PATHS_STAGES_MAX];
+};
+
+struct paths_thread {
+    executor executor;
+    paths_host *host;
+    const paths_map_node *node;
+    uint32_t number;
+    uint32_t sequence; /* of its last operation */
+    paths_path *paths;
+    thread_link **links;  /* to each host of the map; NULL: none yet */
+    uint32_t pending;     /* operations that wait for a reply on its links */
+    uint32_t under_way;   /* started by paths_start, not yet done */
+    int64_t links_due_ns; /* the earliest deadline of these on links; 0: none */
+    struct pollfd *poll_fds; /* to wait on its links; NULL: it has none */
+
+    operation *oldest, *youngest; /* of these */
+
+    operation *finished, *finished_last; /* of these: paths_poll's */
+
+    /* Operations that others completed and this thread has to bring up. */
+    _Atomic(operation *) mailbox;
+    pastset_waiter waiter;
+    int event_fd; /* rings instead, while it is in poll; -1: it has no links */
+    _Atomic bool in_poll;
+
+    pthread_t id;
+    bool started;
+    _Atomic bool ended;
+    bool ended_told; /* loop only */
+    paths_main *program;
+    void *argument;
+    int status;
+};
+
+/* --- uses.c: what the map allows --- */
+
+/* The verbs that the `use` of an edge allows, a bit for each. */
+uint32_t paths__uses_verbs(const paths_map_edge *edge);
+/* Finds what may come through each node: host->verbs. */
+int paths__uses_make(paths_host *host);
+/* The error of an operation that the map does not allow. */
+int paths__uses_refuse(const paths_path *path, unsigned verb);
+
+static inline bool is_allowed(uint32_t verbs, unsigned verb)
+{
+    return verbs >> (verb & 31) & 1;
+}
+
+/* --- path.c --- */
+
+void paths__path_free(paths_path *path);
+
+/* --- thread.c --- */
+
+void *paths__thread_run(void *thread);
+void paths__thread_fini(paths_thread *thread);
+/* Shuts its links, so that a wait on them ends. Any thread. */
+void paths__thread_interrupt(paths_thread *thread);
+
+#endif

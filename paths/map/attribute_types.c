@@ -1,0 +1,35 @@
+/* attribute_types.c - the attributes of hosts that upper layers read. */
+#include "paths/map/attribute_types.h"
+
+#include <string.h>
+
+#include "paths/map/map_internal.h"
+#include "pastset/status.h"
+
+/* Written before maps are looked at, read afterwards: no lock. */
+static const paths_attribute_type *types[PATHS__ATTRIBUTE_TYPES_MAX];
+static size_t type_count;
+
+int paths_attribute_register(const paths_attribute_type *type)
+{
+    if (!type->name || !*type->name)
+        return pastset_fail(PASTSET_EINVAL, "an attribute needs a name");
+    for (size_t i = 0; i < type_count; i++) {
+        if (types[i] == type)
+            return 0;
+        if (strcmp(types[i]->name, type->name) == 0)
+            return pastset_fail(PASTSET_EEXIST,
+                                "there is an attribute \"%s\" already",
+                                type->name);
+    }
+    if (type_count == PATHS__ATTRIBUTE_TYPES_MAX)
+        return pastset_fail(PASTSET_ELIMIT, "more than %d attributes",
+                            PATHS__ATTRIBUTE_TYPES_MAX);
+    types[type_count++] = type;
+    return 0;
+}
+
+const paths_attribute_type *paths_attribute_at(size_t position)
+{
+    return position < type_count ? types[position] : NULL;
+}

@@ -1,0 +1,300 @@
+/* connect.c - connecting to another host, until frames can go.
+ *
+ * Tries again while the other host is not up yet, proves who this one is, and
+ * is let in or told why not. It blocks, but not for longer than there is a
+ * reason to wait for that host. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "paths/net/address.h"
+#include "paths/net/connect_internal.h"
+#include "paths/net/member_internal.h"
+#include "paths/net/wire_internal.h"
+
+#define AGAIN_NS 2000000000 /* for a second try */
+
+void paths__socket_tune(int fd)
+{
+    int one = 1, idle = 1, interval = 1, count = 3;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    /* A machine that vanished is found out within some four seconds. */
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+/* An address that nobody answers for is given up after a second, not after the
+ * kernel's two minutes: the run may have failed meanwhile. */
+static int socket_connect(const paths_address *address)
+{
+    struct timeval turn = {.tv_sec = 1};
+    int fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &turn, sizeof(turn));
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address->socket,
+                           address->bytes) != 0) {
+        int error = errno;
+        close(fd);
+        errno = error == EINPROGRESS ? ETIMEDOUT : error;
+        return -1;
+    }
+    return fd;
+}
+
+static bool worth_retrying(int error)
+{
+    return error == ECONNREFUSED || error == EHOSTUNREACH ||
+           error == ENETUNREACH || error == ETIMEDOUT || error == EINTR;
+}
+
+/* Is there a reason not to wait for that host any longer? */
+static bool is_vain(const paths_host *host, uint32_t to)
+{
+    return atomic_load(&host->failed) || atomic_load(&host->peers[to].dead);
+}
+
+/* The reason, as an error. */
+static int vain(paths_host *host, uint32_t to)
+{
+    return atomic_load(&host->failed) ? paths__host_failure(host)
+                                      : paths__gone_why(host, to);
+}
+
+/* Connects, again and again while the other host is not up yet. */
+static int dial(paths_host *host, uint32_t to, int64_t deadline_ns, int *out)
+{
+    int64_t refused_ns = pastset_now_ns() + (int64_t)host->refused_ms * 1000000;
+    const char *text =
+        paths_attributes_get(&host->map->hosts[to].attributes, "address");
+    paths_address address;
+    int err = paths_address_parse(&address, text ? text : "");
+
+    if (!err && address.port == 0)
+        err =
+            pastset_fail(PASTSET_EMAP, "its address \"%s\" has no port", text);
+    while (!err) {
+        int error;
+
+        *out = socket_connect(&address);
+        if (*out >= 0)
+            return 0;
+        error = errno;
+        if (!worth_retrying(error) || pastset_now_ns() > deadline_ns ||
+            (error == ECONNREFUSED && pastset_now_ns() > refused_ns) ||
+            is_vain(host, to))
+            err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
+        else
+            poll(NULL, 0, 20); /* it is not up yet */
+    }
+    return err;
+}
+
+static int write_all(int fd, const void *data, size_t bytes)
+{
+    const char *at = data;
+
+    while (bytes) {
+        ssize_t sent = send(fd, at, bytes, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent <= 0)
+            return pastset_fail(PASTSET_EHOST, "%s", strerror(errno));
+        at += sent;
+        bytes -= (size_t)sent;
+    }
+    return 0;
+}
+
+/* A connection that is being made: reading from it ends with the run, or when
+ * the other host has died or has not said all that it must by the deadline. */
+typedef struct joining {
+    paths_host *host;
+    uint32_t to;
+    int fd;
+    int64_t deadline_ns;
+    bool closed;  /* by the other host */
+    bool reached; /* somebody was there */
+    bool refused; /* and said why this host cannot come in */
+} joining;
+
+static int read_all(joining *j, void *data, size_t bytes)
+{
+    char *at = data;
+
+    while (bytes) {
+        ssize_t got = recv(j->fd, at, bytes, 0);
+        bool again = got < 0 && (errno == EINTR || errno == EAGAIN);
+
+        if (got == 0 || (got < 0 && errno == ECONNRESET)) {
+            j->closed = true;
+            return pastset_fail(PASTSET_EHOST, "it closed the connection");
+        }
+        if (got < 0 && !again)
+            return pastset_fail(PASTSET_EHOST, "%s", strerror(errno));
+        if (got > 0) {
+            at += got;
+            bytes -= (size_t)got;
+        }
+        /* Also when a little comes now and then. */
+        if (bytes && is_vain(j->host, j->to))
+            return vain(j->host, j->to);
+        if (bytes && pastset_now_ns() > j->deadline_ns)
+            return pastset_fail(PASTSET_EHOST, "it does not answer");
+    }
+    return 0;
+}
+
+/* What comes back to the first message. A host that does not know its key, or
+ * has another name, closes the connection without a word. */
+static int answer_read(joining *j,
+                       unsigned char second[HANDSHAKE_MESSAGE_BYTES])
+{
+    int err = read_all(j, second, HANDSHAKE_OPENING_BYTES);
+
+    if (err && j->closed)
+        return pastset_fail(PASTSET_EAUTH,
+                            "it did not accept this host's key (or is "
+                            "another host than the map says)");
+    if (!err)
+        err = paths__handshake_opening_check(second);
+    if (!err)
+        err = read_all(j, second + HANDSHAKE_OPENING_BYTES,
+                       HANDSHAKE_MESSAGE_BYTES - HANDSHAKE_OPENING_BYTES);
+    return err;
+}
+
+static int greet(joining *j, uint16_t role)
+{
+    paths_host *host = j->host;
+    handshake_claim own = {.role = role, .digest = host->digest};
+    unsigned char message[HANDSHAKE_MESSAGE_BYTES];
+    unsigned char proof[HANDSHAKE_PROOF_BYTES];
+    handshake h;
+    int err;
+
+    snprintf(own.from, sizeof(own.from), "%s", paths_host_name(host));
+    snprintf(own.to, sizeof(own.to), "%s", host_name(host, j->to));
+    err = paths__handshake_begin(&h, host->key, &own, message);
+    if (!err)
+        err = write_all(j->fd, message, sizeof(message));
+    if (!err)
+        err = answer_read(j, message);
+    if (!err)
+        err = paths__handshake_finish(&h, &own, message, proof);
+    if (!err && h.claim.digest != own.digest)
+        err = pastset_fail(PASTSET_EHOST, HANDSHAKE_OTHER_MAP);
+    if (!err)
+        err = write_all(j->fd, proof, sizeof(proof));
+    paths__handshake_wipe(&h);
+    return err;
+}
+
+/* The other host knows now who wants to come in, and says whether he may. */
+static int welcome_read(joining *j)
+{
+    wire_header header;
+    char text[WIRE_TEXT_BYTES + 1];
+    int err = read_all(j, &header, sizeof(header));
+
+    if (!err)
+        err = paths__wire_header_check(&header, 0);
+    if (err)
+        return err;
+    if (header.kind == WIRE_FAILED) {
+        err = read_all(j, text, header.bytes);
+        if (err)
+            return err;
+        text[header.bytes] = 0;
+        j->refused = true;
+        return pastset_fail(PASTSET_EHOST, "%s", text);
+    }
+    if (header.kind != WIRE_WELCOME)
+        return pastset_fail(PASTSET_EPROTO, "it did not say welcome");
+    return 0;
+}
+
+/* One try. */
+static int connect_once(joining *j, uint16_t role)
+{
+    struct timeval turn = {.tv_usec = 100000};
+    int err = dial(j->host, j->to, j->deadline_ns, &j->fd);
+
+    j->closed = false;
+    if (!err) {
+        if (role == ROLE_MEMBER && !j->reached)
+            paths__launcher_tell(j->host, j->host->self, PATHS_COMING);
+        j->reached = true;
+        paths__socket_tune(j->fd);
+        setsockopt(j->fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
+        err = greet(j, role);
+    }
+    if (!err)
+        err = welcome_read(j);
+    if (err && j->fd >= 0) {
+        close(j->fd);
+        j->fd = -1;
+    }
+    return err;
+}
+
+/* It was there, and has closed the connection: it may have died just then, and
+ * whoever stands in for it says so (stand_in.c). */
+static int connect_again(joining *j, uint16_t role, int err)
+{
+    int64_t soon = pastset_now_ns() + AGAIN_NS;
+    char text[WIRE_TEXT_BYTES];
+    int again;
+
+    snprintf(text, sizeof(text), "%s", pastset_error());
+    if (j->deadline_ns > soon)
+        j->deadline_ns = soon;
+    again = connect_once(j, role);
+    if (again && !j->refused)
+        pastset_fail(err, "%s", text);
+    return again;
+}
+
+/* A host that does not let us in may have ended because the run has failed, or
+ * has died. Then that is being told to us too, and is what should be
+ * reported. */
+static bool cause_comes(const paths_host *host, uint32_t to)
+{
+    for (int i = 0; i < 25 && !is_vain(host, to); i++)
+        poll(NULL, 0, 20);
+    return is_vain(host, to);
+}
+
+int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
+{
+    struct timeval none = {0, 0};
+    joining j = {.host = host,
+                 .to = to,
+                 .fd = -1,
+                 .deadline_ns = pastset_now_ns() +
+                                (int64_t)host->connect_timeout_ms * 1000000};
+    int err = connect_once(&j, role);
+
+    if (err && j.reached && !j.refused && !is_vain(host, to))
+        err = connect_again(&j, role, err);
+    if (err && role == ROLE_MEMBER && j.refused)
+        /* The coordinator knows. */
+        paths__launcher_tell(host, host->self, PATHS_COME);
+    if (err && ((!j.refused && cause_comes(host, to)) || is_vain(host, to)))
+        return vain(host, to);
+    if (err)
+        return pastset_fail_while(err, "cannot join host %s",
+                                  host_name(host, to));
+    setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+    setsockopt(j.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
+    *out = j.fd;
+    return 0;
+}

@@ -1,0 +1,214 @@
+/* archive_take.c - what is known of an archive that is open for reading: its
+ * streams and blocks, some 90 bytes for each, and what is wrong with it. */
+#include "scopes/archive/archive_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/status.h"
+
+/* --- what is wrong --- */
+
+void scopes__archive_problem_compose(scopes_archive *a)
+{
+    snprintf(a->problem, sizeof(a->problem), "%s%s%s", a->damage,
+             *a->damage && *a->tail ? "; " : "", a->tail);
+}
+
+void scopes__archive_damage(scopes_archive *a, const char *format, ...)
+{
+    static const char more[] = "; and more";
+    size_t used = strlen(a->damage),
+           capacity = sizeof(a->damage) - sizeof(more);
+    va_list arguments;
+    int length;
+
+    if (used >= capacity) /* `more` was said */
+        return;
+    used += (size_t)snprintf(a->damage + used, sizeof(a->damage) - used, "%s",
+                             used ? "; " : "");
+    va_start(arguments, format);
+    length = vsnprintf(a->damage + used, sizeof(a->damage) - used, format,
+                       arguments);
+    va_end(arguments);
+    if (length < 0 || used + (size_t)length >= capacity)
+        memcpy(a->damage + capacity, more, sizeof(more));
+    scopes__archive_problem_compose(a);
+}
+
+/* --- taking in blocks --- */
+
+/* There is a stream for each name: before it gets one. */
+static int streams_reserve(scopes_archive *a)
+{
+    uint32_t capacity = a->stream_capacity ? 2 * a->stream_capacity : 32;
+    archive_stream *more;
+
+    if (a->names.count < a->stream_capacity)
+        return 0;
+    more = realloc(a->streams, capacity * sizeof(*more));
+    if (!more)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for its streams",
+                            a->file);
+    a->streams = more;
+    a->stream_capacity = capacity;
+    return 0;
+}
+
+static int stream_get(scopes_archive *a, const char *name, archive_stream **out)
+{
+    uint32_t before = a->names.count, number;
+    int err = streams_reserve(a);
+
+    if (!err)
+        err = scopes__archive_name_add(&a->names, name, &number);
+    if (err)
+        return err;
+    if (number == before)
+        a->streams[number] =
+            (archive_stream){.shown.name = a->names.names[number]};
+    *out = &a->streams[number];
+    return 0;
+}
+
+static int blocks_grow(scopes_archive *a)
+{
+    uint32_t capacity =
+        a->block_capacity ? a->block_capacity + a->block_capacity / 2 : 256;
+    scopes_archive_block *blocks;
+    archive_content *contents;
+
+    if (a->block_count < a->block_capacity)
+        return 0;
+    blocks = realloc(a->blocks, capacity * sizeof(*blocks));
+    if (blocks)
+        a->blocks = blocks;
+    contents =
+        blocks ? realloc(a->contents, capacity * sizeof(*contents)) : NULL;
+    if (!contents)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u blocks",
+                            a->file, capacity);
+    a->contents = contents;
+    a->block_capacity = capacity;
+    return 0;
+}
+
+static int stream_grow(scopes_archive *a, archive_stream *l)
+{
+    uint32_t capacity = l->capacity ? l->capacity + l->capacity / 2 : 16;
+    uint32_t *more;
+
+    if (l->count < l->capacity)
+        return 0;
+    more = realloc(l->blocks, capacity * sizeof(*more));
+    if (!more)
+        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u blocks",
+                            a->file, capacity);
+    l->blocks = more;
+    l->capacity = capacity;
+    return 0;
+}
+
+/* Tuples from `next` to `to`, of which so many are missing and were not missed
+ * by the writer, stood in blocks that are damaged. */
+static void gap_note(scopes_archive *a, const archive_stream *l, uint64_t to,
+                     uint64_t missed)
+{
+    uint64_t gap = to - l->shown.next;
+    uint64_t known = missed > l->missed ? missed - l->missed : 0;
+
+    if (known < gap)
+        scopes__archive_damage(
+            a, "lost by damage: %llu tuples of stream %s from %llu to %llu",
+            (unsigned long long)(gap - known), l->shown.name,
+            (unsigned long long)l->shown.next, (unsigned long long)to - 1);
+}
+
+static int tuples_take(scopes_archive *a, archive_stream *l,
+                       const archive_block *b)
+{
+    uint64_t index = b->numbers[TUPLES_INDEX];
+    int err = blocks_grow(a);
+
+    if (!err)
+        err = stream_grow(a, l);
+    if (err)
+        return err;
+    if (index < l->shown.next) {
+        scopes__archive_damage(
+            a, "byte %llu: tuples of stream %s once more, left out",
+            (unsigned long long)b->offset, l->shown.name);
+        return 0;
+    }
+    gap_note(a, l, index, b->numbers[TUPLES_LOST]);
+    a->blocks[a->block_count] = (scopes_archive_block){
+        .stream = (size_t)(l - a->streams),
+        .index = index,
+        .count = b->count,
+        .from_ticks = b->numbers[TUPLES_FROM_TICKS],
+        .to_ticks = b->numbers[TUPLES_TO_TICKS],
+        .from_thread = b->from_thread,
+        .to_thread = b->to_thread,
+        .from_collector = b->from_collector,
+        .to_collector = b->to_collector,
+        .offset = b->offset,
+    };
+    a->contents[a->block_count] =
+        (archive_content){b->packed, b->raw, b->sum, false};
+    l->blocks[l->count++] = a->block_count++;
+    l->shown.tuples += b->count;
+    l->shown.next = index + b->count;
+    l->missed = b->numbers[TUPLES_LOST];
+    if (l->shown.written < l->shown.next)
+        l->shown.written = l->shown.next;
+    return 0;
+}
+
+static void end_take(scopes_archive *a, archive_stream *l,
+                     const archive_block *b)
+{
+    uint64_t written = b->numbers[END_WRITTEN];
+
+    if (written > l->shown.next)
+        gap_note(a, l, written, b->numbers[END_LOST]);
+    if (written > l->shown.written)
+        l->shown.written = written;
+    if (b->numbers[END_REFUSED] > l->shown.refused)
+        l->shown.refused = b->numbers[END_REFUSED];
+}
+
+static int block_note(scopes_archive *a, const archive_block *b)
+{
+    archive_stream *l = NULL;
+    int err;
+
+    if (b->kind == ARCHIVE_COST) {
+        a->cost = (scopes_archive_cost){
+            b->numbers[COST_TUPLES], b->numbers[COST_BYTES],
+            b->numbers[COST_PROCESSOR], b->numbers[COST_PULLS],
+            b->numbers[COST_ELAPSED]};
+        return 0;
+    }
+    if (b->kind == ARCHIVE_INDEX) {
+        a->index = b->offset;
+        return 0;
+    }
+    err = stream_get(a, b->stream, &l);
+    if (err)
+        return err;
+    if (b->kind == ARCHIVE_TUPLES)
+        return tuples_take(a, l, b);
+    end_take(a, l, b);
+    return 0;
+}
+
+int scopes__archive_take(scopes_archive *a, const archive_block *b)
+{
+    int err = block_note(a, b);
+
+    if (!err)
+        a->at = b->offset + ARCHIVE_BLOCK_BYTES + b->packed;
+    return err;
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# same.sh - an application on two hosts computes the same as without
+# threads, bit for bit, and leaves all of its events.
+#
+#     same.sh EVENTSPACE APPLICATION [OPTION...]
+#
+# The options are for what computes without threads.
+set -eu
+eventspace=$1
+application=$2
+shift 2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+"$application" mapping --threads 4 --size S >application.dot
+"$eventspace" map generate --application application.dot --hosts 2 -o plain.dot
+"$eventspace" map instrument plain.dot --collectors all -o map.dot
+"$eventspace" run map.dot --out RUN -- "$application" run >many
+"$application" single --size S "$@" >one
+
+# checksum FILE: as it was printed, with or without a host in front.
+checksum() {
+    sed -n 's/.*checksum  *//p' "$1"
+}
+if [ -z "$(checksum one)" ] || [ "$(checksum one)" != "$(checksum many)" ]; then
+    echo "without threads, and on two hosts:"
+    cat one many
+    exit 1
+fi
+
+# Columns 7 to 9: events made, present and dropped.
+"$eventspace" info RUN --format csv >info.csv
+awk -F, 'NR > 1 { made += $7; present += $8; dropped += $9 }
+         END { exit !(made > 0 && made == present && !dropped) }' info.csv || {
+    echo "not all events are there:"
+    cat info.csv
+    exit 1
+}

@@ -1,0 +1,198 @@
+/* draw_render.c - a dressed map as the bytes of a picture, by Graphviz.
+ *
+ * Graphviz 2.42 leaks, remembers names of fonts that it has freed, and frees
+ * twice when it gives back some layouts. So it runs in a child process, which
+ * ends without giving anything back, and tells through a pipe how it went:
+ * nothing but DONE, or what was wrong. */
+#include "viewer/draw/draw_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <graphviz/gvc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pastset/status.h"
+
+#define DONE "done"
+
+/* What Graphviz said last. */
+static char graphviz_text[200];
+
+/* It says an error in pieces: "Error", ": ", and its text. */
+static int graphviz_error(char *text)
+{
+    if (strlen(text) > 8)
+        snprintf(graphviz_text, sizeof(graphviz_text), "%s", text);
+    return 0;
+}
+
+/* Gives NULL, or what could not be done. */
+static const char *graphviz(const char *dot, const char *format, FILE *file)
+{
+    GVC_t *context;
+    Agraph_t *graph;
+
+    agseterrf(graphviz_error);
+    context = gvContext();
+    graph = agmemread(dot);
+    if (!context || !graph)
+        return "Graphviz cannot read the map";
+    if (gvLayout(context, graph, "dot") != 0)
+        return "Graphviz cannot lay the map out";
+    if (gvRender(context, graph, format, file) != 0 || fflush(file) != 0)
+        return "Graphviz cannot write the picture";
+    return NULL;
+}
+
+static void __attribute__((noreturn))
+child(const char *dot, const char *format, FILE *file, int pipe_fd)
+{
+    const char *problem = graphviz(dot, format, file);
+
+    if (problem)
+        dprintf(pipe_fd, "%s: %s", problem, graphviz_text);
+    else
+        dprintf(pipe_fd, "%s", DONE);
+    _exit(0);
+}
+
+/* Reads what the child says, until it ends. */
+static int listen_to(pid_t pid, int pipe_fd)
+{
+    char text[400];
+    size_t used = 0;
+    ssize_t got;
+
+    do {
+        got = read(pipe_fd, text + used, sizeof(text) - 1 - used);
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    text[used] = 0;
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    if (strcmp(text, DONE) == 0)
+        return 0;
+    return pastset_fail(PASTSET_ENOTSUP, "%s",
+                        used ? text : "Graphviz broke down");
+}
+
+static int render_text(const char *dot, const char *format, FILE *file)
+{
+    int fds[2], err;
+    pid_t pid;
+
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return pastset_fail(pastset_status_from_errno(errno),
+                            "cannot make a pipe: %s", strerror(errno));
+    pid = fork();
+    if (pid == 0)
+        child(dot, format, file, fds[1]);
+    err = pid < 0 ? pastset_fail(pastset_status_from_errno(errno),
+                                 "cannot start a process: %s", strerror(errno))
+                  : 0;
+    close(fds[1]);
+    if (!err)
+        err = listen_to(pid, fds[0]);
+    close(fds[0]);
+    return err;
+}
+
+static int render(const paths_map *map, const char *format, FILE *file)
+{
+    char *dot = NULL;
+    size_t bytes;
+    FILE *text = open_memstream(&dot, &bytes);
+    int err;
+
+    if (!text)
+        return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
+    err = paths_map_write(map, text);
+    if (fclose(text) != 0 && !err)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
+    if (!err)
+        err = render_text(dot, format, file);
+    free(dot);
+    return err;
+}
+
+/* What Graphviz has written into the file of its child. */
+static int file_read(char **out, size_t *bytes, FILE *file)
+{
+    off_t size = lseek(fileno(file), 0, SEEK_END);
+    ssize_t got;
+
+    *out = size > 0 ? malloc((size_t)size) : NULL;
+    if (size <= 0 || !*out)
+        return pastset_fail(size <= 0 ? PASTSET_EIO : PASTSET_ENOMEM,
+                            size <= 0 ? "Graphviz has drawn nothing"
+                                      : "no memory for the picture");
+    got = pread(fileno(file), *out, (size_t)size, 0);
+    *bytes = got > 0 ? (size_t)got : 0;
+    return got == size ? 0
+                       : pastset_fail(PASTSET_EIO, "cannot read the picture");
+}
+
+/* --- pictures --- */
+
+/* The child shares the file, and a file in memory cannot be full. */
+static int picture_render(char **out, size_t *bytes, const paths_map *map,
+                          const char *format)
+{
+    int fd = memfd_create("picture", MFD_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    int err;
+
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
+    }
+    err = render(map, format, file);
+    if (!err)
+        err = file_read(out, bytes, file);
+    fclose(file);
+    return err;
+}
+
+static int picture_write(char **out, size_t *bytes, const paths_map *map)
+{
+    FILE *text = open_memstream(out, bytes);
+    int err;
+
+    if (!text)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
+    err = paths_map_write(map, text);
+    if (fclose(text) != 0 && !err)
+        err = pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
+    return err;
+}
+
+int viewer__picture(char **out, size_t *bytes, const paths_map *map,
+                    const char *format)
+{
+    return strcmp(format, "dot") == 0 ? picture_write(out, bytes, map)
+                                      : picture_render(out, bytes, map, format);
+}
+
+int viewer__picture_format(const char **out, const viewer_draw_options *options)
+{
+    static const char *const formats[] = {"svg", "png", "pdf", "dot"};
+    const char *dot = strrchr(options->file, '.');
+    const char *name = options->format ? options->format : dot ? dot + 1 : "";
+
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        if (strcmp(name, formats[i]) == 0) {
+            *out = formats[i];
+            return 0;
+        }
+    }
+    return pastset_fail(PASTSET_EINVAL,
+                        "%.200s: cannot draw as \"%.20s\": it is svg, png, "
+                        "pdf or dot",
+                        options->file, name);
+}
