@@ -862,7 +862,9 @@ Test(host, ends_the_run_everywhere_when_a_thread_fails)
                                {"t2", poll_in_vain, NULL},
                                {"t3", fail_when_told, NULL},
                                {NULL, NULL, NULL}};
-    hosts h = {.map_text = failing_map, .programs = programs};
+    hosts h = {.map_text = failing_map,
+               .programs = programs,
+               .contexts = wrappers_contexts(counts)};
 
     ready = shared_memory(sizeof(*ready));
     hosts_start(&h);
