@@ -221,8 +221,8 @@ static int predict(const predict_arguments *a)
         err = predict_answer_all(answers, scenario);
     if (!err)
         err = print_answers(answers, profile, a->format);
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
+    predict_scenario_destroy(scenario);
+    predict_profile_destroy(profile);
     free(answers);
     return err;
 }
