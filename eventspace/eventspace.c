@@ -180,7 +180,7 @@ static int start(eventspace *es, const char *directory, const char *name,
     if (!err)
         err = paths_host_start(&es->host, &options);
     if (!err)
-        err = eventspace__drain_start(es->host, drained_file);
+        err = eventspace__drain_open(es->host, drained_file);
     explicit_bzero(key, sizeof(key));
     free(map_file);
     free(space_file);
@@ -257,7 +257,7 @@ static void meta_end(eventspace *es, int status)
 /* Writes how it ended, and gives everything back. */
 static void release(eventspace *es, int status)
 {
-    eventspace__drain_stop();
+    eventspace__drain_close();
     meta_end(es, status);
     paths_host_stop(es->host);
     paths_map_destroy(es->map);

@@ -73,11 +73,11 @@ static int handle_fill(pastset_element *element, pastset_space *space,
     return 0;
 }
 
-void pastset__element_free(pastset_element *element)
+void pastset__element_destroy(pastset_element *element)
 {
     if (!element)
         return;
-    pastset__saved_free(element);
+    pastset__saved_fini(element);
     pthread_mutex_destroy(&element->lock);
     free(element);
 }
@@ -198,8 +198,8 @@ static int element_init(pastset_element *element, pastset_space *space,
     return err;
 }
 
-int pastset__element_make(pastset_element **out, pastset_space *space,
-                          const pastset_element_options *options)
+int pastset__element_create(pastset_element **out, pastset_space *space,
+                            const pastset_element_options *options)
 {
     uint64_t header_bytes = pastset__element_header_bytes(), offset;
     uint64_t bytes =
@@ -298,7 +298,7 @@ int pastset__element_attach(pastset_element **out, pastset_space *space,
     element->read_only = true;
     err = handle_fill(element, space, header);
     if (err) {
-        pastset__element_free(element);
+        pastset__element_destroy(element);
         return err;
     }
     *out = element;

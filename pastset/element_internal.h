@@ -176,13 +176,13 @@ pastset_element **pastset__space_elements(pastset_space *space,
 int pastset__element_check(const pastset_element_options *options);
 /* Makes one that nobody knows of yet, after such a check. On errors, too, what
  * is in `*out` is to be freed. */
-int pastset__element_make(pastset_element **out, pastset_space *space,
-                          const pastset_element_options *options);
+int pastset__element_create(pastset_element **out, pastset_space *space,
+                            const pastset_element_options *options);
 /* Makes the handle of an element in a space that was opened, after checking
  * its header. */
 int pastset__element_attach(pastset_element **out, pastset_space *space,
                             uint64_t offset);
-void pastset__element_free(pastset_element *element);
+void pastset__element_destroy(pastset_element *element);
 /* Of an element in the file, before its slots. */
 uint64_t pastset__element_header_bytes(void);
 /* On demand: gives memory to the next part of the slots. */
@@ -199,7 +199,7 @@ void pastset__ledger_load(const element_header *header, ledger_values *out,
 
 /* --- saved.c --- */
 
-void pastset__saved_free(pastset_element *element);
+void pastset__saved_fini(pastset_element *element);
 
 /* --- change.c, under the lock --- */
 

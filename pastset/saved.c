@@ -41,7 +41,7 @@ uint64_t pastset_element_saved(const pastset_element *element)
     return atomic_load_explicit(&element->header->saved, memory_order_acquire);
 }
 
-void pastset__saved_free(pastset_element *element)
+void pastset__saved_fini(pastset_element *element)
 {
     if (element->saved_page)
         munmap(element->saved_page, SPACE_PAGE);

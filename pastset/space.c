@@ -195,7 +195,7 @@ void pastset_space_close(pastset_space *space)
         (void)pastset__end(space->elements[i], false);
     pastset__space_wait_left(space);
     for (uint32_t i = 0; i < space->known; i++)
-        pastset__element_free(space->elements[i]);
+        pastset__element_destroy(space->elements[i]);
     free(space->elements);
     free(space->left_out);
     if (space->base != MAP_FAILED)
@@ -266,7 +266,7 @@ static int entry_take(pastset_space *space, uint32_t entry)
         return err;
     err = handle_add(space, element);
     if (err)
-        pastset__element_free(element);
+        pastset__element_destroy(element);
     return err;
 }
 
@@ -446,11 +446,11 @@ int pastset_element_create(pastset_element **out, pastset_space *space,
         err = may_publish(space, options->name);
     if (err)
         return err;
-    err = pastset__element_make(&element, space, options);
+    err = pastset__element_create(&element, space, options);
     if (!err)
         err = publish(space, element);
     if (err) {
-        pastset__element_free(element);
+        pastset__element_destroy(element);
         return pastset_fail_while(err, "creating element \"%s\"",
                                   options->name);
     }

@@ -73,8 +73,8 @@ void eventspace__drain_wake(void);
 /* Starts and stops the thread that makes room in trace elements of policy
  * block, so that they can be small and nothing is lost: it moves tuples into
  * `file`, or removes those that an archiver has saved. */
-int eventspace__drain_start(paths_host *host, const char *file);
-void eventspace__drain_stop(void);
+int eventspace__drain_open(paths_host *host, const char *file);
+void eventspace__drain_close(void);
 
 extern const paths_wrapper_type eventspace__collector_type;
 

@@ -185,7 +185,7 @@ static void is_blocking(trace_element *trace, void *context)
     *some |= trace->policy == PASTSET_BLOCK;
 }
 
-int eventspace__drain_start(paths_host *host, const char *file)
+int eventspace__drain_open(paths_host *host, const char *file)
 {
     pastset_space_options options = {.path = file, .max_bytes = 1ull << 43};
     bool some = false;
@@ -209,7 +209,7 @@ int eventspace__drain_start(paths_host *host, const char *file)
     return 0;
 }
 
-void eventspace__drain_stop(void)
+void eventspace__drain_close(void)
 {
     if (!drain.started)
         return;

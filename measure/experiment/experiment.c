@@ -118,7 +118,7 @@ static int run_rounds(experiment_setup *s)
 
 static int go(experiment_setup *s)
 {
-    int err = measure__experiment_setup_begin(s);
+    int err = measure__experiment_setup_init(s);
     if (!err)
         err = measure__experiment_make_quiet(s);
     if (!err)
@@ -155,7 +155,7 @@ int measure_experiment_run(measure_experiment **out,
         err = pastset_fail(PASTSET_ECANCELED, "interrupted");
     /* What failed first is to be told. */
     snprintf(text, sizeof(text), "%s", pastset_error());
-    measure__experiment_setup_end(s);
+    measure__experiment_setup_fini(s);
     free(s);
     for (size_t i = 0; i < e->case_count; i++)
         if (summarise(&e->cases[i]) != 0 && !err)
@@ -164,13 +164,13 @@ int measure_experiment_run(measure_experiment **out,
         pastset_fail(err, "%s", text);
     *out = e;
     if (err && !(e->case_count && (e->profile || e->cases[0].runs))) {
-        measure_experiment_free(e);
+        measure_experiment_destroy(e);
         *out = NULL;
     }
     return err;
 }
 
-void measure_experiment_free(measure_experiment *e)
+void measure_experiment_destroy(measure_experiment *e)
 {
     if (!e)
         return;
@@ -181,7 +181,7 @@ void measure_experiment_free(measure_experiment *e)
     }
     free(e->cases);
     free(e->wires);
-    predict_profile_free(e->profile);
+    predict_profile_destroy(e->profile);
     measure_profile_notes_clear(&e->notes);
     free(e);
 }

@@ -28,7 +28,7 @@
  * bound as a whole; their nodes are those of their profile.
  *
  * Threads:   one thread per experiment.
- * Ownership: run gives, free takes back. */
+ * Ownership: run gives, destroy takes back. */
 #ifndef MEASURE_EXPERIMENT_H
 #define MEASURE_EXPERIMENT_H
 
@@ -106,7 +106,7 @@ typedef struct measure_experiment {
  * PASTSET_ECANCELED: `stop`. */
 int measure_experiment_run(measure_experiment **out,
                            const measure_experiment_options *options);
-void measure_experiment_free(measure_experiment *experiment);
+void measure_experiment_destroy(measure_experiment *experiment);
 
 /* By how much a prediction misses what was measured, as a share of it, as it
  * was told before the runs; 0 within bounds. Below 0: it is too low. NaN when

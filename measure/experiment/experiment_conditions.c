@@ -71,11 +71,11 @@ int measure__experiment_conditions_parse(experiment_conditions *out,
                                            "for example 'n0=load:1'");
     free(copy);
     if (err)
-        measure__experiment_conditions_clear(out);
+        measure__experiment_conditions_fini(out);
     return err;
 }
 
-void measure__experiment_conditions_clear(experiment_conditions *conditions)
+void measure__experiment_conditions_fini(experiment_conditions *conditions)
 {
     for (size_t i = 0; i < conditions->count; i++)
         free(conditions->items[i].text);

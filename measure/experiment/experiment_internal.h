@@ -25,7 +25,7 @@ int measure__experiment_conditions_parse(experiment_conditions *out,
                                          const char *text,
                                          const char *const *names,
                                          size_t count);
-void measure__experiment_conditions_clear(experiment_conditions *conditions);
+void measure__experiment_conditions_fini(experiment_conditions *conditions);
 
 /* --- the set-up: experiment_setup.c --- */
 
@@ -47,8 +47,8 @@ typedef struct experiment_setup {
     measure_experiment *result;
 } experiment_setup;
 
-int measure__experiment_setup_begin(experiment_setup *s);
-void measure__experiment_setup_end(experiment_setup *s);
+int measure__experiment_setup_init(experiment_setup *s);
+void measure__experiment_setup_fini(experiment_setup *s);
 int measure__experiment_setup_add_node(experiment_setup *s, const char *name,
                                        const char *processors);
 /* Writes the map for a case: with its delays, if any, and collectors if asked

@@ -205,7 +205,7 @@ static int predict_case(measure_case *out, const experiment_setup *s,
         err = scenario_add(scenario, s, &conditions->items[i]);
     if (!err)
         err = predict_answer_all(&out->answers, scenario);
-    predict_scenario_free(scenario);
+    predict_scenario_destroy(scenario);
     out->predicted = !err;
     return err ? pastset_fail_while(err, "predicting \"%s\"", out->text) : 0;
 }

@@ -94,10 +94,11 @@ static int processors_find(experiment_setup *s)
 }
 
 /* Who has no rights for it is told what takes none. */
-static int testbed_make(experiment_setup *s, const char *name)
+static int testbed_create(experiment_setup *s, const char *name)
 {
     char why[1000];
-    int err = measure_testbed_make(&s->testbed, name, (uint32_t)s->node_count);
+    int err =
+        measure_testbed_create(&s->testbed, name, (uint32_t)s->node_count);
     if (err != PASTSET_ENOTSUP)
         return err;
     snprintf(why, sizeof(why), "%s", pastset_error());
@@ -192,7 +193,7 @@ static int cases_make(experiment_setup *s)
 
 /* --- all of it --- */
 
-int measure__experiment_setup_begin(experiment_setup *s)
+int measure__experiment_setup_init(experiment_setup *s)
 {
     const measure_experiment_options *o = s->options;
     int err = 0;
@@ -217,13 +218,13 @@ int measure__experiment_setup_begin(experiment_setup *s)
     if (!err && o->map)
         err = measure__experiment_parse_cases(s);
     if (!err && o->links == MEASURE_LINKS_TESTBED)
-        err = testbed_make(s, o->testbed ? o->testbed : TESTBED);
+        err = testbed_create(s, o->testbed ? o->testbed : TESTBED);
     return err;
 }
 
-void measure__experiment_setup_end(experiment_setup *s)
+void measure__experiment_setup_fini(experiment_setup *s)
 {
-    measure_testbed_remove(s->testbed);
+    measure_testbed_destroy(s->testbed);
     if (s->folder[0])
         nftw(s->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     for (size_t i = 0; i < s->node_count; i++) {
@@ -231,7 +232,7 @@ void measure__experiment_setup_end(experiment_setup *s)
         free(s->nodes[i].processors);
     }
     for (size_t i = 0; s->conditions && i < s->options->case_count; i++)
-        measure__experiment_conditions_clear(&s->conditions[i]);
+        measure__experiment_conditions_fini(&s->conditions[i]);
     free(s->conditions);
     free(s->nodes);
     free(s->processors);

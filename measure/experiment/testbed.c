@@ -161,8 +161,8 @@ static int link_make(measure_testbed *t, uint32_t a, uint32_t b)
     return err;
 }
 
-int measure_testbed_make(measure_testbed **out, const char *name,
-                         uint32_t hosts)
+int measure_testbed_create(measure_testbed **out, const char *name,
+                           uint32_t hosts)
 {
     measure_testbed *t;
     int err = 0;
@@ -193,14 +193,14 @@ int measure_testbed_make(measure_testbed **out, const char *name,
             err = link_make(t, j, i);
     }
     if (err) {
-        measure_testbed_remove(t);
+        measure_testbed_destroy(t);
         return pastset_fail_while(err, "making the testbed %s", name);
     }
     *out = t;
     return 0;
 }
 
-void measure_testbed_remove(measure_testbed *testbed)
+void measure_testbed_destroy(measure_testbed *testbed)
 {
     char text[1024];
 

@@ -11,8 +11,8 @@
  * 10.x.y.i+1, x and y being of the name.
  *
  * Threads:   one thread per testbed.
- * Ownership: make gives, remove takes back. What a killed process left behind
- *            is removed by the next one of that name. */
+ * Ownership: create gives, destroy takes back. What a killed process left
+ * behind is removed by the next one of that name. */
 #ifndef MEASURE_TESTBED_H
 #define MEASURE_TESTBED_H
 
@@ -22,9 +22,9 @@ typedef struct measure_testbed measure_testbed;
 
 /* Errors: PASTSET_ENOTSUP: no right to, or no ip or tc (the text says which,
  * and what to do without); PASTSET_EIO. */
-int measure_testbed_make(measure_testbed **out, const char *name,
-                         uint32_t hosts);
-void measure_testbed_remove(measure_testbed *testbed);
+int measure_testbed_create(measure_testbed **out, const char *name,
+                           uint32_t hosts);
+void measure_testbed_destroy(measure_testbed *testbed);
 
 uint32_t measure_testbed_hosts(const measure_testbed *testbed);
 const char *measure_testbed_namespace(const measure_testbed *testbed,

@@ -115,8 +115,8 @@ static int start_one(measure_background_load *c, int processor, double share)
     return err;
 }
 
-int measure_background_load_start_share(measure_background_load **out,
-                                        int processor, double load)
+int measure_background_load_create_share(measure_background_load **out,
+                                         int processor, double load)
 {
     measure_background_load *c;
     double whole = floor(load);
@@ -135,19 +135,19 @@ int measure_background_load_start_share(measure_background_load **out,
     if (!err && load - whole >= 0.001)
         err = start_one(c, processor, load - whole);
     if (err)
-        measure_background_load_stop(c);
+        measure_background_load_destroy(c);
     else
         *out = c;
     return err;
 }
 
-int measure_background_load_start(measure_background_load **out, int processor,
-                                  uint32_t count)
+int measure_background_load_create(measure_background_load **out, int processor,
+                                   uint32_t count)
 {
-    return measure_background_load_start_share(out, processor, count);
+    return measure_background_load_create_share(out, processor, count);
 }
 
-void measure_background_load_stop(measure_background_load *background_load)
+void measure_background_load_destroy(measure_background_load *background_load)
 {
     if (!background_load)
         return;

@@ -27,16 +27,16 @@ typedef struct measure_background_load measure_background_load;
  * (PR_SET_PDEATHSIG), which therefore must live as long as they are wanted.
  * They are bound and compete when this comes back.
  * Errors: PASTSET_EINVAL: no such processor; PASTSET_EIO, PASTSET_ENOMEM. */
-int measure_background_load_start(measure_background_load **out, int processor,
-                                  uint32_t count);
-void measure_background_load_stop(
+int measure_background_load_create(measure_background_load **out, int processor,
+                                   uint32_t count);
+void measure_background_load_destroy(
     measure_background_load *background_load); /* or NULL */
 
 /* A number of processes that need not be whole: the last of them is busy for
  * that share of its time, when it is alone. Against a busy program on a fair
  * scheduler it then costs just that share of the program's time. */
-int measure_background_load_start_share(measure_background_load **out,
-                                        int processor, double load);
+int measure_background_load_create_share(measure_background_load **out,
+                                         int processor, double load);
 
 #define MEASURE_PLACE_BYTES 64
 #define MEASURE_PLACE_BEGINS "boot-" /* the names of places, all of them */

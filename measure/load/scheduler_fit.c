@@ -114,7 +114,7 @@ static int sample_with(sample *p, unsigned load, double share_s)
 {
     measure_background_load *background_load;
     int err =
-        measure_background_load_start(&background_load, p->processor, load);
+        measure_background_load_create(&background_load, p->processor, load);
     if (err)
         return err;
     for (unsigned i = 0; i < CELLS && !err; i++) {
@@ -125,7 +125,7 @@ static int sample_with(sample *p, unsigned load, double share_s)
             measure__phases_sample(&p->alone[i], &with, load);
         progress(p, rounds * pair_of(i, load));
     }
-    measure_background_load_stop(background_load);
+    measure_background_load_destroy(background_load);
     return err;
 }
 

@@ -40,20 +40,20 @@ static int create(measure_capture **out, const char *name)
         capture->tcp = measure_tcp_create();
     }
     if (!capture || !capture->name || !capture->tcp) {
-        measure_capture_free(capture);
+        measure_capture_close(capture);
         return pastset_no_memory("to capture from %s", name);
     }
     *out = capture;
     return 0;
 }
 
-void measure_capture_free(measure_capture *capture)
+void measure_capture_close(measure_capture *capture)
 {
     if (!capture)
         return;
     if (capture->pcap)
         pcap_close(capture->pcap);
-    measure_tcp_free(capture->tcp);
+    measure_tcp_destroy(capture->tcp);
     free(capture->name);
     free(capture);
 }
@@ -154,7 +154,7 @@ int measure_capture_open(measure_capture **out, const char *interface,
         return err;
     err = open_live(capture, filter);
     if (err)
-        measure_capture_free(capture);
+        measure_capture_close(capture);
     else
         *out = capture;
     return err;
@@ -189,7 +189,7 @@ int measure_capture_read(measure_capture **out, const char *file,
         return err;
     err = open_file(capture, filter);
     if (err)
-        measure_capture_free(capture);
+        measure_capture_close(capture);
     else
         *out = capture;
     return err;

@@ -15,7 +15,7 @@
  * put together on a slow link: such messages are found as one.
  *
  * Threads:   one thread per capture.
- * Ownership: open gives, free takes back. */
+ * Ownership: open gives, close takes back. */
 #ifndef MEASURE_PACKETS_H
 #define MEASURE_PACKETS_H
 
@@ -70,7 +70,7 @@ int measure_capture_step(measure_capture *capture);
  * taken before, which may need a twentieth of a second. Also after an error
  * `out` gets what was found until then, if there is memory. */
 int measure_capture_end(measure_capture *capture, const measure_packets **out);
-void measure_capture_free(measure_capture *capture);
+void measure_capture_close(measure_capture *capture);
 
 /* One link-layer frame, for tests and the fuzz target: `link` is a
  * pcap-linktype (DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_RAW, DLT_NULL).
@@ -80,6 +80,6 @@ measure_tcp *measure_tcp_create(void);
 int measure_tcp_frame(measure_tcp *tcp, int link, int64_t at_ns,
                       const uint8_t *bytes, size_t count, size_t length);
 int measure_tcp_end(measure_tcp *tcp, const measure_packets **out);
-void measure_tcp_free(measure_tcp *tcp);
+void measure_tcp_destroy(measure_tcp *tcp);
 
 #endif

@@ -17,14 +17,14 @@ measure_tcp *measure_tcp_create(void)
     return calloc(1, sizeof(measure_tcp));
 }
 
-static void flow_free(flow *f)
+static void flow_destroy(flow *f)
 {
     free(f->sides[0].waiting);
     free(f->sides[1].waiting);
     free(f);
 }
 
-void measure_tcp_free(measure_tcp *tcp)
+void measure_tcp_destroy(measure_tcp *tcp)
 {
     flow *f, *next;
 
@@ -33,7 +33,7 @@ void measure_tcp_free(measure_tcp *tcp)
     HASH_ITER(hh, tcp->flows, f, next)
     {
         HASH_DEL(tcp->flows, f);
-        flow_free(f);
+        flow_destroy(f);
     }
     free(tcp->result.streams);
     free(tcp->result.messages);
@@ -68,7 +68,7 @@ static flow *add_flow(measure_tcp *tcp, const ends *of)
     HASH_ADD(hh, tcp->flows, ends, sizeof(f->ends), f);
     if (f->hh.tbl)
         return f;
-    flow_free(f);
+    flow_destroy(f);
     return NULL;
 }
 

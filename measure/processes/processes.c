@@ -142,8 +142,8 @@ static void set_limits(measure_watch *w)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-int measure_watch_start(measure_watch **out, char **argv, int output,
-                        const measure_watch_options *options)
+int measure_watch_open(measure_watch **out, char **argv, int output,
+                       const measure_watch_options *options)
 {
     measure_watch *w = calloc(1, sizeof(*w));
     int err;
@@ -170,7 +170,7 @@ int measure_watch_start(measure_watch **out, char **argv, int output,
             measure__begin_label(w, process, argv[0]);
     }
     if (err) {
-        measure_watch_free(w);
+        measure_watch_close(w);
         return err;
     }
     *out = w;
@@ -257,7 +257,7 @@ const measure_processes *measure_watch_result(measure_watch *w, int *exit_code)
     return w->memory ? NULL : &w->result;
 }
 
-void measure_watch_free(measure_watch *w)
+void measure_watch_close(measure_watch *w)
 {
     if (!w)
         return;
@@ -279,7 +279,7 @@ void measure_watch_free(measure_watch *w)
     free(w->result.threads);
     free(w->processes);
     free(w->threads);
-    measure__index_clear(w);
+    measure__index_fini(w);
     free(w->sockets);
     free(w->before);
     free(w);

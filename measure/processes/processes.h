@@ -8,7 +8,7 @@
  * phases are exact and not to 20 ms.
  *
  * Threads:   one thread per watch; it is driven by calls.
- * Ownership: start gives, free takes back. */
+ * Ownership: open gives, close takes back. */
 #ifndef MEASURE_PROCESSES_H
 #define MEASURE_PROCESSES_H
 
@@ -79,8 +79,8 @@ typedef struct measure_watch_options {
  * lose their parent come to us (PR_SET_CHILD_SUBREAPER), so that the watch sees
  * all. `output` (-1: as ours) is its standard output.
  * Errors: PASTSET_ENOENT: no such program; PASTSET_EIO. */
-int measure_watch_start(measure_watch **out, char **argv, int output,
-                        const measure_watch_options *options);
+int measure_watch_open(measure_watch **out, char **argv, int output,
+                       const measure_watch_options *options);
 /* Probes once if it is time; waits until then, or until `fd` (-1: none) can be
  * read, or all has ended. 1: go on; 0: all processes have ended. */
 int measure_watch_step(measure_watch *watch, int fd);
@@ -90,7 +90,7 @@ void measure_watch_signal(measure_watch *watch, int number);
  * be NULL) gets the command's, 128 + n for a signal. */
 const measure_processes *measure_watch_result(measure_watch *watch,
                                               int *exit_code);
-void measure_watch_free(measure_watch *watch);
+void measure_watch_close(measure_watch *watch);
 
 /* Processor time that a thread had between two moments. */
 int64_t measure_thread_cpu(const measure_thread *thread, int64_t from_ns,

@@ -100,7 +100,7 @@ void measure__drop(measure_watch *w, int *fd);
 int64_t measure__now(clockid_t clock);
 /* The newest entry of a number, living or not; MEASURE__NONE. */
 size_t measure__find_thread(const measure_watch *w, pid_t tid);
-void measure__index_clear(measure_watch *w);
+void measure__index_fini(measure_watch *w);
 size_t measure__find_process(const measure_watch *w, pid_t pid);
 /* Adds, unless it lives already. MEASURE__NONE: no memory. */
 size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,

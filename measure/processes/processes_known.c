@@ -48,7 +48,7 @@ static bool index_thread(measure_watch *w, pid_t tid, size_t thread)
     return true;
 }
 
-void measure__index_clear(measure_watch *w)
+void measure__index_fini(measure_watch *w)
 {
     measure__number *number, *next;
     HASH_ITER(hh, w->by_tid, number, next)

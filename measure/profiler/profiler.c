@@ -97,8 +97,8 @@ static int start(measure__making *m)
     err = measure__open_captures(m);
     options.no_sockets = !m->capture_count && !m->options->packets_file;
     if (!err)
-        err = measure_watch_start(&m->watch, m->options->argv,
-                                  m->options->output, &options);
+        err = measure_watch_open(&m->watch, m->options->argv,
+                                 m->options->output, &options);
     if (!err) {
         run(m);
         m->seen = measure_watch_result(m->watch, &m->notes->exit_code);
@@ -196,12 +196,12 @@ int measure_profile(predict_profile **out, measure_profile_notes *notes,
     if (!err)
         err = make(&m);
     for (size_t i = 0; i < m.capture_count; i++)
-        measure_capture_free(m.captures[i]);
-    measure_watch_free(m.watch);
+        measure_capture_close(m.captures[i]);
+    measure_watch_close(m.watch);
     free(m.groups);
     free(m.group_of);
     if (err)
-        predict_profile_free(m.profile);
+        predict_profile_destroy(m.profile);
     else
         *out = m.profile;
     return err;

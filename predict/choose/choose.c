@@ -358,7 +358,7 @@ int predict_choose(predict_choice **out, const predict_profile *profile,
     if (!err)
         err = take_best(&c);
     if (err)
-        predict_choice_free(c.choice);
+        predict_choice_destroy(c.choice);
     else
         *out = c.choice;
     predict__rater_fini(&c.rater);
@@ -368,7 +368,7 @@ int predict_choose(predict_choice **out, const predict_profile *profile,
     return err;
 }
 
-void predict_choice_free(predict_choice *choice)
+void predict_choice_destroy(predict_choice *choice)
 {
     if (!choice)
         return;

@@ -51,7 +51,7 @@ typedef struct predict_choice {
 int predict_choose(predict_choice **out, const predict_profile *profile,
                    const predict_cluster *cluster,
                    const predict_choose_options *options);
-void predict_choice_free(predict_choice *choice);
+void predict_choice_destroy(predict_choice *choice);
 
 /* The conditions of one placement, as a scenario. The caller frees it.
  *

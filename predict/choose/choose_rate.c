@@ -58,7 +58,7 @@ static int replay(const predict_scenario *scenario, double *out)
     if (err)
         return err;
     *out = result->wall_s;
-    predict_replay_free(result);
+    predict_replay_destroy(result);
     return 0;
 }
 
@@ -74,7 +74,7 @@ static int replay_dedicated(predict__rater *r)
     if (err)
         return err;
     err = replay(scenario, &r->replay_s);
-    predict_scenario_free(scenario);
+    predict_scenario_destroy(scenario);
     if (!err && !(r->replay_s > 0))
         err = pastset_fail(PASTSET_EINVAL,
                            "the replay of the profile takes no time: there is "
@@ -347,6 +347,6 @@ int predict__rate(predict__rater *r, predict_placement *placement)
         err = rate_by_replay(r, scenario, placement);
     else
         err = rate_by_model(r, scenario, placement);
-    predict_scenario_free(scenario);
+    predict_scenario_destroy(scenario);
     return err;
 }

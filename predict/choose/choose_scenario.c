@@ -197,7 +197,7 @@ int predict__placed_scenario(predict_scenario **out,
     set_nodes(*out, cluster, hosts);
     err = set_links(*out, cluster, traffic, hosts);
     if (err) {
-        predict_scenario_free(*out);
+        predict_scenario_destroy(*out);
         *out = NULL;
     }
     return err;

@@ -10,7 +10,7 @@
 #include "predict/cluster/cluster_internal.h"
 #include "predict/profile/profile.h"
 
-void predict_cluster_free(predict_cluster *cluster)
+void predict_cluster_destroy(predict_cluster *cluster)
 {
     if (!cluster)
         return;

@@ -26,7 +26,7 @@
  * share it: 001, section 5.)
  *
  * Threads:   may be read by any.
- * Ownership: read gives, free takes back. */
+ * Ownership: read gives, destroy takes back. */
 #ifndef PREDICT_CLUSTER_H
 #define PREDICT_CLUSTER_H
 
@@ -60,7 +60,7 @@ typedef struct predict_cluster {
  * of the host or link, and what is wrong with it. At most 2000 hosts. `-` is
  * standard input. */
 int predict_cluster_read(predict_cluster **out, const char *file);
-void predict_cluster_free(predict_cluster *cluster);
+void predict_cluster_destroy(predict_cluster *cluster);
 uint32_t predict_cluster_find(const predict_cluster *cluster,
                               const char *host); /* PREDICT_NONE */
 

@@ -219,7 +219,7 @@ static int from_map(predict_cluster **out, const paths_map *map)
         return no_memory();
     err = convert(cluster, map, hosts);
     if (err)
-        predict_cluster_free(cluster);
+        predict_cluster_destroy(cluster);
     else
         *out = cluster;
     return err;

@@ -162,7 +162,7 @@ int predict_scenario_create(predict_scenario **out,
     s->profile = profile;
     err = allocate(s, profile->node_count, profile->link_count);
     if (err) {
-        predict_scenario_free(s);
+        predict_scenario_destroy(s);
         return err;
     }
     for (size_t i = 0; i < profile->node_count; i++) {
@@ -180,7 +180,7 @@ int predict_scenario_create(predict_scenario **out,
     return 0;
 }
 
-void predict_scenario_free(predict_scenario *s)
+void predict_scenario_destroy(predict_scenario *s)
 {
     if (!s)
         return;

@@ -5,7 +5,7 @@
  * no difference (`unused` counts such).
  *
  * Threads:   one thread per scenario.
- * Ownership: create gives, free takes back; the profile is borrowed. */
+ * Ownership: create gives, destroy takes back; the profile is borrowed. */
 #ifndef PREDICT_SCENARIO_H
 #define PREDICT_SCENARIO_H
 
@@ -32,7 +32,7 @@ typedef struct predict_scenario {
 int predict_scenario_create(predict_scenario **out,
                             const predict_profile *profile,
                             predict_scheduler scheduler);
-void predict_scenario_free(predict_scenario *scenario);
+void predict_scenario_destroy(predict_scenario *scenario);
 
 /* Texts of nodes and of links. Errors: PASTSET_EINVAL, PASTSET_ENOENT (a node
  * or a link that is not there; the text tells which are). */

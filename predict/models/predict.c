@@ -181,12 +181,12 @@ int predict_answer_all(predict_answers *out, const predict_scenario *scenario)
         return err;
     out->count = out->best = 0;
     out->dedicated_s = facts->wall_s;
-    err = predict__ask(&asked, facts, scenario);
+    err = predict__asked_init(&asked, facts, scenario);
     if (!err) {
         err = answer(out, &asked);
-        predict__asked_clear(&asked);
+        predict__asked_fini(&asked);
     }
-    predict_facts_free(facts);
+    predict_facts_destroy(facts);
     return err;
 }
 
@@ -211,10 +211,10 @@ int predict_answer_fast(predict_bounds *out, const predict_facts *facts,
                         const predict_scenario *scenario)
 {
     predict__asked asked;
-    int err = predict__ask(&asked, facts, scenario);
+    int err = predict__asked_init(&asked, facts, scenario);
     if (err)
         return err;
     err = best_of_models(out, &asked);
-    predict__asked_clear(&asked);
+    predict__asked_fini(&asked);
     return err;
 }

@@ -69,7 +69,7 @@ int predict_answer_all(predict_answers *out, const predict_scenario *scenario);
  * borrows the profile, whose links must not be changed meanwhile. */
 typedef struct predict_facts predict_facts;
 int predict_facts_create(predict_facts **out, const predict_profile *profile);
-void predict_facts_free(predict_facts *facts);
+void predict_facts_destroy(predict_facts *facts);
 
 /* What predict_answer_all would call the best if there were no actors. Its time
  * grows with nodes * (nodes + links), not with messages or phases. Errors: as

@@ -57,7 +57,7 @@ int predict_facts_create(predict_facts **out, const predict_profile *profile)
         facts->links = calloc(profile->link_count + 1, sizeof(*facts->links));
     }
     if (!facts || !facts->nodes || !facts->links) {
-        predict_facts_free(facts);
+        predict_facts_destroy(facts);
         return pastset_no_memory("to predict");
     }
     for (uint32_t i = 0; i < profile->node_count; i++)
@@ -67,7 +67,7 @@ int predict_facts_create(predict_facts **out, const predict_profile *profile)
     return 0;
 }
 
-void predict_facts_free(predict_facts *facts)
+void predict_facts_destroy(predict_facts *facts)
 {
     if (!facts)
         return;
@@ -254,8 +254,8 @@ static int ask_nodes(predict__asked *out)
     return 0;
 }
 
-int predict__ask(predict__asked *out, const predict_facts *facts,
-                 const predict_scenario *scenario)
+int predict__asked_init(predict__asked *out, const predict_facts *facts,
+                        const predict_scenario *scenario)
 {
     size_t nodes = facts->profile->node_count;
     int err = 0;
@@ -273,11 +273,11 @@ int predict__ask(predict__asked *out, const predict_facts *facts,
     if (!err)
         err = ask_nodes(out);
     if (err)
-        predict__asked_clear(out);
+        predict__asked_fini(out);
     return err;
 }
 
-void predict__asked_clear(predict__asked *asked)
+void predict__asked_fini(predict__asked *asked)
 {
     free(asked->loads);
     asked->loads = NULL;

@@ -36,9 +36,9 @@ typedef struct predict__asked {
 
 /* Errors: those of predict_answer_all. Links that are to change and nodes are
  * checked here, once for all models. */
-int predict__ask(predict__asked *out, const predict_facts *facts,
-                 const predict_scenario *scenario);
-void predict__asked_clear(predict__asked *asked);
+int predict__asked_init(predict__asked *out, const predict_facts *facts,
+                        const predict_scenario *scenario);
+void predict__asked_fini(predict__asked *asked);
 bool predict__node_changed(const predict__asked *asked, uint32_t node);
 bool predict__link_changed(const predict_scenario *scenario, uint32_t link);
 

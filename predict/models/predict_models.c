@@ -115,7 +115,7 @@ static int node_min(double *out_s, const predict__asked *asked, uint32_t node,
 
 /* --- one link --- */
 
-/* The formula refuses no wires that predict__ask has let through. */
+/* The formula refuses no wires that predict__asked_init has let through. */
 void predict__link_parts(double *latency_s, double *bandwidth_s,
                          const predict__asked *asked, uint32_t link)
 {

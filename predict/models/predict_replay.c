@@ -47,7 +47,7 @@ static int replay_wall(double *out_s, const predict_scenario *scenario)
     if (err)
         return err;
     *out_s = replay->wall_s;
-    predict_replay_free(replay);
+    predict_replay_destroy(replay);
     return 0;
 }
 
@@ -132,7 +132,7 @@ static int terms_alone(predict_answer *answer, const predict__asked *asked,
     err = alone_nodes(answer, asked, alone, base_s, &sum_s);
     if (!err)
         err = alone_links(answer, asked, alone, base_s, &sum_s);
-    predict_scenario_free(alone);
+    predict_scenario_destroy(alone);
     rest_s = answer->upper_s - asked->facts->wall_s - sum_s;
     if (!err && fabs(rest_s) > 1e-9 * answer->upper_s)
         predict__term(answer, "together", NULL, NULL, rest_s);
@@ -190,8 +190,8 @@ int predict__replay(predict_answer *out, const predict__asked *asked)
         err = predict_replay_run(&run, asked->scenario);
     if (!err)
         err = compare(out, asked, base, run);
-    predict_replay_free(base);
-    predict_replay_free(run);
-    predict_scenario_free(quiet);
+    predict_replay_destroy(base);
+    predict_replay_destroy(run);
+    predict_scenario_destroy(quiet);
     return err;
 }

@@ -35,13 +35,13 @@ predict_profile *predict_profile_create(const char *command)
     profile->command = strdup(command ? command : "");
     profile->source = strdup("none");
     if (!profile->command || !profile->source) {
-        predict_profile_free(profile);
+        predict_profile_destroy(profile);
         return NULL;
     }
     return profile;
 }
 
-void predict_profile_free(predict_profile *profile)
+void predict_profile_destroy(predict_profile *profile)
 {
     if (!profile)
         return;

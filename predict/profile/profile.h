@@ -16,7 +16,8 @@
  *           needs them.
  *
  * Threads:   one thread per profile while it is filled in; then any.
- * Ownership: create and load give, free takes back. What is added is copied. */
+ * Ownership: create and load give, destroy takes back. What is added is copied.
+ */
 #ifndef PREDICT_PROFILE_H
 #define PREDICT_PROFILE_H
 
@@ -130,7 +131,7 @@ typedef struct predict_profile {
 /* An empty profile. NULL when memory is out. */
 predict_profile *predict_profile_create(const char *command);
 /* NULL is allowed. */
-void predict_profile_free(predict_profile *profile);
+void predict_profile_destroy(predict_profile *profile);
 
 /* Each gives the index of what it adds, or a negative status (PASTSET_ENOMEM,
  * PASTSET_EINVAL). add_link gives the one that is there already, if any; its

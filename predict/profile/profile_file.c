@@ -191,7 +191,7 @@ int predict_profile_parse(predict_profile **out, const void *data, size_t count)
     if (!err && predict_profile_check(profile) != 0)
         err = pastset_fail_while(PASTSET_EFORMAT, "the profile is damaged");
     if (err)
-        predict_profile_free(profile);
+        predict_profile_destroy(profile);
     else
         *out = profile;
     return err;

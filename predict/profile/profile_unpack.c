@@ -426,7 +426,7 @@ int predict__profile_unpack(predict_profile **out, const uint8_t *data,
     if (!err)
         err = fill(profile, &p);
     if (err)
-        predict_profile_free(profile);
+        predict_profile_destroy(profile);
     else
         *out = profile;
     return err;

@@ -315,14 +315,14 @@ static int prepare(replay_state *r)
     if (!err)
         err = set_nodes(r);
     if (!err)
-        err = predict__replay_threads_init(&r->threads, &r->processors,
-                                           r->scenario);
+        err = predict__replay_threads_assign(&r->threads, &r->processors,
+                                             r->scenario);
     return err;
 }
 
 static void release(replay_state *r)
 {
-    predict__replay_heap_release(&r->moments);
+    predict__replay_heap_fini(&r->moments);
     predict__replay_processors_fini(&r->processors);
     free(r->nodes);
     free(r->links);
@@ -343,7 +343,7 @@ static int tell(predict_replay **out, replay_state *r)
         replay->links = zeroed(p->link_count, sizeof(*replay->links));
     }
     if (!replay || !replay->nodes || !replay->links) {
-        predict_replay_free(replay);
+        predict_replay_destroy(replay);
         return pastset_no_memory("for the figures of the replay");
     }
     replay->wall_s = r->wall / 1e9;
@@ -392,7 +392,7 @@ int predict_replay_run(predict_replay **out, const predict_scenario *scenario)
     return err;
 }
 
-void predict_replay_free(predict_replay *replay)
+void predict_replay_destroy(predict_replay *replay)
 {
     if (!replay)
         return;

@@ -55,6 +55,6 @@ typedef struct predict_replay {
  * Errors: PASTSET_ENOMEM; PASTSET_EINVAL: the profile has no actors, or a node
  * or a link has conditions that make no sense, which the text names. */
 int predict_replay_run(predict_replay **out, const predict_scenario *scenario);
-void predict_replay_free(predict_replay *replay);
+void predict_replay_destroy(predict_replay *replay);
 
 #endif

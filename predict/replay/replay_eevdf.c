@@ -308,7 +308,7 @@ int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
         q->queue = calloc(count, sizeof(*q->queue));
     }
     if (!q || !q->entities || !q->queue) {
-        predict__replay_eevdf_free(q);
+        predict__replay_eevdf_destroy(q);
         *out = NULL;
         return pastset_no_memory("for a processor with %u threads and a "
                                  "load of %g",
@@ -322,12 +322,12 @@ int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
     return 0;
 }
 
-void predict__replay_eevdf_free(replay_eevdf *q)
+void predict__replay_eevdf_destroy(replay_eevdf *q)
 {
     if (!q)
         return;
     for (uint32_t i = 0; i < q->count; i++)
-        predict__replay_heap_release(&q->entities[i].actors);
+        predict__replay_heap_fini(&q->entities[i].actors);
     free(q->entities);
     free(q->queue);
     free(q);

@@ -13,7 +13,7 @@
  * nanoseconds and never go back.
  *
  * Threads:   one at a time.
- * Ownership: create gives, free takes back. */
+ * Ownership: create gives, destroy takes back. */
 #ifndef PREDICT_REPLAY_EEVDF_INTERNAL_H
 #define PREDICT_REPLAY_EEVDF_INTERNAL_H
 
@@ -26,7 +26,7 @@ typedef struct replay_eevdf replay_eevdf;
 int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
                                  uint32_t threads);
 /* NULL is allowed. */
-void predict__replay_eevdf_free(replay_eevdf *q);
+void predict__replay_eevdf_destroy(replay_eevdf *q);
 
 /* An actor of a thread needs the processor for `need` from `now` on, which must
  * not be later than predict__replay_eevdf_next. Errors: PASTSET_ENOMEM. */

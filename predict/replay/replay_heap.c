@@ -66,7 +66,7 @@ replay_entry predict__replay_heap_pop(replay_heap *heap)
     return top;
 }
 
-void predict__replay_heap_release(replay_heap *heap)
+void predict__replay_heap_fini(replay_heap *heap)
 {
     free(heap->entries);
     *heap = (replay_heap){0};

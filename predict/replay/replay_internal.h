@@ -45,7 +45,7 @@ int predict__replay_heap_push(replay_heap *heap, double key, double rest,
                               uint32_t actor);
 /* The heap must not be empty. */
 replay_entry predict__replay_heap_pop(replay_heap *heap);
-void predict__replay_heap_release(replay_heap *heap);
+void predict__replay_heap_fini(replay_heap *heap);
 
 /* --- processors --- */
 
@@ -107,8 +107,8 @@ static inline bool predict__replay_serves(const predict_profile *profile,
 /* Gives the places that are shared by the rules of eevdf what they need, and
  * the number of each actor's thread at its place, to be released with free.
  * Errors: PASTSET_ENOMEM. */
-int predict__replay_threads_init(uint32_t **threads, replay_processors *all,
-                                 const predict_scenario *scenario);
+int predict__replay_threads_assign(uint32_t **threads, replay_processors *all,
+                                   const predict_scenario *scenario);
 
 /* --- links --- */
 

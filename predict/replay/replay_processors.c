@@ -40,9 +40,9 @@ int predict__replay_processors_init(replay_processors *all, uint32_t places)
 void predict__replay_processors_fini(replay_processors *all)
 {
     for (uint32_t i = 0; all->places && i < all->leaves; i++) {
-        predict__replay_heap_release(&all->places[i].fair);
-        predict__replay_heap_release(&all->places[i].first);
-        predict__replay_eevdf_free(all->places[i].eevdf);
+        predict__replay_heap_fini(&all->places[i].fair);
+        predict__replay_heap_fini(&all->places[i].first);
+        predict__replay_eevdf_destroy(all->places[i].eevdf);
     }
     free(all->places);
     free(all->winners);

@@ -61,8 +61,8 @@ static int add_places(replay_processors *all, const predict_scenario *s,
     return err;
 }
 
-int predict__replay_threads_init(uint32_t **threads, replay_processors *all,
-                                 const predict_scenario *s)
+int predict__replay_threads_assign(uint32_t **threads, replay_processors *all,
+                                   const predict_scenario *s)
 {
     const predict_profile *p = s->profile;
     uint32_t *serving = calloc(p->node_count + 1, sizeof(*serving));

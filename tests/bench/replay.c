@@ -136,7 +136,7 @@ static double one_replay(const predict_scenario *scenario)
     took = (bench_now_ns() - begun) / 1e9;
     if (replay->stuck > 0)
         bench_check(PASTSET_EINVAL, "a replay got stuck");
-    predict_replay_free(replay);
+    predict_replay_destroy(replay);
     return took;
 }
 
@@ -177,7 +177,7 @@ void bench_replay(void)
         for (uint32_t n = 0; n < NODES; n++)
             scenario->loads[n] = cases[i].load;
         measure(cases[i].name, scenario);
-        predict_scenario_free(scenario);
+        predict_scenario_destroy(scenario);
     }
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
 }

@@ -65,6 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         if (cluster->flows)
             check_flow(&cluster->flows[i], w);
     }
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
     return 0;
 }

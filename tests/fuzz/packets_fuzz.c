@@ -69,6 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     }
     must(measure_tcp_end(tcp, &found) == 0, "it ends");
     check(found, frames, max);
-    measure_tcp_free(tcp);
+    measure_tcp_destroy(tcp);
     return 0;
 }

@@ -27,7 +27,7 @@ static void look(const uint8_t *data, size_t size)
         if (!(s.comp_s >= 0 && s.comm_s >= 0 && s.idle_s >= 0))
             abort();
     }
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

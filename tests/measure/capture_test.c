@@ -95,7 +95,7 @@ static void check_good(uint32_t magic, int64_t unit_ns)
     cr_assert_eq(found->messages[1].bytes, 7);
     cr_assert_eq(found->messages[1].from_ns,
                  1700000001000000000 + 999 * unit_ns);
-    measure_capture_free(capture);
+    measure_capture_close(capture);
 }
 
 Test(capture, a_file_gives_its_messages)
@@ -115,7 +115,7 @@ Test(capture, a_filter_holds_for_files_too)
     check_status(measure_capture_end(capture, &found), 0);
     cr_assert_eq(found->packets, 0);
     cr_assert_eq(found->message_count, 0);
-    measure_capture_free(capture);
+    measure_capture_close(capture);
 }
 
 Test(capture, a_file_that_is_cut_off_says_so_and_gives_what_is_whole)
@@ -131,7 +131,7 @@ Test(capture, a_file_that_is_cut_off_says_so_and_gives_what_is_whole)
     cr_assert_not_null(found);
     cr_assert_eq(found->message_count, 1);
     cr_assert_eq(found->messages[0].bytes, 100);
-    measure_capture_free(capture);
+    measure_capture_close(capture);
 }
 
 Test(capture, what_is_no_capture_is_refused)
@@ -279,7 +279,7 @@ Test(capture, messages_over_the_loopback_are_found_as_they_were_sent)
     }
     cr_assert_str_eq(found->streams[m[-1].stream].b.address, "127.0.0.1");
     cr_assert_eq(found->streams[m[-1].stream].gaps, 0);
-    measure_capture_free(capture);
+    measure_capture_close(capture);
 }
 
 Test(capture, each_packet_of_the_loopback_is_taken_once)
@@ -300,7 +300,7 @@ Test(capture, each_packet_of_the_loopback_is_taken_once)
     check_status(measure_capture_end(capture, &found), 0);
     cr_assert_eq(found->packets, 2);
     cr_assert_eq(found->message_count, 2);
-    measure_capture_free(capture);
+    measure_capture_close(capture);
     close(ends[0]);
     close(ends[1]);
 }
@@ -310,7 +310,7 @@ Test(capture, an_interface_that_is_not_there_is_named)
     measure_capture *capture;
 
     open_lo(&capture, NULL);
-    measure_capture_free(capture);
+    measure_capture_close(capture);
     check_status(measure_capture_open(&capture, "nowhere7", NULL),
                  PASTSET_ENOENT);
     check_error("nowhere7");

@@ -44,11 +44,11 @@ Test(experiment, conditions_tell_nodes_from_links)
     cr_assert(!predict_condition_of_node(&c.items[1].is, 0));
     cr_assert_eq(c.items[1].is.wire.bandwidth, 1.25e6);
     cr_assert(predict_condition_of_node(&c.items[2].is, 1));
-    measure__experiment_conditions_clear(&c);
+    measure__experiment_conditions_fini(&c);
     check_status(parse(&c, "h0-a-b=8kbit\th0=load:1000\n"), 0);
     cr_assert_eq(c.count, 2);
     cr_assert(predict_condition_of_link(&c.items[0].is, 1, 0));
-    measure__experiment_conditions_clear(&c);
+    measure__experiment_conditions_fini(&c);
 }
 
 Test(experiment, conditions_that_cannot_be_made_are_refused)
@@ -131,7 +131,7 @@ static void check_sum(const uint64_t *sizes, size_t count)
         want += bucket_s((double)sizes[i]);
     }
     cr_assert_float_eq(sum, want, 1e-9 + 1e-9 * want, "%g, not %g", sum, want);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(experiment, a_links_line_has_the_sum_of_what_was_measured)
@@ -155,7 +155,7 @@ Test(experiment, a_link_that_is_a_line_is_found_again)
     w = measure__experiment_wire_fit(&link, p);
     cr_assert_float_eq(w.latency_s, 400e-6, 1e-10);
     cr_assert_float_eq(w.bandwidth, 8.75e6, 1);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 static void count_calls(void *context, const char *what, uint32_t done,
@@ -185,7 +185,7 @@ Test(experiment, links_are_not_measured_where_nothing_is_sent)
     check_status(measure__experiment_wires_measure(s), 0);
     cr_assert_eq(calls, 0);
     free(e.wires);
-    predict_profile_free(e.profile);
+    predict_profile_destroy(e.profile);
     free(s);
 }
 
@@ -218,7 +218,7 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
     o.map = scratch_write("two.dot", map_text);
     s->options = &o;
     s->result = &result;
-    check_status(measure__experiment_setup_begin(s), 0);
+    check_status(measure__experiment_setup_init(s), 0);
     for (int i = 0; i < 3; i++) {
         char file[EXPERIMENT_PATH];
         paths_map *map = NULL;
@@ -241,7 +241,7 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
             paths_attributes_get(&map->hosts[0].attributes, "affinity"));
         paths_map_destroy(map);
     }
-    measure__experiment_setup_end(s);
+    measure__experiment_setup_fini(s);
     for (size_t i = 0; i < result.case_count; i++) {
         free(result.cases[i].text);
         free(result.cases[i].times_s);
@@ -290,7 +290,7 @@ static double told_s(const predict_profile *profile, const char *node,
     if (link)
         check_status(predict_scenario_link(s, link), 0);
     check_status(predict_answer_all(&answers, s), 0);
-    predict_scenario_free(s);
+    predict_scenario_destroy(s);
     return answers.all[answers.best].upper_s;
 }
 
@@ -339,8 +339,8 @@ Test(experiment, predictions_find_nodes_by_their_names)
     check_status(measure__experiment_predict(s), PASTSET_ENOENT);
     check_error("x=load:1: the profile has no such node");
     for (int i = 0; i < 3; i++)
-        measure__experiment_conditions_clear(&conditions[i]);
-    predict_profile_free(e.profile);
+        measure__experiment_conditions_fini(&conditions[i]);
+    predict_profile_destroy(e.profile);
     free(s);
 }
 
@@ -389,7 +389,7 @@ Test(experiment, each_scenario_is_measured_and_predicted)
     cr_assert_float_eq(
         measure_experiment_scaled(e, e->cases[0].answers.dedicated_s),
         e->cases[0].median_s, 1e-9);
-    measure_experiment_free(e);
+    measure_experiment_destroy(e);
 }
 
 Test(experiment, what_was_measured_before_a_run_fails_is_kept)
@@ -409,7 +409,7 @@ Test(experiment, what_was_measured_before_a_run_fails_is_kept)
     cr_assert_not_null(e);
     cr_assert_eq(e->cases[0].runs, 2);
     cr_assert(e->cases[0].median_s > 0);
-    measure_experiment_free(e);
+    measure_experiment_destroy(e);
     free(script);
 }
 
@@ -418,7 +418,7 @@ Test(experiment, a_program_that_fails_at_once_is_told)
     measure_experiment *e = NULL;
     check_status(experiment(&e, "exit 3", NULL), PASTSET_EAPP);
     check_error("exit code 3");
-    measure_experiment_free(e);
+    measure_experiment_destroy(e);
 }
 
 Test(experiment, links_need_a_testbed_or_delays)
@@ -482,7 +482,7 @@ Test(experiment, it_ends_when_it_is_asked_to)
     char *argv[] = {program, NULL};
     measure_experiment_options o = {.argv = argv, .stop = &stop};
     check_status(measure_experiment_run(&e, &o), PASTSET_ECANCELED);
-    measure_experiment_free(e);
+    measure_experiment_destroy(e);
 }
 
 /* What the dedicated runs took has nothing to do with it. */

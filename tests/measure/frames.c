@@ -285,5 +285,5 @@ void talk_check(talk *t, const char *want)
 
 void talk_end(talk *t)
 {
-    measure_tcp_free(t->tcp);
+    measure_tcp_destroy(t->tcp);
 }

@@ -49,12 +49,12 @@ Test(load_changes, leave_no_flow_of_a_link_that_has_none_now,
     free(text);
     check_status(predict_cluster_read(&cluster, file), 0);
     cr_assert_float_eq(cluster->flows[1].rate, 1.2e6, 1);
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
     write_link(file, 0);
     check_status(predict_cluster_read(&cluster, file), 0);
     cr_assert_null(cluster->flows);
     cr_assert_float_eq(cluster->wires[1].bandwidth, 13e6 / 8, 1);
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
 }
 
 /* --- places --- */
@@ -129,7 +129,7 @@ Test(place, is_written_unless_the_user_wrote_one, .init = scratch_make,
     cr_assert_eq(cluster->hosts[b].place, cluster->hosts[c].place);
     cr_assert_neq(cluster->hosts[a].place, cluster->hosts[b].place);
     cr_assert_eq(cluster->hosts[predict_cluster_find(cluster, "d")].load, 1);
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
     text = plain_text(file);
     check_says(text, "place=rack");
     check_says(text, "place=other");

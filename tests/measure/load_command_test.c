@@ -190,7 +190,7 @@ Test(load_command, writes_host_and_link_into_the_cluster_file)
     cr_assert_float_eq(cluster->wires[a * 3 + c].bandwidth, 125e6, 1);
     check_flow(cluster, a * 3 + b,
                json_array_get(json_object_get(json, "links"), 0));
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
     json_decref(json);
     free(output);
     free(link);
@@ -208,7 +208,7 @@ Test(load_command, keeps_what_was_measured_when_a_link_is_not_there)
     free(output);
     check_status(predict_cluster_read(&cluster, file), 0);
     cr_assert_eq(cluster->host_count, 1);
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
 }
 
 /* Asks through a script that stands for ssh: c is not there. The others are
@@ -238,7 +238,7 @@ Test(load_command, asks_the_hosts_of_the_file_and_goes_on_without_one)
                      cluster->hosts[predict_cluster_find(cluster, "b")].place);
         cr_assert_eq(cluster->place_count, 2);
     }
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
     free(output);
     output = file_read(file, NULL);
     check_says(output, "processors");

@@ -99,11 +99,11 @@ Test(background_load, are_busy_on_their_processor_in_our_session,
     child children[CHILDREN];
     measure_background_load *c;
     int processor = some_processor();
-    check_status(measure_background_load_start(&c, processor, 2), 0);
+    check_status(measure_background_load_create(&c, processor, 2), 0);
     cr_assert_eq(children_of(getpid(), children), 2);
     check_competes(&children[0], processor);
     check_competes(&children[1], processor);
-    measure_background_load_stop(c);
+    measure_background_load_destroy(c);
     cr_assert_eq(children_of(getpid(), children), 0);
 }
 
@@ -111,10 +111,10 @@ Test(background_load, are_none_when_none_are_wanted, .timeout = 120)
 {
     child children[CHILDREN];
     measure_background_load *c;
-    check_status(measure_background_load_start(&c, -1, 0), 0);
+    check_status(measure_background_load_create(&c, -1, 0), 0);
     cr_assert_eq(children_of(getpid(), children), 0);
-    measure_background_load_stop(c);
-    measure_background_load_stop(NULL);
+    measure_background_load_destroy(c);
+    measure_background_load_destroy(NULL);
 }
 
 Test(background_load, that_make_no_sense_are_refused_and_leave_nobody,
@@ -124,11 +124,11 @@ Test(background_load, that_make_no_sense_are_refused_and_leave_nobody,
     child children[CHILDREN];
     measure_background_load *c;
     for (int i = 0; i < 4; i++)
-        check_status(measure_background_load_start_share(&c, -1, loads[i]),
+        check_status(measure_background_load_create_share(&c, -1, loads[i]),
                      PASTSET_EINVAL);
-    check_status(measure_background_load_start(&c, 100000, 1), PASTSET_EINVAL);
+    check_status(measure_background_load_create(&c, 100000, 1), PASTSET_EINVAL);
     check_error("processor 100000");
-    check_status(measure_background_load_start(&c, CPU_SETSIZE - 1, 3),
+    check_status(measure_background_load_create(&c, CPU_SETSIZE - 1, 3),
                  PASTSET_EINVAL);
     cr_assert_eq(children_of(getpid(), children), 0);
 }
@@ -157,20 +157,20 @@ Test(background_load, of_a_share_use_no_more_than_that, .timeout = 120)
     measure_background_load *c;
     double start, used;
     struct timespec t = {1, 0};
-    check_status(measure_background_load_start_share(&c, some_processor(), 0.3),
-                 0);
+    check_status(
+        measure_background_load_create_share(&c, some_processor(), 0.3), 0);
     cr_assert_eq(children_of(getpid(), children), 1);
     start = seconds();
     used = used_seconds(children[0].pid);
     nanosleep(&t, NULL);
     used = used_seconds(children[0].pid) - used;
     cr_assert(used > 0 && used < 0.45 * (seconds() - start), "used %g s", used);
-    measure_background_load_stop(c);
+    measure_background_load_destroy(c);
 
-    check_status(measure_background_load_start_share(&c, some_processor(), 2.3),
-                 0);
+    check_status(
+        measure_background_load_create_share(&c, some_processor(), 2.3), 0);
     cr_assert_eq(children_of(getpid(), children), 3);
-    measure_background_load_stop(c);
+    measure_background_load_destroy(c);
 }
 
 /* Starts two, tells their pids, and waits to be killed. */
@@ -179,7 +179,7 @@ static void be_parent(int to)
     child children[CHILDREN];
     measure_background_load *c;
     pid_t pids[2];
-    if (measure_background_load_start(&c, -1, 2) ||
+    if (measure_background_load_create(&c, -1, 2) ||
         children_of(getpid(), children) != 2)
         _exit(1);
     pids[0] = children[0].pid;
@@ -217,9 +217,9 @@ Test(load, sees_a_competitor, .timeout = 120)
     measure_background_load *c;
     measure_load load;
     int processor = some_processor();
-    check_status(measure_background_load_start(&c, processor, 2), 0);
+    check_status(measure_background_load_create(&c, processor, 2), 0);
     check_status(measure_load_now(&load, processor, 1), 0);
-    measure_background_load_stop(c);
+    measure_background_load_destroy(c);
     cr_assert_geq(load.running, 1.5);
     cr_assert(load.busy > 0.5 && load.busy <= 1, "busy %g", load.busy);
     cr_assert_eq(load.processors, 1);
@@ -230,9 +230,9 @@ Test(load, of_all_processors_has_what_one_has, .timeout = 120)
 {
     measure_background_load *c;
     measure_load load;
-    check_status(measure_background_load_start(&c, some_processor(), 1), 0);
+    check_status(measure_background_load_create(&c, some_processor(), 1), 0);
     check_status(measure_load_now(&load, -1, 0.5), 0);
-    measure_background_load_stop(c);
+    measure_background_load_destroy(c);
     cr_assert_geq(load.running, 0.75);
     cr_assert_geq(load.processors, 1);
 }
@@ -334,13 +334,13 @@ Test(scheduler, is_not_told_on_a_processor_that_is_loaded, .timeout = 120)
     size_t count;
     cpu_set_t before, after;
     sched_getaffinity(0, sizeof(before), &before);
-    check_status(measure_background_load_start(&c, options.processor, 2), 0);
+    check_status(measure_background_load_create(&c, options.processor, 2), 0);
     check_status(
         measure_scheduler(&scheduler, NULL, &samples, &count, &options),
         PASTSET_EAGAIN);
     check_error("loaded already");
     cr_assert_null(samples);
-    measure_background_load_stop(c);
+    measure_background_load_destroy(c);
     sched_getaffinity(0, sizeof(after), &after);
     cr_assert(CPU_EQUAL(&before, &after), "the affinity is not what it was");
 }
@@ -392,7 +392,7 @@ Test(load, stands_in_the_cluster_file, .init = scratch_make,
                         predict_cluster_find(cluster, "n1")];
     cr_assert_float_eq(wire->latency_s, 151e-6, 1e-9);
     cr_assert_float_eq(wire->bandwidth, 94.12e6 / 8, 1e3);
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
 }
 
 Test(load, that_was_not_measured_makes_no_file, .init = scratch_make,

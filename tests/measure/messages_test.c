@@ -219,7 +219,7 @@ static void compare(const char *application, const char *rounds)
     cr_assert_geq((double)s.equal, 0.99 * (double)s.told);
     cr_assert_geq((double)s.equal, 0.99 * (double)s.found);
     hop_messages_free(&told);
-    measure_capture_free(capture);
+    measure_capture_close(capture);
 }
 
 Test(messages, of_cg_are_found_from_packets)

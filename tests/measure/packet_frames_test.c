@@ -26,7 +26,7 @@ static int64_t found_in(const segment *s, size_t keep)
         bytes = -1;
     else
         bytes = found->message_count ? (int64_t)found->messages[0].bytes : 0;
-    measure_tcp_free(tcp);
+    measure_tcp_destroy(tcp);
     return bytes;
 }
 
@@ -151,7 +151,7 @@ static int64_t found_changed(size_t at, uint8_t value)
     check_status(measure_tcp_frame(tcp, DLT_RAW, 5, frame, count, length), 0);
     check_status(measure_tcp_end(tcp, &found), 0);
     packets = (int64_t)found->packets;
-    measure_tcp_free(tcp);
+    measure_tcp_destroy(tcp);
     return packets;
 }
 

@@ -49,7 +49,7 @@ static watched watch(const measure_watch_options *options, char **argv)
     int output = memfd_create("output", MFD_CLOEXEC);
     /* Several write; the position of a memfd is not locked. */
     cr_assert_eq(fcntl(output, F_SETFL, O_APPEND), 0);
-    check_status(measure_watch_start(&w.watch, argv, output, options), 0);
+    check_status(measure_watch_open(&w.watch, argv, output, options), 0);
     while (measure_watch_step(w.watch, -1)) {
     }
     w.seen = measure_watch_result(w.watch, &w.exit_code);
@@ -60,7 +60,7 @@ static watched watch(const measure_watch_options *options, char **argv)
 
 static void done(watched *w)
 {
-    measure_watch_free(w->watch);
+    measure_watch_close(w->watch);
     free(w->said);
 }
 
@@ -284,7 +284,7 @@ Test(processes, a_program_that_is_not_there_is_told)
 {
     const char *argv[] = {"/nowhere/program", NULL};
     measure_watch *w;
-    check_status(measure_watch_start(&w, ARGV(argv), -1, NULL), PASTSET_ENOENT);
+    check_status(measure_watch_open(&w, ARGV(argv), -1, NULL), PASTSET_ENOENT);
     check_error("/nowhere/program");
     cr_assert_null(w);
 }
@@ -296,7 +296,7 @@ Test(processes, a_signal_reaches_the_command)
     char word[16] = "";
     measure_watch *w;
     cr_assert_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-    check_status(measure_watch_start(&w, ARGV(argv), ends[1], NULL), 0);
+    check_status(measure_watch_open(&w, ARGV(argv), ends[1], NULL), 0);
     while (more && read(ends[0], word, 6) <= 0)
         more = measure_watch_step(w, ends[0]);
     cr_assert_str_eq(word, "ready\n");
@@ -305,7 +305,7 @@ Test(processes, a_signal_reaches_the_command)
     }
     cr_assert(measure_watch_result(w, &exit_code));
     cr_assert_eq(exit_code, 7);
-    measure_watch_free(w);
+    measure_watch_close(w);
     close(ends[0]);
     close(ends[1]);
 }

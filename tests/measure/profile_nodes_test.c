@@ -62,7 +62,7 @@ static void finish(made *x)
 
 static void drop(made *x)
 {
-    predict_profile_free(x->m.profile);
+    predict_profile_destroy(x->m.profile);
     measure_profile_notes_clear(&x->notes);
     free(x->m.groups);
     free(x->m.group_of);

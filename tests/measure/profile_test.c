@@ -81,7 +81,7 @@ static predict_profile *measure_whole(measure_profile_notes *notes,
         need_packets(notes);
         if (!p->lost_packets && !noted(notes, "are left out"))
             return p;
-        predict_profile_free(p);
+        predict_profile_destroy(p);
         measure_profile_notes_clear(notes);
     }
     cr_assert_fail("in %d tries it was never all seen", TRIES);
@@ -139,7 +139,7 @@ Test(profile, of_one_process_has_its_phases)
      * the kernel lost records, phases are missing, and that is told. */
     if (p->exact_phases && !noted(&notes, "records of switches"))
         cr_assert_geq(phases, 20, "%u phases", phases);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }
 
@@ -159,7 +159,7 @@ Test(profile, of_two_that_talk_has_each_message)
         cr_expect_eq(p->messages[i].from == asks, i % 2 == 0);
         cr_expect_eq(p->messages[i].bytes, i % 2 ? 5000 : 100);
     }
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }
 
@@ -173,7 +173,7 @@ Test(profile, of_a_command_that_fails_is_there_all_the_same)
     cr_assert_eq(notes.exit_code, 3);
     cr_assert(noted(&notes, "exit code is 3"));
     cr_assert_eq(p->node_count, 1);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }
 
@@ -201,7 +201,7 @@ Test(profile, without_the_packets_asked_for_keeps_the_rest)
     cr_assert(notes.incomplete);
     cr_assert(noted(&notes, "/dev/null"));
     cr_assert_eq(p->node_count, 1);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }
 
@@ -214,7 +214,7 @@ Test(profile, without_a_run_directory_keeps_the_rest)
                                           .run_directory = "/nowhere/run"});
     cr_assert(notes.incomplete);
     cr_assert(noted(&notes, "/nowhere/run"));
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }
 
@@ -247,7 +247,7 @@ Test(profile, of_a_run_of_ours_has_its_hosts_and_exact_messages)
     cr_assert_gt(p->message_count, 0);
     cr_assert_gt(p->actor_count, 2);
     cr_assert_not(noted(&notes, "were not found among"));
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }
 
@@ -303,7 +303,7 @@ Test(profile, of_redis_has_a_request_and_a_reply_for_each_operation)
             cr_assert_geq(replies + missing, 40000);
             cr_assert_leq(replies, 40400);
         }
-        predict_profile_free(p);
+        predict_profile_destroy(p);
         measure_profile_notes_clear(&notes);
         if (!blind)
             break;
@@ -350,7 +350,7 @@ Test(profile, of_iperf_has_the_bytes_that_it_tells)
     cr_assert_leq(bytes, told(text, "\"sum_sent\"") + (64u << 10));
     cr_assert_geq(told(text, "\"sum_sent\""), 20u << 20);
     free(text);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }
 
@@ -366,6 +366,6 @@ Test(profile, of_an_mpi_program_has_its_ranks)
     check_plausible(p, "rank0");
     check_plausible(p, "rank1");
     cr_expect_gt(node(p, "rank0")->kernel_ns, 99000000);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
 }

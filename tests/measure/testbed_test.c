@@ -23,7 +23,7 @@ static measure_testbed *make(uint32_t hosts)
     int err;
 
     snprintf(name, sizeof(name), "est%d", (int)getpid());
-    err = measure_testbed_make(&testbed, name, hosts);
+    err = measure_testbed_create(&testbed, name, hosts);
     if (err == PASTSET_ENOTSUP)
         cr_skip_test("%s", pastset_error());
     check_status(err, 0);
@@ -129,7 +129,7 @@ Test(testbed, connects_every_host_with_every_other)
         }
         close(listener);
     }
-    measure_testbed_remove(testbed);
+    measure_testbed_destroy(testbed);
 }
 
 /* How often a link's ends are limited to 10 Mbit/s. */
@@ -162,7 +162,7 @@ Test(testbed, limits_one_link_at_both_ends_and_no_other)
     cr_expect_eq(limited(spaces[0]), 0);
     check_status(measure_testbed_limit(testbed, 0, 3, 1e6), PASTSET_EINVAL);
     check_status(measure_testbed_limit(testbed, 1, 1, 1e6), PASTSET_EINVAL);
-    measure_testbed_remove(testbed);
+    measure_testbed_destroy(testbed);
 }
 
 Test(testbed, leaves_nothing_behind_and_replaces_what_was_left)
@@ -170,10 +170,10 @@ Test(testbed, leaves_nothing_behind_and_replaces_what_was_left)
     measure_testbed *first = make(2), *second;
 
     cr_assert_not_null(strstr(printed("ip netns list"), name));
-    check_status(measure_testbed_make(&second, name, 2),
+    check_status(measure_testbed_create(&second, name, 2),
                  0); /* as after a kill */
-    measure_testbed_remove(second);
-    measure_testbed_remove(first);
+    measure_testbed_destroy(second);
+    measure_testbed_destroy(first);
     cr_assert_null(strstr(printed("ip netns list"), name));
 }
 
@@ -186,7 +186,7 @@ Test(testbed, says_which_rights_it_lacks)
         measure_testbed *testbed;
         if (getuid() == 0 && setuid(65534) != 0)
             _exit(2);
-        if (measure_testbed_make(&testbed, "esnobody", 2) != PASTSET_ENOTSUP)
+        if (measure_testbed_create(&testbed, "esnobody", 2) != PASTSET_ENOTSUP)
             _exit(3);
         _exit(strstr(pastset_error(), "CAP_NET_ADMIN") ||
                       strstr(pastset_error(), "iproute2")
@@ -201,8 +201,8 @@ Test(testbed, refuses_names_and_numbers_that_cannot_be)
 {
     measure_testbed *testbed;
 
-    check_status(measure_testbed_make(&testbed, "", 2), PASTSET_EINVAL);
-    check_status(measure_testbed_make(&testbed, "a/b", 2), PASTSET_EINVAL);
-    check_status(measure_testbed_make(&testbed, "x", 0), PASTSET_EINVAL);
-    check_status(measure_testbed_make(&testbed, "x", 1000), PASTSET_EINVAL);
+    check_status(measure_testbed_create(&testbed, "", 2), PASTSET_EINVAL);
+    check_status(measure_testbed_create(&testbed, "a/b", 2), PASTSET_EINVAL);
+    check_status(measure_testbed_create(&testbed, "x", 0), PASTSET_EINVAL);
+    check_status(measure_testbed_create(&testbed, "x", 1000), PASTSET_EINVAL);
 }

@@ -25,7 +25,7 @@ static predict_profile *profile;
 
 static void clean(void)
 {
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
     eventspace_run_close(run);
     scratch_remove();
 }
@@ -74,7 +74,7 @@ static int64_t run_start(void)
 
 static void profile_make(measure_cpu_between *cpu, void *context)
 {
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
     profile = predict_profile_create("test");
     cr_assert_not_null(profile);
     check_status(measure_traces_add(profile, run, run_start(), cpu, context),
@@ -104,8 +104,8 @@ static double replay(condition c)
     check_status(predict_replay_run(&result, scenario), 0);
     cr_assert_eq(result->stuck, 0);
     wall_s = result->wall_s;
-    predict_replay_free(result);
-    predict_scenario_free(scenario);
+    predict_replay_destroy(result);
+    predict_scenario_destroy(scenario);
     return wall_s;
 }
 
@@ -521,13 +521,13 @@ Test(traces, are_all_there_or_their_memory_is_lacking)
     start_ns = run_start();
     profile_make(NULL, NULL);
     messages = profile->message_count;
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
     profile = predict_profile_create("test");
     for (unsigned at = 1; memory_fails_at(at, add_traces, &start_ns, &err);
          at++) {
         cr_assert_eq(err, PASTSET_ENOMEM, "allocation %u: %s", at,
                      pastset_status_name(err));
-        predict_profile_free(profile);
+        predict_profile_destroy(profile);
         profile = predict_profile_create("test");
     }
     check_status(err, 0);

@@ -48,6 +48,6 @@ int main(int argc, char **argv)
     err = predict_profile_save(profile, file);
     if (err)
         fprintf(stderr, "%s\n", pastset_error());
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
     return err != 0;
 }

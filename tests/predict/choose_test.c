@@ -92,7 +92,7 @@ static double replayed(const predict_scenario *s)
 
     check_status(predict_replay_run(&r, s), 0);
     seconds = r->wall_s;
-    predict_replay_free(r);
+    predict_replay_destroy(r);
     return seconds;
 }
 
@@ -123,7 +123,7 @@ static tried try_all(const predict_profile *p, const predict_cluster *c)
     check_status(predict_scenario_create(&s, p, PREDICT_SCHEDULER_FAIR), 0);
     if (p->actor_count)
         dedicated_s = replayed(s);
-    predict_scenario_free(s);
+    predict_scenario_destroy(s);
     for (uint32_t i = 0; i < c->host_count * c->host_count * c->host_count;
          i++) {
         uint32_t h[3] = {i % c->host_count, i / c->host_count % c->host_count,
@@ -133,7 +133,7 @@ static tried try_all(const predict_profile *p, const predict_cluster *c)
             continue;
         check_status(predict_placement_scenario(&s, p, c, h), 0);
         seconds = time_of(s, dedicated_s);
-        predict_scenario_free(s);
+        predict_scenario_destroy(s);
         t.count++;
         t.worst_s = fmax(t.worst_s, seconds);
         if (seconds < t.best_s) {
@@ -164,11 +164,11 @@ static void check_best(bool actors, bool shared, const char *model)
         cr_assert_arr_eq(got->placements[0].hosts, want.best,
                          sizeof(want.best));
         different += want.worst_s > 1.5 * want.best_s;
-        predict_choice_free(got);
-        predict_cluster_free(c);
+        predict_choice_destroy(got);
+        predict_cluster_destroy(c);
     }
     cr_assert_gt(different, 5, "the clusters leave nothing to choose");
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(choose, finds_by_replay_what_trying_everything_finds, .timeout = 300)
@@ -202,9 +202,9 @@ Test(choose, gives_different_placements_best_first, .timeout = 120)
         cr_assert(memcmp(a->hosts, b->hosts, 3 * sizeof(uint32_t)) != 0);
         cr_assert_leq(b->lower_s, b->upper_s);
     }
-    predict_choice_free(got);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_choice_destroy(got);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 /* --- search --- */
@@ -230,9 +230,9 @@ Test(choose, a_search_finds_the_best_of_all_estimates, .timeout = 300)
         predict__pool_fini(&all);
         predict__pool_fini(&found);
         predict__rater_fini(&rater);
-        predict_cluster_free(c);
+        predict_cluster_destroy(c);
     }
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(choose, rating_the_best_estimates_finds_what_rating_all_finds,
@@ -251,11 +251,11 @@ Test(choose, rating_the_best_estimates_finds_what_rating_all_finds,
         cr_assert_lt(some->tried, 600);
         cr_assert_float_eq(some->placements[0].time_s,
                            all->placements[0].time_s, 1e-9);
-        predict_choice_free(all);
-        predict_choice_free(some);
-        predict_cluster_free(c);
+        predict_choice_destroy(all);
+        predict_choice_destroy(some);
+        predict_cluster_destroy(c);
     }
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 /* 500 hosts at 20 switches, which are slowly connected, all loaded, but for
@@ -315,9 +315,9 @@ static void check_planted(bool actors)
                  c->hosts[got->placements[0].hosts[0]].name,
                  c->hosts[got->placements[0].hosts[1]].name,
                  c->hosts[got->placements[0].hosts[2]].name);
-    predict_choice_free(got);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_choice_destroy(got);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 Test(choose, finds_the_idle_hosts_among_500_by_replay, .timeout = 600)
@@ -351,9 +351,9 @@ Test(choose, the_load_of_a_place_is_that_of_all_its_hosts, .timeout = 120)
     cr_assert_eq(s->loads[1], 0);
     cr_assert_eq(s->processors[s->places[0]], 2);
     cr_assert_eq(s->processors[s->places[1]], 1);
-    predict_scenario_free(s);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_scenario_destroy(s);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 Test(choose, a_link_with_two_rates_takes_as_long_as_its_messages_would,
@@ -377,9 +377,9 @@ Test(choose, a_link_with_two_rates_takes_as_long_as_its_messages_would,
                (double)p->messages[i].bytes / s->wires[0].bandwidth;
     cr_assert_float_eq(got, want, 1e-9, "%g, not %g", got, want);
     cr_assert_float_eq(s->old[0].bandwidth, 12.5e6, 1e-6);
-    predict_scenario_free(s);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_scenario_destroy(s);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 Test(choose, a_scenario_needs_hosts_that_are_there_and_connected,
@@ -399,8 +399,8 @@ Test(choose, a_scenario_needs_hosts_that_are_there_and_connected,
                  PASTSET_ENOENT);
     check_error("no way between hosts a and b");
     cr_assert_null(s);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 /* --- what is refused --- */
@@ -413,8 +413,8 @@ Test(choose, needs_a_host_for_each_node, .timeout = 120)
 
     check_status(predict_choose(&got, p, c, NULL), PASTSET_EINVAL);
     check_error("has 3 nodes, and the cluster only 2 hosts");
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 Test(choose, needs_ways_between_hosts, .timeout = 120)
@@ -425,8 +425,8 @@ Test(choose, needs_ways_between_hosts, .timeout = 120)
 
     check_status(predict_choose(&got, p, c, NULL), PASTSET_ENOENT);
     check_error("no placement was found");
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 Test(choose, leaves_hosts_out_that_cannot_be_reached, .timeout = 120)
@@ -445,9 +445,9 @@ Test(choose, leaves_hosts_out_that_cannot_be_reached, .timeout = 120)
     for (uint32_t i = 0; i < 3; i++)
         cr_assert(got->placements[0].hosts[i] >= 1 &&
                   got->placements[0].hosts[i] <= 3);
-    predict_choice_free(got);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_choice_destroy(got);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 Test(choose, needs_to_know_what_links_were, .timeout = 120)
@@ -459,8 +459,8 @@ Test(choose, needs_to_know_what_links_were, .timeout = 120)
     p->links[1].bandwidth = NAN;
     check_status(predict_choose(&got, p, c, NULL), PASTSET_EINVAL);
     check_error("link n0-n2");
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 /* --- telling how far it is --- */
@@ -484,13 +484,13 @@ Test(choose, tells_how_far_it_is, .timeout = 120)
 
     check_status(predict_choose(&got, p, c, &options), 0);
     cr_assert_eq(calls, 60);
-    predict_choice_free(got);
+    predict_choice_destroy(got);
     options.max = 1;
     calls = 0;
     check_status(predict_choose(&got, p, c, &options), 0);
     cr_assert_eq(calls, 60);
     check_says(got->how, "all 60 placements were estimated");
-    predict_choice_free(got);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_choice_destroy(got);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }

@@ -55,7 +55,7 @@ Test(cluster_flow, is_read_in_the_units_of_conditions, .timeout = 120)
     check_flow(c, "b", "c", (predict_flow){0, 0, 0});
     check_flow(c, "c", "a", (predict_flow){1e4, 0, 9e-6});
     cr_assert_float_eq(c->wires[1].bandwidth, 13e6 / 8, 1e-6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster_flow, is_none_where_the_file_tells_none, .timeout = 120)
@@ -64,7 +64,7 @@ Test(cluster_flow, is_none_where_the_file_tells_none, .timeout = 120)
         read_text("digraph { a -> b [latency=\"9us\", bandwidth=\"1mbit\"]; }");
 
     cr_assert_null(c->flows);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster_flow, of_a_way_is_that_of_its_narrowest_link, .timeout = 120)
@@ -82,7 +82,7 @@ Test(cluster_flow, of_a_way_is_that_of_its_narrowest_link, .timeout = 120)
     check_flow(c, "b", "a", (predict_flow){1e6, 700, 27e-6});
     check_flow(c, "a", "c", (predict_flow){0, 0, 0});
     cr_assert_float_eq(c->wires[2].latency_s, 70e-6, 1e-12);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 /* --- what is refused --- */
@@ -141,12 +141,12 @@ Test(cluster_flow, is_written_and_taken_out_again, .init = scratch_make,
     check_status(predict_cluster_update(file, put, 3), 0);
     check_status(predict_cluster_read(&c, file), 0);
     check_flow(c, "a", "b", (predict_flow){1.2e6, 1600, 20e-6});
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
     check_status(predict_cluster_update(file, take, 4), 0);
     check_status(predict_cluster_read(&c, file), 0);
     cr_assert_null(c->flows);
     cr_assert_float_eq(c->wires[1].bandwidth, 13e6 / 8, 1e-6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
     check_status(paths_mapping_read(&map, file), 0);
     cr_assert_eq(map->edges[0].attributes.count, 3);
     paths_map_destroy(map);
@@ -179,7 +179,7 @@ static predict_choice *choose_by(const char *flow, const predict_profile *p)
     check_status(predict_choose(&choice, p, c, &options), 0);
     cr_assert_str_eq(choice->model, "replay");
     cr_assert_eq(choice->tried, 4);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
     return choice;
 }
 
@@ -200,10 +200,10 @@ Test(cluster_flow, decides_where_a_burst_goes_through_at_once, .timeout = 120)
                        "%.9f", with->placements[0].time_s);
     cr_assert_float_eq(without->placements[0].time_s, 50 * (20e-3 + 4.1e-3),
                        1e-9, "%.9f", without->placements[0].time_s);
-    predict_choice_free(without);
-    predict_choice_free(with);
-    predict_choice_free(little);
-    predict_profile_free(p);
+    predict_choice_destroy(without);
+    predict_choice_destroy(with);
+    predict_choice_destroy(little);
+    predict_profile_destroy(p);
 }
 
 /* What was measured of the profile's own link is not that of the cluster. */
@@ -219,13 +219,13 @@ Test(cluster_flow, of_the_profile_does_not_count_on_other_links, .timeout = 120)
     p->links[0].flow = (predict_flow){11e6, 4000, 100e-6};
     check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1}), 0);
     cr_assert_eq(s->flows[0].rate, 0);
-    predict_scenario_free(s);
+    predict_scenario_destroy(s);
     check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){2, 0}), 0);
     cr_assert_eq(s->flows[0].rate, 1000);
     cr_assert_eq(s->flows[0].burst, 7);
-    predict_scenario_free(s);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_scenario_destroy(s);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }
 
 /* Messages that are longer than the burst, each after a rest: what the scenario
@@ -253,7 +253,7 @@ Test(cluster_flow, that_differs_by_direction_keeps_the_time_of_messages,
         got += flow.latency_s +
                ((double)p->messages[i].bytes - flow.burst) / flow.rate;
     cr_assert_float_eq(got, want, 1e-9, "%g, not %g", got, want);
-    predict_scenario_free(s);
-    predict_cluster_free(c);
-    predict_profile_free(p);
+    predict_scenario_destroy(s);
+    predict_cluster_destroy(c);
+    predict_profile_destroy(p);
 }

@@ -60,7 +60,7 @@ Test(cluster, reads_the_conditions_of_hosts, .timeout = 120)
     cr_assert_eq(host(c, "a")->speed, 2);
     cr_assert_eq(host(c, "b")->load, 3);
     cr_assert_float_eq(host(c, "b")->scheduler.credit_s, 0.006, 1e-12);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster, takes_a_host_without_conditions_as_idle, .timeout = 120)
@@ -72,7 +72,7 @@ Test(cluster, takes_a_host_without_conditions_as_idle, .timeout = 120)
     cr_assert_eq(host(c, "a")->scheduler.credit_s, 0);
     cr_assert_eq(c->processors[host(c, "a")->place], 1);
     cr_assert_eq(predict_cluster_find(c, "b"), PREDICT_NONE);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster, hosts_of_one_place_share_its_processors, .timeout = 120)
@@ -86,7 +86,7 @@ Test(cluster, hosts_of_one_place_share_its_processors, .timeout = 120)
     cr_assert_eq(c->place_count, 3);
     cr_assert_eq(c->processors[host(c, "a")->place], 4);
     cr_assert_eq(c->processors[host(c, "b")->place], 1);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 /* --- links --- */
@@ -98,7 +98,7 @@ Test(cluster, a_link_is_of_both_directions, .timeout = 120)
 
     check_wire(wire(c, "a", "b"), 400e-6, 1.25e6);
     check_wire(wire(c, "b", "a"), 400e-6, 1.25e6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster, a_link_of_the_other_direction_has_its_own_numbers, .timeout = 120)
@@ -109,7 +109,7 @@ Test(cluster, a_link_of_the_other_direction_has_its_own_numbers, .timeout = 120)
 
     check_wire(wire(c, "a", "b"), 400e-6, 1.25e6);
     check_wire(wire(c, "b", "a"), 1e-3, 1e6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster, a_way_over_switches_adds_latencies_and_has_the_least_bandwidth,
@@ -124,7 +124,7 @@ Test(cluster, a_way_over_switches_adds_latencies_and_has_the_least_bandwidth,
     cr_assert_eq(c->host_count, 2);
     check_wire(wire(c, "a", "b"), 60e-6, 1e6);
     check_wire(wire(c, "b", "a"), 60e-6, 1e6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster, hosts_do_not_forward, .timeout = 120)
@@ -135,7 +135,7 @@ Test(cluster, hosts_do_not_forward, .timeout = 120)
 
     cr_assert_eq(wire(c, "a", "c").bandwidth, 0);
     cr_assert_gt(wire(c, "a", "b").bandwidth, 0);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster, a_link_between_two_hosts_goes_before_switches, .timeout = 120)
@@ -147,7 +147,7 @@ Test(cluster, a_link_between_two_hosts_goes_before_switches, .timeout = 120)
                   " a -> b [latency=\"1ms\", bandwidth=\"8mbit\"]; }");
 
     check_wire(wire(c, "a", "b"), 1e-3, 1e6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 /* --- random graphs, by another algorithm --- */
@@ -239,7 +239,7 @@ Test(cluster, routes_are_those_that_floyd_and_warshall_find, .timeout = 120)
             check_wire(c->wires[i], want.bandwidth ? want.latency_us * 1e-6 : 0,
                        want.bandwidth);
         }
-        predict_cluster_free(c);
+        predict_cluster_destroy(c);
         free(text);
     }
     cr_assert_gt(ways, 1000);
@@ -333,7 +333,7 @@ Test(cluster_update, makes_a_file_that_gives_the_numbers)
     cr_assert_eq(c->host_count, 2);
     cr_assert_eq(host(c, "a")->load, 1.5);
     check_wire(wire(c, "b", "a"), 200e-6, 2e6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 }
 
 Test(cluster_update, keeps_what_it_does_not_change)
@@ -361,7 +361,7 @@ Test(cluster_update, keeps_what_it_does_not_change)
     cr_assert_eq(host(c, "n1")->speed, 2);
     cr_assert(isinf(host(c, "new")->scheduler.credit_s));
     check_wire(wire(c, "n0", "n1"), 5e-3, 1e6);
-    predict_cluster_free(c);
+    predict_cluster_destroy(c);
 
     check_status(paths_mapping_read(&map, file), 0);
     n0 = paths_map_find_node(map, "n0");

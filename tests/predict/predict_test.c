@@ -64,8 +64,8 @@ static void begin(void)
 
 static void end(void)
 {
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
+    predict_scenario_destroy(scenario);
+    predict_profile_destroy(profile);
 }
 
 TestSuite(predict, .init = begin, .fini = end, .timeout = 120);
@@ -239,7 +239,7 @@ Test(predict, nodes_and_links_at_once_are_bounds_of_both)
 Test(predict, a_link_that_was_not_measured_is_refused)
 {
     profile->links[1].latency_s = profile->links[1].bandwidth = NAN;
-    predict_scenario_free(scenario);
+    predict_scenario_destroy(scenario);
     check_status(
         predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR), 0);
     check_status(predict_scenario_link(scenario, "n1-n2=1mbit,1ms"), 0);
@@ -265,7 +265,7 @@ Test(predict, a_link_that_can_be_none_is_refused)
                      PASTSET_EINVAL);
         check_error("n0-n1");
     }
-    predict_facts_free(facts);
+    predict_facts_destroy(facts);
 }
 
 Test(predict, a_profile_of_nothing_is_refused)
@@ -344,7 +344,7 @@ Test(predict, bounds_are_in_order_and_the_fast_answer_is_the_best_one)
         cr_assert_eq(fast.lower_s, answers.all[answers.best].lower_s);
         cr_assert_eq(fast.upper_s, answers.all[answers.best].upper_s);
     }
-    predict_facts_free(facts);
+    predict_facts_destroy(facts);
 }
 
 Test(predict, terms_of_predictions_add_up_to_them)
@@ -352,7 +352,7 @@ Test(predict, terms_of_predictions_add_up_to_them)
     static const char *const links[] = {NULL, "n0-n1=200kB,5ms", "*=200kB"};
     static const char *const nodes[] = {NULL, "n0=load:1", "*=load:2"};
     for (int i = 0; i < 9; i++) {
-        predict_scenario_free(scenario);
+        predict_scenario_destroy(scenario);
         predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR);
         ask(nodes[i % 3], NULL, links[i / 3]);
         for (size_t j = 0; j < answers.count; j++) {
@@ -383,7 +383,7 @@ static predict_profile *rounds_make(void)
     }
     predict_profile_add_link(q, 0, 1);
     q->links[0] = p->links[0];
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     for (int64_t j = 0; j < 200; j++)
         predict_profile_add_message(
             q, (predict_message){j / 2 * 162000000 +
@@ -425,8 +425,8 @@ Test(predict, the_replay_is_the_answer_where_there_are_actors)
     cr_expect(near(term(best, "competing processes", "n0"), 8));
     cr_expect(near(term(best, "link", "n0-n1"), 2.4));
     cr_expect_eq(best->term_count, 2);
-    predict_scenario_free(asked);
-    predict_profile_free(rounds);
+    predict_scenario_destroy(asked);
+    predict_profile_destroy(rounds);
 }
 
 Test(predict, what_the_replay_adds_is_added_to_the_measured_time)
@@ -439,13 +439,13 @@ Test(predict, what_the_replay_adds_is_added_to_the_measured_time)
     check_status(predict_scenario_node(asked, "n1=load:1"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
     cr_expect(near(answers.all[answers.best].upper_s, 2 * 16.2 + 6));
-    predict_scenario_free(asked);
+    predict_scenario_destroy(asked);
     check_status(
         predict_scenario_create(&asked, rounds, PREDICT_SCHEDULER_FAIR), 0);
     check_status(predict_scenario_node(asked, "*=speed:2"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
     cr_expect(answers.all[answers.best].upper_s > 0);
     cr_expect(answers.all[answers.best].upper_s < 2 * 16.2);
-    predict_scenario_free(asked);
-    predict_profile_free(rounds);
+    predict_scenario_destroy(asked);
+    predict_profile_destroy(rounds);
 }

@@ -28,8 +28,8 @@ Test(profile_file, what_comes_back_is_what_was_saved)
         check_status(predict_profile_save(p, file), 0);
         check_status(predict_profile_load(&again, file), 0);
         check_same_profile(p, again);
-        predict_profile_free(p);
-        predict_profile_free(again);
+        predict_profile_destroy(p);
+        predict_profile_destroy(again);
     }
     cr_assert_neq(access(scratch_file("app.profile.tmp"), F_OK), 0);
 }
@@ -41,8 +41,8 @@ Test(profile_file, an_empty_profile_is_one_as_well)
     uint8_t *data = saved(p, &bytes);
     check_status(predict_profile_parse(&again, data, bytes), 0);
     check_same_profile(p, again);
-    predict_profile_free(again);
-    predict_profile_free(p);
+    predict_profile_destroy(again);
+    predict_profile_destroy(p);
     free(data);
 }
 
@@ -65,8 +65,8 @@ Test(profile_file, one_that_was_loaded_can_be_added_to)
                       0);
         }
         check_status(predict_profile_check(again), 0);
-        predict_profile_free(again);
-        predict_profile_free(p);
+        predict_profile_destroy(again);
+        predict_profile_destroy(p);
         free(data);
     }
 }
@@ -84,7 +84,7 @@ Test(profile_file, each_truncation_is_refused)
         free(part);
     }
     cr_assert_null(none);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     free(data);
 }
 
@@ -106,11 +106,11 @@ Test(profile_file, each_flipped_bit_is_refused_or_changes_nothing)
             continue;
         }
         check_same_profile(p, again);
-        predict_profile_free(again);
+        predict_profile_destroy(again);
     }
     /* A few bits of a compressed frame mean nothing. */
     cr_assert_gt(refused, bytes * 8 - 64);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     free(data);
 }
 
@@ -138,7 +138,7 @@ Test(profile_file, tells_what_is_wrong_with_a_file)
     data[bytes] = 0;
     check_status(predict_profile_parse(&none, data, bytes + 1),
                  PASTSET_EFORMAT);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
     free(data);
 }
 
@@ -157,7 +157,7 @@ Test(profile_file, what_is_wrong_is_not_saved)
     p->wall_ns = 1;
     check_status(predict_profile_save(p, scratch_file("no/folder")),
                  PASTSET_EIO);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 /* A rename would put a file in its place. */
@@ -168,7 +168,7 @@ Test(profile_file, a_device_stays_a_device)
     check_status(predict_profile_save(p, "/dev/null"), 0);
     cr_assert_eq(stat("/dev/null", &status), 0);
     cr_assert(S_ISCHR(status.st_mode));
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(profile_file, a_full_disk_is_told_as_such)
@@ -177,5 +177,5 @@ Test(profile_file, a_full_disk_is_told_as_such)
     if (access("/dev/full", W_OK) != 0)
         cr_skip_test("there is no /dev/full");
     check_status(predict_profile_save(p, "/dev/full"), PASTSET_ENOSPC);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }

@@ -57,7 +57,7 @@ Test(profile_table, nodes_have_the_columns_of_the_papers, .timeout = 120)
         text, "n0,10000000000,0.425000,0.075000,0.500000,50000000,20000000,300,"
               "1500,2,5020000000,5000000000,");
     free(text);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(profile_table, links_count_each_way, .timeout = 120)
@@ -70,7 +70,7 @@ Test(profile_table, links_count_each_way, .timeout = 120)
     text = printed(p, "links");
     check_says(text, "n0,n1,200,100,200000,250000,1500,,,");
     free(text);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(profile_table, phases_and_messages_stand_row_by_row, .timeout = 120)
@@ -84,7 +84,7 @@ Test(profile_table, phases_and_messages_stand_row_by_row, .timeout = 120)
     check_says(text, "0,n1,n0,2500");
     check_says(text, "299,n0,n1,1000");
     free(text);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(profile_table, a_profile_of_nothing_has_tables_too, .timeout = 120)
@@ -99,5 +99,5 @@ Test(profile_table, a_profile_of_nothing_has_tables_too, .timeout = 120)
     }
     cr_assert_null(viewer_profile_table(p, "hosts"));
     cr_assert_eq(errno, 0);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }

@@ -56,7 +56,7 @@ Test(profile, finds_nodes_and_links_in_any_order, .timeout = 120)
         }
     }
     check_status(predict_profile_check(p), 0);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(profile, refuses_what_is_not_there, .timeout = 120)
@@ -79,7 +79,7 @@ Test(profile, refuses_what_is_not_there, .timeout = 120)
     check_error("an actor first");
     check_status((int)predict_profile_add_place(p, "x", 0), PASTSET_EINVAL);
     check_status(predict_profile_check(p), 0);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 /* Each of these spoils a profile that is right. */
@@ -100,7 +100,7 @@ Test(profile, refuses_what_is_not_there, .timeout = 120)
         change;                                                                \
         check_status(predict_profile_check(p), PASTSET_EINVAL);                \
         check_error(says);                                                     \
-        predict_profile_free(p);                                               \
+        predict_profile_destroy(p);                                            \
     } while (0)
 
 Test(profile, check_names_what_is_wrong, .timeout = 120)
@@ -137,7 +137,7 @@ Test(profile, check_names_what_is_wrong, .timeout = 120)
 Test(profile, any_profile_that_is_added_rightly_is_right, .timeout = 120)
 {
     for (uint64_t seed = 0; seed < 50; seed++)
-        predict_profile_free(some_profile(seed, seed * 3, seed % 2));
+        predict_profile_destroy(some_profile(seed, seed * 3, seed % 2));
 }
 
 /* Paper 000, 3.2: 1000 messages of 7,000 bytes, L = 400 us, B = 70 Mbit/s:
@@ -177,7 +177,7 @@ Test(profile, time_divides_as_the_papers_say, .timeout = 120)
     cr_assert_float_eq(s.comm_s, 0, 1e-12);
     cr_assert_float_eq(s.comp_s, 6, 1e-9);
     cr_assert_eq(s.messages, 1000);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(profile, sums_that_would_be_less_than_nothing_are_cut, .timeout = 120)
@@ -215,7 +215,7 @@ Test(profile, sums_that_would_be_less_than_nothing_are_cut, .timeout = 120)
     s = predict_profile_sums(p, 1);
     cr_assert_float_eq(s.busy_s, 10, 1e-9);
     cr_assert_float_eq(s.comp_s, 10, 1e-9);
-    predict_profile_free(p);
+    predict_profile_destroy(p);
 }
 
 Test(profile, parts_always_sum_up_to_the_whole, .timeout = 120)
@@ -230,6 +230,6 @@ Test(profile, parts_always_sum_up_to_the_whole, .timeout = 120)
             cr_assert(fabs(sum - s.wall_s) <= 1e-9 * s.wall_s, "seed %u",
                       (unsigned)seed);
         }
-        predict_profile_free(p);
+        predict_profile_destroy(p);
     }
 }

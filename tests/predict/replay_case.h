@@ -14,9 +14,9 @@ static predict_replay *replay;
 
 static void forget(void)
 {
-    predict_replay_free(replay);
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
+    predict_replay_destroy(replay);
+    predict_scenario_destroy(scenario);
+    predict_profile_destroy(profile);
     replay = NULL;
     scenario = NULL;
     profile = NULL;
@@ -32,7 +32,7 @@ static void near(double got, double want, const char *what)
 
 static void run(void)
 {
-    predict_replay_free(replay);
+    predict_replay_destroy(replay);
     check_status(predict_replay_run(&replay, scenario), 0);
 }
 

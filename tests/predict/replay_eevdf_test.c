@@ -12,8 +12,8 @@ TestSuite(replay_eevdf, .timeout = 120, .fini = forget);
 /* How long the profile takes with a load on all nodes. */
 static double wall(predict_scheduler scheduler, double load)
 {
-    predict_replay_free(replay);
-    predict_scenario_free(scenario);
+    predict_replay_destroy(replay);
+    predict_scenario_destroy(scenario);
     replay = NULL;
     scenario = NULL;
     check_status(predict_profile_check(profile), 0);
@@ -222,7 +222,7 @@ Test(replay_eevdf, gives_the_same_figures_each_time_and_loses_nobody)
         replay = NULL;
         wall(PREDICT_SCHEDULER_EEVDF, load);
         check_same(first, replay);
-        predict_replay_free(first);
+        predict_replay_destroy(first);
         forget();
     }
 }
@@ -273,7 +273,7 @@ Test(replay_eevdf, a_slice_that_makes_no_sense_is_refused)
     made_actor(profile, 0, 0);
     made_compute(profile, MS);
     wall(PREDICT_SCHEDULER_FAIR, 1);
-    predict_replay_free(replay);
+    predict_replay_destroy(replay);
     replay = NULL;
     scenario->schedulers[0].slice_s = NAN;
     check_status(predict_replay_run(&replay, scenario), PASTSET_EINVAL);

@@ -55,7 +55,7 @@ Test(replay_random, gives_the_same_figures_each_time)
         cr_assert_eq(memcmp(replay->nodes, once->nodes,
                             profile->node_count * sizeof(*once->nodes)),
                      0);
-        predict_replay_free(once);
+        predict_replay_destroy(once);
         forget();
     }
 }

@@ -36,8 +36,8 @@ static void begin(void)
 
 static void end(void)
 {
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
+    predict_scenario_destroy(scenario);
+    predict_profile_destroy(profile);
 }
 
 TestSuite(scenario, .init = begin, .fini = end, .timeout = 120);

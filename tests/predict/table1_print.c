@@ -84,7 +84,7 @@ static int save(const char *name, const char *file)
             continue;
         profile = table1_profile(&table1[i]);
         err = profile ? predict_profile_save(profile, file) : PASTSET_ENOMEM;
-        predict_profile_free(profile);
+        predict_profile_destroy(profile);
         if (err)
             fprintf(stderr, "table1_print: %s\n", pastset_error());
         return err != 0;

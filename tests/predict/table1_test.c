@@ -133,7 +133,7 @@ static predict_answers answers_of(const predict_profile *p, const char *node,
     if (link)
         check_status(predict_scenario_link(s, link), 0);
     check_status(predict_answer_all(&answers, s), 0);
-    predict_scenario_free(s);
+    predict_scenario_destroy(s);
     return answers;
 }
 
@@ -165,7 +165,7 @@ Test(table1, a_profile_with_one_loaded_node, .timeout = 120)
               find(&a, "node by sequence")->upper_s / row->wall_s,
               row->by_phases);
         cr_expect_eq(phases->lower_s, phases->upper_s);
-        predict_profile_free(p);
+        predict_profile_destroy(p);
     }
 }
 
@@ -180,7 +180,7 @@ Test(table1, a_profile_with_all_nodes_loaded, .timeout = 120)
               row->nodes_lower);
         three(row, "the upper bound", all->upper_s / row->wall_s,
               row->nodes_upper);
-        predict_profile_free(p);
+        predict_profile_destroy(p);
     }
 }
 
@@ -197,7 +197,7 @@ Test(table1, a_profile_with_one_slow_link, .timeout = 120)
             three(row, "the term", link->terms[0].added_s, row->added_s);
             cr_expect_str_eq(link->terms[0].where, "n0-n1");
         }
-        predict_profile_free(p);
+        predict_profile_destroy(p);
     }
 }
 
@@ -211,6 +211,6 @@ Test(table1, a_profile_with_a_loaded_node_and_a_slow_link, .timeout = 120)
             const predict_answer *both = find(&a, "node and link");
             four(row, "the factor", both->upper_s / row->wall_s, row->both);
         }
-        predict_profile_free(p);
+        predict_profile_destroy(p);
     }
 }

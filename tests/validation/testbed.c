@@ -26,9 +26,9 @@ static int obey(measure_testbed *testbed, const char *line)
     if (sscanf(line, "limit %u %u %lf", &a, &b, &rate) == 3)
         return measure_testbed_limit(testbed, a, b, rate);
     if (sscanf(line, "load %u %u", &a, &b) == 2) {
-        measure_background_load_stop(background_load);
+        measure_background_load_destroy(background_load);
         background_load = NULL;
-        return b ? measure_background_load_start(&background_load, (int)a, b)
+        return b ? measure_background_load_create(&background_load, (int)a, b)
                  : 0;
     }
     return pastset_fail(PASTSET_EINVAL, "what is \"%s\"?", line);
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     /* When it is interrupted the script ends, and then our input. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
-    if (measure_testbed_make(&testbed, argv[1], (uint32_t)atoi(argv[2]))) {
+    if (measure_testbed_create(&testbed, argv[1], (uint32_t)atoi(argv[2]))) {
         fprintf(stderr, "%s\n", pastset_error());
         return 1;
     }
@@ -62,7 +62,7 @@ int main(int argc, char **argv)
             puts("ok");
         fflush(stdout);
     }
-    measure_background_load_stop(background_load);
-    measure_testbed_remove(testbed);
+    measure_background_load_destroy(background_load);
+    measure_testbed_destroy(testbed);
     return 0;
 }

@@ -258,7 +258,7 @@ static int choose(choose_arguments *a, const predict_profile *profile,
     err = print(a, choice, profile, cluster);
     if (!err && a->output)
         err = write_placement(a, choice, profile, cluster);
-    predict_choice_free(choice);
+    predict_choice_destroy(choice);
     return err;
 }
 
@@ -277,8 +277,8 @@ static int run(choose_arguments *a)
         err = predict_cluster_read(&cluster, a->cluster);
     if (!err)
         err = choose(a, profile, cluster);
-    predict_cluster_free(cluster);
-    predict_profile_free(profile);
+    predict_cluster_destroy(cluster);
+    predict_profile_destroy(profile);
     return err;
 }
 

@@ -293,7 +293,7 @@ static int run(experiment_arguments *a)
         if (e->cases[0].predicted)
             failed = print(e, a);
     }
-    measure_experiment_free(e);
+    measure_experiment_destroy(e);
     if (!err)
         return cli_end_output(failed);
     fflush(stdout);

@@ -140,6 +140,6 @@ int cli_load_remote(load *l)
     if (failed)
         err = pastset_fail(PASTSET_EHOST, "%u of %u hosts could not be asked",
                            failed, cluster->host_count);
-    predict_cluster_free(cluster);
+    predict_cluster_destroy(cluster);
     return err;
 }

@@ -223,8 +223,8 @@ static int predict(const predict_arguments *a)
     if (!err)
         err = print_answers(answers, profile, a->format);
 done:
-    predict_scenario_free(scenario);
-    predict_profile_free(profile);
+    predict_scenario_destroy(scenario);
+    predict_profile_destroy(profile);
     free(answers);
     return err;
 }

@@ -247,7 +247,7 @@ static int show(const profile_arguments *a)
         return cli_fail();
     viewer_profile_warn(profile, a->show);
     code = print(profile, a);
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
     return code;
 }
 
@@ -316,7 +316,7 @@ static int measure(profile_arguments *a)
         code = COMMAND_FAILED;
     if ((notes.exit_code || notes.incomplete) && a->out)
         fprintf(stderr, "eventspace: %s holds what was measured\n", a->out);
-    predict_profile_free(profile);
+    predict_profile_destroy(profile);
     measure_profile_notes_clear(&notes);
     return code;
 }
