@@ -21,6 +21,10 @@
 
 #include "paths/paths.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct eventspace eventspace;
 
 /* Reads what `eventspace run` has left in the environment (see launch.h),
@@ -51,5 +55,9 @@ const char *eventspace_directory(const eventspace *es);
  * standard error (this is the one function that prints), and gives the exit
  * code for main: 0 or 1. `es` may be NULL. */
 int eventspace_finish(eventspace *es, int status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

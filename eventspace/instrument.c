@@ -13,6 +13,7 @@
 
 #include "pastset/element.h"
 #include "pastset/status.h"
+#include "paths/map/map.h"
 
 #define TRACE_CAPACITY 262144u
 #define PATH_NODES_MAX (4 * PATHS_STAGES_MAX) /* that are named by path */

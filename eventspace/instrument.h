@@ -19,7 +19,14 @@
 #ifndef EVENTSPACE_INSTRUMENT_H
 #define EVENTSPACE_INSTRUMENT_H
 
-#include "paths/map/map.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "paths/map/path_map.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum eventspace_collectors {
     EVENTSPACE_NO_COLLECTORS,     /* takes out the ones that are there */
@@ -51,5 +58,9 @@ typedef struct eventspace_instrument_options {
  * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (an unknown policy). */
 int eventspace_instrument(paths_map **out, const paths_map *map,
                           const eventspace_instrument_options *options);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -19,11 +19,9 @@
 #include "pastset/space.h"
 #include "pastset/status.h"
 #include "pastset/type.h"
+#include "pastset/verb.h"
 
-#define PASTSET_NAME_BYTES 128 /* longest name of an element, with its 0 */
-#define PASTSET_NOWAIT 0
-#define PASTSET_FOREVER (-1)
-
+#define PASTSET_NAME_BYTES 128
 /* What a write does when the element holds as many tuples as it may. */
 typedef enum pastset_policy {
     PASTSET_BLOCK,   /* waits while Last - First would exceed delta */
@@ -93,15 +91,6 @@ typedef struct pastset_ledger {
 } pastset_ledger;
 
 void pastset_element_ledger(pastset_element *element, pastset_ledger *out);
-
-/* Values to match: `values` has the layout of a tuple, and bit i of `fields`
- * says that field i must be equal, byte by byte. For `bytes[N]` field 0 is
- * the whole tuple, `bytes` long. */
-typedef struct pastset_pattern {
-    uint64_t fields;
-    const void *values;
-    uint32_t bytes;
-} pastset_pattern;
 
 /* A reader's position and its ledger. Any number may stand on an element;
  * one cursor belongs to one thread at a time. Start with all zero to begin at

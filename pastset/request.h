@@ -15,25 +15,6 @@
 
 #include "pastset/element.h"
 
-/* The numbers are written into trace tuples and onto the wire. */
-typedef enum pastset_verb {
-    PASTSET_WRITE = 1,
-    PASTSET_READ, /* by `index` */
-    PASTSET_READ_FIRST,
-    PASTSET_READ_LAST,
-    PASTSET_READ_NEXT, /* the first tuple at or after `index` */
-    PASTSET_READ_MATCH,
-    PASTSET_OBSERVE,
-    PASTSET_TAKE,
-    PASTSET_VERBS, /* of elements: their number, plus one */
-    /* A write that brings back a tuple: what paths add to these. */
-    PASTSET_EXCHANGE = PASTSET_VERBS,
-    PASTSET_ALL_VERBS,
-} pastset_verb;
-
-/* "write", "read", "read_first" ...; "?" for a number that is none. */
-const char *pastset_verb_name(unsigned verb);
-
 #define PASTSET_HELD 1 /* what submit returns for a request that is held */
 
 typedef struct pastset_request pastset_request;

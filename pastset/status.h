@@ -13,6 +13,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* X(code, name, text) */
 #define PASTSET_STATUS_MAP(X)                                                  \
     X(-1, EINVAL, "invalid argument")                                          \
@@ -75,5 +79,9 @@ int pastset_status_from_errno(int error);
 
 /* Fails with what errno says of a file: "NAME: text". Never 0. */
 int pastset_fail_errno(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -22,6 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PASTSET_TYPE_FIELDS 64          /* most fields of one type */
 #define PASTSET_TYPE_TEXT 192           /* longest text, with its 0 */
 #define PASTSET_TUPLE_BYTES (64u << 20) /* largest tuple: 64 MiB */
@@ -63,5 +67,9 @@ bool pastset_type_equal(const pastset_type *a, const pastset_type *b);
 /* The bytes of one scalar, and its name ("f64"). */
 uint32_t pastset_scalar_bytes(pastset_scalar scalar);
 const char *pastset_scalar_name(pastset_scalar scalar);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -17,7 +17,17 @@
 #ifndef PATHS_PATHS_H
 #define PATHS_PATHS_H
 
-#include "pastset/request.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pastset/status.h"
+#include "pastset/type.h"
+#include "pastset/verb.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct paths_thread paths_thread;
 typedef struct paths_path paths_path;
@@ -112,5 +122,9 @@ int paths_poll(paths_thread *self, int timeout_ms);
  * came to them. */
 void paths_reader_ledger(const paths_path *path, uint64_t *read,
                          uint64_t *lost);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "apps/common/program_internal.h"
 #include "eventspace/eventspace.h"
-#include "paths/map/map.h"
+#include "paths/map/path_map.h"
 #include "pastset/status.h"
 
 uint64_t program_now_ns(void)
@@ -85,7 +85,7 @@ static int hosts_count(uint32_t *out, const char *directory)
     err = paths_map_read(&map, file);
     if (err)
         return err;
-    *out = map->host_count;
+    *out = paths_map_hosts(map);
     paths_map_destroy(map);
     return 0;
 }

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "apps/common/program_internal.h"
-#include "paths/map/map.h"
+#include "paths/map/path_map.h"
 #include "pastset/status.h"
+#include "paths/map/units.h"
 
 #define THREADS_MAX 65536
 

@@ -17,6 +17,7 @@
 #include "eventspace/collect/ticks.h"
 #include "eventspace/collect/trace.h"
 #include "pastset/schedule.h"
+#include "paths/map/map.h"
 
 /* After a tuple was refused, for want of disk or at a limit, so many more are
  * without being tried: a try is a system call, or at least a text. */
@@ -182,10 +183,11 @@ static void check_policy(const paths_map_node *node, const char *key,
     pastset_policy found;
 
     if (policy && pastset_policy_parse(&found, policy) != 0)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "%s=\"%s\" of its trace element: choose grow, discard "
-                       "or block",
-                       key, policy);
+        paths_node_diagnose(
+            diagnostics, node,
+            "%s=\"%s\" of its trace element: choose grow, discard "
+            "or block",
+            key, policy);
 }
 
 static bool names_element(const paths_map *map, const char *name)
@@ -204,23 +206,24 @@ static void collector_check(const paths_map *map, const paths_map_node *node,
     if (!paths_node_get(node, "id") ||
         paths_node_number(map, node, "id", 0, &value) != 0 ||
         value >= map->node_count)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "a collector needs a number: id=0 ... %u, each once; "
-                       "`eventspace map instrument` gives them",
-                       map->node_count - 1);
+        paths_node_diagnose(
+            diagnostics, node,
+            "a collector needs a number: id=0 ... %u, each once; "
+            "`eventspace map instrument` gives them",
+            map->node_count - 1);
     if (trace && names_element(map, trace))
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "trace=%s is an element of the application: choose "
-                       "another name",
-                       trace);
+        paths_node_diagnose(diagnostics, node,
+                            "trace=%s is an element of the application: choose "
+                            "another name",
+                            trace);
     if (paths_node_number(map, node, "capacity", 1, &value) != 0 || value == 0)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "capacity of its trace element: a number of tuples "
-                       "above 0");
+        paths_node_diagnose(diagnostics, node,
+                            "capacity of its trace element: a number of tuples "
+                            "above 0");
     if (strlen(trace ? trace : node->name) >= PASTSET_NAME_BYTES - 8)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "the name of its trace element is longer than %d",
-                       PASTSET_NAME_BYTES - 9);
+        paths_node_diagnose(diagnostics, node,
+                            "the name of its trace element is longer than %d",
+                            PASTSET_NAME_BYTES - 9);
     check_policy(node, "policy", paths_node_get(node, "policy"), diagnostics);
     if (paths_node_number(map, node, "id", 1, &value) == 0 && value == 0)
         check_policy(node, "the graph's trace_policy",

@@ -20,6 +20,7 @@
 #include "pastset/array.h"
 #include "pastset/schedule.h"
 #include "pastset/waiter.h"
+#include "paths/engine/host.h"
 
 #define DRAINED_CAPACITY (1ull << 28) /* tuples of one stream: 9 GiB */
 #define PAUSE_NS 10000000

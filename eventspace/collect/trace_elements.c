@@ -7,6 +7,10 @@
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/trace.h"
+#include "paths/map/map.h"
+#include "paths/map/units.h"
+#include "paths/engine/host.h"
+#include "pastset/element.h"
 
 #define DEFAULT_CAPACITY 262144u
 

@@ -9,6 +9,7 @@
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "paths/generate/generate.h"
+#include "paths/map/map.h"
 
 #define PLACE "place"
 #define RATE_MIN 1 /* bytes per second: files hold no less */

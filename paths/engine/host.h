@@ -10,6 +10,7 @@
 #include "paths/map/map.h"
 #include "paths/paths.h"
 #include "paths/wrappers/wrapper.h"
+#include "pastset/element.h"
 
 #define PATHS_KEY_BYTES 32
 
@@ -105,5 +106,9 @@ int paths_stand_in_run(paths_stand_in *stand_in);
 void paths_stand_in_cancel(paths_stand_in *stand_in);
 /* Not while it runs. NULL is allowed. */
 void paths_stand_in_destroy(paths_stand_in *stand_in);
+
+/* The elements of the stage's host. Those of the map are to be read only: paths
+ * write them, and one that a collective alone leads to has one writer. */
+pastset_space *paths_host_space(paths_host *host);
 
 #endif

@@ -13,6 +13,8 @@
 #include "paths/engine/gate_internal.h"
 #include "paths/paths.h"
 #include "paths/wrappers/wrapper.h"
+#include "pastset/element.h"
+#include "pastset/request.h"
 
 typedef struct operation operation;
 typedef struct connection connection;

@@ -17,6 +17,7 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "paths/map/map.h"
 
 typedef paths__generator generator;
 

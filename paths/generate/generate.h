@@ -32,7 +32,14 @@
 #ifndef PATHS_GENERATE_H
 #define PATHS_GENERATE_H
 
-#include "paths/map/map.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "paths/map/path_map.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Where the threads go that the placement does not name. */
 typedef enum paths_spread {
@@ -74,5 +81,9 @@ int paths_mapping_read(paths_map **out, const char *file);
  * Errors: PASTSET_EMAP with file, line and node; PASTSET_EINVAL (no such shape
  * or fan-out); PASTSET_ENOMEM. */
 int paths_generate(paths_map **out, const paths_generate_options *options);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

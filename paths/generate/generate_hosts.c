@@ -7,6 +7,7 @@
 #include "paths/map/attribute_types.h"
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "paths/map/map.h"
 
 typedef paths__generator generator;
 

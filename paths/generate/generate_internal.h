@@ -4,6 +4,7 @@
 
 #include "paths/generate/generate.h"
 #include "pastset/status.h"
+#include "paths/map/map.h"
 
 typedef struct paths__generator {
     const paths_generate_options *options;

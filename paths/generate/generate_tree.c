@@ -20,6 +20,7 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "paths/map/map.h"
 
 /* A thread, or a wrapper that has all of its inputs. */
 typedef struct input {

@@ -8,6 +8,7 @@
 #include "paths/map/map_internal.h"
 #include "paths/wrappers/collective_kinds_internal.h"
 #include "pastset/status.h"
+#include "paths/map/map.h"
 
 typedef paths__generator generator;
 

@@ -10,6 +10,7 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "paths/map/map.h"
 
 /* --- nodes --- */
 

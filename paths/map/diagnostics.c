@@ -38,6 +38,19 @@ int paths_diagnose(paths_diagnostics *diagnostics, unsigned line,
     return err;
 }
 
+int paths_node_diagnose(paths_diagnostics *diagnostics,
+                        const paths_map_node *node, const char *format, ...)
+{
+    va_list arguments;
+    int err;
+
+    va_start(arguments, format);
+    err = paths__diagnose_list(diagnostics, node->line, node->name, format,
+                               arguments);
+    va_end(arguments);
+    return err;
+}
+
 void paths_diagnostics_clear(paths_diagnostics *diagnostics)
 {
     for (size_t i = 0; i < diagnostics->count; i++) {

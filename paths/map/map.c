@@ -401,6 +401,16 @@ const char *paths__path_name(const paths_map *map, uint32_t edge)
     return map->nodes[count ? nodes[count - 1] : map->edges[edge].to].name;
 }
 
+uint32_t paths_map_hosts(const paths_map *map)
+{
+    return map->host_count;
+}
+
+const char *paths_node_name(const paths_map_node *node)
+{
+    return node->name;
+}
+
 uint32_t paths_map_threads(const paths_map *map)
 {
     uint32_t threads = 0;

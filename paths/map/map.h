@@ -52,6 +52,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "paths/map/path_map.h"
+
 #include "paths/map/units.h"
 
 #define PATHS_NONE UINT32_MAX /* no host, no node, no edge */
@@ -81,7 +83,7 @@ typedef struct paths_map_host {
     paths_attributes attributes;
 } paths_map_host;
 
-typedef struct paths_map_node {
+struct paths_map_node {
     char *name;
     paths_kind kind;
     char *type;    /* the `kind` attribute: "thread", "element", "proxy" ...;
@@ -93,7 +95,7 @@ typedef struct paths_map_node {
     paths_attributes attributes;
     uint32_t *out, out_count; /* edges that leave it, in their order */
     uint32_t *in, in_count;   /* edges that come to it */
-} paths_map_node;
+};
 
 typedef struct paths_map_edge {
     uint32_t from, to; /* nodes */
@@ -104,7 +106,7 @@ typedef struct paths_map_edge {
 typedef struct paths_map_index paths_map_index; /* finds them by name */
 
 /* Read it freely; change names and arrays only through the functions below. */
-typedef struct paths_map {
+struct paths_map {
     char *name; /* of the graph; "" when it has none */
     char *file; /* where it was read from; "" when made by a program */
     paths_attributes attributes;    /* of the graph */
@@ -117,29 +119,12 @@ typedef struct paths_map {
     paths_map_edge *edges;
     uint32_t edge_count;
     paths_map_index *index;
-} paths_map;
-
-/* Reads a map from a file, or from a text whose diagnostics are to name
- * `file`. Only what makes it unreadable is an error here: see check for the
- * rest.
- * Errors: PASTSET_EIO, PASTSET_EMAP with "file:line: what is wrong". */
-int paths_map_read(paths_map **out, const char *file);
-int paths_map_parse(paths_map **out, const char *text, size_t bytes,
-                    const char *file);
-void paths_map_destroy(paths_map *map);
-
-/* Writes the map as DOT, one statement a line, always the same text for the
- * same map: hosts with their nodes first, then nodes in no host, then edges.
- * Save leaves either the old file or the whole new one.
- * Errors: PASTSET_EIO, PASTSET_ENOMEM. */
-int paths_map_write(const paths_map *map, FILE *file);
-int paths_map_save(const paths_map *map, const char *file);
+};
 
 /* Making and changing maps. Indexes stay valid when things are added. The
  * adders return the new index, or PATHS_NONE when memory is out or (nodes,
  * hosts) the name is taken. */
 int paths_map_create(paths_map **out, const char *name);
-int paths_map_copy(paths_map **out, const paths_map *map);
 /* Copies all but nodes and edges: where a function from map to map begins. */
 int paths_map_copy_hosts(paths_map **out, const paths_map *map);
 uint32_t paths_map_add_host(paths_map *map, const char *name);
@@ -160,16 +145,6 @@ int paths_attributes_copy(paths_attributes *out,
 /* The value, or NULL. */
 const char *paths_attributes_get(const paths_attributes *attributes,
                                  const char *key);
-
-/* Shorthands; NULL / `fallback` when absent.
- * Errors: PASTSET_EMAP with file, line and node, for a value that is none. */
-const char *paths_node_get(const paths_map_node *node, const char *key);
-int paths_node_number(const paths_map *map, const paths_map_node *node,
-                      const char *key, uint64_t fallback, uint64_t *out);
-int paths_node_duration(const paths_map *map, const paths_map_node *node,
-                        const char *key, uint64_t fallback, uint64_t *out_ns);
-int paths_node_rate(const paths_map *map, const paths_map_node *node,
-                    const char *key, uint64_t fallback, uint64_t *out_bytes_s);
 
 /* PATHS_NONE when there is none of that name. */
 uint32_t paths_map_find_host(const paths_map *map, const char *name);
@@ -192,14 +167,6 @@ bool paths_node_is_end(const paths_map_node *node);
 size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
                       size_t capacity);
 
-/* The number of threads. */
-uint32_t paths_map_threads(const paths_map *map);
-
-/* A digest of all that hosts must agree on: two hosts whose maps differ do
- * not talk to each other. Attributes for drawing, addresses, and the order in
- * which things stand in the file do not count. */
-uint64_t paths_map_digest(const paths_map *map);
-
 /* --- checking --- */
 
 typedef struct paths_diagnostic {
@@ -208,19 +175,14 @@ typedef struct paths_diagnostic {
     char *text; /* what is wrong, and what to do */
 } paths_diagnostic;
 
-typedef struct paths_diagnostics {
+struct paths_diagnostics {
     paths_diagnostic *items;
     size_t count;
-} paths_diagnostics;
+};
 
-/* Checks everything that a run relies on and collects each diagnostic.
- * Returns 0, or PASTSET_EMAP when there is at least one (the first is then
- * the text of the failure, as "file:line: node: text"). */
-int paths_map_check(const paths_map *map, paths_diagnostics *out);
-
-/* The same for what an application mapping says of its threads and elements:
- * where a map that is made of it would be wrong, the diagnostic is about the
- * mapping, and its lines. */
+/* As paths_map_check, for what an application mapping says of its threads and
+ * elements: where a map that is made of it would be wrong, the diagnostic is
+ * about the mapping, and its lines. */
 int paths_mapping_check(const paths_map *application, paths_diagnostics *out);
 void paths_diagnostics_clear(paths_diagnostics *diagnostics);
 /* Adds one; for the check functions of wrapper types. */

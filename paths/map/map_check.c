@@ -672,7 +672,7 @@ int paths_mapping_check(const paths_map *application, paths_diagnostics *out)
 
 /* --- all --- */
 
-int paths_map_check(const paths_map *map, paths_diagnostics *out)
+static int map_check(const paths_map *map, paths_diagnostics *out)
 {
     checker c = {.map = map, .diagnostics = out};
 
@@ -688,4 +688,14 @@ int paths_map_check(const paths_map *map, paths_diagnostics *out)
         return 0;
     return paths__fail_at(map, out->items[0].line, out->items[0].node, "%s",
                           out->items[0].text);
+}
+
+int paths_map_check(const paths_map *map, paths_diagnostics *out)
+{
+    paths_diagnostics own;
+    int err = map_check(map, out ? out : &own);
+
+    if (!out)
+        paths_diagnostics_clear(&own);
+    return err;
 }

@@ -14,18 +14,20 @@ static void check_attributes(const paths_map *map, const paths_map_node *node,
 
     if (paths_node_duration(map, node, "deadline", 1, &value) != 0 ||
         value == 0)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "deadline=\"%s\": write a number above 0 and us, ms or "
-                       "s, or leave it out",
-                       paths_node_get(node, "deadline"));
+        paths_node_diagnose(
+            diagnostics, node,
+            "deadline=\"%s\": write a number above 0 and us, ms or "
+            "s, or leave it out",
+            paths_node_get(node, "deadline"));
     if (waiting && *waiting && strcmp(waiting, "spin") != 0 &&
         strcmp(waiting, "yield") != 0 && strcmp(waiting, "sleep") != 0)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "waiting=%s: it is spin, yield or sleep", waiting);
+        paths_node_diagnose(diagnostics, node,
+                            "waiting=%s: it is spin, yield or sleep", waiting);
     if (strcmp(node->type, "reduce") == 0 && !(function && *function))
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "say what it computes: function=NAME, a reduction that "
-                       "the program registers");
+        paths_node_diagnose(
+            diagnostics, node,
+            "say what it computes: function=NAME, a reduction that "
+            "the program registers");
 }
 
 /* Each way in must be that of one thread or of one collective: else two would
@@ -36,13 +38,14 @@ static bool check_ways(const paths_map *map, const paths_map_node *node,
     bool good = true;
 
     if (node->in_count == 0)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "no edge leads to it: nobody takes part in it");
+        paths_node_diagnose(diagnostics, node,
+                            "no edge leads to it: nobody takes part in it");
     if (node->in_count > COLLECTIVE_INPUTS)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "%u edges lead to it, and at most %d can: put wrappers "
-                       "of this kind between",
-                       node->in_count, COLLECTIVE_INPUTS);
+        paths_node_diagnose(
+            diagnostics, node,
+            "%u edges lead to it, and at most %d can: put wrappers "
+            "of this kind between",
+            node->in_count, COLLECTIVE_INPUTS);
     for (uint32_t i = 0; i < node->in_count; i++) {
         const paths_map_edge *edge = &map->edges[node->in[i]];
         if (paths__collective_source(map, node->in[i]) != PATHS_NONE)
@@ -63,10 +66,11 @@ static void check_leaves(const paths_map *map, const paths_map_node *node,
     for (uint32_t i = 1; i < leaves->count; i++) {
         if (leaves->numbers[i] != leaves->numbers[i - 1])
             continue;
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "thread number %u comes to it by two ways, and would "
-                       "wait for itself: leave one out",
-                       leaves->numbers[i]);
+        paths_node_diagnose(
+            diagnostics, node,
+            "thread number %u comes to it by two ways, and would "
+            "wait for itself: leave one out",
+            leaves->numbers[i]);
         return;
     }
     (void)map;
@@ -86,10 +90,11 @@ static void check_next(const paths_map *map, const paths_map_node *node,
         if (!paths__joins(next))
             continue;
         if (paths__collective_family(next->type) != own)
-            paths_diagnose(diagnostics, node->line, node->name,
-                           "is a %s, and passes its rounds on to \"%s\", which "
-                           "is a %s: make them of one sort",
-                           node->type, next->name, next->type);
+            paths_node_diagnose(
+                diagnostics, node,
+                "is a %s, and passes its rounds on to \"%s\", which "
+                "is a %s: make them of one sort",
+                node->type, next->name, next->type);
         return;
     }
 }
@@ -132,9 +137,10 @@ static void check_element(const paths_map *map, const paths_map_node *node,
     pastset_type type;
 
     if (index != PATHS_NONE && element->kind != PATHS_ELEMENT) {
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "leads to \"%s\", a source: its rounds need an element",
-                       element->name);
+        paths_node_diagnose(
+            diagnostics, node,
+            "leads to \"%s\", a source: its rounds need an element",
+            element->name);
         return;
     }
     if (index == PATHS_NONE || !paths_node_get(element, "type") ||

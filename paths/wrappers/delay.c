@@ -78,18 +78,19 @@ static void delay_check(const paths_map *map, const paths_map_node *node,
     uint64_t value;
 
     if (paths_node_duration(map, node, "latency", 0, &value) != 0)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "latency=\"%s\": write a number and us, ms or s",
-                       paths_node_get(node, "latency"));
+        paths_node_diagnose(diagnostics, node,
+                            "latency=\"%s\": write a number and us, ms or s",
+                            paths_node_get(node, "latency"));
     if (paths_node_rate(map, node, "bandwidth", 0, &value) != 0 ||
         (paths_node_get(node, "bandwidth") && value == 0))
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "bandwidth=\"%s\": write a number above 0 and kbit, "
-                       "mbit, gbit or MB",
-                       paths_node_get(node, "bandwidth"));
+        paths_node_diagnose(
+            diagnostics, node,
+            "bandwidth=\"%s\": write a number above 0 and kbit, "
+            "mbit, gbit or MB",
+            paths_node_get(node, "bandwidth"));
     if (!paths_node_get(node, "latency") && !paths_node_get(node, "bandwidth"))
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "a delay of nothing: give it latency or bandwidth");
+        paths_node_diagnose(diagnostics, node,
+                            "a delay of nothing: give it latency or bandwidth");
 }
 
 static const char *const delay_attributes[] = {"latency", "bandwidth", NULL};

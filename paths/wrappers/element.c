@@ -7,6 +7,7 @@
 
 #include "paths/engine/host_internal.h"
 #include "paths/wrappers/builtin_internal.h"
+#include "pastset/request.h"
 
 static operation *of_request(pastset_request *request)
 {

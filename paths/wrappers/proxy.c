@@ -86,10 +86,11 @@ static void proxy_check(const paths_map *map, const paths_map_node *node,
         return; /* complained about already */
     far = &map->nodes[map->edges[node->out[0]].to];
     if (far->host == node->host)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "a proxy between stages of one host: take it out, or "
-                       "move \"%s\" to another host",
-                       far->name);
+        paths_node_diagnose(
+            diagnostics, node,
+            "a proxy between stages of one host: take it out, or "
+            "move \"%s\" to another host",
+            far->name);
 }
 
 const paths_wrapper_type paths__proxy_type = {

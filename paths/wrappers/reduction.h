@@ -12,6 +12,10 @@
 
 #include "pastset/type.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* into = into . from, both tuples of the type; they do not overlap, and need
  * not be aligned. Must not block. */
 typedef void paths_reduction(const pastset_type *type, void *into,
@@ -23,5 +27,9 @@ typedef void paths_reduction(const pastset_type *type, void *into,
 int paths_reduction_register(const char *name, paths_reduction *function);
 /* NULL when there is none. */
 paths_reduction *paths_reduction_find(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

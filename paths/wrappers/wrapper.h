@@ -72,8 +72,17 @@
 #ifndef PATHS_WRAPPER_H
 #define PATHS_WRAPPER_H
 
-#include "paths/map/map.h"
-#include "pastset/request.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "paths/map/path_map.h"
+#include "pastset/status.h"
+#include "pastset/verb.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define PATHS_PASS 2
 #define PATHS_HOLD 3
@@ -159,15 +168,11 @@ paths_host *paths_stage_host(const paths_stage *stage);
  * is at this stage, 0 ... in_count - 1. */
 uint32_t paths_stage_input(const paths_stage *stage);
 
-/* The elements of the stage's host. Those of the map are to be read only: paths
- * write them, and one that a collective alone leads to has one writer. */
-pastset_space *paths_host_space(paths_host *host);
-
 /* A small number for the executor that runs now: 0 for the network loop,
  * 1 ... n for the threads of the host. Less than paths_host_executors(). */
 static inline uint32_t paths_executor(void)
 {
-    extern _Thread_local uint32_t paths__executor_number;
+    extern __thread uint32_t paths__executor_number; /* C and C++ */
     return paths__executor_number;
 }
 uint32_t paths_host_executors(const paths_host *host);
@@ -218,5 +223,9 @@ struct paths_operation {
     const pastset_pattern *pattern;
     /* What follows is in paths/engine/operation_internal.h. */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -318,9 +318,9 @@ static void filter_check(const paths_map *map, const paths_map_node *node,
     uint64_t value;
 
     if (paths_node_duration(map, node, "least", 0, &value))
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "least=\"%s\": write a number and ns, us, ms or s",
-                       paths_node_get(node, "least"));
+        paths_node_diagnose(diagnostics, node,
+                            "least=\"%s\": write a number and ns, us, ms or s",
+                            paths_node_get(node, "least"));
 }
 
 static const char *const filter_attributes[] = {"collectors", "threads",

@@ -232,9 +232,9 @@ static void statistics_check(const paths_map *map, const paths_map_node *node,
     uint64_t value;
 
     if (paths_node_duration(map, node, "window", 1, &value) || !value)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "window=\"%s\": write a number and ms or s",
-                       paths_node_get(node, "window"));
+        paths_node_diagnose(diagnostics, node,
+                            "window=\"%s\": write a number and ms or s",
+                            paths_node_get(node, "window"));
 }
 
 static const char *const statistics_attributes[] = {"window", NULL};

@@ -605,18 +605,20 @@ static void traces_check(const paths_map *map, const paths_map_node *node,
 
     if (paths_node_duration(map, node, "interval", 0, &value) ||
         value > 3600000000000)
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "interval=\"%s\": write a number and ms or s, up to an "
-                       "hour",
-                       paths_node_get(node, "interval"));
+        paths_node_diagnose(
+            diagnostics, node,
+            "interval=\"%s\": write a number and ms or s, up to an "
+            "hour",
+            paths_node_get(node, "interval"));
     if (paths_node_number(map, node, "batch", 0, &value) ||
         value > UINT32_MAX || paths_node_number(map, node, "lag", 0, &value))
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "batch and lag are numbers of tuples");
+        paths_node_diagnose(diagnostics, node,
+                            "batch and lag are numbers of tuples");
     if (share &&
         !(strtod(share, &end) > 0 && strtod(share, &end) <= 1 && *end == 0))
-        paths_diagnose(diagnostics, node->line, node->name,
-                       "share=\"%s\": write a number above 0, up to 1", share);
+        paths_node_diagnose(diagnostics, node,
+                            "share=\"%s\": write a number above 0, up to 1",
+                            share);
 }
 
 static const char *const traces_attributes[] = {

@@ -13,6 +13,7 @@
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
 #include "tests/support/process.h"
+#include "pastset/element.h"
 
 /* Declared before their tests: the counters that the wrappers share. */
 static wrapper_counts *counts;

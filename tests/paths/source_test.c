@@ -11,6 +11,8 @@
 #include "tests/paths/wrappers.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
+#include "paths/map/map.h"
+#include "pastset/element.h"
 
 #define SHORT_MS 50
 #define LONG_MS 20000

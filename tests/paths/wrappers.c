@@ -1,5 +1,6 @@
 /* wrappers.c - see wrappers.h. */
 #include "tests/paths/wrappers.h"
+#include "paths/map/map.h"
 
 #include <stdint.h>
 #include <stdlib.h>
