@@ -1,8 +1,8 @@
 /* drain.pml - trace tuples that move from a lane into a file, and who reads
  * them meanwhile.
  *
- * Model of drain.c (lane_empty, drain_run), collector.c (write_slowly) and
- * lanes.c (eventspace_lane_count, eventspace_lane_read). A collector writes
+ * Model of drain.c (stream_empty, drain_run), collector.c (write_slowly) and
+ * streams.c (eventspace_stream_count, eventspace_stream_read). A collector writes
  * into a lane of policy block, which is full after two tuples; the drain copies
  * what is there into an element of the file, and then truncates the lane. What
  * one of these steps does inside of an element is in element.pml and

@@ -1,7 +1,7 @@
 /* packets_internal.h - from a frame to a message: what the files that do it
  * tell each other.
  *
- *   measure__packet_parse.c   one frame: its link, IP and TCP headers
+ *   packet_parse.c   one frame: its link, IP and TCP headers
  *   tcp.c            streams: which packets belong together
  *   tcp_bytes.c      which bytes are new, in which order
  *   tcp_messages.c   which of them were sent in one piece
