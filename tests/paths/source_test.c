@@ -138,6 +138,21 @@ static const paths_wrapper_type echo_type = {
     .source = true,
 };
 
+/* --- a lid: no source, but it answers some reads before the element does ---
+ */
+
+static int lid_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    (void)stage;
+    (void)note;
+    return op->verb == PASTSET_READ_LAST ? answer(op, 42) : PATHS_PASS;
+}
+
+static const paths_wrapper_type lid_type = {
+    .name = "lid",
+    .down = lid_down,
+};
+
 /* --- hosts --- */
 
 /* In memory that all hosts share. */
@@ -159,6 +174,7 @@ static void prepare(void)
     wrappers_register();
     check_status(paths_wrapper_register(&well_type), 0);
     check_status(paths_wrapper_register(&echo_type), 0);
+    check_status(paths_wrapper_register(&lid_type), 0);
     check_status(eventspace_register(), 0);
 }
 
@@ -359,6 +375,38 @@ Test(source, is_not_asked_from_elsewhere_with_patterns_of_another_type)
                                {NULL, NULL, NULL}};
 
     run_well(two_hosts, programs);
+}
+
+static const char *const covered =
+    "digraph g { subgraph cluster_h0 { lid [kind=lid];\n"
+    "e [kind=element, type=u64]; t0 [kind=thread, number=0]; }\n"
+    "subgraph cluster_h1 { p [kind=proxy]; t1 [kind=thread, number=1]; }\n"
+    "t0 -> lid [as=e]; lid -> e; t1 -> p [as=e]; p -> lid; }\n";
+
+static int read_the_lid(paths_thread *self, void *argument)
+{
+    uint64_t value = 7;
+    paths_path *e;
+
+    (void)argument;
+    expect_status(paths_open(&e, self, "e"), 0);
+    expect_status(paths_write(e, &value, sizeof(value)), 0);
+    expect_status(paths_read_last(e, &value, sizeof(value)), 0);
+    expect(value == 42);
+    expect_status(paths_observe(e, &value, sizeof(value)), 0);
+    expect(value == 7);
+    return 0;
+}
+
+Test(source, is_not_needed_for_a_wrapper_to_answer_in_place_of_an_element)
+{
+    host_program here[] = {
+        {"*", idle, NULL}, {"t0", read_the_lid, NULL}, {NULL, NULL, NULL}};
+    host_program there[] = {
+        {"*", idle, NULL}, {"t1", read_the_lid, NULL}, {NULL, NULL, NULL}};
+
+    run_well(covered, here);
+    run_well(covered, there);
 }
 
 /* --- through collectors --- */
