@@ -10,7 +10,7 @@
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/run/meta.h"
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "eventspace/collect/ticks.h"
 #include "eventspace/collect/ticks_internal.h"
 #include "paths/engine/host.h"

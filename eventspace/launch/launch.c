@@ -13,7 +13,7 @@
 
 #include "eventspace/launch/launch_internal.h"
 #include "paths/net/address.h"
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "eventspace/run/run.h"
 #include "eventspace/run/run_internal.h"
 #include "pastset/status.h"

@@ -16,7 +16,7 @@
  *                  (`*`). `law:LAW` may stand behind; it changes the
  *                  prediction only
  *   n0-n1=10mbit   the link is limited to this rate (`*`: all links). That
- *                  needs a testbed (measure/experiment/testbed.h) or simulated
+ *                  needs a testbed (testbed_internal.h) or simulated
  * links
  *
  * L and B of links, quiet and limited, are measured between the hosts of the

@@ -4,7 +4,7 @@
 
 #include "measure/experiment/experiment.h"
 #include "measure/load/load.h"
-#include "measure/experiment/testbed.h"
+#include "measure/experiment/testbed_internal.h"
 
 #define EXPERIMENT_PATH 4096
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "paths/map/map.h"

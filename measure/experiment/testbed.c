@@ -8,7 +8,7 @@
  * tbf lets a burst through at full speed. It is as small as a packet here, and
  * packets are no larger than on Ethernet, so that even one message of a few
  * kilobytes takes its time on the link. */
-#include "measure/experiment/testbed.h"
+#include "measure/experiment/testbed_internal.h"
 
 #include <errno.h>
 #include <spawn.h>

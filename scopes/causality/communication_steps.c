@@ -4,7 +4,7 @@
  * A program that uses its paths in turn does operation s over path (s - 1) mod
  * (number of its paths), so an operation's number tells its step. That is tried
  * on what is there, and taken if it goes well for long enough. */
-#include "scopes/causality/communication_internal.h"
+#include "scopes/causality/communication_times_internal.h"
 
 /* Operations before the thread's last whose tuples are not there: `*missing`
  * of them are lost. Numbers tell nothing when some path of the thread has no

@@ -26,7 +26,7 @@
 
 #include "paths/engine/host.h"
 #include "scopes/reading/tail_reader.h"
-#include "scopes/views/table.h"
+#include "scopes/tables/table.h"
 
 /* --- the map --- */
 

@@ -4,7 +4,7 @@
  * Both make the same map, from the address alone. The server is its first
  * host, so that the tree ends when the other one has ended or is gone. */
 #include "scopes/gather/gather_internal.h"
-#include "scopes/wrappers/register.h"
+#include "scopes/wrappers/register_gather.h"
 
 #define SERVE_MS (24 * 3600 * 1000) /* until somebody comes */
 #define CONNECT_MS 20000

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "scopes/tables/sample_internal.h"
 
 int scopes__no_memory(void)
 {

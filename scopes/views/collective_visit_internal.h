@@ -3,6 +3,7 @@
 #ifndef SCOPES_COLLECTIVE_VISIT_INTERNAL_H
 #define SCOPES_COLLECTIVE_VISIT_INTERNAL_H
 
+#include "scopes/tables/sample_internal.h"
 #include "scopes/views/view_internal.h"
 
 /* Where what comes by an input has its origin: a thread, or the collective site

@@ -1,6 +1,6 @@
 /* communication.c - the view "communication": when each thread communicated,
- * and when it computed (paper 004, sections 4.5 and 5.1; communication.h says
- * what these mean).
+ * and when it computed (paper 004, sections 4.5 and 5.1; communication_times.h
+ * says what these mean).
  *
  * A row is a thread: its operations and steps, from the start of its first
  * operation to the end of its last; how long it communicated and computed in
@@ -14,7 +14,7 @@
  * over such ways. */
 #include "pastset/request.h"
 #include "pastset/status.h"
-#include "scopes/causality/communication_internal.h"
+#include "scopes/causality/communication_times_internal.h"
 #include "scopes/views/view_internal.h"
 
 #include <stdlib.h>

@@ -23,6 +23,7 @@
 
 #include "pastset/status.h"
 #include "scopes/causality/chain_internal.h"
+#include "scopes/tables/sample_internal.h"
 
 #define SECOND INT64_C(1000000000)
 /* More seconds than runs have, but fewer than damaged tuples may tell of: what

@@ -39,6 +39,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
+#include "scopes/tables/sample_internal.h"
 
 static const scopes_column columns[] = {
     {"element", "element", SCOPES_TEXT},

@@ -4,6 +4,7 @@
 #ifndef SCOPES_VIEWS_HOPS_INTERNAL_H
 #define SCOPES_VIEWS_HOPS_INTERNAL_H
 
+#include "scopes/tables/sample_internal.h"
 #include "scopes/causality/tree_internal.h"
 #include "scopes/views/view_internal.h"
 

@@ -9,7 +9,7 @@
  * With `thread` or `of`: of those threads only that view communication would
  * show. */
 #include "pastset/status.h"
-#include "scopes/causality/communication_internal.h"
+#include "scopes/causality/communication_times_internal.h"
 #include "scopes/views/view_internal.h"
 
 #include <math.h>

@@ -27,6 +27,8 @@
 
 #include <stdlib.h>
 
+#include "scopes/tables/sample_internal.h"
+
 static const scopes_column columns[] = {
     {"element", "element", SCOPES_TEXT}, {"wrapper", "wrapper", SCOPES_TEXT},
     {"at", "at", SCOPES_TEXT},           {"input", "input", SCOPES_TEXT},

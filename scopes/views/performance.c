@@ -25,6 +25,8 @@
  * came last by its time may, rarely, not be the one that went on. */
 #include "scopes/views/collective_visit_internal.h"
 
+#include "scopes/tables/sample_internal.h"
+
 static const scopes_column columns[] = {
     {"wrapper", "wrapper", SCOPES_TEXT},
     {"at", "at", SCOPES_TEXT},

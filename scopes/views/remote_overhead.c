@@ -15,6 +15,8 @@
 
 #include <stdlib.h>
 
+#include "scopes/tables/sample_internal.h"
+
 static const scopes_column columns[] = {
     {"proxy", "proxy", SCOPES_TEXT},     {"host", "from host", SCOPES_TEXT},
     {"to_host", "to host", SCOPES_TEXT}, {"above", "above", SCOPES_TEXT},

@@ -24,6 +24,8 @@
 
 #include <stdlib.h>
 
+#include "scopes/tables/sample_internal.h"
+
 static const scopes_column columns[] = {
     {"wrapper", "wrapper", SCOPES_TEXT},
     {"at", "at", SCOPES_TEXT},

@@ -1,8 +1,8 @@
 /* steps.c - the view "steps": when each thread finished a step; over many steps
  * a wavefront can be seen in it (paper 004, section 5.1, figure 5).
  *
- * A row is a step (communication.h says what that is): how many threads have
- * operations in it, which of them finished its last operation of the step
+ * A row is a step (communication_times.h says what that is): how many threads
+ * have operations in it, which of them finished its last operation of the step
  * first and which last, when that was, and how far apart; and operations and
  * times, summed over the threads.
  *
@@ -11,7 +11,7 @@
  * step. With `of`, threads that have a way through that element or wrapper.
  *
  * The rows of a thread's steps are in order, so all threads' are merged. */
-#include "scopes/causality/communication.h"
+#include "scopes/causality/communication_times.h"
 #include "scopes/views/view_internal.h"
 
 #include <stdlib.h>

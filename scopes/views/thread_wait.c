@@ -17,6 +17,8 @@
 
 #include <string.h>
 
+#include "scopes/tables/sample_internal.h"
+
 static const scopes_column columns[] = {
     {"number", "no.", SCOPES_NUMBER},    {"thread", "thread", SCOPES_TEXT},
     {"host", "host", SCOPES_TEXT},       {"path", "path", SCOPES_TEXT},

@@ -14,7 +14,7 @@
 #include "scopes/causality/in_flight.h"
 #include "scopes/causality/rounds.h"
 #include "scopes/reading/event_table.h"
-#include "scopes/views/table.h"
+#include "scopes/tables/table.h"
 #include "scopes/causality/topology.h"
 
 /* What a view is made from. */

@@ -23,32 +23,6 @@ extern const scopes_view scopes__view_waits_for;
 /* columns, column_count */
 #define SCOPES__COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
-/* Count, sum, mean, median, standard deviation, least and most of times. All
- * samples are kept (8 bytes each), since the median needs them. */
-typedef struct scopes__sample {
-    int64_t *values;
-    size_t count, capacity;
-} scopes__sample;
-
-int scopes__sample_add(scopes__sample *sample, int64_t value);
-void scopes__sample_free(scopes__sample *sample);
-
-/* The columns that `scopes__sample_row` fills in. `deviation` is that of the
- * population; of an even number of samples the median is the lower of the two
- * in the middle; the mean is rounded to the nearest, halves away from zero. */
-#define SCOPES__SAMPLE_COLUMNS                                                 \
-    {"count", "count", SCOPES_COUNT},                                          \
-        {"total_ns", "total ms", SCOPES_TIME_NS},                              \
-        {"mean_ns", "mean ms", SCOPES_TIME_NS},                                \
-        {"median_ns", "median ms", SCOPES_TIME_NS},                            \
-        {"deviation_ns", "deviation ms", SCOPES_TIME_NS},                      \
-        {"least_ns", "least ms", SCOPES_TIME_NS},                              \
-    {                                                                          \
-        "most_ns", "most ms", SCOPES_TIME_NS                                   \
-    }
-/* Blanks but for the count when there is no sample. Reorders the values. */
-void scopes__sample_row(scopes_table *table, scopes__sample *sample);
-
 /* The number of a round: the first one's and how far behind it; blank when that
  * is SCOPES_NO_NUMBER. */
 static inline void scopes__round_cell(scopes_table *table, uint64_t first,

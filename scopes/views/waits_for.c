@@ -27,6 +27,7 @@
 #include "pastset/status.h"
 #include "scopes/causality/cause_internal.h"
 #include "scopes/causality/tree_internal.h"
+#include "scopes/tables/sample_internal.h"
 
 static const scopes_column columns[] = {
     {"thread", "thread", SCOPES_TEXT},

@@ -4,7 +4,7 @@
 
 #include "paths/wrappers/wrapper.h"
 #include "scopes/gather/gather_message.h"
-#include "scopes/wrappers/register.h"
+#include "scopes/wrappers/register_gather.h"
 
 /* `host_init` of `traces` and `filter`, whose state for each host is a
  * scopes_leaf: a copy of their context, or zeros without one. */

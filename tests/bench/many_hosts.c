@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "paths/generate/generate.h"
 #include "paths/engine/host.h"
 #include "tests/bench/bench.h"

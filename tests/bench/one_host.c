@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "paths/engine/host.h"
 #include "tests/bench/bench.h"
 

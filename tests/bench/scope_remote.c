@@ -17,7 +17,7 @@
 #include "eventspace/run/meta.h"
 #include "pastset/element.h"
 #include "scopes/gather/gather.h"
-#include "scopes/wrappers/register.h"
+#include "scopes/wrappers/register_gather.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/many_hosts.h"
 

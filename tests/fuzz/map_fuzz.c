@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "eventspace/instrument.h"
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "paths/map/map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "measure/experiment/experiment_internal.h"
 #include "measure/load/load_internal.h"
 #include "paths/map/map.h"

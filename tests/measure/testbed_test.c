@@ -1,5 +1,5 @@
 /* testbed_test.c - real namespaces and links, seen with ip(8) and tc(8). */
-#include "measure/experiment/testbed.h"
+#include "measure/experiment/testbed_internal.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

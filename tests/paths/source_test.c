@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "eventspace/collect/trace.h"
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "tests/paths/wrappers.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"

@@ -10,7 +10,7 @@
 #include "paths/generate/generate.h"
 #include "predict/cluster/cluster_internal.h"
 #include "predict/profile/profile.h"
-#include "predict/register.h"
+#include "predict/register_conditions.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "tests/scopes/clock_world.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"

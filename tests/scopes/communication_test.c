@@ -1,6 +1,6 @@
 /* communication_test.c - the view of events made by hand, against numbers that
  * stand beside them. */
-#include "scopes/causality/communication.h"
+#include "scopes/causality/communication_times.h"
 
 #include "eventspace/instrument.h"
 #include "pastset/request.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "scopes/wrappers/register.h"
+#include "scopes/wrappers/register_gather.h"
 #include "tests/support/check.h"
 
 TestSuite(gather_message, .timeout = 120);

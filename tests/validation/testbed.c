@@ -1,4 +1,4 @@
-/* testbed.c - a testbed (measure/experiment/testbed.h) for scripts: makes it,
+/* testbed.c - a testbed (testbed_internal.h) for scripts: makes it,
  * tells its hosts, obeys standard input, and removes it when that ends.
  *
  *     testbed NAME HOSTS
@@ -9,7 +9,7 @@
  *                                          place of those before
  *   answers    ok, or error and why */
 #include "measure/load/load.h"
-#include "measure/experiment/testbed.h"
+#include "measure/experiment/testbed_internal.h"
 #include "pastset/status.h"
 
 #include <signal.h>

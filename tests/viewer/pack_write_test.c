@@ -10,7 +10,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
-#include "viewer/cli/pack.h"
+#include "viewer/pack/pack.h"
 
 /* What close() does to a file whose name ends with ".part": it fails with this
  * error (what was written last is lost); 0: it does not. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "scopes/views/table.h"
+#include "scopes/tables/table.h"
 #include "tests/support/check.h"
 #include "viewer/tables/table_print.h"
 

@@ -14,7 +14,7 @@
 
 #include "eventspace/run/run.h"
 #include "pastset/status.h"
-#include "viewer/cli/pack.h"
+#include "viewer/pack/pack.h"
 
 /* --- packing --- */
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "pastset/status.h"
-#include "viewer/cli/pack.h"
+#include "viewer/pack/pack.h"
 
 typedef struct unpacked {
     struct unpacked *next;

@@ -18,7 +18,7 @@
 #include "eventspace/eventspace.h"
 #include "eventspace/launch/launch.h"
 #include "eventspace/run/run.h"
-#include "scopes/wrappers/register.h"
+#include "scopes/wrappers/register_gather.h"
 
 #define TERM_MS 10000 /* for what is under way to come up */
 

@@ -1,7 +1,7 @@
 /* main.c - the command `eventspace`. */
 #include "viewer/cli/command.h"
 
-#include "predict/register.h"
+#include "predict/register_conditions.h"
 
 #include <string.h>
 

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 #include "scopes/reading/source.h"
-#include "scopes/views/table.h"
+#include "scopes/tables/table.h"
 #include "viewer/tables/table_print.h"
 
 typedef struct viewer_top viewer_top;

@@ -8,7 +8,7 @@
  * is written to a file beside `file` that takes its name when it is whole.
  * A map that cannot be drawn is said in the page, in place of the picture.
  * Errors: PASTSET_EIO, PASTSET_ENOMEM, those of
- * scopes/causality/communication.h. */
+ * scopes/causality/communication_times.h. */
 int viewer_report(eventspace_run *run, const char *file);
 
 #endif

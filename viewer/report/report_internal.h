@@ -2,8 +2,8 @@
 #ifndef VIEWER_REPORT_INTERNAL_H
 #define VIEWER_REPORT_INTERNAL_H
 
-#include "scopes/causality/communication.h"
-#include "scopes/views/table.h"
+#include "scopes/causality/communication_times.h"
+#include "scopes/tables/table.h"
 #include "viewer/tables/facts.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #define VIEWER_PROFILE_TABLE_H
 
 #include "predict/profile/profile.h"
-#include "scopes/views/table.h"
+#include "scopes/tables/table.h"
 
 /* By name: "nodes" (the columns of paper 000's figure 3 and paper 001's table
  * 1), "links", "phases", "messages". NULL when there is no such table

@@ -1,4 +1,4 @@
-/* table_print.h - tables (scopes/views/table.h), printed for people or for
+/* table_print.h - tables (scopes/tables/table.h), printed for people or for
  * programs.
  *
  * As a table, numbers are grouped and times are milliseconds, with three
@@ -14,7 +14,7 @@
 
 #include <jansson.h>
 
-#include "scopes/views/table.h"
+#include "scopes/tables/table.h"
 
 typedef enum viewer_format {
     VIEWER_TABLE,

@@ -1,4 +1,5 @@
-/* testbed.h - hosts on one machine, with links of a known rate between them.
+/* testbed_internal.h - hosts on one machine, with links of a known rate between
+ * them.
  *
  * Each host is a network namespace; between each two of them there is a veth
  * pair, so that every link is of its own. A link's rate is limited with
@@ -13,8 +14,8 @@
  * Threads:   one thread per testbed.
  * Ownership: create gives, destroy takes back. What a killed process left
  * behind is removed by the next one of that name. */
-#ifndef MEASURE_TESTBED_H
-#define MEASURE_TESTBED_H
+#ifndef MEASURE_TESTBED_INTERNAL_H
+#define MEASURE_TESTBED_INTERNAL_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* table.c - the cells of a table in one array that grows. */
-#include "scopes/views/table.h"
+#include "scopes/tables/table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

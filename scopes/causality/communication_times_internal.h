@@ -1,9 +1,9 @@
-/* communication_internal.h - what communication.c shares with
+/* communication_times_internal.h - what communication_times.c shares with
  * communication_steps.c, and with views of threads. */
-#ifndef SCOPES_COMMUNICATION_INTERNAL_H
-#define SCOPES_COMMUNICATION_INTERNAL_H
+#ifndef SCOPES_COMMUNICATION_TIMES_INTERNAL_H
+#define SCOPES_COMMUNICATION_TIMES_INTERNAL_H
 
-#include "scopes/causality/communication.h"
+#include "scopes/causality/communication_times.h"
 #include "scopes/reading/heap_internal.h"
 
 /* What is needed while the view is made. */

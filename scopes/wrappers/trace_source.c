@@ -1,5 +1,5 @@
-/* traces.c - the leaf of a gather tree: answers a read with what collectors
- * of a host have written since the last one.
+/* trace_source.c - the leaf of a gather tree: answers a read with what
+ * collectors of a host have written since the last one.
  *
  * It is a source, whose tuples are messages, and answers read_first.
  *

@@ -1,6 +1,6 @@
-/* register.c - what this layer adds to path maps: collectors, the counters of
- * hosts, and where hosts run. */
-#include "eventspace/register.h"
+/* register_collectors.c - what this layer adds to path maps: collectors, the
+ * counters of hosts, and where hosts run. */
+#include "eventspace/register_collectors.h"
 
 #include <string.h>
 

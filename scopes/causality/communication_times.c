@@ -1,4 +1,4 @@
-/* communication.c - from trace tuples to intervals, steps and totals.
+/* communication_times.c - from trace tuples to intervals, steps and totals.
  *
  * The tuples of a collector are in the order of their starts. So for each
  * thread, the series of the collectors at the tops of its paths are merged,
@@ -10,14 +10,14 @@
  *
  * Steps are counted during the merge, and numbered once more only if tuples
  * turn out to be missing: see communication_steps.c. */
-#include "scopes/causality/communication.h"
+#include "scopes/causality/communication_times.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "pastset/status.h"
-#include "scopes/causality/communication_internal.h"
+#include "scopes/causality/communication_times_internal.h"
 #include "scopes/reading/snapshot.h"
 
 static int no_memory(void)

@@ -3,7 +3,7 @@
  * libarchive does not look behind what ends a tar file, which damage can put
  * anywhere: so a packed run is decompressed twice, once for the files and once
  * for the checksum, up to its end. */
-#include "viewer/cli/pack_internal.h"
+#include "viewer/pack/pack_internal.h"
 
 #include <archive.h>
 #include <archive_entry.h>

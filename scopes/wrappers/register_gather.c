@@ -1,7 +1,7 @@
-/* register.c - makes the wrapper types of gather trees known. */
-#include "scopes/wrappers/register.h"
+/* register_gather.c - makes the wrapper types of gather trees known. */
+#include "scopes/wrappers/register_gather.h"
 
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "scopes/wrappers/leaf_internal.h"
 
 int scopes_register(void)

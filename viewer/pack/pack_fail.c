@@ -1,6 +1,6 @@
 /* pack_fail.c - what ends packing and unpacking: a signal, the disk, and what
  * libarchive says. */
-#include "viewer/cli/pack_internal.h"
+#include "viewer/pack/pack_internal.h"
 
 #include <archive.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* command_load_here.c - eventspace load: this host and its links. */
-#include "viewer/cli/command_load.h"
+#include "viewer/cli/predict/command_load.h"
 
 #include <math.h>
 #include <stdlib.h>

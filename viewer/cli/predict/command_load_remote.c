@@ -1,7 +1,7 @@
 /* command_load_remote.c - eventspace load --remote: other hosts, asked by a
  * command of the user's, such as ssh. All at the same time, so that what they
  * tell belongs together. */
-#include "viewer/cli/command_load.h"
+#include "viewer/cli/predict/command_load.h"
 
 #include <errno.h>
 #include <math.h>

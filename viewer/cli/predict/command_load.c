@@ -4,7 +4,7 @@
  * A host measures itself. Others are asked by a command of the user's, such as
  * ssh, to run `eventspace load --format json` there; all at the same time, so
  * that what they tell belongs together. */
-#include "viewer/cli/command_load.h"
+#include "viewer/cli/predict/command_load.h"
 
 #include <stdlib.h>
 #include <string.h>

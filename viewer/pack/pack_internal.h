@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "viewer/cli/pack.h"
+#include "viewer/pack/pack.h"
 
 struct archive;
 

@@ -1,9 +1,9 @@
-/* register.h - makes the wrapper types of this layer known: traces, filter,
- * statistics.
+/* register_gather.h - makes the wrapper types of this layer known: traces,
+ * filter, statistics.
  *
  * Threads: once, from one thread; calling it again does no harm. */
-#ifndef SCOPES_REGISTER_H
-#define SCOPES_REGISTER_H
+#ifndef SCOPES_REGISTER_GATHER_H
+#define SCOPES_REGISTER_GATHER_H
 
 /* The context (paths_host_options) of `traces` and `filter`. */
 typedef struct scopes_leaf {

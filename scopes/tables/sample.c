@@ -1,11 +1,12 @@
 /* sample.c - what is said of many times: count, sum, mean, median, deviation,
  * least and most. */
-#include "scopes/views/view_internal.h"
+#include "scopes/tables/sample_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "pastset/status.h"
+#include "scopes/clocks/clock.h"
 
 int scopes__sample_add(scopes__sample *sample, int64_t value)
 {

@@ -1,5 +1,5 @@
 /* command_load_print.c - eventspace load: what was measured, printed. */
-#include "viewer/cli/command_load.h"
+#include "viewer/cli/predict/command_load.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* register.c - what a cluster file says of its hosts that path maps need not
- * know: how fast and how loaded they are at present. */
-#include "predict/register.h"
+/* register_conditions.c - what a cluster file says of its hosts that path maps
+ * need not know: how fast and how loaded they are at present. */
+#include "predict/register_conditions.h"
 
-#include "eventspace/register.h"
+#include "eventspace/register_collectors.h"
 #include "paths/map/attribute_types.h"
 
 static const paths_attribute_type attributes[] = {

@@ -1,5 +1,5 @@
-/* communication.h - the view "communication": when each thread communicated,
- * and when it computed.
+/* communication_times.h - the view "communication": when each thread
+ * communicated, and when it computed.
  *
  * Paper 004, section 5.1, figures 4 and 5. The view is a function from a path
  * map, trace tuples and clocks to a table; nothing here knows how it is shown.
@@ -31,8 +31,8 @@
  * Ownership: make and read give the view to you, destroy takes it back. Its
  *            names are borrowed from the map, which must stay in place; the
  *            event table, ways and clocks need not. */
-#ifndef SCOPES_COMMUNICATION_H
-#define SCOPES_COMMUNICATION_H
+#ifndef SCOPES_COMMUNICATION_TIMES_H
+#define SCOPES_COMMUNICATION_TIMES_H
 
 #include "eventspace/run/run.h"
 #include "paths/map/map.h"

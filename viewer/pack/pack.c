@@ -2,7 +2,7 @@
  *
  * A tar file in a zstd frame with a checksum, which libarchive would not
  * write. */
-#include "viewer/cli/pack_internal.h"
+#include "viewer/pack/pack_internal.h"
 
 #include <archive.h>
 #include <archive_entry.h>
