@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "paths/engine/host_internal.h"
-#include "paths/engine/processors.h"
+#include "paths/engine/processors_internal.h"
 #include "paths/map/map_internal.h"
 #include "paths/net/address.h"
 #include "paths/wrappers/builtin_internal.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "paths/net/loop_link_internal.h"
-#include "paths/net/request_internal.h"
+#include "paths/net/request_frame_internal.h"
 
 /* --- requests --- */
 

@@ -244,8 +244,3 @@ void paths__noise_split(noise *n, noise_cipher *initiator,
     initiator->nonce = responder->nonce = 0;
     sodium_memzero(unused, sizeof(unused));
 }
-
-void paths__noise_wipe(noise *n)
-{
-    sodium_memzero(n, sizeof(*n));
-}

@@ -12,7 +12,7 @@
  * payloads are.
  *
  * Threads:   one at a time for each state.
- * Ownership: states are the caller's, who wipes them (paths__noise_wipe).
+ * Ownership: states are the caller's, who wipes them.
  * Errors:    0, or -1: the peer does not know the key, or its message is not
  *            an answer to what was said; the state is then good for nothing. */
 #ifndef PATHS_NOISE_INTERNAL_H
@@ -57,7 +57,6 @@ int paths__noise_second_read(noise *n, void *payload, size_t bytes,
 /* After both: the ciphers of what the initiator and the responder say. */
 void paths__noise_split(noise *n, noise_cipher *initiator,
                         noise_cipher *responder);
-void paths__noise_wipe(noise *n);
 
 /* `sealed` has NOISE_SEAL_BYTES more than `data`. */
 void paths__noise_seal(noise_cipher *cipher, const void *data, size_t bytes,

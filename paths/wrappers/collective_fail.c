@@ -233,12 +233,19 @@ static void text_set(operation *o, const char *text)
     o->text = strdup(text);
 }
 
+/* One contribution less is owed. Under the lock. */
+static void pay(collective *c, contribution *in)
+{
+    if (--in->owes == 0 && --c->late == 0)
+        slow_unset(c);
+}
+
 int paths__collective_refuse(collective *c, contribution *in)
 {
     uint32_t round;
 
     if (in->owes)
-        paths__collective_pay(c, in);
+        pay(c, in);
     /* Who closes it may not have come that far, and the next operation by this
      * way must not be counted in the round that this one was to be in. */
     if (c->closed)
@@ -247,12 +254,6 @@ int paths__collective_refuse(collective *c, contribution *in)
     atomic_store(&in->round, state_round(atomic_load(&c->state)) - 2);
     return pastset_fail(
         c->why, "%s", c->why_text ? c->why_text : pastset_status_text(c->why));
-}
-
-void paths__collective_pay(collective *c, contribution *in)
-{
-    if (--in->owes == 0 && --c->late == 0)
-        slow_unset(c);
 }
 
 int paths__collective_say(const collective *c, uint32_t input, int status)
@@ -275,7 +276,7 @@ int paths__collective_join_failing(collective *c, contribution *in,
     collective_contribute(in, o, state_round(atomic_load(&c->state)));
     in->member = true;
     if (in->owes)
-        paths__collective_pay(c, in);
+        pay(c, in);
     return collective_wait_here(c, o, gated);
 }
 
@@ -296,7 +297,7 @@ static int come_spoilt(collective *c, paths_stage *stage, operation *o,
     } else if (c->closed) {
         r = paths__collective_refuse(c, in);
     } else if (in->owes) { /* its own error is that of a round long failed */
-        paths__collective_pay(c, in);
+        pay(c, in);
         r = status;
     } else if (c->failing) { /* for it too; it may not wait for that one */
         r = status;

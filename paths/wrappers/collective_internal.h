@@ -210,8 +210,6 @@ int paths__collective_come_with_error(collective *c, paths_stage *stage,
                                       operation *o);
 /* Who owes, or comes when all is over, gets the last error. Under the lock. */
 int paths__collective_refuse(collective *c, contribution *in);
-/* One contribution less is owed. Under the lock. */
-void paths__collective_pay(collective *c, contribution *in);
 /* Puts into this thread's error text whose contribution it is about. */
 int paths__collective_say(const collective *c, uint32_t input, int status);
 /* The round's representative has come up with an error: all who are there get

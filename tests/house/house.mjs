@@ -11,8 +11,8 @@
  *   - a folder has more than 20 sources, or two files have one name,
  *   - an external symbol does not begin with the name of its layer,
  *   - a function in a header is used by nobody whom that is for: one of an
- *     _internal.h by another file of its layer, one of any other header that is
- *     not installed by another folder,
+ *     _internal.h by another file of its layer, or a test; one of any other
+ *     header that is not installed by another folder,
  *   - an _internal.h is included from another layer,
  *   - there are more than 150 functions in installed headers.
  *
@@ -160,7 +160,12 @@ function checkSymbols() {
 
 /* --- functions of headers --- */
 
-/* Tests are nobody here; an installed header may be for programs alone. */
+/* A header for others is not there for tests; they may look inside, though. An
+ * installed one may be for programs alone. */
+const tested = filesBelow('tests').map((file) => readFileSync(join(source, file), 'utf8')).join();
+const testsUse = (symbol) => new RegExp(`\\b${symbol}\\b`).test(tested);
+
+
 function checkFunctions() {
   const counts = new Map(layers.map((layer) =>
     [layer, {installed: 0, layer: 0, internal: 0, alone: []}]));
@@ -175,7 +180,7 @@ function checkFunctions() {
       const users = [...usedBy.get(symbol) ?? []].filter((user) => user !== owner);
       const enough = kind === 'installed' ||
         (kind === 'layer' && users.some((user) => dirname(user) !== dirname(header))) ||
-        (kind === 'internal' && users.length > 0);
+        (kind === 'internal' && (users.length > 0 || testsUse(symbol)));
       if (!enough) count.alone.push(`${header}: ${symbol}`);
     }
   }

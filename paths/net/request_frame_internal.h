@@ -1,7 +1,7 @@
-/* request_internal.h - an operation as a request to another host, and what
- * comes of the reply. */
-#ifndef PATHS_REQUEST_INTERNAL_H
-#define PATHS_REQUEST_INTERNAL_H
+/* request_frame_internal.h - an operation as a request to another host, and
+ * what comes of the reply. */
+#ifndef PATHS_REQUEST_FRAME_INTERNAL_H
+#define PATHS_REQUEST_FRAME_INTERNAL_H
 
 #include "paths/engine/operation_internal.h"
 #include "paths/net/wire_internal.h"

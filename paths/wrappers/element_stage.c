@@ -1,4 +1,4 @@
-/* element.c - the last stage of a path: the element itself.
+/* element_stage.c - the last stage of a path: the element itself.
  *
  * An operation that can be completed at once is completed here, on the thread
  * that runs it, without entering any list. Only one that must wait is made

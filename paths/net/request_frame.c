@@ -1,9 +1,9 @@
-/* request.c - an operation as a request to another host, and what its reply
- * makes of it. */
+/* request_frame.c - an operation as a request to another host, and what its
+ * reply makes of it. */
 #include <string.h>
 
 #include "paths/engine/host_internal.h"
-#include "paths/net/request_internal.h"
+#include "paths/net/request_frame_internal.h"
 
 static uint32_t timeout_of(const operation *o)
 {
