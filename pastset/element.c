@@ -6,6 +6,7 @@
 #include "pastset/element_internal.h"
 #include "pastset/fence.h"
 #include "pastset/line.h"
+#include "pastset/space_internal.h"
 
 /* What an element of policy grow gets at a time, in bytes: as much again as it
  * has, within these bounds. Small ones stay small, large ones pause seldom. */

@@ -30,9 +30,7 @@ typedef enum pastset_policy {
                       * when all is taken; at the limit gives PASTSET_EFULL */
 } pastset_policy;
 
-/* "block", "discard" or "grow", and back; "?" for what is none. */
-const char *pastset_policy_name(pastset_policy policy);
-/* Errors: PASTSET_EINVAL (no such policy). */
+/* "block", "discard" or "grow". Errors: PASTSET_EINVAL (no such policy). */
 int pastset_policy_parse(pastset_policy *out, const char *name);
 
 typedef struct pastset_element_options {

@@ -66,7 +66,4 @@ size_t pastset_space_count(pastset_space *space);
 pastset_element *pastset_space_at(pastset_space *space, size_t position);
 pastset_element *pastset_space_find(pastset_space *space, const char *name);
 
-/* Bytes of the file or memory that are taken. */
-uint64_t pastset_space_used_bytes(const pastset_space *space);
-
 #endif

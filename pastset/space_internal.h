@@ -35,6 +35,8 @@ static inline uint64_t space_begin(uint32_t max_elements)
 
 /* --- space_memory.c --- */
 
+/* Bytes of the file or memory that are taken. */
+uint64_t pastset_space_used_bytes(const pastset_space *space);
 /* Maps `bytes` of the space's file, or of anonymous memory. */
 int pastset__space_map(pastset_space *space, uint64_t bytes);
 /* Takes in the size that the file has now. */

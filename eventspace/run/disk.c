@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #define LINE_BYTES 8192
@@ -41,13 +40,4 @@ void eventspace_disk_name(char *out, size_t capacity, const char *path)
     while (fgets(line, sizeof(line), mounts))
         line_take(out, capacity, line, status.st_dev);
     fclose(mounts);
-}
-
-uint64_t eventspace_disk_free(const char *path)
-{
-    struct statvfs system;
-
-    if (statvfs(path, &system) != 0)
-        return UINT64_MAX;
-    return (uint64_t)system.f_bavail * system.f_frsize;
 }

@@ -6,14 +6,9 @@
 #define EVENTSPACE_DISK_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* Writes where the file system of `path` is mounted and what it is, such as
  * "/data (/dev/vdb, ext4)"; "" when that cannot be found out. */
 void eventspace_disk_name(char *out, size_t capacity, const char *path);
-
-/* Bytes that an ordinary user may still write there; UINT64_MAX when that is
- * not known. */
-uint64_t eventspace_disk_free(const char *path);
 
 #endif

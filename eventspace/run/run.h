@@ -65,9 +65,7 @@ size_t eventspace_run_host_count(const eventspace_run *run);
 const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
                                                   size_t position);
 
-/* The collectors of the map: the node of the collector with number `id`
- * (PATHS_NONE: there is none), and how many ids there are (highest + 1). */
-uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id);
+/* How many ids the collectors of the map have (highest + 1). */
 uint32_t eventspace_run_collectors(const eventspace_run *run);
 
 /* A host that has come up and of whose files not all can be read: what was in

@@ -58,26 +58,6 @@ int scopes_archive_end_stream(scopes_archive_writer *writer, const char *stream,
                               uint64_t written, uint64_t refused);
 /* Writes out what is kept. */
 int scopes_archive_flush(scopes_archive_writer *writer);
-/* The same for one stream. */
-int scopes_archive_write_stream(scopes_archive_writer *writer,
-                                const char *stream);
-/* The index after the last tuple of a stream that is in the file. */
-uint64_t scopes_archive_saved(const scopes_archive_writer *writer,
-                              const char *stream);
-/* The index after the last tuple of a stream that was appended. */
-uint64_t scopes_archive_next(const scopes_archive_writer *writer,
-                             const char *stream);
-
-/* Of all streams, with those that were in the file before: how many tuples they
- * have had, as far as was said, with those that were refused; and how many of
- * them are in blocks of the file, not those that are kept. */
-typedef struct scopes_archive_ledger {
-    uint64_t made, saved;
-    uint64_t appended; /* to this writer */
-    uint64_t bytes;    /* of the file */
-} scopes_archive_ledger;
-void scopes_archive_count(const scopes_archive_writer *writer,
-                          scopes_archive_ledger *out);
 
 /* What it has cost so far; also written with each flush, so that it is known
  * of a run that is over. */
@@ -109,7 +89,6 @@ int scopes_archive_open(scopes_archive **out, const char *file);
 int scopes_archive_refresh(scopes_archive *archive);
 void scopes_archive_free(scopes_archive *archive);
 
-const char *scopes_archive_host(const scopes_archive *archive);
 /* What is wrong with the file and what is lost by that; "" when nothing. */
 const char *scopes_archive_problem(const scopes_archive *archive);
 scopes_archive_cost scopes_archive_costs(const scopes_archive *archive);
@@ -140,7 +119,6 @@ typedef struct scopes_archive_block {
     uint64_t offset; /* in the file */
 } scopes_archive_block;
 
-size_t scopes_archive_blocks(const scopes_archive *archive);
 const scopes_archive_block *
 scopes_archive_block_at(const scopes_archive *archive, size_t position);
 /* The blocks of a stream, in the order of their indexes: positions. */
@@ -152,8 +130,5 @@ const uint32_t *scopes_archive_stream_blocks(const scopes_archive *archive,
  * PASTSET_EIO. */
 int scopes_archive_read(scopes_archive *archive, size_t position,
                         eventspace_trace *out);
-
-/* How much was read: for tests of what a search costs. */
-uint64_t scopes_archive_read_bytes(const scopes_archive *archive);
 
 #endif

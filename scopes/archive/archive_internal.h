@@ -244,4 +244,35 @@ int scopes__archive_bytes_append(scopes_archive_writer *writer,
 int scopes__archive_tail_get(scopes_archive_writer *writer, const char *name,
                              uint32_t *number);
 
+/* --- archive_write.c --- */
+
+/* As scopes_archive_flush, of one stream. */
+int scopes_archive_write_stream(scopes_archive_writer *writer,
+                                const char *stream);
+/* The index after the last tuple of a stream that is in the file. */
+uint64_t scopes_archive_saved(const scopes_archive_writer *writer,
+                              const char *stream);
+/* The index after the last tuple of a stream that was appended. */
+uint64_t scopes_archive_next(const scopes_archive_writer *writer,
+                             const char *stream);
+
+/* Of all streams, with those that were in the file before: how many tuples they
+ * have had, as far as was said, with those that were refused; and how many of
+ * them are in blocks of the file, not those that are kept. */
+typedef struct scopes_archive_ledger {
+    uint64_t made, saved;
+    uint64_t appended; /* to this writer */
+    uint64_t bytes;    /* of the file */
+} scopes_archive_ledger;
+void scopes_archive_count(const scopes_archive_writer *writer,
+                          scopes_archive_ledger *out);
+
+/* --- archive_read.c --- */
+
+const char *scopes_archive_host(const scopes_archive *archive);
+/* How many blocks there are: positions of scopes_archive_block_at. */
+size_t scopes_archive_blocks(const scopes_archive *archive);
+/* How much was read: what a search costs. */
+uint64_t scopes_archive_read_bytes(const scopes_archive *archive);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "pastset/status.h"
 #include "pastset/waiter.h"
+#include "scopes/archive/archive_internal.h"
 
 #define INTERVAL_MS 5
 #define FLUSH_NS 1000000000

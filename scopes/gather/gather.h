@@ -153,7 +153,6 @@ int scopes_mirror_close(scopes_mirror *mirror);
  * what was known when its leaf was last heard of. */
 void scopes_mirror_ledger(const scopes_mirror *mirror, size_t host,
                           scopes_ledger *out);
-bool scopes_mirror_ended(const scopes_mirror *mirror, size_t host);
 /* What could not be gathered; "" when nothing. */
 const char *scopes_mirror_problem(const scopes_mirror *mirror);
 /* NULL until it has come. */

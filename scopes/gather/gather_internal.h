@@ -18,4 +18,9 @@ int scopes__gather_map_pair(paths_map **out,
                             const scopes_gather_options *options,
                             const char *address);
 
+/* --- gather_mirror.c --- */
+
+/* Has the host said that no more tuples will come? */
+bool scopes_mirror_ended(const scopes_mirror *mirror, size_t host);
+
 #endif

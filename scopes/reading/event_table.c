@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include "pastset/status.h"
-#include "scopes/reading/stack.h"
+#include "scopes/reading/stack_internal.h"
+#include "scopes/reading/reading_internal.h"
 
 /* The id of a node that is a collector; UINT64_MAX of others. */
 static int map_id(const paths_map *map, uint32_t node, uint64_t *id)

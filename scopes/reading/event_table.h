@@ -38,21 +38,9 @@ typedef struct scopes_event_table {
 /* `filter` NULL: everything. Errors: PASTSET_ENOMEM. */
 int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
                             const scopes_filter *filter);
-/* From tuples in memory; for tests and for windows that were gathered. They
- * are copied. `ledger` may be NULL: nothing was missed. */
-int scopes_event_table_make(scopes_event_table **out, const paths_map *map,
-                            const eventspace_trace *events, size_t count,
-                            const scopes_ledger *ledger);
 /* NULL is allowed. */
 void scopes_event_table_free(scopes_event_table *event_table);
 
-/* For an event table of a window of time: counts the tuples before it, so that
- * those in it have the numbers that they have in the whole run. Walks all of
- * them. `from_ticks`: as those that the event table was loaded with. Errors:
- * PASTSET_ENOMEM. */
-int scopes_event_table_number(scopes_event_table *event_table,
-                              scopes_source *source,
-                              const uint64_t *from_ticks);
 /* The number that the first tuple of a collector's series has among all of its
  * tuples in the run; SCOPES_NO_NUMBER: not known, as some were left out and
  * have not been counted. */

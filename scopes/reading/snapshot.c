@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
+#include "scopes/reading/reading_internal.h"
 
 #define TOO_MANY 16000000u
 #define SECOND_NS INT64_C(1000000000)

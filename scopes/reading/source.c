@@ -21,6 +21,7 @@
 
 #include "pastset/status.h"
 #include "scopes/archive/archive.h"
+#include "scopes/reading/reading_internal.h"
 
 /* Tuples that are read from a stream at a time: 144 KiB, which stay in the
  * cache until they have been looked at. */

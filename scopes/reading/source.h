@@ -27,10 +27,6 @@ int scopes_source_open(scopes_source **out, eventspace_run *run);
 void scopes_source_close(scopes_source *source);
 /* Takes in what has come since, of a run that goes on. */
 int scopes_source_refresh(scopes_source *source);
-eventspace_run *scopes_source_run(const scopes_source *source);
-/* Nobody writes any more as far as is known, and there is no archive to be
- * unpacked: walking it twice gives the same, and costs little. */
-bool scopes_source_at_rest(const scopes_source *source);
 
 /* Exact, for what was asked for. made = seen + missed + beside. */
 typedef struct scopes_ledger {

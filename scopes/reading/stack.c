@@ -1,4 +1,4 @@
-/* stack.c - see stack.h.
+/* stack.c - see stack_internal.h.
  *
  * Memory. Small stacks are in the heap. Larger ones are mappings of whole huge
  * pages, aligned to them; they grow to twice their size by moving the pages
@@ -12,7 +12,7 @@
  * are merged, what is in its place already is left out at both ends; for runs
  * that overlap by a few tuples nothing else remains, and the whole is linear.
  */
-#include "scopes/reading/stack.h"
+#include "scopes/reading/stack_internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>

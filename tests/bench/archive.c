@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "scopes/archive/archive.h"
+#include "scopes/archive/archive_internal.h"
 
 #define THREADS 32
 #define TRIES 5

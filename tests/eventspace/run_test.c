@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "pastset/space.h"
+#include "eventspace/run/run_internal.h"
 
 static const char map_text[] =
     "digraph sample {\n"

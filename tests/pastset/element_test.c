@@ -1,5 +1,6 @@
 /* element_test.c - one thread and one element: what each call gives. */
 #include "support.h"
+#include "pastset/element_internal.h"
 
 static void refused(const pastset_element_options *options, int status,
                     const char *word)

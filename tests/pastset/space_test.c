@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "support.h"
+#include "pastset/space_internal.h"
 
 static pastset_space *open_at(const char *path)
 {

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "tests/scopes/archive_file.h"
+#include "scopes/archive/archive_internal.h"
 
 /* Whoever reads at this place of the file for the first time sees its end
  * there, as another writer has just begun; that one goes on at once. */

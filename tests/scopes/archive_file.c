@@ -1,5 +1,6 @@
 /* archive_file.c - see archive_file.h. */
 #include "tests/scopes/archive_file.h"
+#include "scopes/archive/archive_internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

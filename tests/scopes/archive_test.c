@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "tests/scopes/archive_file.h"
+#include "scopes/archive/archive_internal.h"
 
 TestSuite(archive, .init = scratch_make, .fini = scratch_remove,
           .timeout = 600);

@@ -9,6 +9,7 @@
 #include "tests/scopes/clock_world.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "scopes/reading/reading_internal.h"
 
 #define ROUNDED 2  /* ns; see world_truth */
 #define MOMENTS 15 /* from before the first probe pair to behind the last */

@@ -7,6 +7,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "scopes/reading/reading_internal.h"
 
 #define WALL 1700000000000000000u
 

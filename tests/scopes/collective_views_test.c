@@ -12,6 +12,7 @@
 #include "tests/support/memory.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
+#include "scopes/reading/reading_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define PROGRAM TEST_BINARY_DIR "/figure3"

@@ -8,6 +8,7 @@
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "scopes/reading/reading_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "tests/support/check.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
+#include "scopes/reading/reading_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define GSUM TEST_BINARY_DIR "/gsum"

@@ -7,6 +7,7 @@
 
 #include "scopes/causality/rounds.h"
 #include "tests/support/check.h"
+#include "scopes/reading/reading_internal.h"
 
 #define ROUNDS 300
 #define INPUTS 4

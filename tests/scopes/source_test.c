@@ -6,6 +6,7 @@
 
 #include "scopes/archive/archive.h"
 #include "tests/scopes/lane_files.h"
+#include "scopes/reading/reading_internal.h"
 
 #define H0 0
 #define TUPLES 60000

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "scopes/reading/stack.h"
+#include "scopes/reading/stack_internal.h"
 #include "tests/scopes/lane_files.h"
+#include "scopes/reading/reading_internal.h"
 
 static paths_map *map;
 

@@ -11,6 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/golden.h"
 #include "tests/support/scratch.h"
+#include "scopes/reading/reading_internal.h"
 
 static void told_rest(told *t)
 {

@@ -1,13 +1,13 @@
-/* stack.h - memory for many trace tuples, and sorting them: what the series of
- * an event table are put into.
+/* stack_internal.h - memory for many trace tuples, and sorting them: what the
+ * series of an event table are put into.
  *
  * Large ones are mappings of huge pages: for an event table of millions of
  * tuples, the faults of small pages cost as much as all of its copying.
  *
  * Threads:   one.
  * Ownership: all zero is an empty stack; fini takes back. */
-#ifndef SCOPES_STACK_H
-#define SCOPES_STACK_H
+#ifndef SCOPES_STACK_INTERNAL_H
+#define SCOPES_STACK_INTERNAL_H
 
 #include <stddef.h>
 
