@@ -19,6 +19,7 @@
 #include "measure/load/load_internal.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
+#include "predict/cluster/cluster_internal.h"
 
 enum { CHILDREN = 16 };
 
