@@ -34,13 +34,13 @@ static int compete(measure_background_load **out, const experiment_node *node,
     if (err)
         return err;
     if (CPU_COUNT(&set) == 1)
-        return measure_background_load_create_share(out, atoi(node->processors),
-                                                    load);
+        return measure_background_load_create(out, atoi(node->processors),
+                                              load);
     if (sched_getaffinity(0, sizeof(before), &before) != 0 ||
         sched_setaffinity(0, sizeof(set), &set) != 0)
         return pastset_fail(PASTSET_EINVAL, "processors %s: %s",
                             node->processors, strerror(errno));
-    err = measure_background_load_create_share(out, -1, load);
+    err = measure_background_load_create(out, -1, load);
     sched_setaffinity(0, sizeof(before), &before);
     return err;
 }

@@ -115,8 +115,8 @@ static int start_one(measure_background_load *c, int processor, double share)
     return err;
 }
 
-int measure_background_load_create_share(measure_background_load **out,
-                                         int processor, double load)
+int measure_background_load_create(measure_background_load **out, int processor,
+                                   double load)
 {
     measure_background_load *c;
     double whole = floor(load);
@@ -139,12 +139,6 @@ int measure_background_load_create_share(measure_background_load **out,
     else
         *out = c;
     return err;
-}
-
-int measure_background_load_create(measure_background_load **out, int processor,
-                                   uint32_t count)
-{
-    return measure_background_load_create_share(out, processor, count);
 }
 
 void measure_background_load_destroy(measure_background_load *background_load)

@@ -13,8 +13,10 @@
 /* Processes that compete for a processor. */
 typedef struct measure_background_load measure_background_load;
 
-/* `count` processes that are always busy, bound to the processor (-1: where the
- * caller may run).
+/* `load` processes that are busy, bound to the processor (-1: where the caller
+ * may run). The load need not be whole: the last of them is then busy for that
+ * share of its time, when it is alone. Against a busy program on a fair
+ * scheduler it costs just that share of the program's time.
  *
  * They are in the caller's session. Linux with autogroup (see
  * /proc/sys/kernel/sched_autogroup_enabled) shares a processor first between
@@ -28,15 +30,9 @@ typedef struct measure_background_load measure_background_load;
  * They are bound and compete when this comes back.
  * Errors: PASTSET_EINVAL: no such processor; PASTSET_EIO, PASTSET_ENOMEM. */
 int measure_background_load_create(measure_background_load **out, int processor,
-                                   uint32_t count);
+                                   double load);
 void measure_background_load_destroy(
     measure_background_load *background_load); /* or NULL */
-
-/* A number of processes that need not be whole: the last of them is busy for
- * that share of its time, when it is alone. Against a busy program on a fair
- * scheduler it then costs just that share of the program's time. */
-int measure_background_load_create_share(measure_background_load **out,
-                                         int processor, double load);
 
 #define MEASURE_PLACE_BYTES 64
 #define MEASURE_PLACE_BEGINS "boot-" /* the names of places, all of them */

@@ -72,14 +72,4 @@ int measure_capture_step(measure_capture *capture);
 int measure_capture_end(measure_capture *capture, const measure_packets **out);
 void measure_capture_close(measure_capture *capture);
 
-/* One link-layer frame, for tests and the fuzz target: `link` is a
- * pcap-linktype (DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_RAW, DLT_NULL).
- * `length` is what it was on the wire, `count` what is there. */
-typedef struct measure_tcp measure_tcp;
-measure_tcp *measure_tcp_create(void);
-int measure_tcp_frame(measure_tcp *tcp, int link, int64_t at_ns,
-                      const uint8_t *bytes, size_t count, size_t length);
-int measure_tcp_end(measure_tcp *tcp, const measure_packets **out);
-void measure_tcp_destroy(measure_tcp *tcp);
-
 #endif

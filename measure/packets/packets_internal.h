@@ -16,7 +16,7 @@
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
-#include "measure/packets/packets.h"
+#include "measure/packets/tcp_internal.h"
 
 enum {
     PACKET_FIN = 0x01,

@@ -110,8 +110,6 @@ size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,
 /* Found ended now; if the kernel's records tell when, that is kept. */
 void measure__end_thread(measure_watch *w, size_t thread);
 void measure__end_process(measure_watch *w, size_t process);
-void measure__add_run(measure_watch *w, size_t thread, int64_t from_ns,
-                      int64_t to_ns, bool ready);
 /* It was found running or ready at a probe, and until the next. */
 void measure__add_seen(measure_watch *w, size_t thread, int64_t from_ns,
                        int64_t to_ns);

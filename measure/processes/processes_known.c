@@ -207,8 +207,8 @@ static measure_run *next_run(measure_watch *w, measure_run **runs,
     return &(*runs)[(*count)++];
 }
 
-void measure__add_run(measure_watch *w, size_t thread, int64_t from_ns,
-                      int64_t to_ns, bool ready)
+static void add_run(measure_watch *w, size_t thread, int64_t from_ns,
+                    int64_t to_ns, bool ready)
 {
     measure_thread *t = &w->result.threads[thread];
     measure_run *run;
@@ -260,7 +260,7 @@ static void told_ran(void *context, pid_t pid, pid_t tid, int64_t from_ns,
     measure_watch *w = context;
     size_t i = thread_then(w, pid, tid, from_ns);
     if (i != MEASURE__NONE)
-        measure__add_run(w, i, from_ns, to_ns, ready);
+        add_run(w, i, from_ns, to_ns, ready);
 }
 
 static bool is_ours(const measure_watch *w, pid_t pid)

@@ -52,7 +52,6 @@ struct measure_switches {
     ring *rings;
     size_t ring_count;
     uint64_t lost;
-    bool wide;
 };
 
 /* The end of each record. */
@@ -156,10 +155,8 @@ static measure_switches *open_way(pid_t pid, int *err)
         s->rings = calloc((size_t)processors, sizeof(*s->rings));
     if (s && s->rings)
         *err = open_rings(s, pid, (size_t)processors);
-    if (!*err) {
-        s->wide = pid < 0;
+    if (!*err)
         return s;
-    }
     measure_switches_close(s);
     return NULL;
 }
@@ -173,11 +170,6 @@ measure_switches *measure_switches_open(pid_t pid, char *why, size_t capacity)
     if (!s)
         say_why(-err, why, capacity);
     return s;
-}
-
-bool measure_switches_wide(const measure_switches *s)
-{
-    return s->wide;
 }
 
 void measure_switches_close(measure_switches *s)

@@ -44,8 +44,6 @@ typedef struct measure_switches_told {
     void (*ended)(void *context, pid_t pid, pid_t tid, int64_t at_ns);
 } measure_switches_told;
 
-/* Whether records are of everything that runs. */
-bool measure_switches_wide(const measure_switches *switches);
 /* For a child that waits before its exec: from that on, it is recorded. NULL
  * when that is not possible; `why` (of `capacity` bytes) then says why not and
  * what would help. */

@@ -37,19 +37,4 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
                        int64_t start_ns, measure_cpu_between *cpu,
                        void *context);
 
-/* One message over a hop between hosts, as collectors saw it: for comparing
- * with packets. Wall clock (REALTIME), aligned. */
-typedef struct measure_hop_message {
-    int64_t at_ns;
-    uint64_t bytes;    /* with the header of the wire */
-    uint32_t from, to; /* hosts of the map */
-    uint32_t thread;   /* whose operation */
-    uint32_t sequence;
-    int reply; /* 1: on the way back */
-} measure_hop_message;
-
-/* All of them, by time. The caller frees. */
-int measure_traces_messages(measure_hop_message **out, size_t *count,
-                            eventspace_run *run);
-
 #endif

@@ -112,6 +112,23 @@ typedef struct traces {
     int err; /* PASTSET_ENOMEM: a step or more could not be added */
 } traces;
 
+/* --- traces.c --- */
+
+/* One message over a hop between hosts, as collectors saw it: for comparing
+ * with packets. Wall clock (REALTIME), aligned. */
+typedef struct measure_hop_message {
+    int64_t at_ns;
+    uint64_t bytes;    /* with the header of the wire */
+    uint32_t from, to; /* hosts of the map */
+    uint32_t thread;   /* whose operation */
+    uint32_t sequence;
+    int reply; /* 1: on the way back */
+} measure_hop_message;
+
+/* All of them, by time. The caller frees. */
+int measure_traces_messages(measure_hop_message **out, size_t *count,
+                            eventspace_run *run);
+
 /* --- traces_open.c --- */
 
 int measure__traces_no_memory(void);
@@ -163,9 +180,6 @@ int64_t measure__traces_others_cpu(const traces *t, uint32_t host,
                                    uint32_t thread, int64_t from_ns,
                                    int64_t to_ns, int64_t max_ns);
 
-/* The lowest event of the operation on this host. */
-traces_spot measure__traces_bottom(const traces *t, uint32_t stream,
-                                   uint32_t event);
 /* All that the operation does from this collector on, for the actor that was
  * begun last. `thread` is PATHS_NONE unless that is the thread itself. */
 void measure__traces_pass(traces *t, uint32_t stream, uint32_t event,

@@ -126,8 +126,8 @@ int64_t measure__traces_others_cpu(const traces *t, uint32_t host,
 
 /* --- where it goes --- */
 
-traces_spot measure__traces_bottom(const traces *t, uint32_t stream,
-                                   uint32_t event)
+/* The lowest event of the operation on this host. */
+static traces_spot bottom_of(const traces *t, uint32_t stream, uint32_t event)
 {
     for (int depth = 0; depth < PATHS_PATH_NODES; depth++) {
         const traces_stream *l = &t->streams[stream];
@@ -344,7 +344,7 @@ static void in_element(traces *t, traces_spot at, uint32_t thread)
 void measure__traces_pass(traces *t, uint32_t stream, uint32_t event,
                           uint32_t thread)
 {
-    traces_spot at = measure__traces_bottom(t, stream, event);
+    traces_spot at = bottom_of(t, stream, event);
     const traces_stream *l = &t->streams[at.stream];
     int64_t start_ns = measure__traces_start(t, stream, event);
     int64_t end_ns = measure__traces_end(t, stream, event);
@@ -381,7 +381,7 @@ static void add_spot(traces *t, traces_spot at)
 
 void measure__traces_pass_begin(traces *t, uint32_t stream, uint32_t event)
 {
-    traces_spot at = measure__traces_bottom(t, stream, event);
+    traces_spot at = bottom_of(t, stream, event);
     const traces_stream *l = &t->streams[at.stream];
 
     if (l->kind == TRACES_REMOTE && leads_on(l, at.event)) {
@@ -416,7 +416,7 @@ static int64_t came_ns(const traces *t, traces_spot at)
 void measure__traces_pass_end(traces *t, uint32_t stream, uint32_t event,
                               int64_t looked_ns)
 {
-    traces_spot at = measure__traces_bottom(t, stream, event);
+    traces_spot at = bottom_of(t, stream, event);
     const traces_stream *l = &t->streams[at.stream];
     int64_t from_ns;
 

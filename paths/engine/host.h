@@ -59,7 +59,6 @@ int paths_host_run(paths_host *host);
 void paths_host_stop(paths_host *host);
 
 const char *paths_host_name(const paths_host *host);
-const paths_map *paths_host_map(const paths_host *host);
 
 /* --- for whoever starts the processes of hosts --- */
 

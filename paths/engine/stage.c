@@ -45,8 +45,3 @@ const char *paths_host_name(const paths_host *host)
 {
     return host_name(host, host->self);
 }
-
-const paths_map *paths_host_map(const paths_host *host)
-{
-    return host->map;
-}

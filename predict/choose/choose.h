@@ -53,25 +53,4 @@ int predict_choose(predict_choice **out, const predict_profile *profile,
                    const predict_choose_options *options);
 void predict_choice_destroy(predict_choice *choice);
 
-/* The conditions of one placement, as a scenario. The caller frees it.
- *
- *   loads    the load of a place is the largest one of its hosts, as all of
- *            them share its processors; the nodes that are placed there divide
- *            it, as their loads add up
- *   wires    of a link of the profile: those of the ways between its hosts. If
- *            the two directions differ, L is their mean by messages and B that
- *            by bytes, so that the time of all messages is right.
- *   flows    those of the same ways, for the replay, and likewise in the middle
- *            if the two directions differ. What is measured of the profile's
- *            links does not count there. (The bounds, and the estimates of a
- *            search, know L and B only.)
- *
- * Errors: PASTSET_ENOENT: a link of the profile with messages whose hosts have
- * no way in the cluster; PASTSET_EINVAL: no such host, or one twice;
- * PASTSET_ENOMEM. */
-int predict_placement_scenario(predict_scenario **out,
-                               const predict_profile *profile,
-                               const predict_cluster *cluster,
-                               const uint32_t *hosts);
-
 #endif

@@ -20,14 +20,27 @@ predict_wire predict__placed_wire(const predict_cluster *cluster,
                                   const predict__traffic *traffic, uint32_t a,
                                   uint32_t b);
 
-/* Its flow there; rate 0: not known. */
-predict_flow predict__placed_flow(const predict_cluster *cluster,
-                                  const predict__traffic *traffic, uint32_t a,
-                                  uint32_t b);
-
-/* Of a place: the largest load of its hosts. */
-double predict__place_load(const predict_cluster *cluster, uint32_t place);
-
+/* The conditions of one placement, as a scenario. The caller frees it.
+ *
+ *   loads    the load of a place is the largest one of its hosts, as all of
+ *            them share its processors; the nodes that are placed there divide
+ *            it, as their loads add up
+ *   wires    of a link of the profile: those of the ways between its hosts. If
+ *            the two directions differ, L is their mean by messages and B that
+ *            by bytes, so that the time of all messages is right.
+ *   flows    those of the same ways, for the replay, and likewise in the middle
+ *            if the two directions differ. What is measured of the profile's
+ *            links does not count there. (The bounds, and the estimates of a
+ *            search, know L and B only.)
+ *
+ * Errors: PASTSET_ENOENT: a link of the profile with messages whose hosts have
+ * no way in the cluster; PASTSET_EINVAL: no such host, or one twice;
+ * PASTSET_ENOMEM. */
+int predict_placement_scenario(predict_scenario **out,
+                               const predict_profile *profile,
+                               const predict_cluster *cluster,
+                               const uint32_t *hosts);
+/* The same; `traffic` is that of the profile. */
 int predict__placed_scenario(predict_scenario **out,
                              const predict_profile *profile,
                              const predict_cluster *cluster,

@@ -64,9 +64,10 @@ static predict_flow flow_of(const predict_cluster *cluster, uint32_t from,
     return (predict_flow){wire.bandwidth, 0, wire.latency_s};
 }
 
-predict_flow predict__placed_flow(const predict_cluster *cluster,
-                                  const predict__traffic *traffic, uint32_t a,
-                                  uint32_t b)
+/* The flow that a link gets between two hosts; rate 0: not known. */
+static predict_flow placed_flow(const predict_cluster *cluster,
+                                const predict__traffic *traffic, uint32_t a,
+                                uint32_t b)
 {
     size_t hosts = cluster->host_count;
     predict_flow to, back;
@@ -88,7 +89,8 @@ predict_flow predict__placed_flow(const predict_cluster *cluster,
     return to;
 }
 
-double predict__place_load(const predict_cluster *cluster, uint32_t place)
+/* Of a place: the largest load of its hosts. */
+static double place_load(const predict_cluster *cluster, uint32_t place)
 {
     double load = 0;
 
@@ -145,7 +147,7 @@ static void set_nodes(predict_scenario *s, const predict_cluster *cluster,
     for (size_t i = 0; i < nodes; i++) {
         const predict_host *host = &cluster->hosts[hosts[i]];
         size_t same = 0;
-        s->loads[i] = predict__place_load(cluster, host->place);
+        s->loads[i] = place_load(cluster, host->place);
         s->schedulers[i] = host->scheduler;
         s->speeds[i] = host->speed;
         while (same < i && cluster->hosts[hosts[same]].place != host->place)
@@ -165,8 +167,8 @@ static int set_links(predict_scenario *s, const predict_cluster *cluster,
             cluster, &traffic[i], hosts[link->a], hosts[link->b]);
         if (wire.bandwidth > 0) {
             s->wires[i] = wire;
-            s->flows[i] = predict__placed_flow(cluster, &traffic[i],
-                                               hosts[link->a], hosts[link->b]);
+            s->flows[i] = placed_flow(cluster, &traffic[i], hosts[link->a],
+                                      hosts[link->b]);
             continue;
         }
         if (traffic[i].messages[0] + traffic[i].messages[1] > 0)

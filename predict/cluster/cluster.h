@@ -61,8 +61,6 @@ typedef struct predict_cluster {
  * standard input. */
 int predict_cluster_read(predict_cluster **out, const char *file);
 void predict_cluster_destroy(predict_cluster *cluster);
-uint32_t predict_cluster_find(const predict_cluster *cluster,
-                              const char *host); /* PREDICT_NONE */
 
 /* What was measured and is to be written into a cluster file. */
 typedef struct predict_cluster_change {

@@ -12,8 +12,8 @@
 int predict__cluster_parse(predict_cluster **out, const char *text,
                            size_t bytes, const char *file);
 
-/* A node of the graph that forwards, and is no host. */
-bool predict__cluster_is_switch(const paths_map_node *node);
+/* The number of the host of that name; PREDICT_NONE: there is none. */
+uint32_t predict_cluster_find(const predict_cluster *cluster, const char *host);
 
 /* Fills in the wires. `hosts` gives the host of each node, PREDICT_NONE for a
  * switch. Errors: PASTSET_EFORMAT, PASTSET_ENOMEM. */
@@ -24,5 +24,10 @@ int predict__cluster_routes(predict_cluster *cluster, const paths_map *map,
 int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,
                           const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* --- condition.c --- */
+
+/* "400us" to seconds. Errors: PASTSET_EINVAL. */
+int predict_time_parse(double *out, const char *text);
 
 #endif

@@ -129,7 +129,8 @@ static int take_host(reader *r, const paths_map_node *node)
     return err ? err : take_processors(r, node, host->place);
 }
 
-bool predict__cluster_is_switch(const paths_map_node *node)
+/* A node of the graph that forwards, and is no host. */
+static bool is_switch(const paths_map_node *node)
 {
     return strcmp(node->type, "switch") == 0;
 }
@@ -140,7 +141,7 @@ static int count_hosts(const paths_map *map, uint32_t *out)
 
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
-        if (predict__cluster_is_switch(node))
+        if (is_switch(node))
             continue;
         if (node->type[0] && strcmp(node->type, "host") != 0)
             return predict__cluster_fail(map, node->line, node->name,
@@ -171,7 +172,7 @@ static int take_hosts(reader *r)
     for (uint32_t i = 0; i < r->map->node_count && !err; i++) {
         const paths_map_node *node = &r->map->nodes[i];
         r->hosts[i] = PREDICT_NONE;
-        if (predict__cluster_is_switch(node))
+        if (is_switch(node))
             continue;
         r->hosts[i] = r->cluster->host_count;
         err = take_host(r, node);

@@ -11,6 +11,7 @@
 
 #include "pastset/status.h"
 #include "paths/map/map.h"
+#include "predict/cluster/cluster_internal.h"
 
 #define TEXT_BYTES 512
 #define OF_LINKS (PREDICT_OF_LINKS | PREDICT_BUSY)

@@ -69,8 +69,7 @@ bool predict_condition_of_node(const predict_condition *c, uint32_t node);
 bool predict_condition_of_link(const predict_condition *c, uint32_t a,
                                uint32_t b);
 
-/* "10mbit" to bytes per second; "400us" to seconds. */
+/* "10mbit" to bytes per second. Errors: PASTSET_EINVAL. */
 int predict_bandwidth_parse(double *out, const char *text);
-int predict_time_parse(double *out, const char *text);
 
 #endif

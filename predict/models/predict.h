@@ -65,16 +65,4 @@ typedef struct predict_answers {
  * measured), PASTSET_ENOMEM. */
 int predict_answer_all(predict_answers *out, const predict_scenario *scenario);
 
-/* What the models need of a profile, added up once: for who asks often. It
- * borrows the profile, whose links must not be changed meanwhile. */
-typedef struct predict_facts predict_facts;
-int predict_facts_create(predict_facts **out, const predict_profile *profile);
-void predict_facts_destroy(predict_facts *facts);
-
-/* What predict_answer_all would call the best if there were no actors. Its time
- * grows with nodes * (nodes + links), not with messages or phases. Errors: as
- * above. */
-int predict_answer_fast(predict_bounds *out, const predict_facts *facts,
-                        const predict_scenario *scenario);
-
 #endif

@@ -15,12 +15,23 @@ typedef struct predict__link {
     double messages, bytes;
 } predict__link;
 
-struct predict_facts {
+/* What the models need of a profile, added up once. It borrows the profile,
+ * whose links must not be changed meanwhile. */
+typedef struct predict_facts {
     const predict_profile *profile;
     double wall_s;
     predict__node *nodes;
     predict__link *links;
-};
+} predict_facts;
+
+int predict_facts_create(predict_facts **out, const predict_profile *profile);
+void predict_facts_destroy(predict_facts *facts);
+
+/* What predict_answer_all would call the best if there were no actors. Its time
+ * grows with nodes * (nodes + links), not with messages or phases. Errors: as
+ * of predict_answer_all. */
+int predict_answer_fast(predict_bounds *out, const predict_facts *facts,
+                        const predict_scenario *scenario);
 
 /* What a scenario asks for. */
 typedef struct predict__asked {

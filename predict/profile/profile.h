@@ -207,8 +207,5 @@ int predict_profile_save(const predict_profile *profile, const char *file);
 /* Reads and checks. Errors: PASTSET_EIO, PASTSET_ENOMEM; PASTSET_EFORMAT: it is
  * no profile, is damaged or of another version, which the text tells. */
 int predict_profile_load(predict_profile **out, const char *file);
-/* The same, of bytes. */
-int predict_profile_parse(predict_profile **out, const void *bytes,
-                          size_t count);
 
 #endif

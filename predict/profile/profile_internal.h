@@ -89,4 +89,8 @@ int predict__profile_pack(char **out, size_t *bytes,
 int predict__profile_unpack(predict_profile **out, const uint8_t *data,
                             size_t bytes);
 
+/* As predict_profile_load, of bytes. */
+int predict_profile_parse(predict_profile **out, const void *bytes,
+                          size_t count);
+
 #endif

@@ -46,14 +46,14 @@ sort "$folder/wanted" | diff - "$folder/runtime" ||
     fail "files of eventspace (<: wanted, >: there)"
 
 dpkg-deb --fsys-tarfile "$development" | tar -t >"$folder/development"
-for file in lib/libes_pastset.a lib/libes_eventspace.a lib/libes_viewer.a \
+for file in lib/libes_pastset.a lib/libes_paths.a lib/libes_eventspace.a \
     lib/pkgconfig/eventspace.pc lib/cmake/eventspace/eventspaceConfig.cmake \
     include/eventspace/eventspace/eventspace.h \
     share/doc/libeventspace-dev/copyright; do
     grep -qx "./usr/$file" "$folder/development" ||
         fail "libeventspace-dev has no /usr/$file"
 done
-if grep -E '^./usr/(bin|libexec|share/man)|_internal\.h$' \
+if grep -E '^./usr/(bin|libexec|share/man)|_internal\.h$|libes_(scopes|viewer)' \
     "$folder/development"; then
     fail "libeventspace-dev has what it should not"
 fi
@@ -72,7 +72,7 @@ names() {
 names "$runtime" libarchive13 libc6 libcgraph6 libgvc6 libjansson4 \
     libmsgpackc2 libpcap0.8 libpng16-16 libsodium23 libuv1 libzstd1 zlib1g
 names "$development" libc6-dev libuv1-dev libmsgpack-dev libgraphviz-dev \
-    libsodium-dev libjansson-dev libzstd-dev zlib1g-dev libpcap-dev
+    libsodium-dev
 
 # --- that they work ---
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "paths/engine/host_internal.h"
 #include "paths/wrappers/wrapper.h"
 #include "scopes/gather/gather_message.h"
 #include "tests/support/check.h"
@@ -342,7 +343,7 @@ static int stop_now(void *context)
 static int gather(paths_thread *self, void *argument)
 {
     const scopes_consumer consumer = {.record = take_nothing, .turn = stop_now};
-    scopes_gatherer g = {.map = hosts_here ? paths_host_map(hosts_here) : NULL,
+    scopes_gatherer g = {.map = hosts_here ? hosts_here->map : NULL,
                          .consumer = &consumer,
                          .stop = &stop};
     paths_path *path;

@@ -11,6 +11,7 @@
 
 #include "measure/packets/packets.h"
 #include "pastset/status.h"
+#include "measure/packets/tcp_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -7,6 +7,7 @@
 
 #include "pastset/status.h"
 #include "predict/profile/profile.h"
+#include "predict/profile/profile_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -42,9 +42,9 @@ opaque() {
     done | sed 's/struct //; s/ {//' | sort -u >structs
     for name in $known; do
         echo "$name"
-    done | sort -u | comm -13 - structs >more
-    cat more
-    [ ! -s more ]
+    done | sort -u | comm -13 - structs >"$folder/more"
+    cat "$folder/more"
+    [ ! -s "$folder/more" ]
 }
 check "no other struct has fields" opaque
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/check.h"
+#include "measure/packets/tcp_internal.h"
 
 #define STEP_NS 10000
 

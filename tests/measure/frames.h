@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "measure/packets/packets.h"
+#include "measure/packets/tcp_internal.h"
 
 #define FRAME_CAPACITY 256
 

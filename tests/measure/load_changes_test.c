@@ -10,6 +10,7 @@
 #include "measure/load/load_internal.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "predict/cluster/cluster_internal.h"
 
 /* The text of the file without blanks and quotes. */
 static char *plain_text(const char *file)

@@ -12,6 +12,7 @@
 #include "tests/measure/slow_peer.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
+#include "predict/cluster/cluster_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 

@@ -19,6 +19,7 @@
 #include "measure/load/load_internal.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
+#include "predict/cluster/cluster_internal.h"
 
 enum { CHILDREN = 16 };
 
@@ -124,7 +125,7 @@ Test(background_load, that_make_no_sense_are_refused_and_leave_nobody,
     child children[CHILDREN];
     measure_background_load *c;
     for (int i = 0; i < 4; i++)
-        check_status(measure_background_load_create_share(&c, -1, loads[i]),
+        check_status(measure_background_load_create(&c, -1, loads[i]),
                      PASTSET_EINVAL);
     check_status(measure_background_load_create(&c, 100000, 1), PASTSET_EINVAL);
     check_error("processor 100000");
@@ -157,8 +158,7 @@ Test(background_load, of_a_share_use_no_more_than_that, .timeout = 120)
     measure_background_load *c;
     double start, used;
     struct timespec t = {1, 0};
-    check_status(
-        measure_background_load_create_share(&c, some_processor(), 0.3), 0);
+    check_status(measure_background_load_create(&c, some_processor(), 0.3), 0);
     cr_assert_eq(children_of(getpid(), children), 1);
     start = seconds();
     used = used_seconds(children[0].pid);
@@ -167,8 +167,7 @@ Test(background_load, of_a_share_use_no_more_than_that, .timeout = 120)
     cr_assert(used > 0 && used < 0.45 * (seconds() - start), "used %g s", used);
     measure_background_load_destroy(c);
 
-    check_status(
-        measure_background_load_create_share(&c, some_processor(), 2.3), 0);
+    check_status(measure_background_load_create(&c, some_processor(), 2.3), 0);
     cr_assert_eq(children_of(getpid(), children), 3);
     measure_background_load_destroy(c);
 }

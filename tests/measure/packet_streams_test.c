@@ -4,6 +4,7 @@
 
 #include "tests/measure/frames.h"
 #include "tests/support/check.h"
+#include "measure/packets/tcp_internal.h"
 
 TestSuite(packet_streams, .timeout = 120);
 

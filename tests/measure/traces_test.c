@@ -16,6 +16,7 @@
 #include "tests/support/memory.h"
 #include "tests/support/process.h"
 #include "tests/support/scratch.h"
+#include "measure/traces/traces_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define ROUNDS 200

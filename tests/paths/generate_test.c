@@ -970,7 +970,8 @@ Test(generate, takes_the_attributes_that_upper_layers_register, .timeout = 120)
 
 Test(generate, takes_one_attribute_of_a_name, .timeout = 120)
 {
-    static const paths_attribute_type other = {.name = "age"}, none = {NULL};
+    static const paths_attribute_type other = {.name = "age"},
+                                      none = {.name = NULL};
 
     register_both();
     register_both();

@@ -13,6 +13,7 @@
 #include "tests/predict/ring.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "predict/choose/choose_internal.h"
 
 static predict_cluster *read_text(const char *text)
 {

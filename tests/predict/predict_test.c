@@ -2,6 +2,7 @@
  * costs how much, and the replay beside them. */
 #include "predict/models/predict.h"
 #include "tests/support/check.h"
+#include "predict/models/predict_internal.h"
 
 #include <math.h>
 #include <stdbool.h>

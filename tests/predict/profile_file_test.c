@@ -7,6 +7,7 @@
 #include "tests/predict/some_profile.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "predict/profile/profile_internal.h"
 
 TestSuite(profile_file, .init = scratch_make, .fini = scratch_remove,
           .timeout = 240);

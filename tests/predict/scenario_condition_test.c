@@ -2,6 +2,7 @@
  * what, and what is refused. */
 #include "predict/cluster/condition.h"
 #include "tests/support/check.h"
+#include "predict/cluster/cluster_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* gather_thread_test.c - what ends the threads of a gather tree. */
 #include <stdlib.h>
 
+#include "paths/engine/host_internal.h"
 #include "scopes/gather/gather_message.h"
 #include "tests/support/check.h"
 #include "tests/support/hosts.h"
@@ -26,7 +27,7 @@ static int refuse(const scopes_record *record, void *context)
 static int gather(paths_thread *self, void *argument)
 {
     const scopes_consumer consumer = {.record = refuse};
-    scopes_gatherer g = {.map = paths_host_map(hosts_here),
+    scopes_gatherer g = {.map = hosts_here->map,
                          .consumer = &consumer};
 
     (void)argument;

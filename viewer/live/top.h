@@ -147,11 +147,6 @@ typedef enum viewer_top_list {
     VIEWER_TOP_LISTS,
 } viewer_top_list;
 
-/* At most `max` rows. The caller destroys it, before the frame's texts go.
- * NULL when memory is out. */
-scopes_table *viewer_top_table(const viewer_top_frame *frame,
-                               viewer_top_list list, size_t max);
-
 /* A whole frame: as tables, as one object of JSON and a newline, or as CSV
  * this list. Errors: PASTSET_ENOMEM, PASTSET_EIO. */
 int viewer_top_print(const viewer_top_frame *frame, viewer_top_list list,

@@ -160,8 +160,10 @@ static size_t rows_of(const viewer_top_frame *frame, viewer_top_list list)
     return counts[list];
 }
 
-scopes_table *viewer_top_table(const viewer_top_frame *frame,
-                               viewer_top_list list, size_t max)
+/* At most `max` rows. The caller destroys it, before the frame's texts go.
+ * NULL when memory is out. */
+static scopes_table *list_table(const viewer_top_frame *frame,
+                                viewer_top_list list, size_t max)
 {
     scopes_table *table =
         scopes_table_create(lists[list].columns, lists[list].column_count);
@@ -175,7 +177,7 @@ scopes_table *viewer_top_table(const viewer_top_frame *frame,
 static int print_list(const viewer_top_frame *frame, viewer_top_list list,
                       size_t max, viewer_format format, FILE *file)
 {
-    scopes_table *table = viewer_top_table(frame, list, max);
+    scopes_table *table = list_table(frame, list, max);
     int err = table ? viewer_table_print(table, format, file)
                     : pastset_fail(PASTSET_ENOMEM, "no memory for a table");
 
