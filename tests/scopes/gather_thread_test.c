@@ -27,8 +27,7 @@ static int refuse(const scopes_record *record, void *context)
 static int gather(paths_thread *self, void *argument)
 {
     const scopes_consumer consumer = {.record = refuse};
-    scopes_gatherer g = {.map = hosts_here->map,
-                         .consumer = &consumer};
+    scopes_gatherer g = {.map = hosts_here->map, .consumer = &consumer};
 
     (void)argument;
     return scopes_gather_thread(self, &g);
