@@ -36,23 +36,23 @@
 
 typedef enum stage { RUNNING, GRACE, TERM, KILL } stage;
 
-typedef struct process process;
+typedef struct child child;
 
 /* Standard output or error of a process: what has come of a line. */
 typedef struct stream {
     uv_pipe_t pipe;
-    process *from;
+    child *from;
     FILE *to;
     bool open;
     size_t used;
     char line[LINE_BYTES];
 } stream;
 
-struct process {
+struct child {
     uv_poll_t ended; /* its pidfd */
     int pidfd;
     pid_t pid;
-    struct processes *all;
+    struct children *all;
     const char *name;
     launch_notice notice;
     bool running;
@@ -66,13 +66,13 @@ struct process {
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 #define CAUGHT (sizeof(caught) / sizeof(caught[0]))
 
-typedef struct processes {
+typedef struct children {
     const launch_plan *plan;
     uv_loop_t loop;
     uv_timer_t timer;
     uv_timer_t looks; /* whether somebody wants the end */
     uv_signal_t signals[CAUGHT];
-    process *items;
+    child *items;
     size_t started; /* of the items */
     size_t running;
     size_t telling; /* notices that are under way */
@@ -80,11 +80,11 @@ typedef struct processes {
     char why[160]; /* the processes are ended: "host h2 failed" */
     bool failed;
     bool interrupted; /* by a signal */
-} processes;
+} children;
 
 /* --- output --- */
 
-static bool is_hushed(const processes *all)
+static bool is_hushed(const children *all)
 {
     return all->plan->hushed && all->interrupted;
 }
@@ -175,19 +175,19 @@ static void stream_finish(stream *s)
 
 /* --- ending --- */
 
-static void signal_each(processes *all, int number)
+static void signal_each(children *all, int number)
 {
     for (size_t i = 0; i < all->started; i++) {
-        process *p = &all->items[i];
+        child *p = &all->items[i];
         if (p->running)
             kill(p->pid, number);
     }
 }
 
-static bool are_stopped(const processes *all)
+static bool are_stopped(const children *all)
 {
     for (size_t i = 0; i < all->started; i++) {
-        const process *p = &all->items[i];
+        const child *p = &all->items[i];
         siginfo_t info = {.si_pid = 0};
         if (p->running &&
             waitid(P_PID, (id_t)p->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) ==
@@ -200,7 +200,7 @@ static bool are_stopped(const processes *all)
 
 /* Stopped first, so that none is left to see how another one dies: what its
  * threads were in is what people want to know of a run that they end. */
-static void signal_all(processes *all, int number)
+static void signal_all(children *all, int number)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
 
@@ -216,10 +216,10 @@ static void signal_all(processes *all, int number)
 }
 
 static void on_timer(uv_timer_t *timer);
-static void end_look(processes *all);
+static void end_look(children *all);
 
 /* Goes on to a stage; never back to one. */
-static void stage_enter(processes *all, stage to)
+static void stage_enter(children *all, stage to)
 {
     if (to <= all->stage)
         return;
@@ -237,13 +237,13 @@ static void stage_enter(processes *all, stage to)
 
 static void on_timer(uv_timer_t *timer)
 {
-    processes *all = timer->data;
+    children *all = timer->data;
     stage_enter(all, all->stage == GRACE ? TERM : KILL);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
 {
-    processes *all = handle->data;
+    children *all = handle->data;
 
     all->failed = all->interrupted = true;
     if (all->plan->signal)
@@ -257,7 +257,7 @@ static void on_signal(uv_signal_t *handle, int number)
 
 static void on_look(uv_timer_t *timer)
 {
-    processes *all = timer->data;
+    children *all = timer->data;
     const char *why = atomic_load(all->plan->end);
 
     if (!why || all->stage >= TERM)
@@ -269,7 +269,7 @@ static void on_look(uv_timer_t *timer)
 }
 
 /* Without a handle that waits, the loop comes to its end. */
-static void loop_let_go(processes *all)
+static void loop_let_go(children *all)
 {
     uv_close((uv_handle_t *)&all->timer, NULL);
     uv_close((uv_handle_t *)&all->looks, NULL);
@@ -279,7 +279,7 @@ static void loop_let_go(processes *all)
         eventspace__notice_close(&all->items[i].notice);
 }
 
-static void notices_cancel(processes *all)
+static void notices_cancel(children *all)
 {
     for (size_t i = 0; i < all->started; i++)
         eventspace__notice_cancel(&all->items[i].notice);
@@ -287,7 +287,7 @@ static void notices_cancel(processes *all)
 
 static void on_wait(uv_timer_t *timer)
 {
-    processes *all = timer->data;
+    children *all = timer->data;
     fprintf(stderr,
             "host %s: waiting for the other hosts, to tell them that it has "
             "ended\n",
@@ -296,7 +296,7 @@ static void on_wait(uv_timer_t *timer)
 
 /* Have all ended, and do all know that have to? Without hosts elsewhere nobody
  * is left who would have to. */
-static void end_look(processes *all)
+static void end_look(children *all)
 {
     if (all->running > 0)
         return;
@@ -310,7 +310,7 @@ static void end_look(processes *all)
         uv_timer_start(&all->timer, on_wait, WAIT_MS, 0);
 }
 
-static void host_tell(const processes *all, const char *name, const char *how)
+static void host_tell(const children *all, const char *name, const char *how)
 {
     if (is_hushed(all))
         return;
@@ -318,7 +318,7 @@ static void host_tell(const processes *all, const char *name, const char *how)
     fflush(stderr);
 }
 
-static void host_failed(processes *all, const char *name, const char *how)
+static void host_failed(children *all, const char *name, const char *how)
 {
     host_tell(all, name, how);
     all->failed = true;
@@ -330,7 +330,7 @@ static void host_failed(processes *all, const char *name, const char *how)
 
 /* The others may go on without it, and see for themselves. Without the first
  * one, which keeps them together, they cannot. */
-static void host_died(processes *all, const char *name, const char *how)
+static void host_died(children *all, const char *name, const char *how)
 {
     host_tell(all, name, how);
     all->failed = true;
@@ -339,7 +339,7 @@ static void host_died(processes *all, const char *name, const char *how)
 /* Puts how a host ended into its meta file, when it did not do so itself; then
  * it is true. A host without meta never came up; there is nothing to keep, and
  * the times of its events are not known. */
-static bool meta_finish(const process *p, eventspace_state state,
+static bool meta_finish(const child *p, eventspace_state state,
                         const char *how)
 {
     char file[EVENTSPACE_PATH_BYTES];
@@ -359,7 +359,7 @@ static bool meta_finish(const process *p, eventspace_state state,
 }
 
 /* What it said itself of how it failed. */
-static bool meta_says(const process *p, char *text, size_t capacity)
+static bool meta_says(const child *p, char *text, size_t capacity)
 {
     char file[EVENTSPACE_PATH_BYTES];
     eventspace_meta meta;
@@ -375,16 +375,16 @@ static bool meta_says(const process *p, char *text, size_t capacity)
 
 static void on_told(void *context)
 {
-    processes *all = context;
+    children *all = context;
     all->telling--;
     end_look(all);
 }
 
 /* Those who wait for it cannot see that it has ended before it joined them. If
  * the first host has ended, it is that which they have to be told. */
-static void others_tell(process *p, launch_end end, const char *how)
+static void others_tell(child *p, launch_end end, const char *how)
 {
-    processes *all = p->all;
+    children *all = p->all;
     bool first = p->notice.self == 0;
 
     if (all->stage >= TERM || !eventspace__notice_is_due(&p->notice))
@@ -407,9 +407,9 @@ static bool is_of_terminal(int number)
     return number == SIGINT || number == SIGQUIT || number == SIGHUP;
 }
 
-static void has_ended(process *p, int code, int number)
+static void has_ended(child *p, int code, int number)
 {
-    processes *all = p->all;
+    children *all = p->all;
     char how[300], line[320], said[1024];
     bool cut_short;
 
@@ -450,7 +450,7 @@ static void has_ended(process *p, int code, int number)
 }
 
 /* Has ended, and it is known why. */
-static void ended_take(process *p)
+static void ended_take(child *p)
 {
     p->all->running--;
     has_ended(p, WIFEXITED(p->how) ? WEXITSTATUS(p->how) : 0,
@@ -466,13 +466,13 @@ static void on_late(uv_timer_t *timer)
 
 static void pidfd_closed(uv_handle_t *handle)
 {
-    process *p = handle->data;
+    child *p = handle->data;
     close(p->pidfd);
 }
 
 static void on_ended(uv_poll_t *handle, int status, int events)
 {
-    process *p = handle->data;
+    child *p = handle->data;
     int how = 0;
     pid_t got = waitpid(p->pid, &how, WNOHANG);
 
@@ -498,7 +498,7 @@ static void on_ended(uv_poll_t *handle, int status, int events)
 
 /* Opens the pipe of a stream, and stores its writing end. A pipe rather than
  * libuv's pair of sockets, so that programs may open /dev/stdout. */
-static int stream_open(stream *s, process *from, FILE *to, int *child_fd)
+static int stream_open(stream *s, child *from, FILE *to, int *child_fd)
 {
     uv_file ends[2];
     int err = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
@@ -521,7 +521,7 @@ static int stream_open(stream *s, process *from, FILE *to, int *child_fd)
 }
 
 /* Watches for its end. */
-static int watch(process *p)
+static int watch(child *p)
 {
     int err;
 
@@ -538,10 +538,10 @@ static int watch(process *p)
 }
 
 /* Starts one process. Returns 0 or a negative errno. */
-static int process_start(processes *all, size_t index)
+static int child_start(children *all, size_t index)
 {
     const launch_host *host = &all->plan->hosts[index];
-    process *p = &all->items[index];
+    child *p = &all->items[index];
     int fds[3] = {-1, -1, -1}; /* of the child: output, errors, line */
     int err;
 
@@ -580,13 +580,13 @@ static int process_start(processes *all, size_t index)
 
 /* Starts them one after the other. When that fails for the first one nothing
  * has happened yet; for another it is a failed host like any. */
-static int start_all(processes *all)
+static int start_all(children *all)
 {
     const launch_plan *plan = all->plan;
 
     for (size_t i = 0; i < plan->host_count; i++) {
         char how[256];
-        int err = process_start(all, i);
+        int err = child_start(all, i);
         /* The first one may have much to say before the loop runs. */
         eventspace__notice_read(&all->items[0].notice);
         if (!err)
@@ -605,7 +605,7 @@ static int start_all(processes *all)
     return 0;
 }
 
-static int loop_make(processes *all)
+static int loop_make(children *all)
 {
     int err = uv_loop_init(&all->loop);
 
@@ -631,7 +631,7 @@ static int loop_make(processes *all)
 }
 
 /* Those that ended as they were told, on one line for each signal. */
-static void obeyed_tell(const processes *all, int number)
+static void obeyed_tell(const children *all, int number)
 {
     size_t count = 0, told = 0;
 
@@ -657,9 +657,9 @@ static void obeyed_tell(const processes *all, int number)
     fflush(stderr);
 }
 
-int eventspace__processes_run(const launch_plan *plan, int *exit_code)
+int eventspace__children_run(const launch_plan *plan, int *exit_code)
 {
-    processes all = {.plan = plan};
+    children all = {.plan = plan};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     struct sigaction child = {.sa_handler = SIG_DFL}, child_before;
     static const int told[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGKILL};
