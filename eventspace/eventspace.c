@@ -1,4 +1,4 @@
-/* eventspace.c - one host of a run, from the application's side. */
+/* eventspace.c - one process of a run, from the application's side. */
 #include "eventspace/eventspace.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "eventspace/register_collectors.h"
 #include "eventspace/collect/ticks.h"
 #include "eventspace/collect/ticks_internal.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 
 #ifndef EVENTSPACE_VERSION
 #define EVENTSPACE_VERSION "0"
@@ -23,7 +23,7 @@ struct eventspace {
     char *directory;
     char *meta_file;
     paths_map *map;
-    paths_host *host;
+    paths_process *process;
     eventspace_meta meta;
     bool has_meta;
 };
@@ -70,7 +70,8 @@ static char *join(const char *directory, const char *name, const char *end)
 }
 
 /* The wall clock and the counter at one moment: of a few tries the one in which
- * the least time passed between them, since a host may lose its processor. */
+ * the least time passed between them, since a process may lose its processor.
+ * */
 static void start_note(eventspace_meta *meta)
 {
     uint64_t min = UINT64_MAX;
@@ -90,22 +91,23 @@ static void start_note(eventspace_meta *meta)
     }
 }
 
-/* The map may give a host another counter than that of its machine. */
+/* The map may give a process another counter than that of its machine. */
 static int counter_begin(eventspace *es, const char *name)
 {
     const paths_map *map = es->map;
-    uint32_t index = paths_map_find_host(map, name);
+    uint32_t index = paths_map_find_process(map, name);
     int64_t rate_ppb = 0;
     const char *text;
     int err = 0;
 
     if (index == PATHS_NONE)
-        return 0; /* the host says so when it starts */
-    text =
-        paths_attributes_get(&map->hosts[index].attributes, "counter_offset");
+        return 0; /* the process says so when it starts */
+    text = paths_attributes_get(&map->processes[index].attributes,
+                                "counter_offset");
     if (text)
         err = paths_parse_offset(text, &es->meta.counter_offset_ns);
-    text = paths_attributes_get(&map->hosts[index].attributes, "counter_rate");
+    text =
+        paths_attributes_get(&map->processes[index].attributes, "counter_rate");
     if (text && !err)
         err = paths_parse_ppm(text, &rate_ppb);
     return err ? err
@@ -113,21 +115,21 @@ static int counter_begin(eventspace *es, const char *name)
                                            rate_ppb);
 }
 
-static int meta_begin(eventspace *es, const char *host)
+static int meta_begin(eventspace *es, const char *process)
 {
     eventspace_meta *meta = &es->meta;
-    uint32_t self = paths_map_find_host(es->map, host);
+    uint32_t self = paths_map_find_process(es->map, process);
 
     snprintf(meta->eventspace, sizeof(meta->eventspace), "%s",
              EVENTSPACE_VERSION);
-    snprintf(meta->host, sizeof(meta->host), "%s", host);
+    snprintf(meta->process, sizeof(meta->process), "%s", process);
     snprintf(meta->tick_source, sizeof(meta->tick_source), "%s",
              eventspace_ticks_source());
     meta->pid = (uint32_t)getpid();
     meta->tick_hz = eventspace_ticks_hz();
     for (uint32_t i = 0; i < es->map->node_count; i++) {
         const paths_map_node *node = &es->map->nodes[i];
-        meta->threads += node->kind == PATHS_THREAD && node->host == self;
+        meta->threads += node->kind == PATHS_THREAD && node->process == self;
     }
     start_note(meta);
     eventspace_ticks_name(meta->counter, sizeof(meta->counter));
@@ -150,8 +152,8 @@ static int start(eventspace *es, const char *directory, const char *name,
     char *map_file = join(directory, "pathmap", ".dot");
     char *space_file = join(directory, name, ".space");
     char *drained_file = join(directory, name, ".drained");
-    paths_host_options options = {
-        .host = name,
+    paths_process_options options = {
+        .process = name,
         .space_file = space_file,
         .listen_fd = fd_from("EVENTSPACE_LISTEN_FD"),
         .key = key,
@@ -165,7 +167,7 @@ static int start(eventspace *es, const char *directory, const char *name,
     es->meta_file = join(directory, name, ".meta");
     if (!map_file || !space_file || !drained_file || !es->directory ||
         !es->meta_file)
-        err = pastset_no_memory("for a host");
+        err = pastset_no_memory("for a process");
     if (!err)
         err = key_read(key);
     if (!err)
@@ -178,9 +180,9 @@ static int start(eventspace *es, const char *directory, const char *name,
         err = meta_begin(es, name);
     options.map = es->map;
     if (!err)
-        err = paths_host_start(&es->host, &options);
+        err = paths_process_start(&es->process, &options);
     if (!err)
-        err = eventspace__drain_open(es->host, drained_file);
+        err = eventspace__drain_open(es->process, drained_file);
     explicit_bzero(key, sizeof(key));
     free(map_file);
     free(space_file);
@@ -191,7 +193,7 @@ static int start(eventspace *es, const char *directory, const char *name,
 int eventspace_program(eventspace *es, const char *pattern, paths_main *program,
                        void *argument)
 {
-    return paths_host_program(es->host, pattern, program, argument);
+    return paths_process_program(es->process, pattern, program, argument);
 }
 
 const char *eventspace_directory(const eventspace *es)
@@ -214,7 +216,7 @@ static void lost_add(trace_element *trace, void *context)
         all->why = atomic_load(&trace->why);
 }
 
-/* Adds one more thing to be said of the host. */
+/* Adds one more thing to be said of the process. */
 static void __attribute__((format(printf, 2, 3)))
 meta_note(eventspace_meta *meta, const char *format, ...)
 {
@@ -239,8 +241,8 @@ static void meta_end(eventspace *es, int status)
     es->meta.state = status ? EVENTSPACE_FAILED : EVENTSPACE_FINISHED;
     if (status)
         snprintf(es->meta.text, sizeof(es->meta.text), "%s", pastset_error());
-    if (es->host)
-        eventspace__traces_each(es->host, lost_add, &lost);
+    if (es->process)
+        eventspace__traces_each(es->process, lost_add, &lost);
     if (lost.events)
         meta_note(&es->meta,
                   "%llu events lost: their trace element could not be made: %s",
@@ -259,7 +261,7 @@ static void release(eventspace *es, int status)
 {
     eventspace__drain_close();
     meta_end(es, status);
-    paths_host_stop(es->host);
+    paths_process_stop(es->process);
     paths_map_destroy(es->map);
     free(es->meta_file);
     free(es->directory);
@@ -274,18 +276,18 @@ int eventspace_start(eventspace **out)
 int eventspace_start_with(eventspace **out, const eventspace_options *options)
 {
     const char *directory = getenv("EVENTSPACE_RUN");
-    const char *name = getenv("EVENTSPACE_HOST");
+    const char *name = getenv("EVENTSPACE_PROCESS");
     eventspace *es;
     int err;
 
     *out = NULL;
     if (!directory || !name)
         return pastset_fail(PASTSET_ENOENT,
-                            "this program is one host of a run: start it by "
+                            "this program is one process of a run: start it by "
                             "`eventspace run MAP --out RUN -- PROGRAM`");
     es = calloc(1, sizeof(*es));
     if (!es)
-        return pastset_no_memory("for a host");
+        return pastset_no_memory("for a process");
     err = start(es, directory, name, options);
     if (err) {
         release(es, err);
@@ -298,7 +300,7 @@ int eventspace_start_with(eventspace **out, const eventspace_options *options)
 int eventspace_finish(eventspace *es, int status)
 {
     if (!status && es)
-        status = paths_host_run(es->host);
+        status = paths_process_run(es->process);
     if (status)
         fprintf(stderr, "error: %s\n", pastset_error());
     if (es)

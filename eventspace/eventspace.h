@@ -1,4 +1,4 @@
-/* eventspace.h - starting one host of a run, from inside the application.
+/* eventspace.h - starting one process of a run, from inside the application.
  *
  *     static int worker(paths_thread *self, void *argument) { ... }
  *
@@ -12,7 +12,7 @@
  *     }
  *
  * The program is started by `eventspace run MAP --out RUN -- PROGRAM`, once
- * for every host of the map.
+ * for every process of the map.
  *
  * Threads:   all from the main thread.
  * Ownership: finish takes back what start gave. */
@@ -28,14 +28,14 @@ extern "C" {
 typedef struct eventspace eventspace;
 
 /* Reads what `eventspace run` has left in the environment (see launch.h),
- * opens this host's files in the run directory and makes its stages.
+ * opens this process's files in the run directory and makes its stages.
  * `*out` is NULL after an error.
  * Errors: PASTSET_ENOENT (not started by `eventspace run`), those of
- * paths_host_start. */
+ * paths_process_start. */
 int eventspace_start(eventspace **out);
 
 typedef struct eventspace_options {
-    /* What wrapper types of the program's own get at the start of the host;
+    /* What wrapper types of the program's own get at the start of the process;
      * ended by one without a type. NULL: nothing. */
     const struct paths_wrapper_context *contexts;
 } eventspace_options;
@@ -50,7 +50,7 @@ int eventspace_program(eventspace *es, const char *pattern, paths_main *program,
 /* The directory of this run; the place for an application's results. */
 const char *eventspace_directory(const eventspace *es);
 
-/* When `status` is 0, runs the host until all threads of all hosts have
+/* When `status` is 0, runs the process until all threads of all processes have
  * ended. Then writes how it ended into the run directory, tells an error on
  * standard error (this is the one function that prints), and gives the exit
  * code for main: 0 or 1. `es` may be NULL. */

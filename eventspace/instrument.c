@@ -106,11 +106,11 @@ static int copy_nodes(work *w)
         if (is_collector(node))
             continue;
         s->copy =
-            paths_map_add_node(w->copy, node->host, node->type, node->name);
+            paths_map_add_node(w->copy, node->process, node->type, node->name);
         if (s->copy == PATHS_NONE)
             return out_of_memory();
         w->copy->nodes[s->copy].line = node->line;
-        w->copy->nodes[s->copy].second_host = node->second_host;
+        w->copy->nodes[s->copy].second_process = node->second_process;
         if (paths_attributes_copy(&w->copy->nodes[s->copy].attributes,
                                   &node->attributes) != 0)
             return PASTSET_ENOMEM;
@@ -205,7 +205,7 @@ static char *collector_name(const work *w, uint32_t index)
  * the check complains about, it gets a number behind it. */
 static uint32_t add_collector(work *w, uint32_t index)
 {
-    uint32_t host = w->map->nodes[w->ways[index].to].host;
+    uint32_t process = w->map->nodes[w->ways[index].to].process;
     uint32_t node = PATHS_NONE;
     char *name = collector_name(w, index), *other;
 
@@ -216,7 +216,7 @@ static uint32_t add_collector(work *w, uint32_t index)
         name = other;
     }
     if (name)
-        node = paths_map_add_node(w->copy, host, "collector", name);
+        node = paths_map_add_node(w->copy, process, "collector", name);
     free(name);
     return node;
 }
@@ -235,8 +235,8 @@ static int set_trace(work *w, uint32_t index, paths_map_node *collector)
                    !w->stages[from].proxied;
         if (own)
             of = w->map->nodes[w->ways[path].from].name;
-        else if (collector->host != PATHS_NONE)
-            of = w->copy->hosts[collector->host].name;
+        else if (collector->process != PATHS_NONE)
+            of = w->copy->processes[collector->process].name;
     }
     if (asprintf(&name, "trace.%s", of) < 0)
         return out_of_memory();
@@ -365,7 +365,7 @@ int eventspace_instrument(paths_map **out, const paths_map *map,
 
     *out = NULL;
     if (!err)
-        err = paths_map_copy_hosts(&w.copy, map);
+        err = paths_map_copy_processes(&w.copy, map);
     if (!err)
         err = set_graph(&w);
     if (!err)

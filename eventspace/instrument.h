@@ -2,8 +2,8 @@
  *
  * Paper 004, section 4.2. A collector stands on an edge of the map: behind
  * the stage it leaves and before the stage it goes to. The collector on an
- * edge that enters a proxy stands on the proxy's host, and the one on an edge
- * that leaves a proxy on the host where that edge arrives.
+ * edge that enters a proxy stands on the proxy's process, and the one on an
+ * edge that leaves a proxy on the process where that edge arrives.
  *
  * Inserted collectors are nodes of kind `collector` with the attributes
  *   id      its number in trace tuples: 0, 1, 2 ... in the order of the edges
@@ -38,7 +38,7 @@ typedef enum eventspace_collectors {
 /* Which collectors share a trace element. */
 typedef enum eventspace_trace_per {
     /* Those above the first proxy: one per thread, named "trace.<thread>";
-     * the others: one per host, "trace.<host>". Fewest pages, and each
+     * the others: one per process, "trace.<process>". Fewest pages, and each
      * written by one thread. */
     EVENTSPACE_TRACE_PER_THREAD,
     /* One per collector, named "trace.<collector>". */

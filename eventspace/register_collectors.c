@@ -1,5 +1,5 @@
 /* register_collectors.c - what this layer adds to path maps: collectors, the
- * counters of hosts, and where hosts run. */
+ * counters of processes, and where processes run. */
 #include "eventspace/register_collectors.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 #define COUNTER_OFFSET_NS_MAX 3600000000000
 #define COUNTER_RATE_PPB_MAX 1000000
 
-/* What a host's counter is to be, for tests of clocks. */
+/* What a process's counter is to be, for tests of clocks. */
 static int counter_check(const char *key, const char *text,
                          int (*parse)(const char *text, int64_t *value),
                          int64_t max, const char *max_text)
@@ -59,14 +59,14 @@ static int netns_check(const char *name)
 }
 
 static const paths_attribute_type attributes[] = {
-    {.name = "counter_offset", .of_hosts = true, .check = offset_check},
-    {.name = "counter_rate", .of_hosts = true, .check = rate_check},
+    {.name = "counter_offset", .of_processes = true, .check = offset_check},
+    {.name = "counter_rate", .of_processes = true, .check = rate_check},
     {.name = "affinity",
-     .of_hosts = true,
+     .of_processes = true,
      .of_machines = true,
      .check = affinity_check},
     {.name = "netns",
-     .of_hosts = true,
+     .of_processes = true,
      .of_machines = true,
      .check = netns_check},
 };

@@ -8,7 +8,7 @@
 #ifndef EVENTSPACE_REGISTER_COLLECTORS_H
 #define EVENTSPACE_REGISTER_COLLECTORS_H
 
-/* Registers the wrapper type `collector`, and of hosts counter_offset,
+/* Registers the wrapper type `collector`, and of processes counter_offset,
  * counter_rate, affinity and netns; prepares the tick source.
  * Errors: those of paths_wrapper_register and paths_attribute_register. */
 int eventspace_register(void);

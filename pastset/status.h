@@ -36,10 +36,10 @@ extern "C" {
     X(-15, ENOTSUP, "not supported here")                                      \
     X(-16, EFORMAT, "the file is damaged or of another kind or version")       \
     X(-17, EMAP, "the path map is wrong")                                      \
-    X(-18, EHOST, "a host has died or cannot be reached")                      \
+    X(-18, EHOST, "a process has died or cannot be reached")                   \
     X(-19, EAUTH, "the peer does not know the key of this run")                \
     X(-20, EPROTO, "the peer broke the protocol")                              \
-    X(-21, ELIMIT, "a limit of this host was reached")                         \
+    X(-21, ELIMIT, "a limit of this process was reached")                      \
     X(-22, EAPP, "a thread of the application failed")                         \
     X(-23, EPERM, "the path map does not allow it")
 
@@ -70,7 +70,7 @@ int pastset_fail_while(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Fails with PASTSET_ENOMEM and the text "no memory " and what for:
- * `pastset_no_memory("for %u hosts", count)`. */
+ * `pastset_no_memory("for %u processes", count)`. */
 int pastset_no_memory(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -1,5 +1,5 @@
-/* register_conditions.c - what a cluster file says of its hosts that path maps
- * need not know: how fast and how loaded they are at present. */
+/* register_conditions.c - what a cluster file says of its processes that path
+ * maps need not know: how fast and how loaded they are at present. */
 #include "predict/register_conditions.h"
 
 #include "eventspace/register_collectors.h"

@@ -11,8 +11,9 @@ struct arrivals {
     const program_options *options;
     uint32_t threads, rounds, late;
     barrier_note *notes; /* of round r and thread t in r * threads + t */
-    char (*hosts)[sizeof(((barrier_notes *)0)->host)]; /* of each thread */
-    uint64_t missing;                                  /* notes not yet there */
+    char (
+        *processes)[sizeof(((barrier_notes *)0)->process)]; /* of each thread */
+    uint64_t missing; /* notes not yet there */
 };
 
 int arrivals_create(arrivals **out, const program_options *o)
@@ -29,8 +30,8 @@ int arrivals_create(arrivals **out, const program_options *o)
     a->late = (uint32_t)own->late;
     a->missing = (uint64_t)a->threads * a->rounds;
     a->notes = calloc(a->missing, sizeof(*a->notes));
-    a->hosts = calloc(a->threads, sizeof(*a->hosts));
-    if (!a->notes || !a->hosts)
+    a->processes = calloc(a->threads, sizeof(*a->processes));
+    if (!a->notes || !a->processes)
         return pastset_fail(PASTSET_ENOMEM, "no memory for arrivals");
     return 0;
 }
@@ -40,7 +41,7 @@ void arrivals_destroy(arrivals *a)
     if (!a)
         return;
     free(a->notes);
-    free(a->hosts);
+    free(a->processes);
     free(a);
 }
 
@@ -55,7 +56,7 @@ int arrivals_add(arrivals *a, const barrier_notes *n)
 {
     bool fits = n->thread < a->threads && n->count <= BARRIER_NOTES &&
                 n->first <= a->rounds && n->count <= a->rounds - n->first &&
-                memchr(n->host, 0, sizeof(n->host));
+                memchr(n->process, 0, sizeof(n->process));
 
     for (uint32_t i = 0; fits && i < n->count; i++) {
         barrier_note *note = note_of(a, n->first + i, n->thread);
@@ -68,7 +69,7 @@ int arrivals_add(arrivals *a, const barrier_notes *n)
                             "the notes of thread %" PRIu32 " from round "
                             "%" PRIu32 " on cannot be",
                             n->thread, n->first);
-    memcpy(a->hosts[n->thread], n->host, sizeof(n->host));
+    memcpy(a->processes[n->thread], n->process, sizeof(n->process));
     return 0;
 }
 
@@ -90,16 +91,16 @@ int arrivals_read(arrivals *a, paths_path *path)
 
 /* A round, as planned and as it was. */
 typedef struct round_facts {
-    uint32_t longest;      /* thread that was to wait longest */
-    uint32_t last;         /* thread that came last */
-    uint32_t last_on_host; /* of the threads on the late one's host */
+    uint32_t longest;         /* thread that was to wait longest */
+    uint32_t last;            /* thread that came last */
+    uint32_t last_on_process; /* of the threads on the late one's process */
     uint64_t longest_ns;
     uint64_t leave_ns; /* from the last arrival to the last leaving */
 } round_facts;
 
 static bool is_beside_late(const arrivals *a, uint32_t thread)
 {
-    return strcmp(a->hosts[thread], a->hosts[a->late]) == 0;
+    return strcmp(a->processes[thread], a->processes[a->late]) == 0;
 }
 
 static bool is_later(const arrivals *a, uint32_t round, uint32_t thread,
@@ -111,7 +112,7 @@ static bool is_later(const arrivals *a, uint32_t round, uint32_t thread,
 
 static round_facts round_look(const arrivals *a, uint32_t round)
 {
-    round_facts f = {.last_on_host = a->late};
+    round_facts f = {.last_on_process = a->late};
     uint64_t left = 0;
 
     for (uint32_t i = 0; i < a->threads; i++) {
@@ -120,8 +121,8 @@ static round_facts round_look(const arrivals *a, uint32_t round)
             f.longest = i;
         if (is_later(a, round, i, f.last))
             f.last = i;
-        if (is_beside_late(a, i) && is_later(a, round, i, f.last_on_host))
-            f.last_on_host = i;
+        if (is_beside_late(a, i) && is_later(a, round, i, f.last_on_process))
+            f.last_on_process = i;
         if (note->left_ns > left)
             left = note->left_ns;
     }
@@ -139,13 +140,13 @@ static int csv_write(const arrivals *a)
 
     if (err)
         return err;
-    fprintf(file, "round,thread,host,arrived_ns,left_ns\n");
+    fprintf(file, "round,thread,process,arrived_ns,left_ns\n");
     for (uint32_t round = 0; round < a->rounds; round++) {
         for (uint32_t i = 0; i < a->threads; i++) {
             const barrier_note *note = note_of(a, round, i);
             fprintf(file,
                     "%" PRIu32 ",%" PRIu32 ",%s,%" PRIu64 ",%" PRIu64 "\n",
-                    round, i, a->hosts[i], note->arrived_ns, note->left_ns);
+                    round, i, a->processes[i], note->arrived_ns, note->left_ns);
         }
     }
     return program_file_close(file, "arrivals.csv");
@@ -166,7 +167,8 @@ static int plan_check(const barrier_plan *plan, uint64_t took_ns)
 int arrivals_report(const arrivals *a, uint64_t took_ns, program_result *r)
 {
     barrier_plan plan = {.rounds = a->rounds};
-    uint64_t late = 0, late_on_host = 0, host = 0, planned = 0, leave_ns = 0;
+    uint64_t late = 0, late_on_process = 0, process = 0, planned = 0,
+             leave_ns = 0;
     int err;
 
     for (uint32_t round = 0; round < a->rounds; round++) {
@@ -174,16 +176,16 @@ int arrivals_report(const arrivals *a, uint64_t took_ns, program_result *r)
         plan.late_rounds += f.longest == a->late;
         plan.longest_ns += f.longest_ns;
         late += f.last == a->late;
-        late_on_host += f.last_on_host == a->late;
-        host += is_beside_late(a, f.last);
+        late_on_process += f.last_on_process == a->late;
+        process += is_beside_late(a, f.last);
         planned += f.last == f.longest;
         leave_ns += f.leave_ns;
     }
     err = plan_check(&plan, took_ns);
     barrier_plan_report(&plan, r);
     program_count(r, "last_late", late);
-    program_count(r, "last_late_on_host", late_on_host);
-    program_count(r, "last_host", host);
+    program_count(r, "last_late_on_process", late_on_process);
+    program_count(r, "last_process", process);
     program_count(r, "last_planned", planned);
     program_value(r, "leave_us_mean",
                   (double)(int64_t)leave_ns * 1e-3 / a->rounds);

@@ -68,7 +68,7 @@ typedef struct barrier_note {
 
 typedef struct barrier_notes {
     uint32_t thread, first, count; /* of rounds first ... first + count - 1 */
-    char host[108];                /* its name, of 100 bytes at most */
+    char process[108];             /* its name, of 100 bytes at most */
     barrier_note note[BARRIER_NOTES];
 } barrier_notes;
 #define BARRIER_NOTES_TYPE "u32[3] u8[108] u64[192]"

@@ -14,13 +14,16 @@ static const char about[] =
     "unless --unchecked it fails when a thread leaves a barrier before all "
     "have come. What the "
     "threads measured: `last_late`, in how many rounds the late thread was "
-    "the last of all, `last_late_on_host`, of those of its host, "
-    "`last_host`, in how many the last one was of its host; `last_planned`, "
+    "the last of all, `last_late_on_process`, of those of its process, "
+    "`last_process`, in how many the last one was of its process; "
+    "`last_planned`, "
     "in how many the last one was the one that waited longest; "
     "`leave_us_mean`, from the last arrival to the last leaving.\n"
     "\n"
-    "arrivals.csv has a line for each thread and round: round, thread, host, "
-    "arrived_ns, left_ns. Times are of CLOCK_REALTIME, for hosts on several "
+    "arrivals.csv has a line for each thread and round: round, thread, "
+    "process, "
+    "arrived_ns, left_ns. Times are of CLOCK_REALTIME, for processes on "
+    "several "
     "machines as good as these are synchronized.";
 
 int main(int argc, char **argv)

@@ -117,7 +117,8 @@ static int notes_make(worker *w)
         n->thread = w->number;
         n->first = i * BARRIER_NOTES;
         n->count = left < BARRIER_NOTES ? left : BARRIER_NOTES;
-        snprintf(n->host, sizeof(n->host), "%s", paths_thread_host(w->self));
+        snprintf(n->process, sizeof(n->process), "%s",
+                 paths_thread_host(w->self));
     }
     return 0;
 }

@@ -71,8 +71,8 @@ static int single(const arguments *a)
 
 /* --- run --- */
 
-/* How many hosts the map of this run has. */
-static int hosts_count(uint32_t *out, const char *directory)
+/* How many processes the map of this run has. */
+static int processes_count(uint32_t *out, const char *directory)
 {
     char file[PATH_MAX];
     paths_map *map;
@@ -85,7 +85,7 @@ static int hosts_count(uint32_t *out, const char *directory)
     err = paths_map_read(&map, file);
     if (err)
         return err;
-    *out = paths_map_hosts(map);
+    *out = paths_map_processes(map);
     paths_map_destroy(map);
     return 0;
 }
@@ -104,7 +104,7 @@ static int thread_first(const arguments *a, const program_options *options,
         err = a->program->thread(self, &run);
     facts.seconds += program_seconds();
     if (!err)
-        err = hosts_count(&facts.hosts, options->out);
+        err = processes_count(&facts.processes, options->out);
     if (!err)
         err = result_write(run.result, &facts);
     result_destroy(run.result);

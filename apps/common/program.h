@@ -3,7 +3,7 @@
  *
  *     NAME mapping --threads N --size S    prints the application mapping
  *     NAME single --size S [--out DIR]     the sequential computation
- *     NAME [run]                           one host of a run, started by
+ *     NAME [run]                           one process of a run, started by
  *                                          `eventspace run MAP -- NAME run`
  *
  * A program is a `program`, filled in, and `return program_main(&it, argc,
@@ -16,10 +16,11 @@
  *
  * Results are NAME.json in the run directory, or that of --out,
  *
- *     {"program": "ep", "size": "S", "threads": 4, "hosts": 2,
+ *     {"program": "ep", "size": "S", "threads": 4, "processes": 2,
  *      "seconds": 0.31, "values": {"sx": -3247.8346520347401, ...}}
  *
- * and a table on standard output. `single` has no "hosts" and one thread. */
+ * and a table on standard output. `single` has no "processes" and one thread.
+ * */
 #ifndef COMMON_PROGRAM_H
 #define COMMON_PROGRAM_H
 

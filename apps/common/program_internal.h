@@ -44,7 +44,7 @@ int arguments_of_thread(program_options *out, const arguments *a,
 typedef struct result_facts {
     const program *program;
     const program_options *options;
-    uint32_t threads, hosts; /* hosts 0: not a run */
+    uint32_t threads, processes; /* processes 0: not a run */
     double seconds;
 } result_facts;
 

@@ -120,8 +120,8 @@ static json_t *as_json(const program_result *r, const result_facts *facts)
     json_t *all = json_pack("{s:s, s:s, s:i}", "program", facts->program->name,
                             "size", size, "threads", (int)facts->threads);
 
-    if (all && facts->hosts)
-        json_object_set_new(all, "hosts", json_integer(facts->hosts));
+    if (all && facts->processes)
+        json_object_set_new(all, "processes", json_integer(facts->processes));
     if (!all ||
         json_object_set_new(all, "seconds", json_real(facts->seconds)) != 0 ||
         json_object_set(all, "values", r->values) != 0) {
@@ -180,9 +180,9 @@ static void table_print(const program_result *r, const result_facts *facts)
     printf("%s: size %c, %" PRIu32 " thread%s", facts->program->name,
            facts->options->size, facts->threads,
            facts->threads == 1 ? "" : "s");
-    if (facts->hosts)
-        printf(" on %" PRIu32 " host%s", facts->hosts,
-               facts->hosts == 1 ? "" : "s");
+    if (facts->processes)
+        printf(" on %" PRIu32 " process%s", facts->processes,
+               facts->processes == 1 ? "" : "es");
     printf(", %.3f s\n", facts->seconds);
     json_object_foreach(r->values, name, value)
     {

@@ -28,7 +28,7 @@ typedef struct arguments {
 
 static const char about[] =
     "A wind tunnel: a lattice gas whose rows are shared by threads.\v"
-    "run      one host of a run; started by `eventspace run`\n"
+    "run      one process of a run; started by `eventspace run`\n"
     "single   all rows in this process, with the same result\n"
     "mapping  prints the application mapping for `eventspace map generate`\n"
     "\n"

@@ -22,7 +22,7 @@
 #include "paths/paths.h"
 #include "pastset/status.h"
 
-/* What all threads of this host share; nobody changes it. */
+/* What all threads of this process share; nobody changes it. */
 typedef struct shared {
     const windtunnel_options *options;
     const char *directory;

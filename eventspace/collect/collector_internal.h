@@ -1,4 +1,4 @@
-/* collector_internal.h - trace elements of a host, as its collectors and the
+/* collector_internal.h - trace elements of a process, as its collectors and the
  * drain see them.
  *
  * A trace element has a stream for each executor that writes to it: an element
@@ -27,7 +27,7 @@ typedef struct trace_stream {
 typedef struct trace_element {
     struct trace_element *next;
     char *name;
-    paths_host *host;
+    paths_process *process;
     pastset_policy policy;
     uint64_t capacity;
     bool prefault;
@@ -47,7 +47,7 @@ bool eventspace__is_archived(void);
 /* And they wait for room on a full disk, too. */
 bool eventspace__is_patient(void);
 
-/* Finds or makes the trace element of that name on the stage's host. Errors:
+/* Finds or makes the trace element of that name on the stage's process. Errors:
  * PASTSET_ENOMEM, PASTSET_EMAP (no capacity). */
 int eventspace__trace_ref(trace_element **out, paths_stage *stage,
                           const char *name);
@@ -60,8 +60,9 @@ int eventspace__stream_make(trace_element *trace, trace_stream *stream);
 void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
                              const trace_element *trace, uint32_t number);
 
-/* Calls `each` for every trace element of the host; under the list's lock. */
-void eventspace__traces_each(paths_host *host,
+/* Calls `each` for every trace element of the process; under the list's lock.
+ * */
+void eventspace__traces_each(paths_process *process,
                              void (*each)(trace_element *trace, void *context),
                              void *context);
 
@@ -73,7 +74,7 @@ void eventspace__drain_wake(void);
 /* Starts and stops the thread that makes room in trace elements of policy
  * block, so that they can be small and nothing is lost: it moves tuples into
  * `file`, or removes those that an archiver has saved. */
-int eventspace__drain_open(paths_host *host, const char *file);
+int eventspace__drain_open(paths_process *process, const char *file);
 void eventspace__drain_close(void);
 
 extern const paths_wrapper_type eventspace__collector_type;

@@ -2,15 +2,15 @@
  *
  * A small trace element of policy block loses nothing if somebody takes its
  * tuples away. One thread does: it copies them into an element of the same
- * name in RUN/<host>.drained, a space file that grows, and then truncates the
- * stream, which lets waiting collectors go on. A tuple is in the file before it
- * leaves the stream, so that a kill loses none; what is in both has the same
- * index in both. The model is drain.pml.
+ * name in RUN/<process>.drained, a space file that grows, and then truncates
+ * the stream, which lets waiting collectors go on. A tuple is in the file
+ * before it leaves the stream, so that a kill loses none; what is in both has
+ * the same index in both. The model is drain.pml.
  *
- * Where an archiver runs beside the host nothing is copied here: it says in the
- * stream up to where it has saved it (pastset_element_saved), and that much may
- * be written over. The newest half of a stream stays for whoever looks at it
- * while the program runs. */
+ * Where an archiver runs beside the process nothing is copied here: it says in
+ * the stream up to where it has saved it (pastset_element_saved), and that much
+ * may be written over. The newest half of a stream stays for whoever looks at
+ * it while the program runs. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "pastset/array.h"
 #include "pastset/schedule.h"
 #include "pastset/waiter.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 
 #define DRAINED_CAPACITY (1ull << 28) /* tuples of one stream: 9 GiB */
 #define PAUSE_NS 10000000
@@ -40,7 +40,7 @@ static struct {
     bool archived; /* by somebody else */
     bool behind;   /* a stream is full of what is not saved yet */
     pastset_waiter waiter;
-    paths_host *host;
+    paths_process *process;
     pastset_space *space;
     stream_drain *streams;
     size_t count;
@@ -57,7 +57,7 @@ static void fail(int status)
         return;
     drain.failed = true;
     pastset_fail_while(status, "saving trace tuples");
-    paths_host_fail(drain.host, status);
+    paths_process_fail(drain.process, status);
 }
 
 static stream_drain *stream_find(pastset_element *from)
@@ -147,7 +147,7 @@ static void stream_cut(pastset_element *stream)
 
 static void trace_empty(trace_element *trace, void *context)
 {
-    pastset_space *space = paths_host_space(trace->host);
+    pastset_space *space = paths_process_space(trace->process);
     uint32_t streams = atomic_load(&trace->streams_made);
     char name[PASTSET_NAME_BYTES];
 
@@ -172,7 +172,7 @@ static void *drain_run(void *argument)
         pastset_waiter_rearm(&drain.waiter);
         PASTSET_POINT("drain.rearmed");
         drain.behind = false;
-        eventspace__traces_each(drain.host, trace_empty, NULL);
+        eventspace__traces_each(drain.process, trace_empty, NULL);
         pastset_waiter_wait(&drain.waiter,
                             pastset_now_ns() +
                                 (drain.behind ? SHORT_PAUSE_NS : PAUSE_NS));
@@ -186,17 +186,17 @@ static void is_blocking(trace_element *trace, void *context)
     *some |= trace->policy == PASTSET_BLOCK;
 }
 
-int eventspace__drain_open(paths_host *host, const char *file)
+int eventspace__drain_open(paths_process *process, const char *file)
 {
     pastset_space_options options = {.path = file, .max_bytes = 1ull << 43};
     bool some = false;
     int err = 0;
 
-    eventspace__traces_each(host, is_blocking, &some);
+    eventspace__traces_each(process, is_blocking, &some);
     if (!some)
         return 0;
     memset(&drain, 0, sizeof(drain));
-    drain.host = host;
+    drain.process = process;
     drain.archived = eventspace__is_archived();
     if (!drain.archived)
         err = pastset_space_create(&drain.space, &options);

@@ -1,7 +1,7 @@
 /* streams.c - counting and reading the trace tuples of a run.
  *
  * A stream is read from two places. What a drain has moved out of it stands in
- * the element of the same name in <host>.drained, under the same indexes, as
+ * the element of the same name in <process>.drained, under the same indexes, as
  * both count from 0 without a gap. The drain writes a batch there and then
  * removes it from the stream, so that after a kill a batch may be in both, and
  * none is in neither: a walk takes each index from the stream when it is there,
@@ -40,20 +40,21 @@ bool eventspace_run_is_trace(const eventspace_run *run,
 }
 
 /* Whether the element holds trace tuples, as its name says. */
-static bool holds_traces(eventspace_run_host *host, pastset_element *element)
+static bool holds_traces(eventspace_run_process *process,
+                         pastset_element *element)
 {
     const char *type = pastset_element_type(element)->text;
 
     if (strcmp(type, EVENTSPACE_TRACE_TYPE) == 0)
         return true;
     eventspace__problem_note(
-        host, "trace element %s: its tuples are \"%s\", not \"%s\"",
+        process, "trace element %s: its tuples are \"%s\", not \"%s\"",
         pastset_element_name(element), type, EVENTSPACE_TRACE_TYPE);
     return false;
 }
 
 /* The element of that name among what was drained; NULL if none. */
-static pastset_element *drained_find(host_files *files, const char *name)
+static pastset_element *drained_find(process_files *files, const char *name)
 {
     pastset_element *found =
         files->drained ? pastset_space_find(files->drained, name) : NULL;
@@ -62,37 +63,38 @@ static pastset_element *drained_find(host_files *files, const char *name)
 }
 
 /* Is it a stream that can be read? */
-static bool is_stream(eventspace_run *run, size_t host,
+static bool is_stream(eventspace_run *run, size_t process,
                       pastset_element *element)
 {
     return element && eventspace_run_is_trace(run, element) &&
-           holds_traces(&run->hosts[host].shown, element);
+           holds_traces(&run->processes[process].shown, element);
 }
 
-static int no_host(const eventspace_run *run, size_t host)
+static int no_process(const eventspace_run *run, size_t process)
 {
-    return pastset_fail(PASTSET_EINVAL, "%s: no host number %zu",
-                        run->directory, host);
+    return pastset_fail(PASTSET_EINVAL, "%s: no process number %zu",
+                        run->directory, process);
 }
 
-int eventspace_run_streams_each(eventspace_run *run, size_t host,
+int eventspace_run_streams_each(eventspace_run *run, size_t process,
                                 eventspace_stream_each *each, void *context)
 {
-    host_files *files;
+    process_files *files;
     pastset_space *space;
     size_t count;
     int err = 0;
 
-    if (host >= run->map->host_count)
-        return no_host(run, host);
-    files = &run->hosts[host];
+    if (process >= run->map->process_count)
+        return no_process(run, process);
+    files = &run->processes[process];
     eventspace__spaces_look(files, run->directory);
     space = files->shown.space;
     count = space ? pastset_space_count(space) : 0;
     for (size_t i = 0; i < count && !err; i++) {
-        eventspace_stream stream = {
-            .run = run, .host = host, .present = pastset_space_at(space, i)};
-        if (!is_stream(run, host, stream.present))
+        eventspace_stream stream = {.run = run,
+                                    .process = process,
+                                    .present = pastset_space_at(space, i)};
+        if (!is_stream(run, process, stream.present))
             continue;
         stream.name = pastset_element_name(stream.present);
         stream.drained = drained_find(files, stream.name);
@@ -102,10 +104,10 @@ int eventspace_run_streams_each(eventspace_run *run, size_t host,
     count = files->drained ? pastset_space_count(files->drained) : 0;
     for (size_t i = 0; i < count && !err; i++) {
         eventspace_stream stream = {.run = run,
-                                    .host = host,
+                                    .process = process,
                                     .drained =
                                         pastset_space_at(files->drained, i)};
-        if (!is_stream(run, host, stream.drained))
+        if (!is_stream(run, process, stream.drained))
             continue;
         stream.name = pastset_element_name(stream.drained);
         if (!space || !pastset_space_find(space, stream.name))
@@ -114,18 +116,18 @@ int eventspace_run_streams_each(eventspace_run *run, size_t host,
     return err;
 }
 
-void eventspace_run_note(eventspace_run *run, size_t host, const char *format,
-                         ...)
+void eventspace_run_note(eventspace_run *run, size_t process,
+                         const char *format, ...)
 {
-    char text[sizeof(run->hosts[host].shown.problem)];
+    char text[sizeof(run->processes[process].shown.problem)];
     va_list arguments;
 
-    if (host >= run->map->host_count)
+    if (process >= run->map->process_count)
         return;
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    eventspace__problem_note(&run->hosts[host].shown, "%s", text);
+    eventspace__problem_note(&run->processes[process].shown, "%s", text);
 }
 
 /* --- counting --- */
@@ -181,15 +183,15 @@ static int add_counts(const eventspace_stream *stream, void *context)
     return 0;
 }
 
-int eventspace_run_events(eventspace_run *run, size_t host,
+int eventspace_run_events(eventspace_run *run, size_t process,
                           eventspace_events *out)
 {
-    size_t from = host == SIZE_MAX ? 0 : host;
-    size_t to = host == SIZE_MAX ? run->map->host_count : host + 1;
+    size_t from = process == SIZE_MAX ? 0 : process;
+    size_t to = process == SIZE_MAX ? run->map->process_count : process + 1;
 
     memset(out, 0, sizeof(*out));
-    if (to > run->map->host_count)
-        return no_host(run, host);
+    if (to > run->map->process_count)
+        return no_process(run, process);
     for (size_t i = from; i < to; i++)
         eventspace_run_streams_each(run, i, add_counts, out);
     out->bytes = out->present * EVENTSPACE_TRACE_BYTES;
@@ -230,7 +232,7 @@ static uint64_t stream_first(const eventspace_stream *stream)
 /* A stream may be drained for the first time while it is being read. */
 static void drained_look(eventspace_stream *stream)
 {
-    host_files *files = &stream->run->hosts[stream->host];
+    process_files *files = &stream->run->processes[stream->process];
 
     if (stream->drained || !stream->present ||
         pastset_element_policy(stream->present) != PASTSET_BLOCK)
@@ -322,8 +324,9 @@ static int stream_walk(const eventspace_stream *given, void *context)
         if (err == PASTSET_EAGAIN)
             return 0;
         if (err) {
-            eventspace_run_note(stream.run, stream.host, "trace element %s: %s",
-                                stream.name, pastset_error());
+            eventspace_run_note(stream.run, stream.process,
+                                "trace element %s: %s", stream.name,
+                                pastset_error());
             if (err != PASTSET_EFORMAT)
                 return 0;
         }
@@ -336,8 +339,8 @@ static int stream_walk(const eventspace_stream *given, void *context)
     return 0;
 }
 
-int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
-                        void *context)
+int eventspace_run_each(eventspace_run *run, size_t process,
+                        eventspace_each *each, void *context)
 {
     walk w = {.each = each, .context = context};
     int err;
@@ -345,7 +348,7 @@ int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
     w.events = malloc(WALK_TUPLES * sizeof(*w.events));
     if (!w.events)
         return pastset_no_memory("for %d events", WALK_TUPLES);
-    err = eventspace_run_streams_each(run, host, stream_walk, &w);
+    err = eventspace_run_streams_each(run, process, stream_walk, &w);
     free(w.events);
     return err;
 }

@@ -1,4 +1,4 @@
-/* ticks.h - the host's own counter: cheap stamps, never rewritten.
+/* ticks.h - the process's own counter: cheap stamps, never rewritten.
  *
  * x86-64: the time stamp counter, when the processor says that it runs at a
  * constant rate in all states and the kernel has not rejected it (see
@@ -6,7 +6,7 @@
  * be trusted, CLOCK_MONOTONIC_RAW in nanoseconds.
  *
  * A counter can be simulated, for tests of what aligns clocks: it then runs at
- * another rate and has another offset than that of the machine, whose hosts
+ * another rate and has another offset than that of the machine, whose processes
  * would otherwise share one.
  *
  * Threads: init and simulate once, before any thread stamps; the rest by

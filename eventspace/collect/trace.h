@@ -13,12 +13,12 @@
 /* Packed to four bytes, since the two u64 would round its size up to 40. */
 #pragma pack(push, 4)
 typedef struct eventspace_trace {
-    uint64_t start;     /* raw ticks of the host when it went down */
-    uint64_t end;       /* raw ticks of the same host when it came up */
+    uint64_t start;     /* raw ticks of the process when it went down */
+    uint64_t end;       /* raw ticks of the same process when it came up */
     uint32_t collector; /* its id in the path map */
     uint32_t thread;    /* number of the thread whose operation it is */
     uint32_t sequence;  /* of that thread's operations, from 1; with `thread`
-                           it names the operation on every host */
+                           it names the operation on every process */
     uint32_t bytes;     /* of the tuple that was written or read */
     uint16_t operation; /* a pastset_verb */
     uint16_t status;    /* 0, or minus a code of pastset/status.h */

@@ -9,7 +9,7 @@
 #include "eventspace/collect/trace.h"
 #include "paths/map/map.h"
 #include "paths/map/units.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "pastset/element.h"
 
 #define DEFAULT_CAPACITY 262144u
@@ -69,21 +69,22 @@ static int settings_read(paths_stage *stage, trace_element *trace)
 
 /* --- the list --- */
 
-static trace_element *trace_find(const paths_host *host, const char *name)
+static trace_element *trace_find(const paths_process *process, const char *name)
 {
     trace_element *trace = traces;
 
-    while (trace && (trace->host != host || strcmp(trace->name, name) != 0))
+    while (trace &&
+           (trace->process != process || strcmp(trace->name, name) != 0))
         trace = trace->next;
     return trace;
 }
 
 static int trace_make(trace_element **out, paths_stage *stage, const char *name)
 {
-    paths_host *host = paths_stage_host(stage);
+    paths_process *process = paths_stage_process(stage);
     trace_element *trace =
-        calloc(1, sizeof(*trace) +
-                      paths_host_executors(host) * sizeof(trace->streams[0]));
+        calloc(1, sizeof(*trace) + paths_process_executors(process) *
+                                       sizeof(trace->streams[0]));
     int err;
 
     *out = NULL;
@@ -93,7 +94,7 @@ static int trace_make(trace_element **out, paths_stage *stage, const char *name)
         free(trace);
         return pastset_no_memory("for a trace element");
     }
-    trace->host = host;
+    trace->process = process;
     err = settings_read(stage, trace);
     if (err) {
         free(trace->name);
@@ -112,7 +113,7 @@ int eventspace__trace_ref(trace_element **out, paths_stage *stage,
     int err = 0;
 
     pthread_mutex_lock(&traces_lock);
-    *out = trace_find(paths_stage_host(stage), name);
+    *out = trace_find(paths_stage_process(stage), name);
     if (!*out)
         err = trace_make(out, stage, name);
     if (!err)
@@ -136,13 +137,13 @@ void eventspace__trace_unref(trace_element *trace)
     pthread_mutex_unlock(&traces_lock);
 }
 
-void eventspace__traces_each(paths_host *host,
+void eventspace__traces_each(paths_process *process,
                              void (*each)(trace_element *trace, void *context),
                              void *context)
 {
     pthread_mutex_lock(&traces_lock);
     for (trace_element *trace = traces; trace; trace = trace->next) {
-        if (trace->host == host)
+        if (trace->process == process)
             each(trace, context);
     }
     pthread_mutex_unlock(&traces_lock);
@@ -177,8 +178,8 @@ int eventspace__stream_make(trace_element *trace, trace_stream *stream)
         stream->number = atomic_fetch_add(&trace->streams_made, 1) + 1;
     eventspace__stream_name(name, trace, stream->number);
     if (!err)
-        err = pastset_element_create(&element, paths_host_space(trace->host),
-                                     &options);
+        err = pastset_element_create(
+            &element, paths_process_space(trace->process), &options);
     if (err)
         return err;
     stream->element = element;

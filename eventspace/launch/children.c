@@ -3,7 +3,7 @@
  * One libuv loop waits for all of it. When a process has failed, the others
  * go through these stages, each of which ends when no process is left:
  *
- *     RUNNING --a host fails--> GRACE --grace_ms--> TERM --term_ms--> KILL
+ *     RUNNING --a process fails--> GRACE --grace_ms--> TERM --term_ms--> KILL
  *        |                                           ^             ^
  *        '------- SIGINT, SIGTERM, SIGHUP -----------'--- again ---'
  *
@@ -31,7 +31,7 @@
 #define STOP_MS 200           /* one that cannot be stopped is not waited for */
 #define LOOK_MS 100
 #define LATE_MS 20
-#define NAMES 8      /* that are told of hosts that were ended */
+#define NAMES 8      /* that are told of processes that were ended */
 #define WAIT_MS 2000 /* before it is said what is waited for */
 
 typedef enum stage { RUNNING, GRACE, TERM, KILL } stage;
@@ -77,7 +77,7 @@ typedef struct children {
     size_t running;
     size_t telling; /* notices that are under way */
     stage stage;
-    char why[160]; /* the processes are ended: "host h2 failed" */
+    char why[160]; /* the processes are ended: "process h2 failed" */
     bool failed;
     bool interrupted; /* by a signal */
 } children;
@@ -288,14 +288,15 @@ static void notices_cancel(children *all)
 static void on_wait(uv_timer_t *timer)
 {
     children *all = timer->data;
-    fprintf(stderr,
-            "host %s: waiting for the other hosts, to tell them that it has "
-            "ended\n",
-            all->items[0].name);
+    fprintf(
+        stderr,
+        "process %s: waiting for the other processes, to tell them that it has "
+        "ended\n",
+        all->items[0].name);
 }
 
-/* Have all ended, and do all know that have to? Without hosts elsewhere nobody
- * is left who would have to. */
+/* Have all ended, and do all know that have to? Without processes elsewhere
+ * nobody is left who would have to. */
 static void end_look(children *all)
 {
     if (all->running > 0)
@@ -303,44 +304,43 @@ static void end_look(children *all)
     uv_timer_stop(&all->timer);
     if (all->telling == 0)
         loop_let_go(all);
-    else if (all->plan->host_count == all->plan->map->host_count ||
+    else if (all->plan->process_count == all->plan->map->process_count ||
              all->stage >= TERM)
         notices_cancel(all);
     else
         uv_timer_start(&all->timer, on_wait, WAIT_MS, 0);
 }
 
-static void host_tell(const children *all, const char *name, const char *how)
+static void process_tell(const children *all, const char *name, const char *how)
 {
     if (is_hushed(all))
         return;
-    fprintf(stderr, "host %s: %s\n", name, how);
+    fprintf(stderr, "process %s: %s\n", name, how);
     fflush(stderr);
 }
 
-static void host_failed(children *all, const char *name, const char *how)
+static void process_failed(children *all, const char *name, const char *how)
 {
-    host_tell(all, name, how);
+    process_tell(all, name, how);
     all->failed = true;
     if (all->stage == RUNNING) {
-        snprintf(all->why, sizeof(all->why), "host %.100s failed", name);
+        snprintf(all->why, sizeof(all->why), "process %.100s failed", name);
         stage_enter(all, GRACE);
     }
 }
 
 /* The others may go on without it, and see for themselves. Without the first
  * one, which keeps them together, they cannot. */
-static void host_died(children *all, const char *name, const char *how)
+static void process_died(children *all, const char *name, const char *how)
 {
-    host_tell(all, name, how);
+    process_tell(all, name, how);
     all->failed = true;
 }
 
-/* Puts how a host ended into its meta file, when it did not do so itself; then
- * it is true. A host without meta never came up; there is nothing to keep, and
- * the times of its events are not known. */
-static bool meta_finish(const child *p, eventspace_state state,
-                        const char *how)
+/* Puts how a process ended into its meta file, when it did not do so itself;
+ * then it is true. A process without meta never came up; there is nothing to
+ * keep, and the times of its events are not known. */
+static bool meta_finish(const child *p, eventspace_state state, const char *how)
 {
     char file[EVENTSPACE_PATH_BYTES];
     eventspace_meta meta;
@@ -354,7 +354,7 @@ static bool meta_finish(const child *p, eventspace_state state,
     meta.end_tick = eventspace_meta_now(&meta);
     snprintf(meta.text, sizeof(meta.text), "%s", how);
     if (eventspace_meta_save(&meta, file) != 0)
-        fprintf(stderr, "host %s: %s\n", p->name, pastset_error());
+        fprintf(stderr, "process %s: %s\n", p->name, pastset_error());
     return true;
 }
 
@@ -381,7 +381,7 @@ static void on_told(void *context)
 }
 
 /* Those who wait for it cannot see that it has ended before it joined them. If
- * the first host has ended, it is that which they have to be told. */
+ * the first process has ended, it is that which they have to be told. */
 static void others_tell(child *p, launch_end end, const char *how)
 {
     children *all = p->all;
@@ -398,7 +398,7 @@ static void others_tell(child *p, launch_end end, const char *how)
     if (eventspace__notice_send(&p->notice, end, how) == 0)
         all->telling++;
     else
-        fprintf(stderr, "host %s: the others cannot be told: %s\n", p->name,
+        fprintf(stderr, "process %s: the others cannot be told: %s\n", p->name,
                 pastset_error());
 }
 
@@ -444,9 +444,9 @@ static void has_ended(child *p, int code, int number)
                    (all->interrupted && is_of_terminal(number))))
         p->obeyed = number;
     else if (number && p != all->items && all->stage == RUNNING)
-        host_died(all, p->name, line);
+        process_died(all, p->name, line);
     else if (number || code || cut_short)
-        host_failed(all, p->name, line);
+        process_failed(all, p->name, line);
 }
 
 /* Has ended, and it is known why. */
@@ -540,23 +540,23 @@ static int watch(child *p)
 /* Starts one process. Returns 0 or a negative errno. */
 static int child_start(children *all, size_t index)
 {
-    const launch_host *host = &all->plan->hosts[index];
+    const launch_process *process = &all->plan->processes[index];
     child *p = &all->items[index];
     int fds[3] = {-1, -1, -1}; /* of the child: output, errors, line */
     int err;
 
     p->all = all;
-    p->name = host->name;
+    p->name = process->name;
     all->started++;
-    err = eventspace__notice_open(&p->notice, all->plan, host, &all->loop,
+    err = eventspace__notice_open(&p->notice, all->plan, process, &all->loop,
                                   &fds[2]);
     if (!err)
         err = stream_open(&p->streams[0], p, stdout, &fds[0]);
     if (!err)
         err = stream_open(&p->streams[1], p, stderr, &fds[1]);
     if (!err)
-        err =
-            eventspace__spawn(all->plan, host, fds[0], fds[1], fds[2], &p->pid);
+        err = eventspace__spawn(all->plan, process, fds[0], fds[1], fds[2],
+                                &p->pid);
     for (int i = 0; i < 3; i++) {
         if (fds[i] >= 0)
             close(fds[i]);
@@ -579,12 +579,12 @@ static int child_start(children *all, size_t index)
 }
 
 /* Starts them one after the other. When that fails for the first one nothing
- * has happened yet; for another it is a failed host like any. */
+ * has happened yet; for another it is a failed process like any. */
 static int start_all(children *all)
 {
     const launch_plan *plan = all->plan;
 
-    for (size_t i = 0; i < plan->host_count; i++) {
+    for (size_t i = 0; i < plan->process_count; i++) {
         char how[256];
         int err = child_start(all, i);
         /* The first one may have much to say before the loop runs. */
@@ -598,7 +598,7 @@ static int start_all(children *all)
                      : "");
         if (i == 0)
             return pastset_fail(pastset_status_from_errno(-err), "%s", how);
-        host_failed(all, plan->hosts[i].name, how);
+        process_failed(all, plan->processes[i].name, how);
         others_tell(&all->items[i], LAUNCH_FAILED, how);
         break;
     }
@@ -639,7 +639,7 @@ static void obeyed_tell(const children *all, int number)
         count += all->items[i].obeyed == number;
     if (count == 0 || is_hushed(all))
         return;
-    fputs(count == 1 ? "host" : "hosts", stderr);
+    fputs(count == 1 ? "process" : "processes", stderr);
     for (size_t i = 0; i < all->started && told < NAMES; i++) {
         if (all->items[i].obeyed != number)
             continue;
@@ -657,23 +657,23 @@ static void obeyed_tell(const children *all, int number)
     fflush(stderr);
 }
 
-int eventspace__children_run(const launch_plan *plan, int *exit_code)
+int eventspace__processes_run(const launch_plan *plan, int *exit_code)
 {
     children all = {.plan = plan};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-    struct sigaction child = {.sa_handler = SIG_DFL}, child_before;
+    struct sigaction chld = {.sa_handler = SIG_DFL}, child_before;
     static const int told[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGKILL};
     int err;
 
-    all.items = calloc(plan->host_count, sizeof(all.items[0]));
+    all.items = calloc(plan->process_count, sizeof(all.items[0]));
     if (!all.items)
-        return pastset_no_memory("for %zu processes", plan->host_count);
+        return pastset_no_memory("for %zu processes", plan->process_count);
     err = loop_make(&all);
     if (!err) {
         /* Whoever reads our output may go away; the run goes on. */
         sigaction(SIGPIPE, &ignore, &before);
         /* Were it ignored, nobody would be told how processes ended. */
-        sigaction(SIGCHLD, &child, &child_before);
+        sigaction(SIGCHLD, &chld, &child_before);
         err = start_all(&all);
         if (err)
             loop_let_go(&all);

@@ -1,6 +1,6 @@
-/* key.c - the key of a run, in a file for hosts that are started separately:
- * 64 hex digits and a newline. Only its owner may have access to it: a key
- * that others can read proves nothing. */
+/* key.c - the key of a run, in a file for processes that are started
+ * separately: 64 hex digits and a newline. Only its owner may have access to
+ * it: a key that others can read proves nothing. */
 #include "eventspace/launch/launch.h"
 
 #include <errno.h>

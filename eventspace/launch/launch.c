@@ -24,8 +24,8 @@
 typedef struct launch {
     const eventspace_launch_options *options;
     paths_map *map; /* with the addresses that are used */
-    launch_host *hosts;
-    size_t host_count;
+    launch_process *processes;
+    size_t process_count;
     uint8_t key[EVENTSPACE_KEY_BYTES];
     bool directory_made;
 } launch;
@@ -41,58 +41,60 @@ static int map_load(launch *l)
         err = paths_map_check(l->map, &diagnostics);
         paths_diagnostics_clear(&diagnostics);
     }
-    if (!err && l->map->host_count == 0)
-        err = pastset_fail(PASTSET_EMAP,
-                           "%s: no hosts; a host is a subgraph cluster_NAME",
-                           l->options->map_file);
+    if (!err && l->map->process_count == 0)
+        err = pastset_fail(
+            PASTSET_EMAP,
+            "%s: no processes; a process is a subgraph cluster_NAME",
+            l->options->map_file);
     return err;
 }
 
-/* Lists the hosts to start, and makes sure that files can be named after
+/* Lists the processes to start, and makes sure that files can be named after
  * them. */
-static int hosts_choose(launch *l)
+static int processes_choose(launch *l)
 {
     const paths_map *map = l->map;
-    const char *only = l->options->host;
+    const char *only = l->options->process;
     char name[PATH_MAX];
     int err = 0;
 
-    l->hosts = calloc(map->host_count, sizeof(l->hosts[0]));
-    if (!l->hosts)
-        return pastset_no_memory("for %u hosts", map->host_count);
-    for (uint32_t i = 0; i < map->host_count && !err; i++) {
-        const char *host = map->hosts[i].name;
-        if (only && strcmp(host, only) != 0)
+    l->processes = calloc(map->process_count, sizeof(l->processes[0]));
+    if (!l->processes)
+        return pastset_no_memory("for %u processes", map->process_count);
+    for (uint32_t i = 0; i < map->process_count && !err; i++) {
+        const char *process = map->processes[i].name;
+        if (only && strcmp(process, only) != 0)
             continue;
-        l->hosts[l->host_count++] = (launch_host){host, -1, &map->hosts[i]};
+        l->processes[l->process_count++] =
+            (launch_process){process, -1, &map->processes[i]};
         err = eventspace_run_file(name, sizeof(name), l->options->directory,
-                                  host, ".drained");
+                                  process, ".drained");
     }
-    if (!err && l->host_count == 0)
-        err = pastset_fail(PASTSET_ENOENT, "%s: no host \"%s\"",
+    if (!err && l->process_count == 0)
+        err = pastset_fail(PASTSET_ENOENT, "%s: no process \"%s\"",
                            l->options->map_file, only);
     return err;
 }
 
-/* Hosts that are started apart from each other find one another only by the
+/* Processes that are started apart from each other find one another only by the
  * ports in the map. */
 static int ports_require(const launch *l)
 {
-    for (uint32_t i = 0; i < l->map->host_count; i++) {
-        const paths_map_host *host = &l->map->hosts[i];
+    for (uint32_t i = 0; i < l->map->process_count; i++) {
+        const paths_map_process *process = &l->map->processes[i];
         const char *address =
-            paths_attributes_get(&host->attributes, "address");
+            paths_attributes_get(&process->attributes, "address");
         paths_address parsed = {.port = 0};
         int err = address ? paths_address_parse(&parsed, address) : 0;
         if (!err && !parsed.port)
             err = pastset_fail(PASTSET_EMAP,
-                               "hosts that are started one by one need an "
+                               "processes that are started one by one need an "
                                "address with a port, such as "
                                "address=\"10.0.0.4:7000\"");
         if (err)
-            return pastset_fail_while(err, "%s:%u: host %s",
-                                      l->options->map_file, host->line,
-                                      host->name);
+            return pastset_fail_while(err, "%s:%u: process %s",
+                                      l->options->map_file, process->line,
+                                      process->name);
     }
     return 0;
 }
@@ -105,11 +107,12 @@ static int key_get(launch *l)
         return pastset_fail(PASTSET_EIO, "no source of random numbers");
     if (options->key_file)
         return eventspace_key_load(l->key, options->key_file);
-    if (options->host)
-        return pastset_fail(PASTSET_EINVAL,
-                            "hosts that are started one by one need a common "
-                            "key; make one with `eventspace key FILE` and give "
-                            "each of them --key-file FILE");
+    if (options->process)
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "processes that are started one by one need a common "
+            "key; make one with `eventspace key FILE` and give "
+            "each of them --key-file FILE");
     randombytes_buf(l->key, sizeof(l->key));
     return 0;
 }
@@ -117,31 +120,31 @@ static int key_get(launch *l)
 /* Opens the sockets, and puts the addresses they got into the map. */
 static int sockets_open(launch *l)
 {
-    for (size_t i = 0; i < l->host_count; i++) {
-        uint32_t index = paths_map_find_host(l->map, l->hosts[i].name);
-        paths_map_host *host = &l->map->hosts[index];
+    for (size_t i = 0; i < l->process_count; i++) {
+        uint32_t index = paths_map_find_process(l->map, l->processes[i].name);
+        paths_map_process *process = &l->map->processes[index];
         char actual[PATHS_ADDRESS_TEXT];
         launch_place place;
-        int err = eventspace__place_enter(&place, host);
+        int err = eventspace__place_enter(&place, process);
         if (!err) {
             err = paths_address_listen(
-                &l->hosts[i].listen_fd,
-                paths_attributes_get(&host->attributes, "address"), actual);
+                &l->processes[i].listen_fd,
+                paths_attributes_get(&process->attributes, "address"), actual);
             eventspace__place_leave(&place);
         }
         if (err)
-            return pastset_fail_while(err, "%s:%u: host %s",
-                                      l->options->map_file, host->line,
-                                      host->name);
-        if (!l->options->host)
-            err = paths_attributes_set(&host->attributes, "address", actual);
+            return pastset_fail_while(err, "%s:%u: process %s",
+                                      l->options->map_file, process->line,
+                                      process->name);
+        if (!l->options->process)
+            err = paths_attributes_set(&process->attributes, "address", actual);
         if (err)
             return err;
     }
     return 0;
 }
 
-/* Every connection of a host is a file, and its limit is ours. */
+/* Every connection of a process is a file, and its limit is ours. */
 static void files_allow_many(void)
 {
     struct rlimit limit;
@@ -156,21 +159,21 @@ static void files_allow_many(void)
 static int directory_make(launch *l)
 {
     const eventspace_launch_options *options = l->options;
-    int err =
-        eventspace__directory_prepare(options->directory, l->map, options->host,
-                                      options->replace, &l->directory_made);
+    int err = eventspace__directory_prepare(options->directory, l->map,
+                                            options->process, options->replace,
+                                            &l->directory_made);
     if (!err)
         err = eventspace__directory_map(options->directory, l->map);
     return err;
 }
 
 /* Nothing was started: the directory becomes as it was, so that the next try
- * finds it free. With a single host, others may be using its map. */
+ * finds it free. With a single process, others may be using its map. */
 static void directory_undo(const launch *l)
 {
     char file[PATH_MAX];
 
-    if (l->options->host)
+    if (l->options->process)
         return;
     snprintf(file, sizeof(file), "%s/pathmap.dot", l->options->directory);
     unlink(file);
@@ -189,13 +192,14 @@ static void files_settle(const launch *l)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
-    for (size_t i = 0; i < l->host_count; i++) {
+    for (size_t i = 0; i < l->process_count; i++) {
         int err =
-            eventspace_run_settle(l->options->directory, l->hosts[i].name);
+            eventspace_run_settle(l->options->directory, l->processes[i].name);
         if (err && err != PASTSET_EAGAIN) /* by a child of it, say */
-            fprintf(stderr,
-                    "host %s: its files stay larger than what is in them: %s\n",
-                    l->hosts[i].name, pastset_error());
+            fprintf(
+                stderr,
+                "process %s: its files stay larger than what is in them: %s\n",
+                l->processes[i].name, pastset_error());
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -204,8 +208,8 @@ static int start(launch *l, int *exit_code)
 {
     launch_plan plan = {
         .map = l->map,
-        .hosts = l->hosts,
-        .host_count = l->host_count,
+        .processes = l->processes,
+        .process_count = l->process_count,
         .argv = l->options->argv,
         .key = l->key,
         .grace_ms = l->options->grace_ms ? l->options->grace_ms : GRACE_MS,
@@ -240,11 +244,11 @@ static int start(launch *l, int *exit_code)
 
 static void launch_fini(launch *l)
 {
-    for (size_t i = 0; i < l->host_count; i++) {
-        if (l->hosts[i].listen_fd >= 0)
-            close(l->hosts[i].listen_fd);
+    for (size_t i = 0; i < l->process_count; i++) {
+        if (l->processes[i].listen_fd >= 0)
+            close(l->processes[i].listen_fd);
     }
-    free(l->hosts);
+    free(l->processes);
     if (l->map)
         paths_map_destroy(l->map);
     sodium_memzero(l->key, sizeof(l->key));
@@ -263,8 +267,8 @@ int eventspace_launch(const eventspace_launch_options *options, int *exit_code)
     files_allow_many();
     err = map_load(&l);
     if (!err)
-        err = hosts_choose(&l);
-    if (!err && options->host)
+        err = processes_choose(&l);
+    if (!err && options->process)
         err = ports_require(&l);
     if (!err)
         err = key_get(&l);

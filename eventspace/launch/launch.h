@@ -1,31 +1,33 @@
-/* launch.h - starting the hosts of a path map as processes.
+/* launch.h - starting the processes of a path map as processes.
  *
  * The launcher makes the run directory, writes RUN/pathmap.dot with the
- * addresses that are really used, opens a listening socket for each host that
- * it starts, and starts the program once per host with, in the environment,
+ * addresses that are really used, opens a listening socket for each process
+ * that it starts, and starts the program once per process with, in the
+ * environment,
  *
  *   EVENTSPACE_RUN        the run directory
- *   EVENTSPACE_HOST       the host's name
+ *   EVENTSPACE_PROCESS       the process's name
  *   EVENTSPACE_LISTEN_FD  the listening socket
  *   EVENTSPACE_KEY_FD     a pipe from which the run's 32 byte key is read
- *   EVENTSPACE_LAUNCHER_FD  a socket to the launcher (paths/engine/host.h)
+ *   EVENTSPACE_LAUNCHER_FD  a socket to the launcher (paths/engine/process.h)
  *   EVENTSPACE_ARCHIVED   "1": somebody saves all trace tuples while it runs;
- *                         "wait": and on a full disk the host waits for room
+ *                         "wait": and on a full disk the process waits for room
  *
- * and an empty standard input. Lines that a host prints come out on the same
- * stream of the launcher, each with "name| " in front. When a host fails the
+ * and an empty standard input. Lines that a process prints come out on the same
+ * stream of the launcher, each with "name| " in front. When a process fails the
  * others are given a grace period to end by themselves, then SIGTERM, and
  * SIGKILL a second later (`term_ms`); one that is killed by a signal has died,
  * and unless it is the first the others go on as far as they can. SIGINT,
  * SIGTERM and SIGHUP, unless they are ignored, end all of them beginning with
- * SIGTERM; the second one kills them. A host that did not live to say how it
+ * SIGTERM; the second one kills them. A process that did not live to say how it
  * ended gets that said in its meta file, and if it ended before it had joined
  * the others, the launcher tells them, here and on other machines; for those
- * that are not there yet it waits for up to a minute after the host's start.
+ * that are not there yet it waits for up to a minute after the process's start.
  * Processes are killed when the launcher dies.
  *
- * While hosts run, the launcher handles these signals and ignores SIGPIPE. It
- * raises its limit of open files, which the hosts inherit, as far as it may.
+ * While processes run, the launcher handles these signals and ignores SIGPIPE.
+ * It raises its limit of open files, which the processes inherit, as far as it
+ * may.
  *
  * Threads: one launch at a time, from a thread that waits for it. */
 #ifndef EVENTSPACE_LAUNCH_H
@@ -36,43 +38,46 @@
 
 typedef struct eventspace_launch_options {
     const char *map_file;
-    const char *directory; /* the run directory; must not exist, or be empty,
-                              or hold an older run when `replace`, or (with
-                              `host`) the same map and nothing of that host */
-    bool replace;          /* removes the files that a run makes, no others;
-                              with `host` those of that host */
-    const char *host;      /* start this host only, all having addresses with
-                              ports in the map; NULL: all of them */
-    const char *key_file;  /* 64 hex digits; needed with `host`; NULL: a new
-                              random key for this run */
-    char *const *argv;     /* the program and its arguments, ended by NULL */
-    uint32_t grace_ms;     /* 0: 5,000 */
-    uint32_t term_ms;      /* between SIGTERM and SIGKILL; 0: 1,000 */
-    int *signal;           /* becomes the number of the signal that ended the
-                              launcher; may be NULL */
-    bool hushed;           /* and from then on nothing is said of the hosts, nor
-                              by them on standard error: they are helpers of the
-                              caller, who says it */
-    bool archived;         /* an archiver runs beside the hosts: collectors
-                              wait rather than write over what it has not
-                              saved yet, whatever the map says; */
-    bool patient;          /* and rather than lose for want of disk */
-    /* Becomes a reason when the run is to be ended, from any thread: the hosts
-     * get SIGTERM, as when the launcher is interrupted. NULL: by nobody. */
+    const char
+        *directory;       /* the run directory; must not exist, or be empty,
+                             or hold an older run when `replace`, or (with
+                             `process`) the same map and nothing of that process
+                             */
+    bool replace;         /* removes the files that a run makes, no others;
+                             with `process` those of that process */
+    const char *process;  /* start this process only, all having addresses with
+                             ports in the map; NULL: all of them */
+    const char *key_file; /* 64 hex digits; needed with `process`; NULL: a new
+                             random key for this run */
+    char *const *argv;    /* the program and its arguments, ended by NULL */
+    uint32_t grace_ms;    /* 0: 5,000 */
+    uint32_t term_ms;     /* between SIGTERM and SIGKILL; 0: 1,000 */
+    int *signal;          /* becomes the number of the signal that ended the
+                             launcher; may be NULL */
+    bool hushed;   /* and from then on nothing is said of the processes, nor
+                      by them on standard error: they are helpers of the
+                      caller, who says it */
+    bool archived; /* an archiver runs beside the processes: collectors
+                      wait rather than write over what it has not
+                      saved yet, whatever the map says; */
+    bool patient;  /* and rather than lose for want of disk */
+    /* Becomes a reason when the run is to be ended, from any thread: the
+     * processes get SIGTERM, as when the launcher is interrupted. NULL: by
+     * nobody. */
     const char *_Atomic *end;
-    /* Called once all hosts' processes were started, before it waits for them;
-     * not when none was. The launcher starts no further process after it, so
-     * that threads may be made. NULL: nobody is told. */
+    /* Called once all processes' processes were started, before it waits for
+     * them; not when none was. The launcher starts no further process after it,
+     * so that threads may be made. NULL: nobody is told. */
     void (*started)(void *context);
     void *context;
 } eventspace_launch_options;
 
-/* Runs until every started host has ended. `*exit_code`: 0 when all ended
- * well, else 1. Prints the hosts' lines and, when something failed, one line
- * per failed host.
+/* Runs until every started process has ended. `*exit_code`: 0 when all ended
+ * well, else 1. Prints the processes' lines and, when something failed, one
+ * line per failed process.
  * Errors (nothing was started): PASTSET_EIO, PASTSET_EMAP (with the map's
  * first diagnostic: call paths_map_check to show them all), PASTSET_EEXIST,
- * PASTSET_EINVAL, PASTSET_ENOENT (no such host, no such program),
+ * PASTSET_EINVAL, PASTSET_ENOENT (no such process, no such program),
  * PASTSET_EFORMAT, PASTSET_EAUTH (the key file), PASTSET_ELIMIT,
  * PASTSET_ENOMEM. */
 int eventspace_launch(const eventspace_launch_options *options, int *exit_code);

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <uv.h>
 
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "paths/map/map.h"
 
 #define EVENTSPACE_KEY_BYTES 32
@@ -19,12 +19,13 @@
 /* --- run_directory.c --- */
 
 /* Makes the run directory, or sees to it that the one that is there can be
- * used: it is empty, or holds the same run and nothing of `host`, or an older
- * run of which, with `replace`, the files are removed. `host` is NULL when
- * all hosts are started here. `*made`: it was not there before.
+ * used: it is empty, or holds the same run and nothing of `process`, or an
+ * older run of which, with `replace`, the files are removed. `process` is NULL
+ * when all processes are started here. `*made`: it was not there before.
  * Errors: PASTSET_EEXIST with what to do, PASTSET_EIO, PASTSET_ENOENT. */
 int eventspace__directory_prepare(const char *directory, const paths_map *map,
-                                  const char *host, bool replace, bool *made);
+                                  const char *process, bool replace,
+                                  bool *made);
 
 /* Writes RUN/pathmap.dot in one step. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
 int eventspace__directory_map(const char *directory, const paths_map *map);
@@ -39,27 +40,29 @@ typedef struct launch_place {
 } launch_place;
 
 /* Until `leave`, the calling thread is in the network namespace (attribute
- * `netns`) and on the processors (`affinity`) of the host, and so is what it
+ * `netns`) and on the processors (`affinity`) of the process, and so is what it
  * starts and opens. After an error it is where it was.
  * Errors: PASTSET_ENOENT: no such namespace; PASTSET_ENOTSUP: no right to enter
  * it; PASTSET_EINVAL: no such processor. */
-int eventspace__place_enter(launch_place *place, const paths_map_host *host);
+int eventspace__place_enter(launch_place *place,
+                            const paths_map_process *process);
 void eventspace__place_leave(launch_place *place);
 
 /* --- process.c --- */
 
-/* A host to be started. */
-typedef struct launch_host {
+/* A process to be started. */
+typedef struct launch_process {
     const char *name;
     int listen_fd; /* stays the caller's */
-    const paths_map_host *host;
-} launch_host;
+    const paths_map_process *process;
+} launch_process;
 
 typedef struct launch_plan {
     const paths_map *map;  /* with the addresses that are used */
     const char *directory; /* as an absolute path */
-    const launch_host *hosts;
-    size_t host_count; /* fewer than in the map: others are started elsewhere */
+    const launch_process *processes;
+    size_t
+        process_count; /* fewer than in the map: others are started elsewhere */
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
     uint32_t grace_ms, term_ms;
@@ -82,9 +85,9 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code);
 /* The files of a process, behind its input, output and errors. */
 enum { LAUNCH_LISTEN_FD = 3, LAUNCH_KEY_FD, LAUNCH_LINE_FD, LAUNCH_FDS };
 
-/* Starts the program as this host; SIGCHLD must not be ignored. Returns 0 or a
- * negative errno. */
-int eventspace__spawn(const launch_plan *plan, const launch_host *host,
+/* Starts the program as this process; SIGCHLD must not be ignored. Returns 0 or
+ * a negative errno. */
+int eventspace__spawn(const launch_plan *plan, const launch_process *process,
                       int output_fd, int errors_fd, int line_fd, pid_t *pid);
 
 /* --- notice.c --- */
@@ -93,14 +96,14 @@ int eventspace__spawn(const launch_plan *plan, const launch_host *host,
  * thread. */
 typedef struct launch_notice {
     const launch_plan *plan;
-    const launch_host *host;
+    const launch_process *process;
     uint32_t self; /* in the map */
     uv_loop_t *loop;
     uint64_t since_ms; /* loop time of its start */
     int line_fd;
     uv_poll_t line;
     bool open;
-    paths_join *joins; /* by host of the map: has it joined */
+    paths_join *joins; /* by process of the map: has it joined */
     uv_work_t work;
     paths_stand_in *stand_in; /* speaks; NULL: not, or no longer */
     void (*over)(void *context);
@@ -116,7 +119,7 @@ typedef enum launch_end {
 /* Opens the line to a process, and stores the process's end of it. Returns 0
  * or a negative errno. */
 int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
-                            const launch_host *host, uv_loop_t *loop,
+                            const launch_process *process, uv_loop_t *loop,
                             int *child_fd);
 /* Takes in what the process has said. The loop does, too. */
 void eventspace__notice_read(launch_notice *n);

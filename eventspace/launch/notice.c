@@ -1,4 +1,4 @@
-/* notice.c - telling the other hosts of a process that ended before it had
+/* notice.c - telling the other processes of a process that ended before it had
  * joined them.
  *
  * Nobody but the launcher sees that, here or on other machines. Each process
@@ -15,7 +15,8 @@
 #include "eventspace/launch/launch_internal.h"
 #include "pastset/status.h"
 
-/* How long after its start others are waited for, as the host itself would. */
+/* How long after its start others are waited for, as the process itself would.
+ * */
 #define WAIT_MS 60000
 /* How long at least, and for one that ended well: it need not be a program
  * that wants to join anybody. */
@@ -29,8 +30,9 @@ void eventspace__notice_read(launch_notice *n)
 
     while (n->open && recv(n->line_fd, &said, sizeof(said), MSG_DONTWAIT) ==
                           (ssize_t)sizeof(said)) {
-        if (said.host < n->plan->map->host_count && said.state <= PATHS_COME)
-            n->joins[said.host] = (paths_join)said.state;
+        if (said.process < n->plan->map->process_count &&
+            said.state <= PATHS_COME)
+            n->joins[said.process] = (paths_join)said.state;
     }
 }
 
@@ -46,17 +48,17 @@ static void on_line(uv_poll_t *handle, int status, int events)
 }
 
 int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
-                            const launch_host *host, uv_loop_t *loop,
+                            const launch_process *process, uv_loop_t *loop,
                             int *child_fd)
 {
     int ends[2], err;
 
     n->plan = plan;
-    n->host = host;
-    n->self = paths_map_find_host(plan->map, host->name);
+    n->process = process;
+    n->self = paths_map_find_process(plan->map, process->name);
     n->loop = loop;
     n->since_ms = uv_now(loop);
-    n->joins = calloc(plan->map->host_count, sizeof(n->joins[0]));
+    n->joins = calloc(plan->map->process_count, sizeof(n->joins[0]));
     if (!n->joins)
         return -ENOMEM;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -91,20 +93,20 @@ bool eventspace__notice_is_due(launch_notice *n)
     bool all = true;
 
     eventspace__notice_read(n);
-    for (uint32_t i = 1; i < n->plan->map->host_count; i++)
+    for (uint32_t i = 1; i < n->plan->map->process_count; i++)
         all &= n->joins[i] == PATHS_COME;
     return n->self == 0 ? !all : n->joins[n->self] != PATHS_COME;
 }
 
 /* --- standing in --- */
 
-/* On a thread. The host's place may be another network. */
+/* On a thread. The process's place may be another network. */
 static void speak(uv_work_t *work)
 {
     launch_notice *n = work->data;
     launch_place place;
 
-    if (eventspace__place_enter(&place, n->host->host) != 0)
+    if (eventspace__place_enter(&place, n->process->process) != 0)
         return;
     paths_stand_in_run(n->stand_in);
     eventspace__place_leave(&place);
@@ -134,8 +136,8 @@ int eventspace__notice_send(launch_notice *n, launch_end end, const char *how)
     const char *before = n->self == 0 ? "before all others had joined it"
                                       : "before it had joined the others";
     paths_stand_in_options options = {.map = n->plan->map,
-                                      .host = n->host->name,
-                                      .listen_fd = n->host->listen_fd,
+                                      .process = n->process->name,
+                                      .listen_fd = n->process->listen_fd,
                                       .key = n->plan->key,
                                       .joins = n->joins,
                                       .died = end == LAUNCH_DIED};
@@ -143,11 +145,11 @@ int eventspace__notice_send(launch_notice *n, launch_end end, const char *how)
     int err;
 
     if (end == LAUNCH_DIED)
-        snprintf(text, sizeof(text), "host %s died %s: %s", n->host->name,
+        snprintf(text, sizeof(text), "process %s died %s: %s", n->process->name,
                  before, how);
     else
-        snprintf(text, sizeof(text), "host %s ended %s: %s", n->host->name,
-                 before, how);
+        snprintf(text, sizeof(text), "process %s ended %s: %s",
+                 n->process->name, before, how);
     options.how = text;
     options.wait_ms = timeout_ms(n, end == LAUNCH_ENDED_WELL);
     err = paths_stand_in_create(&n->stand_in, &options);
@@ -158,7 +160,8 @@ int eventspace__notice_send(launch_notice *n, launch_end end, const char *how)
         return 0;
     paths_stand_in_destroy(n->stand_in);
     n->stand_in = NULL;
-    return pastset_fail(PASTSET_ELIMIT, "no thread to tell the other hosts");
+    return pastset_fail(PASTSET_ELIMIT,
+                        "no thread to tell the other processes");
 }
 
 void eventspace__notice_cancel(launch_notice *n)

@@ -1,4 +1,4 @@
-/* place.c - where a host runs: its processors and its network namespace.
+/* place.c - where a process runs: its processors and its network namespace.
  *
  * A child begins on the processors and in the namespace of the thread that
  * starts it, and a socket belongs to the namespace of the thread that opens
@@ -57,11 +57,12 @@ static int processors_take(launch_place *place, const char *text)
     return err;
 }
 
-int eventspace__place_enter(launch_place *place, const paths_map_host *host)
+int eventspace__place_enter(launch_place *place,
+                            const paths_map_process *process)
 {
     const char *processors =
-        paths_attributes_get(&host->attributes, "affinity");
-    const char *name = paths_attributes_get(&host->attributes, "netns");
+        paths_attributes_get(&process->attributes, "affinity");
+    const char *name = paths_attributes_get(&process->attributes, "netns");
     int err = 0;
 
     *place = (launch_place){.back = -1};

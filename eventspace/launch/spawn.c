@@ -1,8 +1,8 @@
 /* spawn.c - starting one process of a run, with what launch.h says it is given.
  *
  * By fork and exec rather than uv_spawn, since the child has something to do in
- * between: it asks the kernel to be killed with the launcher. So no host lives
- * on without it, whatever the program is and however far it has come. */
+ * between: it asks the kernel to be killed with the launcher. So no process
+ * lives on without it, whatever the program is and however far it has come. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 static bool is_ours(const char *variable)
 {
     static const char *const names[] = {
-        "EVENTSPACE_RUN=",         "EVENTSPACE_HOST=",
+        "EVENTSPACE_RUN=",         "EVENTSPACE_PROCESS=",
         "EVENTSPACE_LISTEN_FD=",   "EVENTSPACE_KEY_FD=",
         "EVENTSPACE_LAUNCHER_FD=", "EVENTSPACE_ARCHIVED="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -33,9 +33,9 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* The environment of a host: ours, and what is said in launch.h. The
+/* The environment of a process: ours, and what is said in launch.h. The
  * strings stand in `text`; the array is to be freed. */
-static char **environment_make(const launch_plan *plan, const char *host,
+static char **environment_make(const launch_plan *plan, const char *process,
                                char text[TEXT_BYTES])
 {
     char *at[6] = {text};
@@ -54,9 +54,9 @@ static char **environment_make(const launch_plan *plan, const char *host,
     at[1] = at[0] + 1 +
             sprintf(at[0], "EVENTSPACE_RUN=%.*s", EVENTSPACE_PATH_BYTES - 1,
                     plan->directory);
-    at[2] =
-        at[1] + 1 +
-        sprintf(at[1], "EVENTSPACE_HOST=%.*s", EVENTSPACE_PATH_BYTES - 1, host);
+    at[2] = at[1] + 1 +
+            sprintf(at[1], "EVENTSPACE_PROCESS=%.*s", EVENTSPACE_PATH_BYTES - 1,
+                    process);
     at[3] =
         at[2] + 1 + sprintf(at[2], "EVENTSPACE_LISTEN_FD=%d", LAUNCH_LISTEN_FD);
     at[4] = at[3] + 1 + sprintf(at[3], "EVENTSPACE_KEY_FD=%d", LAUNCH_KEY_FD);
@@ -158,9 +158,9 @@ static int report_read(int fd, pid_t pid)
     return -error;
 }
 
-/* In the place of the host. The signals wait meanwhile: a handler must not run
- * in the child, which shares the loop's files. */
-static int fork_at(const launch_plan *plan, const launch_host *host,
+/* In the place of the process. The signals wait meanwhile: a handler must not
+ * run in the child, which shares the loop's files. */
+static int fork_at(const launch_plan *plan, const launch_process *process,
                    char **environment, int fds[LAUNCH_FDS], pid_t *pid)
 {
     launch_place place;
@@ -171,7 +171,7 @@ static int fork_at(const launch_plan *plan, const launch_host *host,
     if (pipe2(report, O_CLOEXEC) != 0)
         return -errno;
     /* It was well when the sockets were opened. */
-    if (eventspace__place_enter(&place, host->host) != 0) {
+    if (eventspace__place_enter(&place, process->process) != 0) {
         error = -EPERM;
     } else {
         sigfillset(&all);
@@ -190,13 +190,13 @@ static int fork_at(const launch_plan *plan, const launch_host *host,
     return error;
 }
 
-int eventspace__spawn(const launch_plan *plan, const launch_host *host,
+int eventspace__spawn(const launch_plan *plan, const launch_process *process,
                       int output_fd, int errors_fd, int line_fd, pid_t *pid)
 {
-    int fds[LAUNCH_FDS] = {-1, output_fd, errors_fd, host->listen_fd,
+    int fds[LAUNCH_FDS] = {-1, output_fd, errors_fd, process->listen_fd,
                            -1, line_fd};
     char text[TEXT_BYTES];
-    char **environment = environment_make(plan, host->name, text);
+    char **environment = environment_make(plan, process->name, text);
     int error = environment ? 0 : -ENOMEM;
 
     if (!error)
@@ -206,7 +206,7 @@ int eventspace__spawn(const launch_plan *plan, const launch_host *host,
         error = fds[0] < 0 ? -errno : 0;
     }
     if (!error)
-        error = fork_at(plan, host, environment, fds, pid);
+        error = fork_at(plan, process, environment, fds, pid);
     if (fds[0] >= 0)
         close(fds[0]);
     if (fds[LAUNCH_KEY_FD] >= 0)

@@ -1,4 +1,4 @@
-/* meta.c - packing and unpacking what is known of a host.
+/* meta.c - packing and unpacking what is known of a process.
  *
  * One table says for each key of the file what it is and where it goes in the
  * struct; packing and unpacking both follow it.
@@ -26,8 +26,8 @@
 /* No counter is faster; with this ticks become times without overflow. */
 #define MAX_HZ 1e12
 
-/* Two hosts of one machine: what their counters and their wall clocks say of
- * the time between their starts differs by less than this. */
+/* Two processes of one machine: what their counters and their wall clocks say
+ * of the time between their starts differs by less than this. */
 #define SAME_COUNTER_NS 5000000
 
 typedef enum field_kind {
@@ -56,7 +56,8 @@ typedef struct field {
 static const field fields[] = {
     {"version", FIELD_VERSION, 0, 0, false},
     MEMBER(FIELD_TEXT, eventspace),
-    MEMBER(FIELD_TEXT, host),
+    {"host", FIELD_TEXT, offsetof(eventspace_meta, process),
+     sizeof(((eventspace_meta *)0)->process), false},
     MEMBER(FIELD_U32, pid),
     MEMBER(FIELD_TEXT, tick_source),
     MEMBER(FIELD_HZ, tick_hz),
@@ -160,7 +161,7 @@ static int pack(msgpack_sbuffer *buffer, const eventspace_meta *meta)
     }
     return failed
                ? pastset_fail_while(pastset_no_memory("to pack its meta file"),
-                                    "host %s", meta->host)
+                                    "process %s", meta->process)
                : 0;
 }
 

@@ -1,22 +1,22 @@
-/* meta.h - RUN/<host>.meta: what is known of a host beside its elements.
+/* meta.h - RUN/<process>.meta: what is known of a process beside its elements.
  *
  * The file is one msgpack map with string keys:
  *
  *   version      u    format of this file: 1
  *   eventspace   str  version of the program that wrote it
- *   host         str
+ *   host         str  its name, as of the file
  *   pid          u
  *   tick_source  str  see ticks.h
  *   tick_hz      f64  ticks a second
- *   start_tick   u    \  taken together when the host started
+ *   start_tick   u    \  taken together when the process started
  *   start_wall_ns u   /  (nanoseconds since 1970)
  *   end_tick     u    0 while it runs; 0 too when it and its launcher were
  *                     killed, so that nobody was left to write it
- *   threads      u    of this host
+ *   threads      u    of this process
  *   state        str  "running", "finished", "failed", "killed"
  *   text         str  why it failed, or the signal that killed it
- *   counter      str  names the counter: hosts in whose files it is the same
- *                     read one and the same. "" or left out: not known
+ *   counter      str  names the counter: processes in whose files it is the
+ *                     same read one and the same. "" or left out: not known
  *   counter_offset_ns i by how much its counter and its wall clock are made to
  *                     be ahead, as a test has it (the `counter_offset` of the
  *                     map). Left out: 0
@@ -43,7 +43,7 @@ const char *eventspace_state_name(eventspace_state state);
 
 typedef struct eventspace_meta {
     char eventspace[32];
-    char host[128];
+    char process[128];
     uint32_t pid;
     char tick_source[32];
     double tick_hz;
@@ -68,14 +68,15 @@ int eventspace_meta_load(eventspace_meta *out, const char *file);
 int eventspace_meta_decode(eventspace_meta *out, const void *data,
                            uint64_t bytes, const char *file);
 
-/* Whether two hosts stamp with one and the same counter. Where it has no name,
- * the files of older programs, it is taken to be one when it tells the same
- * time between the two starts as the wall clocks do: the counters of two
+/* Whether two processes stamp with one and the same counter. Where it has no
+ * name, the files of older programs, it is taken to be one when it tells the
+ * same time between the two starts as the wall clocks do: the counters of two
  * machines begin at 0 when each is switched on. */
 bool eventspace_meta_same_counter(const eventspace_meta *a,
                                   const eventspace_meta *b);
 
-/* The ticks of a host of this machine now, as far as its wall clock tells. */
+/* The ticks of a process of this machine now, as far as its wall clock tells.
+ * */
 uint64_t eventspace_meta_now(const eventspace_meta *meta);
 
 #endif

@@ -1,4 +1,4 @@
-/* run.c - opening a run directory, and the times of its hosts. What is in
+/* run.c - opening a run directory, and the times of its processes. What is in
  * their trace elements is read in streams.c. */
 #include "eventspace/run/run.h"
 
@@ -21,25 +21,26 @@
 #define RECYCLED_NS 2000000000
 
 int eventspace_run_file(char *out, size_t capacity, const char *directory,
-                        const char *host, const char *suffix)
+                        const char *process, const char *suffix)
 {
     int length;
 
-    if (!*host || *host == '.' || strchr(host, '/'))
-        return pastset_fail(PASTSET_EINVAL,
-                            "host \"%s\": its files are named after it, so its "
-                            "name must not begin with \".\" or contain \"/\"",
-                            host);
-    length = snprintf(out, capacity, "%s/%s%s", directory, host, suffix);
+    if (!*process || *process == '.' || strchr(process, '/'))
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "process \"%s\": its files are named after it, so its "
+            "name must not begin with \".\" or contain \"/\"",
+            process);
+    length = snprintf(out, capacity, "%s/%s%s", directory, process, suffix);
     if (length < 0 || (size_t)length >= capacity)
         return pastset_fail(PASTSET_EINVAL,
-                            "host \"%.100s\": the names of its files are "
+                            "process \"%.100s\": the names of its files are "
                             "longer than %zu bytes",
-                            host, capacity - 1);
+                            process, capacity - 1);
     return 0;
 }
 
-/* --- the process of a host --- */
+/* --- the process of a process --- */
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -98,57 +99,58 @@ bool eventspace__process_there(const eventspace_meta *meta)
 
 /* --- opening --- */
 
-void eventspace__problem_note(eventspace_run_host *host, const char *format,
-                              ...)
+void eventspace__problem_note(eventspace_run_process *process,
+                              const char *format, ...)
 {
-    size_t used = strlen(host->problem);
+    size_t used = strlen(process->problem);
     const char *between = used ? "; " : "";
-    char text[sizeof(host->problem)];
+    char text[sizeof(process->problem)];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    if (strstr(host->problem, text)) /* said before */
+    if (strstr(process->problem, text)) /* said before */
         return;
-    snprintf(host->problem + used, sizeof(host->problem) - used, "%s%.*s",
-             between, (int)(sizeof(host->problem) - 1), text);
+    snprintf(process->problem + used, sizeof(process->problem) - used, "%s%.*s",
+             between, (int)(sizeof(process->problem) - 1), text);
 }
 
-static bool file_there(const eventspace_run_host *host, const char *directory,
-                       const char *suffix)
+static bool file_there(const eventspace_run_process *process,
+                       const char *directory, const char *suffix)
 {
     char file[EVENTSPACE_PATH_BYTES];
 
-    return eventspace_run_file(file, sizeof(file), directory, host->name,
+    return eventspace_run_file(file, sizeof(file), directory, process->name,
                                suffix) == 0 &&
            access(file, F_OK) == 0;
 }
 
-/* The host ran elsewhere: what is here was gathered from there. Then it has no
- * space, and its process cannot be looked for. */
-static bool is_mirror(const eventspace_run_host *host, const char *directory)
+/* The process ran elsewhere: what is here was gathered from there. Then it has
+ * no space, and its process cannot be looked for. */
+static bool is_mirror(const eventspace_run_process *process,
+                      const char *directory)
 {
-    return !file_there(host, directory, ".space") &&
-           file_there(host, directory, ".archive");
+    return !file_there(process, directory, ".space") &&
+           file_there(process, directory, ".archive");
 }
 
-static void meta_look(eventspace_run_host *host, const char *directory)
+static void meta_look(eventspace_run_process *process, const char *directory)
 {
     char file[EVENTSPACE_PATH_BYTES];
     eventspace_meta meta;
-    int err =
-        eventspace_run_file(file, sizeof(file), directory, host->name, ".meta");
+    int err = eventspace_run_file(file, sizeof(file), directory, process->name,
+                                  ".meta");
     if (!err)
         err = eventspace_meta_load(&meta, file);
-    if (!err && strcmp(meta.host, host->name) != 0)
-        err = pastset_fail(PASTSET_EFORMAT, "%s: it is that of host \"%s\"",
-                           file, meta.host);
+    if (!err && strcmp(meta.process, process->name) != 0)
+        err = pastset_fail(PASTSET_EFORMAT, "%s: it is that of process \"%s\"",
+                           file, meta.process);
     if (err) {
-        eventspace__problem_note(host, "%s", pastset_error());
+        eventspace__problem_note(process, "%s", pastset_error());
         return;
     }
-    if (meta.state == EVENTSPACE_RUNNING && !is_mirror(host, directory) &&
+    if (meta.state == EVENTSPACE_RUNNING && !is_mirror(process, directory) &&
         !eventspace__process_there(&meta)) {
         eventspace_meta later; /* it may have said how it ended in between */
         if (eventspace_meta_load(&later, file) == 0)
@@ -156,13 +158,13 @@ static void meta_look(eventspace_run_host *host, const char *directory)
         if (meta.state == EVENTSPACE_RUNNING)
             meta.state = EVENTSPACE_KILLED;
     }
-    host->has_meta = true;
-    host->meta = meta;
+    process->has_meta = true;
+    process->meta = meta;
 }
 
 /* Opens the space, or takes in what came to it since. A file that is missing
  * is a problem unless it is `optional`. */
-static void space_look(eventspace_run_host *host, pastset_space **space,
+static void space_look(eventspace_run_process *process, pastset_space **space,
                        const char *directory, const char *suffix, bool optional)
 {
     char file[EVENTSPACE_PATH_BYTES];
@@ -170,12 +172,12 @@ static void space_look(eventspace_run_host *host, pastset_space **space,
 
     if (*space) {
         if (pastset_space_refresh(*space) != 0)
-            eventspace__problem_note(host, "%s", pastset_error());
+            eventspace__problem_note(process, "%s", pastset_error());
         return;
     }
-    err =
-        eventspace_run_file(file, sizeof(file), directory, host->name, suffix);
-    if (!err && optional && !file_there(host, directory, suffix))
+    err = eventspace_run_file(file, sizeof(file), directory, process->name,
+                              suffix);
+    if (!err && optional && !file_there(process, directory, suffix))
         return;
     if (!err)
         err = pastset_space_open(space, file);
@@ -184,17 +186,17 @@ static void space_look(eventspace_run_host *host, pastset_space **space,
     else /* it tells of damaged elements */
         err = pastset_space_refresh(*space);
     if (err)
-        eventspace__problem_note(host, "%s", pastset_error());
+        eventspace__problem_note(process, "%s", pastset_error());
 }
 
-void eventspace__spaces_look(host_files *files, const char *directory)
+void eventspace__spaces_look(process_files *files, const char *directory)
 {
-    eventspace_run_host *host = &files->shown;
+    eventspace_run_process *process = &files->shown;
 
-    space_look(host, &host->space, directory, ".space",
-               is_mirror(host, directory));
-    host->has_space = host->space != NULL;
-    space_look(host, &files->drained, directory, ".drained", true);
+    space_look(process, &process->space, directory, ".space",
+               is_mirror(process, directory));
+    process->has_space = process->space != NULL;
+    space_look(process, &files->drained, directory, ".drained", true);
 }
 
 /* The nanoseconds between two starts, as the first one's counter has them. */
@@ -203,35 +205,35 @@ static double ticks_apart_ns(const eventspace_meta *from, uint64_t to_ticks)
     return (double)(int64_t)(to_ticks - from->start_tick) * 1e9 / from->tick_hz;
 }
 
-/* Hosts of one machine read one and the same counter. Then a single
+/* Processes of one machine read one and the same counter. Then a single
  * conversion for all keeps the order in which things happened between them,
  * to the tick; a conversion for each would add the error of its own wall
  * clock, read at another moment, and of its own rate. */
 static void clocks_choose(eventspace_run *run)
 {
     run->reference = NULL;
-    for (size_t i = 0; i < run->map->host_count; i++) {
-        const eventspace_run_host *host = &run->hosts[i].shown;
-        if (host->has_meta &&
+    for (size_t i = 0; i < run->map->process_count; i++) {
+        const eventspace_run_process *process = &run->processes[i].shown;
+        if (process->has_meta &&
             (!run->reference ||
-             host->meta.start_wall_ns < run->reference->start_wall_ns))
-            run->reference = &host->meta;
+             process->meta.start_wall_ns < run->reference->start_wall_ns))
+            run->reference = &process->meta;
     }
-    for (size_t i = 0; i < run->map->host_count; i++) {
-        const eventspace_run_host *host = &run->hosts[i].shown;
-        run->hosts[i].clock = NULL;
-        if (host->has_meta)
-            run->hosts[i].clock =
-                eventspace_meta_same_counter(run->reference, &host->meta)
+    for (size_t i = 0; i < run->map->process_count; i++) {
+        const eventspace_run_process *process = &run->processes[i].shown;
+        run->processes[i].clock = NULL;
+        if (process->has_meta)
+            run->processes[i].clock =
+                eventspace_meta_same_counter(run->reference, &process->meta)
                     ? run->reference
-                    : &host->meta;
+                    : &process->meta;
     }
 }
 
 int eventspace_run_refresh(eventspace_run *run)
 {
-    for (size_t i = 0; i < run->map->host_count; i++) {
-        host_files *files = &run->hosts[i];
+    for (size_t i = 0; i < run->map->process_count; i++) {
+        process_files *files = &run->processes[i];
         files->shown.problem[0] = 0;
         meta_look(&files->shown, run->directory);
         eventspace__spaces_look(files, run->directory);
@@ -293,15 +295,16 @@ static int tables_make(eventspace_run *run)
     return 0;
 }
 
-static int hosts_make(eventspace_run *run)
+static int processes_make(eventspace_run *run)
 {
-    run->hosts = calloc(run->map->host_count + 1u, sizeof(run->hosts[0]));
-    if (!run->hosts)
+    run->processes =
+        calloc(run->map->process_count + 1u, sizeof(run->processes[0]));
+    if (!run->processes)
         return pastset_fail_while(
-            pastset_no_memory("for %u hosts", run->map->host_count), "%s",
-            run->directory);
-    for (uint32_t i = 0; i < run->map->host_count; i++)
-        run->hosts[i].shown.name = run->map->hosts[i].name;
+            pastset_no_memory("for %u processes", run->map->process_count),
+            "%s", run->directory);
+    for (uint32_t i = 0; i < run->map->process_count; i++)
+        run->processes[i].shown.name = run->map->processes[i].name;
     return eventspace_run_refresh(run);
 }
 
@@ -344,7 +347,7 @@ int eventspace_run_open(eventspace_run **out, const char *directory)
     if (!err)
         err = tables_make(run);
     if (!err)
-        err = hosts_make(run);
+        err = processes_make(run);
     if (err) {
         eventspace_run_close(run);
         return err;
@@ -357,15 +360,15 @@ void eventspace_run_close(eventspace_run *run)
 {
     if (!run)
         return;
-    for (size_t i = 0; run->hosts && i < run->map->host_count; i++) {
-        if (run->hosts[i].shown.space)
-            pastset_space_close(run->hosts[i].shown.space);
-        if (run->hosts[i].drained)
-            pastset_space_close(run->hosts[i].drained);
+    for (size_t i = 0; run->processes && i < run->map->process_count; i++) {
+        if (run->processes[i].shown.space)
+            pastset_space_close(run->processes[i].shown.space);
+        if (run->processes[i].drained)
+            pastset_space_close(run->processes[i].drained);
     }
     if (run->map)
         paths_map_destroy(run->map);
-    free(run->hosts);
+    free(run->processes);
     free(run->collectors);
     free(run->traces);
     free(run->directory);
@@ -382,31 +385,33 @@ const paths_map *eventspace_run_map(const eventspace_run *run)
     return run->map;
 }
 
-size_t eventspace_run_host_count(const eventspace_run *run)
+size_t eventspace_run_process_count(const eventspace_run *run)
 {
-    return run->map->host_count;
+    return run->map->process_count;
 }
 
-const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
-                                                  size_t position)
+const eventspace_run_process *
+eventspace_run_process_at(const eventspace_run *run, size_t position)
 {
-    return position < run->map->host_count ? &run->hosts[position].shown : NULL;
+    return position < run->map->process_count ? &run->processes[position].shown
+                                              : NULL;
 }
 
-bool eventspace_run_is_damaged(const eventspace_run_host *host)
+bool eventspace_run_is_damaged(const eventspace_run_process *process)
 {
-    bool starts = host->has_meta && !host->has_space &&
-                  host->meta.state == EVENTSPACE_RUNNING;
+    bool starts = process->has_meta && !process->has_space &&
+                  process->meta.state == EVENTSPACE_RUNNING;
 
-    return (host->has_meta || host->has_space) && !starts && host->problem[0];
+    return (process->has_meta || process->has_space) && !starts &&
+           process->problem[0];
 }
 
 size_t eventspace_run_damaged(const eventspace_run *run)
 {
     size_t count = 0;
 
-    for (uint32_t i = 0; i < run->map->host_count; i++)
-        count += eventspace_run_is_damaged(&run->hosts[i].shown);
+    for (uint32_t i = 0; i < run->map->process_count; i++)
+        count += eventspace_run_is_damaged(&run->processes[i].shown);
     return count;
 }
 
@@ -420,13 +425,14 @@ uint32_t eventspace_run_collectors(const eventspace_run *run)
     return run->collector_count;
 }
 
-/* --- files of hosts that have ended --- */
+/* --- files of processes that have ended --- */
 
-static int file_settle(const char *directory, const char *host,
+static int file_settle(const char *directory, const char *process,
                        const char *suffix)
 {
     char file[EVENTSPACE_PATH_BYTES];
-    int err = eventspace_run_file(file, sizeof(file), directory, host, suffix);
+    int err =
+        eventspace_run_file(file, sizeof(file), directory, process, suffix);
 
     if (err || access(file, F_OK) != 0)
         return err;
@@ -434,11 +440,12 @@ static int file_settle(const char *directory, const char *host,
     return err == PASTSET_EFORMAT ? 0 : err; /* all that read it tell that */
 }
 
-int eventspace_run_settle(const char *directory, const char *host)
+int eventspace_run_settle(const char *directory, const char *process)
 {
     char file[EVENTSPACE_PATH_BYTES];
     eventspace_meta meta;
-    int err = eventspace_run_file(file, sizeof(file), directory, host, ".meta");
+    int err =
+        eventspace_run_file(file, sizeof(file), directory, process, ".meta");
 
     if (err)
         return err;
@@ -446,43 +453,43 @@ int eventspace_run_settle(const char *directory, const char *host)
     if (eventspace_meta_load(&meta, file) != 0 ||
         eventspace__process_there(&meta))
         return 0;
-    err = file_settle(directory, host, ".space");
-    return err ? err : file_settle(directory, host, ".drained");
+    err = file_settle(directory, process, ".space");
+    return err ? err : file_settle(directory, process, ".drained");
 }
 
 /* --- time --- */
 
-int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,
+int64_t eventspace_run_time_ns(const eventspace_run *run, size_t process,
                                uint64_t ticks)
 {
     const eventspace_meta *clock;
 
-    if (host >= run->map->host_count || !run->hosts[host].clock)
+    if (process >= run->map->process_count || !run->processes[process].clock)
         return 0;
-    clock = run->hosts[host].clock;
+    clock = run->processes[process].clock;
     return (int64_t)(clock->start_wall_ns - run->reference->start_wall_ns +
                      (uint64_t)llround(ticks_apart_ns(clock, ticks)));
 }
 
 /* Of a damaged file the notes may say anything. */
-static uint64_t last_sign(const eventspace_run_host *host)
+static uint64_t last_sign(const eventspace_run_process *process)
 {
-    uint64_t last = host->meta.start_tick;
-    uint64_t latest = eventspace_meta_now(&host->meta);
+    uint64_t last = process->meta.start_tick;
+    uint64_t latest = eventspace_meta_now(&process->meta);
     paths_executor_note note;
     int err = 0;
 
-    for (uint32_t i = 0; host->space && err != PASTSET_ENOENT; i++) {
-        err = paths_executor_read(host->space, i, &note);
+    for (uint32_t i = 0; process->space && err != PASTSET_ENOENT; i++) {
+        err = paths_executor_read(process->space, i, &note);
         if (!err && note.at > last && note.at <= latest)
             last = note.at;
     }
     return last;
 }
 
-uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host)
+uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t process)
 {
-    const eventspace_run_host *h = eventspace_run_host_at(run, host);
+    const eventspace_run_process *h = eventspace_run_process_at(run, process);
 
     if (!h || !h->has_meta)
         return 0;

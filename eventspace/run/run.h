@@ -1,15 +1,15 @@
 /* run.h - reading a run directory: while it runs, after it, after a kill.
  *
  *   RUN/pathmap.dot    the instrumented map as it ran
- *   RUN/<host>.space   the host's elements, trace elements among them
- *   RUN/<host>.meta    see meta.h
- *   RUN/<host>.drained a second space, where there are trace elements whose
+ *   RUN/<process>.space   the process's elements, trace elements among them
+ *   RUN/<process>.meta    see meta.h
+ *   RUN/<process>.drained a second space, where there are trace elements whose
  *                      policy is `block`: tuples that were moved out of them
  *                      to make room (see drain.c), in elements of the same
  *                      names and with the same indexes
- *   RUN/<host>.archive what a scope has saved (scopes/archive/archive.h). A
- * host that has this and no space is a mirror: it ran elsewhere, and its state
- * is what its meta file says
+ *   RUN/<process>.archive what a scope has saved (scopes/archive/archive.h). A
+ * process that has this and no space is a mirror: it ran elsewhere, and its
+ * state is what its meta file says
  *
  * Trace elements. A collector names its trace element by the attribute
  * `trace`. Each thread that passes operations through the collectors of a
@@ -34,74 +34,75 @@
 
 typedef struct eventspace_run eventspace_run;
 
-typedef struct eventspace_run_host {
+typedef struct eventspace_run_process {
     const char *name;
-    bool has_meta; /* else the host never came up, or its file is bad */
+    bool has_meta; /* else the process never came up, or its file is bad */
     bool has_space;
     char problem[512];    /* what is wrong with its files; "" when nothing.
                              The events of damaged streams are left out */
     eventspace_meta meta; /* `state` as found: RUNNING becomes KILLED when no
                              process of that number is there any more */
     pastset_space *space; /* NULL unless has_space */
-} eventspace_run_host;
+} eventspace_run_process;
 
-/* Opens a run directory. Hosts whose files are missing or damaged are still
+/* Opens a run directory. Processes whose files are missing or damaged are still
  * listed, with their `problem`; only a missing or unreadable map is an error.
  * Errors: PASTSET_EIO, PASTSET_EMAP, PASTSET_ENOENT (no run directory). */
 int eventspace_run_open(eventspace_run **out, const char *directory);
 
-/* Looks again, while the run goes on: for hosts that have come up or ended,
+/* Looks again, while the run goes on: for processes that have come up or ended,
  * and for new streams (events and each look for those themselves). Times move
- * when a host that started earlier turns up.
- * Errors: PASTSET_ENOMEM; what is wrong with a host is its `problem`. */
+ * when a process that started earlier turns up.
+ * Errors: PASTSET_ENOMEM; what is wrong with a process is its `problem`. */
 int eventspace_run_refresh(eventspace_run *run);
 void eventspace_run_close(eventspace_run *run);
 
 const char *eventspace_run_directory(const eventspace_run *run);
 const paths_map *eventspace_run_map(const eventspace_run *run);
 
-/* In the order of the map's hosts. */
-size_t eventspace_run_host_count(const eventspace_run *run);
-const eventspace_run_host *eventspace_run_host_at(const eventspace_run *run,
-                                                  size_t position);
+/* In the order of the map's processes. */
+size_t eventspace_run_process_count(const eventspace_run *run);
+const eventspace_run_process *
+eventspace_run_process_at(const eventspace_run *run, size_t position);
 
 /* How many ids the collectors of the map have (highest + 1). */
 uint32_t eventspace_run_collectors(const eventspace_run *run);
 
-/* A host that has come up and of whose files not all can be read: what was in
- * them is in no count, and how much that is is not known. Then how many such
- * hosts there are. */
-bool eventspace_run_is_damaged(const eventspace_run_host *host);
+/* A process that has come up and of whose files not all can be read: what was
+ * in them is in no count, and how much that is is not known. Then how many such
+ * processes there are. */
+bool eventspace_run_is_damaged(const eventspace_run_process *process);
 size_t eventspace_run_damaged(const eventspace_run *run);
 
-/* True for elements of a host's space that are streams of a trace element. */
+/* True for elements of a process's space that are streams of a trace element.
+ * */
 bool eventspace_run_is_trace(const eventspace_run *run,
                              pastset_element *element);
 
-/* Events of one host, or (host == SIZE_MAX) of all. */
+/* Events of one process, or (process == SIZE_MAX) of all. */
 typedef struct eventspace_events {
     uint64_t made;    /* trace tuples that collectors made */
     uint64_t present; /* that can be read */
     uint64_t dropped; /* discarded as the oldest, refused, or removed by a drain
                          that failed; made - present */
-    uint64_t drained; /* moved to RUN/<host>.drained, of `present` */
+    uint64_t drained; /* moved to RUN/<process>.drained, of `present` */
     uint64_t starved; /* refused for want of disk, of `dropped` */
     uint64_t bytes;   /* 36 times present */
     uint64_t blocked_ns; /* for which collectors have waited for room, in all
                             threads together */
 } eventspace_events;
 
-/* Errors: PASTSET_EINVAL (no such host). */
-int eventspace_run_events(eventspace_run *run, size_t host,
+/* Errors: PASTSET_EINVAL (no such process). */
+int eventspace_run_events(eventspace_run *run, size_t process,
                           eventspace_events *out);
 
-/* Calls `each` for every trace tuple of a host, stream by stream, in the order
- * in which they were written; those that come while it walks are left for the
- * next time. A non-zero answer ends the walk and is returned.
- * Errors: PASTSET_EINVAL (no such host). */
+/* Calls `each` for every trace tuple of a process, stream by stream, in the
+ * order in which they were written; those that come while it walks are left for
+ * the next time. A non-zero answer ends the walk and is returned.
+ * Errors: PASTSET_EINVAL (no such process). */
 typedef int eventspace_each(const eventspace_trace *event, void *context);
-int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
-                        void *context);
+int eventspace_run_each(eventspace_run *run, size_t process,
+                        eventspace_each *each, void *context);
 
 /* --- stream by stream, many tuples at a time --- */
 
@@ -109,17 +110,17 @@ int eventspace_run_each(eventspace_run *run, size_t host, eventspace_each *each,
  * both. Borrowed from the run, and may be copied and kept as long as that. */
 typedef struct eventspace_stream {
     eventspace_run *run;
-    size_t host;
+    size_t process;
     const char *name;
     pastset_element *present, *drained;
 } eventspace_stream;
 
-/* Looks for new streams and calls `each` for all of a host's, in the order in
- * which they were made. A non-zero answer ends it and is returned.
- * Errors: PASTSET_EINVAL (no such host). */
+/* Looks for new streams and calls `each` for all of a process's, in the order
+ * in which they were made. A non-zero answer ends it and is returned.
+ * Errors: PASTSET_EINVAL (no such process). */
 typedef int eventspace_stream_each(const eventspace_stream *stream,
                                    void *context);
-int eventspace_run_streams_each(eventspace_run *run, size_t host,
+int eventspace_run_streams_each(eventspace_run *run, size_t process,
                                 eventspace_stream_each *each, void *context);
 
 /* Reads tuples of a stream into `out`, which has room for `max`: the first that
@@ -148,32 +149,33 @@ typedef struct eventspace_stream_counts {
 void eventspace_stream_count(const eventspace_stream *stream,
                              eventspace_stream_counts *out);
 
-/* Adds to what is wrong with a host's files (`problem`), each thing once; for
- * those who find it out when they read. */
-void eventspace_run_note(eventspace_run *run, size_t host, const char *format,
-                         ...) __attribute__((format(printf, 3, 4)));
+/* Adds to what is wrong with a process's files (`problem`), each thing once;
+ * for those who find it out when they read. */
+void eventspace_run_note(eventspace_run *run, size_t process,
+                         const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-/* Nanoseconds from the earliest start of a host to `ticks` of this host. The
- * wall clocks of the hosts are taken to be one and the same, as they are on
- * one machine. 0 for a host without meta. */
-int64_t eventspace_run_time_ns(const eventspace_run *run, size_t host,
+/* Nanoseconds from the earliest start of a process to `ticks` of this process.
+ * The wall clocks of the processes are taken to be one and the same, as they
+ * are on one machine. 0 for a process without meta. */
+int64_t eventspace_run_time_ns(const eventspace_run *run, size_t process,
                                uint64_t ticks);
 
-/* The ticks of a host now, or, if it runs no more, when it ended. If nobody was
- * left to write that down, the last sign of life of its executors: its network
- * loop gives one twice a second. 0 for a host without meta. */
-uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t host);
+/* The ticks of a process now, or, if it runs no more, when it ended. If nobody
+ * was left to write that down, the last sign of life of its executors: its
+ * network loop gives one twice a second. 0 for a process without meta. */
+uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t process);
 
-/* Makes the files of a host as small as what is in them (pastset_space_settle),
- * unless it is not known to have ended: then they stay as they are, and so do
- * damaged ones. Errors: as of that; PASTSET_EAGAIN: its process cannot be seen,
- * and still writes. */
-int eventspace_run_settle(const char *directory, const char *host);
+/* Makes the files of a process as small as what is in them
+ * (pastset_space_settle), unless it is not known to have ended: then they stay
+ * as they are, and so do damaged ones. Errors: as of that; PASTSET_EAGAIN: its
+ * process cannot be seen, and still writes. */
+int eventspace_run_settle(const char *directory, const char *process);
 
-/* The name of a host's file: directory/host + suffix (".space").
- * Errors: PASTSET_EINVAL when the host's name cannot be that of a file, or
+/* The name of a process's file: directory/process + suffix (".space").
+ * Errors: PASTSET_EINVAL when the process's name cannot be that of a file, or
  * the whole has no room. */
 int eventspace_run_file(char *out, size_t capacity, const char *directory,
-                        const char *host, const char *suffix);
+                        const char *process, const char *suffix);
 
 #endif

@@ -1,9 +1,9 @@
 /* run_directory.c - making room for a run.
  *
- * Only files that the run in it has made are ever removed: those of the hosts
- * that its pathmap.dot names, and that itself. What an application has put
- * beside them stays, whatever it is called. The pathmap.dot goes last, so that
- * a removal that was cut short can be taken up again. */
+ * Only files that the run in it has made are ever removed: those of the
+ * processes that its pathmap.dot names, and that itself. What an application
+ * has put beside them stays, whatever it is called. The pathmap.dot goes last,
+ * so that a removal that was cut short can be taken up again. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,10 +18,10 @@
 
 #define MAP_NAME "pathmap.dot"
 
-static const char *const host_suffixes[] = {
+static const char *const process_suffixes[] = {
     ".space", ".meta", ".drained", ".meta.tmp", ".archive", ".archive.tmp"};
 
-#define SUFFIXES (sizeof(host_suffixes) / sizeof(host_suffixes[0]))
+#define SUFFIXES (sizeof(process_suffixes) / sizeof(process_suffixes[0]))
 
 static int fail_io(const char *name)
 {
@@ -82,10 +82,10 @@ static int note_file(const char *directory, const char *name, void *context)
     return 0;
 }
 
-/* The files of one host, or (host NULL) of all of a run. */
+/* The files of one process, or (process NULL) of all of a run. */
 typedef struct selection {
     const paths_map *run;
-    const char *host;
+    const char *process;
 } selection;
 
 /* ".space.1234.settling": of somebody who was killed at it. */
@@ -104,14 +104,14 @@ static bool is_settling(const char *suffix)
     return false;
 }
 
-static bool is_of_host(const char *name, const char *host)
+static bool is_of_process(const char *name, const char *process)
 {
-    size_t length = strlen(host);
+    size_t length = strlen(process);
 
-    if (strncmp(name, host, length) != 0)
+    if (strncmp(name, process, length) != 0)
         return false;
     for (size_t i = 0; i < SUFFIXES; i++) {
-        if (strcmp(name + length, host_suffixes[i]) == 0)
+        if (strcmp(name + length, process_suffixes[i]) == 0)
             return true;
     }
     return is_settling(name + length);
@@ -119,10 +119,10 @@ static bool is_of_host(const char *name, const char *host)
 
 static bool is_selected(const char *name, const selection *of)
 {
-    if (of->host)
-        return is_of_host(name, of->host);
-    for (uint32_t i = 0; i < of->run->host_count; i++) {
-        if (is_of_host(name, of->run->hosts[i].name))
+    if (of->process)
+        return is_of_process(name, of->process);
+    for (uint32_t i = 0; i < of->run->process_count; i++) {
+        if (is_of_process(name, of->run->processes[i].name))
             return true;
     }
     return is_map_draft(name);
@@ -140,9 +140,9 @@ static int refuse_running(const char *directory, const char *name,
         meta.state != EVENTSPACE_RUNNING || !eventspace__process_there(&meta))
         return 0;
     return pastset_fail(PASTSET_EEXIST,
-                        "%s: host %s of the run in it is still running as "
+                        "%s: process %s of the run in it is still running as "
                         "process %u; end it first, or choose another directory",
-                        directory, meta.host, meta.pid);
+                        directory, meta.process, meta.pid);
 }
 
 static int remove_file(const char *directory, const char *name, void *context)
@@ -165,7 +165,7 @@ static int remove_run(const char *directory, selection of)
 
     if (!err)
         err = files_each(directory, remove_file, &of);
-    if (err || of.host)
+    if (err || of.process)
         return err;
     err = file_name(file, sizeof(file), directory, MAP_NAME);
     if (!err && unlink(file) != 0)
@@ -179,7 +179,7 @@ static int note_selected(const char *directory, const char *name, void *context)
     return is_selected(name, context) ? 1 : 0;
 }
 
-/* One host of several that are started one by one: the others' files may be
+/* One process of several that are started one by one: the others' files may be
  * there already. */
 static int prepare_beside(const char *directory, selection of, bool replace)
 {
@@ -188,15 +188,16 @@ static int prepare_beside(const char *directory, selection of, bool replace)
     if (found <= 0)
         return found;
     if (!replace)
-        return pastset_fail(PASTSET_EEXIST,
-                            "%s: host %s has run in it already; choose another "
-                            "directory, or remove its files with --replace",
-                            directory, of.host);
+        return pastset_fail(
+            PASTSET_EEXIST,
+            "%s: process %s has run in it already; choose another "
+            "directory, or remove its files with --replace",
+            directory, of.process);
     return remove_run(directory, of);
 }
 
 static int prepare_used(const char *directory, const paths_map *map,
-                        const char *host, bool replace)
+                        const char *process, bool replace)
 {
     char file[EVENTSPACE_PATH_BYTES];
     paths_map *there;
@@ -215,21 +216,21 @@ static int prepare_used(const char *directory, const paths_map *map,
                                   "%s: which of the files in it are those of a "
                                   "run is not known; choose another directory",
                                   directory);
-    if (host && paths_map_digest(map) == paths_map_digest(there))
-        err = prepare_beside(directory, (selection){there, host}, replace);
+    if (process && paths_map_digest(map) == paths_map_digest(there))
+        err = prepare_beside(directory, (selection){there, process}, replace);
     else if (replace)
         err = remove_run(directory, (selection){there, NULL});
     else
         err = pastset_fail(PASTSET_EEXIST,
                            "%s: holds a run%s; choose another directory, or "
                            "remove it with --replace",
-                           directory, host ? " of another path map" : "");
+                           directory, process ? " of another path map" : "");
     paths_map_destroy(there);
     return err;
 }
 
 int eventspace__directory_prepare(const char *directory, const paths_map *map,
-                                  const char *host, bool replace, bool *made)
+                                  const char *process, bool replace, bool *made)
 {
     bool empty = true;
     int err;
@@ -242,7 +243,7 @@ int eventspace__directory_prepare(const char *directory, const paths_map *map,
     err = files_each(directory, note_file, &empty);
     if (err || empty)
         return err;
-    return prepare_used(directory, map, host, replace);
+    return prepare_used(directory, map, process, replace);
 }
 
 int eventspace__directory_map(const char *directory, const paths_map *map)

@@ -7,20 +7,20 @@
 
 #define EVENTSPACE_PATH_BYTES 4096
 
-/* A host, with what is not shown of it. */
-typedef struct host_files {
-    eventspace_run_host shown;
+/* A process, with what is not shown of it. */
+typedef struct process_files {
+    eventspace_run_process shown;
     pastset_space *drained;       /* NULL: nothing was drained */
     const eventspace_meta *clock; /* by which its ticks become times: its own
-                                     meta or that of the reference host; NULL
+                                     meta or that of the reference process; NULL
                                      without meta */
-} host_files;
+} process_files;
 
 struct eventspace_run {
     char *directory;
     paths_map *map;
-    host_files *hosts;                /* in the order of the map's hosts */
-    const eventspace_meta *reference; /* of the host that started earliest */
+    process_files *processes;         /* in the order of the map's processes */
+    const eventspace_meta *reference; /* of the process that started earliest */
     uint32_t *collectors; /* nodes by id; PATHS_NONE where there is none */
     uint32_t collector_count;
     const char **traces; /* the names of the trace elements, sorted, with one
@@ -32,12 +32,13 @@ struct eventspace_run {
  * only another one that was given the same number later. */
 bool eventspace__process_there(const eventspace_meta *meta);
 
-/* Adds to what is wrong with a host's files, each thing once. */
-void eventspace__problem_note(eventspace_run_host *host, const char *format,
-                              ...) __attribute__((format(printf, 2, 3)));
+/* Adds to what is wrong with a process's files, each thing once. */
+void eventspace__problem_note(eventspace_run_process *process,
+                              const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* Opens a host's spaces, or takes in what came to them since. */
-void eventspace__spaces_look(host_files *files, const char *directory);
+/* Opens a process's spaces, or takes in what came to them since. */
+void eventspace__spaces_look(process_files *files, const char *directory);
 
 /* Orders pointers to names; for bsearch in the table of trace elements. */
 int eventspace__name_compare(const void *left, const void *right);

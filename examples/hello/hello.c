@@ -1,12 +1,12 @@
 /* hello.c - two threads: one writes three greetings, the other reads them.
  *
- *     eventspace map generate --application hello.dot --hosts 2 |
+ *     eventspace map generate --application hello.dot --processes 2 |
  *         eventspace map instrument - -o map.dot
  *     eventspace run map.dot --out RUN -- ./hello
  *     eventspace report RUN -o report.html
  *
  * Where the threads live, and on which way a greeting goes, is said by the
- * map: with --hosts 1 the same program runs in one process. */
+ * map: with --processes 1 the same program runs in one process. */
 #include <stdint.h>
 #include <stdio.h>
 
@@ -46,7 +46,7 @@ static int bob(paths_thread *self, void *argument)
         if (!err)
             printf("%u: %s\n", g.number, g.text);
     }
-    return err; /* an error ends the run on every host */
+    return err; /* an error ends the run on every process */
 }
 
 int main(void)

@@ -19,13 +19,13 @@
  *                  needs a testbed (testbed_internal.h) or simulated
  * links
  *
- * L and B of links, quiet and limited, are measured between the hosts of the
- * testbed by measure/links/links.h, and fitted to the sizes of messages that
- * the program sends; the predictions go by these.
+ * L and B of links, quiet and limited, are measured between the processes of
+ * the testbed by measure/links/links.h, and fitted to the sizes of messages
+ * that the program sends; the predictions go by these.
  *
- * Programs of ours run with a path map: its hosts are the nodes, each is bound
- * to one processor and, on a testbed, put into a namespace. Other programs are
- * bound as a whole; their nodes are those of their profile.
+ * Programs of ours run with a path map: its processes are the nodes, each is
+ * bound to one processor and, on a testbed, put into a namespace. Other
+ * programs are bound as a whole; their nodes are those of their profile.
  *
  * Threads:   one thread per experiment.
  * Ownership: run gives, destroy takes back. */
@@ -44,14 +44,14 @@ typedef enum measure_experiment_links {
     MEASURE_LINKS_AS_THEY_ARE,
     MEASURE_LINKS_TESTBED, /* namespaces, and `tc tbf` */
     MEASURE_LINKS_DELAYS,  /* a wrapper `delay` in the map before each proxy
-                              that leads to another host: needs no rights */
+                              that leads to another process: needs no rights */
 } measure_experiment_links;
 
 typedef struct measure_experiment_options {
     const char *map;            /* of the program; NULL: it needs none */
     char *const *argv;          /* the program and its arguments */
     const char *eventspace;     /* the command; NULL: this program's file */
-    const uint32_t *processors; /* of hosts, in turn */
+    const uint32_t *processors; /* of processes, in turn */
     size_t processor_count;     /* 0: those that we may use */
     measure_experiment_links links;
     const char *testbed;      /* its name; NULL: "experiment" */

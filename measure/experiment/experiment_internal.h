@@ -38,7 +38,7 @@ typedef struct experiment_setup {
     const measure_experiment_options *options;
     char folder[EXPERIMENT_PATH - 64]; /* made by us, and removed */
     char eventspace[EXPERIMENT_PATH];
-    experiment_node *nodes; /* hosts of the map; nodes of the profile */
+    experiment_node *nodes; /* processes of the map; nodes of the profile */
     size_t node_count;
     uint32_t *processors;
     size_t processor_count;

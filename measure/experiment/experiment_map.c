@@ -1,6 +1,6 @@
 /* experiment_map.c - the map that a run of an experiment goes by: the user's,
- * with hosts bound to processors, put into namespaces, or with links that are
- * simulated. */
+ * with processes bound to processors, put into namespaces, or with links that
+ * are simulated. */
 #include "measure/experiment/experiment_internal.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 #include "pastset/status.h"
 #include "paths/map/map.h"
 
-static int place_host(const experiment_setup *s, paths_map *map, uint32_t i)
+static int place_process(const experiment_setup *s, paths_map *map, uint32_t i)
 {
-    paths_attributes *a = &map->hosts[i].attributes;
+    paths_attributes *a = &map->processes[i].attributes;
     int err = paths_attributes_set(a, "affinity", s->nodes[i].processors);
     if (err || !s->testbed)
         return err;
@@ -39,12 +39,12 @@ static double rate_of(const experiment_setup *s,
     return rate;
 }
 
-/* The host that a proxy leads to; PATHS_NONE when the node is none. */
+/* The process that a proxy leads to; PATHS_NONE when the node is none. */
 static uint32_t leads_to(const paths_map *map, const paths_map_node *node)
 {
     if (strcmp(node->type, "proxy") != 0 || node->out_count == 0)
         return PATHS_NONE;
-    return map->nodes[map->edges[node->out[0]].to].host;
+    return map->nodes[map->edges[node->out[0]].to].process;
 }
 
 static int add_delay(paths_map *out, const paths_map_node *proxy, double rate,
@@ -53,7 +53,7 @@ static int add_delay(paths_map *out, const paths_map_node *proxy, double rate,
     char name[512], text[32];
     snprintf(name, sizeof(name), "%s.experiment", proxy->name);
     snprintf(text, sizeof(text), "%.0fbit", rate * 8);
-    *delay = paths_map_add_node(out, proxy->host, "delay", name);
+    *delay = paths_map_add_node(out, proxy->process, "delay", name);
     if (*delay == PATHS_NONE)
         return pastset_no_memory("for the map");
     return paths_attributes_set(&out->nodes[*delay].attributes, "bandwidth",
@@ -67,7 +67,7 @@ static int copy_nodes(paths_map *out, const paths_map *map)
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         const paths_map_node *node = &map->nodes[i];
         uint32_t at =
-            paths_map_add_node(out, node->host, node->type, node->name);
+            paths_map_add_node(out, node->process, node->type, node->name);
         if (at != i)
             return pastset_no_memory("for the map");
         err = paths_attributes_copy(&out->nodes[at].attributes,
@@ -97,8 +97,8 @@ static int copy_edges(const experiment_setup *s, paths_map *out,
         const paths_map_node *to = &map->nodes[edge->to];
         uint32_t other = leads_to(map, to), delay;
         double rate = 0;
-        if (other != PATHS_NONE && other != to->host)
-            rate = rate_of(s, conditions, to->host, other);
+        if (other != PATHS_NONE && other != to->process)
+            rate = rate_of(s, conditions, to->process, other);
         if (rate <= 0) {
             err = add_edge(out, edge->from, edge->to, &edge->attributes);
             continue;
@@ -116,7 +116,7 @@ static int simulate(const experiment_setup *s, paths_map **map,
                     const experiment_conditions *conditions)
 {
     paths_map *out = NULL;
-    int err = paths_map_copy_hosts(&out, *map);
+    int err = paths_map_copy_processes(&out, *map);
     if (!err)
         err = copy_nodes(out, *map);
     if (!err)
@@ -153,8 +153,8 @@ int measure__experiment_map_write(const experiment_setup *s, const char *name,
     paths_map *map = NULL;
     int err = paths_map_read(&map, s->options->map);
     snprintf(file, EXPERIMENT_PATH, "%s/%s.dot", s->folder, name);
-    for (uint32_t i = 0; !err && i < map->host_count; i++)
-        err = place_host(s, map, i);
+    for (uint32_t i = 0; !err && i < map->process_count; i++)
+        err = place_process(s, map, i);
     if (!err)
         err = instrument(&map, false);
     if (!err && s->options->links == MEASURE_LINKS_DELAYS)

@@ -163,7 +163,7 @@ static int fill_link(predict_condition *link, const experiment_setup *s)
 }
 
 /* `*` is all nodes that get competitors; the profile may have more: who starts
- * the hosts of a run is a node as well, if it is busy enough. */
+ * the processes of a run is a node as well, if it is busy enough. */
 static void add_to_all(predict_scenario *scenario, const experiment_setup *s,
                        predict_condition is)
 {

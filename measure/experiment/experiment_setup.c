@@ -1,5 +1,5 @@
 /* experiment_setup.c - what an experiment needs around it: a folder for its
- * files, the hosts and their processors, the testbed. */
+ * files, the processes and their processors, the testbed. */
 #include "measure/experiment/experiment_internal.h"
 
 #include <errno.h>
@@ -120,7 +120,7 @@ int measure__experiment_setup_add_node(experiment_setup *s, const char *name,
     return more->name && more->processors ? 0 : no_memory();
 }
 
-static int hosts_find(experiment_setup *s)
+static int processes_find(experiment_setup *s)
 {
     paths_diagnostics diagnostics = {0};
     paths_map *map = NULL;
@@ -128,11 +128,12 @@ static int hosts_find(experiment_setup *s)
     if (!err)
         err = paths_map_check(map, &diagnostics);
     paths_diagnostics_clear(&diagnostics);
-    for (uint32_t i = 0; !err && i < map->host_count; i++) {
+    for (uint32_t i = 0; !err && i < map->process_count; i++) {
         char text[16];
         snprintf(text, sizeof(text), "%u",
                  s->processors[i % s->processor_count]);
-        err = measure__experiment_setup_add_node(s, map->hosts[i].name, text);
+        err =
+            measure__experiment_setup_add_node(s, map->processes[i].name, text);
     }
     paths_map_destroy(map);
     return err;
@@ -214,7 +215,7 @@ int measure__experiment_setup_init(experiment_setup *s)
     if (!err)
         err = folder_make(s);
     if (!err && o->map)
-        err = hosts_find(s);
+        err = processes_find(s);
     if (!err && o->map)
         err = measure__experiment_parse_cases(s);
     if (!err && o->links == MEASURE_LINKS_TESTBED)

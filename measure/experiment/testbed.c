@@ -1,9 +1,9 @@
 /* testbed.c - namespaces and links by ip(8) and tc(8).
  *
- * Every two hosts have a veth pair `es-I-J` (the end of host I that leads to
- * J). A host has one address, on its loopback, and a route to each other one
- * over their pair; so a host of a path map has one address, as it should, and
- * each link its own queue.
+ * Every two machines have a veth pair `es-I-J` (the end of machine I that leads
+ * to J). A machine has one address, on its loopback, and a route to each other
+ * one over their pair; so a machine of a path map has one address, as it
+ * should, and each link its own queue.
  *
  * tbf lets a burst through at full speed. It is as small as a packet here, and
  * packets are no larger than on Ethernet, so that even one message of a few
@@ -21,7 +21,7 @@
 
 #include "pastset/status.h"
 
-#define HOSTS_MAX 64
+#define MACHINES_MAX 64
 #define NAME_BYTES 24
 /* Not ip -n, tc -n: these have mounts of their own as well, which nobody can
  * have below a chroot. */
@@ -33,10 +33,10 @@ extern char **environ;
 
 struct measure_testbed {
     char name[NAME_BYTES + 1];
-    uint32_t hosts;
+    uint32_t machines;
     uint32_t number; /* second and third byte of addresses */
-    char namespaces[HOSTS_MAX][NAME_BYTES + 8];
-    char addresses[HOSTS_MAX][24];
+    char namespaces[MACHINES_MAX][NAME_BYTES + 8];
+    char addresses[MACHINES_MAX][24];
 };
 
 /* Runs a command of words between blanks. What it says is our error text. */
@@ -117,7 +117,7 @@ static int run(const char *format, ...)
     return err;
 }
 
-static int host_make(measure_testbed *t, uint32_t i)
+static int machine_make(measure_testbed *t, uint32_t i)
 {
     const char *space = t->namespaces[i];
     int err;
@@ -133,7 +133,7 @@ static int host_make(measure_testbed *t, uint32_t i)
 }
 
 /* One end of a link: up, with packets as on Ethernet, and the way to the other
- * host over it. */
+ * machine over it. */
 static int end_make(measure_testbed *t, uint32_t from, uint32_t to)
 {
     const char *space = t->namespaces[from];
@@ -162,33 +162,33 @@ static int link_make(measure_testbed *t, uint32_t a, uint32_t b)
 }
 
 int measure_testbed_create(measure_testbed **out, const char *name,
-                           uint32_t hosts)
+                           uint32_t machines)
 {
     measure_testbed *t;
     int err = 0;
 
     *out = NULL;
-    if (hosts == 0 || hosts > HOSTS_MAX || strlen(name) > NAME_BYTES ||
+    if (machines == 0 || machines > MACHINES_MAX || strlen(name) > NAME_BYTES ||
         !*name || strchr(name, '/'))
         return pastset_fail(PASTSET_EINVAL,
                             "a testbed has a name of up to %d letters, and 1 "
-                            "to %d hosts",
-                            NAME_BYTES, HOSTS_MAX);
+                            "to %d machines",
+                            NAME_BYTES, MACHINES_MAX);
     t = calloc(1, sizeof(*t));
     if (!t)
         return pastset_no_memory("for a testbed");
     snprintf(t->name, sizeof(t->name), "%s", name);
-    t->hosts = hosts;
+    t->machines = machines;
     for (const char *c = name; *c; c++)
         t->number = (t->number * 31 + (unsigned char)*c) % 65536;
-    for (uint32_t i = 0; i < hosts; i++) {
+    for (uint32_t i = 0; i < machines; i++) {
         snprintf(t->namespaces[i], sizeof(t->namespaces[i]), "%s-%u", name, i);
         snprintf(t->addresses[i], sizeof(t->addresses[i]), "10.%u.%u.%u",
                  t->number >> 8, t->number & 255, i + 1);
     }
-    for (uint32_t i = 0; i < hosts && !err; i++)
-        err = host_make(t, i);
-    for (uint32_t i = 0; i < hosts && !err; i++) {
+    for (uint32_t i = 0; i < machines && !err; i++)
+        err = machine_make(t, i);
+    for (uint32_t i = 0; i < machines && !err; i++) {
         for (uint32_t j = 0; j < i && !err; j++)
             err = link_make(t, j, i);
     }
@@ -208,27 +208,27 @@ void measure_testbed_destroy(measure_testbed *testbed)
         return;
     /* The text of what failed before is not to be lost. */
     snprintf(text, sizeof(text), "%s", pastset_error());
-    for (uint32_t i = 0; i < testbed->hosts; i++)
+    for (uint32_t i = 0; i < testbed->machines; i++)
         run("ip netns del %s", testbed->namespaces[i]);
     pastset_fail(0, "%s", text);
     free(testbed);
 }
 
-uint32_t measure_testbed_hosts(const measure_testbed *testbed)
+uint32_t measure_testbed_machines(const measure_testbed *testbed)
 {
-    return testbed->hosts;
+    return testbed->machines;
 }
 
 const char *measure_testbed_namespace(const measure_testbed *testbed,
-                                      uint32_t host)
+                                      uint32_t machine)
 {
-    return testbed->namespaces[host];
+    return testbed->namespaces[machine];
 }
 
 const char *measure_testbed_address(const measure_testbed *testbed,
-                                    uint32_t host)
+                                    uint32_t machine)
 {
-    return testbed->addresses[host];
+    return testbed->addresses[machine];
 }
 
 static int end_limit(measure_testbed *t, uint32_t from, uint32_t to,
@@ -251,7 +251,7 @@ int measure_testbed_limit(measure_testbed *testbed, uint32_t a, uint32_t b,
 {
     int err;
 
-    if (a >= testbed->hosts || b >= testbed->hosts || a == b)
+    if (a >= testbed->machines || b >= testbed->machines || a == b)
         return pastset_fail(PASTSET_EINVAL, "there is no link %u-%u", a, b);
     err = end_limit(testbed, a, b, bandwidth);
     if (!err)

@@ -1,4 +1,4 @@
-/* load.c - how loaded this host is now.
+/* load.c - how loaded this machine is now.
  *
  * The number of threads that run or are ready is what a program competes with;
  * the kernel's load average counts those that wait for disks as well, over a

@@ -1,4 +1,4 @@
-/* load.h - how loaded this host is, and which scheduler model its scheduler
+/* load.h - how loaded this machine is, and which scheduler model its scheduler
  * follows.
  *
  * Threads: one thread per call. */

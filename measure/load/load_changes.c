@@ -32,36 +32,36 @@ static int grow(measure_changes *list)
 
 /* Gives where the value is to be written, MEASURE_PLACE_BYTES; NULL when memory
  * is out. */
-static char *add(measure_changes *list, const char *host, const char *to,
+static char *add(measure_changes *list, const char *machine, const char *to,
                  const char *key)
 {
     if (grow(list))
         return NULL;
-    list->items[list->count] = (predict_cluster_change){host, to, key, NULL};
+    list->items[list->count] = (predict_cluster_change){machine, to, key, NULL};
     return list->values[list->count++];
 }
 
-int measure_changes_host(measure_changes *list, const char *host,
-                         const measure_load *load,
-                         const predict_scheduler *scheduler)
+int measure_changes_machine(measure_changes *list, const char *machine,
+                            const measure_load *load,
+                            const predict_scheduler *scheduler)
 {
-    char *value = add(list, host, NULL, "load");
+    char *value = add(list, machine, NULL, "load");
     if (!value)
         return PASTSET_ENOMEM;
     snprintf(value, sizeof(*list->values), "%.2f", load->running);
-    value = add(list, host, NULL, "processors");
+    value = add(list, machine, NULL, "processors");
     if (!value)
         return PASTSET_ENOMEM;
     snprintf(value, sizeof(*list->values), "%u", load->processors);
     if (load->place[0]) {
-        value = add(list, host, NULL, PLACE);
+        value = add(list, machine, NULL, PLACE);
         if (!value)
             return PASTSET_ENOMEM;
         snprintf(value, sizeof(*list->values), "%s", load->place);
     }
     if (!scheduler)
         return 0;
-    value = add(list, host, NULL, "law");
+    value = add(list, machine, NULL, "law");
     if (!value)
         return PASTSET_ENOMEM;
     predict_scheduler_text(*scheduler, value, sizeof(*list->values));
@@ -107,9 +107,9 @@ int measure_changes_link(measure_changes *list, const char *from,
 /* --- places that are there already --- */
 
 /* A name that is none of ours is the user's. */
-static bool has_place(const paths_map *map, const char *host)
+static bool has_place(const paths_map *map, const char *machine)
 {
-    uint32_t node = paths_map_find_node(map, host);
+    uint32_t node = paths_map_find_node(map, machine);
     const char *place =
         node == PATHS_NONE ? NULL : paths_node_get(&map->nodes[node], PLACE);
     return place && strncmp(place, MEASURE_PLACE_BEGINS,
@@ -127,7 +127,7 @@ static void leave_places(measure_changes *list, const char *file)
     for (size_t i = 0; i < list->count; i++) {
         predict_cluster_change *item = &list->items[i];
         if (!item->to && strcmp(item->key, PLACE) == 0 &&
-            has_place(map, item->host))
+            has_place(map, item->machine))
             continue;
         list->items[kept] = *item;
         memmove(list->values[kept++], list->values[i], sizeof(*list->values));

@@ -1,4 +1,4 @@
-/* load_changes.h - what was measured of hosts and links, for a cluster file.
+/* load_changes.h - what was measured of machines and links, for a cluster file.
  *
  * Threads:   one thread per list.
  * Ownership: a list of zeros is empty; clear frees what is in it. Names are
@@ -19,9 +19,9 @@ typedef struct measure_changes {
 
 /* Attributes load, processors, place if it is known, and law if it is not NULL.
  * Errors: PASTSET_ENOMEM. */
-int measure_changes_host(measure_changes *list, const char *host,
-                         const measure_load *load,
-                         const predict_scheduler *scheduler);
+int measure_changes_machine(measure_changes *list, const char *machine,
+                            const measure_load *load,
+                            const predict_scheduler *scheduler);
 /* Attributes bandwidth and latency of the link from--to; rate, burst and alone,
  * or none of them if it has no rate of its own. */
 int measure_changes_link(measure_changes *list, const char *from,

@@ -1,5 +1,5 @@
-/* scheduler_fit.c - which scheduler model the scheduler of this host follows:
- * see load.h.
+/* scheduler_fit.c - which scheduler model the scheduler of this machine
+ * follows: see load.h.
  *
  * Twelve pairs of phases, alone and against one and two competitors. The
  * scheduler models differ where a phase is busy for no longer than the credit

@@ -43,7 +43,7 @@ typedef struct measure_thread {
 typedef struct measure_process {
     pid_t pid, parent;
     char name[16];  /* comm */
-    char label[64]; /* what it is called in the profile: $EVENTSPACE_HOST of
+    char label[64]; /* what it is called in the profile: $EVENTSPACE_PROCESS of
                        its environment, "rank3" of an MPI's, else
                        "comm", "comm-2" ... by order of start */
     char processors[64]; /* it may use: "0", "0-1" */

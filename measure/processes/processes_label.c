@@ -1,9 +1,9 @@
 /* processes_label.c - what a process is called, and where it may run.
  *
  * The parts of a parallel program carry their names in the environment: our
- * hosts ($EVENTSPACE_HOST), the ranks of an MPI. It is there from the exec on,
- * so that it is read again after each; what is forked without an exec has that
- * of its parent. */
+ * processes ($EVENTSPACE_PROCESS), the ranks of an MPI. It is there from the
+ * exec on, so that it is read again after each; what is forked without an exec
+ * has that of its parent. */
 #include "measure/processes/processes_internal.h"
 
 #include <ctype.h>
@@ -63,15 +63,15 @@ static void look_at_environment(measure_watch *w, size_t process)
     measure_process *p = &w->result.processes[process];
     size_t bytes;
     char *text = read_environment(p->pid, &bytes);
-    const char *host;
+    const char *known_as;
     if (!bytes) { /* ends just now: what it had stands */
         free(text);
         return;
     }
-    host = variable(text, bytes, "EVENTSPACE_HOST");
+    known_as = variable(text, bytes, "EVENTSPACE_PROCESS");
     w->processes[process].own = false;
-    if (host && *host) {
-        snprintf(p->label, sizeof(p->label), "%s", host);
+    if (known_as && *known_as) {
+        snprintf(p->label, sizeof(p->label), "%s", known_as);
         w->processes[process].own = true;
     }
     for (size_t i = 0; i < 3 && !w->processes[process].own; i++) {

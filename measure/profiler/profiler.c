@@ -151,7 +151,7 @@ static int make_messages(measure__making *m)
     const char *source = "none";
     int err = measure__take_packets(m, &messages);
     if (!err && m->run_directory)
-        err = measure__want_hosts(m);
+        err = measure__want_processes(m);
     if (!err)
         err = measure__make_nodes(m);
     if (!err && m->run_directory) {

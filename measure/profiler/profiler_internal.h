@@ -19,7 +19,7 @@ typedef struct measure__group {
     const char *label;
     int64_t cpu_ns;
     uint64_t messages;
-    bool wanted; /* it is a host of the run */
+    bool wanted; /* it is a process of the run */
     uint32_t node;
 } measure__group;
 
@@ -70,7 +70,7 @@ int measure__add_messages(measure__making *m, const measure__messages *from);
 
 /* The run directory of `eventspace run ... --out DIR`; NULL. */
 const char *measure__find_run(char *const *argv);
-int measure__want_hosts(measure__making *m);
+int measure__want_processes(measure__making *m);
 int measure__add_traces(measure__making *m);
 
 #endif

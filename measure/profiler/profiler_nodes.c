@@ -225,7 +225,7 @@ int measure__make_nodes(measure__making *m)
         m->options->idle_share > 0 ? m->options->idle_share : IDLE_SHARE;
     double all = 0;
     size_t best = 0;
-    bool run = false; /* one of ours: its hosts are the nodes */
+    bool run = false; /* one of ours: its processes are the nodes */
     int err = 0;
     for (size_t i = 0; i < m->group_count; i++) {
         all += (double)m->groups[i].cpu_ns;

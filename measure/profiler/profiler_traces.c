@@ -1,8 +1,8 @@
 /* profiler_traces.c - messages and steps of a program of ours.
  *
- * Its processes have the names of the map's hosts (EVENTSPACE_HOST), and their
- * threads those of the map's, cut to what the kernel keeps; the thread with
- * which a process began serves the network. So the processor time that a
+ * Its processes have the names of the map's processes (EVENTSPACE_PROCESS), and
+ * their threads those of the map's, cut to what the kernel keeps; the thread
+ * with which a process began serves the network. So the processor time that a
  * thread of the map had is known from outside as well. */
 #include "measure/profiler/profiler_internal.h"
 
@@ -55,23 +55,23 @@ typedef struct threads_of_map {
     const measure__making *m;
     uint32_t count;                 /* threads of the map */
     const measure_thread **threads; /* by number */
-    const measure_thread **loops;   /* by host */
+    const measure_thread **loops;   /* by process */
     int64_t mono_minus_real_ns;
 } threads_of_map;
 
 static bool is_label_of(const measure__making *m, const measure_thread *t,
-                        const char *host)
+                        const char *process)
 {
     for (size_t i = m->seen->process_count; i-- > 0;)
         if (m->seen->processes[i].pid == t->pid)
-            return strcmp(m->seen->processes[i].label, host) == 0;
+            return strcmp(m->seen->processes[i].label, process) == 0;
     return false;
 }
 
 /* Of those with the name, the one that used most: the program, and not what
  * started it. */
 static const measure_thread *find_thread(const measure__making *m,
-                                         const char *host, const char *name)
+                                         const char *process, const char *name)
 {
     const measure_thread *best = NULL;
     for (size_t i = 0; i < m->seen->thread_count; i++) {
@@ -79,7 +79,7 @@ static const measure_thread *find_thread(const measure__making *m,
         bool fits = name ? t->pid != t->tid &&
                                strncmp(t->name, name, sizeof(t->name) - 1) == 0
                          : t->pid == t->tid;
-        if (fits && is_label_of(m, t, host) &&
+        if (fits && is_label_of(m, t, process) &&
             (!best || t->cpu_ns > best->cpu_ns))
             best = t;
     }
@@ -90,29 +90,29 @@ static int match_threads(threads_of_map *all, const paths_map *map)
 {
     all->count = paths_map_threads(map);
     all->threads = calloc(all->count + 1u, sizeof(*all->threads));
-    all->loops = calloc(map->host_count + 1u, sizeof(*all->loops));
+    all->loops = calloc(map->process_count + 1u, sizeof(*all->loops));
     if (!all->threads || !all->loops)
         return pastset_no_memory("for %u threads", all->count);
-    for (uint32_t i = 0; i < map->host_count; i++)
-        all->loops[i] = find_thread(all->m, map->hosts[i].name, NULL);
+    for (uint32_t i = 0; i < map->process_count; i++)
+        all->loops[i] = find_thread(all->m, map->processes[i].name, NULL);
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
         uint64_t number;
-        if (node->kind != PATHS_THREAD || node->host >= map->host_count ||
+        if (node->kind != PATHS_THREAD || node->process >= map->process_count ||
             paths_node_number(map, node, "number", UINT64_MAX, &number) ||
             number >= all->count)
             continue;
         all->threads[number] =
-            find_thread(all->m, map->hosts[node->host].name, node->name);
+            find_thread(all->m, map->processes[node->process].name, node->name);
     }
     return 0;
 }
 
-static int64_t cpu_between(void *context, uint32_t host, uint32_t thread,
+static int64_t cpu_between(void *context, uint32_t process, uint32_t thread,
                            int64_t from_ns, int64_t to_ns)
 {
     const threads_of_map *all = context;
-    const measure_thread *t = thread == PATHS_NONE  ? all->loops[host]
+    const measure_thread *t = thread == PATHS_NONE  ? all->loops[process]
                               : thread < all->count ? all->threads[thread]
                                                     : NULL;
     if (!t) /* not known: all of it, as without records */
@@ -123,7 +123,7 @@ static int64_t cpu_between(void *context, uint32_t host, uint32_t thread,
 
 /* --- adding --- */
 
-int measure__want_hosts(measure__making *m)
+int measure__want_processes(measure__making *m)
 {
     eventspace_run *run;
     int err = eventspace_run_open(&run, m->run_directory);
@@ -137,7 +137,7 @@ int measure__want_hosts(measure__making *m)
     const paths_map *map = eventspace_run_map(run);
     for (size_t i = 0; i < m->group_count; i++)
         m->groups[i].wanted =
-            paths_map_find_host(map, m->groups[i].label) != PATHS_NONE;
+            paths_map_find_process(map, m->groups[i].label) != PATHS_NONE;
     eventspace_run_close(run);
     return 0;
 }

@@ -55,13 +55,13 @@ static void note(const traces *t, uint32_t id, uint32_t e,
                  measure_hop_message *out)
 {
     const traces_stream *l = &t->streams[id];
-    uint32_t far = t->streams[l->lower].host, below = l->below[e];
+    uint32_t far = t->streams[l->lower].process, below = l->below[e];
 
     out[0] = out[1] = (measure_hop_message){.thread = l->events[e].thread,
                                             .sequence = l->events[e].sequence};
     out[0].at_ns = measure__traces_start(t, id, e);
     out[0].bytes = measure__traces_request_bytes(t, id, e);
-    out[0].from = out[1].to = l->host;
+    out[0].from = out[1].to = l->process;
     out[0].to = out[1].from = far;
     out[1].at_ns = measure__traces_end(t, l->lower, below);
     out[1].bytes = measure__traces_reply_bytes(t, id, e);

@@ -5,12 +5,13 @@
  * sides of its proxies and on the edges that leave threads (`eventspace map
  * instrument --collectors all`).
  *
- * Nodes are the hosts of the map. Each thread of the application is an actor.
- * An operation over a hop is a message there (the request) and one back (the
- * reply); between them lies an actor of its own, which is what the network loop
- * of the other host does for this one request. An operation that waited for
- * another (at an element: scopes/cause; in a collective: its last contribution)
- * receives a message from that one, of the same node or over the hop.
+ * Nodes are the processes of the map. Each thread of the application is an
+ * actor. An operation over a hop is a message there (the request) and one back
+ * (the reply); between them lies an actor of its own, which is what the network
+ * loop of the other process does for this one request. An operation that waited
+ * for another (at an element: scopes/cause; in a collective: its last
+ * contribution) receives a message from that one, of the same node or over the
+ * hop.
  *
  * Threads: one thread per call. */
 #ifndef MEASURE_TRACES_H
@@ -21,15 +22,15 @@
 #include "eventspace/run/run.h"
 #include "predict/profile/profile.h"
 
-/* The processor time that a thread of a host needed between two moments of the
- * host's wall clock, nanoseconds. `thread` is PATHS_NONE for the host's loop.
- * NULL: all time between operations is computing. */
-typedef int64_t measure_cpu_between(void *context, uint32_t host,
+/* The processor time that a thread of a process needed between two moments of
+ * the process's wall clock, nanoseconds. `thread` is PATHS_NONE for the
+ * process's loop. NULL: all time between operations is computing. */
+typedef int64_t measure_cpu_between(void *context, uint32_t process,
                                     uint32_t thread, int64_t from_ns,
                                     int64_t to_ns);
 
 /* Adds messages, links, actors and steps to a profile whose nodes have the
- * names of the run's hosts (those that are missing are added). Times are
+ * names of the run's processes (those that are missing are added). Times are
  * brought to `start_ns`, the wall clock (REALTIME) of the profile's beginning.
  * Errors: PASTSET_ENOENT: no collectors that tell (the text says how to
  * instrument); those of scopes/reading/snapshot.h. */

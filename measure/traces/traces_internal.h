@@ -9,8 +9,8 @@
  *     traces_write.c    into the profile
  *
  * A `stream` is a collector with what follows it. Below its event stands either
- * the same operation at another collector, on this host or behind a proxy; or
- * a round of a collective; or an element. Each event has numbers for the
+ * the same operation at another collector, on this process or behind a proxy;
+ * or a round of a collective; or an element. Each event has numbers for the
  * messages that it may need: those of a hop and those of a collective are
  * two, there and back; at an element it is one by which it is released, and
  * two with which its thread waits for it if it has several under way.
@@ -28,8 +28,8 @@
 
 typedef enum traces_below {
     TRACES_NOTHING, /* nothing is known below */
-    TRACES_LOCAL,   /* a collector of this host */
-    TRACES_REMOTE,  /* a collector of another host */
+    TRACES_LOCAL,   /* a collector of this process */
+    TRACES_REMOTE,  /* a collector of another process */
     TRACES_SITE,
     TRACES_ELEMENT,
 } traces_below;
@@ -38,7 +38,7 @@ typedef struct traces_stream {
     traces_below kind;
     const eventspace_trace *events;
     uint32_t count;
-    uint32_t host;
+    uint32_t process;
     uint32_t lower;  /* LOCAL, REMOTE: the collector below */
     uint32_t *below; /* LOCAL, REMOTE: its event; MEETING: the round;
                         TRACES_NONE where it is missing */
@@ -54,32 +54,32 @@ typedef struct traces_message {
     int64_t at_ns;
     int64_t wait_ns; /* it takes longer than is told otherwise */
     uint64_t bytes;
-    uint32_t from, to;  /* hosts */
+    uint32_t from, to;  /* processes */
     uint32_t next;      /* another one that is sent by the same event */
     int64_t loop_ns;    /* what the loop that serves it computed for it; */
-    int64_t service_ns; /* of that, before the far host went on */
+    int64_t service_ns; /* of that, before the far process went on */
     bool sent;
 } traces_message;
 
 typedef struct traces_actor {
-    uint32_t host;
+    uint32_t process;
     int64_t start_ns;
     size_t steps;
 } traces_actor;
 
 /* Somebody who may use a processor. */
 typedef struct traces_runner {
-    uint32_t host, thread; /* PATHS_NONE: the loop */
+    uint32_t process, thread; /* PATHS_NONE: the loop */
 } traces_runner;
 
-typedef struct traces_host {
+typedef struct traces_process {
     bool known; /* it came up */
     int64_t start_ns;
     uint32_t node;                /* of the profile */
     const traces_runner *runners; /* of its place, if these are more than it
                                      has processors; else NULL */
     uint32_t runner_count;
-} traces_host;
+} traces_process;
 
 /* An operation of a thread that is one of several under way: somebody else
  * waits for it at the element. */
@@ -91,9 +91,9 @@ typedef struct traces {
     scopes_snapshot *snapshot;
     const scopes_topology *topology;
     scopes_causes *causes;
-    scopes_rounds **rounds; /* by collective site */
-    traces_stream *streams; /* by collector */
-    traces_host *hosts;     /* of the map */
+    scopes_rounds **rounds;    /* by collective site */
+    traces_stream *streams;    /* by collector */
+    traces_process *processes; /* of the map */
     traces_runner *runners;
     int64_t shift_ns; /* to be added to times of the clocks */
     int64_t start_ns; /* wall clock, of the profile's beginning */
@@ -114,12 +114,12 @@ typedef struct traces {
 
 /* --- traces.c --- */
 
-/* One message over a hop between hosts, as collectors saw it: for comparing
+/* One message over a hop between processes, as collectors saw it: for comparing
  * with packets. Wall clock (REALTIME), aligned. */
 typedef struct measure_hop_message {
     int64_t at_ns;
     uint64_t bytes;    /* with the header of the wire */
-    uint32_t from, to; /* hosts of the map */
+    uint32_t from, to; /* processes of the map */
     uint32_t thread;   /* whose operation */
     uint32_t sequence;
     int reply; /* 1: on the way back */
@@ -136,22 +136,22 @@ int measure__traces_no_memory(void);
 int measure__traces_open(traces *t, eventspace_run *run, int64_t start_ns);
 void measure__traces_close(traces *t);
 
-static inline int64_t measure__traces_ns(const traces *t, uint32_t host,
+static inline int64_t measure__traces_ns(const traces *t, uint32_t process,
                                          uint64_t ticks)
 {
-    return scopes_clocks_ns(t->snapshot->clocks, host, ticks) + t->shift_ns;
+    return scopes_clocks_ns(t->snapshot->clocks, process, ticks) + t->shift_ns;
 }
 static inline int64_t measure__traces_start(const traces *t, uint32_t stream,
                                             uint32_t e)
 {
     const traces_stream *l = &t->streams[stream];
-    return measure__traces_ns(t, l->host, l->events[e].start);
+    return measure__traces_ns(t, l->process, l->events[e].start);
 }
 static inline int64_t measure__traces_end(const traces *t, uint32_t stream,
                                           uint32_t e)
 {
     const traces_stream *l = &t->streams[stream];
-    return measure__traces_ns(t, l->host, l->events[e].end);
+    return measure__traces_ns(t, l->process, l->events[e].end);
 }
 
 /* The bytes of a request and of its reply, of an event above a proxy. */
@@ -163,7 +163,7 @@ uint64_t measure__traces_reply_bytes(const traces *t, uint32_t stream,
 /* --- traces_steps.c --- */
 
 /* Those that add do nothing once `err` is set. */
-void measure__traces_actor(traces *t, uint32_t host, int64_t start_ns);
+void measure__traces_actor(traces *t, uint32_t process, int64_t start_ns);
 void measure__traces_compute(traces *t, int64_t ns);
 void measure__traces_sleep(traces *t, int64_t ns);
 void measure__traces_send(traces *t, size_t message, int64_t at_ns,
@@ -171,12 +171,12 @@ void measure__traces_send(traces *t, size_t message, int64_t at_ns,
 void measure__traces_receive(traces *t, size_t message);
 
 /* Processor time of a thread or loop; 0 when it is not known. */
-int64_t measure__traces_cpu(const traces *t, uint32_t host, uint32_t thread,
+int64_t measure__traces_cpu(const traces *t, uint32_t process, uint32_t thread,
                             int64_t from_ns, int64_t to_ns);
 
 /* What others had of its processors, if they are too many for them; at most
  * `max_ns`. */
-int64_t measure__traces_others_cpu(const traces *t, uint32_t host,
+int64_t measure__traces_others_cpu(const traces *t, uint32_t process,
                                    uint32_t thread, int64_t from_ns,
                                    int64_t to_ns, int64_t max_ns);
 
@@ -190,7 +190,7 @@ void measure__traces_pass_begin(traces *t, uint32_t stream, uint32_t event);
 void measure__traces_pass_end(traces *t, uint32_t stream, uint32_t event,
                               int64_t looked_ns);
 /* How a hop's time divides: what its thread, which needed so much processor
- * time, computes before and after. What the other host's loop does and the
+ * time, computes before and after. What the other process's loop does and the
  * rest is noted with the messages. */
 typedef struct traces_hop {
     int64_t before, after;

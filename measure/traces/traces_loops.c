@@ -1,4 +1,4 @@
-/* traces_loops.c - what a host's network loop computed, divided among the
+/* traces_loops.c - what a process's network loop computed, divided among the
  * requests that it served.
  *
  * The kernel tells when a loop had a processor, the collectors when it passed a
@@ -16,16 +16,16 @@ typedef struct moment {
     int64_t other_ns; /* of a start: the request was sent; of an end: its reply
                          had come */
     size_t message;   /* the request; the reply */
-    uint32_t host;
+    uint32_t process;
     bool start;
 } moment;
 
-static int by_host_and_time(const void *a, const void *b)
+static int by_process_and_time(const void *a, const void *b)
 {
     const moment *x = a, *y = b;
 
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
     if (x->at_ns != y->at_ns)
         return x->at_ns < y->at_ns ? -1 : 1;
     return (x->message > y->message) - (x->message < y->message);
@@ -39,7 +39,7 @@ static size_t note_moments(const traces *t, moment *out)
     for (uint32_t id = 0; id < t->topology->collectors; id++) {
         const traces_stream *l = &t->streams[id];
         for (uint32_t e = 0; l->kind == TRACES_REMOTE && e < l->count; e++) {
-            uint32_t below = l->below[e], far = t->streams[l->lower].host;
+            uint32_t below = l->below[e], far = t->streams[l->lower].process;
             size_t request = l->messages + 2 * (size_t)e;
             if (below == TRACES_NONE)
                 continue;
@@ -65,7 +65,7 @@ static void give(traces *t, size_t message, int64_t ns)
 static int64_t loop_cpu(const traces *t, const moment *m, int64_t from_ns,
                         int64_t to_ns)
 {
-    return measure__traces_cpu(t, m->host, PATHS_NONE, from_ns, to_ns);
+    return measure__traces_cpu(t, m->process, PATHS_NONE, from_ns, to_ns);
 }
 
 /* From a moment to the next one. */
@@ -95,12 +95,12 @@ int measure__traces_loops(traces *t)
         return measure__traces_no_memory();
     if (count)
         note_moments(t, moments);
-    qsort(moments, count, sizeof(*moments), by_host_and_time);
+    qsort(moments, count, sizeof(*moments), by_process_and_time);
     for (size_t i = 0; i < count; i++) {
         const moment *m = &moments[i];
-        if (i == 0 || m[-1].host != m->host)
+        if (i == 0 || m[-1].process != m->process)
             give(t, m->message, loop_cpu(t, m, m->other_ns, m->at_ns));
-        if (i + 1 < count && m[1].host == m->host)
+        if (i + 1 < count && m[1].process == m->process)
             divide(t, m, m + 1);
         else
             give(t, m->message, loop_cpu(t, m, m->at_ns, m->other_ns));

@@ -86,8 +86,8 @@ static int make_streams(traces *t)
         t->streams[id].events = series->events;
         t->streams[id].count = (uint32_t)series->count;
         if (t->topology->hops[id].upper != PATHS_NONE)
-            t->streams[id].host =
-                t->topology->map->nodes[t->topology->nodes[id]].host;
+            t->streams[id].process =
+                t->topology->map->nodes[t->topology->nodes[id]].process;
     }
     err = find_sites(t);
     for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
@@ -210,34 +210,36 @@ static int note_needs(traces *t)
     return err;
 }
 
-/* --- hosts --- */
+/* --- processes --- */
 
-static int make_hosts(traces *t, eventspace_run *run)
+static int make_processes(traces *t, eventspace_run *run)
 {
-    size_t count = eventspace_run_host_count(run);
+    size_t count = eventspace_run_process_count(run);
     uint64_t first = UINT64_MAX;
 
-    t->hosts = calloc(count + 1, sizeof(*t->hosts));
-    if (!t->hosts)
+    t->processes = calloc(count + 1, sizeof(*t->processes));
+    if (!t->processes)
         return measure__traces_no_memory();
     for (size_t i = 0; i < count; i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        t->hosts[i].known = host->has_meta;
-        t->hosts[i].node = PREDICT_NONE;
-        if (host->has_meta && host->meta.start_wall_ns < first)
-            first = host->meta.start_wall_ns;
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        t->processes[i].known = process->has_meta;
+        t->processes[i].node = PREDICT_NONE;
+        if (process->has_meta && process->meta.start_wall_ns < first)
+            first = process->meta.start_wall_ns;
     }
     if (first == UINT64_MAX)
-        return pastset_fail(PASTSET_ENOENT, "%s: no host has come up",
+        return pastset_fail(PASTSET_ENOENT, "%s: no process has come up",
                             eventspace_run_directory(run));
     t->shift_ns = (int64_t)first - t->start_ns;
     for (uint32_t i = 0; i < count; i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        if (host->has_meta)
-            t->hosts[i].start_ns =
-                measure__traces_ns(t, i, host->meta.start_tick);
-        if (t->hosts[i].start_ns < 0)
-            t->hosts[i].start_ns = 0;
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        if (process->has_meta)
+            t->processes[i].start_ns =
+                measure__traces_ns(t, i, process->meta.start_tick);
+        if (t->processes[i].start_ns < 0)
+            t->processes[i].start_ns = 0;
     }
     return 0;
 }
@@ -251,7 +253,7 @@ int measure__traces_open(traces *t, eventspace_run *run, int64_t start_ns)
         return err;
     t->topology = t->snapshot->topology;
     t->start_ns = start_ns;
-    err = make_hosts(t, run);
+    err = make_processes(t, run);
     if (!err)
         err = make_streams(t);
     if (!err)
@@ -272,7 +274,7 @@ void measure__traces_close(traces *t)
     scopes_causes_free(t->causes);
     free(t->rounds);
     free(t->streams);
-    free(t->hosts);
+    free(t->processes);
     free(t->runners);
     free(t->messages);
     free(t->steps);

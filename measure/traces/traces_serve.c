@@ -1,5 +1,5 @@
 /* traces_serve.c - what is done for others, each by an actor of its own: a
- * request of another host, the round of a collective, an operation whose
+ * request of another process, the round of a collective, an operation whose
  * thread does something else meanwhile.
  *
  * A round's actor needs all contributions, whoever came last: under other
@@ -29,7 +29,7 @@ int measure__traces_serve_prepare(traces *t)
 
 static void serve(traces *t, const traces_stream *l, uint32_t event)
 {
-    uint32_t below = l->below[event], far = t->streams[l->lower].host;
+    uint32_t below = l->below[event], far = t->streams[l->lower].process;
     size_t request = l->messages + 2 * (size_t)event, reply = request + 1;
     const traces_message *there = &t->messages[request];
     const traces_message *back = &t->messages[reply];
@@ -43,7 +43,7 @@ static void serve(traces *t, const traces_stream *l, uint32_t event)
     measure__traces_compute(t, back->service_ns);
     measure__traces_send(
         t, reply, measure__traces_end(t, l->lower, below) + back->service_ns,
-        measure__traces_reply_bytes(t, stream, event), far, l->host);
+        measure__traces_reply_bytes(t, stream, event), far, l->process);
     measure__traces_compute(t, there->loop_ns - there->service_ns +
                                    back->loop_ns - back->service_ns);
 }
@@ -83,14 +83,14 @@ static void send_all(traces *t, const scopes_rounds *rounds, uint32_t r,
                      int64_t at_ns)
 {
     const uint32_t *events = &rounds->events[(size_t)r * rounds->inputs];
-    uint32_t host = rounds->site->host;
+    uint32_t process = rounds->site->process;
 
     for (uint32_t i = 0; i < rounds->inputs; i++) {
         uint32_t id = rounds->site->inputs.ids[i];
         if (events[i] != SCOPES_MISSING)
             measure__traces_send(
                 t, t->streams[id].messages + 2 * (size_t)events[i] + 1, at_ns,
-                0, host, host);
+                0, process, process);
     }
 }
 
@@ -102,7 +102,7 @@ static void meet(traces *t, const scopes_rounds *rounds, uint32_t r)
     int64_t start_ns = goes_on ? measure__traces_start(t, lower, below) : 0,
             last_ns;
 
-    measure__traces_actor(t, rounds->site->host, start_ns);
+    measure__traces_actor(t, rounds->site->process, start_ns);
     last_ns = receive_all(t, rounds, r);
     if (goes_on) {
         if (last_ns != INT64_MIN)
@@ -120,13 +120,13 @@ static void go_alone(traces *t, traces_spot at)
     const traces_stream *l = &t->streams[at.stream];
     size_t message = l->messages + 3 * (size_t)at.event;
 
-    measure__traces_actor(t, l->host,
+    measure__traces_actor(t, l->process,
                           measure__traces_start(t, at.stream, at.event));
     measure__traces_receive(t, message + 1);
     measure__traces_at_element(t, at);
     measure__traces_send(t, message + 2,
                          measure__traces_end(t, at.stream, at.event), 0,
-                         l->host, l->host);
+                         l->process, l->process);
 }
 
 void measure__traces_serve_all(traces *t)

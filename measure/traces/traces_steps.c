@@ -1,5 +1,5 @@
-/* traces_steps.c - the steps of one operation on one host, from a collector
- * down to where it leaves the host or meets others, and up again.
+/* traces_steps.c - the steps of one operation on one process, from a collector
+ * down to where it leaves the process or meets others, and up again.
  *
  * What it took beyond what others told it is known from the collectors: of a
  * message, the time between the collectors on both sides; after it was
@@ -39,15 +39,15 @@ static void add_step(traces *t, predict_step step)
     t->actors[t->actor_count - 1].steps++;
 }
 
-void measure__traces_actor(traces *t, uint32_t host, int64_t start_ns)
+void measure__traces_actor(traces *t, uint32_t process, int64_t start_ns)
 {
     void *actors = t->actors;
 
     if (!grow(t, &actors, t->actor_count, sizeof(*t->actors)))
         return;
     t->actors = actors;
-    t->actors[t->actor_count++] =
-        (traces_actor){.host = host, .start_ns = start_ns < 0 ? 0 : start_ns};
+    t->actors[t->actor_count++] = (traces_actor){
+        .process = process, .start_ns = start_ns < 0 ? 0 : start_ns};
 }
 
 /* Time after time of one kind is one. */
@@ -95,38 +95,38 @@ void measure__traces_receive(traces *t, size_t message)
     add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, 0});
 }
 
-int64_t measure__traces_cpu(const traces *t, uint32_t host, uint32_t thread,
+int64_t measure__traces_cpu(const traces *t, uint32_t process, uint32_t thread,
                             int64_t from_ns, int64_t to_ns)
 {
     int64_t ns;
 
     if (!t->cpu || to_ns <= from_ns)
         return 0;
-    ns = t->cpu(t->context, host, thread, from_ns + t->start_ns,
+    ns = t->cpu(t->context, process, thread, from_ns + t->start_ns,
                 to_ns + t->start_ns);
     if (ns < 0)
         return 0;
     return ns < to_ns - from_ns ? ns : to_ns - from_ns;
 }
 
-int64_t measure__traces_others_cpu(const traces *t, uint32_t host,
+int64_t measure__traces_others_cpu(const traces *t, uint32_t process,
                                    uint32_t thread, int64_t from_ns,
                                    int64_t to_ns, int64_t max_ns)
 {
-    const traces_host *h = &t->hosts[host];
+    const traces_process *h = &t->processes[process];
     int64_t ns = 0;
 
     for (uint32_t i = 0; i < h->runner_count && ns < max_ns; i++) {
         const traces_runner *r = &h->runners[i];
-        if (r->host != host || r->thread != thread)
-            ns += measure__traces_cpu(t, r->host, r->thread, from_ns, to_ns);
+        if (r->process != process || r->thread != thread)
+            ns += measure__traces_cpu(t, r->process, r->thread, from_ns, to_ns);
     }
     return ns < max_ns ? ns : max_ns;
 }
 
 /* --- where it goes --- */
 
-/* The lowest event of the operation on this host. */
+/* The lowest event of the operation on this process. */
 static traces_spot bottom_of(const traces *t, uint32_t stream, uint32_t event)
 {
     for (int depth = 0; depth < PATHS_PATH_NODES; depth++) {
@@ -167,7 +167,7 @@ static int64_t min(int64_t a, int64_t b)
 static void leave_sharing(traces *t, traces_spot at, const traces_hop *times)
 {
     const traces_stream *l = &t->streams[at.stream];
-    uint32_t below = l->below[at.event], far = t->streams[l->lower].host;
+    uint32_t below = l->below[at.event], far = t->streams[l->lower].process;
     traces_message *request = &t->messages[message_of(t, at, 0)];
     traces_message *reply = request + 1;
     int64_t end_ns = measure__traces_end(t, l->lower, below), ns;
@@ -180,7 +180,7 @@ static void leave_sharing(traces *t, traces_spot at, const traces_hop *times)
                                     measure__traces_end(t, at.stream, at.event),
                                     reply->service_ns);
     ns += measure__traces_others_cpu(
-        t, l->host, l->events[at.event].thread, end_ns,
+        t, l->process, l->events[at.event].thread, end_ns,
         measure__traces_end(t, at.stream, at.event), times->after);
     reply->wait_ns = min(reply->wait_ns, reply->wait_ns - ns);
 }
@@ -216,7 +216,7 @@ static void send_request(traces *t, traces_spot at, int64_t later_ns)
                          measure__traces_start(t, at.stream, at.event) +
                              later_ns,
                          measure__traces_request_bytes(t, at.stream, at.event),
-                         l->host, t->streams[l->lower].host);
+                         l->process, t->streams[l->lower].process);
 }
 
 static void receive_reply(traces *t, traces_spot at)
@@ -246,7 +246,7 @@ static void after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
     int64_t all_ns = to_ns > from_ns ? to_ns - from_ns : 0, cpu_ns;
 
     if (t->cpu && thread != PATHS_NONE)
-        cpu_ns = measure__traces_cpu(t, t->streams[at.stream].host, thread,
+        cpu_ns = measure__traces_cpu(t, t->streams[at.stream].process, thread,
                                      from_ns, to_ns);
     else
         cpu_ns = held || all_ns > LONG_NS ? 0 : all_ns;
@@ -279,11 +279,11 @@ static int64_t round_end(const traces *t, traces_spot at)
 
 static void contribute(traces *t, traces_spot at)
 {
-    uint32_t host = t->streams[at.stream].host;
+    uint32_t process = t->streams[at.stream].process;
 
     measure__traces_send(t, message_of(t, at, 0),
-                         measure__traces_start(t, at.stream, at.event), 0, host,
-                         host);
+                         measure__traces_start(t, at.stream, at.event), 0,
+                         process, process);
 }
 
 static void in_round(traces *t, traces_spot at, uint32_t thread)
@@ -306,7 +306,7 @@ static void release_others(traces *t, traces_spot at)
     for (; message != TRACES_NONE; message = t->messages[message].next)
         measure__traces_send(t, message,
                              measure__traces_start(t, at.stream, at.event), 0,
-                             l->host, l->host);
+                             l->process, l->process);
 }
 
 /* When it could go on there. */
@@ -352,10 +352,11 @@ void measure__traces_pass(traces *t, uint32_t stream, uint32_t event,
     measure__traces_compute(t, measure__traces_start(t, at.stream, at.event) -
                                    start_ns);
     if (l->kind == TRACES_REMOTE && leads_on(l, at.event))
-        over_hop(t, at,
-                 thread == PATHS_NONE ? 0
-                                      : measure__traces_cpu(t, l->host, thread,
-                                                            start_ns, end_ns));
+        over_hop(
+            t, at,
+            thread == PATHS_NONE
+                ? 0
+                : measure__traces_cpu(t, l->process, thread, start_ns, end_ns));
     else if (l->kind == TRACES_SITE && leads_on(l, at.event))
         in_round(t, at, thread);
     else if (l->kind == TRACES_ELEMENT)
@@ -392,7 +393,7 @@ void measure__traces_pass_begin(traces *t, uint32_t stream, uint32_t event)
     } else if (l->kind == TRACES_ELEMENT) {
         measure__traces_send(t, message_of(t, at, 1),
                              measure__traces_start(t, at.stream, at.event), 0,
-                             l->host, l->host);
+                             l->process, l->process);
         add_spot(t, at);
     }
 }

@@ -1,5 +1,5 @@
 /* traces_threads.c - a thread of the application as an actor: from the start
- * of its host to its last operation, and what it computed after that.
+ * of its process to its last operation, and what it computed after that.
  *
  * Between operations it computes for as long as it had a processor; the rest
  * it slept. But where those who share its processors are more than these, what
@@ -22,7 +22,7 @@ typedef struct operation {
 
 typedef struct timeline {
     traces *t;
-    uint32_t thread, host;
+    uint32_t thread, process;
     operation *operations; /* by start */
     size_t count;
     size_t *open; /* those under way, by their ends, the next one last */
@@ -122,13 +122,14 @@ static void go_on(timeline *line, int64_t to_ns)
             measure__traces_compute(t, all_ns);
         return;
     }
-    cpu_ns = measure__traces_cpu(t, line->host, line->thread, from_ns, to_ns);
+    cpu_ns =
+        measure__traces_cpu(t, line->process, line->thread, from_ns, to_ns);
     measure__traces_compute(t, cpu_ns);
     if (line->open_count)
         return;
     rest_ns = all_ns - cpu_ns;
     measure__traces_sleep(
-        t, rest_ns - measure__traces_others_cpu(t, line->host, line->thread,
+        t, rest_ns - measure__traces_others_cpu(t, line->process, line->thread,
                                                 from_ns, to_ns, rest_ns));
 }
 
@@ -136,7 +137,7 @@ static void go_on(timeline *line, int64_t to_ns)
 
 static int64_t ns_of(const timeline *line, uint64_t ticks)
 {
-    return measure__traces_ns(line->t, line->host, ticks);
+    return measure__traces_ns(line->t, line->process, ticks);
 }
 
 /* Ends those under way that end before this moment. */
@@ -193,8 +194,8 @@ static void finish(timeline *line, int64_t wall_ns)
     end_open(line, UINT64_MAX);
     if (wall_ns <= line->now_ns)
         return;
-    cpu_ns =
-        measure__traces_cpu(t, line->host, line->thread, line->now_ns, wall_ns);
+    cpu_ns = measure__traces_cpu(t, line->process, line->thread, line->now_ns,
+                                 wall_ns);
     measure__traces_compute(t, cpu_ns);
     /* What comes after the last of all is for nobody to wait for. */
     if (line->now_ns >= t->last_ns)
@@ -203,16 +204,17 @@ static void finish(timeline *line, int64_t wall_ns)
 
 static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
 {
-    uint32_t host = t->topology->map->nodes[t->topology->threads[thread]].host;
-    timeline line = {.t = t, .thread = thread, .host = host};
+    uint32_t process =
+        t->topology->map->nodes[t->topology->threads[thread]].process;
+    timeline line = {.t = t, .thread = thread, .process = process};
     int err = 0;
 
-    if (host == PATHS_NONE || !t->hosts[host].known)
+    if (process == PATHS_NONE || !t->processes[process].known)
         return 0;
-    line.now_ns = t->hosts[host].start_ns;
+    line.now_ns = t->processes[process].start_ns;
     err = collect(&line);
     if (!err) {
-        measure__traces_actor(t, host, line.now_ns);
+        measure__traces_actor(t, process, line.now_ns);
         for (size_t i = 0; i < line.count; i++)
             operate(&line, i);
         finish(&line, wall_ns);

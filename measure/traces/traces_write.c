@@ -10,22 +10,24 @@
 
 /* --- nodes --- */
 
-static uint32_t threads_of(const traces *t, uint32_t host)
+static uint32_t threads_of(const traces *t, uint32_t process)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < t->topology->thread_count; i++)
-        count += t->topology->map->nodes[t->topology->threads[i]].host == host;
+        count +=
+            t->topology->map->nodes[t->topology->threads[i]].process == process;
     return count;
 }
 
 /* One that was not there has processors for all of its threads. */
-static int add_node(const traces *t, predict_profile *profile, uint32_t host)
+static int add_node(const traces *t, predict_profile *profile, uint32_t process)
 {
-    const char *name = t->topology->map->hosts[host].name;
+    const char *name = t->topology->map->processes[process].name;
     int64_t place, node;
 
-    place = predict_profile_add_place(profile, name, threads_of(t, host) + 1);
+    place =
+        predict_profile_add_place(profile, name, threads_of(t, process) + 1);
     if (place < 0)
         return (int)place;
     node = predict_profile_add_node(profile, name, (uint32_t)place);
@@ -33,11 +35,11 @@ static int add_node(const traces *t, predict_profile *profile, uint32_t host)
 }
 
 static uint32_t place_of(const traces *t, const predict_profile *profile,
-                         uint32_t host)
+                         uint32_t process)
 {
-    return t->hosts[host].node == PREDICT_NONE
+    return t->processes[process].node == PREDICT_NONE
                ? PREDICT_NONE
-               : profile->nodes[t->hosts[host].node].place;
+               : profile->nodes[t->processes[process].node].place;
 }
 
 /* Those who run at a place, one behind the other; their number. */
@@ -46,12 +48,12 @@ static uint32_t add_runners(traces *t, const predict_profile *profile,
 {
     uint32_t count = 0;
 
-    for (uint32_t h = 0; h < t->topology->map->host_count; h++) {
+    for (uint32_t h = 0; h < t->topology->map->process_count; h++) {
         if (place_of(t, profile, h) != place)
             continue;
         out[count++] = (traces_runner){h, PATHS_NONE};
         for (uint32_t i = 0; i < t->topology->thread_count; i++) {
-            if (t->topology->map->nodes[t->topology->threads[i]].host == h)
+            if (t->topology->map->nodes[t->topology->threads[i]].process == h)
                 out[count++] = (traces_runner){h, i};
         }
     }
@@ -60,9 +62,9 @@ static uint32_t add_runners(traces *t, const predict_profile *profile,
 
 static int find_runners(traces *t, const predict_profile *profile)
 {
-    uint32_t hosts = t->topology->map->host_count, used = 0;
+    uint32_t processes = t->topology->map->process_count, used = 0;
 
-    t->runners = malloc(((size_t)hosts + t->topology->thread_count + 1) *
+    t->runners = malloc(((size_t)processes + t->topology->thread_count + 1) *
                         sizeof(*t->runners));
     if (!t->runners)
         return measure__traces_no_memory();
@@ -72,10 +74,10 @@ static int find_runners(traces *t, const predict_profile *profile)
         used += count;
         if (count <= profile->places[place].processors)
             continue;
-        for (uint32_t h = 0; h < hosts; h++) {
+        for (uint32_t h = 0; h < processes; h++) {
             if (place_of(t, profile, h) == place) {
-                t->hosts[h].runners = first;
-                t->hosts[h].runner_count = count;
+                t->processes[h].runners = first;
+                t->processes[h].runner_count = count;
             }
         }
     }
@@ -86,11 +88,11 @@ int measure__traces_nodes(traces *t, predict_profile *profile)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < t->topology->map->host_count && !err; i++) {
-        const char *name = t->topology->map->hosts[i].name;
+    for (uint32_t i = 0; i < t->topology->map->process_count && !err; i++) {
+        const char *name = t->topology->map->processes[i].name;
         if (predict_profile_find_node(profile, name) == PREDICT_NONE)
             err = add_node(t, profile, i);
-        t->hosts[i].node = predict_profile_find_node(profile, name);
+        t->processes[i].node = predict_profile_find_node(profile, name);
     }
     return err ? err : find_runners(t, profile);
 }
@@ -114,7 +116,7 @@ static int by_time(const void *a, const void *b)
 static int add_message(const traces *t, predict_profile *profile,
                        const traces_message *m)
 {
-    uint32_t from = t->hosts[m->from].node, to = t->hosts[m->to].node;
+    uint32_t from = t->processes[m->from].node, to = t->processes[m->to].node;
     int64_t done = 0;
 
     if (from != to)
@@ -173,7 +175,7 @@ static int add_actors(const traces *t, predict_profile *profile)
     for (size_t i = 0; i < t->actor_count; i++) {
         const traces_actor *a = &t->actors[i];
         int64_t done = predict_profile_add_actor(
-            profile, t->hosts[a->host].node, a->start_ns);
+            profile, t->processes[a->process].node, a->start_ns);
         int err = done < 0 ? (int)done : 0;
         for (size_t s = 0; s < a->steps && !err; s++)
             err = add_step(t, profile, *step++);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "pastset/append.h"
 
 #define NAME_STEM "~executor."
@@ -82,7 +82,7 @@ static void append(const executor *e, const paths_executor_note *note)
 
     /* What threads were in when the run failed is what matters then, and not
      * that they have come back from it because it did. */
-    if (atomic_load_explicit(&e->host->failed, memory_order_relaxed))
+    if (atomic_load_explicit(&e->process->failed, memory_order_relaxed))
         return;
     slot = pastset_append_begin(e->notes);
     if (slot) {
@@ -96,7 +96,7 @@ static void append(const executor *e, const paths_executor_note *note)
 
 static paths_executor_note blank(const executor *e, paths_activity activity)
 {
-    uint64_t now = e->host->ticks();
+    uint64_t now = e->process->ticks();
 
     return (paths_executor_note){
         .since = now,
@@ -114,7 +114,7 @@ static paths_executor_note blank(const executor *e, paths_activity activity)
 static void tell(paths_executor_note *note, const operation *o,
                  const paths_stage *at)
 {
-    const uint32_t *numbers = at->host->numbers;
+    const uint32_t *numbers = at->process->numbers;
 
     note->thread = o->op.thread;
     note->sequence = o->op.sequence;
@@ -158,8 +158,9 @@ void paths__executor_connects(executor *e, uint32_t to)
         return;
     note = blank(e, PATHS_CONNECTING);
     note.peer = 0;
-    for (uint32_t i = 0; i < e->host->host_count; i++)
-        note.peer += strcmp(host_name(e->host, i), host_name(e->host, to)) < 0;
+    for (uint32_t i = 0; i < e->process->process_count; i++)
+        note.peer += strcmp(process_name(e->process, i),
+                            process_name(e->process, to)) < 0;
     append(e, &note);
     e->noted = true;
     e->noted_sequence = 0;
@@ -195,7 +196,7 @@ void paths__executor_is(executor *e, paths_activity activity)
     append(e, &note);
 }
 
-static int notes_make(paths_host *host, executor *e, uint32_t number)
+static int notes_make(paths_process *process, executor *e, uint32_t number)
 {
     char name[PASTSET_NAME_BYTES];
     pastset_type type;
@@ -210,7 +211,7 @@ static int notes_make(paths_host *host, executor *e, uint32_t number)
 
     name_make(name, number);
     if (!err)
-        err = pastset_element_create(&element, host->space, &options);
+        err = pastset_element_create(&element, process->space, &options);
     if (err)
         return err;
     e->notes = pastset_element_appender(element);
@@ -218,14 +219,14 @@ static int notes_make(paths_host *host, executor *e, uint32_t number)
     return 0;
 }
 
-int paths__executors_make(paths_host *host)
+int paths__executors_make(paths_process *process)
 {
     int err;
 
-    if (!host->ticks)
+    if (!process->ticks)
         return 0;
-    err = notes_make(host, &host->loop_executor, 0);
-    for (uint32_t i = 0; i < host->thread_count && !err; i++)
-        err = notes_make(host, &host->threads[i].executor, i + 1);
+    err = notes_make(process, &process->loop_executor, 0);
+    for (uint32_t i = 0; i < process->thread_count && !err; i++)
+        err = notes_make(process, &process->threads[i].executor, i + 1);
     return err;
 }

@@ -1,20 +1,20 @@
-/* executor.h - what each executor of a host is in, for whoever looks at its
+/* executor.h - what each executor of a process is in, for whoever looks at its
  * space: while it runs, after it, after a kill.
  *
  * Trace tuples tell of operations that have come up again. Of those that have
  * not, these notes tell: each executor has an element of its own in the space,
- * "~executor.N" (0: the network loop, 1 ... n: the threads of the host, in the
- * order of the map), and appends a note to it before it waits and when it goes
- * on. The newest note holds. As for any element with one writer, a reader has a
- * note as a whole or not at all.
+ * "~executor.N" (0: the network loop, 1 ... n: the threads of the process, in
+ * the order of the map), and appends a note to it before it waits and when it
+ * goes on. The newest note holds. As for any element with one writer, a reader
+ * has a note as a whole or not at all.
  *
  * What is over at once leaves no note: an operation that need not wait, and a
  * round of a collective that is complete while threads still look at its gate.
- * A host whose elements are in anonymous memory makes no notes, as nobody could
- * read them.
+ * A process whose elements are in anonymous memory makes no notes, as nobody
+ * could read them.
  *
- * Nodes and hosts are told by their rank among the names of all that the map
- * has (paths_map_rank), as their order in the map may be another one
+ * Nodes and processes are told by their rank among the names of all that the
+ * map has (paths_map_rank), as their order in the map may be another one
  * elsewhere. */
 #ifndef PATHS_EXECUTOR_H
 #define PATHS_EXECUTOR_H
@@ -25,11 +25,11 @@
 #include "pastset/space.h"
 
 typedef enum paths_activity {
-    PATHS_STARTING,   /* its host waits for the others */
+    PATHS_STARTING,   /* its process waits for the others */
     PATHS_COMPUTING,  /* between operations; the loop: waits for something to
                          do. Operations of paths_start may be under way */
     PATHS_WAITING,    /* for an operation */
-    PATHS_CONNECTING, /* to the host `peer` */
+    PATHS_CONNECTING, /* to the process `peer` */
     PATHS_RUNNING,    /* the loop: carries an operation through stages */
     PATHS_ENDED,
     PATHS_ACTIVITIES
@@ -38,11 +38,11 @@ typedef enum paths_activity {
 /* "computing" and so on; "?" when it is none of them. */
 const char *paths_activity_name(uint32_t activity);
 
-/* One note. `since`, `at`: ticks of paths_host_options.ticks. */
+/* One note. `since`, `at`: ticks of paths_process_options.ticks. */
 typedef struct paths_executor_note {
     uint64_t since;    /* the operation has been waited for (begun, if it is
                           one of paths_start); else: the activity lasts */
-    uint64_t at;       /* the note was made: the host was alive then */
+    uint64_t at;       /* the note was made: the process was alive then */
     uint64_t tag;      /* of a message, for front ends that have such; 0 */
     uint32_t thread;   /* number of the thread whose operation it is, or which
                           this is; PATHS_NONE: the loop has none */
@@ -50,7 +50,7 @@ typedef struct paths_executor_note {
     uint32_t first;    /* the first node of its path; PATHS_NONE */
     uint32_t stage;    /* the node where its thread let go of it, or whose
                           way in it came by; PATHS_NONE */
-    uint32_t peer;     /* the host that it connects to; PATHS_NONE */
+    uint32_t peer;     /* the process that it connects to; PATHS_NONE */
     uint32_t peer_thread; /* for front ends; PATHS_NONE */
     uint32_t bytes;       /* of its tuple, or the room for one */
     uint32_t under_way;   /* operations of paths_start; those above are told of

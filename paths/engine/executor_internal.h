@@ -12,7 +12,7 @@
 typedef struct executor {
     uint32_t number;      /* 0: the loop */
     paths_thread *thread; /* NULL: the loop */
-    paths_host *host;
+    paths_process *process;
 
     /* Notes of what it is in; see executor.h. Its own. */
     pastset_appender *notes; /* NULL: it makes none */
@@ -25,10 +25,10 @@ extern _Thread_local executor *paths__current;
 /* Sets it for the calling thread, or (NULL) takes it away. */
 void paths__current_set(executor *e);
 
-int paths__executors_make(paths_host *host);
+int paths__executors_make(paths_process *process);
 /* About to wait for an operation. Its home. */
 void paths__executor_waits(executor *e, const operation *o);
-/* About to connect to a host. */
+/* About to connect to a process. */
 void paths__executor_connects(executor *e, uint32_t to);
 /* The loop: about to carry an operation on. */
 void paths__executor_runs(executor *e, const operation *o);

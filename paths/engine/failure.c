@@ -1,77 +1,78 @@
-/* failure.c - why a run ends, and why what waits for a host does.
+/* failure.c - why a run ends, and why what waits for a process does.
  *
  * The first cause is kept, and is what all who come later are told. */
 #include <stdio.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 
-static void failure_set(paths_host *host, int status, bool of_thread)
+static void failure_set(paths_process *process, int status, bool of_thread)
 {
-    pthread_mutex_lock(&host->failure_lock);
-    if (of_thread && !host->thread_failure[0])
-        snprintf(host->thread_failure, sizeof(host->thread_failure), "%s",
+    pthread_mutex_lock(&process->failure_lock);
+    if (of_thread && !process->thread_failure[0])
+        snprintf(process->thread_failure, sizeof(process->thread_failure), "%s",
                  pastset_error());
-    if (!atomic_load(&host->failed)) {
+    if (!atomic_load(&process->failed)) {
         if (of_thread)
-            snprintf(host->failure, sizeof(host->failure), "host %s: %s",
-                     host_name(host, host->self), pastset_error());
-        else
-            snprintf(host->failure, sizeof(host->failure), "%s",
+            snprintf(process->failure, sizeof(process->failure),
+                     "process %s: %s", process_name(process, process->self),
                      pastset_error());
-        atomic_store(&host->failed, status);
+        else
+            snprintf(process->failure, sizeof(process->failure), "%s",
+                     pastset_error());
+        atomic_store(&process->failed, status);
     }
-    pthread_mutex_unlock(&host->failure_lock);
-    uv_async_send(&host->wakeup);
+    pthread_mutex_unlock(&process->failure_lock);
+    uv_async_send(&process->wakeup);
 }
 
-void paths_host_fail(paths_host *host, int status)
+void paths_process_fail(paths_process *process, int status)
 {
-    failure_set(host, status, false);
+    failure_set(process, status, false);
 }
 
-void paths__host_fail_thread(paths_host *host, int status)
+void paths__process_fail_thread(paths_process *process, int status)
 {
-    failure_set(host, status, true);
+    failure_set(process, status, true);
 }
 
-int paths__host_failure(paths_host *host)
+int paths__process_failure(paths_process *process)
 {
     int status;
 
-    pthread_mutex_lock(&host->failure_lock);
-    status = atomic_load(&host->failed);
-    pastset_fail(status, "the run ends: %s", host->failure);
-    pthread_mutex_unlock(&host->failure_lock);
+    pthread_mutex_lock(&process->failure_lock);
+    status = atomic_load(&process->failed);
+    pastset_fail(status, "the run ends: %s", process->failure);
+    pthread_mutex_unlock(&process->failure_lock);
     return status;
 }
 
-/* --- hosts that have died --- */
+/* --- processes that have died --- */
 
 int paths__orphaned(paths_stage *stage)
 {
-    paths_host *host = stage->host;
+    paths_process *process = stage->process;
     int status;
 
-    pthread_mutex_lock(&host->failure_lock);
+    pthread_mutex_lock(&process->failure_lock);
     status = pastset_fail(PASTSET_EHOST,
                           "nobody is left at the other end of element \"%s\": "
                           "%s",
-                          host->map->nodes[stage->node].name, host->loss);
-    pthread_mutex_unlock(&host->failure_lock);
+                          process->map->nodes[stage->node].name, process->loss);
+    pthread_mutex_unlock(&process->failure_lock);
     return status;
 }
 
-int paths__gone_why(paths_host *host, uint32_t other)
+int paths__gone_why(paths_process *process, uint32_t other)
 {
-    peer *p = &host->peers[other];
+    peer *p = &process->peers[other];
     int status;
 
     if (!atomic_load(&p->dead))
         return 0;
-    pthread_mutex_lock(&host->failure_lock);
+    pthread_mutex_lock(&process->failure_lock);
     status = p->why ? pastset_fail(PASTSET_EHOST, "%s", p->why)
-                    : pastset_fail(PASTSET_EHOST, "host %s died",
-                                   host_name(host, other));
-    pthread_mutex_unlock(&host->failure_lock);
+                    : pastset_fail(PASTSET_EHOST, "process %s died",
+                                   process_name(process, other));
+    pthread_mutex_unlock(&process->failure_lock);
     return status;
 }

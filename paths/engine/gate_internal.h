@@ -1,4 +1,4 @@
-/* gate_internal.h - where threads of one host wait for the same moment.
+/* gate_internal.h - where threads of one process wait for the same moment.
  *
  * Opening a gate is one store, which all who look at it see; those who sleep
  * are woken by one system call. What they are to find behind it can lie in the

@@ -1,32 +1,33 @@
-/* gone.c - a host has died: what cannot go on without it ends, the rest does.
+/* gone.c - a process has died: what cannot go on without it ends, the rest
+ * does.
  *
  * What ends: operations that are on their way to it (their connections break),
  * the rounds of collectives in whose trees it has a part, reads of elements to
  * which nobody is left to write, and writes to full elements from which nobody
- * is left to read. Each with an error that names the host. A thread that has
- * ended is not left either: once a host has died, hosts tell each other of
- * those too (member.c). */
+ * is left to read. Each with an error that names the process. A thread that has
+ * ended is not left either: once a process has died, processes tell each other
+ * of those too (member.c). */
 #include <stdio.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/wrappers/collective_tree_internal.h"
 #include "paths/wrappers/collectives_internal.h"
 
 /* Does the way from a thread to an element still exist? */
-static bool way_lives(const paths_host *host, uint32_t edge)
+static bool way_lives(const paths_process *process, uint32_t edge)
 {
-    const paths_map *map = host->map;
+    const paths_map *map = process->map;
     uint32_t nodes[PATHS_PATH_NODES];
     size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
 
-    if (host->peers[map->nodes[map->edges[edge].from].host].dead)
+    if (process->peers[map->nodes[map->edges[edge].from].process].dead)
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (host->peers[map->nodes[nodes[i]].host].dead)
+        if (process->peers[map->nodes[nodes[i]].process].dead)
             return false;
-        for (uint32_t k = 0; k < host->host_count; k++) {
-            if (host->peers[k].dead && paths__joins(&map->nodes[nodes[i]]) &&
+        for (uint32_t k = 0; k < process->process_count; k++) {
+            if (process->peers[k].dead && paths__joins(&map->nodes[nodes[i]]) &&
                 paths__collective_touches(map, nodes[i], k))
                 return false; /* there are no rounds any more */
         }
@@ -48,9 +49,9 @@ typedef struct users {
     bool readers, writers, living_readers, living_writers;
 } users;
 
-static users users_of(const paths_host *host, uint32_t element)
+static users users_of(const paths_process *process, uint32_t element)
 {
-    const paths_map *map = host->map;
+    const paths_map *map = process->map;
     users u = {false, false, false, false};
 
     for (uint32_t i = 0; i < map->edge_count; i++) {
@@ -63,7 +64,7 @@ static users users_of(const paths_host *host, uint32_t element)
         count = paths_map_walk(map, i, nodes, PATHS_PATH_NODES);
         if (count == 0 || nodes[count - 1] != element)
             continue;
-        lives = !host->ended_threads[edge->from] && way_lives(host, i);
+        lives = !process->ended_threads[edge->from] && way_lives(process, i);
         u.readers |= is_use(edge, false);
         u.writers |= is_use(edge, true);
         u.living_readers |= lives && is_use(edge, false);
@@ -77,9 +78,10 @@ static bool waits_in_vain(const operation *o, const void *stage)
     return o->stage == stage && !o->rising && is_orphaned(o->stage, &o->op);
 }
 
-static void element_look(paths_host *host, paths_stage *stage, const char *why)
+static void element_look(paths_process *process, paths_stage *stage,
+                         const char *why)
 {
-    users u = users_of(host, stage->node);
+    users u = users_of(process, stage->node);
     uint8_t orphaned = 0;
 
     if (u.writers && !u.living_writers)
@@ -90,41 +92,41 @@ static void element_look(paths_host *host, paths_stage *stage, const char *why)
         return;
     /* Whoever begins to wait now looks at this after it is in the list. */
     atomic_store(&stage->orphaned, orphaned);
-    paths__end_those(host, waits_in_vain, stage, PASTSET_EHOST, why);
+    paths__end_those(process, waits_in_vain, stage, PASTSET_EHOST, why);
 }
 
-static void elements_look(paths_host *host, const char *why)
+static void elements_look(paths_process *process, const char *why)
 {
-    for (uint32_t i = 0; i < host->map->node_count; i++) {
-        if (host->stages[i] && host->stages[i]->element)
-            element_look(host, host->stages[i], why);
+    for (uint32_t i = 0; i < process->map->node_count; i++) {
+        if (process->stages[i] && process->stages[i]->element)
+            element_look(process, process->stages[i], why);
     }
 }
 
-void paths__gone(paths_host *host, uint32_t gone, const char *why)
+void paths__gone(paths_process *process, uint32_t gone, const char *why)
 {
-    char text[sizeof(host->loss)];
+    char text[sizeof(process->loss)];
 
-    if (host->peers[gone].dead)
+    if (process->peers[gone].dead)
         return;
-    pthread_mutex_lock(&host->failure_lock);
-    snprintf(host->loss, sizeof(host->loss), "%s", why);
+    pthread_mutex_lock(&process->failure_lock);
+    snprintf(process->loss, sizeof(process->loss), "%s", why);
     snprintf(text, sizeof(text), "%s", why);
-    host->peers[gone].why = strdup(text);
-    pthread_mutex_unlock(&host->failure_lock);
-    atomic_store(&host->peers[gone].dead, true);
-    host->bereaved = true;
-    paths__collectives_gone(host, gone, text);
-    elements_look(host, text);
+    process->peers[gone].why = strdup(text);
+    pthread_mutex_unlock(&process->failure_lock);
+    atomic_store(&process->peers[gone].dead, true);
+    process->bereaved = true;
+    paths__collectives_gone(process, gone, text);
+    elements_look(process, text);
 }
 
-void paths__gone_ended(paths_host *host, uint32_t node)
+void paths__gone_ended(paths_process *process, uint32_t node)
 {
-    char text[sizeof(host->loss)];
+    char text[sizeof(process->loss)];
 
-    host->ended_threads[node] = true;
-    pthread_mutex_lock(&host->failure_lock);
-    memcpy(text, host->loss, sizeof(text));
-    pthread_mutex_unlock(&host->failure_lock);
-    elements_look(host, text);
+    process->ended_threads[node] = true;
+    pthread_mutex_lock(&process->failure_lock);
+    memcpy(text, process->loss, sizeof(text));
+    pthread_mutex_unlock(&process->failure_lock);
+    elements_look(process, text);
 }

@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 
 #define DROP_AGAIN_NS 1000000
 
@@ -96,47 +96,47 @@ static void heap_remove(heap *h, operation *o)
 
 /* Sets the timer descriptor to the earliest; under the lock. Any thread may
  * do that while the loop waits for the descriptor. */
-static void timer_set(paths_host *host)
+static void timer_set(paths_process *process)
 {
-    int64_t due = host->timers.count ? host->timers.items[0]->due_ns : 0;
+    int64_t due = process->timers.count ? process->timers.items[0]->due_ns : 0;
     struct itimerspec spec = {
         .it_value = {.tv_sec = due / 1000000000, .tv_nsec = due % 1000000000}};
 
-    if (due == host->timer_set_ns)
+    if (due == process->timer_set_ns)
         return;
-    host->timer_set_ns = due;
-    timerfd_settime(host->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+    process->timer_set_ns = due;
+    timerfd_settime(process->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
 /* --- the list --- */
 
 /* Under the lock. */
-static void list_add(paths_host *host, operation *o)
+static void list_add(paths_process *process, operation *o)
 {
     o->held = true;
     o->held_previous = NULL;
-    o->held_next = host->held;
+    o->held_next = process->held;
     if (o->held_next)
         o->held_next->held_previous = o;
-    host->held = o;
-    host->held_count++;
+    process->held = o;
+    process->held_count++;
 }
 
 /* Under the lock. */
-static void list_remove(paths_host *host, operation *o)
+static void list_remove(paths_process *process, operation *o)
 {
     if (!o->held)
         return;
     o->held = false;
     o->timed = false;
-    heap_remove(&host->timers, o);
+    heap_remove(&process->timers, o);
     if (o->held_previous)
         o->held_previous->held_next = o->held_next;
     else
-        host->held = o->held_next;
+        process->held = o->held_next;
     if (o->held_next)
         o->held_next->held_previous = o->held_previous;
-    host->held_count--;
+    process->held_count--;
 }
 
 static bool is_at_home(const operation *o)
@@ -154,31 +154,32 @@ static bool is_let_in(const operation *o)
 }
 
 /* Under the lock. `due_ns` 0: no timer. */
-static int hold(paths_host *host, operation *o, int64_t due_ns, bool timed)
+static int hold(paths_process *process, operation *o, int64_t due_ns,
+                bool timed)
 {
     int err;
 
-    if (atomic_load_explicit(&host->failed, memory_order_relaxed))
-        return paths__host_failure(host);
-    if (host->held_count >= host->held_max && !is_let_in(o))
-        return pastset_fail(PASTSET_ELIMIT,
-                            "host %s: holds %u operations, its limit",
-                            host_name(host, host->self), host->held_max);
-    err = heap_reserve(&host->timers, host->held_count + 1);
+    if (atomic_load_explicit(&process->failed, memory_order_relaxed))
+        return paths__process_failure(process);
+    if (process->held_count >= process->held_max && !is_let_in(o))
+        return pastset_fail(
+            PASTSET_ELIMIT, "process %s: holds %u operations, its limit",
+            process_name(process, process->self), process->held_max);
+    err = heap_reserve(&process->timers, process->held_count + 1);
     if (err)
         return err;
     o->due_ns = due_ns;
     o->heap_at = 0;
     if (due_ns)
-        heap_add(&host->timers, o);
-    list_add(host, o);
+        heap_add(&process->timers, o);
+    list_add(process, o);
     o->timed = timed;
     if (is_at_home(o)) {
         o->left = true;
         o->let_go = o->rising ? o->route[o->depth].stage : o->stage;
         o->home_depth = o->depth < o->carry_depth ? o->depth : o->carry_depth;
     }
-    timer_set(host);
+    timer_set(process);
     return 0;
 }
 
@@ -192,7 +193,7 @@ static void watch(operation *o)
 
 int paths__hold(operation *o)
 {
-    paths_host *host = o->stage->host;
+    paths_process *process = o->stage->process;
     int64_t due_ns = o->op.deadline_ns;
     bool watched;
     int err;
@@ -203,34 +204,34 @@ int paths__hold(operation *o)
     watched = !is_at_home(o) || o->asynchronous || o->late;
     if (due_ns && o->stage->proxy)
         due_ns += PATHS__GRACE_NS;
-    pthread_mutex_lock(&host->held_lock);
-    err = hold(host, o, watched ? due_ns : 0, false);
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_lock(&process->held_lock);
+    err = hold(process, o, watched ? due_ns : 0, false);
+    pthread_mutex_unlock(&process->held_lock);
     return err;
 }
 
 int paths_resume_after(paths_operation *op, uint64_t delay_ns)
 {
     operation *o = operation_of(op);
-    paths_host *host = o->stage->host;
+    paths_process *process = o->stage->process;
     int64_t due_ns = pastset_now_ns() + (int64_t)delay_ns;
     int err;
 
     watch(o);
-    pthread_mutex_lock(&host->held_lock);
-    list_remove(host, o); /* entered by the engine, if its type may hold */
-    err = hold(host, o, due_ns, true);
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_lock(&process->held_lock);
+    list_remove(process, o); /* entered by the engine, if its type may hold */
+    err = hold(process, o, due_ns, true);
+    pthread_mutex_unlock(&process->held_lock);
     return err ? err : PATHS_HOLD;
 }
 
 void paths__unhold(operation *o)
 {
-    paths_host *host = o->stage->host;
+    paths_process *process = o->stage->process;
 
-    pthread_mutex_lock(&host->held_lock);
-    list_remove(host, o);
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_lock(&process->held_lock);
+    list_remove(process, o);
+    pthread_mutex_unlock(&process->held_lock);
 }
 
 void paths__unhold_again(operation *o, bool left)
@@ -243,7 +244,7 @@ void paths__unhold_again(operation *o, bool left)
 /* --- letting go --- */
 
 /* Under the lock: is it ours now? */
-static bool drop(paths_host *host, operation *o)
+static bool drop(paths_process *process, operation *o)
 {
     paths_stage *stage;
 
@@ -252,45 +253,45 @@ static bool drop(paths_host *host, operation *o)
     stage = o->rising ? o->route[o->depth].stage : o->stage;
     if (!o->timed && !(stage->type->drop && stage->type->drop(stage, &o->op)))
         return false;
-    list_remove(host, o);
+    list_remove(process, o);
     return true;
 }
 
 /* It could not be dropped. Either it is being completed, and
  * will be out of the list in a moment; or it was entered, but is not yet where
  * it is to be held, so that somebody has to come back. */
-static void drop_later(paths_host *host, operation *o)
+static void drop_later(paths_process *process, operation *o)
 {
-    heap_remove(&host->timers, o);
+    heap_remove(&process->timers, o);
     o->due_ns = pastset_now_ns() + DROP_AGAIN_NS;
-    heap_add(&host->timers, o);
-    timer_set(host);
+    heap_add(&process->timers, o);
+    timer_set(process);
 }
 
-bool paths__held_take(paths_host *host, operation *o)
+bool paths__held_take(paths_process *process, operation *o)
 {
-    bool ours = drop(host, o);
+    bool ours = drop(process, o);
 
     if (!ours && o->held)
-        drop_later(host, o);
+        drop_later(process, o);
     return ours;
 }
 
-void paths__held_due(paths_host *host, operation **due, operation **late)
+void paths__held_due(paths_process *process, operation **due, operation **late)
 {
     int64_t now = pastset_now_ns();
     uint64_t rings;
-    ssize_t r = read(host->timer_fd, &rings, sizeof(rings));
+    ssize_t r = read(process->timer_fd, &rings, sizeof(rings));
 
     (void)r; /* nothing to read: somebody moved the timer meanwhile */
     *due = *late = NULL;
-    pthread_mutex_lock(&host->held_lock);
-    host->timer_set_ns = 0;
-    while (host->timers.count && host->timers.items[0]->due_ns <= now) {
-        operation *o = host->timers.items[0];
+    pthread_mutex_lock(&process->held_lock);
+    process->timer_set_ns = 0;
+    while (process->timers.count && process->timers.items[0]->due_ns <= now) {
+        operation *o = process->timers.items[0];
         bool timed = o->timed;
 
-        if (!paths__held_take(host, o))
+        if (!paths__held_take(process, o))
             continue;
         o->held_next = NULL;
         if (timed) {
@@ -301,12 +302,12 @@ void paths__held_due(paths_host *host, operation **due, operation **late)
             late = &o->held_next;
         }
     }
-    timer_set(host);
-    pthread_mutex_unlock(&host->held_lock);
+    timer_set(process);
+    pthread_mutex_unlock(&process->held_lock);
 }
 
-void paths__timers_fini(paths_host *host)
+void paths__timers_fini(paths_process *process)
 {
-    free(host->timers.items);
-    memset(&host->timers, 0, sizeof(host->timers));
+    free(process->timers.items);
+    memset(&process->timers, 0, sizeof(process->timers));
 }

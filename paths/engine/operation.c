@@ -6,7 +6,7 @@
  * way down, its home runs on the way up: `home_depth` entries. */
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "pastset/schedule.h"
 
 /* The model of mailboxes, and of those who wait for them, is

@@ -2,8 +2,8 @@
  * the stages through which it travels.
  *
  * An operation belongs to its home, the thread that submitted it, or to the
- * loop when it came from another host. Held operations are in one list per
- * host, under one lock, so that they can be ended when the run ends; those
+ * loop when it came from another process. Held operations are in one list per
+ * process, under one lock, so that they can be ended when the run ends; those
  * whose threads wait at the gate of a collective are known to that alone. */
 #ifndef PATHS_OPERATION_INTERNAL_H
 #define PATHS_OPERATION_INTERNAL_H
@@ -28,14 +28,14 @@ struct paths_stage {
     /* What each operation touches. */
     int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
     int (*up)(paths_stage *stage, paths_operation *op, uint64_t *note);
-    paths_stage *next; /* NULL: an element, or the next is on another host. Of
-                          a source, owned: what refuses all that it passes */
+    paths_stage *next; /* NULL: an element, or the next is on another process.
+                          Of a source, owned: what refuses all that it passes */
     bool holds;        /* may hold: its type has a `drop` */
     bool joins;        /* of a type that joins */
     bool leads;        /* and so does one that follows it */
-    bool proxy;        /* the next is on another host */
+    bool proxy;        /* the next is on another process */
     _Atomic bool left; /* a proxy: nobody comes to those rounds any more */
-    bool entry;        /* operations of other hosts come in here */
+    bool entry;        /* operations of other processes come in here */
     bool ready;        /* its type's `init` went well: `fini` is due */
     pastset_element *element; /* of element stages */
     _Atomic uint8_t orphaned; /* of element stages: ORPHANED_ */
@@ -44,12 +44,12 @@ struct paths_stage {
     paths_stage *ports; /* of the first stage of such a node: those of its ways
                            in, in order */
 
-    void *host_state;      /* of its type; see wrappers/state.c */
+    void *process_state;   /* of its type; see wrappers/state.c */
     pastset_type *answers; /* of sources: the type of their tuples; owned */
     const paths_wrapper_type *type;
-    paths_host *host;
+    paths_process *process;
     uint32_t node;
-    uint32_t far_host, far_node; /* of proxies: where the next stage is */
+    uint32_t far_process, far_node; /* of proxies: where the next stage is */
 };
 
 typedef struct route_entry {
@@ -61,7 +61,7 @@ typedef struct route_entry {
 struct operation {
     paths_operation op;      /* first */
     paths_stage *stage;      /* the one it is at on its way down */
-    paths_thread *home;      /* NULL: it came from another host */
+    paths_thread *home;      /* NULL: it came from another process */
     uint16_t depth;          /* route entries below its place on the way up */
     uint16_t home_depth;     /* of these, the ones that its home ran */
     uint16_t carry_depth;    /* and those below the first collective for which
@@ -74,7 +74,7 @@ struct operation {
     bool asynchronous;       /* started by paths_start */
     pastset_request request; /* at its element */
     uint64_t asked;          /* index that was asked for */
-    char *text;              /* of a failure on another thread or host; owned */
+    char *text; /* of a failure on another thread or process; owned */
 
     /* Its home waits at this gate until it is no longer at `gate_value`. */
     paths_gate *gate;
@@ -82,7 +82,7 @@ struct operation {
     uint8_t timeout;          /* at gates; stays from one call to the next */
     operation *next_released; /* while a collective lets go of its round */
 
-    /* At the top of an operation that came from another host: sends the
+    /* At the top of an operation that came from another process: sends the
      * reply, and frees it. */
     void (*complete)(operation *o);
     void *(*capacity)(operation *o,
@@ -92,7 +92,7 @@ struct operation {
     size_t reply_capacity;
     const void *answer; /* of an exchange: its result; in place of `reply` */
     uint32_t from_id;   /* of the request on `from` */
-    uint32_t id;        /* of the request on a link, to the next host */
+    uint32_t id;        /* of the request on a link, to the next process */
 
     paths_path *path; /* home only */
     paths_arguments *arguments;
@@ -106,7 +106,7 @@ struct operation {
     uint64_t begun; /* ticks */
     operation *older, *younger;
 
-    /* Guarded by host->held_lock. */
+    /* Guarded by process->held_lock. */
     operation *held_next, *held_previous;
     bool held;
     bool timed;     /* `due_ns` resumes it; else ends it */
@@ -117,7 +117,7 @@ struct operation {
     operation *pending_next, *pending_previous; /* waits for its reply */
     thread_link *on_link;                       /* of its thread */
     peer *on_peer;           /* whose `link` it waits on; held_lock */
-    pastset_pattern pattern; /* of a request from another host */
+    pastset_pattern pattern; /* of a request from another process */
     route_entry *route;
 };
 

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/map/map_internal.h"
 #include "paths/net/link_internal.h"
 #include "paths/wrappers/collective_tree_internal.h"
 
 static uint32_t path_find(const paths_thread *self, const char *name)
 {
-    const paths_map *map = self->host->map;
+    const paths_map *map = self->process->map;
 
     for (uint32_t i = 0; i < self->node->out_count; i++) {
         if (strcmp(paths__path_name(map, self->node->out[i]), name) == 0)
@@ -37,8 +37,8 @@ static char *describe(const paths_map *map, uint32_t edge)
         bool shown = strcmp(n->type, "collector") != 0; /* they are many */
         if (shown)
             fprintf(out, " -> %s", paths_node_is_end(n) ? n->name : n->type);
-        if (i + 1 == count && n->host != thread->host)
-            fprintf(out, " on %s", map->hosts[n->host].name);
+        if (i + 1 == count && n->process != thread->process)
+            fprintf(out, " on %s", map->processes[n->process].name);
     }
     if (fclose(out) != 0) {
         free(text);
@@ -60,15 +60,15 @@ void paths__path_free(paths_path *path)
 static int link_prepare(paths_thread *self, const paths_stage *stage)
 {
     for (; stage; stage = stage->next) {
-        if (stage->proxy && !self->links[stage->far_host])
-            return paths__link_open(self, stage->far_host);
+        if (stage->proxy && !self->links[stage->far_process])
+            return paths__link_open(self, stage->far_process);
     }
     return 0;
 }
 
 static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
 {
-    const paths_map *map = self->host->map;
+    const paths_map *map = self->process->map;
     uint32_t nodes[PATHS_PATH_NODES];
     size_t count = paths_map_walk(map, edge, nodes, PATHS_PATH_NODES);
     paths_path *path = calloc(1, sizeof(*path));
@@ -91,7 +91,7 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     path->thread = self;
     path->edge = edge;
     path->verbs = paths__uses_verbs(&map->edges[edge]);
-    path->first = self->host->entries[edge];
+    path->first = self->process->entries[edge];
     path->name = strdup(paths__path_name(map, edge));
     path->description = describe(map, edge);
     path->call.route = path->route;

@@ -1,5 +1,5 @@
-/* host.c - starting, running and stopping a host. */
-#include "paths/engine/host.h"
+/* process.c - starting, running and stopping a process. */
+#include "paths/engine/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/net/address.h"
 #include "paths/net/connect_internal.h"
 #include "paths/net/member_internal.h"
@@ -20,8 +20,8 @@
 #define HELD_MAX 1000000
 #define CONNECT_TIMEOUT_MS 60000
 #define TIDY_MS 500
-/* How long a coordinator that failed waits for hosts that have not come yet,
- * to tell them why. */
+/* How long a coordinator that failed waits for processes that have not come
+ * yet, to tell them why. */
 #define LINGER_MS 2000
 #define ACCEPTS_AT_ONCE 16 /* before the loop turns to the others */
 
@@ -47,55 +47,56 @@ static const connection_handler handler = {
 
 static void on_accept(uv_poll_t *handle, int status, int events)
 {
-    paths_host *host = handle->data;
+    paths_process *process = handle->data;
 
     (void)events;
     for (int i = 0; status == 0 && i < ACCEPTS_AT_ONCE; i++) {
-        int fd =
-            accept4(host->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = accept4(process->listen_fd, NULL, NULL,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
                        errno == ENOMEM)) {
             /* The socket stays ready: look again at the next tidying. */
             uv_poll_stop(handle);
-            host->listening = false;
+            process->listening = false;
         }
         if (fd < 0)
             return;
         paths__socket_tune(fd);
-        paths__unauthenticated_accept(host, fd);
+        paths__unauthenticated_accept(process, fd);
     }
 }
 
-static void listener_start(paths_host *host)
+static void listener_start(paths_process *process)
 {
-    host->listening = true;
-    uv_poll_start(&host->listener, UV_READABLE, on_accept);
+    process->listening = true;
+    uv_poll_start(&process->listener, UV_READABLE, on_accept);
 }
 
 static void on_tidy(uv_timer_t *timer)
 {
-    paths_host *host = timer->data;
+    paths_process *process = timer->data;
 
-    paths__join_late(host);
-    if (!host->listening && host->host_count > 1)
-        listener_start(host);
-    host->loop_executor.noted |= host->begun; /* a sign of life */
-    paths__unauthenticated_tidy(host);
-    paths__member_turn(host); /* a failed coordinator does not wait for ever */
+    paths__join_late(process);
+    if (!process->listening && process->process_count > 1)
+        listener_start(process);
+    process->loop_executor.noted |= process->begun; /* a sign of life */
+    paths__unauthenticated_tidy(process);
+    paths__member_turn(
+        process); /* a failed coordinator does not wait for ever */
 }
 
 /* --- running the threads --- */
 
-static int threads_start(paths_host *host)
+static int threads_start(paths_process *process)
 {
-    for (uint32_t i = 0; i < host->thread_count; i++) {
-        paths_thread *thread = &host->threads[i];
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        paths_thread *thread = &process->threads[i];
         int error;
 
-        atomic_fetch_add(&host->threads_running, 1);
+        atomic_fetch_add(&process->threads_running, 1);
         error = pthread_create(&thread->id, NULL, paths__thread_run, thread);
         if (error) {
-            atomic_fetch_sub(&host->threads_running, 1);
+            atomic_fetch_sub(&process->threads_running, 1);
             return pastset_fail(PASTSET_ELIMIT, "cannot start thread %s: %s",
                                 thread->node->name, strerror(error));
         }
@@ -106,23 +107,23 @@ static int threads_start(paths_host *host)
 
 static void on_wakeup(uv_async_t *handle)
 {
-    paths_host *host = handle->data;
+    paths_process *process = handle->data;
     int joined;
 
-    paths__connection_flush_all(host);
-    joined = paths__join_turn(host);
-    if (joined > 0 && !atomic_load(&host->failed))
-        joined = threads_start(host);
+    paths__connection_flush_all(process);
+    joined = paths__join_turn(process);
+    if (joined > 0 && !atomic_load(&process->failed))
+        joined = threads_start(process);
     if (joined < 0)
-        paths_host_fail(host, joined);
-    paths__member_turn(host);
+        paths_process_fail(process, joined);
+    paths__member_turn(process);
 }
 
 static void on_rest(uv_prepare_t *handle)
 {
-    paths_host *host = handle->data;
+    paths_process *process = handle->data;
 
-    paths__executor_goes_on(&host->loop_executor);
+    paths__executor_goes_on(&process->loop_executor);
 }
 
 static void on_timer(uv_poll_t *handle, int status, int events)
@@ -135,63 +136,65 @@ static void on_timer(uv_poll_t *handle, int status, int events)
 /* --- starting --- */
 
 /* The loop, and what it watches from its first moment. */
-static int loop_make(paths_host *host)
+static int loop_make(paths_process *process)
 {
     int error;
 
-    host->timer_fd =
+    process->timer_fd =
         timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    if (host->timer_fd < 0)
+    if (process->timer_fd < 0)
         return pastset_fail(pastset_status_from_errno(errno),
                             "cannot make a timer: %s", strerror(errno));
-    error = uv_loop_init(&host->loop);
+    error = uv_loop_init(&process->loop);
     if (error == 0) {
-        host->loop_open = true;
-        uv_timer_init(&host->loop, &host->tidy); /* cannot fail */
-        host->tidy.data = host;
-        error = uv_async_init(&host->loop, &host->wakeup, on_wakeup);
-        host->wakeup.data = host;
+        process->loop_open = true;
+        uv_timer_init(&process->loop, &process->tidy); /* cannot fail */
+        process->tidy.data = process;
+        error = uv_async_init(&process->loop, &process->wakeup, on_wakeup);
+        process->wakeup.data = process;
     }
     if (error == 0)
-        error = uv_poll_init(&host->loop, &host->timer, host->timer_fd);
+        error =
+            uv_poll_init(&process->loop, &process->timer, process->timer_fd);
     if (error)
         return pastset_fail(pastset_status_from_errno(-error),
                             "cannot make a network loop: %s",
                             uv_strerror(error));
-    host->timer.data = host;
-    uv_poll_start(&host->timer, UV_READABLE, on_timer);
-    uv_timer_start(&host->tidy, on_tidy, TIDY_MS, TIDY_MS);
-    uv_prepare_init(&host->loop, &host->rest);
-    host->rest.data = host;
-    uv_prepare_start(&host->rest, on_rest);
+    process->timer.data = process;
+    uv_poll_start(&process->timer, UV_READABLE, on_timer);
+    uv_timer_start(&process->tidy, on_tidy, TIDY_MS, TIDY_MS);
+    uv_prepare_init(&process->loop, &process->rest);
+    process->rest.data = process;
+    uv_prepare_start(&process->rest, on_rest);
     return 0;
 }
 
-int paths__loop_open(paths_host *host, int listen_fd)
+int paths__loop_open(paths_process *process, int listen_fd)
 {
     const char *address = paths_attributes_get(
-        &host->map->hosts[host->self].attributes, "address");
+        &process->map->processes[process->self].attributes, "address");
     char actual[PATHS_ADDRESS_TEXT];
     int err;
 
-    host->listen_fd = listen_fd;
-    err = loop_make(host);
-    if (err || host->host_count == 1)
+    process->listen_fd = listen_fd;
+    err = loop_make(process);
+    if (err || process->process_count == 1)
         return err;
-    if (host->listen_fd < 0)
-        err = paths_address_listen(&host->listen_fd, address, actual);
+    if (process->listen_fd < 0)
+        err = paths_address_listen(&process->listen_fd, address, actual);
     if (err)
         return err;
-    fcntl(host->listen_fd, F_SETFL,
-          fcntl(host->listen_fd, F_GETFL) | O_NONBLOCK);
+    fcntl(process->listen_fd, F_SETFL,
+          fcntl(process->listen_fd, F_GETFL) | O_NONBLOCK);
     /* A program that this one starts must not keep the address alive. */
-    fcntl(host->listen_fd, F_SETFD, FD_CLOEXEC);
-    if (uv_poll_init(&host->loop, &host->listener, host->listen_fd) != 0)
+    fcntl(process->listen_fd, F_SETFD, FD_CLOEXEC);
+    if (uv_poll_init(&process->loop, &process->listener, process->listen_fd) !=
+        0)
         return pastset_fail(PASTSET_EINVAL,
                             "descriptor %d is not a listening socket",
-                            host->listen_fd);
-    host->listener.data = host;
-    listener_start(host);
+                            process->listen_fd);
+    process->listener.data = process;
+    listener_start(process);
     return 0;
 }
 
@@ -200,29 +203,30 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)pastset_now_ns();
 }
 
-static int identify(paths_host *host, const paths_host_options *options)
+static int identify(paths_process *process,
+                    const paths_process_options *options)
 {
     const char *polling;
 
     /* Without a file nobody could read the notes. */
     if (options->space_file)
-        host->ticks = options->ticks ? options->ticks : monotonic_ns;
-    host->loop_executor.host = host;
-    host->self = paths_map_find_host(host->map, options->host);
-    if (host->self == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOENT, "%s has no host \"%s\"",
-                            host->map->file, options->host);
-    if (host->host_count > 1 && !options->key)
+        process->ticks = options->ticks ? options->ticks : monotonic_ns;
+    process->loop_executor.process = process;
+    process->self = paths_map_find_process(process->map, options->process);
+    if (process->self == PATHS_NONE)
+        return pastset_fail(PASTSET_ENOENT, "%s has no process \"%s\"",
+                            process->map->file, options->process);
+    if (process->process_count > 1 && !options->key)
         return pastset_fail(PASTSET_EINVAL,
-                            "a run of several hosts needs a key");
+                            "a run of several processes needs a key");
     if (sodium_init() < 0)
         return pastset_fail(PASTSET_EIO, "libsodium does not start");
     if (options->key)
-        memcpy(host->key, options->key, PATHS_KEY_BYTES);
-    host->digest = paths_map_digest(host->map);
-    polling = paths_attributes_get(&host->map->hosts[host->self].attributes,
-                                   "polling");
-    host->polling = polling && strcmp(polling, "true") == 0;
+        memcpy(process->key, options->key, PATHS_KEY_BYTES);
+    process->digest = paths_map_digest(process->map);
+    polling = paths_attributes_get(
+        &process->map->processes[process->self].attributes, "polling");
+    process->polling = polling && strcmp(polling, "true") == 0;
     return 0;
 }
 
@@ -235,72 +239,74 @@ static int check_map(const paths_map *map)
     return err;
 }
 
-int paths__host_make(paths_host **out, const paths_host_options *options)
+int paths__process_make(paths_process **out,
+                        const paths_process_options *options)
 {
-    paths_host *host = calloc(1, sizeof(*host));
+    paths_process *process = calloc(1, sizeof(*process));
 
-    *out = host;
-    if (!host)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a host");
-    host->map = options->map;
-    host->handler = &handler;
-    host->host_count = options->map->host_count;
-    host->listen_fd = host->timer_fd = host->launcher_fd = -1;
-    host->contexts = options->contexts;
-    host->held_max = options->held_max ? options->held_max : HELD_MAX;
-    host->connect_timeout_ms = options->connect_timeout_ms
-                                   ? options->connect_timeout_ms
-                                   : CONNECT_TIMEOUT_MS;
-    host->refused_ms =
-        options->refused_ms ? options->refused_ms : host->connect_timeout_ms;
-    atomic_init(&host->linger_ms, LINGER_MS);
-    pthread_mutex_init(&host->held_lock, NULL);
-    pthread_mutex_init(&host->failure_lock, NULL);
-    return identify(host, options);
+    *out = process;
+    if (!process)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for a process");
+    process->map = options->map;
+    process->handler = &handler;
+    process->process_count = options->map->process_count;
+    process->listen_fd = process->timer_fd = process->launcher_fd = -1;
+    process->contexts = options->contexts;
+    process->held_max = options->held_max ? options->held_max : HELD_MAX;
+    process->connect_timeout_ms = options->connect_timeout_ms
+                                      ? options->connect_timeout_ms
+                                      : CONNECT_TIMEOUT_MS;
+    process->refused_ms =
+        options->refused_ms ? options->refused_ms : process->connect_timeout_ms;
+    atomic_init(&process->linger_ms, LINGER_MS);
+    pthread_mutex_init(&process->held_lock, NULL);
+    pthread_mutex_init(&process->failure_lock, NULL);
+    return identify(process, options);
 }
 
-int paths_host_start(paths_host **out, const paths_host_options *options)
+int paths_process_start(paths_process **out,
+                        const paths_process_options *options)
 {
     pastset_space_options space = {.path = options->space_file};
-    paths_host *host;
+    paths_process *process;
     int err;
 
     *out = NULL;
     err = check_map(options->map);
     if (err)
         return err;
-    err = paths__host_make(&host, options);
+    err = paths__process_make(&process, options);
     if (!err)
-        err = paths__loop_open(host, options->listen_fd);
+        err = paths__loop_open(process, options->listen_fd);
     if (!err)
-        err = pastset_space_create(&host->space, &space);
+        err = pastset_space_create(&process->space, &space);
     if (!err)
-        err = paths__bind(host);
+        err = paths__bind(process);
     if (!err && options->launcher_fd > 0)
-        err = paths__launcher_open(host, options->launcher_fd);
+        err = paths__launcher_open(process, options->launcher_fd);
     if (err) {
-        pastset_fail_while(err, "host %s", options->host);
-        paths_host_stop(host);
+        pastset_fail_while(err, "process %s", options->process);
+        paths_process_stop(process);
         return err;
     }
-    host->contexts = NULL;
-    *out = host;
+    process->contexts = NULL;
+    *out = process;
     return 0;
 }
 
-int paths_host_program(paths_host *host, const char *pattern,
-                       paths_main *program, void *argument)
+int paths_process_program(paths_process *process, const char *pattern,
+                          paths_main *program, void *argument)
 {
     bool matched = false;
 
-    for (uint32_t i = 0; i < host->map->node_count && !matched; i++)
-        matched = host->map->nodes[i].kind == PATHS_THREAD &&
-                  fnmatch(pattern, host->map->nodes[i].name, 0) == 0;
+    for (uint32_t i = 0; i < process->map->node_count && !matched; i++)
+        matched = process->map->nodes[i].kind == PATHS_THREAD &&
+                  fnmatch(pattern, process->map->nodes[i].name, 0) == 0;
     if (!matched)
         return pastset_fail(PASTSET_ENOENT,
                             "no thread of the map matches \"%s\"", pattern);
-    for (uint32_t i = 0; i < host->thread_count; i++) {
-        paths_thread *thread = &host->threads[i];
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        paths_thread *thread = &process->threads[i];
         if (fnmatch(pattern, thread->node->name, 0) == 0) {
             thread->program = program;
             thread->argument = argument;
@@ -311,91 +317,92 @@ int paths_host_program(paths_host *host, const char *pattern,
 
 /* --- running --- */
 
-static void connections_close(paths_host *host)
+static void connections_close(paths_process *process)
 {
-    host->closing = true;
-    while (host->connections)
-        paths__connection_close(host->connections, "this host ends");
-    paths__connection_flush_all(host);
-    paths__end_all(host); /* of whoever had left before */
+    process->closing = true;
+    while (process->connections)
+        paths__connection_close(process->connections, "this process ends");
+    paths__connection_flush_all(process);
+    paths__end_all(process); /* of whoever had left before */
 }
 
 /* Does the loop have work that somebody waits for? */
-static bool loop_serves(const paths_host *host)
+static bool loop_serves(const paths_process *process)
 {
-    for (uint32_t i = 0; i < host->map->node_count; i++) {
-        if (host->stages[i] && host->stages[i]->entry)
+    for (uint32_t i = 0; i < process->map->node_count; i++) {
+        if (process->stages[i] && process->stages[i]->entry)
             return true;
     }
     return false;
 }
 
-/* A host that polls answers sooner by what waking it would take, and keeps a
+/* A process that polls answers sooner by what waking it would take, and keeps a
  * processor busy. One that serves nothing has only its threads poll. */
-void paths__loop_run(paths_host *host)
+void paths__loop_run(paths_process *process)
 {
-    bool polls = host->polling && loop_serves(host);
+    bool polls = process->polling && loop_serves(process);
     bool go_on = true;
 
     while (go_on) {
         if (polls)
-            uv_run(&host->loop, UV_RUN_NOWAIT);
+            uv_run(&process->loop, UV_RUN_NOWAIT);
         else
-            uv_run(&host->loop, UV_RUN_DEFAULT);
-        go_on = !host->ended && !paths__member_gone(host);
+            uv_run(&process->loop, UV_RUN_DEFAULT);
+        go_on = !process->ended && !paths__member_gone(process);
     }
 }
 
-static int result(paths_host *host)
+static int result(paths_process *process)
 {
     int status;
 
-    pthread_mutex_lock(&host->failure_lock);
-    status = atomic_load(&host->failed);
+    pthread_mutex_lock(&process->failure_lock);
+    status = atomic_load(&process->failed);
     if (status)
-        pastset_fail(status, "host %s: %s", paths_host_name(host),
-                     host->thread_failure[0] ? host->thread_failure
-                                             : host->failure);
-    else if (host->loss[0] && host->self == 0)
-        status = pastset_fail(PASTSET_EHOST,
-                              "host %s: the others went on to their end, but "
-                              "%s",
-                              paths_host_name(host), host->loss);
-    pthread_mutex_unlock(&host->failure_lock);
+        pastset_fail(status, "process %s: %s", paths_process_name(process),
+                     process->thread_failure[0] ? process->thread_failure
+                                                : process->failure);
+    else if (process->loss[0] && process->self == 0)
+        status =
+            pastset_fail(PASTSET_EHOST,
+                         "process %s: the others went on to their end, but "
+                         "%s",
+                         paths_process_name(process), process->loss);
+    pthread_mutex_unlock(&process->failure_lock);
     return status;
 }
 
-int paths_host_run(paths_host *host)
+int paths_process_run(paths_process *process)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < host->thread_count && !err; i++) {
-        if (!host->threads[i].program)
-            err = pastset_fail(PASTSET_EINVAL,
-                               "host %s: thread %s has no program: give it one "
-                               "with eventspace_program",
-                               paths_host_name(host),
-                               host->threads[i].node->name);
+    for (uint32_t i = 0; i < process->thread_count && !err; i++) {
+        if (!process->threads[i].program)
+            err = pastset_fail(
+                PASTSET_EINVAL,
+                "process %s: thread %s has no program: give it one "
+                "with eventspace_program",
+                paths_process_name(process), process->threads[i].node->name);
     }
     if (!err)
-        err = paths__join_start(host);
+        err = paths__join_start(process);
     if (err)
         return err;
-    paths__current_set(&host->loop_executor);
-    uv_update_time(&host->loop); /* it may be long since the start */
-    host->since_ms = uv_now(&host->loop);
-    paths__loop_run(host);
-    pthread_join(host->connector, NULL);
-    for (uint32_t i = 0; i < host->thread_count; i++) {
-        if (host->threads[i].started)
-            pthread_join(host->threads[i].id, NULL);
+    paths__current_set(&process->loop_executor);
+    uv_update_time(&process->loop); /* it may be long since the start */
+    process->since_ms = uv_now(&process->loop);
+    paths__loop_run(process);
+    pthread_join(process->connector, NULL);
+    for (uint32_t i = 0; i < process->thread_count; i++) {
+        if (process->threads[i].started)
+            pthread_join(process->threads[i].id, NULL);
     }
     /* Now rather than in stop, since it ends the operations that others have
      * left here, and their collectors still write. */
-    connections_close(host);
-    paths__executor_is(&host->loop_executor, PATHS_ENDED);
+    connections_close(process);
+    paths__executor_is(&process->loop_executor, PATHS_ENDED);
     paths__current_set(NULL);
-    return result(host);
+    return result(process);
 }
 
 /* --- stopping --- */
@@ -407,36 +414,37 @@ static void close_handle(uv_handle_t *handle, void *argument)
         uv_close(handle, NULL);
 }
 
-static void loop_close(paths_host *host)
+static void loop_close(paths_process *process)
 {
-    connections_close(host);
-    uv_walk(&host->loop, close_handle, NULL);
-    uv_run(&host->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&host->loop);
+    connections_close(process);
+    uv_walk(&process->loop, close_handle, NULL);
+    uv_run(&process->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&process->loop);
 }
 
-void paths_host_stop(paths_host *host)
+void paths_process_stop(paths_process *process)
 {
-    if (!host)
+    if (!process)
         return;
-    if (host->loop_open)
-        loop_close(host);
-    for (uint32_t i = 0; host->connector_fds && i < 2 * host->host_count; i++) {
-        if (host->connector_fds[i] >= 0)
-            close(host->connector_fds[i]);
+    if (process->loop_open)
+        loop_close(process);
+    for (uint32_t i = 0;
+         process->connector_fds && i < 2 * process->process_count; i++) {
+        if (process->connector_fds[i] >= 0)
+            close(process->connector_fds[i]);
     }
-    free(host->connector_fds);
-    if (host->timer_fd >= 0)
-        close(host->timer_fd);
-    if (host->listen_fd >= 0)
-        close(host->listen_fd);
-    if (host->launcher_fd >= 0)
-        close(host->launcher_fd);
-    paths__unbind(host);
-    pastset_space_close(host->space);
-    paths__timers_fini(host);
-    pthread_mutex_destroy(&host->held_lock);
-    pthread_mutex_destroy(&host->failure_lock);
-    sodium_memzero(host->key, sizeof(host->key));
-    free(host);
+    free(process->connector_fds);
+    if (process->timer_fd >= 0)
+        close(process->timer_fd);
+    if (process->listen_fd >= 0)
+        close(process->listen_fd);
+    if (process->launcher_fd >= 0)
+        close(process->launcher_fd);
+    paths__unbind(process);
+    pastset_space_close(process->space);
+    paths__timers_fini(process);
+    pthread_mutex_destroy(&process->held_lock);
+    pthread_mutex_destroy(&process->failure_lock);
+    sodium_memzero(process->key, sizeof(process->key));
+    free(process);
 }

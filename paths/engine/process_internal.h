@@ -1,12 +1,13 @@
-/* host_internal.h - a host and what is in it, as the files of paths see it.
+/* process_internal.h - a process and what is in it, as the files of paths see
+ * it.
  *
  * Who runs what. An application thread has blocking links of its own to other
- * hosts, so that no hand-over between threads stands on the way of a remote
+ * processes, so that no hand-over between threads stands on the way of a remote
  * operation: it sends its request and reads its reply itself. The loop has
  * links too, for operations that it carries on: those that a delay held, and
- * those that came from another host and go to a third. */
-#ifndef PATHS_HOST_INTERNAL_H
-#define PATHS_HOST_INTERNAL_H
+ * those that came from another process and go to a third. */
+#ifndef PATHS_PROCESS_INTERNAL_H
+#define PATHS_PROCESS_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,13 +15,13 @@
 
 #include "paths/engine/executor_internal.h"
 #include "paths/engine/held_internal.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "paths/engine/thread_internal.h"
 
 typedef struct connection_handler connection_handler;
 typedef struct type_state type_state;
 
-/* Another host of the run, as this one sees it. */
+/* Another process of the run, as this one sees it. */
 struct peer {
     connection *link;     /* the loop's link to it; NULL: none */
     pending_list pending; /* wait for a reply on `link`; held_lock */
@@ -32,10 +33,10 @@ struct peer {
     char *why;            /* it died; guarded by failure_lock */
 };
 
-struct paths_host {
+struct paths_process {
     const paths_map *map;
-    uint32_t self;                     /* in the map */
-    uint32_t host_count, thread_count; /* of the map; here */
+    uint32_t self;                        /* in the map */
+    uint32_t process_count, thread_count; /* of the map; here */
     uint32_t map_threads;
     uint64_t digest;
     uint8_t key[PATHS_KEY_BYTES];
@@ -56,9 +57,9 @@ struct paths_host {
     executor loop_executor;
     uint64_t (*ticks)(void); /* of notes; NULL: no notes */
 
-    peer *peers;         /* by host of the map */
+    peer *peers;         /* by process of the map */
     bool *ended_threads; /* by node of the map, as far as it is known here:
-                            only once a host has died; loop only */
+                            only once a process has died; loop only */
     bool bereaved;       /* one has; loop only */
 
     uv_loop_t loop;
@@ -87,13 +88,13 @@ struct paths_host {
     int launcher_fd; /* a socket to whoever started this process; -1: none */
     uv_poll_t launcher;
     _Atomic uint32_t linger_ms; /* that a coordinator which failed waits for
-                                   hosts that have not come yet */
+                                   processes that have not come yet */
     bool ended, told_done;
     _Atomic uint32_t threads_running;
 
     pthread_mutex_t held_lock;
     bool links_adopted; /* guarded by held_lock, as all below: the loop has
-                           its links to other hosts */
+                           its links to other processes */
     operation *held;
     uint32_t held_count, held_max;
     heap timers;
@@ -103,50 +104,51 @@ struct paths_host {
     pthread_mutex_t failure_lock;
     char failure[1024]; /* guarded by failure_lock, as is the next */
     char thread_failure[1024];
-    char loss[1024];   /* the last host that died, and why; "": none */
-    bool failure_told; /* loop only: the other hosts know */
+    char loss[1024];   /* the last process that died, and why; "": none */
+    bool failure_told; /* loop only: the other processes know */
 };
 
-static inline const char *host_name(const paths_host *host, uint32_t index)
+static inline const char *process_name(const paths_process *process,
+                                       uint32_t index)
 {
-    return host->map->hosts[index].name;
+    return process->map->processes[index].name;
 }
 
-/* --- failure.c: why a run, or what waits for a host, ends --- */
+/* --- failure.c: why a run, or what waits for a process, ends --- */
 
-/* paths_host_fail, when a thread's program has failed: its text, which names
- * the path, is what the host reports in the end. */
-void paths__host_fail_thread(paths_host *host, int status);
+/* paths_process_fail, when a thread's program has failed: its text, which names
+ * the path, is what the process reports in the end. */
+void paths__process_fail_thread(paths_process *process, int status);
 /* The failure's status, with its text as this thread's error. */
-int paths__host_failure(paths_host *host);
-/* The error of whoever waits for a host; 0: it has not died. Any thread. */
-int paths__gone_why(paths_host *host, uint32_t other);
+int paths__process_failure(paths_process *process);
+/* The error of whoever waits for a process; 0: it has not died. Any thread. */
+int paths__gone_why(paths_process *process, uint32_t other);
 /* The error of an operation that would wait at an orphaned element. */
 int paths__orphaned(paths_stage *stage);
 
 /* --- gone.c --- */
 
-/* The loop: a host has died. */
-void paths__gone(paths_host *host, uint32_t gone, const char *why);
-/* The loop: a thread of the map has ended, after a host has died. */
-void paths__gone_ended(paths_host *host, uint32_t node);
+/* The loop: a process has died. */
+void paths__gone(paths_process *process, uint32_t gone, const char *why);
+/* The loop: a thread of the map has ended, after a process has died. */
+void paths__gone_ended(paths_process *process, uint32_t node);
 
 /* --- bind.c: from map to stages --- */
 
-int paths__bind(paths_host *host);
-void paths__unbind(paths_host *host);
+int paths__bind(paths_process *process);
+void paths__unbind(paths_process *process);
 
 /* --- wrappers/state.c: of stages, and of types --- */
 
 /* Zeroed, in cache lines of its own: for types that keep apart what several
  * threads write. To be freed; NULL: out of memory. */
 void *paths__state_alloc(size_t bytes);
-/* What all stages of a type on this host share, made when there is none yet;
+/* What all stages of a type on this process share, made when there is none yet;
  * NULL: the type has none.
- * Errors: PASTSET_ENOMEM, those of its host_init. */
-int paths__type_state_get(paths_host *host, const paths_wrapper_type *type,
-                          void **out);
-void paths__type_states_fini(paths_host *host);
+ * Errors: PASTSET_ENOMEM, those of its process_init. */
+int paths__type_state_get(paths_process *process,
+                          const paths_wrapper_type *type, void **out);
+void paths__type_states_fini(paths_process *process);
 
 /* --- wrappers/answer.c: the stages of source types --- */
 
@@ -154,14 +156,15 @@ void paths__type_states_fini(paths_host *host);
 int paths__source_init(paths_stage *stage);
 void paths__source_fini(paths_stage *stage);
 
-/* --- host.c --- */
+/* --- process.c --- */
 
-/* A host that knows who it is and nothing more: it has no loop, no stages.
+/* A process that knows who it is and nothing more: it has no loop, no stages.
  * After an error too it is to be stopped, unless it is NULL. */
-int paths__host_make(paths_host **out, const paths_host_options *options);
+int paths__process_make(paths_process **out,
+                        const paths_process_options *options);
 /* Its loop, listening at a socket that it takes over, or at its address. */
-int paths__loop_open(paths_host *host, int listen_fd);
-/* Runs the loop until the run is over for this host. */
-void paths__loop_run(paths_host *host);
+int paths__loop_open(paths_process *process, int listen_fd);
+/* Runs the loop until the run is over for this process. */
+void paths__loop_run(paths_process *process);
 
 #endif

@@ -1,14 +1,14 @@
-/* stage.c - what a stage, and whoever has a host, can ask. */
-#include "paths/engine/host_internal.h"
+/* stage.c - what a stage, and whoever has a process, can ask. */
+#include "paths/engine/process_internal.h"
 
 void *paths_stage_state(paths_stage *stage)
 {
     return stage->state;
 }
 
-void *paths_stage_host_state(paths_stage *stage)
+void *paths_stage_process_state(paths_stage *stage)
 {
-    return stage->host_state;
+    return stage->process_state;
 }
 
 uint32_t paths_stage_input(const paths_stage *stage)
@@ -18,30 +18,30 @@ uint32_t paths_stage_input(const paths_stage *stage)
 
 const paths_map_node *paths_stage_node(const paths_stage *stage)
 {
-    return &stage->host->map->nodes[stage->node];
+    return &stage->process->map->nodes[stage->node];
 }
 
 const paths_map *paths_stage_map(const paths_stage *stage)
 {
-    return stage->host->map;
+    return stage->process->map;
 }
 
-paths_host *paths_stage_host(const paths_stage *stage)
+paths_process *paths_stage_process(const paths_stage *stage)
 {
-    return stage->host;
+    return stage->process;
 }
 
-pastset_space *paths_host_space(paths_host *host)
+pastset_space *paths_process_space(paths_process *process)
 {
-    return host->space;
+    return process->space;
 }
 
-uint32_t paths_host_executors(const paths_host *host)
+uint32_t paths_process_executors(const paths_process *process)
 {
-    return host->thread_count + 1;
+    return process->thread_count + 1;
 }
 
-const char *paths_host_name(const paths_host *host)
+const char *paths_process_name(const paths_process *process)
 {
-    return host_name(host, host->self);
+    return process_name(process, process->self);
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/net/link_internal.h"
 #include "paths/wrappers/collectives_internal.h"
 #include "pastset/schedule.h"
@@ -20,7 +20,7 @@ uint32_t paths_thread_number(const paths_thread *self)
 
 uint32_t paths_thread_count(const paths_thread *self)
 {
-    return self->host->map_threads;
+    return self->process->map_threads;
 }
 
 const char *paths_thread_name(const paths_thread *self)
@@ -30,7 +30,7 @@ const char *paths_thread_name(const paths_thread *self)
 
 const char *paths_thread_host(const paths_thread *self)
 {
-    return paths_host_name(self->host);
+    return paths_process_name(self->process);
 }
 
 const char *paths_thread_attribute(const paths_thread *self, const char *key)
@@ -239,13 +239,13 @@ static int check(const paths_path *path, const paths_arguments *arguments)
 static int refuse(const paths_path *path, const paths_arguments *arguments)
 {
     return pastset_fail_while(
-        paths__host_failure(path->thread->host), "%s by path \"%s\" (%s)",
+        paths__process_failure(path->thread->process), "%s by path \"%s\" (%s)",
         pastset_verb_name(arguments->verb), path->name, path->description);
 }
 
 static bool run_failed(const paths_path *path)
 {
-    return __builtin_expect(atomic_load_explicit(&path->thread->host->failed,
+    return __builtin_expect(atomic_load_explicit(&path->thread->process->failed,
                                                  memory_order_relaxed) != 0,
                             0);
 }
@@ -399,7 +399,7 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
     if (arguments->verb == PASTSET_READ_NEXT)
         o->op.index = o->asked = path->cursor.next++;
     if (self->executor.notes)
-        o->begun = self->host->ticks();
+        o->begun = self->process->ticks();
     started_add(self, o);
     if (paths__run(o) == RUN_DONE)
         paths__finished(o); /* paths_poll calls back */
@@ -485,16 +485,17 @@ static void leave(paths_thread *self)
 {
     char text[300];
 
-    snprintf(text, sizeof(text), "thread %s (host %s) has ended",
-             self->node->name, paths_host_name(self->host));
+    snprintf(text, sizeof(text), "thread %s (process %s) has ended",
+             self->node->name, paths_process_name(self->process));
     for (uint32_t i = 0; i < self->node->out_count; i++)
-        paths__collective_left(self->host->entries[self->node->out[i]], text);
+        paths__collective_left(self->process->entries[self->node->out[i]],
+                               text);
 }
 
 void *paths__thread_run(void *argument)
 {
     paths_thread *self = argument;
-    paths_host *host = self->host;
+    paths_process *process = self->process;
     char name[16]; /* what the kernel keeps, for ps, gdb and perf */
 
     snprintf(name, sizeof(name), "%s", self->node->name);
@@ -512,31 +513,32 @@ void *paths__thread_run(void *argument)
             pastset_fail(status, "its program returned %d (%s)", self->status,
                          pastset_status_name(self->status));
         pastset_fail_while(status, "thread %s", self->node->name);
-        paths__host_fail_thread(host, status);
+        paths__process_fail_thread(process, status);
     }
     while (self->under_way) /* the failure ends them */
         paths_poll(self, PASTSET_FOREVER);
-    if (!atomic_load(&host->failed))
+    if (!atomic_load(&process->failed))
         leave(self);
     atomic_store(&self->ended, true); /* member.c tells it where it matters */
     paths__executor_is(&self->executor, PATHS_ENDED);
     paths__current_set(NULL);
-    /* Release: pairs with the acquire in host.c; what the thread wrote is
+    /* Release: pairs with the acquire in process.c; what the thread wrote is
      * visible when its end is. */
-    atomic_fetch_sub_explicit(&host->threads_running, 1, memory_order_release);
-    uv_async_send(&host->wakeup);
+    atomic_fetch_sub_explicit(&process->threads_running, 1,
+                              memory_order_release);
+    uv_async_send(&process->wakeup);
     return NULL;
 }
 
 void paths__thread_interrupt(paths_thread *thread)
 {
     /* The lock is the one under which the thread adds links. */
-    pthread_mutex_lock(&thread->host->failure_lock);
-    for (uint32_t i = 0; i < thread->host->host_count; i++) {
+    pthread_mutex_lock(&thread->process->failure_lock);
+    for (uint32_t i = 0; i < thread->process->process_count; i++) {
         if (thread->links[i])
             paths__link_interrupt(thread->links[i]);
     }
-    pthread_mutex_unlock(&thread->host->failure_lock);
+    pthread_mutex_unlock(&thread->process->failure_lock);
     if (atomic_load(&thread->in_poll)) {
         uint64_t one = 1;
         ssize_t r = write(thread->event_fd, &one, sizeof(one));
@@ -546,14 +548,15 @@ void paths__thread_interrupt(paths_thread *thread)
 
 void paths__thread_fini(paths_thread *thread)
 {
-    if (!thread->host)
+    if (!thread->process)
         return; /* it was not made */
     while (thread->paths) {
         paths_path *path = thread->paths;
         thread->paths = path->next;
         paths__path_free(path);
     }
-    for (uint32_t i = 0; thread->links && i < thread->host->host_count; i++) {
+    for (uint32_t i = 0; thread->links && i < thread->process->process_count;
+         i++) {
         if (thread->links[i])
             paths__link_close(thread->links[i]);
     }

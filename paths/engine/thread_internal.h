@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "paths/engine/executor_internal.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "pastset/waiter.h"
 
 struct paths_path {
@@ -25,12 +25,12 @@ struct paths_path {
 
 struct paths_thread {
     executor executor;
-    paths_host *host;
+    paths_process *process;
     const paths_map_node *node;
     uint32_t number;
     uint32_t sequence; /* of its last operation */
     paths_path *paths;
-    thread_link **links;  /* to each host of the map; NULL: none yet */
+    thread_link **links;  /* to each process of the map; NULL: none yet */
     uint32_t pending;     /* operations that wait for a reply on its links */
     uint32_t under_way;   /* started by paths_start, not yet done */
     int64_t links_due_ns; /* the earliest deadline of these on links; 0: none */
@@ -59,8 +59,8 @@ struct paths_thread {
 
 /* The verbs that the `use` of an edge allows, a bit for each. */
 uint32_t paths__uses_verbs(const paths_map_edge *edge);
-/* Finds what may come through each node: host->verbs. */
-int paths__uses_make(paths_host *host);
+/* Finds what may come through each node: process->verbs. */
+int paths__uses_make(paths_process *process);
 /* The error of an operation that the map does not allow. */
 int paths__uses_refuse(const paths_path *path, unsigned verb);
 

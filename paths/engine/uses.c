@@ -6,14 +6,14 @@
  *             makes of them is its own affair
  *
  * It is looked at twice: by the thread before an operation begins, and by each
- * host that gets one over the wire, since whoever sends it need not be one of
- * our programs, or not a right one. What comes by a proxy may be what any
+ * process that gets one over the wire, since whoever sends it need not be one
+ * of our programs, or not a right one. What comes by a proxy may be what any
  * thread may do whose path leads through it; a collective there sends one
  * operation for several threads, and that is one which some of them may do. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 
 #define VERB(verb) (1u << (verb))
 #define WRITES (VERB(PASTSET_WRITE) | VERB(PASTSET_EXCHANGE))
@@ -27,13 +27,14 @@ uint32_t paths__uses_verbs(const paths_map_edge *edge)
     return use && strcmp(use, "write") == 0 ? WRITES : UINT32_MAX;
 }
 
-int paths__uses_make(paths_host *host)
+int paths__uses_make(paths_process *process)
 {
-    const paths_map *map = host->map;
+    const paths_map *map = process->map;
     uint32_t nodes[PATHS_PATH_NODES];
 
-    host->verbs = calloc((size_t)map->node_count + 1, sizeof(*host->verbs));
-    if (!host->verbs)
+    process->verbs =
+        calloc((size_t)map->node_count + 1, sizeof(*process->verbs));
+    if (!process->verbs)
         return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
     for (uint32_t i = 0; i < map->edge_count; i++) {
         const paths_map_edge *edge = &map->edges[i];
@@ -41,7 +42,7 @@ int paths__uses_make(paths_host *host)
                            ? paths_map_walk(map, i, nodes, PATHS_PATH_NODES)
                            : 0;
         while (count)
-            host->verbs[nodes[--count]] |= paths__uses_verbs(edge);
+            process->verbs[nodes[--count]] |= paths__uses_verbs(edge);
     }
     return 0;
 }
@@ -57,7 +58,7 @@ static const paths_map_node *end_of(const paths_map *map, uint32_t edge)
 
 int paths__uses_refuse(const paths_path *path, unsigned verb)
 {
-    const paths_map *map = path->thread->host->map;
+    const paths_map *map = path->thread->process->map;
     const paths_map_edge *edge = &map->edges[path->edge];
     const paths_map_node *end = end_of(map, path->edge);
 

@@ -1,14 +1,14 @@
 /* generate.c - application + cluster + placement = path map.
  *
  *     generate.c        checks, placement, nodes, and the whole
- *     generate_hosts.c  hosts and links
+ *     generate_processes.c  processes and links
  *     generate_uses.c   the words of uses, and what elements say of trees
  *     generate_tree.c   trees of collectives
  *     generate_way.c    nodes, and what stands between two of them
  *
- * Hosts are copied first, then each thread and element is given its host and
- * copied to it, then each use of an element becomes a path, and all collective
- * uses of one a tree. */
+ * Processes are copied first, then each thread and element is given its process
+ * and copied to it, then each use of an element becomes a path, and all
+ * collective uses of one a tree. */
 #include "paths/generate/generate_internal.h"
 
 #include <stdio.h>
@@ -39,10 +39,10 @@ static int check_node(const generator *g, const paths_map_node *node)
                               "kind=%s: an application mapping holds threads "
                               "and elements; the wrappers are generated",
                               node->type);
-    if (node->host != PATHS_NONE)
+    if (node->process != PATHS_NONE)
         return paths__fail_at(g->application, node->line, node->name,
-                              "stands in a host: say where it goes in the "
-                              "placement, with %s -> HOST",
+                              "stands in a process: say where it goes in the "
+                              "placement, with %s -> PROCESS",
                               node->name);
     return 0;
 }
@@ -81,22 +81,22 @@ static int place(generator *g, const paths_map_edge *edge)
     const char *what = p->nodes[edge->from].name;
     const char *where = p->nodes[edge->to].name;
     uint32_t node = paths_map_find_node(g->application, what);
-    uint32_t host = paths_map_find_host(g->map, where);
+    uint32_t process = paths_map_find_process(g->map, where);
 
     if (node == PATHS_NONE)
         return paths__fail_at(p, edge->line, what,
                               "the application has no thread or element of "
                               "this name");
-    if (host == PATHS_NONE)
+    if (process == PATHS_NONE)
         return paths__fail_at(p, edge->line, what,
-                              "is placed on %s, which is no host of the "
+                              "is placed on %s, which is no process of the "
                               "cluster",
                               where);
-    if (g->hosts[node] != PATHS_NONE && g->hosts[node] != host)
-        return paths__fail_at(p, edge->line, what,
-                              "is placed twice, on %s and %s",
-                              g->map->hosts[g->hosts[node]].name, where);
-    g->hosts[node] = host;
+    if (g->processes[node] != PATHS_NONE && g->processes[node] != process)
+        return paths__fail_at(
+            p, edge->line, what, "is placed twice, on %s and %s",
+            g->map->processes[g->processes[node]].name, where);
+    g->processes[node] = process;
     return 0;
 }
 
@@ -123,13 +123,14 @@ static void number(generator *g)
 static void spread(generator *g)
 {
     const paths_map *a = g->application;
-    uint64_t threads = paths_map_threads(a), hosts = g->map->host_count;
+    uint64_t threads = paths_map_threads(a), processes = g->map->process_count;
 
     for (uint32_t i = 0; i < a->node_count; i++) {
-        if (a->nodes[i].kind == PATHS_THREAD && g->hosts[i] == PATHS_NONE)
-            g->hosts[i] = (uint32_t)(g->options->spread == PATHS_CYCLIC
-                                         ? g->numbers[i] % hosts
-                                         : g->numbers[i] * hosts / threads);
+        if (a->nodes[i].kind == PATHS_THREAD && g->processes[i] == PATHS_NONE)
+            g->processes[i] =
+                (uint32_t)(g->options->spread == PATHS_CYCLIC
+                               ? g->numbers[i] % processes
+                               : g->numbers[i] * processes / threads);
     }
 }
 
@@ -140,7 +141,7 @@ static bool is_use(const paths_map_edge *edge, const char *use)
     return !text || strcmp(text, use) == 0 || strcmp(text, "both") == 0;
 }
 
-/* The host of the lowest-numbered thread that takes part in a collective. */
+/* The process of the lowest-numbered thread that takes part in a collective. */
 static uint32_t home_of_collective(const generator *g,
                                    const paths_map_node *element)
 {
@@ -153,11 +154,11 @@ static uint32_t home_of_collective(const generator *g,
             (first == PATHS_NONE || g->numbers[edge->from] < g->numbers[first]))
             first = edge->from;
     }
-    return g->hosts[first];
+    return g->processes[first];
 }
 
-/* The host of the first thread that uses the element as the option says, else
- * of the first that uses it at all, else the first host. */
+/* The process of the first thread that uses the element as the option says,
+ * else of the first that uses it at all, else the first process. */
 static uint32_t home(const generator *g, const paths_map_node *element)
 {
     const paths_map *a = g->application;
@@ -166,9 +167,9 @@ static uint32_t home(const generator *g, const paths_map_node *element)
     for (uint32_t i = 0; i < element->in_count; i++) {
         const paths_map_edge *edge = &a->edges[element->in[i]];
         if (is_use(edge, use))
-            return g->hosts[edge->from];
+            return g->processes[edge->from];
     }
-    return element->in_count ? g->hosts[a->edges[element->in[0]].from] : 0;
+    return element->in_count ? g->processes[a->edges[element->in[0]].from] : 0;
 }
 
 static int place_all(generator *g)
@@ -183,9 +184,9 @@ static int place_all(generator *g)
     number(g);
     spread(g);
     for (uint32_t i = 0; i < a->node_count; i++) {
-        if (g->hosts[i] == PATHS_NONE)
-            g->hosts[i] = g->uses[i] ? home_of_collective(g, &a->nodes[i])
-                                     : home(g, &a->nodes[i]);
+        if (g->processes[i] == PATHS_NONE)
+            g->processes[i] = g->uses[i] ? home_of_collective(g, &a->nodes[i])
+                                         : home(g, &a->nodes[i]);
     }
     return 0;
 }
@@ -219,8 +220,8 @@ static int copy_node(generator *g, uint32_t index, bool numbered)
     const paths_map_node *node = &g->application->nodes[index];
     paths_attributes *attributes;
     char text[24];
-    int err = paths__generate_node(g, g->hosts[index], node->type, node->name,
-                                   node->line, &g->made[index]);
+    int err = paths__generate_node(g, g->processes[index], node->type,
+                                   node->name, node->line, &g->made[index]);
 
     if (err)
         return err;
@@ -312,14 +313,14 @@ static int make_arrays(generator *g)
 {
     size_t count = (size_t)g->application->node_count + 1;
 
-    g->hosts = malloc(count * sizeof(*g->hosts));
+    g->processes = malloc(count * sizeof(*g->processes));
     g->made = calloc(count, sizeof(*g->made));
     g->numbers = calloc(count, sizeof(*g->numbers));
     g->uses = calloc(count, sizeof(*g->uses));
-    if (!g->hosts || !g->made || !g->numbers || !g->uses)
+    if (!g->processes || !g->made || !g->numbers || !g->uses)
         return paths__generate_no_memory();
     for (size_t i = 0; i < count; i++)
-        g->hosts[i] = PATHS_NONE;
+        g->processes[i] = PATHS_NONE;
     return 0;
 }
 
@@ -332,7 +333,7 @@ static int make_map(generator *g)
     if (!err)
         err = make_graph(g);
     if (!err)
-        err = paths__generate_hosts(g);
+        err = paths__generate_processes(g);
     if (!err)
         err = place_all(g);
     if (!err)
@@ -348,7 +349,7 @@ int paths_generate(paths_map **out, const paths_generate_options *options)
     *out = NULL;
     if (!err)
         err = make_map(&g);
-    free(g.hosts);
+    free(g.processes);
     free(g.made);
     free(g.numbers);
     free(g.uses);

@@ -1,31 +1,32 @@
 /* generate.h - path generate functions: three mappings make a path map.
  *
  * Paper 004, section 4.1. (1) The application mapping says which threads use
- * which elements, and how. (2) The cluster mapping says which hosts there
+ * which elements, and how. (2) The cluster mapping says which processes there
  * are. (3) The application-to-cluster mapping says which threads and elements
- * live on which host. All three are small Graphviz graphs:
+ * live on which process. All three are small Graphviz graphs:
  *
  *   application  t0 -> up_0 [as=to_above, use=write];  t0, up_0 are nodes with
  *                kind=thread / kind=element and their attributes, as in a path
- *                map, but in no host and with no wrappers
- *   cluster      host nodes h0 [address="10.0.0.4:7000"]; subgraph cluster_x
- *                groups hosts of one cluster; an edge h0 -> h1 [latency="2ms",
- *                bandwidth="10mbit"] describes a link: paths over it get a
- *                `delay` wrapper when it says `simulate=true`. It stands for
- *                both directions unless there is an edge h1 -> h0 too
+ *                map, but in no process and with no wrappers
+ *   cluster      process nodes h0 [address="10.0.0.4:7000"]; subgraph cluster_x
+ *                groups processes of one cluster; an edge h0 -> h1
+ *                [latency="2ms", bandwidth="10mbit"] describes a link: paths
+ *                over it get a `delay` wrapper when it says `simulate=true`. It
+ *                stands for both directions unless there is an edge h1 -> h0
+ *                too
  *   placement    edges t0 -> h0; up_0 -> h1
  *
  * Threads are numbered in their order when none of them has a number. The
  * attributes of threads, elements and uses go into the path map as they are,
- * those of host nodes become those of the host, and `cluster` of a host names
- * the group it stands in. The nodes of a path are "<thread>.<as>.proxy" and
- * "<thread>.<as>.delay".
+ * those of process nodes become those of the process, and `cluster` of a
+ * process names the group it stands in. The nodes of a path are
+ * "<thread>.<as>.proxy" and "<thread>.<as>.delay".
  *
  * Edges whose use is a collective one, as in t0 -> total [use=sum], become a
  * tree of wrappers of that kind, from the threads to the element:
- * "<element>.<use>", and the same with ".<host>", ".<cluster>" or ".<thread>".
- * The element says its shape and its fanout, and the attributes that its
- * wrappers get: deadline, waiting, function. docs/map.md tells more.
+ * "<element>.<use>", and the same with ".<process>", ".<cluster>" or
+ * ".<thread>". The element says its shape and its fanout, and the attributes
+ * that its wrappers get: deadline, waiting, function. docs/map.md tells more.
  *
  * Threads:   none shared.
  * Ownership: the caller owns what it gets. */
@@ -43,8 +44,8 @@ extern "C" {
 
 /* Where the threads go that the placement does not name. */
 typedef enum paths_spread {
-    PATHS_BLOCK,  /* thread i of n goes to host i * hosts / n */
-    PATHS_CYCLIC, /* thread i goes to host i mod hosts */
+    PATHS_BLOCK,  /* thread i of n goes to process i * processes / n */
+    PATHS_CYCLIC, /* thread i goes to process i mod processes */
 } paths_spread;
 
 /* Where the elements go that the placement does not name. */
@@ -55,8 +56,8 @@ typedef enum paths_home {
 
 typedef struct paths_generate_options {
     const paths_map *application;
-    const paths_map *cluster; /* NULL: `hosts` hosts h0, h1 ... here */
-    uint32_t hosts;
+    const paths_map *cluster; /* NULL: `processes` processes h0, h1 ... here */
+    uint32_t processes;
     const paths_map *placement; /* NULL: everything by `spread` and `home` */
     paths_spread spread;
     paths_home home;
@@ -71,13 +72,13 @@ typedef struct paths_generate_options {
 bool paths_is_collective(const char *use);
 
 /* Reads a mapping (any of the three): a graph as of map.h, except that nodes
- * need no `kind` and may be host nodes. Diagnostics name file and line.
+ * need no `kind` and may be process nodes. Diagnostics name file and line.
  * Errors: PASTSET_EIO, PASTSET_EMAP. */
 int paths_mapping_read(paths_map **out, const char *file);
 
-/* Makes the path map: each thread and element on its host, and for each use
+/* Makes the path map: each thread and element on its process, and for each use
  * the path from the thread to the element, with a `proxy` on the thread's
- * host where the two differ. For collective uses it lays a tree.
+ * process where the two differ. For collective uses it lays a tree.
  * Errors: PASTSET_EMAP with file, line and node; PASTSET_EINVAL (no such shape
  * or fan-out); PASTSET_ENOMEM. */
 int paths_generate(paths_map **out, const paths_generate_options *options);

@@ -11,10 +11,10 @@ typedef struct paths__generator {
     const paths_map *application;
     paths_map *map;
     /* One for each node of the application: */
-    uint32_t *hosts;   /* its host; PATHS_NONE: not yet */
-    uint32_t *made;    /* its node of the map */
-    uint64_t *numbers; /* of a thread: its number, else its order */
-    const char **uses; /* of an element: its collective use; NULL: none */
+    uint32_t *processes; /* its process; PATHS_NONE: not yet */
+    uint32_t *made;      /* its node of the map */
+    uint64_t *numbers;   /* of a thread: its number, else its order */
+    const char **uses;   /* of an element: its collective use; NULL: none */
 } paths__generator;
 
 static inline int paths__generate_no_memory(void)
@@ -22,15 +22,15 @@ static inline int paths__generate_no_memory(void)
     return pastset_fail(PASTSET_ENOMEM, "no memory to generate a path map");
 }
 
-/* --- generate_hosts.c --- */
+/* --- generate_processes.c --- */
 
-int paths__generate_hosts(paths__generator *g);
+int paths__generate_processes(paths__generator *g);
 
-/* A host's node of the cluster mapping, which there must be. */
+/* A process's node of the cluster mapping, which there must be. */
 const paths_map_node *paths__generate_machine(const paths__generator *g,
-                                              uint32_t host);
+                                              uint32_t process);
 
-/* The link between two hosts if it is to be simulated, else NULL. */
+/* The link between two processes if it is to be simulated, else NULL. */
 const paths_map_edge *paths__generate_link(const paths__generator *g,
                                            uint32_t from, uint32_t to);
 
@@ -43,11 +43,12 @@ int paths__generate_way(paths__generator *g, uint32_t from,
                         const paths_map_edge *use, uint32_t to);
 
 /* As paths_map_add_node; a name that is taken is refused with a text. */
-int paths__generate_node(paths__generator *g, uint32_t host, const char *kind,
-                         const char *name, unsigned line, uint32_t *out);
+int paths__generate_node(paths__generator *g, uint32_t process,
+                         const char *kind, const char *name, unsigned line,
+                         uint32_t *out);
 
 /* Adds a wrapper to the map, with its kind as its label. */
-int paths__generate_wrapper(paths__generator *g, uint32_t host,
+int paths__generate_wrapper(paths__generator *g, uint32_t process,
                             const char *kind, const char *name, unsigned line,
                             uint32_t *out);
 

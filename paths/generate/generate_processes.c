@@ -1,4 +1,5 @@
-/* generate_hosts.c - the hosts of a generated map, and the links between. */
+/* generate_processes.c - the processes of a generated map, and the links
+ * between. */
 #include "paths/generate/generate_internal.h"
 
 #include <stdio.h>
@@ -19,32 +20,33 @@ static int set(paths_attributes *attributes, const char *key, const char *value)
     return paths_attributes_set(attributes, key, value);
 }
 
-static int add_host(generator *g, const char *name, unsigned line,
-                    const paths_map *from)
+static int add_process(generator *g, const char *name, unsigned line,
+                       const paths_map *from)
 {
-    uint32_t index = paths_map_add_host(g->map, name);
+    uint32_t index = paths_map_add_process(g->map, name);
 
-    if (index == PATHS_NONE && paths_map_find_host(g->map, name) != PATHS_NONE)
+    if (index == PATHS_NONE &&
+        paths_map_find_process(g->map, name) != PATHS_NONE)
         return paths__fail_at(from, line, name,
-                              "there are two hosts of this "
+                              "there are two processes of this "
                               "name");
     if (index == PATHS_NONE)
         return paths__generate_no_memory();
-    return set(&g->map->hosts[index].attributes, "label", name);
+    return set(&g->map->processes[index].attributes, "label", name);
 }
 
-static int count_hosts(generator *g)
+static int count_processes(generator *g)
 {
     char name[16];
     int err = 0;
 
-    if (g->options->hosts == 0)
+    if (g->options->processes == 0)
         return pastset_fail(PASTSET_EMAP,
-                            "no hosts: give a cluster mapping, or their "
+                            "no processes: give a cluster mapping, or their "
                             "number");
-    for (uint32_t i = 0; i < g->options->hosts && !err; i++) {
+    for (uint32_t i = 0; i < g->options->processes && !err; i++) {
         snprintf(name, sizeof(name), "h%u", i);
-        err = add_host(g, name, 0, g->application);
+        err = add_process(g, name, 0, g->application);
     }
     return err;
 }
@@ -106,38 +108,39 @@ static int check_machine(const paths_map *cluster, const paths_map_node *node)
                             known);
 }
 
-/* A host of the map is a node of the cluster mapping, with its attributes, but
- * for those that are of machines only. */
+/* A process of the map is a node of the cluster mapping, with its attributes,
+ * but for those that are of machines only. */
 static int copy_machine(paths_attributes *out, const paths_map_node *node)
 {
     const paths_attribute_type *type;
     int err = paths_attributes_copy(out, &node->attributes);
 
     for (size_t i = 0; (type = paths_attribute_at(i)) && !err; i++) {
-        if (!type->of_hosts)
+        if (!type->of_processes)
             err = set(out, type->name, NULL);
     }
     return err;
 }
 
-static int copy_host(generator *g, const paths_map *cluster,
-                     const paths_map_node *node)
+static int copy_process(generator *g, const paths_map *cluster,
+                        const paths_map_node *node)
 {
     paths_attributes *attributes;
     int err = check_machine(cluster, node);
 
     if (!err)
-        err = add_host(g, node->name, node->line, cluster);
+        err = add_process(g, node->name, node->line, cluster);
     if (err)
         return err;
-    attributes = &g->map->hosts[g->map->host_count - 1].attributes;
+    attributes = &g->map->processes[g->map->process_count - 1].attributes;
     err = copy_machine(attributes, node);
-    if (!err && node->host != PATHS_NONE)
-        err = set(attributes, "cluster", cluster->hosts[node->host].name);
+    if (!err && node->process != PATHS_NONE)
+        err =
+            set(attributes, "cluster", cluster->processes[node->process].name);
     return err;
 }
 
-int paths__generate_hosts(generator *g)
+int paths__generate_processes(generator *g)
 {
     static const char *const known[] = {"simulate", "latency", "bandwidth",
                                         NULL};
@@ -145,14 +148,14 @@ int paths__generate_hosts(generator *g)
     int err = 0;
 
     if (!cluster)
-        return count_hosts(g);
+        return count_processes(g);
     if (cluster->node_count == 0)
         return paths__fail_at(cluster, 0, "",
-                              "there is no host in it: write "
+                              "there is no process in it: write "
                               "one node for each");
     for (uint32_t i = 0; i < cluster->node_count && !err; i++) {
         if (!is_switch(&cluster->nodes[i]))
-            err = copy_host(g, cluster, &cluster->nodes[i]);
+            err = copy_process(g, cluster, &cluster->nodes[i]);
     }
     for (uint32_t i = 0; i < cluster->edge_count && !err; i++)
         err = check_attributes(cluster, cluster->edges[i].line,
@@ -161,16 +164,18 @@ int paths__generate_hosts(generator *g)
     return err;
 }
 
-const paths_map_node *paths__generate_machine(const generator *g, uint32_t host)
+const paths_map_node *paths__generate_machine(const generator *g,
+                                              uint32_t process)
 {
     const paths_map *cluster = g->options->cluster;
 
-    return &cluster
-                ->nodes[paths_map_find_node(cluster, g->map->hosts[host].name)];
+    return &cluster->nodes[paths_map_find_node(
+        cluster, g->map->processes[process].name)];
 }
 
-/* The link between two hosts if it is to be simulated. An edge of the cluster
- * mapping stands for both directions, unless there is one for the other. */
+/* The link between two processes if it is to be simulated. An edge of the
+ * cluster mapping stands for both directions, unless there is one for the
+ * other. */
 static const paths_map_edge *link_between(const generator *g, uint32_t from,
                                           uint32_t to)
 {

@@ -5,8 +5,8 @@
  * at the place of the first of theirs, until one wrapper, the root, is left:
  *
  *   flat          all threads come to the root
- *   hierarchical  threads of one host come together there, then the hosts of
- *                 one cluster, then all at the root
+ *   hierarchical  threads of one process come together there, then the
+ *                 processes of one cluster, then all at the root
  *   binomial      as MPI reduces: the thread of rank r, lowest bit b, comes to
  *                 rank r - b, and the root stands at rank 0
  *
@@ -40,9 +40,9 @@ typedef struct tree {
     uint32_t count;
 } tree;
 
-static uint32_t host_of(const tree *t, uint32_t node)
+static uint32_t process_of(const tree *t, uint32_t node)
 {
-    return t->g->map->nodes[node].host;
+    return t->g->map->nodes[node].process;
 }
 
 /* --- wrappers --- */
@@ -69,11 +69,11 @@ static char *name_part(const char *name, const char *part)
 }
 
 /* Takes the name, which is NULL when there was no memory for it. */
-static int add_wrapper(tree *t, uint32_t host, char *name, uint32_t *out)
+static int add_wrapper(tree *t, uint32_t process, char *name, uint32_t *out)
 {
     const char *const *key = &paths__tree_attributes[PATHS__TREE_COPIED];
     paths_attributes *attributes;
-    int err = name ? paths__generate_wrapper(t->g, host, t->use, name,
+    int err = name ? paths__generate_wrapper(t->g, process, t->use, name,
                                              t->element->line, out)
                    : paths__generate_no_memory();
 
@@ -97,7 +97,7 @@ static int connect(tree *t, const input *from, uint32_t wrapper)
 /* --- fan-out --- */
 
 /* "total.sum.h0.3", or "total.sum.3" above the root. A number is left out when
- * that name is taken: a host may be called 3. */
+ * that name is taken: a process may be called 3. */
 static char *name_above(const tree *t, uint32_t wrapper, uint32_t *number)
 {
     const char *below = t->g->map->nodes[wrapper].name;
@@ -114,12 +114,12 @@ static char *name_above(const tree *t, uint32_t wrapper, uint32_t *number)
 }
 
 /* Puts `count` inputs, which come to one wrapper in the end, together in a
- * wrapper on the host of the first. */
+ * wrapper on the process of the first. */
 static int add_above(tree *t, const input *inputs, uint32_t count,
                      uint32_t wrapper, uint32_t *number, input *out)
 {
     input made = {PATHS_NONE, NULL};
-    int err = add_wrapper(t, host_of(t, inputs[0].node),
+    int err = add_wrapper(t, process_of(t, inputs[0].node),
                           name_above(t, wrapper, number), &made.node);
 
     for (uint32_t i = 0; i < count && !err; i++)
@@ -166,76 +166,79 @@ static int join(tree *t, input *inputs, uint32_t count, uint32_t wrapper)
 
 /* The places where inputs come together at one level of the hierarchy. */
 typedef struct level {
-    uint32_t (*place)(const tree *t, uint32_t host); /* below `places` */
-    char *(*name)(const tree *t, uint32_t host);
+    uint32_t (*place)(const tree *t, uint32_t process); /* below `places` */
+    char *(*name)(const tree *t, uint32_t process);
 } level;
 
-/* Clusters are numbered as in the cluster mapping, whose nodes are the hosts.
+/* Clusters are numbered as in the cluster mapping, whose nodes are the
+ * processes.
  */
 static uint32_t clusters(const tree *t)
 {
     const paths_map *cluster = t->g->options->cluster;
 
-    return cluster ? cluster->host_count : 0;
+    return cluster ? cluster->process_count : 0;
 }
 
 static uint32_t places(const tree *t)
 {
-    return clusters(t) + t->g->map->host_count;
+    return clusters(t) + t->g->map->process_count;
 }
 
-static uint32_t place_host(const tree *t, uint32_t host)
+static uint32_t place_process(const tree *t, uint32_t process)
 {
     (void)t;
-    return host;
+    return process;
 }
 
-static char *name_host(const tree *t, uint32_t host)
+static char *name_process(const tree *t, uint32_t process)
 {
-    return name_part(t->root, t->g->map->hosts[host].name);
+    return name_part(t->root, t->g->map->processes[process].name);
 }
 
-/* A host that is in no cluster is one by itself. */
-static uint32_t place_cluster(const tree *t, uint32_t host)
+/* A process that is in no cluster is one by itself. */
+static uint32_t place_cluster(const tree *t, uint32_t process)
 {
     const paths_map *cluster = t->g->options->cluster;
 
     uint32_t place =
-        cluster ? paths__generate_machine(t->g, host)->host : PATHS_NONE;
+        cluster ? paths__generate_machine(t->g, process)->process : PATHS_NONE;
 
     if (place != PATHS_NONE)
         return place;
-    return clusters(t) + host;
+    return clusters(t) + process;
 }
 
-/* A cluster may be called like a host. */
-static char *name_cluster(const tree *t, uint32_t host)
+/* A cluster may be called like a process. */
+static char *name_cluster(const tree *t, uint32_t process)
 {
     const paths_map *cluster = t->g->options->cluster;
     const char *part =
-        cluster->hosts[paths__generate_machine(t->g, host)->host].name;
+        cluster->processes[paths__generate_machine(t->g, process)->process]
+            .name;
     char *name;
 
-    if (paths_map_find_host(t->g->map, part) == PATHS_NONE)
+    if (paths_map_find_process(t->g->map, part) == PATHS_NONE)
         return name_part(t->root, part);
     return asprintf(&name, "%s.cluster_%s", t->root, part) < 0 ? NULL : name;
 }
 
-/* Makes one input of a group of one place, by a wrapper on the host of the
+/* Makes one input of a group of one place, by a wrapper on the process of the
  * first, or the element's if that is at this place. None is needed for one
  * input, nor where the root itself would stand beside it with no other. */
 static int add_partial(tree *t, const level *l, input *group, uint32_t *size,
                        uint32_t count)
 {
-    uint32_t home = host_of(t, t->bottom), host = host_of(t, group[0].node);
+    uint32_t home = process_of(t, t->bottom),
+             process = process_of(t, group[0].node);
     input made = {PATHS_NONE, NULL};
     int err;
 
-    if (l->place(t, host) == l->place(t, home))
-        host = home;
-    if (*size == 1 || (*size == count && host == home))
+    if (l->place(t, process) == l->place(t, home))
+        process = home;
+    if (*size == 1 || (*size == count && process == home))
         return 0;
-    err = add_wrapper(t, host, l->name(t, host), &made.node);
+    err = add_wrapper(t, process, l->name(t, process), &made.node);
     if (!err)
         err = join(t, group, *size, made.node);
     group[0] = made;
@@ -251,7 +254,7 @@ static void list_places(const tree *t, const level *l, uint32_t *first,
     for (uint32_t i = 0; i < places(t); i++)
         first[i] = PATHS_NONE;
     for (uint32_t i = 0; i < t->count; i++) {
-        uint32_t place = l->place(t, host_of(t, t->inputs[i].node));
+        uint32_t place = l->place(t, process_of(t, t->inputs[i].node));
         if (first[place] == PATHS_NONE)
             first[place] = i;
         else
@@ -270,7 +273,7 @@ static int climb_lists(tree *t, const level *l, const uint32_t *first,
 
     for (uint32_t i = 0; i < t->count && !err; i++) {
         uint32_t size = 0;
-        if (first[l->place(t, host_of(t, t->inputs[i].node))] != i)
+        if (first[l->place(t, process_of(t, t->inputs[i].node))] != i)
             continue;
         for (uint32_t k = i; k != PATHS_NONE; k = next[k])
             out[made + size++] = t->inputs[k];
@@ -309,7 +312,7 @@ static int lay_flat(tree *t)
 {
     input root = {PATHS_NONE, NULL};
     int err =
-        add_wrapper(t, host_of(t, t->bottom), strdup(t->root), &root.node);
+        add_wrapper(t, process_of(t, t->bottom), strdup(t->root), &root.node);
 
     if (!err)
         err = join(t, t->inputs, t->count, root.node);
@@ -318,9 +321,9 @@ static int lay_flat(tree *t)
 
 static int lay_hierarchy(tree *t)
 {
-    static const level by_host = {place_host, name_host};
+    static const level by_process = {place_process, name_process};
     static const level by_cluster = {place_cluster, name_cluster};
-    int err = climb(t, &by_host);
+    int err = climb(t, &by_process);
 
     if (!err)
         err = climb(t, &by_cluster);
@@ -356,7 +359,7 @@ static int lay_binomial(tree *t)
         const char *thread = t->g->map->nodes[own[r].node].name;
         t->inputs[r].use = NULL;
         if (r == 0 || r + 1 < t->count)
-            err = add_wrapper(t, host_of(t, own[r].node),
+            err = add_wrapper(t, process_of(t, own[r].node),
                               r ? name_part(t->root, thread) : strdup(t->root),
                               &t->inputs[r].node);
         else

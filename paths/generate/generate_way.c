@@ -1,8 +1,8 @@
 /* generate_way.c - nodes of a generated map, and the way from one to the next.
  *
- * What stands on it depends on the two hosts alone: nothing where they are
- * one, otherwise a proxy on the host that is left, and a delay before it where
- * the link between the two is to be simulated. */
+ * What stands on it depends on the two processes alone: nothing where they are
+ * one, otherwise a proxy on the process that is left, and a delay before it
+ * where the link between the two is to be simulated. */
 #include "paths/generate/generate_internal.h"
 
 #include <stdio.h>
@@ -14,10 +14,11 @@
 
 /* --- nodes --- */
 
-int paths__generate_node(paths__generator *g, uint32_t host, const char *kind,
-                         const char *name, unsigned line, uint32_t *out)
+int paths__generate_node(paths__generator *g, uint32_t process,
+                         const char *kind, const char *name, unsigned line,
+                         uint32_t *out)
 {
-    *out = paths_map_add_node(g->map, host, kind, name);
+    *out = paths_map_add_node(g->map, process, kind, name);
     if (*out != PATHS_NONE)
         return 0;
     if (paths_map_find_node(g->map, name) == PATHS_NONE)
@@ -28,11 +29,11 @@ int paths__generate_node(paths__generator *g, uint32_t host, const char *kind,
                           "rename the thread or element");
 }
 
-int paths__generate_wrapper(paths__generator *g, uint32_t host,
+int paths__generate_wrapper(paths__generator *g, uint32_t process,
                             const char *kind, const char *name, unsigned line,
                             uint32_t *out)
 {
-    int err = paths__generate_node(g, host, kind, name, line, out);
+    int err = paths__generate_node(g, process, kind, name, line, out);
 
     if (err)
         return err;
@@ -83,7 +84,7 @@ static char *name_stage(const way *w, const char *kind)
     return length < 0 ? NULL : name;
 }
 
-static int add_stage(way *w, uint32_t host, const char *kind)
+static int add_stage(way *w, uint32_t process, const char *kind)
 {
     char *name = name_stage(w, kind);
     uint32_t node;
@@ -91,16 +92,16 @@ static int add_stage(way *w, uint32_t host, const char *kind)
 
     if (!name)
         return paths__generate_no_memory();
-    err = paths__generate_wrapper(w->g, host, kind, name,
+    err = paths__generate_wrapper(w->g, process, kind, name,
                                   w->use ? w->use->line : 0, &node);
     free(name);
     return err ? err : step(w, node);
 }
 
-static int add_delay(way *w, uint32_t host, const paths_map_edge *link)
+static int add_delay(way *w, uint32_t process, const paths_map_edge *link)
 {
     static const char *const keys[] = {"latency", "bandwidth"};
-    int err = add_stage(w, host, "delay");
+    int err = add_stage(w, process, "delay");
 
     for (size_t i = 0; i < 2 && !err; i++) {
         const char *value = paths_attributes_get(&link->attributes, keys[i]);
@@ -114,7 +115,8 @@ static int add_delay(way *w, uint32_t host, const paths_map_edge *link)
 int paths__generate_way(paths__generator *g, uint32_t from,
                         const paths_map_edge *use, uint32_t to)
 {
-    uint32_t here = g->map->nodes[from].host, there = g->map->nodes[to].host;
+    uint32_t here = g->map->nodes[from].process,
+             there = g->map->nodes[to].process;
     const paths_map_edge *link =
         here == there ? NULL : paths__generate_link(g, here, there);
     way w = {g, use, g->map->nodes[from].name, from, false};

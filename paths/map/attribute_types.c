@@ -1,4 +1,4 @@
-/* attribute_types.c - the attributes of hosts that upper layers read. */
+/* attribute_types.c - the attributes of processes that upper layers read. */
 #include "paths/map/attribute_types.h"
 
 #include <string.h>

@@ -1,9 +1,10 @@
-/* attribute_types.h - attributes of hosts that the layers above this one read.
+/* attribute_types.h - attributes of processes that the layers above this one
+ * read.
  *
  * A map keeps every attribute, but to tell a wrong value, or a misspelt name,
- * it must be known what there is. So a layer that reads an attribute of hosts
- * registers it, as wrapper types are registered (paths/wrappers/wrapper.h),
- * before maps are checked or generated.
+ * it must be known what there is. So a layer that reads an attribute of
+ * processes registers it, as wrapper types are registered
+ * (paths/wrappers/wrapper.h), before maps are checked or generated.
  *
  * Threads: registering, one at a time, before others look. */
 #ifndef PATHS_ATTRIBUTE_TYPES_H
@@ -15,13 +16,14 @@
 typedef struct paths_attribute_type {
     const char *name;
 
-    /* Who may have it: hosts of path maps, and the hosts of which a cluster
-     * mapping tells. What both may have goes from there into the path maps
-     * that are made of it. */
-    bool of_hosts, of_machines;
+    /* Who may have it: processes of path maps, and the processes of which a
+     * cluster mapping tells. What both may have goes from there into the path
+     * maps that are made of it. */
+    bool of_processes, of_machines;
 
-    /* Of hosts of path maps: 0, or an error whose text says what is wrong with
-     * the value, which is not "", and what to do. NULL: any value will do. */
+    /* Of processes of path maps: 0, or an error whose text says what is wrong
+     * with the value, which is not "", and what to do. NULL: any value will do.
+     * */
     int (*check)(const char *value);
 } paths_attribute_type;
 

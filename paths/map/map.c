@@ -1,6 +1,6 @@
 /* map.c - making, copying and searching path maps.
  *
- * Hosts and nodes are found by name through two open-addressing tables of
+ * Processes and nodes are found by name through two open-addressing tables of
  * 32-bit indexes, so that a map of thousands of nodes is built in linear
  * time. The names themselves stand in the arrays only. */
 #include <stdlib.h>
@@ -17,10 +17,10 @@ typedef struct table {
 } table;
 
 struct paths_map_index {
-    table hosts, nodes;
+    table processes, nodes;
 };
 
-/* Gives the name of the host or node with this index. */
+/* Gives the name of the process or node with this index. */
 typedef const char *name_of(const paths_map *map, uint32_t index);
 
 uint64_t paths__hash(uint64_t hash, const void *data, size_t bytes)
@@ -34,9 +34,9 @@ uint64_t paths__hash(uint64_t hash, const void *data, size_t bytes)
 
 /* --- the index --- */
 
-static const char *host_name(const paths_map *map, uint32_t index)
+static const char *process_name(const paths_map *map, uint32_t index)
 {
-    return map->hosts[index].name;
+    return map->processes[index].name;
 }
 
 static const char *node_name(const paths_map *map, uint32_t index)
@@ -87,9 +87,9 @@ static void table_add(table *t, const paths_map *map, name_of *get,
     t->used++;
 }
 
-uint32_t paths_map_find_host(const paths_map *map, const char *name)
+uint32_t paths_map_find_process(const paths_map *map, const char *name)
 {
-    return table_find(&map->index->hosts, map, host_name, name);
+    return table_find(&map->index->processes, map, process_name, name);
 }
 
 uint32_t paths_map_find_node(const paths_map *map, const char *name)
@@ -124,9 +124,9 @@ void paths_map_rank(const paths_map *map, uint32_t *out)
     rank((ranking){map, node_name}, out, map->node_count);
 }
 
-void paths_map_rank_hosts(const paths_map *map, uint32_t *out)
+void paths_map_rank_processes(const paths_map *map, uint32_t *out)
 {
-    rank((ranking){map, host_name}, out, map->host_count);
+    rank((ranking){map, process_name}, out, map->process_count);
 }
 
 /* --- making --- */
@@ -162,9 +162,9 @@ void paths_map_destroy(paths_map *map)
 {
     if (!map)
         return;
-    for (uint32_t i = 0; i < map->host_count; i++) {
-        free(map->hosts[i].name);
-        paths__attributes_clear(&map->hosts[i].attributes);
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        free(map->processes[i].name);
+        paths__attributes_clear(&map->processes[i].attributes);
     }
     for (uint32_t i = 0; i < map->node_count; i++)
         node_free(&map->nodes[i]);
@@ -174,11 +174,11 @@ void paths_map_destroy(paths_map *map)
     paths__attributes_clear(&map->node_defaults);
     paths__attributes_clear(&map->edge_defaults);
     if (map->index) {
-        free(map->index->hosts.slots);
+        free(map->index->processes.slots);
         free(map->index->nodes.slots);
     }
     free(map->index);
-    free(map->hosts);
+    free(map->processes);
     free(map->nodes);
     free(map->edges);
     free(map->name);
@@ -186,26 +186,26 @@ void paths_map_destroy(paths_map *map)
     free(map);
 }
 
-uint32_t paths_map_add_host(paths_map *map, const char *name)
+uint32_t paths_map_add_process(paths_map *map, const char *name)
 {
-    uint32_t index = map->host_count;
-    paths_map_host host = {.name = NULL};
-    paths_map_host *hosts;
+    uint32_t index = map->process_count;
+    paths_map_process process = {.name = NULL};
+    paths_map_process *processes;
 
     if (index >= PATHS_NONE / 4 ||
-        paths_map_find_host(map, name) != PATHS_NONE ||
-        !table_reserve(&map->index->hosts, map, host_name))
+        paths_map_find_process(map, name) != PATHS_NONE ||
+        !table_reserve(&map->index->processes, map, process_name))
         return PATHS_NONE;
-    hosts = paths__grow(map->hosts, index, sizeof(host));
-    if (!hosts)
+    processes = paths__grow(map->processes, index, sizeof(process));
+    if (!processes)
         return PATHS_NONE;
-    map->hosts = hosts;
-    host.name = strdup(name);
-    if (!host.name)
+    map->processes = processes;
+    process.name = strdup(name);
+    if (!process.name)
         return PATHS_NONE;
-    hosts[index] = host;
-    map->host_count++;
-    table_add(&map->index->hosts, map, host_name, index);
+    processes[index] = process;
+    map->process_count++;
+    table_add(&map->index->processes, map, process_name, index);
     return index;
 }
 
@@ -216,15 +216,15 @@ static paths_kind kind_of(const char *type)
     return strcmp(type, "element") == 0 ? PATHS_ELEMENT : PATHS_WRAPPER;
 }
 
-uint32_t paths_map_add_node(paths_map *map, uint32_t host, const char *type,
+uint32_t paths_map_add_node(paths_map *map, uint32_t process, const char *type,
                             const char *name)
 {
     uint32_t index = map->node_count;
-    paths_map_node node = {.host = host, .second_host = PATHS_NONE};
+    paths_map_node node = {.process = process, .second_process = PATHS_NONE};
     paths_map_node *nodes;
 
     if (index >= PATHS_NONE / 4 ||
-        (host != PATHS_NONE && host >= map->host_count) ||
+        (process != PATHS_NONE && process >= map->process_count) ||
         paths_map_find_node(map, name) != PATHS_NONE ||
         !table_reserve(&map->index->nodes, map, node_name))
         return PATHS_NONE;
@@ -278,15 +278,15 @@ uint32_t paths_map_add_edge(paths_map *map, uint32_t from, uint32_t to)
 
 /* --- copying --- */
 
-static int copy_hosts(paths_map *copy, const paths_map *map)
+static int copy_processes(paths_map *copy, const paths_map *map)
 {
-    for (uint32_t i = 0; i < map->host_count; i++) {
-        const paths_map_host *host = &map->hosts[i];
-        if (paths_map_add_host(copy, host->name) == PATHS_NONE)
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        const paths_map_process *process = &map->processes[i];
+        if (paths_map_add_process(copy, process->name) == PATHS_NONE)
             return PASTSET_ENOMEM;
-        copy->hosts[i].line = host->line;
-        if (paths_attributes_copy(&copy->hosts[i].attributes,
-                                  &host->attributes) != 0)
+        copy->processes[i].line = process->line;
+        if (paths_attributes_copy(&copy->processes[i].attributes,
+                                  &process->attributes) != 0)
             return PASTSET_ENOMEM;
     }
     return 0;
@@ -296,10 +296,10 @@ static int copy_nodes(paths_map *copy, const paths_map *map)
 {
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
-        if (paths_map_add_node(copy, node->host, node->type, node->name) ==
+        if (paths_map_add_node(copy, node->process, node->type, node->name) ==
             PATHS_NONE)
             return PASTSET_ENOMEM;
-        copy->nodes[i].second_host = node->second_host;
+        copy->nodes[i].second_process = node->second_process;
         copy->nodes[i].line = node->line;
         if (paths_attributes_copy(&copy->nodes[i].attributes,
                                   &node->attributes) != 0)
@@ -322,7 +322,7 @@ static int copy_edges(paths_map *copy, const paths_map *map)
     return 0;
 }
 
-int paths_map_copy_hosts(paths_map **out, const paths_map *map)
+int paths_map_copy_processes(paths_map **out, const paths_map *map)
 {
     paths_map *copy;
     char *file = strdup(map->file);
@@ -338,7 +338,7 @@ int paths_map_copy_hosts(paths_map **out, const paths_map *map)
     if (paths_attributes_copy(&copy->attributes, &map->attributes) ||
         paths_attributes_copy(&copy->node_defaults, &map->node_defaults) ||
         paths_attributes_copy(&copy->edge_defaults, &map->edge_defaults) ||
-        copy_hosts(copy, map)) {
+        copy_processes(copy, map)) {
         paths_map_destroy(copy);
         return pastset_fail(PASTSET_ENOMEM,
                             "no memory for a copy of a path map");
@@ -350,7 +350,7 @@ int paths_map_copy_hosts(paths_map **out, const paths_map *map)
 int paths_map_copy(paths_map **out, const paths_map *map)
 {
     paths_map *copy;
-    int err = paths_map_copy_hosts(&copy, map);
+    int err = paths_map_copy_processes(&copy, map);
 
     *out = NULL;
     if (err)
@@ -401,9 +401,9 @@ const char *paths__path_name(const paths_map *map, uint32_t edge)
     return map->nodes[count ? nodes[count - 1] : map->edges[edge].to].name;
 }
 
-uint32_t paths_map_hosts(const paths_map *map)
+uint32_t paths_map_processes(const paths_map *map)
 {
-    return map->host_count;
+    return map->process_count;
 }
 
 const char *paths_node_name(const paths_map_node *node)

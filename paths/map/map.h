@@ -2,7 +2,7 @@
  *
  * A path map is a directed Graphviz graph. Nodes are threads, wrappers and
  * elements (attribute `kind`), an edge is the way down from one stage to the
- * next, and a host is a `subgraph cluster_<host>`:
+ * next, and a process is a `subgraph cluster_<process>`:
  *
  *     digraph windtunnel {
  *         subgraph cluster_h0 {
@@ -27,12 +27,12 @@
  *           opens this path (the element's name when absent), and what it may
  *           do by it: `read`, `write` or `both`, or the kind of the collective
  *           wrapper (`sum` ...) where threads use the element together
- * address   of a host: `127.0.0.1`, `10.0.0.4:7000`, `[::1]:7000`; loopback
+ * address   of a process: `127.0.0.1`, `10.0.0.4:7000`, `[::1]:7000`; loopback
  *           and any free port when absent
  *
  * wrappers  of the graph: names of wrapper types that the program registers
  *           itself, separated by blanks; tools that do not know them accept
- *           them unchecked, the program's hosts check them
+ *           them unchecked, the program's processes check them
  *
  * Attributes that are not known here are kept as they are: those of Graphviz
  * for drawing, and those of wrapper types.
@@ -56,9 +56,9 @@
 
 #include "paths/map/units.h"
 
-#define PATHS_NONE UINT32_MAX /* no host, no node, no edge */
-#define PATHS_PATH_NODES 256  /* most nodes of one path, over all hosts */
-#define PATHS_STAGES_MAX 32   /* most stages of one path in one host */
+#define PATHS_NONE UINT32_MAX /* no process, no node, no edge */
+#define PATHS_PATH_NODES 256  /* most nodes of one path, over all processes */
+#define PATHS_STAGES_MAX 32   /* most stages of one path in one process */
 
 typedef enum paths_kind {
     PATHS_THREAD,
@@ -77,21 +77,22 @@ typedef struct paths_attributes {
     size_t count;
 } paths_attributes;
 
-typedef struct paths_map_host {
+typedef struct paths_map_process {
     char *name; /* the subgraph's name without "cluster_" */
     unsigned line;
     paths_attributes attributes;
-} paths_map_host;
+} paths_map_process;
 
 struct paths_map_node {
     char *name;
     paths_kind kind;
-    char *type;    /* the `kind` attribute: "thread", "element", "proxy" ...;
-                      "" when it has none. Not among the attributes. */
-    uint32_t host; /* index into hosts; PATHS_NONE when it stands in none */
-    uint32_t second_host; /* another host it stands in as well, which is a
-                             mistake; PATHS_NONE */
-    unsigned line;        /* in the file, from 1; 0 when made by a program */
+    char *type; /* the `kind` attribute: "thread", "element", "proxy" ...;
+                   "" when it has none. Not among the attributes. */
+    uint32_t
+        process; /* index into processes; PATHS_NONE when it stands in none */
+    uint32_t second_process; /* another process it stands in as well, which is a
+                                mistake; PATHS_NONE */
+    unsigned line;           /* in the file, from 1; 0 when made by a program */
     paths_attributes attributes;
     uint32_t *out, out_count; /* edges that leave it, in their order */
     uint32_t *in, in_count;   /* edges that come to it */
@@ -112,8 +113,8 @@ struct paths_map {
     paths_attributes attributes;    /* of the graph */
     paths_attributes node_defaults; /* for drawing: `node [shape=box]` */
     paths_attributes edge_defaults; /* for drawing: `edge [color=gray]` */
-    paths_map_host *hosts;
-    uint32_t host_count;
+    paths_map_process *processes;
+    uint32_t process_count;
     paths_map_node *nodes;
     uint32_t node_count;
     paths_map_edge *edges;
@@ -123,12 +124,12 @@ struct paths_map {
 
 /* Making and changing maps. Indexes stay valid when things are added. The
  * adders return the new index, or PATHS_NONE when memory is out or (nodes,
- * hosts) the name is taken. */
+ * processes) the name is taken. */
 int paths_map_create(paths_map **out, const char *name);
 /* Copies all but nodes and edges: where a function from map to map begins. */
-int paths_map_copy_hosts(paths_map **out, const paths_map *map);
-uint32_t paths_map_add_host(paths_map *map, const char *name);
-uint32_t paths_map_add_node(paths_map *map, uint32_t host, const char *type,
+int paths_map_copy_processes(paths_map **out, const paths_map *map);
+uint32_t paths_map_add_process(paths_map *map, const char *name);
+uint32_t paths_map_add_node(paths_map *map, uint32_t process, const char *type,
                             const char *name);
 uint32_t paths_map_add_edge(paths_map *map, uint32_t from, uint32_t to);
 
@@ -147,14 +148,14 @@ const char *paths_attributes_get(const paths_attributes *attributes,
                                  const char *key);
 
 /* PATHS_NONE when there is none of that name. */
-uint32_t paths_map_find_host(const paths_map *map, const char *name);
+uint32_t paths_map_find_process(const paths_map *map, const char *name);
 uint32_t paths_map_find_node(const paths_map *map, const char *name);
 
-/* Orders the nodes, or the hosts, by their names. The place of one in this
+/* Orders the nodes, or the processes, by their names. The place of one in this
  * order, its rank, is the same for all who have read the map, whatever the
  * order of their files. `out` has room for all of them. */
 void paths_map_rank(const paths_map *map, uint32_t *out);
-void paths_map_rank_hosts(const paths_map *map, uint32_t *out);
+void paths_map_rank_processes(const paths_map *map, uint32_t *out);
 
 /* Where a path can end: an element, or a source, which is a wrapper without a
  * way down that says by `type` what its tuples are. */
@@ -171,7 +172,7 @@ size_t paths_map_walk(const paths_map *map, uint32_t edge, uint32_t *nodes,
 
 typedef struct paths_diagnostic {
     unsigned line;
-    char *node; /* or edge "a -> b", or host; "" for the map as a whole */
+    char *node; /* or edge "a -> b", or process; "" for the map as a whole */
     char *text; /* what is wrong, and what to do */
 } paths_diagnostic;
 

@@ -2,7 +2,7 @@
  *
  * All diagnostics are collected, since people mend several things at a time.
  * Each says what is wrong and what to do. Diagnostics come in the order graph,
- * hosts, nodes, edges, paths, and within each in the order of the file. */
+ * processes, nodes, edges, paths, and within each in the order of the file. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 #include "pastset/status.h"
 #include "pastset/type.h"
 
-#define HOST_NAME_BYTES 100
-#define PATH_NODES_MAX 4096 /* of one path, over all hosts */
+#define PROCESS_NAME_BYTES 100
+#define PATH_NODES_MAX 4096 /* of one path, over all processes */
 
 /* --- diagnostics --- */
 
@@ -91,11 +91,11 @@ static bool is_one_of(const char *word, const char *const *list)
     return false;
 }
 
-/* --- hosts --- */
+/* --- processes --- */
 
 static bool is_file_name(const char *name)
 {
-    if (name[0] == 0 || name[0] == '.' || strlen(name) > HOST_NAME_BYTES)
+    if (name[0] == 0 || name[0] == '.' || strlen(name) > PROCESS_NAME_BYTES)
         return false;
     for (; *name; name++) {
         if (!strchr("_.-", *name) &&
@@ -108,7 +108,7 @@ static bool is_file_name(const char *name)
 
 typedef struct place {
     paths_address address;
-    uint32_t host;
+    uint32_t process;
 } place;
 
 static int compare_place(const void *a, const void *b)
@@ -117,69 +117,73 @@ static int compare_place(const void *a, const void *b)
     int order = memcmp(&x->address.socket, &y->address.socket,
                        sizeof(x->address.socket));
 
-    return order ? order : (x->host > y->host) - (x->host < y->host);
+    return order ? order
+                 : (x->process > y->process) - (x->process < y->process);
 }
 
 static void check_places(checker *c, place *places, size_t count)
 {
-    const paths_map_host *hosts = c->map->hosts;
+    const paths_map_process *processes = c->map->processes;
 
     qsort(places, count, sizeof(*places), compare_place);
     for (size_t i = 1; i < count; i++) {
         const place *a = &places[i - 1], *b = &places[i];
         if (b->address.port && memcmp(&a->address.socket, &b->address.socket,
                                       sizeof(a->address.socket)) == 0)
-            diagnose(c, hosts[b->host].line, hosts[b->host].name,
-                     "has the address and port of host %s: give it another "
+            diagnose(c, processes[b->process].line, processes[b->process].name,
+                     "has the address and port of process %s: give it another "
                      "port, or none for any free one",
-                     hosts[a->host].name);
+                     processes[a->process].name);
     }
 }
 
 /* What upper layers read. */
-static void check_types(checker *c, const paths_map_host *host)
+static void check_types(checker *c, const paths_map_process *process)
 {
     const paths_attribute_type *type;
 
     for (size_t i = 0; (type = paths_attribute_at(i)); i++) {
-        const char *value = paths_attributes_get(&host->attributes, type->name);
-        if (type->of_hosts && type->check && value && value[0] &&
+        const char *value =
+            paths_attributes_get(&process->attributes, type->name);
+        if (type->of_processes && type->check && value && value[0] &&
             type->check(value) != 0)
-            diagnose(c, host->line, host->name, "%s", pastset_error());
+            diagnose(c, process->line, process->name, "%s", pastset_error());
     }
 }
 
-static void check_host(checker *c, const paths_map_host *host)
+static void check_process(checker *c, const paths_map_process *process)
 {
-    if (!is_file_name(host->name))
-        diagnose(c, host->line, host->name,
-                 "a host's files are named after it: use 1 to %d letters, "
+    if (!is_file_name(process->name))
+        diagnose(c, process->line, process->name,
+                 "a process's files are named after it: use 1 to %d letters, "
                  "digits, _ . and -, and no . in front",
-                 HOST_NAME_BYTES);
-    check_types(c, host);
+                 PROCESS_NAME_BYTES);
+    check_types(c, process);
 }
 
-static void check_hosts(checker *c)
+static void check_processes(checker *c)
 {
     const paths_map *map = c->map;
-    place *places = calloc((size_t)map->host_count + 1, sizeof(*places));
+    place *places = calloc((size_t)map->process_count + 1, sizeof(*places));
     size_t count = 0;
 
     if (!places) {
         c->err = PASTSET_ENOMEM;
         return;
     }
-    for (uint32_t i = 0; i < map->host_count; i++) {
-        const paths_map_host *host = &map->hosts[i];
-        const char *text = paths_attributes_get(&host->attributes, "address");
-        check_host(c, host);
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        const paths_map_process *process = &map->processes[i];
+        const char *text =
+            paths_attributes_get(&process->attributes, "address");
+        check_process(c, process);
         if (!text || !text[0])
             continue;
-        places[count].host = i;
+        places[count].process = i;
         if (paths_address_parse(&places[count].address, text) == 0)
             count++;
         else
-            diagnose(c, host->line, host->name, "address: %s", pastset_error());
+            diagnose(c, process->line, process->name, "address: %s",
+                     pastset_error());
     }
     check_places(c, places, count);
     free(places);
@@ -197,16 +201,18 @@ static void known_wrappers(words *out)
 
 static void check_place(checker *c, const paths_map_node *node)
 {
-    if (node->host == PATHS_NONE)
-        diagnose(c, node->line, node->name,
-                 "stands in no host: put it into a subgraph cluster_HOST");
-    if (node->second_host != PATHS_NONE)
-        diagnose(c, node->line, node->name,
-                 "stands in two hosts, %s and %s: nodes of one name are one "
-                 "node; put it into one of them, or, if these are two, give "
-                 "them different names",
-                 c->map->hosts[node->host].name,
-                 c->map->hosts[node->second_host].name);
+    if (node->process == PATHS_NONE)
+        diagnose(
+            c, node->line, node->name,
+            "stands in no process: put it into a subgraph cluster_PROCESS");
+    if (node->second_process != PATHS_NONE)
+        diagnose(
+            c, node->line, node->name,
+            "stands in two processes, %s and %s: nodes of one name are one "
+            "node; put it into one of them, or, if these are two, give "
+            "them different names",
+            c->map->processes[node->process].name,
+            c->map->processes[node->second_process].name);
 }
 
 /* Complains about attributes that nobody looks at: most are misspelt. */
@@ -433,14 +439,15 @@ static void check_edge(checker *c, uint32_t index)
                       "an edge leads to a thread: paths begin there; to read, "
                       "write %s -> %s with use=read",
                       to->name, from->name);
-    else if (!is_proxy(from) && from->host != to->host &&
-             from->host != PATHS_NONE && to->host != PATHS_NONE)
-        diagnose_edge(c, index,
-                      "goes from host %s to host %s without a proxy: put one "
-                      "between, on host %s",
-                      c->map->hosts[from->host].name,
-                      c->map->hosts[to->host].name,
-                      c->map->hosts[from->host].name);
+    else if (!is_proxy(from) && from->process != to->process &&
+             from->process != PATHS_NONE && to->process != PATHS_NONE)
+        diagnose_edge(
+            c, index,
+            "goes from process %s to process %s without a proxy: put one "
+            "between, on process %s",
+            c->map->processes[from->process].name,
+            c->map->processes[to->process].name,
+            c->map->processes[from->process].name);
 }
 
 /* --- paths --- */
@@ -485,15 +492,15 @@ static void check_cycles(checker *c)
 static uint32_t walk(checker *c, uint32_t index)
 {
     const paths_map *map = c->map;
-    uint32_t at = map->edges[index].to, stages = 0, host = PATHS_NONE;
-    uint32_t oversubscribed = PATHS_NONE; /* a host with too many stages */
+    uint32_t at = map->edges[index].to, stages = 0, process = PATHS_NONE;
+    uint32_t oversubscribed = PATHS_NONE; /* a process with too many stages */
 
     for (int i = 0; i < PATH_NODES_MAX; i++) {
         const paths_map_node *node = &map->nodes[at];
-        stages = node->host == host ? stages + 1 : 1;
-        host = node->host;
+        stages = node->process == process ? stages + 1 : 1;
+        process = node->process;
         if (stages > PATHS_STAGES_MAX)
-            oversubscribed = host;
+            oversubscribed = process;
         if (node->kind != PATHS_WRAPPER || node->out_count == 0)
             break;
         at = map->edges[node->out[0]].to;
@@ -501,8 +508,8 @@ static uint32_t walk(checker *c, uint32_t index)
     if (oversubscribed != PATHS_NONE && paths_node_is_end(&map->nodes[at]))
         diagnose_edge(c, index,
                       "the path that begins here has more than %d stages in a "
-                      "row on host %s: take some out",
-                      PATHS_STAGES_MAX, map->hosts[oversubscribed].name);
+                      "row on process %s: take some out",
+                      PATHS_STAGES_MAX, map->processes[oversubscribed].name);
     return at;
 }
 
@@ -677,7 +684,7 @@ static int map_check(const paths_map *map, paths_diagnostics *out)
     checker c = {.map = map, .diagnostics = out};
 
     memset(out, 0, sizeof(*out));
-    check_hosts(&c);
+    check_processes(&c);
     check_nodes(&c);
     for (uint32_t i = 0; i < map->edge_count; i++)
         check_edge(&c, i);

@@ -1,4 +1,4 @@
-/* map_digest.c - one number for all that the hosts of a run must agree on.
+/* map_digest.c - one number for all that the processes of a run must agree on.
  *
  * Each thing of the map is hashed by itself, and the sum of all hashes is the
  * digest: the order in which they stand does not matter then. */
@@ -64,8 +64,8 @@ static uint64_t digest_node(const paths_map *map, const paths_map_node *node)
 
     hash = hash_text(hash, node->name);
     hash = hash_text(hash, node->type);
-    if (node->host != PATHS_NONE)
-        hash = hash_text(hash, map->hosts[node->host].name);
+    if (node->process != PATHS_NONE)
+        hash = hash_text(hash, map->processes[node->process].name);
     return hash_attributes(hash, digest_attributes(&node->attributes, type));
 }
 
@@ -78,15 +78,16 @@ static uint64_t digest_edge(const paths_map *map, const paths_map_edge *edge)
     return hash_attributes(hash, digest_attributes(&edge->attributes, NULL));
 }
 
-/* A host that says what the whole graph says cannot be told, in DOT, from one
- * that says nothing. */
-static uint64_t digest_host(const paths_map *map, const paths_map_host *host)
+/* A process that says what the whole graph says cannot be told, in DOT, from
+ * one that says nothing. */
+static uint64_t digest_process(const paths_map *map,
+                               const paths_map_process *process)
 {
-    uint64_t hash = hash_text(hash_text(PATHS__HASH, "host"), host->name);
+    uint64_t hash = hash_text(hash_text(PATHS__HASH, "host"), process->name);
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < host->attributes.count; i++) {
-        const paths_attribute *item = &host->attributes.items[i];
+    for (size_t i = 0; i < process->attributes.count; i++) {
+        const paths_attribute *item = &process->attributes.items[i];
         const char *inherited =
             paths_attributes_get(&map->attributes, item->key);
         if (strcmp(item->key, "address") != 0 &&
@@ -101,8 +102,8 @@ uint64_t paths_map_digest(const paths_map *map)
     uint64_t sum = hash_attributes(hash_text(PATHS__HASH, map->name),
                                    digest_attributes(&map->attributes, NULL));
 
-    for (uint32_t i = 0; i < map->host_count; i++)
-        sum += digest_host(map, &map->hosts[i]);
+    for (uint32_t i = 0; i < map->process_count; i++)
+        sum += digest_process(map, &map->processes[i]);
     for (uint32_t i = 0; i < map->node_count; i++)
         sum += digest_node(map, &map->nodes[i]);
     for (uint32_t i = 0; i < map->edge_count; i++)

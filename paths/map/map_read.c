@@ -254,8 +254,8 @@ static int take_subgraphs(reader *r, Agraph_t *parent)
     return 0;
 }
 
-/* The name of the host that a subgraph stands for, or NULL. */
-static const char *host_of(Agraph_t *subgraph)
+/* The name of the process that a subgraph stands for, or NULL. */
+static const char *process_of(Agraph_t *subgraph)
 {
     const char *name = agnameof(subgraph);
 
@@ -265,9 +265,9 @@ static const char *host_of(Agraph_t *subgraph)
 }
 
 /* A subgraph inherits what the graph says, for drawing or not; of the rest,
- * only an address is meant for each host. */
-static int take_host_attributes(reader *r, paths_attributes *out,
-                                Agraph_t *subgraph)
+ * only an address is meant for each process. */
+static int take_process_attributes(reader *r, paths_attributes *out,
+                                   Agraph_t *subgraph)
 {
     int err = 0;
 
@@ -283,19 +283,20 @@ static int take_host_attributes(reader *r, paths_attributes *out,
     return err;
 }
 
-static int take_host(reader *r, Agraph_t *subgraph)
+static int take_process(reader *r, Agraph_t *subgraph)
 {
-    const char *name = host_of(subgraph);
+    const char *name = process_of(subgraph);
     uint32_t index;
 
     if (!name)
         return 0;
-    index = paths_map_add_host(r->map, name);
+    index = paths_map_add_process(r->map, name);
     if (index == PATHS_NONE)
         return out_of_memory(r);
-    r->map->hosts[index].line =
+    r->map->processes[index].line =
         paths__scan_subgraph_line(r->scan, agnameof(subgraph));
-    return take_host_attributes(r, &r->map->hosts[index].attributes, subgraph);
+    return take_process_attributes(r, &r->map->processes[index].attributes,
+                                   subgraph);
 }
 
 static int take_node(reader *r, Agnode_t *node)
@@ -317,22 +318,22 @@ static int take_node(reader *r, Agnode_t *node)
     return err;
 }
 
-/* Puts the nodes of a subgraph onto its host. In nested clusters the inner
+/* Puts the nodes of a subgraph onto its process. In nested clusters the inner
  * ones come later: a node in both is a mistake that the check tells. */
 static void take_places(reader *r, Agraph_t *subgraph)
 {
-    const char *name = host_of(subgraph);
-    uint32_t host = name ? paths_map_find_host(r->map, name) : PATHS_NONE;
+    const char *name = process_of(subgraph);
+    uint32_t process = name ? paths_map_find_process(r->map, name) : PATHS_NONE;
 
-    if (host == PATHS_NONE)
+    if (process == PATHS_NONE)
         return;
     for (Agnode_t *n = agfstnode(subgraph); n; n = agnxtnode(subgraph, n)) {
         uint32_t index = paths_map_find_node(r->map, agnameof(n));
         paths_map_node *node = &r->map->nodes[index];
-        if (node->host == PATHS_NONE)
-            node->host = host;
-        else if (node->host != host && node->second_host == PATHS_NONE)
-            node->second_host = host;
+        if (node->process == PATHS_NONE)
+            node->process = process;
+        else if (node->process != process && node->second_process == PATHS_NONE)
+            node->second_process = process;
     }
 }
 
@@ -404,7 +405,7 @@ static int take_graph(reader *r)
         err = symbols_collect(r, &r->of_edges, AGEDGE);
     if (!err)
         err = take_attributes(&map->attributes, &r->of_graph, r->graph, &none);
-    if (!err) /* the hosts that inherit it keep it */
+    if (!err) /* the processes that inherit it keep it */
         err = paths_attributes_set(&map->attributes, "address", NULL);
     if (!err)
         err = take_defaults(&map->node_defaults, &r->of_nodes);
@@ -416,7 +417,7 @@ static int take_graph(reader *r)
         qsort(r->subgraphs, r->subgraph_count, sizeof(*r->subgraphs),
               compare_subgraph);
     for (size_t i = 0; i < r->subgraph_count && !err; i++)
-        err = take_host(r, r->subgraphs[i]);
+        err = take_process(r, r->subgraphs[i]);
     if (!err)
         err = take_nodes(r);
     return err ? err : take_edges(r);

@@ -1,9 +1,9 @@
 /* map_write.c - writing path maps as DOT, for people and for diff.
  *
- * One statement a line: the graph's attributes, each host with its nodes, the
- * nodes in no host, the edges. Attributes that a run knows come first, in one
- * order everywhere, then the others by name, so that reading what was written
- * and writing it again gives the same text. */
+ * One statement a line: the graph's attributes, each process with its nodes,
+ * the nodes in no process, the edges. Attributes that a run knows come first,
+ * in one order everywhere, then the others by name, so that reading what was
+ * written and writing it again gives the same text. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -200,39 +200,40 @@ static int write_node(FILE *file, const char *indent, const paths_map *map,
     return write_list(file, node->type, &node->attributes, &map->node_defaults);
 }
 
-/* The nodes of all hosts, sorted by host without changing their order: where
- * host h begins is begin[h], and those in no host come last. */
+/* The nodes of all processes, sorted by process without changing their order:
+ * where process h begins is begin[h], and those in no process come last. */
 typedef struct order {
     uint32_t *begin, *nodes;
 } order;
 
 static int order_make(order *out, const paths_map *map)
 {
-    uint32_t none = map->host_count;
+    uint32_t none = map->process_count;
 
     out->begin = calloc((size_t)none + 3, sizeof(uint32_t));
     out->nodes = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
     if (!out->begin || !out->nodes)
         return pastset_fail(PASTSET_ENOMEM, "no memory to write a path map");
     for (uint32_t i = 0; i < map->node_count; i++) {
-        uint32_t host = map->nodes[i].host;
-        out->begin[(host == PATHS_NONE ? none : host) + 2]++;
+        uint32_t process = map->nodes[i].process;
+        out->begin[(process == PATHS_NONE ? none : process) + 2]++;
     }
     for (uint32_t h = 0; h < none; h++)
         out->begin[h + 2] += out->begin[h + 1];
-    /* begin[h + 1] is where the next node of host h goes, and so, when all
-     * have gone there, where host h + 1 begins. */
+    /* begin[h + 1] is where the next node of process h goes, and so, when all
+     * have gone there, where process h + 1 begins. */
     for (uint32_t i = 0; i < map->node_count; i++) {
-        uint32_t host = map->nodes[i].host;
-        out->nodes[out->begin[(host == PATHS_NONE ? none : host) + 1]++] = i;
+        uint32_t process = map->nodes[i].process;
+        out->nodes[out->begin[(process == PATHS_NONE ? none : process) + 1]++] =
+            i;
     }
     return 0;
 }
 
-static int write_host(FILE *file, const paths_map *map, uint32_t host,
-                      const order *o)
+static int write_process(FILE *file, const paths_map *map, uint32_t process,
+                         const order *o)
 {
-    const paths_map_host *h = &map->hosts[host];
+    const paths_map_process *h = &map->processes[process];
     char *cluster;
     int err;
 
@@ -243,22 +244,22 @@ static int write_host(FILE *file, const paths_map *map, uint32_t host,
     free(cluster);
     fputs(" {\n", file);
     err = write_statements(file, "        ", &h->attributes, &map->attributes);
-    for (uint32_t i = o->begin[host]; i < o->begin[host + 1] && !err; i++)
+    for (uint32_t i = o->begin[process]; i < o->begin[process + 1] && !err; i++)
         err = write_node(file, "        ", map, &map->nodes[o->nodes[i]]);
     fputs("    }\n", file);
     return err;
 }
 
-/* The mistake of a node in two hosts is written as it was read. */
-static int write_second_hosts(FILE *file, const paths_map *map)
+/* The mistake of a node in two processes is written as it was read. */
+static int write_second_processes(FILE *file, const paths_map *map)
 {
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
         char *cluster;
-        if (node->second_host == PATHS_NONE)
+        if (node->second_process == PATHS_NONE)
             continue;
         if (asprintf(&cluster, "cluster_%s",
-                     map->hosts[node->second_host].name) < 0)
+                     map->processes[node->second_process].name) < 0)
             return pastset_fail(PASTSET_ENOMEM,
                                 "no memory to write a path map");
         fputs("    subgraph ", file);
@@ -301,18 +302,18 @@ static int write_head(FILE *file, const paths_map *map)
 
 static int write_nodes(FILE *file, const paths_map *map)
 {
-    uint32_t none = map->host_count;
+    uint32_t none = map->process_count;
     order o;
     int err = order_make(&o, map);
 
     for (uint32_t h = 0; h < none && !err; h++)
-        err = write_host(file, map, h, &o);
+        err = write_process(file, map, h, &o);
     for (uint32_t i = err ? 0 : o.begin[none]; !err && i < o.begin[none + 1];
          i++)
         err = write_node(file, "    ", map, &map->nodes[o.nodes[i]]);
     free(o.begin);
     free(o.nodes);
-    return err ? err : write_second_hosts(file, map);
+    return err ? err : write_second_processes(file, map);
 }
 
 static int write_edges(FILE *file, const paths_map *map)

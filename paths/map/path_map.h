@@ -32,8 +32,8 @@ int paths_map_parse(paths_map **out, const char *text, size_t bytes,
 void paths_map_destroy(paths_map *map);
 
 /* Writes the map as DOT, one statement a line, always the same text for the
- * same map: hosts with their nodes first, then nodes in no host, then edges.
- * Save leaves either the old file or the whole new one.
+ * same map: processes with their nodes first, then nodes in no process, then
+ * edges. Save leaves either the old file or the whole new one.
  * Errors: PASTSET_EIO, PASTSET_ENOMEM. */
 int paths_map_write(const paths_map *map, FILE *file);
 int paths_map_save(const paths_map *map, const char *file);
@@ -47,12 +47,12 @@ int paths_map_copy(paths_map **out, const paths_map *map);
 int paths_map_check(const paths_map *map, paths_diagnostics *out);
 
 /* How many there are. */
-uint32_t paths_map_hosts(const paths_map *map);
+uint32_t paths_map_processes(const paths_map *map);
 uint32_t paths_map_threads(const paths_map *map);
 
-/* A digest of all that hosts must agree on: two hosts whose maps differ do
- * not talk to each other. Attributes for drawing, addresses, and the order in
- * which things stand in the file do not count. */
+/* A digest of all that processes must agree on: two processes whose maps differ
+ * do not talk to each other. Attributes for drawing, addresses, and the order
+ * in which things stand in the file do not count. */
 uint64_t paths_map_digest(const paths_map *map);
 
 /* --- nodes --- */

@@ -85,7 +85,7 @@ static int fail_socket(const char *text)
         advice =
             ": no network interface of this machine has this address; "
             "what belongs to another machine is started there (`eventspace "
-            "run --host`)";
+            "run --process`)";
     return pastset_fail(
         error == EMFILE || error == ENFILE ? PASTSET_ELIMIT : PASTSET_EIO,
         "cannot listen at %s: %s%s", text, strerror(error), advice);

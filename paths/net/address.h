@@ -1,4 +1,4 @@
-/* address.h - where a host listens: the `address` attribute of the map.
+/* address.h - where a process listens: the `address` attribute of the map.
  *
  * An address is numeric, `127.0.0.1`, `10.0.0.4:7000`, `::1` or `[::1]:7000`;
  * the port is 0, for any free one, when it is absent. */

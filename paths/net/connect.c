@@ -1,8 +1,8 @@
-/* connect.c - connecting to another host, until frames can go.
+/* connect.c - connecting to another process, until frames can go.
  *
- * Tries again while the other host is not up yet, proves who this one is, and
- * is let in or told why not. It blocks, but not for longer than there is a
- * reason to wait for that host. */
+ * Tries again while the other process is not up yet, proves who this one is,
+ * and is let in or told why not. It blocks, but not for longer than there is a
+ * reason to wait for that process. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -56,25 +56,28 @@ static bool worth_retrying(int error)
            error == ENETUNREACH || error == ETIMEDOUT || error == EINTR;
 }
 
-/* Is there a reason not to wait for that host any longer? */
-static bool is_vain(const paths_host *host, uint32_t to)
+/* Is there a reason not to wait for that process any longer? */
+static bool is_vain(const paths_process *process, uint32_t to)
 {
-    return atomic_load(&host->failed) || atomic_load(&host->peers[to].dead);
+    return atomic_load(&process->failed) ||
+           atomic_load(&process->peers[to].dead);
 }
 
 /* The reason, as an error. */
-static int vain(paths_host *host, uint32_t to)
+static int vain(paths_process *process, uint32_t to)
 {
-    return atomic_load(&host->failed) ? paths__host_failure(host)
-                                      : paths__gone_why(host, to);
+    return atomic_load(&process->failed) ? paths__process_failure(process)
+                                         : paths__gone_why(process, to);
 }
 
-/* Connects, again and again while the other host is not up yet. */
-static int dial(paths_host *host, uint32_t to, int64_t deadline_ns, int *out)
+/* Connects, again and again while the other process is not up yet. */
+static int dial(paths_process *process, uint32_t to, int64_t deadline_ns,
+                int *out)
 {
-    int64_t refused_ns = pastset_now_ns() + (int64_t)host->refused_ms * 1000000;
-    const char *text =
-        paths_attributes_get(&host->map->hosts[to].attributes, "address");
+    int64_t refused_ns =
+        pastset_now_ns() + (int64_t)process->refused_ms * 1000000;
+    const char *text = paths_attributes_get(
+        &process->map->processes[to].attributes, "address");
     paths_address address;
     int err = paths_address_parse(&address, text ? text : "");
 
@@ -90,7 +93,7 @@ static int dial(paths_host *host, uint32_t to, int64_t deadline_ns, int *out)
         error = errno;
         if (!worth_retrying(error) || pastset_now_ns() > deadline_ns ||
             (error == ECONNREFUSED && pastset_now_ns() > refused_ns) ||
-            is_vain(host, to))
+            is_vain(process, to))
             err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
         else
             poll(NULL, 0, 20); /* it is not up yet */
@@ -115,15 +118,16 @@ static int write_all(int fd, const void *data, size_t bytes)
 }
 
 /* A connection that is being made: reading from it ends with the run, or when
- * the other host has died or has not said all that it must by the deadline. */
+ * the other process has died or has not said all that it must by the deadline.
+ * */
 typedef struct joining {
-    paths_host *host;
+    paths_process *process;
     uint32_t to;
     int fd;
     int64_t deadline_ns;
-    bool closed;  /* by the other host */
+    bool closed;  /* by the other process */
     bool reached; /* somebody was there */
-    bool refused; /* and said why this host cannot come in */
+    bool refused; /* and said why this process cannot come in */
 } joining;
 
 static int read_all(joining *j, void *data, size_t bytes)
@@ -145,16 +149,16 @@ static int read_all(joining *j, void *data, size_t bytes)
             bytes -= (size_t)got;
         }
         /* Also when a little comes now and then. */
-        if (bytes && is_vain(j->host, j->to))
-            return vain(j->host, j->to);
+        if (bytes && is_vain(j->process, j->to))
+            return vain(j->process, j->to);
         if (bytes && pastset_now_ns() > j->deadline_ns)
             return pastset_fail(PASTSET_EHOST, "it does not answer");
     }
     return 0;
 }
 
-/* What comes back to the first message. A host that does not know its key, or
- * has another name, closes the connection without a word. */
+/* What comes back to the first message. A process that does not know its key,
+ * or has another name, closes the connection without a word. */
 static int answer_read(joining *j,
                        unsigned char second[HANDSHAKE_MESSAGE_BYTES])
 {
@@ -162,8 +166,8 @@ static int answer_read(joining *j,
 
     if (err && j->closed)
         return pastset_fail(PASTSET_EAUTH,
-                            "it did not accept this host's key (or is "
-                            "another host than the map says)");
+                            "it did not accept this process's key (or is "
+                            "another process than the map says)");
     if (!err)
         err = paths__handshake_opening_check(second);
     if (!err)
@@ -174,16 +178,16 @@ static int answer_read(joining *j,
 
 static int greet(joining *j, uint16_t role)
 {
-    paths_host *host = j->host;
-    handshake_claim own = {.role = role, .digest = host->digest};
+    paths_process *process = j->process;
+    handshake_claim own = {.role = role, .digest = process->digest};
     unsigned char message[HANDSHAKE_MESSAGE_BYTES];
     unsigned char proof[HANDSHAKE_PROOF_BYTES];
     handshake h;
     int err;
 
-    snprintf(own.from, sizeof(own.from), "%s", paths_host_name(host));
-    snprintf(own.to, sizeof(own.to), "%s", host_name(host, j->to));
-    err = paths__handshake_begin(&h, host->key, &own, message);
+    snprintf(own.from, sizeof(own.from), "%s", paths_process_name(process));
+    snprintf(own.to, sizeof(own.to), "%s", process_name(process, j->to));
+    err = paths__handshake_begin(&h, process->key, &own, message);
     if (!err)
         err = write_all(j->fd, message, sizeof(message));
     if (!err)
@@ -198,7 +202,7 @@ static int greet(joining *j, uint16_t role)
     return err;
 }
 
-/* The other host knows now who wants to come in, and says whether he may. */
+/* The other process knows now who wants to come in, and says whether he may. */
 static int welcome_read(joining *j)
 {
     wire_header header;
@@ -226,12 +230,12 @@ static int welcome_read(joining *j)
 static int connect_once(joining *j, uint16_t role)
 {
     struct timeval turn = {.tv_usec = 100000};
-    int err = dial(j->host, j->to, j->deadline_ns, &j->fd);
+    int err = dial(j->process, j->to, j->deadline_ns, &j->fd);
 
     j->closed = false;
     if (!err) {
         if (role == ROLE_MEMBER && !j->reached)
-            paths__launcher_tell(j->host, j->host->self, PATHS_COMING);
+            paths__launcher_tell(j->process, j->process->self, PATHS_COMING);
         j->reached = true;
         paths__socket_tune(j->fd);
         setsockopt(j->fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
@@ -263,36 +267,37 @@ static int connect_again(joining *j, uint16_t role, int err)
     return again;
 }
 
-/* A host that does not let us in may have ended because the run has failed, or
- * has died. Then that is being told to us too, and is what should be
+/* A process that does not let us in may have ended because the run has failed,
+ * or has died. Then that is being told to us too, and is what should be
  * reported. */
-static bool cause_comes(const paths_host *host, uint32_t to)
+static bool cause_comes(const paths_process *process, uint32_t to)
 {
-    for (int i = 0; i < 25 && !is_vain(host, to); i++)
+    for (int i = 0; i < 25 && !is_vain(process, to); i++)
         poll(NULL, 0, 20);
-    return is_vain(host, to);
+    return is_vain(process, to);
 }
 
-int paths__connect(paths_host *host, uint32_t to, uint16_t role, int *out)
+int paths__connect(paths_process *process, uint32_t to, uint16_t role, int *out)
 {
     struct timeval none = {0, 0};
-    joining j = {.host = host,
+    joining j = {.process = process,
                  .to = to,
                  .fd = -1,
                  .deadline_ns = pastset_now_ns() +
-                                (int64_t)host->connect_timeout_ms * 1000000};
+                                (int64_t)process->connect_timeout_ms * 1000000};
     int err = connect_once(&j, role);
 
-    if (err && j.reached && !j.refused && !is_vain(host, to))
+    if (err && j.reached && !j.refused && !is_vain(process, to))
         err = connect_again(&j, role, err);
     if (err && role == ROLE_MEMBER && j.refused)
         /* The coordinator knows. */
-        paths__launcher_tell(host, host->self, PATHS_COME);
-    if (err && ((!j.refused && cause_comes(host, to)) || is_vain(host, to)))
-        return vain(host, to);
+        paths__launcher_tell(process, process->self, PATHS_COME);
+    if (err &&
+        ((!j.refused && cause_comes(process, to)) || is_vain(process, to)))
+        return vain(process, to);
     if (err)
-        return pastset_fail_while(err, "cannot join host %s",
-                                  host_name(host, to));
+        return pastset_fail_while(err, "cannot join process %s",
+                                  process_name(process, to));
     setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
     setsockopt(j.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
     *out = j.fd;

@@ -50,18 +50,18 @@ static void closed(uv_handle_t *handle)
 
 void paths__connection_close(connection *c, const char *why)
 {
-    paths_host *host = c->host;
+    paths_process *process = c->process;
     connection_state state = c->state;
 
     if (state == CONNECTION_CLOSED)
         return;
     c->state = CONNECTION_CLOSED;
     if (state != CONNECTION_OPEN && !c->outgoing)
-        host->unauthenticated--;
+        process->unauthenticated--;
     if (c->previous)
         c->previous->next = c->next;
     else
-        host->connections = c->next;
+        process->connections = c->next;
     if (c->next)
         c->next->previous = c->previous;
     pthread_mutex_lock(&c->lock);
@@ -70,7 +70,7 @@ void paths__connection_close(connection *c, const char *why)
     uv_close((uv_handle_t *)(void *)&c->poll, closed);
     close(c->fd);
     pthread_mutex_unlock(&c->lock);
-    host->handler->closed(c, state == CONNECTION_OPEN, why);
+    process->handler->closed(c, state == CONNECTION_OPEN, why);
 }
 
 /* --- input --- */
@@ -86,14 +86,14 @@ static void parse(connection *c)
                 return;
             memcpy(&c->header, c->buffer + c->begin, sizeof(c->header));
             c->begin += sizeof(c->header);
-            if (paths__wire_header_check(&c->header, c->host->largest_bytes) !=
-                0) {
+            if (paths__wire_header_check(&c->header,
+                                         c->process->largest_bytes) != 0) {
                 paths__connection_close(c, "it broke the protocol");
                 return;
             }
             c->filled = 0;
             c->away = false;
-            c->target = c->host->handler->payload_at(c);
+            c->target = c->process->handler->payload_at(c);
             c->in_payload = c->target != NULL;
             if (!c->target) {
                 paths__connection_close(c, "it broke the protocol");
@@ -110,7 +110,7 @@ static void parse(connection *c)
         if (c->filled < c->header.bytes)
             return;
         c->in_payload = false;
-        c->host->handler->frame(c);
+        c->process->handler->frame(c);
     }
 }
 
@@ -168,7 +168,7 @@ static void readable(connection *c)
         if (c->state == CONNECTION_CLOSED)
             return;
         if (c->state != CONNECTION_OPEN) {
-            c->host->handler->greeting(c);
+            c->process->handler->greeting(c);
             return;
         }
         if (!frames_read(c))
@@ -238,16 +238,16 @@ static int queue(connection *c, const wire_header *header,
 /* Asks the loop to go on sending; under the lock. */
 static void queue_flush(connection *c)
 {
-    paths_host *host = c->host;
+    paths_process *process = c->process;
 
     if (c->flush_queued)
         return;
     c->flush_queued = true;
     paths__connection_ref(c);
-    c->flush_next = atomic_load(&host->flush);
-    while (!atomic_compare_exchange_weak(&host->flush, &c->flush_next, c))
+    c->flush_next = atomic_load(&process->flush);
+    while (!atomic_compare_exchange_weak(&process->flush, &c->flush_next, c))
         ;
-    uv_async_send(&host->wakeup);
+    uv_async_send(&process->wakeup);
 }
 
 /* A frame, or the rest of one, is lost, and somebody may wait for it: better
@@ -317,9 +317,9 @@ static void flush(connection *c)
                       on_event);
 }
 
-void paths__connection_flush_all(paths_host *host)
+void paths__connection_flush_all(paths_process *process)
 {
-    connection *c = atomic_exchange(&host->flush, NULL);
+    connection *c = atomic_exchange(&process->flush, NULL);
 
     while (c) {
         connection *next = c->flush_next;
@@ -336,7 +336,7 @@ void paths__connection_flush_all(paths_host *host)
 
 /* --- opening --- */
 
-int paths__connection_open(connection **out, paths_host *host, int fd,
+int paths__connection_open(connection **out, paths_process *process, int fd,
                            connection_state state)
 {
     connection *c = calloc(1, sizeof(*c));
@@ -349,25 +349,25 @@ int paths__connection_open(connection **out, paths_host *host, int fd,
         free(buffer);
         return pastset_fail(PASTSET_ENOMEM, "no memory for a connection");
     }
-    c->host = host;
+    c->process = process;
     c->fd = fd;
     c->state = state;
     c->buffer = buffer;
     c->outgoing = state == CONNECTION_OPEN;
     c->peer = PATHS_NONE;
-    c->since_ms = uv_now(&host->loop);
+    c->since_ms = uv_now(&process->loop);
     atomic_store(&c->references, 1);
     pthread_mutex_init(&c->lock, NULL);
-    if (uv_poll_init(&host->loop, &c->poll, fd) != 0) {
+    if (uv_poll_init(&process->loop, &c->poll, fd) != 0) {
         pthread_mutex_destroy(&c->lock);
         free(c);
         free(buffer);
         return pastset_fail(PASTSET_EIO, "cannot watch a connection");
     }
-    c->next = host->connections;
+    c->next = process->connections;
     if (c->next)
         c->next->previous = c;
-    host->connections = c;
+    process->connections = c;
     uv_poll_start(&c->poll, UV_READABLE, on_event);
     *out = c;
     return 0;

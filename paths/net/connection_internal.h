@@ -2,7 +2,7 @@
 #ifndef PATHS_CONNECTION_INTERNAL_H
 #define PATHS_CONNECTION_INTERNAL_H
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/net/handshake_internal.h"
 #include "paths/net/wire_internal.h"
 
@@ -23,13 +23,13 @@ typedef enum connection_state {
 
 struct connection {
     uv_poll_t poll; /* first: the loop's handle */
-    paths_host *host;
-    connection *next, *previous; /* of the host; loop only */
+    paths_process *process;
+    connection *next, *previous; /* of the process; loop only */
     int fd;
     connection_state state; /* loop only */
     uint16_t role;
     bool outgoing;     /* this side connected */
-    uint32_t peer;     /* host of the map, once it is open */
+    uint32_t peer;     /* process of the map, once it is open */
     uint64_t since_ms; /* loop time when it was accepted */
     _Atomic uint32_t references;
 
@@ -56,7 +56,7 @@ struct connection {
     connection *flush_next;
 };
 
-/* What is done with what comes. The host sets it; loop only. */
+/* What is done with what comes. The process sets it; loop only. */
 struct connection_handler {
     /* There is something to read from one that is not open. */
     void (*greeting)(connection *c);
@@ -69,7 +69,7 @@ struct connection_handler {
 };
 
 /* Takes the socket over and begins to watch it. Loop only. */
-int paths__connection_open(connection **out, paths_host *host, int fd,
+int paths__connection_open(connection **out, paths_process *process, int fd,
                            connection_state state);
 void paths__connection_ref(connection *c);
 void paths__connection_unref(connection *c);
@@ -80,6 +80,6 @@ void paths__connection_close(connection *c, const char *why);
 int paths__connection_send(connection *c, const wire_header *header,
                            const void *payload);
 /* The loop: sends what others have queued. */
-void paths__connection_flush_all(paths_host *host);
+void paths__connection_flush_all(paths_process *process);
 
 #endif

@@ -26,12 +26,13 @@ int paths__handshake_opening_check(
 
     memcpy(&version, opening + 4, 4);
     if (memcmp(opening, "EVSP", 4) != 0)
-        return pastset_fail(PASTSET_EPROTO,
-                            "what listens there is not a host of EventSpace");
+        return pastset_fail(
+            PASTSET_EPROTO,
+            "what listens there is not a process of EventSpace");
     if (version != WIRE_VERSION)
         return pastset_fail(PASTSET_EPROTO,
                             "it speaks version %u of the protocol (or has the "
-                            "other byte order), this host speaks %u",
+                            "other byte order), this process speaks %u",
                             version, WIRE_VERSION);
     return 0;
 }
@@ -128,7 +129,7 @@ int paths__handshake_answer(handshake *h, const uint8_t key[32],
     if (!claim_take(&h->claim, claim))
         return pastset_fail(PASTSET_EPROTO, "a claim that is none");
     if (strcmp(h->claim.to, self) != 0 || strcmp(h->claim.from, self) == 0)
-        return pastset_fail(PASTSET_EAUTH, "it is for host %s", h->claim.to);
+        return pastset_fail(PASTSET_EAUTH, "it is for process %s", h->claim.to);
     own = claim_turned(&h->claim);
     own.digest = digest;
     claim_put(claim, &own);
@@ -136,7 +137,7 @@ int paths__handshake_answer(handshake *h, const uint8_t key[32],
     if (paths__noise_second_write(&h->noise, claim, sizeof(claim),
                                   second + HANDSHAKE_OPENING_BYTES) != 0)
         return unknown();
-    paths__noise_split(&h->noise, &h->dialler, &h->host);
+    paths__noise_split(&h->noise, &h->dialler, &h->process);
     return 0;
 }
 
@@ -154,7 +155,7 @@ int paths__handshake_finish(handshake *h, const handshake_claim *own,
         strcmp(h->claim.from, want.from) != 0 ||
         strcmp(h->claim.to, want.to) != 0)
         return pastset_fail(PASTSET_EPROTO, "it answers what was not asked");
-    paths__noise_split(&h->noise, &h->dialler, &h->host);
+    paths__noise_split(&h->noise, &h->dialler, &h->process);
     paths__noise_seal(&h->dialler, NULL, 0, proof);
     return 0;
 }

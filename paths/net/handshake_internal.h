@@ -1,15 +1,15 @@
-/* handshake_internal.h - two hosts prove to each other that they know the key
- * of the run, who they are, and what their connection is for.
+/* handshake_internal.h - two processes prove to each other that they know the
+ * key of the run, who they are, and what their connection is for.
  *
  * It is Noise_NNpsk0 (noise_internal.h) with the run's key, and not a design of
  * our own: it is published and analysed, needs no keys but the one that we
  * have, binds all that is said into what follows, and yields a key for each
  * direction that stays secret also from who learns the run's key later. The
- * host that connects speaks first:
+ * process that connects speaks first:
  *
- *   1  dialler -> host  opening(8) e(32) sealed claim(224 + 16)
- *   2  host -> dialler  opening(8) e(32) sealed claim(224 + 16)
- *   3  dialler -> host  the seal of nothing, by the dialler's new key (16)
+ *   1  dialler -> process  opening(8) e(32) sealed claim(224 + 16)
+ *   2  process -> dialler  opening(8) e(32) sealed claim(224 + 16)
+ *   3  dialler -> process  the seal of nothing, by the dialler's new key (16)
  *
  * The opening, "EVSP" and the version, is the only thing that is in clear; it
  * is the prologue, too. A claim says from whom to whom, in which role, and
@@ -18,19 +18,19 @@
  *    0  u64 digest of the map      16  from, filled with zeros (104)
  *    8  u16 role, 6 zeros         120  to, filled with zeros (104)
  *
- * A host answers only what is sent to it by name, so that nobody's message can
- * be brought back to him, or to a third. The answer says the same with the
+ * A process answers only what is sent to it by name, so that nobody's message
+ * can be brought back to him, or to a third. The answer says the same with the
  * names exchanged. Anybody can send a first message again that he has heard:
  * hence it makes nothing happen but an answer, and only the third one, which
  * takes the secret of an ephemeral key, proves that the dialler is there now.
  *
- * handshake.pml is a model of this, with an attacker between the hosts. */
+ * handshake.pml is a model of this, with an attacker between the processes. */
 #ifndef PATHS_HANDSHAKE_INTERNAL_H
 #define PATHS_HANDSHAKE_INTERNAL_H
 
 #include "paths/net/noise_internal.h"
 
-#define HANDSHAKE_NAME_BYTES 104 /* a host's name has at most 100 */
+#define HANDSHAKE_NAME_BYTES 104 /* a process's name has at most 100 */
 #define HANDSHAKE_OPENING_BYTES 8
 #define HANDSHAKE_CLAIM_BYTES (16 + 2 * HANDSHAKE_NAME_BYTES)
 #define HANDSHAKE_MESSAGE_BYTES                                                \
@@ -49,14 +49,14 @@ typedef struct handshake_claim {
 
 typedef struct handshake {
     noise noise;
-    /* The session's keys, of what the dialler and the host say. The proof is
+    /* The session's keys, of what the dialler and the process say. The proof is
      * all that they are used for until frames are encrypted. */
-    noise_cipher dialler, host;
+    noise_cipher dialler, process;
     handshake_claim claim; /* the other side's */
 } handshake;
 
 void paths__handshake_opening(unsigned char opening[HANDSHAKE_OPENING_BYTES]);
-/* Errors: PASTSET_EPROTO (no host of EventSpace, or another version). */
+/* Errors: PASTSET_EPROTO (no process of EventSpace, or another version). */
 int paths__handshake_opening_check(
     const unsigned char opening[HANDSHAKE_OPENING_BYTES]);
 
@@ -83,7 +83,8 @@ void paths__handshake_wipe(handshake *h);
 
 /* As maps that differ are told by either side. */
 #define HANDSHAKE_OTHER_MAP                                                    \
-    "the two hosts were started with different path maps; give all the same "  \
+    "the two processes were started with different path maps; give all the "   \
+    "same "                                                                    \
     "file"
 
 #endif

@@ -1,4 +1,4 @@
-/* link.c - the connections of a thread to other hosts, and how it waits on
+/* link.c - the connections of a thread to other processes, and how it waits on
  * them.
  *
  * The reply to a request is read by the thread that waits for it, so a remote
@@ -27,14 +27,14 @@ static int waiting_make(paths_thread *thread)
         return pastset_fail(pastset_status_from_errno(errno),
                             "no descriptor to wait with: %s", strerror(errno));
     if (!thread->poll_fds)
-        thread->poll_fds = calloc((size_t)thread->host->host_count + 1,
+        thread->poll_fds = calloc((size_t)thread->process->process_count + 1,
                                   sizeof(*thread->poll_fds));
     if (!thread->poll_fds)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a link");
     return 0;
 }
 
-int paths__link_open(paths_thread *thread, uint32_t host)
+int paths__link_open(paths_thread *thread, uint32_t process)
 {
     thread_link *link = calloc(1, sizeof(*link));
     int err;
@@ -42,23 +42,23 @@ int paths__link_open(paths_thread *thread, uint32_t host)
     if (!link)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a link");
     link->thread = thread;
-    link->host = host;
+    link->process = process;
     link->fd = -1;
-    paths__executor_connects(&thread->executor, host);
+    paths__executor_connects(&thread->executor, process);
     err = waiting_make(thread);
     if (!err)
-        err = paths__connect(thread->host, host, ROLE_THREAD, &link->fd);
+        err = paths__connect(thread->process, process, ROLE_THREAD, &link->fd);
     paths__executor_goes_on(&thread->executor);
     if (err) {
         free(link);
         return err;
     }
     /* The loop walks the links when the run fails. */
-    pthread_mutex_lock(&thread->host->failure_lock);
-    thread->links[host] = link;
-    pthread_mutex_unlock(&thread->host->failure_lock);
-    if (atomic_load(&thread->host->failed))
-        return paths__host_failure(thread->host);
+    pthread_mutex_lock(&thread->process->failure_lock);
+    thread->links[process] = link;
+    pthread_mutex_unlock(&thread->process->failure_lock);
+    if (atomic_load(&thread->process->failed))
+        return paths__process_failure(thread->process);
     return 0;
 }
 
@@ -108,7 +108,7 @@ static void overdue_end(paths_thread *thread)
     if (now < thread->links_due_ns)
         return;
     thread->links_due_ns = 0;
-    for (uint32_t i = 0; i < thread->host->host_count; i++) {
+    for (uint32_t i = 0; i < thread->process->process_count; i++) {
         if (thread->links[i])
             overdue_take(thread->links[i], now, &list);
     }
@@ -143,14 +143,14 @@ static bool satisfied(const paths_thread *thread, const operation *o)
 static void poll_all(paths_thread *thread, const operation *o,
                      int64_t deadline_ns)
 {
-    uint32_t hosts = thread->host->host_count;
+    uint32_t processes = thread->process->process_count;
     struct pollfd *fds = thread->poll_fds;
     int64_t due = thread->links_due_ns;
     uint64_t rings;
     int ready = 0;
 
-    fds[hosts] = (struct pollfd){.fd = thread->event_fd, .events = POLLIN};
-    for (uint32_t i = 0; i < hosts; i++) {
+    fds[processes] = (struct pollfd){.fd = thread->event_fd, .events = POLLIN};
+    for (uint32_t i = 0; i < processes; i++) {
         thread_link *link = thread->links[i];
         fds[i] =
             (struct pollfd){.fd = link && link->pending.first ? link->fd : -1,
@@ -161,13 +161,14 @@ static void poll_all(paths_thread *thread, const operation *o,
     atomic_store(&thread->in_poll, true);
     PASTSET_POINT("link.polls");
     if (!satisfied(thread, o))
-        ready = paths__link_poll(fds, hosts + 1, due);
+        ready = paths__link_poll(fds, processes + 1, due);
     atomic_store(&thread->in_poll, false);
-    for (uint32_t i = 0; i < hosts && ready > 0; i++) {
+    for (uint32_t i = 0; i < processes && ready > 0; i++) {
         if (fds[i].revents)
             paths__link_read(thread->links[i], false);
     }
-    if (fds[hosts].revents && read(thread->event_fd, &rings, sizeof(rings)) < 0)
+    if (fds[processes].revents &&
+        read(thread->event_fd, &rings, sizeof(rings)) < 0)
         rings = 0;
     overdue_end(thread);
 }

@@ -31,7 +31,7 @@ void paths__link_drop(thread_link *link, operation *o)
 /* Nothing comes from there any more: all that wait for it fail. */
 static void link_break(thread_link *link, const char *why)
 {
-    paths_host *host = link->thread->host;
+    paths_process *process = link->thread->process;
 
     link->broken = true;
     while (link->pending.first) {
@@ -39,14 +39,14 @@ static void link_break(thread_link *link, const char *why)
         int status = PASTSET_EHOST;
 
         paths__link_drop(link, o);
-        if (atomic_load(&host->failed))
-            status = paths__host_failure(host);
+        if (atomic_load(&process->failed))
+            status = paths__process_failure(process);
         else if (link->broke[0])
-            pastset_fail(status, "the connection to host %s is closed: %s",
-                         host_name(host, link->host), link->broke);
+            pastset_fail(status, "the connection to process %s is closed: %s",
+                         process_name(process, link->process), link->broke);
         else
-            pastset_fail(status, "host %s died: %s",
-                         host_name(host, link->host), why);
+            pastset_fail(status, "process %s died: %s",
+                         process_name(process, link->process), why);
         o->op.status = status;
         paths__keep_text(o, status);
         paths__bring_up(o);
@@ -203,20 +203,20 @@ static int request_send(thread_link *link, operation *o,
 /* Why a request did not go. */
 static int unsent(thread_link *link, int error)
 {
-    paths_host *host = link->thread->host;
-    const char *far = host_name(host, link->host);
+    paths_process *process = link->thread->process;
+    const char *far = process_name(process, link->process);
 
     if (error == EAGAIN)
         return pastset_fail(PASTSET_ETIMEDOUT,
-                            "host %s did not take the request in time", far);
-    if (atomic_load(&host->failed))
-        return paths__host_failure(host);
+                            "process %s did not take the request in time", far);
+    if (atomic_load(&process->failed))
+        return paths__process_failure(process);
     if (link->broke[0])
         return pastset_fail(PASTSET_EHOST,
-                            "the connection to host %s is closed: %s", far,
+                            "the connection to process %s is closed: %s", far,
                             link->broke);
-    return pastset_fail(PASTSET_EHOST, "host %s died: the connection is closed",
-                        far);
+    return pastset_fail(PASTSET_EHOST,
+                        "process %s died: the connection is closed", far);
 }
 
 int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)
@@ -272,8 +272,9 @@ static void reply_end(thread_link *link, operation *o)
     paths__link_drop(link, o);
     paths__reply_take(o, reply);
     if (reply->status < 0) {
-        pastset_fail(reply->status, "host %s: %s",
-                     host_name(link->thread->host, link->host), link->text);
+        pastset_fail(reply->status, "process %s: %s",
+                     process_name(link->thread->process, link->process),
+                     link->text);
         paths__replace_text(o, reply->status);
     }
     paths__bring_up(o);
@@ -287,7 +288,7 @@ static int frame_end(thread_link *link)
         link->text[link->header.bytes] = 0;
     if (link->header.kind == WIRE_FAILED) {
         pastset_fail(PASTSET_EHOST, "%s", link->text);
-        paths_host_fail(link->thread->host, PASTSET_EHOST);
+        paths_process_fail(link->thread->process, PASTSET_EHOST);
         return -ECONNRESET;
     }
     if (link->reading)
@@ -336,7 +337,7 @@ static int parse(thread_link *link, int *frames)
 static ssize_t receive(const thread_link *link, void *to, size_t capacity,
                        bool wait)
 {
-    bool polling = wait && link->thread->host->polling;
+    bool polling = wait && link->thread->process->polling;
 
     for (;;) {
         ssize_t got =

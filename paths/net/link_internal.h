@@ -1,4 +1,4 @@
-/* link_internal.h - a thread's own connection to another host.
+/* link_internal.h - a thread's own connection to another process.
  *
  * Only its thread reads and writes it. Frames are not always there whole, nor
  * does the socket always take them whole: what is in the middle is kept here,
@@ -9,14 +9,14 @@
 
 #include <poll.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/net/wire_internal.h"
 
 #define LINK_BUFFER 4096
 
 struct thread_link {
     paths_thread *thread;
-    uint32_t host; /* the far one */
+    uint32_t process; /* the far one */
     int fd;
     bool broken;      /* nothing can be sent any more */
     char broke[120];  /* why this side closed it; "": it did not */
@@ -71,11 +71,11 @@ int paths__link_poll(struct pollfd *fds, nfds_t count, int64_t deadline_ns);
 
 /* --- link.c --- */
 
-int paths__link_open(paths_thread *thread, uint32_t host);
+int paths__link_open(paths_thread *thread, uint32_t process);
 void paths__link_close(thread_link *link);
 /* Reads replies until `o`, which waits on a link, is done, or the mailbox has
- * something. False: the deadline that stands in it passed, and the other host
- * did not answer in its time of grace either. */
+ * something. False: the deadline that stands in it passed, and the other
+ * process did not answer in its time of grace either. */
 bool paths__links_wait(paths_thread *thread, const operation *o);
 /* The same for any operation of paths_start; false: the deadline passed. Those
  * whose own deadline passes are ended. */

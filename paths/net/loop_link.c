@@ -1,8 +1,8 @@
-/* loop_link.c - the loop's links to other hosts: operations that the loop
+/* loop_link.c - the loop's links to other processes: operations that the loop
  * carries on, or that others let go of, and the replies to them.
  *
  * An operation that waits here is held, and in the list of those that wait for
- * a reply of that host; the lock of held operations guards both. */
+ * a reply of that process; the lock of held operations guards both. */
 #include <string.h>
 
 #include "paths/net/loop_link_internal.h"
@@ -20,16 +20,16 @@ static bool pending_remove(peer *p, operation *o)
     return true;
 }
 
-bool paths__loop_link_forget(paths_host *host, operation *o)
+bool paths__loop_link_forget(paths_process *process, operation *o)
 {
     /* Under held_lock, which guards the pending operations too. */
-    return pending_remove(&host->peers[o->stage->far_host], o);
+    return pending_remove(&process->peers[o->stage->far_process], o);
 }
 
-int paths__loop_link_send(paths_host *host, operation *o,
+int paths__loop_link_send(paths_process *process, operation *o,
                           const paths_stage *proxy)
 {
-    peer *p = &host->peers[proxy->far_host];
+    peer *p = &process->peers[proxy->far_process];
     static _Atomic uint32_t next_id;
     wire_header header;
     const void *payload;
@@ -40,27 +40,27 @@ int paths__loop_link_send(paths_host *host, operation *o,
     /* It is sent (or copied, where the socket does not take it) under the
      * lock: until then its home cannot give it up and use its tuple anew, and
      * its reply is not looked at. */
-    pthread_mutex_lock(&host->held_lock);
+    pthread_mutex_lock(&process->held_lock);
     if (p->link)
         err = paths__connection_send(p->link, &header, payload);
-    else if (host->links_adopted)
+    else if (process->links_adopted)
         err = pastset_fail(PASTSET_EHOST, "there is no connection to it");
     if (!err) { /* without a link yet, paths__loop_link_adopt() sends it */
         pending_add(&p->pending, o);
         o->on_peer = p;
     }
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_unlock(&process->held_lock);
     if (!err)
         return PATHS_HOLD; /* it may be complete and gone by now */
     paths__unhold(o);
     return pastset_fail_while(
-        err, err == PASTSET_EHOST ? "host %s died" : "asking host %s",
-        host_name(host, proxy->far_host));
+        err, err == PASTSET_EHOST ? "process %s died" : "asking process %s",
+        process_name(process, proxy->far_process));
 }
 
-void paths__loop_link_adopt(paths_host *host, peer *p, connection *link)
+void paths__loop_link_adopt(paths_process *process, peer *p, connection *link)
 {
-    pthread_mutex_lock(&host->held_lock);
+    pthread_mutex_lock(&process->held_lock);
     p->link = link;
     for (operation *o = p->pending.first; o; o = o->pending_next) {
         wire_header header;
@@ -69,22 +69,22 @@ void paths__loop_link_adopt(paths_host *host, peer *p, connection *link)
          * the operation is ended then. */
         paths__connection_send(link, &header, payload);
     }
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_unlock(&process->held_lock);
 }
 
 void paths__loop_link_left(const paths_stage *proxy, const char *why)
 {
-    paths_host *host = proxy->host;
-    peer *p = &host->peers[proxy->far_host];
+    paths_process *process = proxy->process;
+    peer *p = &process->peers[proxy->far_process];
     wire_header header = {
         .left = {.kind = WIRE_LEFT,
-                 .proxy = host->numbers[proxy->node],
+                 .proxy = process->numbers[proxy->node],
                  .bytes = (uint32_t)strnlen(why, WIRE_TEXT_BYTES)}};
 
-    pthread_mutex_lock(&host->held_lock);
-    if (p->link) /* else that host has died, and others will say so */
+    pthread_mutex_lock(&process->held_lock);
+    if (p->link) /* else that process has died, and others will say so */
         paths__connection_send(p->link, &header, why);
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_unlock(&process->held_lock);
 }
 
 /* --- replies --- */
@@ -104,19 +104,19 @@ static unsigned char *reply_place(connection *c, operation *o)
 /* The operation that a reply is for; from here on nobody drops it. */
 unsigned char *paths__loop_link_reply_begin(connection *c)
 {
-    paths_host *host = c->host;
+    paths_process *process = c->process;
     void *target;
     peer *p;
     operation *o;
 
     if (!c->outgoing || c->role != ROLE_LOOP)
         return NULL;
-    p = &host->peers[c->peer];
-    pthread_mutex_lock(&host->held_lock);
+    p = &process->peers[c->peer];
+    pthread_mutex_lock(&process->held_lock);
     o = pending_find(&p->pending, c->header.id);
     if (o)
         pending_remove(p, o);
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_unlock(&process->held_lock);
     c->request = o;
     if (c->header.reply.status) /* limited by paths__wire_header_check */
         return c->small;
@@ -143,20 +143,20 @@ void paths__loop_link_reply_end(connection *c)
         return;
     if (c->away) {
         pastset_fail(PASTSET_ENOMEM,
-                     "host %s: no memory for a tuple of %u "
+                     "process %s: no memory for a tuple of %u "
                      "bytes",
-                     paths_host_name(c->host), reply->bytes);
+                     paths_process_name(c->process), reply->bytes);
         paths_resume(&o->op, PASTSET_ENOMEM);
         return;
     }
     paths__reply_take(o, reply);
     if (reply->status < 0) {
-        pastset_fail(reply->status, "host %s: %.*s",
-                     host_name(c->host, c->peer), (int)reply->bytes,
+        pastset_fail(reply->status, "process %s: %.*s",
+                     process_name(c->process, c->peer), (int)reply->bytes,
                      (const char *)c->small);
         paths__replace_text(o, reply->status);
     }
-    paths__executor_runs(&c->host->loop_executor, o);
+    paths__executor_runs(&c->process->loop_executor, o);
     paths_resume(&o->op, reply->status);
 }
 
@@ -164,8 +164,8 @@ void paths__loop_link_reply_end(connection *c)
 
 static void lost(connection *c, operation *o, const char *why)
 {
-    pastset_fail(PASTSET_EHOST, "host %s died: %s", host_name(c->host, c->peer),
-                 why);
+    pastset_fail(PASTSET_EHOST, "process %s died: %s",
+                 process_name(c->process, c->peer), why);
     paths_resume(&o->op, PASTSET_EHOST);
 }
 
@@ -174,24 +174,24 @@ void paths__loop_link_reply_abandon(connection *c, operation *o)
     lost(c, o, "it closed the connection");
 }
 
-/* The operations that wait for replies of a host, whose link is no more. */
-static operation *pending_all(paths_host *host, peer *p)
+/* The operations that wait for replies of a process, whose link is no more. */
+static operation *pending_all(paths_process *process, peer *p)
 {
     operation *list;
 
-    pthread_mutex_lock(&host->held_lock);
+    pthread_mutex_lock(&process->held_lock);
     p->link = NULL;
     list = p->pending.first;
     for (operation *o = list; o; o = o->pending_next)
         o->on_peer = NULL;
     p->pending = (pending_list){NULL, NULL};
-    pthread_mutex_unlock(&host->held_lock);
+    pthread_mutex_unlock(&process->held_lock);
     return list;
 }
 
 void paths__loop_link_lost(connection *c, const char *why)
 {
-    operation *list = pending_all(c->host, &c->host->peers[c->peer]);
+    operation *list = pending_all(c->process, &c->process->peers[c->peer]);
 
     while (list) {
         operation *next = list->pending_next;
@@ -200,13 +200,13 @@ void paths__loop_link_lost(connection *c, const char *why)
     }
 }
 
-void paths__loop_link_none(paths_host *host, uint32_t other)
+void paths__loop_link_none(paths_process *process, uint32_t other)
 {
-    operation *list = pending_all(host, &host->peers[other]);
+    operation *list = pending_all(process, &process->peers[other]);
 
     while (list) {
         operation *next = list->pending_next;
-        paths__gone_why(host, other);
+        paths__gone_why(process, other);
         paths_resume(&list->op, PASTSET_EHOST);
         list = next;
     }

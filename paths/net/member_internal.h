@@ -1,4 +1,5 @@
-/* member_internal.h - the hosts of a run: how they come together, and part. */
+/* member_internal.h - the processes of a run: how they come together, and part.
+ * */
 #ifndef PATHS_MEMBER_INTERNAL_H
 #define PATHS_MEMBER_INTERNAL_H
 
@@ -7,28 +8,29 @@
 /* --- unauthenticated.c: those who have not proven that they belong here --- */
 
 /* Takes a socket over that came to the door. Loop only, as all. */
-void paths__unauthenticated_accept(paths_host *host, int fd);
+void paths__unauthenticated_accept(paths_process *process, int fd);
 /* There is something to read from one that is not open. */
 void paths__unauthenticated_read(connection *c);
 /* Those that do not prove it in time are closed. */
-void paths__unauthenticated_tidy(paths_host *host);
+void paths__unauthenticated_tidy(paths_process *process);
 
-/* --- join.c: how a host joins the others --- */
+/* --- join.c: how a process joins the others --- */
 
 /* Begins to connect. Errors: PASTSET_ENOMEM, PASTSET_ELIMIT. */
-int paths__join_start(paths_host *host);
+int paths__join_start(paths_process *process);
 /* The loop: takes over what is connected. 1, once: all of it is there. Errors:
  * what went wrong, once. */
-int paths__join_turn(paths_host *host);
-/* The loop: the run fails when hosts have not come in time. */
-void paths__join_late(paths_host *host);
+int paths__join_turn(paths_process *process);
+/* The loop: the run fails when processes have not come in time. */
+void paths__join_late(paths_process *process);
 
 /* --- launcher.c: the line to whoever started this process --- */
 
 /* Takes the socket over. Errors: PASTSET_EINVAL. */
-int paths__launcher_open(paths_host *host, int fd);
-/* The loop: a host has joined, this one or, at the coordinator, another. */
-void paths__launcher_tell(paths_host *host, uint32_t joined, paths_join state);
+int paths__launcher_open(paths_process *process, int fd);
+/* The loop: a process has joined, this one or, at the coordinator, another. */
+void paths__launcher_tell(paths_process *process, uint32_t joined,
+                          paths_join state);
 
 /* --- member.c: who is there, who is done, what failed --- */
 
@@ -39,8 +41,8 @@ void paths__member_frame(connection *c);
 void paths__member_lost(connection *c, const char *why);
 /* The loop: looks whether the run can end, and tells the others what they
  * must know. */
-void paths__member_turn(paths_host *host);
+void paths__member_turn(paths_process *process);
 /* The run has failed, and everybody who can be told knows. */
-bool paths__member_gone(const paths_host *host);
+bool paths__member_gone(const paths_process *process);
 
 #endif

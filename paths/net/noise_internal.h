@@ -8,8 +8,8 @@
  * and then two ciphers, one for each direction, that nobody else can know,
  * also if the common key becomes known later. Each message begins with the
  * sender's ephemeral public key and ends with its payload and a seal over all
- * that was said before. It knows nothing of hosts: handshake.c says what the
- * payloads are.
+ * that was said before. It knows nothing of processes: handshake.c says what
+ * the payloads are.
  *
  * Threads:   one at a time for each state.
  * Ownership: states are the caller's, who wipes them.

@@ -1,8 +1,8 @@
-/* request_frame.c - an operation as a request to another host, and what its
+/* request_frame.c - an operation as a request to another process, and what its
  * reply makes of it. */
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/net/request_frame_internal.h"
 
 static uint32_t timeout_of(const operation *o)
@@ -28,7 +28,7 @@ const void *paths__request_header(wire_header *header, operation *o,
     *request = (wire_request){.id = o->id,
                               .kind = WIRE_REQUEST,
                               .verb = o->op.verb,
-                              .proxy = proxy->host->numbers[proxy->node],
+                              .proxy = proxy->process->numbers[proxy->node],
                               .thread = o->op.thread,
                               .sequence = o->op.sequence,
                               .index = o->op.index,

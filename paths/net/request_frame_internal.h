@@ -1,4 +1,4 @@
-/* request_frame_internal.h - an operation as a request to another host, and
+/* request_frame_internal.h - an operation as a request to another process, and
  * what comes of the reply. */
 #ifndef PATHS_REQUEST_FRAME_INTERNAL_H
 #define PATHS_REQUEST_FRAME_INTERNAL_H

@@ -1,4 +1,4 @@
-/* serve.c - operations that come from other hosts.
+/* serve.c - operations that come from other processes.
  *
  * A request becomes an operation without a home. It runs down its stages on
  * the loop; when it is complete, on whatever thread that happens, its reply is
@@ -74,16 +74,17 @@ static void serve_complete(operation *o)
 /* Where those of a proxy come in, if the map lets this peer send them. */
 static paths_stage *stage_of(const connection *c, uint32_t rank)
 {
-    const paths_host *host = c->host;
+    const paths_process *process = c->process;
     const paths_map_node *proxy;
     paths_stage *stage;
 
-    if (c->outgoing || c->role == ROLE_MEMBER || rank >= host->map->node_count)
+    if (c->outgoing || c->role == ROLE_MEMBER ||
+        rank >= process->map->node_count)
         return NULL;
-    proxy = &host->map->nodes[host->numbered[rank]];
-    if (proxy->host != c->peer || proxy->kind != PATHS_WRAPPER)
+    proxy = &process->map->nodes[process->numbered[rank]];
+    if (proxy->process != c->peer || proxy->kind != PATHS_WRAPPER)
         return NULL;
-    stage = host->entries[proxy->out[0]];
+    stage = process->entries[proxy->out[0]];
     return stage && stage->entry ? stage : NULL;
 }
 
@@ -156,7 +157,7 @@ static bool pattern_fits(const operation *o)
     type =
         stage->element ? pastset_element_type(stage->element) : stage->answers;
     if (!type)
-        return true; /* the host at the end will look */
+        return true; /* the process at the end will look */
     return type->variable ? o->pattern.bytes <= type->max_bytes
                           : o->pattern.bytes == type->max_bytes;
 }
@@ -164,17 +165,17 @@ static bool pattern_fits(const operation *o)
 /* May an operation like this come by this way, and go to its end? */
 static int request_check(const connection *c, const operation *o)
 {
-    const paths_host *host = c->host;
-    uint32_t proxy = host->numbered[c->header.request.proxy];
+    const paths_process *process = c->process;
+    uint32_t proxy = process->numbered[c->header.request.proxy];
 
-    if (!is_allowed(host->verbs[proxy], o->op.verb))
+    if (!is_allowed(process->verbs[proxy], o->op.verb))
         return pastset_fail(PASTSET_EPERM,
-                            "host %s may not %s through \"%s\": none of the "
+                            "process %s may not %s through \"%s\": none of the "
                             "threads whose way that is has such a use in the "
                             "map",
-                            host_name(host, c->peer),
+                            process_name(process, c->peer),
                             pastset_verb_name(o->op.verb),
-                            host->map->nodes[proxy].name);
+                            process->map->nodes[proxy].name);
     if (!pattern_fits(o))
         return pastset_fail(PASTSET_EINVAL,
                             "a pattern that does not fit the type");
@@ -219,7 +220,7 @@ static void request_run(connection *c)
         serve_complete(o);
         return;
     }
-    paths__executor_runs(&c->host->loop_executor, o);
+    paths__executor_runs(&c->process->loop_executor, o);
     if (paths__run(o) == RUN_DONE)
         serve_complete(o);
 }
@@ -290,7 +291,7 @@ void paths__serve_abandon(connection *c)
 void paths__serve_lost(connection *c, const char *why)
 {
     if (!c->outgoing)
-        paths__end_from(c->host, c);
+        paths__end_from(c->process, c);
     else if (c->role == ROLE_LOOP)
         paths__loop_link_lost(c, why);
 }

@@ -1,5 +1,5 @@
-/* unauthenticated.c - at the door of a host: connections that have not proven
- * that they belong to the run.
+/* unauthenticated.c - at the door of a process: connections that have not
+ * proven that they belong to the run.
  *
  * Each has a few seconds for the handshake, and there may be some hundreds of
  * them; then the oldest gives way. What they send has one length, and changes
@@ -18,12 +18,12 @@
 #define UNAUTHENTICATED_MS 5000 /* time that they have for the handshake */
 
 /* The one that has kept us waiting longest makes place: who knows the key
- * has long proven it, so that a crowd at the door keeps no host out. */
-static void evict(paths_host *host)
+ * has long proven it, so that a crowd at the door keeps no process out. */
+static void evict(paths_process *process)
 {
     connection *oldest = NULL;
 
-    for (connection *c = host->connections; c; c = c->next) {
+    for (connection *c = process->connections; c; c = c->next) {
         if (c->state != CONNECTION_OPEN)
             oldest = c; /* new ones stand in front */
     }
@@ -31,26 +31,26 @@ static void evict(paths_host *host)
         paths__connection_close(oldest, "too many want to come in");
 }
 
-void paths__unauthenticated_accept(paths_host *host, int fd)
+void paths__unauthenticated_accept(paths_process *process, int fd)
 {
     connection *c;
 
-    if (host->unauthenticated >= UNAUTHENTICATED_MAX)
-        evict(host);
-    if (paths__connection_open(&c, host, fd, CONNECTION_GREETING) != 0)
+    if (process->unauthenticated >= UNAUTHENTICATED_MAX)
+        evict(process);
+    if (paths__connection_open(&c, process, fd, CONNECTION_GREETING) != 0)
         close(fd);
     else
-        host->unauthenticated++;
+        process->unauthenticated++;
 }
 
-void paths__unauthenticated_tidy(paths_host *host)
+void paths__unauthenticated_tidy(paths_process *process)
 {
     connection *next;
 
-    for (connection *c = host->connections; c; c = next) {
+    for (connection *c = process->connections; c; c = next) {
         next = c->next;
         if (c->state != CONNECTION_OPEN &&
-            uv_now(&host->loop) - c->since_ms > UNAUTHENTICATED_MS)
+            uv_now(&process->loop) - c->since_ms > UNAUTHENTICATED_MS)
             paths__connection_close(c, "it did not prove the key in time");
     }
 }
@@ -65,8 +65,8 @@ static bool say(const connection *c, const void *data, size_t bytes)
 /* It cannot be of this run; told if somebody does not come. */
 static void turn_away(connection *c, const char *why)
 {
-    c->host->turned_away++;
-    c->host->turned_away_why = why;
+    c->process->turned_away++;
+    c->process->turned_away_why = why;
     paths__connection_close(c, why);
 }
 
@@ -91,11 +91,12 @@ static bool opening_holds(connection *c)
 
 static void answer(connection *c)
 {
-    const paths_host *host = c->host;
+    const paths_process *process = c->process;
     unsigned char second[HANDSHAKE_MESSAGE_BYTES];
 
-    if (paths__handshake_answer(&c->handshake, host->key, paths_host_name(host),
-                                host->digest, c->small, second) != 0 ||
+    if (paths__handshake_answer(&c->handshake, process->key,
+                                paths_process_name(process), process->digest,
+                                c->small, second) != 0 ||
         !say(c, second, sizeof(second)))
         turn_away(c, "it does not know the key");
     else

@@ -1,11 +1,11 @@
-/* wire_internal.h - frames between hosts.
+/* wire_internal.h - frames between processes.
  *
  * A TCP connection begins with the handshake (handshake_internal.h), of three
  * messages of fixed lengths. Only when both sides have proven that they know
  * the run's key, and who they are, frames are looked at: WELCOME (or FAILED,
  * with the reason of a refusal) first, from the side that was called, and then
  * in both directions what is below. Each has a fixed header and `bytes` of
- * payload, in the byte order of the hosts, which must be the same:
+ * payload, in the byte order of the processes, which must be the same:
  *
  *    0 u32 bytes       payload that follows the header
  *    4 u32 id          of a request; its reply carries the same
@@ -27,7 +27,7 @@
  *
  * Payload: REQUEST write, exchange: the tuple; with a pattern: its values.
  * REPLY: the tuple, or the text of the error. FAILED, SPOILT, LEFT, GONE: a
- * text; with GONE, the name of the host before it. */
+ * text; with GONE, the name of the process before it. */
 #ifndef PATHS_WIRE_INTERNAL_H
 #define PATHS_WIRE_INTERNAL_H
 
@@ -46,10 +46,10 @@ typedef enum wire_kind {
     WIRE_REPLY,
     WIRE_DONE,   /* member to coordinator: its threads have ended */
     WIRE_END,    /* coordinator to members: all threads have ended */
-    WIRE_FAILED, /* the sender's host, or one it knows of, has failed */
+    WIRE_FAILED, /* the sender's process, or one it knows of, has failed */
     WIRE_SPOILT, /* a request that brings an error to a collective */
     WIRE_LEFT,   /* nobody contributes any more by the way of this proxy */
-    WIRE_GONE,   /* a host has died: coordinator to members; or to it */
+    WIRE_GONE,   /* a process has died: coordinator to members; or to it */
     WIRE_ENDED,  /* once one has died: a thread has ended; to and from it */
     WIRE_KINDS,
 } wire_kind;

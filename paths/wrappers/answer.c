@@ -3,11 +3,11 @@
  * they pass. */
 #include <stdlib.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 
 static const paths_map_node *node_of(const paths_stage *stage)
 {
-    return &stage->host->map->nodes[stage->node];
+    return &stage->process->map->nodes[stage->node];
 }
 
 /* Stands below a source, where it would be an element's turn. */
@@ -32,7 +32,7 @@ int paths__source_init(paths_stage *stage)
                             node->name);
     *stage->next = (paths_stage){.down = refuse_down,
                                  .type = stage->type,
-                                 .host = stage->host,
+                                 .process = stage->process,
                                  .node = stage->node};
     err = pastset_type_parse(stage->answers, type ? type : "");
     return err ? pastset_fail_while(err, "source \"%s\"", node->name) : 0;

@@ -11,9 +11,9 @@
  * As usual. A thread that comes early leaves its contribution in its own cache
  * line, adds itself to `state` and waits at the gate; the last one combines
  * all, and opens the gate with one store. No lock is taken. Operations that
- * cannot wait there (of other hosts, of paths_start, representatives of other
- * collectives) are entered in the host's list of held ones, and released one
- * by one.
+ * cannot wait there (of other processes, of paths_start, representatives of
+ * other collectives) are entered in the process's list of held ones, and
+ * released one by one.
  *
  * Which round. `state` carries the number of the round that it counts, and
  * whoever adds himself says for which he does: a round may have failed, and

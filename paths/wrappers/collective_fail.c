@@ -3,11 +3,11 @@
  * completed after it.
  *
  * A round fails by an operation that brings an error, or that is withdrawn (its
- * time is up, its host is gone). That one becomes the representative and takes
- * the error down, so that the collectives below fail too; when it comes up all
- * who are there get it. Whoever has not come yet owes a contribution (`owes`):
- * when he comes he gets the last error instead, and takes part again when he
- * owes none. So each way in counts the same rounds.
+ * time is up, its process is gone). That one becomes the representative and
+ * takes the error down, so that the collectives below fail too; when it comes
+ * up all who are there get it. Whoever has not come yet owes a contribution
+ * (`owes`): when he comes he gets the last error instead, and takes part again
+ * when he owes none. So each way in counts the same rounds.
  *
  * Who is there. STATE_SLOW is set first; from then on nobody adds himself to
  * `state` but under the lock. A contribution may be written already though, and
@@ -17,7 +17,7 @@
  * waits, or is complete already. Whoever owes has come to be refused, and is
  * not of the round whatever number he wrote.
  *
- * For good. When a host has died or a thread has ended that the rounds need,
+ * For good. When a process has died or a thread has ended that the rounds need,
  * the collective is closed: all who are there, and all who will come, get that
  * error at once. */
 #include <inttypes.h>
@@ -204,7 +204,7 @@ static bool fail(collective *c, operation *o, const contribution *own,
 /* Names those who had not come when the round failed. */
 static void missing(const collective *c, char *out, size_t capacity)
 {
-    const paths_map *map = c->stage->host->map;
+    const paths_map *map = c->stage->process->map;
     uint32_t left = 0;
     size_t used = 0;
 
@@ -261,7 +261,7 @@ int paths__collective_say(const collective *c, uint32_t input, int status)
     char name[200], text[700];
 
     snprintf(text, sizeof(text), "%s", pastset_error());
-    paths__collective_name(c->stage->host->map, c->stage->node, input, name,
+    paths__collective_name(c->stage->process->map, c->stage->node, input, name,
                            sizeof(name));
     return pastset_fail(status, "\"%s\": %s: %s", name_of(c), name, text);
 }
@@ -430,29 +430,30 @@ static collective *collective_of(const paths_stage *stage)
                : NULL;
 }
 
-void paths__collectives_end(paths_host *host)
+void paths__collectives_end(paths_process *process)
 {
-    int status = paths__host_failure(host);
+    int status = paths__process_failure(process);
     char text[1100];
 
     snprintf(text, sizeof(text), "%s", pastset_error());
-    for (uint32_t i = 0; i < host->map->node_count; i++) {
-        collective *c = collective_of(host->stages[i]);
+    for (uint32_t i = 0; i < process->map->node_count; i++) {
+        collective *c = collective_of(process->stages[i]);
         if (c && c->inputs)
             close_for(c, status, text);
     }
 }
 
-void paths__collectives_gone(paths_host *host, uint32_t gone, const char *why)
+void paths__collectives_gone(paths_process *process, uint32_t gone,
+                             const char *why)
 {
-    for (uint32_t i = 0; i < host->map->node_count; i++) {
-        collective *c = collective_of(host->stages[i]);
-        if (c && paths__collective_touches(host->map, i, gone))
+    for (uint32_t i = 0; i < process->map->node_count; i++) {
+        collective *c = collective_of(process->stages[i]);
+        if (c && paths__collective_touches(process->map, i, gone))
             close_for(c, PASTSET_EHOST, why);
     }
 }
 
-/* Has one of the collectives on this way been closed as a host died? */
+/* Has one of the collectives on this way been closed as a process died? */
 static bool is_lost(const paths_stage *stage)
 {
     bool lost = false;
@@ -487,22 +488,23 @@ static void left(paths_stage *stage, const char *why)
 void paths__collective_lost_step(paths_stage *proxy, const operation *o,
                                  int err)
 {
-    const paths_host *host = proxy->host;
+    const paths_process *process = proxy->process;
     char why[700];
 
-    if (!proxy->leads || atomic_load(&host->failed))
+    if (!proxy->leads || atomic_load(&process->failed))
         return;
-    snprintf(why, sizeof(why),
-             "host %s did not answer host %s at \"%s\" (%s): it is not known "
-             "which round a contribution from there would belong to",
-             host_name(host, proxy->far_host), paths_host_name(host),
-             paths_stage_node(proxy)->name, pastset_status_text(err));
+    snprintf(
+        why, sizeof(why),
+        "process %s did not answer process %s at \"%s\" (%s): it is not known "
+        "which round a contribution from there would belong to",
+        process_name(process, proxy->far_process), paths_process_name(process),
+        paths_stage_node(proxy)->name, pastset_status_text(err));
     paths__collective_left(o && o->path ? o->path->first : proxy, why);
 }
 
 void paths__collective_left(paths_stage *stage, const char *why)
 {
-    /* Else the coordinator tells all who have a part in it of the host, by
+    /* Else the coordinator tells all who have a part in it of the process, by
      * another connection, and this must not come first: it is no cause. */
     if (!is_lost(stage))
         left(stage, why);

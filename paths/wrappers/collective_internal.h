@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/wrappers/collective_kinds_internal.h"
 #include "paths/wrappers/collective_tree_internal.h"
 #include "paths/wrappers/collectives_internal.h"

@@ -166,7 +166,7 @@ const char *paths__collective_type_problem(const char *kind,
 
 #define FUNCTIONS_MAX 64
 
-/* Written before hosts are started, read afterwards: no lock. */
+/* Written before processes are started, read afterwards: no lock. */
 static struct {
     const char *name;
     paths_reduction *function;

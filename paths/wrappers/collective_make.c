@@ -8,7 +8,7 @@
 
 static int places_make(collective *c)
 {
-    const paths_map *map = c->stage->host->map;
+    const paths_map *map = c->stage->process->map;
     const paths_map_node *node = paths_stage_node(c->stage);
 
     c->places = calloc(c->count, sizeof(*c->places));
@@ -34,7 +34,7 @@ static int places_make(collective *c)
 
 static int tree_read(collective *c)
 {
-    const paths_map *map = c->stage->host->map;
+    const paths_map *map = c->stage->process->map;
     uint32_t root = paths__collective_root(map, c->stage->node);
     collective_leaves all = {NULL, 0};
     int err = paths__element_type_of(
@@ -94,7 +94,7 @@ static void waiting_choose(collective *c, const paths_map_node *node)
     const char *text = paths_node_get(node, "waiting");
 
     c->gate.waiting =
-        c->stage->host->oversubscribed ? PATHS_WAIT_YIELD : PATHS_WAIT_SPIN;
+        c->stage->process->oversubscribed ? PATHS_WAIT_YIELD : PATHS_WAIT_SPIN;
     if (!text || !*text)
         return;
     c->gate.waiting = strcmp(text, "spin") == 0    ? PATHS_WAIT_SPIN

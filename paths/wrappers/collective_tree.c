@@ -90,14 +90,14 @@ static bool writes_by_turns(const paths_map_node *node)
 
 bool paths__collective_writes_alone(const paths_map *map, uint32_t element)
 {
-    uint32_t host = map->nodes[element].host, at = element;
+    uint32_t process = map->nodes[element].process, at = element;
 
     for (uint32_t i = 0; i < map->node_count; i++) {
         if (map->nodes[at].in_count != 1)
             return false;
         at = map->edges[map->nodes[at].in[0]].from;
         if (writes_by_turns(&map->nodes[at]))
-            return map->nodes[at].host == host;
+            return map->nodes[at].process == process;
         if (strcmp(map->nodes[at].type, "collector") != 0)
             return false;
     }
@@ -187,12 +187,12 @@ static bool takes_part(const paths_map *map, uint32_t node, uint32_t root)
 }
 
 bool paths__collective_touches(const paths_map *map, uint32_t node,
-                               uint32_t host)
+                               uint32_t process)
 {
     uint32_t root = paths__collective_root(map, node);
 
     for (uint32_t i = 0; i < map->node_count; i++) {
-        if (map->nodes[i].host == host && takes_part(map, i, root))
+        if (map->nodes[i].process == process && takes_part(map, i, root))
             return true;
     }
     return false;
@@ -220,15 +220,16 @@ void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
     uint32_t source = paths__collective_source(map, map->nodes[node].in[input]);
     const paths_map_node *n = &map->nodes[source];
     collective_leaves leaves = {NULL, 0};
-    const char *host = map->hosts[n->host].name;
+    const char *process = map->processes[n->process].name;
     char whose[80] = "";
 
     if (n->kind == PATHS_THREAD) {
-        snprintf(out, capacity, "thread %s (host %s)", n->name, host);
+        snprintf(out, capacity, "thread %s (process %s)", n->name, process);
         return;
     }
     if (paths__collective_leaves(map, source, &leaves) == 0 && leaves.count)
         leaves_name(&leaves, whose, sizeof(whose));
-    snprintf(out, capacity, "\"%s\" on host %s (%s)", n->name, host, whose);
+    snprintf(out, capacity, "\"%s\" on process %s (%s)", n->name, process,
+             whose);
     free(leaves.numbers);
 }

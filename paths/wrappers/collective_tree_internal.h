@@ -17,13 +17,13 @@ typedef struct collective_leaves {
 int paths__collective_read_bytes(const paths_map *map, uint32_t node,
                                  const pastset_type *type, uint32_t *out);
 bool paths__joins(const paths_map_node *node);
-/* Has a host a part in the tree of a collective? */
+/* Has a process a part in the tree of a collective? */
 bool paths__collective_touches(const paths_map *map, uint32_t node,
-                               uint32_t host);
+                               uint32_t process);
 bool paths__leads_to_collective(const paths_map *map, uint32_t node);
-/* Does an element have one way that leads to it, from a collective on its host
- * that writes, with nothing but collectors between? Its representatives follow
- * one another. */
+/* Does an element have one way that leads to it, from a collective on its
+ * process that writes, with nothing but collectors between? Its representatives
+ * follow one another. */
 bool paths__collective_writes_alone(const paths_map *map, uint32_t element);
 /* The last collective of the way down from a node; itself, if there is none or
  * it is the last. */
@@ -37,7 +37,7 @@ uint32_t paths__collective_element(const paths_map *map, uint32_t node);
  * Errors: PASTSET_ENOMEM, PASTSET_EMAP: no tree. */
 int paths__collective_leaves(const paths_map *map, uint32_t node,
                              collective_leaves *out);
-/* "thread t3", or "total.sum.h1 (threads 4 to 7, host h1)". */
+/* "thread t3", or "total.sum.h1 (threads 4 to 7, process h1)". */
 void paths__collective_name(const paths_map *map, uint32_t node, uint32_t input,
                             char *out, size_t capacity);
 

@@ -111,10 +111,10 @@ static int choose(collective *c)
         if (!c->inputs[i].brings)
             continue;
         if (found) {
-            paths__collective_name(c->stage->host->map, c->stage->node,
+            paths__collective_name(c->stage->process->map, c->stage->node,
                                    (uint32_t)(found - c->inputs), first,
                                    sizeof(first));
-            paths__collective_name(c->stage->host->map, c->stage->node, i,
+            paths__collective_name(c->stage->process->map, c->stage->node, i,
                                    second, sizeof(second));
             return pastset_fail(PASTSET_EINVAL,
                                 "%s and %s have both brought a tuple: one "

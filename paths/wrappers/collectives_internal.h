@@ -1,4 +1,5 @@
-/* collectives_internal.h - what hosts, threads and links tell collectives. */
+/* collectives_internal.h - what processes, threads and links tell collectives.
+ * */
 #ifndef PATHS_COLLECTIVES_INTERNAL_H
 #define PATHS_COLLECTIVES_INTERNAL_H
 
@@ -6,10 +7,11 @@
 
 /* An operation that has passed the gate: takes its result; its status. */
 int paths__collective_opened(paths_stage *stage, operation *o);
-/* Every collective of this host fails from now on. Not under held_lock. */
-void paths__collectives_end(paths_host *host);
-/* Those in whose tree the host has a part fail: it died. */
-void paths__collectives_gone(paths_host *host, uint32_t gone, const char *why);
+/* Every collective of this process fails from now on. Not under held_lock. */
+void paths__collectives_end(paths_process *process);
+/* Those in whose tree the process has a part fail: it died. */
+void paths__collectives_gone(paths_process *process, uint32_t gone,
+                             const char *why);
 /* Nobody contributes any more by this way, which leads through `stage`. */
 void paths__collective_left(paths_stage *stage, const char *why);
 /* A contribution has not come through `proxy`, or nobody knows whether it has,

@@ -5,7 +5,7 @@
  * passes of one stage do not overtake each other while they use the link. */
 #include <pthread.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 
 typedef struct delay {

@@ -2,10 +2,10 @@
  *
  * An operation that can be completed at once is completed here, on the thread
  * that runs it, without entering any list. Only one that must wait is made
- * known to the host, and then held by the element. */
+ * known to the process, and then held by the element. */
 #include <stddef.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/wrappers/builtin_internal.h"
 #include "pastset/request.h"
 

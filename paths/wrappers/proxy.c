@@ -1,8 +1,8 @@
-/* proxy.c - the way to a stage on another host.
+/* proxy.c - the way to a stage on another process.
  *
  * A thread sends its operation over its own link and waits for the reply
  * there: two system calls, no other thread. Operations that the loop carries
- * go over the loop's link to that host. */
+ * go over the loop's link to that process. */
 #include "paths/net/link_internal.h"
 #include "paths/net/loop_link_internal.h"
 #include "paths/wrappers/builtin_internal.h"
@@ -11,7 +11,7 @@
 /* What no element of the map takes would be more than a frame may have. */
 static int check_size(const paths_stage *stage, const paths_operation *op)
 {
-    uint32_t max = stage->host->largest_bytes;
+    uint32_t max = stage->process->largest_bytes;
 
     if (op->status)
         return 0; /* it brings an error, and no tuple */
@@ -28,8 +28,9 @@ static int check_size(const paths_stage *stage, const paths_operation *op)
     return 0;
 }
 
-/* The host below never hears of it: collectives there would take the next one
- * by this way for it. Of a host that has died they are told by others. */
+/* The process below never hears of it: collectives there would take the next
+ * one by this way for it. Of a process that has died they are told by others.
+ * */
 static int not_sent(paths_stage *stage, operation *o, int err)
 {
     paths__keep_text(o, err);
@@ -49,8 +50,8 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
         return err;
     if (atomic_load_explicit(&stage->left, memory_order_relaxed))
         return pastset_fail(PASTSET_ECANCELED,
-                            "host %s: no more rounds by this way",
-                            host_name(stage->host, stage->far_host));
+                            "process %s: no more rounds by this way",
+                            process_name(stage->process, stage->far_process));
     if (err) { /* the others there must know that it does not contribute */
         op->status = err;
         paths__keep_text(o, err);
@@ -58,23 +59,23 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     /* What others wait for too is not left to when its thread polls next. */
     if (thread && o->home == thread && !o->left &&
         !(o->asynchronous && o->carry_depth <= PATHS_STAGES_MAX)) {
-        if (!thread->links[stage->far_host]) {
-            err = paths__link_open(thread, stage->far_host);
+        if (!thread->links[stage->far_process]) {
+            err = paths__link_open(thread, stage->far_process);
             if (err)
                 return not_sent(stage, o, err);
         }
-        err = paths__link_send(thread->links[stage->far_host], o, stage);
+        err = paths__link_send(thread->links[stage->far_process], o, stage);
         return err ? not_sent(stage, o, err) : PATHS_HOLD;
     }
     err = paths__hold(o);
     if (!err)
-        err = paths__loop_link_send(stage->host, o, stage);
+        err = paths__loop_link_send(stage->process, o, stage);
     return err < 0 ? not_sent(stage, o, err) : err;
 }
 
 static bool proxy_drop(paths_stage *stage, paths_operation *op)
 {
-    return paths__loop_link_forget(stage->host, operation_of(op));
+    return paths__loop_link_forget(stage->process, operation_of(op));
 }
 
 static void proxy_check(const paths_map *map, const paths_map_node *node,
@@ -85,11 +86,11 @@ static void proxy_check(const paths_map *map, const paths_map_node *node,
     if (node->out_count != 1)
         return; /* complained about already */
     far = &map->nodes[map->edges[node->out[0]].to];
-    if (far->host == node->host)
+    if (far->process == node->process)
         paths_node_diagnose(
             diagnostics, node,
-            "a proxy between stages of one host: take it out, or "
-            "move \"%s\" to another host",
+            "a proxy between stages of one process: take it out, or "
+            "move \"%s\" to another process",
             far->name);
 }
 

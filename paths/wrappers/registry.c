@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Written before hosts are started, read afterwards: no lock. */
+/* Written before processes are started, read afterwards: no lock. */
 static const paths_wrapper_type *types[PATHS__TYPES_MAX];
 static size_t type_count;
 

@@ -1,12 +1,12 @@
 /* state.c - memory for the state of stages; and the state of a wrapper type
- * that all of its stages on a host share.
+ * that all of its stages on a process share.
  *
  * That is made with the first of these stages, so only for types of which the
- * host has any, and given back after all stages. */
+ * process has any, and given back after all stages. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 
 struct type_state {
     const paths_wrapper_type *type;
@@ -22,9 +22,9 @@ void *paths__state_alloc(size_t bytes)
     return state ? memset(state, 0, whole) : NULL;
 }
 
-static void *context_of(const paths_host *host, const char *type)
+static void *context_of(const paths_process *process, const char *type)
 {
-    const paths_wrapper_context *c = host->contexts;
+    const paths_wrapper_context *c = process->contexts;
 
     while (c && c->type && strcmp(c->type, type) != 0)
         c++;
@@ -43,7 +43,7 @@ static void type_state_destroy(type_state *s)
     free(s);
 }
 
-static int type_state_create(type_state **out, paths_host *host,
+static int type_state_create(type_state **out, paths_process *process,
                              const paths_wrapper_type *type)
 {
     type_state *s = calloc(1, sizeof(*s));
@@ -53,13 +53,14 @@ static int type_state_create(type_state **out, paths_host *host,
     if (!s)
         return no_memory(type);
     s->type = type;
-    if (type->host_bytes) {
-        s->state = paths__state_alloc(type->host_bytes);
+    if (type->process_bytes) {
+        s->state = paths__state_alloc(type->process_bytes);
         if (!s->state)
             err = no_memory(type);
     }
-    if (!err && type->host_init)
-        err = type->host_init(s->state, host, context_of(host, type->name));
+    if (!err && type->process_init)
+        err = type->process_init(s->state, process,
+                                 context_of(process, type->name));
     if (err) {
         type_state_destroy(s);
         return pastset_fail_while(err, "wrapper type \"%s\"", type->name);
@@ -68,35 +69,35 @@ static int type_state_create(type_state **out, paths_host *host,
     return 0;
 }
 
-int paths__type_state_get(paths_host *host, const paths_wrapper_type *type,
-                          void **out)
+int paths__type_state_get(paths_process *process,
+                          const paths_wrapper_type *type, void **out)
 {
-    type_state *s = host->type_states;
+    type_state *s = process->type_states;
     int err;
 
     *out = NULL;
-    if (!type->host_bytes && !type->host_init && !type->host_fini)
+    if (!type->process_bytes && !type->process_init && !type->process_fini)
         return 0;
     while (s && s->type != type)
         s = s->next;
     if (!s) {
-        err = type_state_create(&s, host, type);
+        err = type_state_create(&s, process, type);
         if (err)
             return err;
-        s->next = host->type_states;
-        host->type_states = s;
+        s->next = process->type_states;
+        process->type_states = s;
     }
     *out = s->state;
     return 0;
 }
 
-void paths__type_states_fini(paths_host *host)
+void paths__type_states_fini(paths_process *process)
 {
-    while (host->type_states) {
-        type_state *s = host->type_states;
-        host->type_states = s->next;
-        if (s->type->host_fini)
-            s->type->host_fini(s->state, host);
+    while (process->type_states) {
+        type_state *s = process->type_states;
+        process->type_states = s->next;
+        if (s->type->process_fini)
+            s->type->process_fini(s->state, process);
         type_state_destroy(s);
     }
 }

@@ -1,6 +1,6 @@
 /* wrapper.h - wrapper types: what stands on a path between thread and element.
  *
- * To add one, fill in a `paths_wrapper_type` and register it before the host
+ * To add one, fill in a `paths_wrapper_type` and register it before the process
  * starts. A node of the map whose `kind` is its name becomes a stage of it.
  *
  * An operation passes each stage twice: `down` on its way to the element,
@@ -21,13 +21,13 @@
  * stage, the same ones on the way down and on the way up.
  *
  * Threads: a stage above the first proxy is entered by the threads of the
- * host whose paths go through it; behind a proxy, `down` runs on the host's
- * network loop and `up` on the thread that completes the operation. Several
- * operations may be in a stage at once, on several threads, unless a single
- * thread's path leads to it. A held operation costs its memory, no thread.
- * Wrappers must not block.
+ * process whose paths go through it; behind a proxy, `down` runs on the
+ * process's network loop and `up` on the thread that completes the operation.
+ * Several operations may be in a stage at once, on several threads, unless a
+ * single thread's path leads to it. A held operation costs its memory, no
+ * thread. Wrappers must not block.
  *
- * An operation that its thread submitted comes up, on that thread's host, in
+ * An operation that its thread submitted comes up, on that thread's process, in
  * that thread: whoever resumes or completes it hands it over.
  *
  * Sources. A stage of a type with `source` ends a path, as an element does, and
@@ -65,10 +65,10 @@
  * how many tuples were passed over. Rounds of collective wrappers need an
  * element, and no source.
  *
- * State for each host. A type can have, beside the state of each stage, one
- * that all of its stages on a host share, and that guards itself. Whoever
- * starts the host gives the type a context for it (paths_host_options): a file,
- * a connection, what the program knows. */
+ * State for each process. A type can have, beside the state of each stage, one
+ * that all of its stages on a process share, and that guards itself. Whoever
+ * starts the process gives the type a context for it (paths_process_options): a
+ * file, a connection, what the program knows. */
 #ifndef PATHS_WRAPPER_H
 #define PATHS_WRAPPER_H
 
@@ -87,7 +87,7 @@ extern "C" {
 #define PATHS_PASS 2
 #define PATHS_HOLD 3
 
-typedef struct paths_host paths_host;
+typedef struct paths_process paths_process;
 typedef struct paths_stage paths_stage;
 typedef struct paths_operation paths_operation;
 
@@ -109,13 +109,13 @@ typedef struct paths_wrapper_type {
     int (*init)(paths_stage *stage);
     void (*fini)(paths_stage *stage);
 
-    /* The state that all stages on a host share, zeroed; see
-     * paths_stage_host_state. It is made before the first stage and given back
-     * after the last. `context` is what paths_host_options has for this type,
-     * else NULL. host_init: as `init`. Both may be NULL. */
-    size_t host_bytes;
-    int (*host_init)(void *state, paths_host *host, void *context);
-    void (*host_fini)(void *state, paths_host *host);
+    /* The state that all stages on a process share, zeroed; see
+     * paths_stage_process_state. It is made before the first stage and given
+     * back after the last. `context` is what paths_process_options has for this
+     * type, else NULL. process_init: as `init`. Both may be NULL. */
+    size_t process_bytes;
+    int (*process_init)(void *state, paths_process *process, void *context);
+    void (*process_fini)(void *state, paths_process *process);
 
     /* See above. `down` NULL: pass. `up` NULL: pass, and costs nothing. */
     int (*down)(paths_stage *stage, paths_operation *op, uint64_t *note);
@@ -138,15 +138,15 @@ typedef struct paths_wrapper_type {
     bool source;
 } paths_wrapper_type;
 
-/* What the stages of a type are given by whoever starts a host. */
+/* What the stages of a type are given by whoever starts a process. */
 typedef struct paths_wrapper_context {
     const char *type; /* its name */
-    void *context;    /* borrowed until the host has started; or longer, as
+    void *context;    /* borrowed until the process has started; or longer, as
                          the type says */
 } paths_wrapper_context;
 
 /* Registers a type for this process; the struct must stay. Call it before a
- * map is checked or a host is started, from one thread.
+ * map is checked or a process is started, from one thread.
  * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, or a source without a
  * `type`), PASTSET_ELIMIT (64 types). */
 int paths_wrapper_register(const paths_wrapper_type *type);
@@ -158,28 +158,29 @@ const paths_wrapper_type *paths_wrapper_at(size_t position);
 /* --- what a stage can ask --- */
 
 void *paths_stage_state(paths_stage *stage);
-/* Of its type, on its host. NULL: `host_bytes` is 0. */
-void *paths_stage_host_state(paths_stage *stage);
+/* Of its type, on its process. NULL: `process_bytes` is 0. */
+void *paths_stage_process_state(paths_stage *stage);
 const paths_map_node *paths_stage_node(const paths_stage *stage);
 const paths_map *paths_stage_map(const paths_stage *stage);
-paths_host *paths_stage_host(const paths_stage *stage);
+paths_process *paths_stage_process(const paths_stage *stage);
 
 /* Of a type that `joins`: by which of the node's edges an operation comes that
  * is at this stage, 0 ... in_count - 1. */
 uint32_t paths_stage_input(const paths_stage *stage);
 
 /* A small number for the executor that runs now: 0 for the network loop,
- * 1 ... n for the threads of the host. Less than paths_host_executors(). */
+ * 1 ... n for the threads of the process. Less than paths_process_executors().
+ * */
 static inline uint32_t paths_executor(void)
 {
     extern __thread uint32_t paths__executor_number; /* C and C++ */
     return paths__executor_number;
 }
-uint32_t paths_host_executors(const paths_host *host);
+uint32_t paths_process_executors(const paths_process *process);
 
-/* Ends the run on every host, with this thread's error text as the cause. Any
- * thread. */
-void paths_host_fail(paths_host *host, int status);
+/* Ends the run on every process, with this thread's error text as the cause.
+ * Any thread. */
+void paths_process_fail(paths_process *process, int status);
 
 /* Continues an operation that was held: `status` PATHS_PASS on its way (down
  * or up), else it is complete with that status and goes up from the holding
@@ -212,7 +213,8 @@ struct paths_operation {
     uint32_t thread;     /* number of the thread whose operation it is */
     uint32_t sequence;   /* its operation number, from 1 */
     void *tuple;         /* write, exchange: the tuple; else where it goes: on
-                            the way down NULL when it came from another host */
+                            the way down NULL when it came from another process
+                            */
     size_t bytes;        /* write, exchange: its length; else room, then its
                             length */
     void *result;        /* exchange: where what comes back goes; as `tuple` */

@@ -1,4 +1,4 @@
-/* choose.c - choosing hosts: which placements are rated, and how many.
+/* choose.c - choosing machines: which placements are rated, and how many.
  *
  * A prediction (rating) of a large profile may take a second. The first one
  * tells how long. If there is time for all placements, all are rated. Else
@@ -44,18 +44,18 @@ typedef struct chooser {
 
 /* --- rating --- */
 
-static uint64_t hash_of(const uint32_t *hosts, uint32_t nodes)
+static uint64_t hash_of(const uint32_t *machines, uint32_t nodes)
 {
     uint64_t hash = 0xcbf29ce484222325u;
 
     for (uint32_t i = 0; i < nodes; i++)
-        hash = (hash ^ hosts[i]) * 0x100000001b3u;
+        hash = (hash ^ machines[i]) * 0x100000001b3u;
     return hash;
 }
 
-static bool was_rated(const chooser *c, const uint32_t *hosts)
+static bool was_rated(const chooser *c, const uint32_t *machines)
 {
-    uint64_t hash = hash_of(hosts, c->nodes);
+    uint64_t hash = hash_of(machines, c->nodes);
 
     for (size_t i = 0; i < c->rated_count; i++) {
         if (c->rated[i] == hash)
@@ -64,7 +64,7 @@ static bool was_rated(const chooser *c, const uint32_t *hosts)
     return false;
 }
 
-static int note_rated(chooser *c, const uint32_t *hosts)
+static int note_rated(chooser *c, const uint32_t *machines)
 {
     uint64_t *more =
         pastset_array_grow(c->rated, c->rated_count, sizeof(*more));
@@ -72,7 +72,7 @@ static int note_rated(chooser *c, const uint32_t *hosts)
     if (!more)
         return pastset_no_memory("to choose");
     c->rated = more;
-    c->rated[c->rated_count++] = hash_of(hosts, c->nodes);
+    c->rated[c->rated_count++] = hash_of(machines, c->nodes);
     return 0;
 }
 
@@ -82,10 +82,10 @@ static bool over(const chooser *c, double share)
 }
 
 /* A placement that has no way for some link is none: that is no error. */
-static int rate(chooser *c, uint32_t *hosts)
+static int rate(chooser *c, uint32_t *machines)
 {
-    predict_placement p = {hosts, NAN, NAN, NAN};
-    int err = note_rated(c, hosts);
+    predict_placement p = {machines, NAN, NAN, NAN};
+    int err = note_rated(c, machines);
 
     if (!err)
         err = predict__rate(&c->rater, &p);
@@ -109,7 +109,7 @@ static int rate_first(chooser *c)
     int err;
 
     c->todo = 1;
-    err = c->found.count ? rate(c, c->found.items[0].hosts) : 0;
+    err = c->found.count ? rate(c, c->found.items[0].machines) : 0;
 
     c->each_s = predict__now() - begin;
     return err;
@@ -117,7 +117,7 @@ static int rate_first(chooser *c)
 
 /* --- all placements --- */
 
-static int visit(void *context, uint32_t *hosts)
+static int visit(void *context, uint32_t *machines)
 {
     chooser *c = context;
 
@@ -126,10 +126,10 @@ static int visit(void *context, uint32_t *hosts)
         return PASTSET_ETIMEDOUT;
     }
     /* One was, to see how long that takes. */
-    if (c->rated_count && hash_of(hosts, c->nodes) == c->rated[0] &&
+    if (c->rated_count && hash_of(machines, c->nodes) == c->rated[0] &&
         !c->again++)
         return 0;
-    return rate(c, hosts);
+    return rate(c, machines);
 }
 
 static int rate_all(chooser *c)
@@ -137,8 +137,8 @@ static int rate_all(chooser *c)
     int err;
 
     c->todo = (uint64_t)c->choice->all;
-    err = predict__each_placement(c->nodes, c->rater.cluster->host_count, visit,
-                                  c);
+    err = predict__each_placement(c->nodes, c->rater.cluster->machine_count,
+                                  visit, c);
     if (err == PASTSET_ETIMEDOUT)
         err = 0;
     if (c->cut)
@@ -161,8 +161,8 @@ static int rate_found(chooser *c)
 
     c->todo = before;
     for (uint32_t i = 0; i < before && !err && !over(c, RATE_SHARE); i++) {
-        if (!was_rated(c, c->found.items[i].hosts))
-            err = rate(c, c->found.items[i].hosts);
+        if (!was_rated(c, c->found.items[i].machines))
+            err = rate(c, c->found.items[i].machines);
     }
     return err;
 }
@@ -170,28 +170,29 @@ static int rate_found(chooser *c)
 /* Rates neighbours of the best one until none is better. */
 static int polish(chooser *c)
 {
-    uint32_t *hosts = calloc(c->nodes, sizeof(*hosts));
+    uint32_t *machines = calloc(c->nodes, sizeof(*machines));
     double before = INFINITY;
-    int err = hosts ? 0 : pastset_no_memory("to choose");
+    int err = machines ? 0 : pastset_no_memory("to choose");
 
     while (!err && c->best.count && c->best.items[0].time_s < before &&
            !over(c, 1)) {
         predict__pool around;
         predict__search search = {.rater = &c->rater, .pool = &around};
         before = c->best.items[0].time_s;
-        memcpy(hosts, c->best.items[0].hosts, c->nodes * sizeof(*hosts));
+        memcpy(machines, c->best.items[0].machines,
+               c->nodes * sizeof(*machines));
         err = predict__pool_init(&around, c->nodes, NEIGHBOURS);
         if (!err)
-            predict__search_around(&search, hosts);
+            predict__search_around(&search, machines);
         c->todo += around.count;
         for (uint32_t i = 0; i < around.count && !err && !over(c, 1); i++) {
-            if (!was_rated(c, around.items[i].hosts))
-                err = rate(c, around.items[i].hosts);
+            if (!was_rated(c, around.items[i].machines))
+                err = rate(c, around.items[i].machines);
         }
         c->choice->estimated += search.estimated;
         predict__pool_fini(&around);
     }
-    free(hosts);
+    free(machines);
     return err;
 }
 
@@ -244,12 +245,12 @@ static int rate_some(chooser *c)
 /* --- in all --- */
 
 /* How many placements there are. */
-static double count_all(uint32_t hosts, uint32_t nodes)
+static double count_all(uint32_t machines, uint32_t nodes)
 {
     double all = 1;
 
     for (uint32_t i = 0; i < nodes; i++)
-        all *= hosts - i;
+        all *= machines - i;
     return all;
 }
 
@@ -282,11 +283,11 @@ static int check(const predict_profile *profile, const predict_cluster *cluster)
     if (profile->node_count == 0)
         return pastset_fail(PASTSET_EINVAL, "the profile has no nodes to "
                                             "place");
-    if (profile->node_count > cluster->host_count)
+    if (profile->node_count > cluster->machine_count)
         return pastset_fail(PASTSET_EINVAL,
                             "the profile has %zu nodes, and the cluster only "
-                            "%u hosts, which take one each",
-                            profile->node_count, cluster->host_count);
+                            "%u machines, which take one each",
+                            profile->node_count, cluster->machine_count);
     return 0;
 }
 
@@ -318,7 +319,7 @@ static int init(chooser *c, const predict_profile *profile,
     if (err)
         return err;
     c->choice->nodes = c->nodes;
-    c->choice->all = count_all(cluster->host_count, c->nodes);
+    c->choice->all = count_all(cluster->machine_count, c->nodes);
     c->choice->model = profile->actor_count ? "replay" : "bounds";
     c->choice->dedicated_s = c->rater.wall_s;
     return 0;
@@ -330,10 +331,10 @@ static int take_best(chooser *c)
     if (c->best.count == 0)
         return pastset_fail(PASTSET_ENOENT,
                             "no placement was found in which there is a way "
-                            "between the hosts of all nodes that send each "
+                            "between the machines of all nodes that send each "
                             "other messages");
     for (uint32_t i = c->best.count; i < c->best.capacity; i++)
-        free(c->best.items[i].hosts);
+        free(c->best.items[i].machines);
     c->choice->placements = c->best.items;
     c->choice->count = c->best.count;
     c->best.items = NULL;
@@ -373,7 +374,7 @@ void predict_choice_destroy(predict_choice *choice)
     if (!choice)
         return;
     for (uint32_t i = 0; i < choice->count; i++)
-        free(choice->placements[i].hosts);
+        free(choice->placements[i].machines);
     free(choice->placements);
     free(choice);
 }

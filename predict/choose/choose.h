@@ -1,7 +1,7 @@
-/* choose.h - which hosts of a cluster, under its present load, will run a
+/* choose.h - which machines of a cluster, under its present load, will run a
  * program fastest: the question of papers 000 and 001.
  *
- * A placement gives each node of the profile a host. It is rated by the time
+ * A placement gives each node of the profile a machine. It is rated by the time
  * that is predicted for it: by the replay (replay.h) if the profile has actors,
  * else by the model of predict.h, of which the upper bound is taken.
  *
@@ -25,7 +25,7 @@ typedef struct predict_choose_options {
 } predict_choose_options;
 
 typedef struct predict_placement {
-    uint32_t *hosts;         /* by node of the profile: index of the cluster */
+    uint32_t *machines;      /* by node of the profile: index of the cluster */
     double time_s;           /* by which it is rated */
     double lower_s, upper_s; /* the papers' bounds; NaN: they cannot be told */
 } predict_placement;
@@ -43,11 +43,11 @@ typedef struct predict_choice {
     char how[320]; /* "all 30 placements were tried", or how was searched */
 } predict_choice;
 
-/* Each host takes one node at most. Nodes of the profile are told apart. With
- * the same seed the result is the same, unless the time was over.
- * Errors: PASTSET_EINVAL: fewer hosts than nodes, or a link of the profile was
- * not measured; PASTSET_ENOENT: no placement has a way for each link that the
- * program uses; PASTSET_ENOMEM. */
+/* Each machine takes one node at most. Nodes of the profile are told apart.
+ * With the same seed the result is the same, unless the time was over.
+ * Errors: PASTSET_EINVAL: fewer machines than nodes, or a link of the profile
+ * was not measured; PASTSET_ENOENT: no placement has a way for each link that
+ * the program uses; PASTSET_ENOMEM. */
 int predict_choose(predict_choice **out, const predict_profile *profile,
                    const predict_cluster *cluster,
                    const predict_choose_options *options);

@@ -15,37 +15,38 @@ typedef struct predict__traffic {
 /* By link; the caller frees it. NULL when memory is out. */
 predict__traffic *predict__traffic_make(const predict_profile *profile);
 
-/* The wire that a link gets between two hosts; bandwidth 0: there is none. */
+/* The wire that a link gets between two machines; bandwidth 0: there is none.
+ * */
 predict_wire predict__placed_wire(const predict_cluster *cluster,
                                   const predict__traffic *traffic, uint32_t a,
                                   uint32_t b);
 
 /* The conditions of one placement, as a scenario. The caller frees it.
  *
- *   loads    the load of a place is the largest one of its hosts, as all of
+ *   loads    the load of a place is the largest one of its machines, as all of
  *            them share its processors; the nodes that are placed there divide
  *            it, as their loads add up
- *   wires    of a link of the profile: those of the ways between its hosts. If
- *            the two directions differ, L is their mean by messages and B that
- *            by bytes, so that the time of all messages is right.
+ *   wires    of a link of the profile: those of the ways between its machines.
+ *            If the two directions differ, L is their mean by messages and B
+ *            that by bytes, so that the time of all messages is right.
  *   flows    those of the same ways, for the replay, and likewise in the middle
  *            if the two directions differ. What is measured of the profile's
  *            links does not count there. (The bounds, and the estimates of a
  *            search, know L and B only.)
  *
- * Errors: PASTSET_ENOENT: a link of the profile with messages whose hosts have
- * no way in the cluster; PASTSET_EINVAL: no such host, or one twice;
+ * Errors: PASTSET_ENOENT: a link of the profile with messages whose machines
+ * have no way in the cluster; PASTSET_EINVAL: no such machine, or one twice;
  * PASTSET_ENOMEM. */
 int predict_placement_scenario(predict_scenario **out,
                                const predict_profile *profile,
                                const predict_cluster *cluster,
-                               const uint32_t *hosts);
+                               const uint32_t *machines);
 /* The same; `traffic` is that of the profile. */
 int predict__placed_scenario(predict_scenario **out,
                              const predict_profile *profile,
                              const predict_cluster *cluster,
                              const predict__traffic *traffic,
-                             const uint32_t *hosts);
+                             const uint32_t *machines);
 
 /* --- choose_rate.c --- */
 
@@ -70,7 +71,7 @@ void predict__rater_fini(predict__rater *rater);
 
 /* A quick estimate of the time, in seconds, for finding candidates. Nodes on
  * PREDICT_NONE are left out. For each way that is missing 1e9 s are added. */
-double predict__estimate(predict__rater *rater, const uint32_t *hosts);
+double predict__estimate(predict__rater *rater, const uint32_t *machines);
 
 /* The prediction. Errors: those of predict_placement_scenario and of the
  * model. */
@@ -78,7 +79,8 @@ int predict__rate(predict__rater *rater, predict_placement *placement);
 
 /* --- choose_pool.c --- */
 
-/* The best placements so far, each once, in order: by time, then by hosts. */
+/* The best placements so far, each once, in order: by time, then by machines.
+ * */
 typedef struct predict__pool {
     predict_placement *items;
     uint32_t count, capacity, nodes;
@@ -108,13 +110,13 @@ int predict__search_all(predict__search *search);
 /* Greedy starts and local search. Errors: PASTSET_ENOMEM. */
 int predict__search_run(predict__search *search);
 
-/* Estimates all that differ from `hosts` by one node elsewhere, or by two
- * that change places. `hosts` is the same again afterwards. */
-void predict__search_around(predict__search *search, uint32_t *hosts);
+/* Estimates all that differ from `machines` by one node elsewhere, or by two
+ * that change places. `machines` is the same again afterwards. */
+void predict__search_around(predict__search *search, uint32_t *machines);
 
 /* Calls `visit` for each placement until it fails. Errors: PASTSET_ENOMEM, and
  * what `visit` gives. */
-int predict__each_placement(uint32_t nodes, uint32_t hosts,
+int predict__each_placement(uint32_t nodes, uint32_t machines,
                             int (*visit)(void *context, uint32_t *placement),
                             void *context);
 

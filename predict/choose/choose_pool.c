@@ -15,8 +15,8 @@ int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t capacity)
     if (!pool->items)
         return pastset_no_memory("for %u placements", capacity);
     for (uint32_t i = 0; i < capacity; i++) {
-        pool->items[i].hosts = calloc(nodes + 1, sizeof(uint32_t));
-        if (!pool->items[i].hosts)
+        pool->items[i].machines = calloc(nodes + 1, sizeof(uint32_t));
+        if (!pool->items[i].machines)
             return pastset_no_memory("for %u placements", capacity);
     }
     return 0;
@@ -25,7 +25,7 @@ int predict__pool_init(predict__pool *pool, uint32_t nodes, uint32_t capacity)
 void predict__pool_fini(predict__pool *pool)
 {
     for (uint32_t i = 0; pool->items && i < pool->capacity; i++)
-        free(pool->items[i].hosts);
+        free(pool->items[i].machines);
     free(pool->items);
     *pool = (predict__pool){0};
 }
@@ -36,8 +36,8 @@ static int compare(const predict_placement *a, const predict_placement *b,
     if (a->time_s != b->time_s)
         return a->time_s < b->time_s ? -1 : 1;
     for (uint32_t i = 0; i < nodes; i++) {
-        if (a->hosts[i] != b->hosts[i])
-            return a->hosts[i] < b->hosts[i] ? -1 : 1;
+        if (a->machines[i] != b->machines[i])
+            return a->machines[i] < b->machines[i] ? -1 : 1;
     }
     return 0;
 }
@@ -45,7 +45,7 @@ static int compare(const predict_placement *a, const predict_placement *b,
 void predict__pool_add(predict__pool *pool, const predict_placement *placement)
 {
     uint32_t low = 0, high = pool->count;
-    uint32_t *hosts;
+    uint32_t *machines;
 
     if (pool->count == pool->capacity &&
         compare(placement, &pool->items[pool->count - 1], pool->nodes) >= 0)
@@ -60,14 +60,14 @@ void predict__pool_add(predict__pool *pool, const predict_placement *placement)
         else
             high = middle;
     }
-    /* The hosts of the last one, or of one that is not used yet, become those
-     * of the new one. */
+    /* The machines of the last one, or of one that is not used yet, become
+     * those of the new one. */
     if (pool->count < pool->capacity)
         pool->count++;
-    hosts = pool->items[pool->count - 1].hosts;
+    machines = pool->items[pool->count - 1].machines;
     memmove(&pool->items[low + 1], &pool->items[low],
             (pool->count - 1 - low) * sizeof(*pool->items));
     pool->items[low] = *placement;
-    pool->items[low].hosts = hosts;
-    memcpy(hosts, placement->hosts, pool->nodes * sizeof(*hosts));
+    pool->items[low].machines = machines;
+    memcpy(machines, placement->machines, pool->nodes * sizeof(*machines));
 }

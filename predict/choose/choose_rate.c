@@ -110,9 +110,9 @@ int predict__rater_init(predict__rater *r, const predict_profile *profile,
         err = check_links(profile, r->traffic);
     if (err)
         return err;
-    for (uint32_t i = 0; i < cluster->host_count; i++) {
-        double *load = &r->place_loads[cluster->hosts[i].place];
-        *load = fmax(*load, cluster->hosts[i].load);
+    for (uint32_t i = 0; i < cluster->machine_count; i++) {
+        double *load = &r->place_loads[cluster->machines[i].place];
+        *load = fmax(*load, cluster->machines[i].load);
     }
     for (uint32_t i = 0; i < profile->node_count; i++)
         r->sums[i] = predict_profile_sums(profile, i);
@@ -146,42 +146,43 @@ static double use_of(const predict__rater *r, size_t node)
 
 /* How many processes compete with a node for one processor: those of others
  * at its place, and the program's own nodes there, as far as they are busy. */
-static double background_load(const predict__rater *r, const predict_host *host,
-                              double others)
+static double background_load(const predict__rater *r,
+                              const predict_machine *machine, double others)
 {
-    double processors = r->cluster->processors[host->place];
+    double processors = r->cluster->processors[machine->place];
 
-    return fmax(0, (r->place_loads[host->place] + others + 1) / processors - 1);
+    return fmax(0,
+                (r->place_loads[machine->place] + others + 1) / processors - 1);
 }
 
-/* Seconds that a node takes longer on a host on which so many compete. */
-static double slowed(const predict_sums *sums, const predict_host *host,
+/* Seconds that a node takes longer on a machine on which so many compete. */
+static double slowed(const predict_sums *sums, const predict_machine *machine,
                      double load)
 {
-    double slower = 1 / host->speed;
+    double slower = 1 / machine->speed;
     double extra;
 
     if (sums->phases)
         extra = (double)sums->phases *
-                predict_scheduler_extra(host->scheduler,
+                predict_scheduler_extra(machine->scheduler,
                                         sums->busy_phase_s * slower,
                                         sums->idle_phase_s, load);
     else
         extra =
-            predict_scheduler_extra(host->scheduler, sums->busy_s * slower,
+            predict_scheduler_extra(machine->scheduler, sums->busy_s * slower,
                                     fmax(0, sums->wall_s - sums->busy_s), load);
     return extra + (slower - 1) * sums->busy_s;
 }
 
 /* Seconds that the messages of each node take longer; gives the seconds for
  * ways that are missing. */
-static double add_links(predict__rater *r, const uint32_t *hosts)
+static double add_links(predict__rater *r, const uint32_t *machines)
 {
     double missing_s = 0;
 
     for (size_t i = 0; i < r->profile->link_count; i++) {
         const predict_link *link = &r->profile->links[i];
-        uint32_t a = hosts[link->a], b = hosts[link->b];
+        uint32_t a = machines[link->a], b = machines[link->b];
         predict_wire wire;
         double added;
         if (a == PREDICT_NONE || b == PREDICT_NONE ||
@@ -199,33 +200,33 @@ static double add_links(predict__rater *r, const uint32_t *hosts)
     return missing_s;
 }
 
-double predict__estimate(predict__rater *r, const uint32_t *hosts)
+double predict__estimate(predict__rater *r, const uint32_t *machines)
 {
-    const predict_host *all = r->cluster->hosts;
+    const predict_machine *all = r->cluster->machines;
     size_t nodes = r->profile->node_count;
     double max_slowed = 0, max_added = -INFINITY, sum = 0;
-    double missing_s = add_links(r, hosts);
+    double missing_s = add_links(r, machines);
 
     for (size_t i = 0; i < nodes; i++) {
-        if (hosts[i] != PREDICT_NONE)
-            r->use[all[hosts[i]].place] += use_of(r, i);
+        if (machines[i] != PREDICT_NONE)
+            r->use[all[machines[i]].place] += use_of(r, i);
     }
     for (size_t i = 0; i < nodes; i++) {
-        const predict_host *host;
+        const predict_machine *machine;
         double by, others;
-        if (hosts[i] == PREDICT_NONE)
+        if (machines[i] == PREDICT_NONE)
             continue;
-        host = &all[hosts[i]];
-        others = fmax(0, r->use[host->place] - use_of(r, i));
-        by = slowed(&r->sums[i], host, background_load(r, host, others));
+        machine = &all[machines[i]];
+        others = fmax(0, r->use[machine->place] - use_of(r, i));
+        by = slowed(&r->sums[i], machine, background_load(r, machine, others));
         max_slowed = fmax(max_slowed, by);
         max_added = fmax(max_added, r->added[i]);
         sum += by + r->added[i];
     }
     for (size_t i = 0; i < nodes; i++) {
         r->added[i] = 0;
-        if (hosts[i] != PREDICT_NONE)
-            r->use[all[hosts[i]].place] = 0;
+        if (machines[i] != PREDICT_NONE)
+            r->use[all[machines[i]].place] = 0;
     }
     if (!isfinite(max_added))
         max_added = 0;
@@ -236,14 +237,14 @@ double predict__estimate(predict__rater *r, const uint32_t *hosts)
 /* --- the prediction --- */
 
 /* Other nodes at the place of a node, as far as they are busy. */
-static double others_at(const predict__rater *r, const uint32_t *hosts,
+static double others_at(const predict__rater *r, const uint32_t *machines,
                         size_t node)
 {
-    const predict_host *all = r->cluster->hosts;
+    const predict_machine *all = r->cluster->machines;
     double sum = 0;
 
     for (size_t i = 0; i < r->profile->node_count; i++) {
-        if (i != node && all[hosts[i]].place == all[hosts[node]].place)
+        if (i != node && all[machines[i]].place == all[machines[node]].place)
             sum += use_of(r, i);
     }
     return sum;
@@ -263,20 +264,21 @@ static double ratio_of(const predict__rater *r, size_t node)
 }
 
 /* The papers' bounds, of the node for which they are the latest. */
-static predict_bounds bounds_of(predict__rater *r, const uint32_t *hosts)
+static predict_bounds bounds_of(predict__rater *r, const uint32_t *machines)
 {
     predict_bounds latest = {0, 0};
     size_t nodes = r->profile->node_count;
     int err = 0;
 
-    add_links(r, hosts);
+    add_links(r, machines);
     for (size_t i = 0; i < nodes && !err; i++) {
-        const predict_host *host = &r->cluster->hosts[hosts[i]];
+        const predict_machine *machine = &r->cluster->machines[machines[i]];
         const predict_sums *s = &r->sums[i];
-        predict_times times = {s->comp_s / host->speed, s->comm_s, s->idle_s};
+        predict_times times = {s->comp_s / machine->speed, s->comm_s,
+                               s->idle_s};
         predict_bounds b = {0, 0};
         err = predict_nodes_and_links(
-            &b, times, background_load(r, host, others_at(r, hosts, i)),
+            &b, times, background_load(r, machine, others_at(r, machines, i)),
             ratio_of(r, i));
         latest.lower_s = fmax(latest.lower_s, b.lower_s);
         latest.upper_s = fmax(latest.upper_s, b.upper_s);
@@ -289,11 +291,11 @@ static predict_bounds bounds_of(predict__rater *r, const uint32_t *hosts)
 /* The papers' models look at each node by itself: to a node, those of the
  * program that share its processors are competitors as others are. */
 static void part_places(const predict__rater *r, predict_scenario *scenario,
-                        const uint32_t *hosts)
+                        const uint32_t *machines)
 {
     for (uint32_t i = 0; i < r->profile->node_count; i++) {
-        scenario->loads[i] = background_load(r, &r->cluster->hosts[hosts[i]],
-                                             others_at(r, hosts, i));
+        scenario->loads[i] = background_load(
+            r, &r->cluster->machines[machines[i]], others_at(r, machines, i));
         scenario->places[i] = i;
         scenario->processors[i] = 1;
     }
@@ -305,7 +307,7 @@ static int rate_by_model(const predict__rater *r, predict_scenario *scenario,
     predict_answers *answers = calloc(1, sizeof(*answers));
     int err;
 
-    part_places(r, scenario, placement->hosts);
+    part_places(r, scenario, placement->machines);
     if (!answers)
         return pastset_no_memory("to rate a placement");
     err = predict_answer_all(answers, scenario);
@@ -328,7 +330,7 @@ static int rate_by_replay(predict__rater *r, const predict_scenario *scenario,
 
     if (err)
         return err;
-    bounds = bounds_of(r, placement->hosts);
+    bounds = bounds_of(r, placement->machines);
     placement->time_s = predict__replay_time(r->wall_s, r->replay_s, seconds);
     placement->lower_s = bounds.lower_s;
     placement->upper_s = bounds.upper_s;
@@ -339,7 +341,7 @@ int predict__rate(predict__rater *r, predict_placement *placement)
 {
     predict_scenario *scenario;
     int err = predict__placed_scenario(&scenario, r->profile, r->cluster,
-                                       r->traffic, placement->hosts);
+                                       r->traffic, placement->machines);
 
     if (err)
         return err;

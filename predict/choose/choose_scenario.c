@@ -38,8 +38,8 @@ predict_wire predict__placed_wire(const predict_cluster *cluster,
                                   const predict__traffic *traffic, uint32_t a,
                                   uint32_t b)
 {
-    predict_wire to = cluster->wires[(size_t)a * cluster->host_count + b];
-    predict_wire back = cluster->wires[(size_t)b * cluster->host_count + a];
+    predict_wire to = cluster->wires[(size_t)a * cluster->machine_count + b];
+    predict_wire back = cluster->wires[(size_t)b * cluster->machine_count + a];
 
     if (to.bandwidth == 0 || back.bandwidth == 0)
         return (predict_wire){0, 0};
@@ -56,7 +56,7 @@ predict_wire predict__placed_wire(const predict_cluster *cluster,
 static predict_flow flow_of(const predict_cluster *cluster, uint32_t from,
                             uint32_t to)
 {
-    size_t at = (size_t)from * cluster->host_count + to;
+    size_t at = (size_t)from * cluster->machine_count + to;
     predict_wire wire = cluster->wires[at];
 
     if (cluster->flows[at].rate > 0)
@@ -64,17 +64,17 @@ static predict_flow flow_of(const predict_cluster *cluster, uint32_t from,
     return (predict_flow){wire.bandwidth, 0, wire.latency_s};
 }
 
-/* The flow that a link gets between two hosts; rate 0: not known. */
+/* The flow that a link gets between two machines; rate 0: not known. */
 static predict_flow placed_flow(const predict_cluster *cluster,
                                 const predict__traffic *traffic, uint32_t a,
                                 uint32_t b)
 {
-    size_t hosts = cluster->host_count;
+    size_t machines = cluster->machine_count;
     predict_flow to, back;
     double burst_s;
 
-    if (!cluster->flows || (cluster->flows[a * hosts + b].rate == 0 &&
-                            cluster->flows[b * hosts + a].rate == 0))
+    if (!cluster->flows || (cluster->flows[a * machines + b].rate == 0 &&
+                            cluster->flows[b * machines + a].rate == 0))
         return (predict_flow){0, 0, 0};
     to = flow_of(cluster, a, b);
     back = flow_of(cluster, b, a);
@@ -89,43 +89,45 @@ static predict_flow placed_flow(const predict_cluster *cluster,
     return to;
 }
 
-/* Of a place: the largest load of its hosts. */
+/* Of a place: the largest load of its machines. */
 static double place_load(const predict_cluster *cluster, uint32_t place)
 {
     double load = 0;
 
-    for (uint32_t i = 0; i < cluster->host_count; i++) {
-        if (cluster->hosts[i].place == place && cluster->hosts[i].load > load)
-            load = cluster->hosts[i].load;
+    for (uint32_t i = 0; i < cluster->machine_count; i++) {
+        if (cluster->machines[i].place == place &&
+            cluster->machines[i].load > load)
+            load = cluster->machines[i].load;
     }
     return load;
 }
 
-static int check_hosts(const predict_profile *profile,
-                       const predict_cluster *cluster, const uint32_t *hosts)
+static int check_machines(const predict_profile *profile,
+                          const predict_cluster *cluster,
+                          const uint32_t *machines)
 {
     for (size_t i = 0; i < profile->node_count; i++) {
-        if (hosts[i] >= cluster->host_count)
+        if (machines[i] >= cluster->machine_count)
             return pastset_fail(PASTSET_EINVAL,
-                                "node %s: the cluster has %u hosts, and no "
-                                "host %u",
-                                profile->nodes[i].name, cluster->host_count,
-                                hosts[i]);
+                                "node %s: the cluster has %u machines, and no "
+                                "machine %u",
+                                profile->nodes[i].name, cluster->machine_count,
+                                machines[i]);
         for (size_t j = 0; j < i; j++) {
-            if (hosts[j] == hosts[i])
-                return pastset_fail(PASTSET_EINVAL,
-                                    "nodes %s and %s are both placed on host "
-                                    "%s, which takes one",
-                                    profile->nodes[j].name,
-                                    profile->nodes[i].name,
-                                    cluster->hosts[hosts[i]].name);
+            if (machines[j] == machines[i])
+                return pastset_fail(
+                    PASTSET_EINVAL,
+                    "nodes %s and %s are both placed on machine "
+                    "%s, which takes one",
+                    profile->nodes[j].name, profile->nodes[i].name,
+                    cluster->machines[machines[i]].name);
         }
     }
     return 0;
 }
 
 /* The loads of nodes of one place add up (replay.c), and what was measured at
- * each host of a place is the load of all of it. */
+ * each machine of a place is the load of all of it. */
 static void share_loads(predict_scenario *s)
 {
     size_t nodes = s->profile->node_count;
@@ -139,46 +141,47 @@ static void share_loads(predict_scenario *s)
 }
 
 static void set_nodes(predict_scenario *s, const predict_cluster *cluster,
-                      const uint32_t *hosts)
+                      const uint32_t *machines)
 {
     size_t nodes = s->profile->node_count;
     uint32_t places = 0;
 
     for (size_t i = 0; i < nodes; i++) {
-        const predict_host *host = &cluster->hosts[hosts[i]];
+        const predict_machine *machine = &cluster->machines[machines[i]];
         size_t same = 0;
-        s->loads[i] = place_load(cluster, host->place);
-        s->schedulers[i] = host->scheduler;
-        s->speeds[i] = host->speed;
-        while (same < i && cluster->hosts[hosts[same]].place != host->place)
+        s->loads[i] = place_load(cluster, machine->place);
+        s->schedulers[i] = machine->scheduler;
+        s->speeds[i] = machine->speed;
+        while (same < i &&
+               cluster->machines[machines[same]].place != machine->place)
             same++;
         s->places[i] = same < i ? s->places[same] : places++;
-        s->processors[s->places[i]] = cluster->processors[host->place];
+        s->processors[s->places[i]] = cluster->processors[machine->place];
     }
     share_loads(s);
 }
 
 static int set_links(predict_scenario *s, const predict_cluster *cluster,
-                     const predict__traffic *traffic, const uint32_t *hosts)
+                     const predict__traffic *traffic, const uint32_t *machines)
 {
     for (size_t i = 0; i < s->profile->link_count; i++) {
         const predict_link *link = &s->profile->links[i];
         predict_wire wire = predict__placed_wire(
-            cluster, &traffic[i], hosts[link->a], hosts[link->b]);
+            cluster, &traffic[i], machines[link->a], machines[link->b]);
         if (wire.bandwidth > 0) {
             s->wires[i] = wire;
-            s->flows[i] = placed_flow(cluster, &traffic[i], hosts[link->a],
-                                      hosts[link->b]);
+            s->flows[i] = placed_flow(cluster, &traffic[i], machines[link->a],
+                                      machines[link->b]);
             continue;
         }
         if (traffic[i].messages[0] + traffic[i].messages[1] > 0)
             return pastset_fail(PASTSET_ENOENT,
                                 "nodes %s and %s send each other messages, and "
-                                "there is no way between hosts %s and %s",
+                                "there is no way between machines %s and %s",
                                 s->profile->nodes[link->a].name,
                                 s->profile->nodes[link->b].name,
-                                cluster->hosts[hosts[link->a]].name,
-                                cluster->hosts[hosts[link->b]].name);
+                                cluster->machines[machines[link->a]].name,
+                                cluster->machines[machines[link->b]].name);
     }
     return 0;
 }
@@ -187,17 +190,17 @@ int predict__placed_scenario(predict_scenario **out,
                              const predict_profile *profile,
                              const predict_cluster *cluster,
                              const predict__traffic *traffic,
-                             const uint32_t *hosts)
+                             const uint32_t *machines)
 {
-    int err = check_hosts(profile, cluster, hosts);
+    int err = check_machines(profile, cluster, machines);
 
     *out = NULL;
     if (!err)
         err = predict_scenario_create(out, profile, PREDICT_SCHEDULER_FAIR);
     if (err)
         return err;
-    set_nodes(*out, cluster, hosts);
-    err = set_links(*out, cluster, traffic, hosts);
+    set_nodes(*out, cluster, machines);
+    err = set_links(*out, cluster, traffic, machines);
     if (err) {
         predict_scenario_destroy(*out);
         *out = NULL;
@@ -208,7 +211,7 @@ int predict__placed_scenario(predict_scenario **out,
 int predict_placement_scenario(predict_scenario **out,
                                const predict_profile *profile,
                                const predict_cluster *cluster,
-                               const uint32_t *hosts)
+                               const uint32_t *machines)
 {
     predict__traffic *traffic = predict__traffic_make(profile);
     int err;
@@ -216,7 +219,7 @@ int predict_placement_scenario(predict_scenario **out,
     *out = NULL;
     if (!traffic)
         return pastset_no_memory("for a scenario");
-    err = predict__placed_scenario(out, profile, cluster, traffic, hosts);
+    err = predict__placed_scenario(out, profile, cluster, traffic, machines);
     free(traffic);
     return err;
 }

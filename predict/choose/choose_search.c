@@ -1,13 +1,14 @@
 /* choose_search.c - finding good placements among very many.
  *
- * 500 hosts and 4 nodes make 6e10 placements. They are searched by estimates
+ * 500 machines and 4 nodes make 6e10 placements. They are searched by estimates
  * (choose_rate.c), which take a microsecond:
  *
  *   start     The nodes are placed one after another, the one with most bytes
- *             first, each on the host that is best for those placed so far.
- *             The first one is tried on each host: so a group of hosts with
- *             good links is found from any of them. Then starts are random.
- *   improve   A node goes to the host that is best for it, or changes places
+ *             first, each on the machine that is best for those placed so far.
+ *             The first one is tried on each machine: so a group of machines
+ *             with good links is found from any of them. Then starts are
+ *             random.
+ *   improve   A node goes to the machine that is best for it, or changes places
  *             with the one that is there, until that helps no node any more.
  *
  * It ends after STALE random starts that found nothing better, or when the time
@@ -31,78 +32,80 @@ double predict__now(void)
 
 /* --- all of them --- */
 
-/* Which placement follows: hosts[0..nodes) are different numbers, and count
- * up, the last one first. `used` is by host. */
-static bool next_placement(uint32_t *hosts, bool *used, uint32_t nodes,
-                           uint32_t host_count)
+/* Which placement follows: machines[0..nodes) are different numbers, and count
+ * up, the last one first. `used` is by machine. */
+static bool next_placement(uint32_t *machines, bool *used, uint32_t nodes,
+                           uint32_t machine_count)
 {
     uint32_t at = nodes;
 
     while (at > 0) {
-        uint32_t host = hosts[--at];
-        used[host] = false;
-        while (++host < host_count && used[host])
+        uint32_t machine = machines[--at];
+        used[machine] = false;
+        while (++machine < machine_count && used[machine])
             ;
-        if (host == host_count)
+        if (machine == machine_count)
             continue;
         for (;;) {
-            hosts[at] = host;
-            used[host] = true;
+            machines[at] = machine;
+            used[machine] = true;
             if (++at == nodes)
                 return true;
-            for (host = 0; used[host];)
-                host++;
+            for (machine = 0; used[machine];)
+                machine++;
         }
     }
     return false;
 }
 
-int predict__each_placement(uint32_t nodes, uint32_t host_count,
-                            int (*visit)(void *context, uint32_t *hosts),
+int predict__each_placement(uint32_t nodes, uint32_t machine_count,
+                            int (*visit)(void *context, uint32_t *machines),
                             void *context)
 {
-    uint32_t *hosts = calloc(nodes + 1u, sizeof(*hosts));
-    bool *used = calloc(host_count + 1u, sizeof(*used));
+    uint32_t *machines = calloc(nodes + 1u, sizeof(*machines));
+    bool *used = calloc(machine_count + 1u, sizeof(*used));
     int err = 0;
 
-    if (!hosts || !used)
+    if (!machines || !used)
         err = pastset_no_memory("to go through "
                                 "placements");
     for (uint32_t i = 0; i < nodes && !err; i++) {
-        hosts[i] = i;
+        machines[i] = i;
         used[i] = true;
     }
     while (!err) {
-        err = visit(context, hosts);
-        if (err || !next_placement(hosts, used, nodes, host_count))
+        err = visit(context, machines);
+        if (err || !next_placement(machines, used, nodes, machine_count))
             break;
     }
-    free(hosts);
+    free(machines);
     free(used);
     return err;
 }
 
 /* --- one after another --- */
 
-static double estimate(predict__search *s, uint32_t *hosts)
+static double estimate(predict__search *s, uint32_t *machines)
 {
-    predict_placement p = {hosts, predict__estimate(s->rater, hosts), 0, 0};
+    predict_placement p = {machines, predict__estimate(s->rater, machines), 0,
+                           0};
 
     s->estimated++;
     predict__pool_add(s->pool, &p);
     return p.time_s;
 }
 
-static int visit_one(void *context, uint32_t *hosts)
+static int visit_one(void *context, uint32_t *machines)
 {
-    estimate(context, hosts);
+    estimate(context, machines);
     return 0;
 }
 
 int predict__search_all(predict__search *s)
 {
     return predict__each_placement((uint32_t)s->rater->profile->node_count,
-                                   s->rater->cluster->host_count, visit_one, s);
+                                   s->rater->cluster->machine_count, visit_one,
+                                   s);
 }
 
 static void swap(uint32_t *a, uint32_t *b)
@@ -113,77 +116,81 @@ static void swap(uint32_t *a, uint32_t *b)
     *b = keep;
 }
 
-/* Which node is on a host; PREDICT_NONE. */
-static uint32_t node_on(const uint32_t *hosts, uint32_t nodes, uint32_t host)
+/* Which node is on a machine; PREDICT_NONE. */
+static uint32_t node_on(const uint32_t *machines, uint32_t nodes,
+                        uint32_t machine)
 {
     for (uint32_t i = 0; i < nodes; i++) {
-        if (hosts[i] == host)
+        if (machines[i] == machine)
             return i;
     }
     return PREDICT_NONE;
 }
 
-/* Puts a node onto a host, and who is there onto its. */
-static void move(uint32_t *hosts, uint32_t nodes, uint32_t node, uint32_t host)
+/* Puts a node onto a machine, and who is there onto its. */
+static void move(uint32_t *machines, uint32_t nodes, uint32_t node,
+                 uint32_t machine)
 {
-    uint32_t there = node_on(hosts, nodes, host);
+    uint32_t there = node_on(machines, nodes, machine);
 
     if (there == PREDICT_NONE)
-        hosts[node] = host;
+        machines[node] = machine;
     else
-        swap(&hosts[node], &hosts[there]);
+        swap(&machines[node], &machines[there]);
 }
 
 /* Moves one node to where it is best. Gives the estimate then. */
-static double move_best(predict__search *s, uint32_t *hosts, uint32_t node,
+static double move_best(predict__search *s, uint32_t *machines, uint32_t node,
                         double now)
 {
     uint32_t nodes = (uint32_t)s->rater->profile->node_count;
-    uint32_t from = hosts[node], best = from;
+    uint32_t from = machines[node], best = from;
 
-    for (uint32_t host = 0; host < s->rater->cluster->host_count; host++) {
+    for (uint32_t machine = 0; machine < s->rater->cluster->machine_count;
+         machine++) {
         double then;
-        if (host == from)
+        if (machine == from)
             continue;
-        move(hosts, nodes, node, host);
-        then = estimate(s, hosts);
-        move(hosts, nodes, node, from);
+        move(machines, nodes, node, machine);
+        then = estimate(s, machines);
+        move(machines, nodes, node, from);
         if (then < now) {
             now = then;
-            best = host;
+            best = machine;
         }
     }
     if (best != from)
-        move(hosts, nodes, node, best);
+        move(machines, nodes, node, best);
     return now;
 }
 
-void predict__search_around(predict__search *s, uint32_t *hosts)
+void predict__search_around(predict__search *s, uint32_t *machines)
 {
     uint32_t nodes = (uint32_t)s->rater->profile->node_count;
 
     for (uint32_t node = 0; node < nodes; node++) {
-        uint32_t from = hosts[node];
-        for (uint32_t host = 0; host < s->rater->cluster->host_count; host++) {
-            uint32_t there = node_on(hosts, nodes, host);
-            if (host == from || (there != PREDICT_NONE && there < node))
+        uint32_t from = machines[node];
+        for (uint32_t machine = 0; machine < s->rater->cluster->machine_count;
+             machine++) {
+            uint32_t there = node_on(machines, nodes, machine);
+            if (machine == from || (there != PREDICT_NONE && there < node))
                 continue; /* a swap is the same from both sides */
-            move(hosts, nodes, node, host);
-            estimate(s, hosts);
-            move(hosts, nodes, node, from);
+            move(machines, nodes, node, machine);
+            estimate(s, machines);
+            move(machines, nodes, node, from);
         }
     }
 }
 
-static double improve(predict__search *s, uint32_t *hosts)
+static double improve(predict__search *s, uint32_t *machines)
 {
     uint32_t nodes = (uint32_t)s->rater->profile->node_count;
-    double now = estimate(s, hosts), before;
+    double now = estimate(s, machines), before;
 
     do {
         before = now;
         for (uint32_t i = 0; i < nodes && predict__now() < s->until_s; i++)
-            now = move_best(s, hosts, i, now);
+            now = move_best(s, machines, i, now);
     } while (now < before && predict__now() < s->until_s);
     return now;
 }
@@ -219,30 +226,31 @@ static void order_nodes(const predict__rater *r, byte_count *order)
 }
 
 static void place_greedily(predict__search *s, const byte_count *order,
-                           uint32_t first, uint32_t *hosts)
+                           uint32_t first, uint32_t *machines)
 {
     uint32_t nodes = (uint32_t)s->rater->profile->node_count;
 
     for (uint32_t i = 0; i < nodes; i++)
-        hosts[i] = PREDICT_NONE;
-    hosts[order[0].node] = first;
+        machines[i] = PREDICT_NONE;
+    machines[order[0].node] = first;
     for (uint32_t i = 1; i < nodes; i++) {
         uint32_t node = order[i].node, best = PREDICT_NONE;
         double min = 0;
-        for (uint32_t host = 0; host < s->rater->cluster->host_count; host++) {
+        for (uint32_t machine = 0; machine < s->rater->cluster->machine_count;
+             machine++) {
             double then;
-            if (node_on(hosts, nodes, host) != PREDICT_NONE)
+            if (node_on(machines, nodes, machine) != PREDICT_NONE)
                 continue;
-            hosts[node] = host;
-            then = predict__estimate(s->rater, hosts);
-            hosts[node] = PREDICT_NONE;
+            machines[node] = machine;
+            then = predict__estimate(s->rater, machines);
+            machines[node] = PREDICT_NONE;
             s->estimated++;
             if (best == PREDICT_NONE || then < min) {
-                best = host;
+                best = machine;
                 min = then;
             }
         }
-        hosts[node] = best;
+        machines[node] = best;
     }
 }
 
@@ -255,24 +263,26 @@ static uint32_t random_below(uint64_t *state, uint32_t max)
     return (uint32_t)(((*state * 0x2545F4914F6CDD1Du) >> 32) * max >> 32);
 }
 
-static void place_randomly(predict__search *s, uint64_t *state, uint32_t *hosts)
+static void place_randomly(predict__search *s, uint64_t *state,
+                           uint32_t *machines)
 {
     uint32_t nodes = (uint32_t)s->rater->profile->node_count;
 
     for (uint32_t i = 0; i < nodes; i++)
-        hosts[i] = PREDICT_NONE;
+        machines[i] = PREDICT_NONE;
     for (uint32_t i = 0; i < nodes; i++) {
-        uint32_t host;
+        uint32_t machine;
         do {
-            host = random_below(state, s->rater->cluster->host_count);
-        } while (node_on(hosts, i, host) != PREDICT_NONE);
-        hosts[i] = host;
+            machine = random_below(state, s->rater->cluster->machine_count);
+        } while (node_on(machines, i, machine) != PREDICT_NONE);
+        machines[i] = machine;
     }
 }
 
-static void starts(predict__search *s, const byte_count *order, uint32_t *hosts)
+static void starts(predict__search *s, const byte_count *order,
+                   uint32_t *machines)
 {
-    uint32_t host_count = s->rater->cluster->host_count, stale = 0;
+    uint32_t machine_count = s->rater->cluster->machine_count, stale = 0;
     uint64_t state = s->seed * 0x9E3779B97F4A7C15u + 0x1234567u;
     double best = 0;
 
@@ -281,13 +291,13 @@ static void starts(predict__search *s, const byte_count *order, uint32_t *hosts)
     for (s->starts = 0; s->starts == 0 || predict__now() < s->until_s;
          s->starts++) {
         double found;
-        if (s->starts < host_count)
-            place_greedily(s, order, s->starts, hosts);
+        if (s->starts < machine_count)
+            place_greedily(s, order, s->starts, machines);
         else if (stale++ < STALE)
-            place_randomly(s, &state, hosts);
+            place_randomly(s, &state, machines);
         else
             break;
-        found = improve(s, hosts);
+        found = improve(s, machines);
         if (s->starts == 0 || found < best) {
             best = found;
             stale = 0;
@@ -299,16 +309,16 @@ int predict__search_run(predict__search *s)
 {
     size_t nodes = s->rater->profile->node_count;
     byte_count *order = calloc(nodes + 1, sizeof(*order));
-    uint32_t *hosts = calloc(nodes + 1, sizeof(*hosts));
+    uint32_t *machines = calloc(nodes + 1, sizeof(*machines));
     int err = 0;
 
-    if (!order || !hosts) {
+    if (!order || !machines) {
         err = pastset_no_memory("to search placements");
     } else {
         order_nodes(s->rater, order);
-        starts(s, order, hosts);
+        starts(s, order, machines);
     }
     free(order);
-    free(hosts);
+    free(machines);
     return err;
 }

@@ -14,19 +14,20 @@ void predict_cluster_destroy(predict_cluster *cluster)
 {
     if (!cluster)
         return;
-    for (uint32_t i = 0; cluster->hosts && i < cluster->host_count; i++)
-        free(cluster->hosts[i].name);
-    free(cluster->hosts);
+    for (uint32_t i = 0; cluster->machines && i < cluster->machine_count; i++)
+        free(cluster->machines[i].name);
+    free(cluster->machines);
     free(cluster->processors);
     free(cluster->wires);
     free(cluster->flows);
     free(cluster);
 }
 
-uint32_t predict_cluster_find(const predict_cluster *cluster, const char *host)
+uint32_t predict_cluster_find(const predict_cluster *cluster,
+                              const char *machine)
 {
-    for (uint32_t i = 0; i < cluster->host_count; i++) {
-        if (strcmp(cluster->hosts[i].name, host) == 0)
+    for (uint32_t i = 0; i < cluster->machine_count; i++) {
+        if (strcmp(cluster->machines[i].name, machine) == 0)
             return i;
     }
     return PREDICT_NONE;

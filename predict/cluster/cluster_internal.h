@@ -6,19 +6,20 @@
 #include "predict/cluster/cluster.h"
 
 /* More would need too much memory for the ways between each two. */
-#define PREDICT__HOSTS_MAX 2000
+#define PREDICT__MACHINES_MAX 2000
 
 /* As predict_cluster_read, of a text; diagnostics name `file`. */
 int predict__cluster_parse(predict_cluster **out, const char *text,
                            size_t bytes, const char *file);
 
-/* The number of the host of that name; PREDICT_NONE: there is none. */
-uint32_t predict_cluster_find(const predict_cluster *cluster, const char *host);
+/* The number of the machine of that name; PREDICT_NONE: there is none. */
+uint32_t predict_cluster_find(const predict_cluster *cluster,
+                              const char *machine);
 
-/* Fills in the wires. `hosts` gives the host of each node, PREDICT_NONE for a
- * switch. Errors: PASTSET_EFORMAT, PASTSET_ENOMEM. */
+/* Fills in the wires. `machines` gives the machine of each node, PREDICT_NONE
+ * for a switch. Errors: PASTSET_EFORMAT, PASTSET_ENOMEM. */
 int predict__cluster_routes(predict_cluster *cluster, const paths_map *map,
-                            const uint32_t *hosts);
+                            const uint32_t *machines);
 
 /* Fails with "file:line: name: text". */
 int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,

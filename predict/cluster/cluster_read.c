@@ -34,13 +34,13 @@ static int as_format(int err)
     return pastset_fail(PASTSET_EFORMAT, "%s", text);
 }
 
-/* --- hosts --- */
+/* --- machines --- */
 
 typedef struct reader {
     const paths_map *map;
     predict_cluster *cluster;
-    uint32_t *hosts;     /* by node; PREDICT_NONE: a switch */
-    const char **places; /* names; NULL: of one host */
+    uint32_t *machines;  /* by node; PREDICT_NONE: a switch */
+    const char **places; /* names; NULL: of one machine */
 } reader;
 
 /* A number without a unit, from 0 (or above 0) to `max`. */
@@ -73,7 +73,7 @@ static int take_scheduler(const reader *r, const paths_map_node *node,
                                  pastset_error());
 }
 
-/* Processors are the place's: each host of it may tell their number, but all
+/* Processors are the place's: each machine of it may tell their number, but all
  * that do must tell the same. */
 static int take_processors(reader *r, const paths_map_node *node,
                            uint32_t place)
@@ -88,11 +88,12 @@ static int take_processors(reader *r, const paths_map_node *node,
         return predict__cluster_fail(r->map, node->line, node->name,
                                      "processors=%g is no whole number", value);
     if (*processors && *processors != (uint32_t)value)
-        return predict__cluster_fail(r->map, node->line, node->name,
-                                     "says that the place %s has %g "
-                                     "processors, and another host of it says "
-                                     "%u",
-                                     r->places[place], value, *processors);
+        return predict__cluster_fail(
+            r->map, node->line, node->name,
+            "says that the place %s has %g "
+            "processors, and another machine of it says "
+            "%u",
+            r->places[place], value, *processors);
     *processors = (uint32_t)value;
     return 0;
 }
@@ -109,33 +110,34 @@ static uint32_t find_place(reader *r, const char *name)
     return r->cluster->place_count++;
 }
 
-static int take_host(reader *r, const paths_map_node *node)
+static int take_machine(reader *r, const paths_map_node *node)
 {
-    predict_host *host = &r->cluster->hosts[r->cluster->host_count++];
+    predict_machine *machine =
+        &r->cluster->machines[r->cluster->machine_count++];
     int err;
 
-    host->name = strdup(node->name);
-    host->speed = 1;
-    host->scheduler = PREDICT_SCHEDULER_DEFAULT;
-    host->place =
+    machine->name = strdup(node->name);
+    machine->speed = 1;
+    machine->scheduler = PREDICT_SCHEDULER_DEFAULT;
+    machine->place =
         find_place(r, paths_attributes_get(&node->attributes, "place"));
-    if (!host->name)
+    if (!machine->name)
         return no_memory();
-    err = take_number(r, node, "load", true, LOAD_MAX, &host->load);
+    err = take_number(r, node, "load", true, LOAD_MAX, &machine->load);
     if (!err)
-        err = take_number(r, node, "speed", false, LOAD_MAX, &host->speed);
+        err = take_number(r, node, "speed", false, LOAD_MAX, &machine->speed);
     if (!err)
-        err = take_scheduler(r, node, &host->scheduler);
-    return err ? err : take_processors(r, node, host->place);
+        err = take_scheduler(r, node, &machine->scheduler);
+    return err ? err : take_processors(r, node, machine->place);
 }
 
-/* A node of the graph that forwards, and is no host. */
+/* A node of the graph that forwards, and is no machine. */
 static bool is_switch(const paths_map_node *node)
 {
     return strcmp(node->type, "switch") == 0;
 }
 
-static int count_hosts(const paths_map *map, uint32_t *out)
+static int count_machines(const paths_map *map, uint32_t *out)
 {
     uint32_t count = 0;
 
@@ -143,39 +145,43 @@ static int count_hosts(const paths_map *map, uint32_t *out)
         const paths_map_node *node = &map->nodes[i];
         if (is_switch(node))
             continue;
-        if (node->type[0] && strcmp(node->type, "host") != 0)
+        if (strcmp(node->type, "host") == 0)
+            return predict__cluster_fail(map, node->line, node->name,
+                                         "kind=host is called kind=machine "
+                                         "now, and need not be said");
+        if (node->type[0] && strcmp(node->type, "machine") != 0)
             return predict__cluster_fail(map, node->line, node->name,
                                          "kind=%.60s: in a cluster there are "
-                                         "hosts, which need no kind, and "
+                                         "machines, which need no kind, and "
                                          "kind=switch; is this a path map?",
                                          node->type);
         count++;
     }
     if (count == 0)
         return pastset_fail(PASTSET_EFORMAT,
-                            "%.250s: there is no host in it: write one node "
+                            "%.250s: there is no machine in it: write one node "
                             "for each",
                             map->file);
-    if (count > PREDICT__HOSTS_MAX)
+    if (count > PREDICT__MACHINES_MAX)
         return pastset_fail(PASTSET_EFORMAT,
-                            "%.250s: there are %u hosts in it, and the ways "
+                            "%.250s: there are %u machines in it, and the ways "
                             "between more than %d are too many to work out",
-                            map->file, count, PREDICT__HOSTS_MAX);
+                            map->file, count, PREDICT__MACHINES_MAX);
     *out = count;
     return 0;
 }
 
-static int take_hosts(reader *r)
+static int take_machines(reader *r)
 {
     int err = 0;
 
     for (uint32_t i = 0; i < r->map->node_count && !err; i++) {
         const paths_map_node *node = &r->map->nodes[i];
-        r->hosts[i] = PREDICT_NONE;
+        r->machines[i] = PREDICT_NONE;
         if (is_switch(node))
             continue;
-        r->hosts[i] = r->cluster->host_count;
-        err = take_host(r, node);
+        r->machines[i] = r->cluster->machine_count;
+        err = take_machine(r, node);
     }
     for (uint32_t i = 0; i < r->cluster->place_count && !err; i++) {
         if (r->cluster->processors[i] == 0)
@@ -185,24 +191,25 @@ static int take_hosts(reader *r)
 }
 
 static int convert(predict_cluster *cluster, const paths_map *map,
-                   uint32_t hosts)
+                   uint32_t machines)
 {
     reader r = {.map = map, .cluster = cluster};
     int err = 0;
 
-    cluster->hosts = calloc(hosts, sizeof(*cluster->hosts));
-    cluster->processors = calloc(hosts, sizeof(*cluster->processors));
-    cluster->wires = calloc((size_t)hosts * hosts, sizeof(*cluster->wires));
-    r.hosts = calloc(map->node_count, sizeof(*r.hosts));
-    r.places = calloc(hosts, sizeof(*r.places));
-    if (!cluster->hosts || !cluster->processors || !cluster->wires ||
-        !r.hosts || !r.places)
+    cluster->machines = calloc(machines, sizeof(*cluster->machines));
+    cluster->processors = calloc(machines, sizeof(*cluster->processors));
+    cluster->wires =
+        calloc((size_t)machines * machines, sizeof(*cluster->wires));
+    r.machines = calloc(map->node_count, sizeof(*r.machines));
+    r.places = calloc(machines, sizeof(*r.places));
+    if (!cluster->machines || !cluster->processors || !cluster->wires ||
+        !r.machines || !r.places)
         err = no_memory();
     if (!err)
-        err = take_hosts(&r);
+        err = take_machines(&r);
     if (!err)
-        err = predict__cluster_routes(cluster, map, r.hosts);
-    free(r.hosts);
+        err = predict__cluster_routes(cluster, map, r.machines);
+    free(r.machines);
     free(r.places);
     return err;
 }
@@ -210,15 +217,15 @@ static int convert(predict_cluster *cluster, const paths_map *map,
 static int from_map(predict_cluster **out, const paths_map *map)
 {
     predict_cluster *cluster;
-    uint32_t hosts = 0;
-    int err = count_hosts(map, &hosts);
+    uint32_t machines = 0;
+    int err = count_machines(map, &machines);
 
     if (err)
         return err;
     cluster = calloc(1, sizeof(*cluster));
     if (!cluster)
         return no_memory();
-    err = convert(cluster, map, hosts);
+    err = convert(cluster, map, machines);
     if (err)
         predict_cluster_destroy(cluster);
     else

@@ -1,11 +1,11 @@
-/* cluster_routes.c - the ways between the hosts of a cluster.
+/* cluster_routes.c - the ways between the machines of a cluster.
  *
- * Two hosts with a link between them use that link: it is what was measured
+ * Two machines with a link between them use that link: it is what was measured
  * between these two. All others go over switches, on the route of least
  * latency, then of fewest links, then of most bandwidth: Dijkstra's algorithm
- * from each host, with a heap. Hosts do not forward, so that a search only
- * looks at the links of the one host and those of switches. Latencies are
- * whole nanoseconds: equal ones are equal.
+ * from each machine, with a heap. Machines do not forward, so that a search
+ * only looks at the links of the one machine and those of switches. Latencies
+ * are whole nanoseconds: equal ones are equal.
  *
  * Flows choose no way, but each way has one: what its narrowest link lets
  * through. */
@@ -52,7 +52,7 @@ typedef struct entry {
 
 typedef struct search {
     const paths_map *map;
-    const uint32_t *hosts;
+    const uint32_t *machines;
     way *ways;       /* by `from` */
     uint32_t *begin; /* of each node's ways; one more at the end */
     uint32_t way_count;
@@ -347,7 +347,7 @@ static void look_from(search *s, uint32_t node)
         if (!is_nearer(&d, &s->distances[w->to]))
             continue;
         s->distances[w->to] = d;
-        if (s->hosts[w->to] == PREDICT_NONE) /* hosts do not forward */
+        if (s->machines[w->to] == PREDICT_NONE) /* machines do not forward */
             push(s, (entry){d, w->to});
     }
 }
@@ -382,19 +382,19 @@ static void set_way(predict_cluster *cluster, size_t at, uint64_t latency_ns,
 
 static void set_ways(search *s, uint32_t from, predict_cluster *cluster)
 {
-    size_t row = (size_t)s->hosts[from] * cluster->host_count;
+    size_t row = (size_t)s->machines[from] * cluster->machine_count;
 
     for (uint32_t i = 0; i < s->map->node_count; i++) {
         const distance *d = &s->distances[i];
-        if (s->hosts[i] != PREDICT_NONE && i != from && d->bandwidth)
-            set_way(cluster, row + s->hosts[i], d->latency_ns, d->bandwidth,
+        if (s->machines[i] != PREDICT_NONE && i != from && d->bandwidth)
+            set_way(cluster, row + s->machines[i], d->latency_ns, d->bandwidth,
                     &d->narrow);
     }
     for (uint32_t i = s->begin[from]; i < s->begin[from + 1]; i++) {
         const way *w = &s->ways[i];
-        if (s->hosts[w->to] != PREDICT_NONE)
-            set_way(cluster, row + s->hosts[w->to], w->latency_ns, w->bandwidth,
-                    &w->narrow);
+        if (s->machines[w->to] != PREDICT_NONE)
+            set_way(cluster, row + s->machines[w->to], w->latency_ns,
+                    w->bandwidth, &w->narrow);
     }
 }
 
@@ -405,7 +405,7 @@ static int no_memory(void)
 
 static int search_all(search *s, predict_cluster *cluster)
 {
-    size_t count = cluster->host_count;
+    size_t count = cluster->machine_count;
     int err = links_read(s);
 
     if (!err && s->flows) {
@@ -414,7 +414,7 @@ static int search_all(search *s, predict_cluster *cluster)
             err = no_memory();
     }
     for (uint32_t i = 0; i < s->map->node_count && !err; i++) {
-        if (s->hosts[i] == PREDICT_NONE)
+        if (s->machines[i] == PREDICT_NONE)
             continue;
         run(s, i);
         set_ways(s, i, cluster);
@@ -423,9 +423,9 @@ static int search_all(search *s, predict_cluster *cluster)
 }
 
 int predict__cluster_routes(predict_cluster *cluster, const paths_map *map,
-                            const uint32_t *hosts)
+                            const uint32_t *machines)
 {
-    search s = {.map = map, .hosts = hosts};
+    search s = {.map = map, .machines = machines};
     size_t ways = 2 * (size_t)map->edge_count + 1;
     int err;
 

@@ -56,7 +56,7 @@ static int apply(paths_map *map, const predict_cluster_change *change)
 {
     paths_attributes *attributes;
     uint32_t from, to, edge;
-    int err = node_of(map, change->host, &from);
+    int err = node_of(map, change->machine, &from);
 
     if (err)
         return err;

@@ -11,8 +11,9 @@
  *
  * Every model that fits is worked out; `best` is the one to go by, which is
  * named before anything is measured: the replay where there is one, else the
- * papers' model with the scheduler model of the host. Where the scheduler model
- * of a host is not the papers' (`credit`), their answer is worked out too.
+ * papers' model with the scheduler model of the machine. Where the scheduler
+ * model of a machine is not the papers' (`credit`), their answer is worked out
+ * too.
  *
  * Nodes with several processors (a place of p, on which the node keeps t busy
  * on average): a load of k counts for the models as max(1, (t + k)/p) - 1, as

@@ -6,12 +6,12 @@
  * in. All times are nanoseconds since the program began.
  *
  * Node      a part of the program that could run on a machine of its own: a
- *           host of a run, a process of others.
+ *           process of a run, a process of others.
  * Place     processors that nodes share: those that its nodes were allowed.
  * Phase     a time in which a node was busy, and the idle time after it.
  * Message   what one node sent to another in one piece.
  * Actor     a sequence of steps that one thread went through, or, for
- *           those who only serve (the network loop of a host), one request.
+ *           those who only serve (the network loop of a process), one request.
  *           Actors are there if it is known who waited for whom; replay.h
  *           needs them.
  *

@@ -1,5 +1,5 @@
-/* archive.h - RUN/<host>.archive: a host's trace tuples, saved for as long as
- * the run lasts.
+/* archive.h - RUN/<process>.archive: a process's trace tuples, saved for as
+ * long as the run lasts.
  *
  * The file is a head and then blocks, each of some tuples of one stream in
  * their order, compressed (zstd) and with checksums of its head and of its
@@ -36,10 +36,10 @@ typedef struct scopes_archive_writer scopes_archive_writer;
  * tail is then cut off, and `next` of each stream is where it goes on. The file
  * is locked until it is closed, or the process ends.
  * Errors: PASTSET_EIO, PASTSET_EEXIST (somebody else is writing to it),
- * PASTSET_ENOSPC, PASTSET_EFORMAT (it is no archive, or that of another host),
- * PASTSET_ENOMEM. */
+ * PASTSET_ENOSPC, PASTSET_EFORMAT (it is no archive, or that of another
+ * process), PASTSET_ENOMEM. */
 int scopes_archive_create(scopes_archive_writer **out, const char *file,
-                          const char *host);
+                          const char *process);
 
 /* Appends tuples of a stream; they are kept until a block is full, or until
  * flush. `index` is that of the first; when it is not the one after the last

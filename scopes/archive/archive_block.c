@@ -8,7 +8,7 @@
  *    16  u32     bytes of this head: 288
  *    20  u32     CRC-32 of this head, with 0 here
  *    24  u8[8]   0
- *    32  u8[256] the host's name, and zeros
+ *    32  u8[256] the process's name, and zeros
  *
  * After it come blocks, each with a head of 232 bytes that says all about it,
  * so that every good block can be used whatever became of the others:
@@ -96,20 +96,20 @@ static uint32_t checksum(const unsigned char *in, size_t bytes, size_t place)
 }
 
 void scopes__archive_head_put(unsigned char out[ARCHIVE_HEAD_BYTES],
-                              const char *host)
+                              const char *process)
 {
-    size_t length = strnlen(host, ARCHIVE_HOST_BYTES - 1);
+    size_t length = strnlen(process, ARCHIVE_PROCESS_BYTES - 1);
 
     memset(out, 0, ARCHIVE_HEAD_BYTES);
     memcpy(out, file_magic, sizeof(file_magic));
     put_u32(out + 8, BYTE_ORDER_MARK);
     put_u32(out + 12, VERSION);
     put_u32(out + 16, ARCHIVE_HEAD_BYTES);
-    memcpy(out + 32, host, length);
+    memcpy(out + 32, process, length);
     put_u32(out + 20, checksum(out, ARCHIVE_HEAD_BYTES, 20));
 }
 
-int scopes__archive_head_get(char host[ARCHIVE_HOST_BYTES],
+int scopes__archive_head_get(char process[ARCHIVE_PROCESS_BYTES],
                              const unsigned char in[ARCHIVE_HEAD_BYTES],
                              const char *file)
 {
@@ -129,7 +129,7 @@ int scopes__archive_head_get(char host[ARCHIVE_HOST_BYTES],
                             "%s: is an archive of version %u, and only %d is "
                             "known here",
                             file, get_u32(in + 12), VERSION);
-    memcpy(host, in + 32, ARCHIVE_HOST_BYTES);
+    memcpy(process, in + 32, ARCHIVE_PROCESS_BYTES);
     return 0;
 }
 

@@ -46,7 +46,7 @@ static int file_make(scopes_archive_writer *w, const char *draft)
     err = file_lock(w);
     if (err)
         return err;
-    scopes__archive_head_put(head, w->host);
+    scopes__archive_head_put(head, w->process);
     if (ftruncate(w->fd, 0) != 0)
         err = scopes__archive_fail_errno(w, "creating");
     if (!err)
@@ -99,18 +99,18 @@ static int streams_resume(scopes_archive_writer *w, const scopes_archive *there)
 static int file_start(scopes_archive_writer *w, scopes_archive *there)
 {
     unsigned char head[ARCHIVE_HEAD_BYTES];
-    const char *host = there ? scopes_archive_host(there) : "";
+    const char *process = there ? scopes_archive_process(there) : "";
 
-    if (*host && strcmp(host, w->host) != 0)
+    if (*process && strcmp(process, w->process) != 0)
         return pastset_fail(PASTSET_EFORMAT,
-                            "%s: is the archive of host %s, not of %s", w->file,
-                            host, w->host);
+                            "%s: is the archive of process %s, not of %s",
+                            w->file, process, w->process);
     if (ftruncate(w->fd, (off_t)w->end) != 0)
         return scopes__archive_fail_errno(w, "cutting off its tail");
-    if (*host)
+    if (*process)
         return 0;
     /* A new one, or one whose head is damaged. */
-    scopes__archive_head_put(head, w->host);
+    scopes__archive_head_put(head, w->process);
     if (w->end <= ARCHIVE_HEAD_BYTES) {
         w->end = 0;
         return scopes__archive_bytes_append(w, head, sizeof(head));
@@ -141,7 +141,8 @@ static int packer_make(scopes_archive_writer *w)
     w->raw = malloc(ARCHIVE_RAW_MAX);
     w->block = malloc(ARCHIVE_BLOCK_BYTES + ARCHIVE_PACKED_MAX);
     w->heads = malloc(ARCHIVE_INDEX_BYTES);
-    if (!w->packer || !w->raw || !w->block || !w->heads || !w->file || !w->host)
+    if (!w->packer || !w->raw || !w->block || !w->heads || !w->file ||
+        !w->process)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for an archive",
                             w->file ? w->file : "?");
     ZSTD_CCtx_setParameter(w->packer, ZSTD_c_compressionLevel, LEVEL);
@@ -161,25 +162,25 @@ static void writer_free(scopes_archive_writer *w)
     if (w->fd >= 0)
         close(w->fd);
     free(w->file);
-    free(w->host);
+    free(w->process);
     free(w);
 }
 
 int scopes_archive_create(scopes_archive_writer **out, const char *file,
-                          const char *host)
+                          const char *process)
 {
     scopes_archive_writer *w;
     int err;
 
-    if (strlen(host) >= ARCHIVE_HOST_BYTES)
-        return pastset_fail(PASTSET_EINVAL, "%s: the host's name is too long",
-                            file);
+    if (strlen(process) >= ARCHIVE_PROCESS_BYTES)
+        return pastset_fail(PASTSET_EINVAL,
+                            "%s: the process's name is too long", file);
     w = calloc(1, sizeof(*w));
     if (!w)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     w->fd = -1;
     w->file = strdup(file);
-    w->host = strdup(host);
+    w->process = strdup(process);
     err = packer_make(w);
     if (err)
         goto failed;

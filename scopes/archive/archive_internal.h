@@ -10,9 +10,9 @@
 
 #include "scopes/archive/archive.h"
 
-#define ARCHIVE_HEAD_BYTES 288  /* of the file */
-#define ARCHIVE_BLOCK_BYTES 232 /* of a block's head */
-#define ARCHIVE_HOST_BYTES 256  /* longest name of a host, with its 0 */
+#define ARCHIVE_HEAD_BYTES 288    /* of the file */
+#define ARCHIVE_BLOCK_BYTES 232   /* of a block's head */
+#define ARCHIVE_PROCESS_BYTES 256 /* longest name of a process, with its 0 */
 
 /* Columns of a block: how much they take when nothing can be saved. */
 #define ARCHIVE_COLUMNS 8
@@ -57,10 +57,10 @@ enum { COST_TUPLES, COST_BYTES, COST_PROCESSOR, COST_PULLS, COST_ELAPSED };
 /* --- archive_block.c --- */
 
 void scopes__archive_head_put(unsigned char out[ARCHIVE_HEAD_BYTES],
-                              const char *host);
+                              const char *process);
 /* Errors: PASTSET_EFORMAT (damaged, or no archive), PASTSET_ENOTSUP (of another
  * version or byte order). `file` names it. */
-int scopes__archive_head_get(char host[ARCHIVE_HOST_BYTES],
+int scopes__archive_head_get(char process[ARCHIVE_PROCESS_BYTES],
                              const unsigned char in[ARCHIVE_HEAD_BYTES],
                              const char *file);
 
@@ -124,7 +124,7 @@ struct scopes_archive {
     bool borrowed; /* the descriptor is the writer's */
     bool started;  /* the head of the file was looked at */
     bool written;  /* somebody had it locked when the last look began */
-    char host[ARCHIVE_HOST_BYTES];
+    char process[ARCHIVE_PROCESS_BYTES];
     uint64_t limit; /* beyond it nothing is looked at */
     uint64_t at;    /* where the next block begins */
     uint64_t index; /* where the last index is that was seen; 0: none */
@@ -215,7 +215,7 @@ typedef struct archive_tail {
 } archive_tail;
 
 struct scopes_archive_writer {
-    char *file, *host;
+    char *file, *process;
     int fd;
     uint64_t end; /* of the file */
     archive_names names;
@@ -269,7 +269,7 @@ void scopes_archive_count(const scopes_archive_writer *writer,
 
 /* --- archive_read.c --- */
 
-const char *scopes_archive_host(const scopes_archive *archive);
+const char *scopes_archive_process(const scopes_archive *archive);
 /* How many blocks there are: positions of scopes_archive_block_at. */
 size_t scopes_archive_blocks(const scopes_archive *archive);
 /* How much was read: what a search costs. */

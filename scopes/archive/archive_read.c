@@ -30,7 +30,7 @@ static int head_replace(scopes_archive *a, uint64_t size)
     if (!found)
         return pastset_fail(PASTSET_EFORMAT, "%s", why);
     scopes__archive_damage(
-        a, "its head is damaged, and the name of its host lost");
+        a, "its head is damaged, and the name of its process lost");
     a->at = ARCHIVE_HEAD_BYTES;
     if (b.offset < a->at)
         a->at = b.offset;
@@ -59,7 +59,7 @@ static int head_read(scopes_archive *a, uint64_t size)
         return 0;
     }
     a->at = ARCHIVE_HEAD_BYTES;
-    err = scopes__archive_head_get(a->host, head, a->file);
+    err = scopes__archive_head_get(a->process, head, a->file);
     if (err == PASTSET_EFORMAT)
         err = head_replace(a, size);
     if (!err)
@@ -175,9 +175,9 @@ void scopes_archive_free(scopes_archive *a)
 
 /* --- what there is --- */
 
-const char *scopes_archive_host(const scopes_archive *a)
+const char *scopes_archive_process(const scopes_archive *a)
 {
-    return a->host;
+    return a->process;
 }
 
 const char *scopes_archive_problem(const scopes_archive *a)

@@ -1,6 +1,6 @@
-/* archiver.c - the archive scope: a tail reader, and a writer for each host.
+/* archiver.c - the archive scope: a tail reader, and a writer for each process.
  *
- * A host's end is noticed by its meta file, or by its process that is gone;
+ * A process's end is noticed by its meta file, or by its process that is gone;
  * whatever it has traced was traced before, so that one more round of pulls
  * gets all of it. */
 #include "scopes/archive/archiver.h"
@@ -19,7 +19,7 @@
 
 #define INTERVAL_MS 5
 #define FLUSH_NS 1000000000
-#define LOOK_NS 200000000      /* between two looks at how the hosts are */
+#define LOOK_NS 200000000      /* between two looks at how the processes are */
 #define RETRY_NS 500000000     /* after what could not be written */
 #define UNREAD_NS 1000000000   /* a space that cannot be read is hopeless */
 #define GLANCE_NS 5000000      /* between two looks at who may wait for it */
@@ -29,8 +29,8 @@
 struct scopes_archiver {
     eventspace_run *run;
     scopes_tail_reader *tail;
-    size_t from, to;                 /* its hosts */
-    scopes_archive_writer **writers; /* by host; NULL: nothing to save yet */
+    size_t from, to;                 /* its processes */
+    scopes_archive_writer **writers; /* by process; NULL: nothing to save yet */
     double share;
     atomic_bool stopped;
     pastset_waiter waiter; /* woken by the first stop */
@@ -38,12 +38,12 @@ struct scopes_archiver {
     int64_t began_ns, processor_ns; /* clocks of the thread when it began */
     int64_t flushed_ns, looked_ns;  /* when it last did */
     int64_t owed_ns;                /* to wait longer, for its share */
-    uint64_t unsaved; /* tuples of hosts whose archives cannot be made */
+    uint64_t unsaved; /* tuples of processes whose archives cannot be made */
 
     scopes_archiver_guard guard;
     int64_t
-        unread_ns; /* since when a host's space cannot be read; 0: all can */
-    bool lossy;    /* the hosts are not to wait for it now */
+        unread_ns; /* since when a process's space cannot be read; 0: all can */
+    bool lossy;    /* the processes are not to wait for it now */
     bool pressed;  /* in the last pause a stream was half full of what is not in
                       its archive */
 
@@ -62,16 +62,17 @@ static int64_t processor_ns(void)
 
 /* --- opening --- */
 
-static int host_file(char file[FILE_BYTES], const scopes_archiver *a,
-                     size_t host)
+static int process_file(char file[FILE_BYTES], const scopes_archiver *a,
+                        size_t process)
 {
-    return eventspace_run_file(
-        file, FILE_BYTES, eventspace_run_directory(a->run),
-        eventspace_run_host_at(a->run, host)->name, SCOPES_ARCHIVE_SUFFIX);
+    return eventspace_run_file(file, FILE_BYTES,
+                               eventspace_run_directory(a->run),
+                               eventspace_run_process_at(a->run, process)->name,
+                               SCOPES_ARCHIVE_SUFFIX);
 }
 
 /* The tail reader goes on where the archive ends. */
-static int streams_seek(scopes_archiver *a, size_t host, const char *file)
+static int streams_seek(scopes_archiver *a, size_t process, const char *file)
 {
     scopes_archive *there;
     int err = scopes_archive_open(&there, file);
@@ -82,22 +83,23 @@ static int streams_seek(scopes_archiver *a, size_t host, const char *file)
         const scopes_archive_stream *stream =
             scopes_archive_stream_at(there, i);
         if (stream->next > 0)
-            err = scopes_tail_reader_seek(a->tail, host, stream->name,
+            err = scopes_tail_reader_seek(a->tail, process, stream->name,
                                           stream->next);
     }
     scopes_archive_free(there);
     return err;
 }
 
-static int writer_open(scopes_archiver *a, size_t host)
+static int writer_open(scopes_archiver *a, size_t process)
 {
     char file[FILE_BYTES];
-    int err = a->writers[host] ? 0 : host_file(file, a, host);
+    int err = a->writers[process] ? 0 : process_file(file, a, process);
 
-    if (err || a->writers[host])
+    if (err || a->writers[process])
         return err;
-    return scopes_archive_create(&a->writers[host], file,
-                                 eventspace_run_host_at(a->run, host)->name);
+    return scopes_archive_create(
+        &a->writers[process], file,
+        eventspace_run_process_at(a->run, process)->name);
 }
 
 /* Goes on with the archives that are there. The writer first, as it cuts off
@@ -108,7 +110,7 @@ static int archives_resume(scopes_archiver *a)
 
     for (size_t i = a->from; i < a->to && !err; i++) {
         char file[FILE_BYTES];
-        err = host_file(file, a, i);
+        err = process_file(file, a, i);
         if (err || access(file, F_OK) != 0)
             continue;
         err = writer_open(a, i);
@@ -118,47 +120,47 @@ static int archives_resume(scopes_archiver *a)
     return err;
 }
 
-static int host_choose(scopes_archiver *a, const char *host)
+static int process_choose(scopes_archiver *a, const char *process)
 {
     uint32_t chosen;
 
-    a->to = eventspace_run_host_count(a->run);
-    if (!host)
+    a->to = eventspace_run_process_count(a->run);
+    if (!process)
         return 0;
-    chosen = paths_map_find_host(eventspace_run_map(a->run), host);
+    chosen = paths_map_find_process(eventspace_run_map(a->run), process);
     if (chosen == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOENT, "%s: no host \"%s\"",
-                            eventspace_run_directory(a->run), host);
+        return pastset_fail(PASTSET_ENOENT, "%s: no process \"%s\"",
+                            eventspace_run_directory(a->run), process);
     a->from = chosen;
     a->to = chosen + 1u;
     return 0;
 }
 
 static int archiver_open(scopes_archiver *a, const char *directory,
-                         const char *host, const scopes_throttle *throttle)
+                         const char *process, const scopes_throttle *throttle)
 {
     scopes_throttle own = throttle ? *throttle : (scopes_throttle){0};
     int err = eventspace_run_open(&a->run, directory);
 
     if (err)
         return err;
-    err = host_choose(a, host);
+    err = process_choose(a, process);
     if (err)
         return err;
     if (own.interval_ms == 0)
         own.interval_ms = INTERVAL_MS;
     a->share = own.share > 0 ? own.share : 1;
     a->writers =
-        calloc(eventspace_run_host_count(a->run) + 1, sizeof(a->writers[0]));
+        calloc(eventspace_run_process_count(a->run) + 1, sizeof(a->writers[0]));
     if (!a->writers)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
-    err = scopes_tail_reader_create(&a->tail, a->run, host ? a->from : SIZE_MAX,
-                                    &own);
+    err = scopes_tail_reader_create(&a->tail, a->run,
+                                    process ? a->from : SIZE_MAX, &own);
     return err ? err : archives_resume(a);
 }
 
 int scopes_archiver_create(scopes_archiver **out, const char *directory,
-                           const char *host, const scopes_throttle *throttle)
+                           const char *process, const scopes_throttle *throttle)
 {
     scopes_archiver *a = calloc(1, sizeof(*a));
     int err;
@@ -168,7 +170,7 @@ int scopes_archiver_create(scopes_archiver **out, const char *directory,
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", directory);
     pthread_mutex_init(&a->lock, NULL);
     pastset_waiter_reset(&a->waiter);
-    err = archiver_open(a, directory, host, throttle);
+    err = archiver_open(a, directory, process, throttle);
     if (err)
         scopes_archiver_destroy(a);
     else
@@ -195,23 +197,25 @@ void scopes_archiver_stop(scopes_archiver *a)
         pastset_waiter_wake(&a->waiter);
 }
 
-/* --- the hosts --- */
+/* --- the processes --- */
 
-/* Whether all hosts that came up on this machine have ended, and at least one
- * did; or the run directory is gone, so that nothing of them will be seen. */
-static bool hosts_ended(scopes_archiver *a)
+/* Whether all processes that came up on this machine have ended, and at least
+ * one did; or the run directory is gone, so that nothing of them will be seen.
+ * */
+static bool processes_ended(scopes_archiver *a)
 {
     size_t ended = 0;
 
     a->looked_ns = pastset_now_ns();
     if (access(eventspace_run_directory(a->run), F_OK) != 0)
         return true;
-    (void)eventspace_run_refresh(a->run); /* what is wrong is the host's */
+    (void)eventspace_run_refresh(a->run); /* what is wrong is the process's */
     for (size_t i = a->from; i < a->to; i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(a->run, i);
-        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
+        const eventspace_run_process *process =
+            eventspace_run_process_at(a->run, i);
+        if (process->has_meta && process->meta.state == EVENTSPACE_RUNNING)
             return false;
-        ended += host->has_meta;
+        ended += process->has_meta;
     }
     return ended > 0;
 }
@@ -219,14 +223,15 @@ static bool hosts_ended(scopes_archiver *a)
 const char *scopes_archiver_unread(const scopes_archiver *a)
 {
     for (size_t i = a->from; i < a->to; i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(a->run, i);
+        const eventspace_run_process *process =
+            eventspace_run_process_at(a->run, i);
         char file[4096];
-        if (!host->space && host->has_meta &&
+        if (!process->space && process->has_meta &&
             eventspace_run_file(file, sizeof(file),
-                                eventspace_run_directory(a->run), host->name,
+                                eventspace_run_directory(a->run), process->name,
                                 ".space") == 0 &&
             access(file, F_OK) == 0)
-            return host->problem;
+            return process->problem;
     }
     return NULL;
 }
@@ -236,12 +241,12 @@ const char *scopes_archiver_unread(const scopes_archiver *a)
 static int batch_save(const scopes_batch *batch, void *context)
 {
     scopes_archiver *a = context;
-    int err = writer_open(a, batch->host);
+    int err = writer_open(a, batch->process);
 
     return err ? err
-               : scopes_archive_append(a->writers[batch->host], batch->stream,
-                                       batch->index, batch->events,
-                                       batch->count);
+               : scopes_archive_append(a->writers[batch->process],
+                                       batch->stream, batch->index,
+                                       batch->events, batch->count);
 }
 
 static void cost_take(const scopes_archiver *a, scopes_tail_reader_cost *out)
@@ -273,8 +278,8 @@ static void ledger_note(scopes_archiver *a, scopes_tail_reader_cost *cost)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* A host's part of what the thread has cost, by its tuples. */
-static void cost_note(scopes_archiver *a, size_t host,
+/* A process's part of what the thread has cost, by its tuples. */
+static void cost_note(scopes_archiver *a, size_t process,
                       const scopes_tail_reader_cost *cost)
 {
     scopes_archive_ledger of;
@@ -282,11 +287,11 @@ static void cost_note(scopes_archiver *a, size_t host,
                                 .elapsed_ns = cost->elapsed_ns};
     double part = 0;
 
-    scopes_archive_count(a->writers[host], &of);
+    scopes_archive_count(a->writers[process], &of);
     if (cost->tuples)
         part = (double)of.appended / (double)cost->tuples;
     note.processor_ns = (uint64_t)((double)cost->processor_ns * part);
-    scopes_archive_note(a->writers[host], &note);
+    scopes_archive_note(a->writers[process], &note);
 }
 
 /* Writes out what is kept, and what it has cost. */
@@ -329,7 +334,7 @@ static int flush_if_due(scopes_archiver *a)
 static int rest_pull(scopes_archiver *a)
 {
     int64_t until_ns = pastset_now_ns() + FLUSH_NS;
-    bool ended = hosts_ended(a), more = true;
+    bool ended = processes_ended(a), more = true;
     int err = 0;
 
     while (!err && more && (ended || pastset_now_ns() < until_ns))
@@ -347,11 +352,12 @@ static int stream_end(const eventspace_stream *stream, void *context)
     eventspace_stream_count(stream, &counts);
     if (counts.written + counts.refused == 0)
         return 0;
-    if (writer_open(a, stream->host) != 0)
+    if (writer_open(a, stream->process) != 0)
         a->unsaved += counts.written + counts.refused;
     else
-        (void)scopes_archive_end_stream(a->writers[stream->host], stream->name,
-                                        counts.written, counts.refused);
+        (void)scopes_archive_end_stream(a->writers[stream->process],
+                                        stream->name, counts.written,
+                                        counts.refused);
     return 0;
 }
 
@@ -395,7 +401,7 @@ static void hopeless_tell(scopes_archiver *a, const char *text)
 static int stream_tell(const eventspace_stream *stream, void *context)
 {
     scopes_archiver *a = context;
-    scopes_archive_writer *w = a->writers[stream->host];
+    scopes_archive_writer *w = a->writers[stream->process];
     uint64_t saved = UINT64_MAX;
     int err = 0;
 
@@ -433,8 +439,8 @@ void scopes_archiver_set_guard(scopes_archiver *a,
     a->guard = *guard;
 }
 
-/* A host whose space cannot be read for a while waits in vain: not one that has
- * just been made. */
+/* A process whose space cannot be read for a while waits in vain: not one that
+ * has just been made. */
 static void unread_look(scopes_archiver *a)
 {
     const char *unread;
@@ -530,7 +536,7 @@ static void gather(scopes_archiver *a, scopes_archiver_until until,
         unread_look(a);
         if (until == SCOPES_ARCHIVER_END &&
             pastset_now_ns() - a->looked_ns > LOOK_NS)
-            ended = hosts_ended(a);
+            ended = processes_ended(a);
         if (!ended)
             pause_take(a);
     }

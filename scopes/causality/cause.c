@@ -113,9 +113,11 @@ static void add_series(place *p, uint32_t i)
         if (r == NOTHING)
             continue;
         p->by[r].items[p->by[r].count++] = (visit){
-            .start_ns = scopes_clocks_ns(p->clocks, series->host, event->start),
-            .end_ns = scopes_clocks_ns(p->clocks, series->host, event->end),
-            .done_ns = scopes_clocks_ns(p->clocks, series->host, event->start),
+            .start_ns =
+                scopes_clocks_ns(p->clocks, series->process, event->start),
+            .end_ns = scopes_clocks_ns(p->clocks, series->process, event->end),
+            .done_ns =
+                scopes_clocks_ns(p->clocks, series->process, event->start),
             .collector = p->lowest->ids[i],
             .event = (uint32_t)e,
             .thread = event->thread,

@@ -282,7 +282,7 @@ static int64_t last_end_of(const scopes__chain *chain, const path *p)
         uint64_t end = top->events[event_of(p, i)].end;
         last = end > last ? end : last;
     }
-    return scopes_clocks_ns(chain->clocks, top->host, last);
+    return scopes_clocks_ns(chain->clocks, top->process, last);
 }
 
 /* Where it begins: at the thread whose operation ended last. */

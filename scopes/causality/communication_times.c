@@ -50,7 +50,7 @@ static void add_threads(scopes__making *m)
         scopes_thread *thread = &m->view->threads[i];
         thread->node = m->topology->threads[i];
         thread->name = map->nodes[thread->node].name;
-        thread->host = map->nodes[thread->node].host;
+        thread->process = map->nodes[thread->node].process;
         thread->all_collected = true;
         thread->steps_known = true;
     }
@@ -121,7 +121,7 @@ static bool next_key(scopes__making *m, uint32_t path, scopes__key *out)
     if (at == series->count)
         return false;
     out->first =
-        scopes_clocks_ns(m->clocks, series->host, series->events[at].start);
+        scopes_clocks_ns(m->clocks, series->process, series->events[at].start);
     out->second = series->events[at].sequence;
     out->source = path;
     return true;
@@ -135,7 +135,7 @@ static void add_operation(scopes__making *m, scopes_thread *thread,
     const scopes_series *series =
         scopes_event_series(m->event_table, m->collectors[key.source]);
     const eventspace_trace *event = &series->events[m->next[key.source]++];
-    int64_t end_ns = scopes_clocks_ns(m->clocks, series->host, event->end);
+    int64_t end_ns = scopes_clocks_ns(m->clocks, series->process, event->end);
 
     *op = (scopes_operation){
         .start_ns = key.first,

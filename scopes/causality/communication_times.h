@@ -7,7 +7,7 @@
  * Only the collectors on edges that leave a thread count: they see the whole
  * of an operation, as its thread saw it. Tuples of other collectors are passed
  * over. A map instrumented with `none` gives a table without operations, and
- * an operation that had not come up when its host died has left no tuple.
+ * an operation that had not come up when its process died has left no tuple.
  *
  * Communicating  the time in which at least one operation of the thread was
  *                under way (operations that were started together overlap).
@@ -79,8 +79,8 @@ typedef struct scopes_path {
 
 typedef struct scopes_thread {
     const char *name;
-    uint32_t node; /* of the map */
-    uint32_t host; /* of the map; PATHS_NONE when it stands in none */
+    uint32_t node;    /* of the map */
+    uint32_t process; /* of the map; PATHS_NONE when it stands in none */
     size_t operation, operations; /* its part of the table's operations */
     size_t step, steps;           /* its part of the table's steps */
     size_t longest; /* index of its longest operation; 0 when it has none */
@@ -129,7 +129,7 @@ int scopes_communication_make(scopes_communication **out,
                               scopes_detail detail);
 
 /* Makes the view, in all detail, of a look at a whole run; `tops_only` will do.
- * Events of hosts that died are shown as far as they are there.
+ * Events of processes that died are shown as far as they are there.
  * Errors: PASTSET_ENOMEM. */
 int scopes_communication_read(scopes_communication **out,
                               const scopes_snapshot *snapshot);

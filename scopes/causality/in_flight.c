@@ -1,7 +1,7 @@
 /* in_flight.c - taking the notes of executors; see in_flight.h.
  *
- * A note of a damaged file may say anything: nodes, hosts, threads and times
- * that there cannot be are taken for not known. */
+ * A note of a damaged file may say anything: nodes, processes, threads and
+ * times that there cannot be are taken for not known. */
 #include "scopes/causality/in_flight_internal.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 typedef struct taking {
     pending_world world;
     const paths_map *map;
-    uint32_t *ranked, *ranked_hosts;
+    uint32_t *ranked, *ranked_processes;
     scopes_pending_list *list;
     size_t capacity;
 } taking;
@@ -30,14 +30,14 @@ static uint32_t node_of(const taking *t, uint32_t rank)
     return rank < t->map->node_count ? t->ranked[rank] : PATHS_NONE;
 }
 
-static uint32_t thread_host(const taking *t, uint32_t thread)
+static uint32_t thread_process(const taking *t, uint32_t thread)
 {
     const scopes_topology *topology = t->world.topology;
 
     if (thread >= topology->thread_count ||
         topology->threads[thread] == PATHS_NONE)
         return PATHS_NONE;
-    return t->map->nodes[topology->threads[thread]].host;
+    return t->map->nodes[topology->threads[thread]].process;
 }
 
 static uint32_t element_below(const taking *t, uint32_t node)
@@ -63,16 +63,16 @@ static const char *path_name(const taking *t, uint32_t thread, uint32_t first)
     return "";
 }
 
-/* The host with which an operation waits that its thread let go of there. */
+/* The process with which an operation waits that its thread let go of there. */
 static uint32_t peer_of(const taking *t, uint32_t stage)
 {
     uint32_t next =
         stage == PATHS_NONE ? PATHS_NONE : scopes__next_node(t->map, stage);
 
     if (next == PATHS_NONE ||
-        t->map->nodes[next].host == t->map->nodes[stage].host)
+        t->map->nodes[next].process == t->map->nodes[stage].process)
         return PATHS_NONE;
-    return t->map->nodes[next].host;
+    return t->map->nodes[next].process;
 }
 
 static int64_t ns_between(const eventspace_meta *meta, uint64_t from,
@@ -87,14 +87,14 @@ static void fill(const taking *t, scopes_pending *p,
                  const paths_executor_note *note)
 {
     const eventspace_meta *meta =
-        &eventspace_run_host_at(t->world.run, p->host)->meta;
+        &eventspace_run_process_at(t->world.run, p->process)->meta;
     bool sane = note->verb < PASTSET_ALL_VERBS;
 
     p->activity = (paths_activity)note->activity;
     p->operates =
         note->sequence > 0 && sane && node_of(t, note->stage) != PATHS_NONE;
     p->since_ticks = note->since;
-    p->lasts_ns = ns_between(meta, note->since, t->world.ends[p->host]);
+    p->lasts_ns = ns_between(meta, note->since, t->world.ends[p->process]);
     p->verb = sane ? note->verb : 0;
     p->of_thread = note->thread;
     p->sequence = note->sequence;
@@ -105,8 +105,9 @@ static void fill(const taking *t, scopes_pending *p,
     p->path = path_name(t, note->thread, p->first);
     p->element = element_below(t, p->stage);
     p->peer = peer_of(t, p->stage);
-    if (note->activity == PATHS_CONNECTING && note->peer < t->map->host_count)
-        p->peer = t->ranked_hosts[note->peer];
+    if (note->activity == PATHS_CONNECTING &&
+        note->peer < t->map->process_count)
+        p->peer = t->ranked_processes[note->peer];
 }
 
 /* --- all of them --- */
@@ -126,49 +127,51 @@ static scopes_pending *add(taking *t)
 }
 
 /* Is there something to be told of it? */
-static bool is_told(const taking *t, uint32_t host, uint32_t executor,
+static bool is_told(const taking *t, uint32_t process, uint32_t executor,
                     const paths_executor_note *note)
 {
     if (executor == 0)
         return note->activity == PATHS_RUNNING;
-    return thread_host(t, note->thread) == host;
+    return thread_process(t, note->thread) == process;
 }
 
-static int take_one(taking *t, uint32_t host, uint32_t executor)
+static int take_one(taking *t, uint32_t process, uint32_t executor)
 {
-    const eventspace_run_host *h = eventspace_run_host_at(t->world.run, host);
+    const eventspace_run_process *h =
+        eventspace_run_process_at(t->world.run, process);
     paths_executor_note note;
     scopes_pending *p;
     int err = paths_executor_read(h->space, executor, &note);
 
     if (err && err != PASTSET_ENOENT)
-        eventspace_run_note(t->world.run, host, "%s", pastset_error());
+        eventspace_run_note(t->world.run, process, "%s", pastset_error());
     if (err)
         return err == PASTSET_ENOENT ? err : 0;
     if (executor == 0 && h->meta.state == EVENTSPACE_RUNNING)
-        t->world.silent_ns[host] =
-            ns_between(&h->meta, note.at, t->world.ends[host]);
-    if (!is_told(t, host, executor, &note))
+        t->world.silent_ns[process] =
+            ns_between(&h->meta, note.at, t->world.ends[process]);
+    if (!is_told(t, process, executor, &note))
         return 0;
     p = add(t);
     if (!p)
         return no_memory();
-    p->host = host;
+    p->process = process;
     p->thread = executor ? note.thread : PATHS_NONE;
     fill(t, p, &note);
     return 0;
 }
 
-static int take_host(taking *t, uint32_t host)
+static int take_process(taking *t, uint32_t process)
 {
-    const eventspace_run_host *h = eventspace_run_host_at(t->world.run, host);
+    const eventspace_run_process *h =
+        eventspace_run_process_at(t->world.run, process);
     int err = 0;
 
     if (!h->has_meta || !h->has_space || !(h->meta.tick_hz > 0))
         return 0;
-    t->world.ends[host] = eventspace_run_end_ticks(t->world.run, host);
+    t->world.ends[process] = eventspace_run_end_ticks(t->world.run, process);
     for (uint32_t i = 0; !err; i++)
-        err = take_one(t, host, i);
+        err = take_one(t, process, i);
     return err == PASTSET_ENOENT ? 0 : err;
 }
 
@@ -178,7 +181,7 @@ static int compare(const void *left, const void *right)
 
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
-    return a->host < b->host ? -1 : a->host > b->host;
+    return a->process < b->process ? -1 : a->process > b->process;
 }
 
 static int who_all(taking *t)
@@ -199,20 +202,21 @@ static int who_all(taking *t)
 
 static int begin(taking *t)
 {
-    size_t hosts = t->map->host_count + 1u, nodes = t->map->node_count + 1u;
+    size_t processes = t->map->process_count + 1u,
+           nodes = t->map->node_count + 1u;
 
     t->list = calloc(1, sizeof(*t->list));
     t->ranked = calloc(nodes, sizeof(*t->ranked));
-    t->ranked_hosts = calloc(hosts, sizeof(*t->ranked_hosts));
-    t->world.ends = calloc(hosts, sizeof(*t->world.ends));
-    t->world.silent_ns = calloc(hosts, sizeof(*t->world.silent_ns));
+    t->ranked_processes = calloc(processes, sizeof(*t->ranked_processes));
+    t->world.ends = calloc(processes, sizeof(*t->world.ends));
+    t->world.silent_ns = calloc(processes, sizeof(*t->world.silent_ns));
     t->world.threads =
         calloc(t->world.topology->thread_count + 1u, sizeof(*t->world.threads));
-    if (!t->list || !t->ranked || !t->ranked_hosts || !t->world.ends ||
+    if (!t->list || !t->ranked || !t->ranked_processes || !t->world.ends ||
         !t->world.silent_ns || !t->world.threads)
         return no_memory();
     paths_map_rank(t->map, t->ranked);
-    paths_map_rank_hosts(t->map, t->ranked_hosts);
+    paths_map_rank_processes(t->map, t->ranked_processes);
     return 0;
 }
 
@@ -223,8 +227,8 @@ int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
                 .map = topology->map};
     int err = begin(&t);
 
-    for (uint32_t i = 0; i < t.map->host_count && !err; i++)
-        err = take_host(&t, i);
+    for (uint32_t i = 0; i < t.map->process_count && !err; i++)
+        err = take_process(&t, i);
     if (!err) {
         if (t.list->count)
             qsort(t.list->items, t.list->count, sizeof(*t.list->items),
@@ -232,7 +236,7 @@ int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
         err = who_all(&t);
     }
     free(t.ranked);
-    free(t.ranked_hosts);
+    free(t.ranked_processes);
     free(t.world.ends);
     free(t.world.silent_ns);
     free(t.world.threads);

@@ -1,5 +1,5 @@
 /* in_flight.h - what the executors of a run are in: at this moment, or when
- * their hosts ended.
+ * their processes ended.
  *
  * Trace tuples tell of operations that have come up again. What has not is told
  * by the notes of executors (paths/engine/executor.h), which are found in the
@@ -20,19 +20,19 @@
 #include "scopes/causality/topology.h"
 
 typedef struct scopes_pending {
-    uint32_t host;   /* of the map */
-    uint32_t thread; /* its number; PATHS_NONE: the host's network loop */
+    uint32_t process; /* of the map */
+    uint32_t thread;  /* its number; PATHS_NONE: the process's network loop */
     paths_activity activity;
     bool operates;        /* an operation is under way: what `verb` to `element`
                              tell of it */
     uint64_t since_ticks; /* of the operation, or else of the activity */
-    int64_t lasts_ns;     /* from then until now, or until its host ended */
+    int64_t lasts_ns;     /* from then until now, or until its process ended */
     uint16_t verb;
     uint32_t of_thread; /* whose operation; the loop's are others' */
     uint32_t sequence;
     const char *path;               /* as the thread calls it; "" */
     uint32_t first, stage, element; /* nodes; PATHS_NONE: not known */
-    uint32_t peer;      /* host with which it waits, or to which it connects;
+    uint32_t peer;      /* process with which it waits, or to which it connects;
                            PATHS_NONE: none */
     uint32_t under_way; /* operations of paths_start */
     uint64_t tag;
@@ -45,8 +45,8 @@ typedef struct scopes_pending_list {
     size_t count;
 } scopes_pending_list;
 
-/* Threads whose host never came up, or makes no notes, are not in it. What is
- * wrong with a note is the host's problem. Errors: PASTSET_ENOMEM. */
+/* Threads whose process never came up, or makes no notes, are not in it. What
+ * is wrong with a note is the process's problem. Errors: PASTSET_ENOMEM. */
 int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
                         const scopes_topology *topology);
 /* NULL is allowed. */

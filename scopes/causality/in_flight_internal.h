@@ -9,8 +9,8 @@ typedef struct pending_world {
     eventspace_run *run;
     const scopes_topology *topology;
     const scopes_pending **threads; /* by number; NULL: no note */
-    uint64_t *ends;                 /* by host: its ticks now or at its end */
-    int64_t *silent_ns;             /* by host: since its loop's last note */
+    uint64_t *ends;     /* by process: its ticks now or at its end */
+    int64_t *silent_ns; /* by process: since its loop's last note */
 } pending_world;
 
 /* The node that follows; PATHS_NONE at the end of the way. */

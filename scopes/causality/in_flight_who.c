@@ -3,13 +3,13 @@
  * It is followed from where its thread let go of it down to its element. The
  * first that can hold it up says who:
  *
- *     a host on the way that is gone, or no longer gives signs of life
+ *     a process on the way that is gone, or no longer gives signs of life
  *     a collective: the threads that lead to it and have not come. A thread has
  *         come that waits on a way through the collective; so of a tree those
- *         are named that all others wait for, on whatever host they are
+ *         are named that all others wait for, on whatever process they are
  *     the element: the threads that may write it (for writes: that may read),
  *         as the `use` of their paths tells
- *     another host, if nothing holds up a write at its element */
+ *     another process, if nothing holds up a write at its element */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,9 +58,9 @@ static char *names_text(const names *n)
 
 /* --- what others are in --- */
 
-static bool has_ended(const eventspace_run_host *host)
+static bool has_ended(const eventspace_run_process *process)
 {
-    return host->has_meta && host->meta.state != EVENTSPACE_RUNNING;
+    return process->has_meta && process->meta.state != EVENTSPACE_RUNNING;
 }
 
 /* "computing"; "at b3" of one that waits there. */
@@ -68,11 +68,13 @@ static void tell_thread(const pending_world *w, uint32_t thread, char *out,
                         size_t capacity)
 {
     const scopes_pending *p = w->threads[thread];
-    uint32_t host = w->topology->map->nodes[w->topology->threads[thread]].host;
-    const eventspace_run_host *h = eventspace_run_host_at(w->run, host);
+    uint32_t process =
+        w->topology->map->nodes[w->topology->threads[thread]].process;
+    const eventspace_run_process *h =
+        eventspace_run_process_at(w->run, process);
 
     if (!h->has_meta)
-        snprintf(out, capacity, "host %s has not come up", h->name);
+        snprintf(out, capacity, "process %s has not come up", h->name);
     else if (!p)
         snprintf(out, capacity, "not known");
     else if (p->activity == PATHS_WAITING && p->stage != PATHS_NONE)
@@ -93,13 +95,14 @@ static void add_thread(names *n, const pending_world *w, uint32_t thread)
     add_name(n, scopes_topology_thread_name(w->topology, thread), state);
 }
 
-/* --- hosts --- */
+/* --- processes --- */
 
 /* It ended before this one, which would then have gone on without it. */
-static bool went_before(const pending_world *w, uint32_t host, uint32_t here)
+static bool went_before(const pending_world *w, uint32_t process, uint32_t here)
 {
-    const eventspace_run_host *there = eventspace_run_host_at(w->run, host);
-    const eventspace_run_host *own = eventspace_run_host_at(w->run, here);
+    const eventspace_run_process *there =
+        eventspace_run_process_at(w->run, process);
+    const eventspace_run_process *own = eventspace_run_process_at(w->run, here);
     int64_t apart_ns;
 
     if (!has_ended(there))
@@ -107,25 +110,27 @@ static bool went_before(const pending_world *w, uint32_t host, uint32_t here)
     if (!has_ended(own))
         return true;
     apart_ns = eventspace_run_time_ns(w->run, here, w->ends[here]) -
-               eventspace_run_time_ns(w->run, host, w->ends[host]);
+               eventspace_run_time_ns(w->run, process, w->ends[process]);
     return apart_ns > SILENT_NS;
 }
 
-static char *host_text(const pending_world *w, uint32_t host, uint32_t here)
+static char *process_text(const pending_world *w, uint32_t process,
+                          uint32_t here)
 {
-    const eventspace_run_host *there = eventspace_run_host_at(w->run, host);
+    const eventspace_run_process *there =
+        eventspace_run_process_at(w->run, process);
     char *text = NULL;
     int length = 0;
 
-    if (host == here)
+    if (process == here)
         return NULL;
     if (!there->has_meta)
-        length = asprintf(&text, "host %s (has not come up)", there->name);
-    else if (went_before(w, host, here))
-        length = asprintf(&text, "host %s (%s)", there->name,
+        length = asprintf(&text, "process %s (has not come up)", there->name);
+    else if (went_before(w, process, here))
+        length = asprintf(&text, "process %s (%s)", there->name,
                           eventspace_state_name(there->meta.state));
-    else if (w->silent_ns[host] > SILENT_NS)
-        length = asprintf(&text, "host %s (no sign of life)", there->name);
+    else if (w->silent_ns[process] > SILENT_NS)
+        length = asprintf(&text, "process %s (no sign of life)", there->name);
     return length > 0 ? text : NULL;
 }
 
@@ -237,7 +242,7 @@ static char *operation_who(const pending_world *w, const scopes_pending *p)
 
     for (uint32_t i = 0; at != PATHS_NONE && i < map->node_count; i++) {
         names n = {.used = 0};
-        text = host_text(w, map->nodes[at].host, p->host);
+        text = process_text(w, map->nodes[at].process, p->process);
         if (text)
             return text;
         if (is_collective(map, at) && add_missing(&n, w, at))
@@ -248,7 +253,7 @@ static char *operation_who(const pending_world *w, const scopes_pending *p)
         return element_who(w, p);
     if (p->peer == PATHS_NONE)
         return strdup("");
-    if (asprintf(&text, "host %s", map->hosts[p->peer].name) < 0)
+    if (asprintf(&text, "process %s", map->processes[p->peer].name) < 0)
         return NULL;
     return text;
 }
@@ -257,11 +262,11 @@ static char *starting_who(const pending_world *w, const scopes_pending *p)
 {
     names n = {.used = 0};
 
-    for (uint32_t i = 0; i < w->topology->map->host_count; i++) {
-        const eventspace_run_host *h = eventspace_run_host_at(w->run, i);
-        if (i != p->host && !h->has_meta)
+    for (uint32_t i = 0; i < w->topology->map->process_count; i++) {
+        const eventspace_run_process *h = eventspace_run_process_at(w->run, i);
+        if (i != p->process && !h->has_meta)
             add_name(&n, h->name, "has not come up");
-        else if (i != p->host && has_ended(h))
+        else if (i != p->process && has_ended(h))
             add_name(&n, h->name, eventspace_state_name(h->meta.state));
     }
     return n.count ? names_text(&n) : strdup("");
@@ -274,9 +279,10 @@ char *scopes__pending_who(const pending_world *world, const scopes_pending *p)
     if (p->activity == PATHS_STARTING)
         return starting_who(world, p);
     if (p->activity == PATHS_CONNECTING && p->peer != PATHS_NONE) {
-        text = host_text(world, p->peer, p->host);
-        if (!text && asprintf(&text, "host %s",
-                              world->topology->map->hosts[p->peer].name) < 0)
+        text = process_text(world, p->peer, p->process);
+        if (!text &&
+            asprintf(&text, "process %s",
+                     world->topology->map->processes[p->peer].name) < 0)
             return NULL;
         return text;
     }

@@ -4,10 +4,10 @@
  * there is none, the input with the most events stands for it. By which input
  * the last one came is known from the map, as each thread comes by one input
  * only. Then each input's events are put to rounds. Where input and the
- * collector below are on one host, which is the rule, one merge of the two
+ * collector below are on one process, which is the rule, one merge of the two
  * finds what lies within what. Else it goes by what is certain: the operation
- * that is the same as the one below; times of other inputs on its host; and the
- * order. See rounds_place.c. All of it is linear in the number of events.
+ * that is the same as the one below; times of other inputs on its process; and
+ * the order. See rounds_place.c. All of it is linear in the number of events.
  *
  * A round that was listed but for which some events cannot be told, or were
  * lost, keeps SCOPES_MISSING there. Events of a round that is not listed are
@@ -43,25 +43,25 @@ static int no_memory(void)
 
 /* --- what is lost --- */
 
-/* Is no event of this host missing? Of event tables whose losses are only known
- * in all, any may be of any host. */
-static bool is_solid(const scopes_event_table *event_table, uint32_t host)
+/* Is no event of this process missing? Of event tables whose losses are only
+ * known in all, any may be of any process. */
+static bool is_solid(const scopes_event_table *event_table, uint32_t process)
 {
     uint64_t missed = 0;
 
     if (event_table->ledger.missed == 0)
         return true;
-    for (uint32_t i = 0; i < event_table->map->host_count; i++)
+    for (uint32_t i = 0; i < event_table->map->process_count; i++)
         missed += event_table->ledgers[i].missed;
     return missed == event_table->ledger.missed &&
-           host < event_table->map->host_count &&
-           event_table->ledgers[host].missed == 0;
+           process < event_table->map->process_count &&
+           event_table->ledgers[process].missed == 0;
 }
 
 /* And was nothing left out, as it is for a window? */
-static bool is_whole(const scopes_event_table *event_table, uint32_t host)
+static bool is_whole(const scopes_event_table *event_table, uint32_t process)
 {
-    return is_solid(event_table, host) && event_table->ledger.beside == 0;
+    return is_solid(event_table, process) && event_table->ledger.beside == 0;
 }
 
 /* --- the list of rounds --- */
@@ -114,11 +114,11 @@ static int list_by_reference(maker *m)
 
 /* --- who came last --- */
 
-/* Is an input's collector on the host of the one below? */
+/* Is an input's collector on the process of the one below? */
 static bool is_near(const maker *m, uint32_t input)
 {
     return m->below && m->series[input] &&
-           m->series[input]->host == m->below->host;
+           m->series[input]->process == m->below->process;
 }
 
 /* Where the events of the representatives that came by one input are. Buffers
@@ -221,7 +221,7 @@ static int list(maker *m)
     return 0;
 }
 
-/* --- inputs on the host of the collector below --- */
+/* --- inputs on the process of the collector below --- */
 
 /* The event of the one that came last is known by its name: no other can be
  * his. */
@@ -266,10 +266,10 @@ static void place_near(maker *m, uint32_t input)
     }
 }
 
-/* --- inputs on other hosts, or with nothing below --- */
+/* --- inputs on other processes, or with nothing below --- */
 
-/* When the rounds were, as far as events of inputs on a host tell. */
-static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t host)
+/* When the rounds were, as far as events of inputs on a process tell. */
+static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t process)
 {
     const scopes_rounds *rounds = m->rounds;
     uint32_t count = 0;
@@ -278,7 +278,7 @@ static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t host)
         uint32_t input = m->below ? rounds->last[r] : m->reference;
         uint32_t at = m->below ? m->representatives[r] : r;
         const scopes_series *series = m->series[input];
-        if (at == SCOPES_MISSING || series->host != host)
+        if (at == SCOPES_MISSING || series->process != process)
             continue;
         out[count++] =
             (scopes__span){series->events[at].start, series->events[at].end, r};
@@ -288,16 +288,16 @@ static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t host)
 
 static scopes__known known_of(const maker *m, uint32_t input)
 {
-    uint32_t host = m->series[input]->host;
+    uint32_t process = m->series[input]->process;
     const scopes_series *spine = m->below ? m->below : m->series[m->reference];
     scopes__known known = {
         .count = m->rounds->count,
-        .dense = is_solid(m->event_table, spine->host),
-        .solid = is_solid(m->event_table, host),
+        .dense = is_solid(m->event_table, spine->process),
+        .solid = is_solid(m->event_table, process),
     };
 
-    known.begun = is_whole(m->event_table, spine->host);
-    known.first = is_whole(m->event_table, host);
+    known.begun = is_whole(m->event_table, spine->process);
+    known.first = is_whole(m->event_table, process);
     return known;
 }
 
@@ -328,7 +328,7 @@ static int place_far(maker *m, uint32_t input, scopes__span *spans)
     if (!found)
         return no_memory();
     known.spans = spans;
-    known.span_count = spans_find(m, spans, series->host);
+    known.span_count = spans_find(m, spans, series->process);
     rounds_given(m, input, found);
     err = scopes__rounds_place(found, series, &known);
     for (uint32_t e = 0; e < series->count && !err; e++) {

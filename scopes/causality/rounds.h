@@ -3,16 +3,16 @@
  * In each round of a collective wrapper one operation comes by each way in,
  * and the one that came last goes on for all (docs/architecture.md,
  * "Collectives"). So the event below it lies within the events above it that
- * belong to the same round, in the ticks of one host, and within no others:
+ * belong to the same round, in the ticks of one process, and within no others:
  * operations that come by one way do not overlap. That holds also where events
  * were lost; then some inputs of a round are missing. The input whose event
  * has the same (thread, sequence) as the one below is the one that came last.
  *
  * Where no collector stands below a wrapper, or has no event, the input with
  * the most events stands for it. Such inputs, and those whose collectors are on
- * another host than the one below, are told by the operation that is the same,
- * by times of inputs on one host, and by their order if none is lost. What is
- * not certain is left out; events of different rounds are never mixed.
+ * another process than the one below, are told by the operation that is the
+ * same, by times of inputs on one process, and by their order if none is lost.
+ * What is not certain is left out; events of different rounds are never mixed.
  *
  * Threads:   may be read by any once made.
  * Ownership: make gives, free takes back; topology and event table are

@@ -30,8 +30,8 @@ typedef struct scopes__span {
 
 /* What is known beforehand about an input's events and rounds. */
 typedef struct scopes__known {
-    const scopes__span *spans; /* of other inputs on its host, in the order of
-                                  the rounds, one of a round at most */
+    const scopes__span *spans; /* of other inputs on its process, in the order
+                                  of the rounds, one of a round at most */
     uint32_t span_count;
     uint32_t count; /* of rounds */
     bool dense;     /* no round is missing between the first and the last */

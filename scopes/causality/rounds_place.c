@@ -6,11 +6,11 @@
  * place are kept. Where they meet at a round, the event belongs to it; else it
  * is left out. They come from
  *
- *   times    Of an event and one of another input, on the same host: each event
- *            of a round holds the moment at which all of them were there, and
- *            the next ones by either way begin after that. So if one of the two
- *            lies within the other, they are of the same round. If one begins
- *            and ends before the other, it is of the same round or of an
+ *   times    Of an event and one of another input, on the same process: each
+ *            event of a round holds the moment at which all of them were there,
+ *            and the next ones by either way begin after that. So if one of the
+ *            two lies within the other, they are of the same round. If one
+ *            begins and ends before the other, it is of the same round or of an
  *            earlier one
  *   order    The next event by a way is of a later round; and if none is lost,
  *            of the next one

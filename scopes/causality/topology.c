@@ -90,11 +90,12 @@ const char *scopes_topology_node_name(const scopes_topology *topology,
                                             : "";
 }
 
-const char *scopes_topology_host_name(const scopes_topology *topology,
-                                      uint32_t host)
+const char *scopes_topology_process_name(const scopes_topology *topology,
+                                         uint32_t process)
 {
-    return host < topology->map->host_count ? topology->map->hosts[host].name
-                                            : "";
+    return process < topology->map->process_count
+               ? topology->map->processes[process].name
+               : "";
 }
 
 const char *scopes_topology_thread_name(const scopes_topology *topology,

@@ -24,7 +24,7 @@ typedef struct scopes_hop {
                             between; PATHS_NONE */
     uint32_t proxy;      /* node of the (lowest) proxy in between; PATHS_NONE */
     uint32_t element;    /* node to which the way leads; PATHS_NONE if none */
-    bool remote;         /* it leads to another host */
+    bool remote;         /* it leads to another process */
     char *name;          /* what stands in between, from the top: node names
                             joined by " > "; the element's when nothing else
                             does, "" when nothing does */
@@ -41,7 +41,7 @@ typedef struct scopes_ids {
  * lowest. */
 typedef struct scopes_site {
     uint32_t node; /* of the map */
-    uint32_t host;
+    uint32_t process;
     uint32_t element;  /* node of the element at the end of the way */
     uint32_t lower;    /* the collector below it; PATHS_NONE */
     bool shared;       /* other ways join this one before `lower`, so that not
@@ -96,8 +96,8 @@ uint32_t scopes_topology_input(const scopes_topology *topology, uint32_t site,
 /* Names for tables: "" when there is none. */
 const char *scopes_topology_node_name(const scopes_topology *topology,
                                       uint32_t node);
-const char *scopes_topology_host_name(const scopes_topology *topology,
-                                      uint32_t host);
+const char *scopes_topology_process_name(const scopes_topology *topology,
+                                         uint32_t process);
 const char *scopes_topology_thread_name(const scopes_topology *topology,
                                         uint32_t thread);
 const char *scopes_topology_collector_name(const scopes_topology *topology,

@@ -5,7 +5,7 @@
  * forest, and a collective site's inputs by walking up from it, once over each
  * edge. Maps may come from files that nobody has checked: ways that lead in a
  * circle or part, ids that are given twice or far too high, and collectors that
- * stand on no host are refused. */
+ * stand on no process are refused. */
 #include "scopes/causality/topology_internal.h"
 
 #include <stdio.h>
@@ -92,9 +92,9 @@ static int collector_note(maker *m, uint32_t index)
 
     if (err)
         return err;
-    if (node->host >= map->host_count)
+    if (node->process >= map->process_count)
         return pastset_fail(PASTSET_EMAP,
-                            "%s:%u: %s: a collector that is on no host",
+                            "%s:%u: %s: a collector that is on no process",
                             map->file, node->line, node->name);
     if (id >= map->node_count || m->topology->nodes[id] != PATHS_NONE)
         return pastset_fail(PASTSET_EMAP,
@@ -201,7 +201,7 @@ static int hop_make(maker *m, uint32_t id)
         return err;
     end = hop->lower != PATHS_NONE ? topology->nodes[hop->lower] : hop->element;
     hop->remote = end != PATHS_NONE &&
-                  m->map->nodes[end].host != m->map->nodes[node].host;
+                  m->map->nodes[end].process != m->map->nodes[node].process;
     if (hop->lower != PATHS_NONE)
         return scopes__topology_add(&topology->above[hop->lower], id);
     if (hop->element != PATHS_NONE)

@@ -166,7 +166,7 @@ int scopes__topology_sites(maker *m)
     for (uint32_t i = 0; i < m->topology->site_count && !err; i++) {
         scopes_site *site = &m->topology->sites[i];
         const paths_map_node *node = &m->map->nodes[site->node];
-        site->host = node->host;
+        site->process = node->process;
         site->element = scopes__topology_element(m, site->node);
         for (uint32_t k = 0; k < node->in_count && !err; k++)
             err = inputs_add(m, i, node->in[k], 0);

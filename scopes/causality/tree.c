@@ -59,7 +59,8 @@ static uint32_t add_branch(making *m, uint32_t collector, uint32_t lower,
         .top = top,
         .thread =
             top == SCOPES_MISSING ? PATHS_NONE : m->topology->tops[top].thread,
-        .host = m->topology->map->nodes[m->topology->nodes[collector]].host,
+        .process =
+            m->topology->map->nodes[m->topology->nodes[collector]].process,
         .events = series->events,
         .at = at,
     };

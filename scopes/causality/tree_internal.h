@@ -34,7 +34,7 @@ typedef struct scopes__branch {
     uint32_t top;       /* position in topology->tops, whose top it is;
                            SCOPES_MISSING */
     uint32_t thread;    /* the number of that top's thread; PATHS_NONE */
-    uint32_t host;
+    uint32_t process;
     const eventspace_trace *events;
     uint32_t *at; /* by round: its event; SCOPES_MISSING. NULL: event r
                      belongs to round r */
@@ -95,14 +95,15 @@ static inline int64_t scopes__start_ns(const scopes_clocks *clocks,
                                        const scopes__branch *branch,
                                        uint32_t event)
 {
-    return scopes_clocks_ns(clocks, branch->host, branch->events[event].start);
+    return scopes_clocks_ns(clocks, branch->process,
+                            branch->events[event].start);
 }
 
 static inline int64_t scopes__end_ns(const scopes_clocks *clocks,
                                      const scopes__branch *branch,
                                      uint32_t event)
 {
-    return scopes_clocks_ns(clocks, branch->host, branch->events[event].end);
+    return scopes_clocks_ns(clocks, branch->process, branch->events[event].end);
 }
 
 #define SCOPES__NO_TIME INT64_MIN
@@ -113,14 +114,14 @@ void scopes__tree_times(const scopes__tree *tree, const scopes_clocks *clocks,
                         uint32_t first, uint32_t count, int64_t *starts,
                         int64_t *ends);
 
-/* The width of the interval that certainly holds a host's time; INT64_MAX when
- * nothing is certain. */
-int64_t scopes__width_ns(const scopes_clocks *clocks, uint32_t host,
+/* The width of the interval that certainly holds a process's time; INT64_MAX
+ * when nothing is certain. */
+int64_t scopes__width_ns(const scopes_clocks *clocks, uint32_t process,
                          uint64_t ticks);
 /* How far the time between two stamps can be off, at most: the half-width of
- * what is certain; 0 on one host, INT64_MAX when nothing is certain. */
-int64_t scopes__certain_ns(const scopes_clocks *clocks, uint32_t host,
-                           uint64_t ticks, uint32_t other_host,
+ * what is certain; 0 on one process, INT64_MAX when nothing is certain. */
+int64_t scopes__certain_ns(const scopes_clocks *clocks, uint32_t process,
+                           uint64_t ticks, uint32_t other_process,
                            uint64_t other_ticks);
 
 #endif

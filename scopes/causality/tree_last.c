@@ -137,25 +137,25 @@ void scopes__tree_times(const scopes__tree *tree, const scopes_clocks *clocks,
                      &starts[(size_t)b * count], &ends[(size_t)b * count]);
 }
 
-int64_t scopes__width_ns(const scopes_clocks *clocks, uint32_t host,
+int64_t scopes__width_ns(const scopes_clocks *clocks, uint32_t process,
                          uint64_t ticks)
 {
     int64_t from, to;
 
-    scopes_clocks_certain(clocks, host, ticks, &from, &to);
+    scopes_clocks_certain(clocks, process, ticks, &from, &to);
     return from == INT64_MIN || to == INT64_MAX ? INT64_MAX : to - from;
 }
 
-int64_t scopes__certain_ns(const scopes_clocks *clocks, uint32_t host,
-                           uint64_t ticks, uint32_t other_host,
+int64_t scopes__certain_ns(const scopes_clocks *clocks, uint32_t process,
+                           uint64_t ticks, uint32_t other_process,
                            uint64_t other_ticks)
 {
     int64_t one, two;
 
-    if (host == other_host)
+    if (process == other_process)
         return 0;
-    one = scopes__width_ns(clocks, host, ticks);
-    two = scopes__width_ns(clocks, other_host, other_ticks);
+    one = scopes__width_ns(clocks, process, ticks);
+    two = scopes__width_ns(clocks, other_process, other_ticks);
     return one == INT64_MAX || two == INT64_MAX ? INT64_MAX
                                                 : (one + two + 1) / 2;
 }

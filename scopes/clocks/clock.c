@@ -13,20 +13,20 @@
 /* More than doubles lose on the way, in nanoseconds. */
 #define LOST_NS 0.5
 
-typedef struct host_clock {
+typedef struct process_clock {
     scopes_clock *shown;
     uint32_t counter; /* PATHS_NONE: it never came up */
-} host_clock;
+} process_clock;
 
 struct scopes_clocks {
     scopes_clock_list list; /* first: see clock.h */
     scopes_clock_method method;
     uint32_t reference;
-    host_clock *hosts;
-    scopes_clock *shown; /* by host */
-    uint32_t host_count;
+    process_clock *processes;
+    scopes_clock *shown; /* by process */
+    uint32_t process_count;
     scopes__graph graph;
-    double zero_ns; /* the first start of a host; a whole number */
+    double zero_ns; /* the first start of a process; a whole number */
 };
 
 /* --- counters --- */
@@ -35,44 +35,45 @@ static uint32_t counter_find(const scopes_clocks *clocks, eventspace_run *run,
                              const eventspace_meta *meta)
 {
     for (uint32_t i = 0; i < clocks->graph.counter_count; i++) {
-        uint32_t host = clocks->graph.counters[i].host;
+        uint32_t process = clocks->graph.counters[i].process;
         if (eventspace_meta_same_counter(
-                &eventspace_run_host_at(run, host)->meta, meta))
+                &eventspace_run_process_at(run, process)->meta, meta))
             return i;
     }
     return PATHS_NONE;
 }
 
-/* Gives a host the counter that it shares, or one of its own. */
+/* Gives a process the counter that it shares, or one of its own. */
 static void counter_take(scopes_clocks *clocks, eventspace_run *run,
-                         uint32_t host)
+                         uint32_t process)
 {
-    const eventspace_run_host *h = eventspace_run_host_at(run, host);
+    const eventspace_run_process *h = eventspace_run_process_at(run, process);
     scopes__counter *counter;
     uint32_t index;
 
-    clocks->hosts[host].counter = PATHS_NONE;
+    clocks->processes[process].counter = PATHS_NONE;
     if (!h->has_meta)
         return;
     index = counter_find(clocks, run, &h->meta);
     if (index == PATHS_NONE) {
         index = clocks->graph.counter_count++;
         counter = &clocks->graph.counters[index];
-        counter->host = host;
+        counter->process = process;
         counter->base = h->meta.start_tick;
         counter->ns_per_tick = 1e9 / h->meta.tick_hz;
         counter->parent = counter->edge = PATHS_NONE;
     }
-    clocks->hosts[host].counter = index;
+    clocks->processes[process].counter = index;
 }
 
-/* The chosen reference host comes first, so that it stands for its counter. */
+/* The chosen reference process comes first, so that it stands for its counter.
+ * */
 static void counters_make(scopes_clocks *clocks, eventspace_run *run,
                           uint32_t reference)
 {
     if (reference != PATHS_NONE)
         counter_take(clocks, run, reference);
-    for (uint32_t i = 0; i < clocks->host_count; i++) {
+    for (uint32_t i = 0; i < clocks->process_count; i++) {
         if (i != reference)
             counter_take(clocks, run, i);
     }
@@ -91,8 +92,8 @@ static void average_add(scopes__edge *edge, double ahead)
 static int pair_add(const scopes__probe_pair *e, void *context)
 {
     scopes_clocks *clocks = context;
-    uint32_t a = clocks->hosts[e->upper].counter;
-    uint32_t b = clocks->hosts[e->lower].counter;
+    uint32_t a = clocks->processes[e->upper].counter;
+    uint32_t b = clocks->processes[e->lower].counter;
     const scopes__counter *counters = clocks->graph.counters;
     scopes__edge *edge;
     double t1, t2, t3, t4, ahead;
@@ -172,11 +173,13 @@ static void child_place(scopes_clocks *clocks, scopes__counter *child)
 static void root_place(const eventspace_run *run, uint32_t reference,
                        scopes__counter *root)
 {
-    const eventspace_meta *own = &eventspace_run_host_at(run, root->host)->meta;
-    const eventspace_meta *its = &eventspace_run_host_at(run, reference)->meta;
+    const eventspace_meta *own =
+        &eventspace_run_process_at(run, root->process)->meta;
+    const eventspace_meta *its =
+        &eventspace_run_process_at(run, reference)->meta;
 
     root->how =
-        root->host == reference ? SCOPES_CLOCK_REFERENCE : SCOPES_CLOCK_WALL;
+        root->process == reference ? SCOPES_CLOCK_REFERENCE : SCOPES_CLOCK_WALL;
     root->time = (scopes__line){
         0, (double)(int64_t)(own->start_wall_ns - its->start_wall_ns), 1};
 }
@@ -194,33 +197,33 @@ static void tree_place(scopes_clocks *clocks, const eventspace_run *run)
     }
 }
 
-/* --- what is shown of hosts --- */
+/* --- what is shown of processes --- */
 
 static double time_at(const scopes__counter *counter, double x)
 {
     return counter->time.value + counter->time.slope * (x - counter->time.at);
 }
 
-static void host_place(scopes_clocks *clocks, const eventspace_run *run,
-                       uint32_t index)
+static void process_place(scopes_clocks *clocks, const eventspace_run *run,
+                          uint32_t index)
 {
-    host_clock *host = &clocks->hosts[index];
-    const eventspace_meta *meta = &eventspace_run_host_at(run, index)->meta;
+    process_clock *process = &clocks->processes[index];
+    const eventspace_meta *meta = &eventspace_run_process_at(run, index)->meta;
     const eventspace_meta *its =
-        &eventspace_run_host_at(run, clocks->reference)->meta;
-    const scopes__counter *counter = &clocks->graph.counters[host->counter];
+        &eventspace_run_process_at(run, clocks->reference)->meta;
+    const scopes__counter *counter = &clocks->graph.counters[process->counter];
     const scopes__counter *parent =
         counter->parent == PATHS_NONE
             ? NULL
             : &clocks->graph.counters[counter->parent];
     int64_t ticks = llround(counter->time.at / counter->ns_per_tick);
     double time = time_at(counter, (double)ticks * counter->ns_per_tick);
-    scopes_clock *c = host->shown;
+    scopes_clock *c = process->shown;
 
-    c->how = counter->host == index ? counter->how : SCOPES_CLOCK_SHARED;
-    c->parent = counter->host != index ? counter->host
-                : parent               ? parent->host
-                                       : PATHS_NONE;
+    c->how = counter->process == index ? counter->how : SCOPES_CLOCK_SHARED;
+    c->parent = counter->process != index ? counter->process
+                : parent                  ? parent->process
+                                          : PATHS_NONE;
     c->depth = counter->depth;
     c->pairs = c->how == SCOPES_CLOCK_PROBE_PAIRS
                    ? clocks->graph.edges[counter->edge].pairs
@@ -231,7 +234,7 @@ static void host_place(scopes_clocks *clocks, const eventspace_run *run,
     c->fraction_ns = time - clocks->zero_ns - (double)c->at_ns;
     c->rate_ppm = (1e9 / c->ns_per_tick / meta->tick_hz - 1) * 1e6;
     /* By the two wall clocks, at that moment. The time is that since the
-     * reference host's start, by its clock. */
+     * reference process's start, by its clock. */
     c->offset_ns = (double)(int64_t)(meta->start_wall_ns - its->start_wall_ns) +
                    (double)(int64_t)(c->at_ticks - meta->start_tick) * 1e9 /
                        meta->tick_hz -
@@ -240,7 +243,7 @@ static void host_place(scopes_clocks *clocks, const eventspace_run *run,
 
 static void certain_place(scopes_clocks *clocks, uint32_t index)
 {
-    scopes_clock *c = clocks->hosts[index].shown;
+    scopes_clock *c = clocks->processes[index].shown;
     int64_t from, to;
 
     scopes_clocks_certain(clocks, index, c->at_ticks, &from, &to);
@@ -249,33 +252,33 @@ static void certain_place(scopes_clocks *clocks, uint32_t index)
                         : ((double)to - (double)from) / 2;
 }
 
-static void hosts_place(scopes_clocks *clocks, const eventspace_run *run)
+static void processes_place(scopes_clocks *clocks, const eventspace_run *run)
 {
     double first = INFINITY;
 
-    for (uint32_t i = 0; i < clocks->host_count; i++) {
+    for (uint32_t i = 0; i < clocks->process_count; i++) {
         const scopes__counter *counter;
-        if (clocks->hosts[i].counter == PATHS_NONE)
+        if (clocks->processes[i].counter == PATHS_NONE)
             continue;
-        counter = &clocks->graph.counters[clocks->hosts[i].counter];
-        first =
-            fmin(first,
-                 time_at(counter,
-                         scopes__counter_ns(
-                             counter,
-                             eventspace_run_host_at(run, i)->meta.start_tick)));
+        counter = &clocks->graph.counters[clocks->processes[i].counter];
+        first = fmin(
+            first,
+            time_at(counter,
+                    scopes__counter_ns(
+                        counter,
+                        eventspace_run_process_at(run, i)->meta.start_tick)));
     }
     clocks->zero_ns = floor(first);
-    for (uint32_t i = 0; i < clocks->host_count; i++) {
-        if (clocks->hosts[i].counter == PATHS_NONE) {
-            *clocks->hosts[i].shown = (scopes_clock){
+    for (uint32_t i = 0; i < clocks->process_count; i++) {
+        if (clocks->processes[i].counter == PATHS_NONE) {
+            *clocks->processes[i].shown = (scopes_clock){
                 .how = SCOPES_CLOCK_NONE,
                 .parent = PATHS_NONE,
                 .certain_ns = INFINITY,
             };
             continue;
         }
-        host_place(clocks, run, i);
+        process_place(clocks, run, i);
         certain_place(clocks, i);
     }
 }
@@ -289,14 +292,16 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     scopes__graph *graph = &clocks->graph;
     int err;
 
-    clocks->hosts = calloc(clocks->host_count + 1u, sizeof(*clocks->hosts));
-    clocks->shown = calloc(clocks->host_count + 1u, sizeof(*clocks->shown));
-    graph->counters = calloc(clocks->host_count + 1u, sizeof(*graph->counters));
-    if (!clocks->hosts || !clocks->shown || !graph->counters)
+    clocks->processes =
+        calloc(clocks->process_count + 1u, sizeof(*clocks->processes));
+    clocks->shown = calloc(clocks->process_count + 1u, sizeof(*clocks->shown));
+    graph->counters =
+        calloc(clocks->process_count + 1u, sizeof(*graph->counters));
+    if (!clocks->processes || !clocks->shown || !graph->counters)
         return pastset_fail(PASTSET_ENOMEM, "no memory for clocks");
-    clocks->list = (scopes_clock_list){clocks->shown, clocks->host_count};
-    for (uint32_t i = 0; i < clocks->host_count; i++)
-        clocks->hosts[i].shown = &clocks->shown[i];
+    clocks->list = (scopes_clock_list){clocks->shown, clocks->process_count};
+    for (uint32_t i = 0; i < clocks->process_count; i++)
+        clocks->processes[i].shown = &clocks->shown[i];
     counters_make(clocks, run, reference);
     err = scopes__probe_pairs_each(event_table, topology, pair_add, clocks);
     if (err)
@@ -310,7 +315,7 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     err = scopes__graph_span(graph, reference == PATHS_NONE ? reference : 0);
     if (err || graph->counter_count == 0)
         return err;
-    clocks->reference = graph->counters[graph->order[0]].host;
+    clocks->reference = graph->counters[graph->order[0]].process;
     tree_place(clocks, run);
     return clocks->method == SCOPES_CLOCK_HULL ? scopes__graph_settle(graph)
                                                : 0;
@@ -320,12 +325,14 @@ static int reference_check(eventspace_run *run, uint32_t reference)
 {
     if (reference == PATHS_NONE)
         return 0;
-    if (reference >= eventspace_run_host_count(run))
-        return pastset_fail(PASTSET_EINVAL, "there is no host %u", reference);
-    if (!eventspace_run_host_at(run, reference)->has_meta)
-        return pastset_fail(PASTSET_EINVAL,
-                            "host %s never came up: it has no clock to go by",
-                            eventspace_run_host_at(run, reference)->name);
+    if (reference >= eventspace_run_process_count(run))
+        return pastset_fail(PASTSET_EINVAL, "there is no process %u",
+                            reference);
+    if (!eventspace_run_process_at(run, reference)->has_meta)
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "process %s never came up: it has no clock to go by",
+            eventspace_run_process_at(run, reference)->name);
     return 0;
 }
 
@@ -345,13 +352,13 @@ int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
         return pastset_fail(PASTSET_ENOMEM, "no memory for clocks");
     clocks->method = method;
     clocks->reference = reference == PATHS_NONE ? 0 : reference;
-    clocks->host_count = (uint32_t)eventspace_run_host_count(run);
+    clocks->process_count = (uint32_t)eventspace_run_process_count(run);
     err = make(clocks, run, event_table, topology, reference);
     if (err) {
         scopes_clocks_free(clocks);
         return err;
     }
-    hosts_place(clocks, run);
+    processes_place(clocks, run);
     *out = clocks;
     return 0;
 }
@@ -361,7 +368,7 @@ void scopes_clocks_free(scopes_clocks *clocks)
     if (!clocks)
         return;
     scopes__graph_free(&clocks->graph);
-    free(clocks->hosts);
+    free(clocks->processes);
     free(clocks->shown);
     free(clocks);
 }
@@ -373,16 +380,16 @@ uint32_t scopes_clocks_reference(const scopes_clocks *clocks)
     return clocks->reference;
 }
 
-const scopes_clock *scopes_clocks_host(const scopes_clocks *clocks,
-                                       uint32_t host)
+const scopes_clock *scopes_clocks_process(const scopes_clocks *clocks,
+                                          uint32_t process)
 {
-    return host < clocks->host_count ? &clocks->shown[host] : NULL;
+    return process < clocks->process_count ? &clocks->shown[process] : NULL;
 }
 
-uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
+uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t process,
                              int64_t ns)
 {
-    const scopes_clock *c = scopes_clocks_host(clocks, host);
+    const scopes_clock *c = scopes_clocks_process(clocks, process);
     int64_t since;
     double ticks;
 
@@ -418,11 +425,12 @@ static bool certain_at_root(const scopes__graph *graph, uint32_t counter,
     return graph->counters[counter].how == SCOPES_CLOCK_REFERENCE;
 }
 
-void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t host,
+void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t process,
                            uint64_t ticks, int64_t *from_ns, int64_t *to_ns)
 {
-    uint32_t index =
-        host < clocks->host_count ? clocks->hosts[host].counter : PATHS_NONE;
+    uint32_t index = process < clocks->process_count
+                         ? clocks->processes[process].counter
+                         : PATHS_NONE;
     double from, to;
 
     *from_ns = INT64_MIN;
@@ -430,7 +438,7 @@ void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t host,
     if (index == PATHS_NONE)
         return;
     if (clocks->graph.counters[index].how == SCOPES_CLOCK_REFERENCE) {
-        *from_ns = *to_ns = scopes_clocks_ns(clocks, host, ticks);
+        *from_ns = *to_ns = scopes_clocks_ns(clocks, process, ticks);
         return;
     }
     from = to = scopes__counter_ns(&clocks->graph.counters[index], ticks);

@@ -1,7 +1,7 @@
-/* clock.h - the clocks of a run's hosts, aligned from its own traffic.
+/* clock.h - the clocks of a run's processes, aligned from its own traffic.
  *
- * Paper 004, sections 5.4 and 5.5. An operation over a hop between hosts A and
- * B has four times: t1 and t4 in the collector above the proxy, by A's
+ * Paper 004, sections 5.4 and 5.5. An operation over a hop between processes A
+ * and B has four times: t1 and t4 in the collector above the proxy, by A's
  * counter, t2 and t3 in the one below it, by B's. As t1 came before t2 and t3
  * before t4, each such probe pair bounds B's clock, as a function of A's, from
  * above and from below.
@@ -17,18 +17,20 @@
  *                         at constant rates. The mean of them is taken for the
  *                         true one
  *
- * Hosts are the nodes of a graph, whose edges are hops between hosts. From a
- * reference host a spanning tree of least height (breadth first) is laid, and
- * along it clocks and intervals are put together; edges that say next to
- * nothing, such as a single operation in a long run, are no part of it unless
- * there is no other way. Where there are more edges than those of the tree, the
- * lines of the hull method are moved until no operation on any of them arrives
- * before it was sent. Operations that failed do not count. Hosts that share one
- * counter (eventspace_meta.counter) are one, exactly. Those that no probe pair
- * reaches are aligned by their wall clocks, and their interval is unbounded.
+ * Processes are the nodes of a graph, whose edges are hops between processes.
+ * From a reference process a spanning tree of least height (breadth first) is
+ * laid, and along it clocks and intervals are put together; edges that say next
+ * to nothing, such as a single operation in a long run, are no part of it
+ * unless there is no other way. Where there are more edges than those of the
+ * tree, the lines of the hull method are moved until no operation on any of
+ * them arrives before it was sent. Operations that failed do not count.
+ * Processes that share one counter (eventspace_meta.counter) are one, exactly.
+ * Those that no probe pair reaches are aligned by their wall clocks, and their
+ * interval is unbounded.
  *
  * Ticks are never rewritten: this is what turns ticks into times, in
- * nanoseconds since the first start of a host, by the reference host's clock.
+ * nanoseconds since the first start of a process, by the reference process's
+ * clock.
  *
  * Threads:   may be read by any once made.
  * Ownership: make gives, free takes back. */
@@ -44,7 +46,7 @@ typedef enum scopes_clock_method {
 } scopes_clock_method;
 
 typedef enum scopes_clock_how {
-    SCOPES_CLOCK_REFERENCE,   /* it is the reference host */
+    SCOPES_CLOCK_REFERENCE,   /* it is the reference process */
     SCOPES_CLOCK_SHARED,      /* it has the same counter as its parent */
     SCOPES_CLOCK_PROBE_PAIRS, /* from probe pairs with its parent */
     SCOPES_CLOCK_WALL,        /* by its wall clock, as nothing else is known */
@@ -53,17 +55,17 @@ typedef enum scopes_clock_how {
 
 typedef struct scopes_clock {
     scopes_clock_how how;
-    uint32_t parent; /* host; PATHS_NONE */
-    uint32_t depth;  /* hops from the reference host */
+    uint32_t parent; /* process; PATHS_NONE */
+    uint32_t depth;  /* hops from the reference process */
     uint64_t pairs;  /* with the parent, that were used */
     /* time = at_ns + fraction_ns + (ticks - at_ticks) * ns_per_tick */
     uint64_t at_ticks;
     int64_t at_ns;
     double fraction_ns;
     double ns_per_tick;
-    /* Against the reference host, at at_ticks: how far this host's clock, read
-     * with its nominal rate from its own start_tick/start_wall_ns, is ahead;
-     * and how much faster it runs than nominal. */
+    /* Against the reference process, at at_ticks: how far this process's clock,
+     * read with its nominal rate from its own start_tick/start_wall_ns, is
+     * ahead; and how much faster it runs than nominal. */
     double offset_ns;
     double rate_ppm;
     /* Half-width of what is certain at at_ticks; INFINITY if unbounded. */
@@ -72,8 +74,8 @@ typedef struct scopes_clock {
 
 typedef struct scopes_clocks scopes_clocks;
 
-/* `reference` PATHS_NONE: the host that gives the lowest tree.
- * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such host). */
+/* `reference` PATHS_NONE: the process that gives the lowest tree.
+ * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such process). */
 int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
                        const scopes_event_table *event_table,
                        const scopes_topology *topology,
@@ -82,13 +84,13 @@ int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
 void scopes_clocks_free(scopes_clocks *clocks);
 
 uint32_t scopes_clocks_reference(const scopes_clocks *clocks);
-const scopes_clock *scopes_clocks_host(const scopes_clocks *clocks,
-                                       uint32_t host);
+const scopes_clock *scopes_clocks_process(const scopes_clocks *clocks,
+                                          uint32_t process);
 
 /* What scopes_clocks begins with, so that ticks become times inline: views do
  * it twice for each event. */
 typedef struct scopes_clock_list {
-    const scopes_clock *clocks; /* by host */
+    const scopes_clock *clocks; /* by process */
     uint32_t count;
 } scopes_clock_list;
 
@@ -114,33 +116,34 @@ static inline int64_t scopes__sum_ns(int64_t a, int64_t b)
     return sum;
 }
 
-/* The time of a host's ticks; 0 when there is no such host. Adding a half and
- * rounding down keeps the order of any two moments. */
+/* The time of a process's ticks; 0 when there is no such process. Adding a half
+ * and rounding down keeps the order of any two moments. */
 static inline int64_t scopes_clocks_ns(const scopes_clocks *clocks,
-                                       uint32_t host, uint64_t ticks)
+                                       uint32_t process, uint64_t ticks)
 {
     const scopes_clock_list *list =
         (const scopes_clock_list *)(const void *)clocks;
     const scopes_clock *c;
 
-    if (host >= list->count)
+    if (process >= list->count)
         return 0;
-    c = &list->clocks[host];
+    c = &list->clocks[process];
     return c->at_ns + scopes__whole_ns((double)(int64_t)(ticks - c->at_ticks) *
                                            c->ns_per_tick +
                                        c->fraction_ns + 0.5);
 }
-/* The ticks of a host at a time; 0 when that was before its counter began. */
-uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t host,
+/* The ticks of a process at a time; 0 when that was before its counter began.
+ * */
+uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t process,
                              int64_t ns);
-/* The interval that certainly holds the time of a host's ticks. INT64_MIN and
- * INT64_MAX where nothing is certain. By the average method nothing is, unless
- * the counter is that of the reference host. */
-void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t host,
+/* The interval that certainly holds the time of a process's ticks. INT64_MIN
+ * and INT64_MAX where nothing is certain. By the average method nothing is,
+ * unless the counter is that of the reference process. */
+void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t process,
                            uint64_t ticks, int64_t *from_ns, int64_t *to_ns);
 
 /* The paper's accuracy test (section 5.5, table 1): of all operations over
- * hops between hosts, how many have gt1 <= gt2 and gt3 <= gt4, and of the
+ * hops between processes, how many have gt1 <= gt2 and gt3 <= gt4, and of the
  * others by how much they miss (the larger of the two misses). */
 typedef struct scopes_accuracy {
     uint64_t operations;

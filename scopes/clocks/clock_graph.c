@@ -8,11 +8,11 @@
  * the same height, it has the one with which it has the most probe pairs. What
  * a tree does not reach has a tree of its own.
  *
- * Some edges say next to nothing: when a program ends, each host may send its
- * results to the first one, once; a tree over these has height 1, but nothing
- * would be known of the rates. So edges are measured by the width of what they
- * leave open, and those that are much wider than the widest one that is needed
- * to reach all counters are no part of trees. */
+ * Some edges say next to nothing: when a program ends, each process may send
+ * its results to the first one, once; a tree over these has height 1, but
+ * nothing would be known of the rates. So edges are measured by the width of
+ * what they leave open, and those that are much wider than the widest one that
+ * is needed to reach all counters are no part of trees. */
 #include "scopes/clocks/clock_internal.h"
 
 #include <math.h>
@@ -22,7 +22,8 @@
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the clocks of hosts");
+    return pastset_fail(PASTSET_ENOMEM,
+                        "no memory for the clocks of processes");
 }
 
 /* --- edges --- */

@@ -1,9 +1,9 @@
 /* clock_internal.h - between the files that align clocks.
  *
- * Hosts that share a counter are one node of the graph: here, a counter. Its
- * time `x` is in nanoseconds by its nominal rate, from the start of the host
- * that stands for it; a double then has the tenth of a nanosecond over days.
- * An edge joins two counters, `low` and `high` by their numbers. What is
+ * Processes that share a counter are one node of the graph: here, a counter.
+ * Its time `x` is in nanoseconds by its nominal rate, from the start of the
+ * process that stands for it; a double then has the tenth of a nanosecond over
+ * days. An edge joins two counters, `low` and `high` by their numbers. What is
  * looked for is `ahead(x)`, how far the time of `high` is ahead of the time x
  * of `low`: a line with a slope of at most some thousandths. */
 #ifndef SCOPES_CLOCK_INTERNAL_H
@@ -66,9 +66,9 @@ void scopes__corridor_low(const scopes__corridor *corridor, double high,
 
 /* --- clock_probe_pair.c --- */
 
-/* One operation over a hop between two hosts, that came back well. */
+/* One operation over a hop between two processes, that came back well. */
 typedef struct scopes__probe_pair {
-    uint32_t upper, lower; /* hosts */
+    uint32_t upper, lower; /* processes */
     uint64_t t1, t2, t3, t4;
 } scopes__probe_pair;
 
@@ -94,15 +94,15 @@ typedef struct scopes__edge {
 } scopes__edge;
 
 typedef struct scopes__counter {
-    uint32_t host; /* that stands for it */
-    uint64_t base; /* ticks */
+    uint32_t process; /* that stands for it */
+    uint64_t base;    /* ticks */
     double ns_per_tick;
     /* The tree. */
     bool reached;
     scopes_clock_how how;
     uint32_t parent, edge; /* PATHS_NONE for a root */
     uint32_t depth;
-    /* time = value + slope * (x - at), by the clock of the reference host,
+    /* time = value + slope * (x - at), by the clock of the reference process,
      * in nanoseconds from the start of that */
     scopes__line time;
 } scopes__counter;

@@ -1,6 +1,6 @@
-/* clock_probe_pair.c - the operations over hops between hosts, with their four
- * times. Those that failed are left out: one that was given up comes up on its
- * own host before it does on the other. */
+/* clock_probe_pair.c - the operations over hops between processes, with their
+ * four times. Those that failed are left out: one that was given up comes up on
+ * its own process before it does on the other. */
 #include "scopes/clocks/clock_internal.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@ static int walk(const scopes_series *upper, const scopes_series *lower,
                 const uint32_t *matches, scopes__probe_pair_visit *each,
                 void *context)
 {
-    scopes__probe_pair pair = {.upper = upper->host, .lower = lower->host};
+    scopes__probe_pair pair = {.upper = upper->process,
+                               .lower = lower->process};
     int err = 0;
 
     for (size_t i = 0; i < upper->count && !err; i++) {
@@ -45,7 +46,7 @@ int scopes__probe_pairs_each(const scopes_event_table *event_table,
             continue;
         upper = scopes_event_series(event_table, hop->upper);
         lower = scopes_event_series(event_table, hop->lower);
-        if (!upper->count || !lower->count || upper->host == lower->host)
+        if (!upper->count || !lower->count || upper->process == lower->process)
             continue;
         err = scopes_match(&matches, upper, lower);
         if (!err)

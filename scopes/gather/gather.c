@@ -8,7 +8,7 @@
  * and comes when it comes.
  *
  * A child that has died is left out from then on. That the tree's root or its
- * own host has ended ends a gatherer. */
+ * own process has ended ends a gatherer. */
 #include "scopes/gather/gather_internal.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
-/* gather_connect.c - a gather tree of two hosts that are started apart: one
+/* gather_connect.c - a gather tree of two processes that are started apart: one
  * beside the application, and whoever comes with the key.
  *
  * Both make the same map, from the address alone. The server is its first
- * host, so that the tree ends when the other one has ended or is gone. */
+ * process, so that the tree ends when the other one has ended or is gone. */
 #include "scopes/gather/gather_internal.h"
 #include "scopes/wrappers/register_gather.h"
 
@@ -21,18 +21,18 @@ typedef struct end {
     void *context;               /* of that */
 } end;
 
-static int host_run(const scopes_gather_options *options, const end *which)
+static int process_run(const scopes_gather_options *options, const end *which)
 {
-    paths_host_options start = {.host = which->name,
-                                .listen_fd = -1,
-                                .key = which->key,
-                                .contexts = which->contexts,
-                                .connect_timeout_ms = which->timeout_ms,
-                                .refused_ms = REFUSED_MS};
+    paths_process_options start = {.process = which->name,
+                                   .listen_fd = -1,
+                                   .key = which->key,
+                                   .contexts = which->contexts,
+                                   .connect_timeout_ms = which->timeout_ms,
+                                   .refused_ms = REFUSED_MS};
     scopes_gatherer gatherer = {.consumer = which->consumer,
                                 .stop = which->stop};
     scopes_gather_options plain = *options;
-    paths_host *host = NULL;
+    paths_process *process = NULL;
     paths_map *map;
     int err = scopes_register();
 
@@ -42,15 +42,16 @@ static int host_run(const scopes_gather_options *options, const end *which)
     if (err)
         return err;
     start.map = gatherer.map = map;
-    err = paths_host_start(&host, &start);
+    err = paths_process_start(&process, &start);
     if (!err && which->listening)
         which->listening(which->context);
     if (!err)
-        err = paths_host_program(host, "*", scopes_gather_thread, &gatherer);
+        err = paths_process_program(process, "*", scopes_gather_thread,
+                                    &gatherer);
     if (!err)
-        err = paths_host_run(host);
-    if (host)
-        paths_host_stop(host);
+        err = paths_process_run(process);
+    if (process)
+        paths_process_stop(process);
     paths_map_destroy(map);
     return err;
 }
@@ -63,13 +64,13 @@ int scopes_gather_serve(const scopes_gather_options *options,
     const paths_wrapper_context contexts[] = {
         {"traces", &leaf}, {"filter", &leaf}, {NULL, NULL}};
 
-    return host_run(options, &(end){.address = address,
-                                    .name = "server",
-                                    .key = key,
-                                    .contexts = contexts,
-                                    .timeout_ms = SERVE_MS,
-                                    .listening = listening,
-                                    .context = context});
+    return process_run(options, &(end){.address = address,
+                                       .name = "server",
+                                       .key = key,
+                                       .contexts = contexts,
+                                       .timeout_ms = SERVE_MS,
+                                       .listening = listening,
+                                       .context = context});
 }
 
 int scopes_gather_connect(const scopes_gather_options *options,
@@ -77,10 +78,10 @@ int scopes_gather_connect(const scopes_gather_options *options,
                           const scopes_consumer *consumer,
                           const atomic_bool *stop)
 {
-    return host_run(options, &(end){.address = address,
-                                    .name = "scope",
-                                    .key = key,
-                                    .consumer = consumer,
-                                    .stop = stop,
-                                    .timeout_ms = CONNECT_MS});
+    return process_run(options, &(end){.address = address,
+                                       .name = "scope",
+                                       .key = key,
+                                       .consumer = consumer,
+                                       .stop = stop,
+                                       .timeout_ms = CONNECT_MS});
 }

@@ -13,14 +13,14 @@ int scopes__gather_deliver(const void *message, size_t bytes, gather_head *head,
 
 /* --- gather_map.c --- */
 
-/* The tree of two hosts: "server", with all leaves, and "scope". */
+/* The tree of two processes: "server", with all leaves, and "scope". */
 int scopes__gather_map_pair(paths_map **out,
                             const scopes_gather_options *options,
                             const char *address);
 
 /* --- gather_mirror.c --- */
 
-/* Has the host said that no more tuples will come? */
-bool scopes_mirror_ended(const scopes_mirror *mirror, size_t host);
+/* Has the process said that no more tuples will come? */
+bool scopes_mirror_ended(const scopes_mirror *mirror, size_t process);
 
 #endif

@@ -1,8 +1,9 @@
 /* gather_map.c - from the map of an application to that of a gather tree.
  *
- * Leaves first, one for each host of the application, on hosts of their own
- * with the same address; then levels of gatherers, each on the host of its
- * first child, as long as there are more children than the root may have. */
+ * Leaves first, one for each process of the application, on processes of their
+ * own with the same address; then levels of gatherers, each on the process of
+ * its first child, as long as there are more children than the root may have.
+ * */
 #include "scopes/gather/gather_internal.h"
 
 #include <stdio.h>
@@ -11,8 +12,8 @@
 
 /* What the next level reads from. */
 typedef struct gather_source {
-    const char *name; /* of the application's host that it stands beside */
-    uint32_t host;    /* of the tree */
+    const char *name; /* of the application's process that it stands beside */
+    uint32_t process; /* of the tree */
     uint32_t node;    /* where ways to it lead in */
     unsigned level;   /* 0: a leaf */
 } gather_source;
@@ -58,7 +59,7 @@ static void set(gather_build *b, paths_attributes *attributes, const char *key,
 }
 
 /* A node named PREFIX.NAME, or PREFIX.NAME.LEVEL above the first. */
-static uint32_t node_add(gather_build *b, uint32_t host, const char *type,
+static uint32_t node_add(gather_build *b, uint32_t process, const char *type,
                          const char *prefix, const char *name, unsigned level)
 {
     char text[512], number[16] = "";
@@ -69,7 +70,7 @@ static uint32_t node_add(gather_build *b, uint32_t host, const char *type,
     if (level > 1)
         snprintf(number, sizeof(number), ".%u", level);
     snprintf(text, sizeof(text), "%s.%s%s", prefix, name, number);
-    node = paths_map_add_node(b->map, host, type, text);
+    node = paths_map_add_node(b->map, process, type, text);
     if (node == PATHS_NONE)
         out_of_memory(b);
     else if (strcmp(type, "thread") == 0)
@@ -110,8 +111,9 @@ static uint32_t message_bytes(const gather_build *b)
 
 /* --- leaves --- */
 
-/* The address without its port: the tree's hosts have ports of their own. */
-static void address_copy(gather_build *b, uint32_t host, const char *address)
+/* The address without its port: the tree's processes have ports of their own.
+ * */
+static void address_copy(gather_build *b, uint32_t process, const char *address)
 {
     const char *end;
     int length;
@@ -126,13 +128,14 @@ static void address_copy(gather_build *b, uint32_t host, const char *address)
         end = NULL; /* "::1" */
     }
     length = end ? (int)(end - address) : (int)strlen(address);
-    set(b, &b->map->hosts[host].attributes, "address", "%.*s", length, address);
+    set(b, &b->map->processes[process].attributes, "address", "%.*s", length,
+        address);
 }
 
-static uint32_t traces_add(gather_build *b, uint32_t host, const char *name)
+static uint32_t traces_add(gather_build *b, uint32_t process, const char *name)
 {
     const scopes_throttle *throttle = &b->options->throttle;
-    uint32_t node = node_add(b, host, "traces", "traces", name, 0);
+    uint32_t node = node_add(b, process, "traces", "traces", name, 0);
     paths_attributes *attributes = of_node(b, node);
 
     set(b, attributes, "type", "bytes[%u]", message_bytes(b));
@@ -150,17 +153,18 @@ static uint32_t traces_add(gather_build *b, uint32_t host, const char *name)
 }
 
 /* A wrapper above `*top`, which becomes the new top. */
-static paths_attributes *above(gather_build *b, uint32_t host, const char *type,
-                               const char *name, uint32_t *top)
+static paths_attributes *above(gather_build *b, uint32_t process,
+                               const char *type, const char *name,
+                               uint32_t *top)
 {
-    uint32_t node = node_add(b, host, type, type, name, 0);
+    uint32_t node = node_add(b, process, type, type, name, 0);
 
     edge_add(b, node, *top, NULL, NULL);
     *top = node;
     return of_node(b, node);
 }
 
-static void filter_add(gather_build *b, uint32_t host, const char *name,
+static void filter_add(gather_build *b, uint32_t process, const char *name,
                        uint32_t *top)
 {
     const scopes_gather_options *o = b->options;
@@ -168,7 +172,7 @@ static void filter_add(gather_build *b, uint32_t host, const char *name,
 
     if (!o->collectors && !o->threads && !o->verbs && !o->min_ns)
         return;
-    attributes = above(b, host, "filter", name, top);
+    attributes = above(b, process, "filter", name, top);
     if (o->collectors)
         set(b, attributes, "collectors", "%s", o->collectors);
     if (o->threads)
@@ -181,30 +185,30 @@ static void filter_add(gather_build *b, uint32_t host, const char *name,
 
 /* The source and the wrappers above it. Gives the source, and in `*top` where
  * ways lead in. */
-static uint32_t leaf_stages(gather_build *b, uint32_t host, const char *name,
+static uint32_t leaf_stages(gather_build *b, uint32_t process, const char *name,
                             uint32_t *top)
 {
-    uint32_t traces = traces_add(b, host, name);
+    uint32_t traces = traces_add(b, process, name);
 
     *top = traces;
-    filter_add(b, host, name, top);
+    filter_add(b, process, name, top);
     if (b->options->window_ns)
-        set(b, above(b, host, "statistics", name, top), "window", "%lluns",
+        set(b, above(b, process, "statistics", name, top), "window", "%lluns",
             (unsigned long long)b->options->window_ns);
     return traces;
 }
 
-static uint32_t host_add(gather_build *b, const char *name)
+static uint32_t process_add(gather_build *b, const char *name)
 {
-    uint32_t host = paths_map_add_host(b->map, name);
-    if (host == PATHS_NONE)
+    uint32_t process = paths_map_add_process(b->map, name);
+    if (process == PATHS_NONE)
         out_of_memory(b);
-    return host;
+    return process;
 }
 
 static void leaf_add(gather_build *b, uint32_t index)
 {
-    const paths_map_host *app = &b->app->hosts[index];
+    const paths_map_process *app = &b->app->processes[index];
     gather_source *source = &b->sources[b->count++];
     uint32_t traces;
     char name[256];
@@ -212,17 +216,17 @@ static void leaf_add(gather_build *b, uint32_t index)
     source->name = app->name;
     source->level = 0;
     snprintf(name, sizeof(name), "scope.%s", app->name);
-    source->host = host_add(b, name);
-    address_copy(b, source->host,
+    source->process = process_add(b, name);
+    address_copy(b, source->process,
                  paths_attributes_get(&app->attributes, "address"));
-    traces = leaf_stages(b, source->host, app->name, &source->node);
-    set(b, of_node(b, traces), "host", "%s", app->name);
+    traces = leaf_stages(b, source->process, app->name, &source->node);
+    set(b, of_node(b, traces), "process", "%s", app->name);
 }
 
 /* --- gatherers --- */
 
 /* The way of a gatherer to one of those below. */
-static void child_add(gather_build *b, uint32_t thread, uint32_t host,
+static void child_add(gather_build *b, uint32_t thread, uint32_t process,
                       const gather_source *child)
 {
     uint32_t to = child->node;
@@ -230,9 +234,9 @@ static void child_add(gather_build *b, uint32_t thread, uint32_t host,
 
     if (b->err)
         return;
-    if (child->host != host) {
-        uint32_t proxy =
-            node_add(b, host, "proxy", "proxy", child->name, child->level + 1);
+    if (child->process != process) {
+        uint32_t proxy = node_add(b, process, "proxy", "proxy", child->name,
+                                  child->level + 1);
         edge_add(b, proxy, to, NULL, NULL);
         to = proxy;
     }
@@ -244,18 +248,19 @@ static void child_add(gather_build *b, uint32_t thread, uint32_t host,
 static gather_source gatherer_add(gather_build *b, const gather_source *of,
                                   uint32_t count, unsigned level)
 {
-    gather_source made = {of->name, of->host, 0, level};
+    gather_source made = {of->name, of->process, 0, level};
     uint32_t messages = b->options->messages;
     uint32_t thread =
-        node_add(b, of->host, "thread", "gather", of->name, level);
+        node_add(b, of->process, "thread", "gather", of->name, level);
 
-    made.node = node_add(b, of->host, "element", "gathered", of->name, level);
+    made.node =
+        node_add(b, of->process, "element", "gathered", of->name, level);
     set(b, of_node(b, made.node), "type", "bytes[%u]", message_bytes(b));
     set(b, of_node(b, made.node), "policy", "block");
     set(b, of_node(b, made.node), "capacity", "%u", messages ? messages : 16);
     edge_add(b, thread, made.node, "out", "write");
     for (uint32_t i = 0; i < count; i++)
-        child_add(b, thread, of->host, &of[i]);
+        child_add(b, thread, of->process, &of[i]);
     return made;
 }
 
@@ -276,7 +281,7 @@ static void level_add(gather_build *b, unsigned level)
 
 static int build(gather_build *b)
 {
-    uint32_t root = host_add(b, "scope");
+    uint32_t root = process_add(b, "scope");
     uint32_t thread;
 
     if (b->err)
@@ -285,7 +290,7 @@ static int build(gather_build *b)
     if (thread == PATHS_NONE)
         out_of_memory(b);
     set(b, of_node(b, thread), "number", "%u", b->threads++);
-    for (uint32_t i = 0; i < b->app->host_count; i++)
+    for (uint32_t i = 0; i < b->app->process_count; i++)
         leaf_add(b, i);
     for (unsigned level = 1;
          !b->err && b->options->fanout && b->count > b->options->fanout;
@@ -337,7 +342,7 @@ int scopes_gather_map(paths_map **out, const paths_map *app,
         b.err = paths_map_create(&b.map, "scope");
     if (b.err)
         return b.err;
-    b.sources = calloc((size_t)app->host_count + 1, sizeof(*b.sources));
+    b.sources = calloc((size_t)app->process_count + 1, sizeof(*b.sources));
     if (!b.sources)
         out_of_memory(&b);
     else
@@ -360,15 +365,15 @@ int scopes__gather_map_pair(paths_map **out,
         b.err = paths_map_create(&b.map, "scope");
     if (b.err)
         return b.err;
-    server = source.host = host_add(&b, "server");
-    client = host_add(&b, "scope");
+    server = source.process = process_add(&b, "server");
+    client = process_add(&b, "scope");
     thread = b.err ? PATHS_NONE
                    : paths_map_add_node(b.map, client, "thread", "scope");
     if (thread == PATHS_NONE)
         out_of_memory(&b);
     set(&b, of_node(&b, thread), "number", "%u", b.threads++);
     if (!b.err)
-        set(&b, &b.map->hosts[server].attributes, "address", "%s", address);
+        set(&b, &b.map->processes[server].attributes, "address", "%s", address);
     traces = leaf_stages(&b, server, source.name, &source.node);
     set(&b, of_node(&b, traces), "map", "true");
     child_add(&b, thread, client, &source);

@@ -7,7 +7,7 @@
 /* --- making --- */
 
 void scopes__gather_begin(gather_writer *w, void *data, size_t capacity,
-                          uint32_t host)
+                          uint32_t process)
 {
     memset(w, 0, sizeof(*w));
     w->data = data;
@@ -15,7 +15,7 @@ void scopes__gather_begin(gather_writer *w, void *data, size_t capacity,
     w->used = sizeof(w->head);
     w->head.magic = GATHER_MAGIC;
     w->head.version = GATHER_VERSION;
-    w->head.host = host;
+    w->head.process = process;
 }
 
 size_t scopes__gather_capacity(const gather_writer *w, size_t name_bytes)
@@ -179,7 +179,7 @@ static void record_of(scopes_record *out, const gather_head *head,
                       const gather_part *part, const gather_reader *r)
 {
     out->kind = (scopes_record_kind)part->kind;
-    out->host = head->host;
+    out->process = head->process;
     memcpy(out->stream, r->name, part->name_bytes);
     out->stream[part->name_bytes] = 0;
     out->index = part->index;
@@ -204,11 +204,11 @@ int scopes__gather_deliver(const void *message, size_t bytes, gather_head *head,
         record_of(&record, head, &part, &r);
         err = each(&record, context);
     }
-    if (err || head->host == PATHS_NONE)
+    if (err || head->process == PATHS_NONE)
         return err;
     memset(&record, 0, sizeof(record));
     record.kind = SCOPES_RECORD_LEDGER;
-    record.host = head->host;
+    record.process = head->process;
     record.ledger = (scopes_ledger){.made = head->made,
                                     .seen = head->seen,
                                     .missed = head->missed,

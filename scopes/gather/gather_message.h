@@ -1,22 +1,22 @@
 /* gather_message.h - the messages of gather trees: making and reading them.
  *
- * A message is one tuple of type "bytes[N]": what a leaf has of one host of the
- * application. All numbers are in the byte order of the hosts, which is
- * one for all hosts of a map.
+ * A message is one tuple of type "bytes[N]": what a leaf has of one process of
+ * the application. All numbers are in the byte order of the processes, which is
+ * one for all processes of a map.
  *
  *    0 u32 magic       "EVSG"
  *    4 u16 version     1
  *    6 u16 flags       MORE, ENDED, OVER
- *    8 u32 host        of the application's map; PATHS_NONE: of none
+ *    8 u32 process        of the application's map; PATHS_NONE: of none
  *   12 u32 bytes       of the whole message
  *   16 u32 records     that follow
  *   20 u32 pause_us    until the next pull
- *   24 u64 made        the leaf's ledger of this host
+ *   24 u64 made        the leaf's ledger of this process
  *   32 u64 seen
  *   40 u64 missed
  *   48 u64 beside
  *   56 u64 processor_ns  of the leaf's process so far; 0: told with another
- * host
+ * process
  *
  * then records, each
  *
@@ -29,7 +29,8 @@
  *   24 u64 span
  *   32 name, then body, each filled up with zeros to four bytes
  *
- * Everything is checked on receipt, at each host that looks into a message. */
+ * Everything is checked on receipt, at each process that looks into a message.
+ * */
 #ifndef SCOPES_GATHER_MESSAGE_H
 #define SCOPES_GATHER_MESSAGE_H
 
@@ -43,15 +44,15 @@
 
 enum {
     GATHER_MORE = 1,  /* there is more already */
-    GATHER_ENDED = 2, /* the last message of this host */
-    GATHER_OVER = 4,  /* the last one of a child: its hosts have all ended */
+    GATHER_ENDED = 2, /* the last message of this process */
+    GATHER_OVER = 4, /* the last one of a child: its processes have all ended */
     GATHER_FLAGS = 7,
 };
 
 typedef struct gather_head {
     uint32_t magic;
     uint16_t version, flags;
-    uint32_t host, bytes, records, pause_us;
+    uint32_t process, bytes, records, pause_us;
     uint64_t made, seen, missed, beside, processor_ns;
 } gather_head;
 
@@ -73,7 +74,7 @@ typedef struct gather_writer {
 } gather_writer;
 
 void scopes__gather_begin(gather_writer *w, void *data, size_t capacity,
-                          uint32_t host);
+                          uint32_t process);
 /* Room for the body of one more record with a name of this length. */
 size_t scopes__gather_capacity(const gather_writer *w, size_t name_bytes);
 /* Adds a record; `body` NULL: only its place, which is given back. NULL when

@@ -24,7 +24,7 @@ typedef struct mirror_stream {
     uint64_t left_out; /* by a filter, up to there */
 } mirror_stream;
 
-typedef struct mirror_host {
+typedef struct mirror_process {
     scopes_archive_writer *archive; /* NULL: not yet */
     mirror_stream *streams;
     size_t stream_count, stream_capacity, stream_at;
@@ -33,13 +33,13 @@ typedef struct mirror_host {
     bool heard;            /* since the last turn */
     scopes_ledger ledger;  /* `made` as told, the others as counted */
     uint64_t processor_ns; /* of its leaf */
-} mirror_host;
+} mirror_process;
 
 struct scopes_mirror {
     char *directory;
     paths_map *map; /* NULL: not yet */
-    mirror_host *hosts;
-    uint32_t host_count;
+    mirror_process *processes;
+    uint32_t process_count;
     char *map_text; /* pieces of it */
     size_t map_bytes;
     char problem[1024];
@@ -60,10 +60,11 @@ static int map_take(scopes_mirror *m, const paths_map *app)
 
     if (err)
         return err;
-    m->hosts = calloc((size_t)app->host_count + 1, sizeof(*m->hosts));
-    if (!m->hosts)
+    m->processes =
+        calloc((size_t)app->process_count + 1, sizeof(*m->processes));
+    if (!m->processes)
         return no_memory();
-    m->host_count = app->host_count;
+    m->process_count = app->process_count;
     if (!m->directory)
         return 0;
     err = eventspace_run_file(name, sizeof(name), m->directory, "pathmap",
@@ -115,18 +116,19 @@ int scopes_mirror_create(scopes_mirror **out, const char *directory,
 
 /* --- tuples --- */
 
-static int archive_open(scopes_mirror *m, uint32_t host)
+static int archive_open(scopes_mirror *m, uint32_t process)
 {
-    const char *name = m->map->hosts[host].name;
+    const char *name = m->map->processes[process].name;
     char file[4096];
     int err = eventspace_run_file(file, sizeof(file), m->directory, name,
                                   SCOPES_ARCHIVE_SUFFIX);
 
     return err ? err
-               : scopes_archive_create(&m->hosts[host].archive, file, name);
+               : scopes_archive_create(&m->processes[process].archive, file,
+                                       name);
 }
 
-static mirror_stream *stream_of(mirror_host *h, const char *name)
+static mirror_stream *stream_of(mirror_process *h, const char *name)
 {
     for (size_t i = 0; i < h->stream_count; i++) {
         size_t at = (h->stream_at + i) % h->stream_count;
@@ -151,7 +153,7 @@ static mirror_stream *stream_of(mirror_host *h, const char *name)
 }
 
 /* Tuples, or tuples that are in statistics. */
-static int tuples_take(mirror_host *h, const scopes_record *r)
+static int tuples_take(mirror_process *h, const scopes_record *r)
 {
     mirror_stream *stream = stream_of(h, r->stream);
     int err = 0;
@@ -175,7 +177,7 @@ static int tuples_take(mirror_host *h, const scopes_record *r)
     return err;
 }
 
-static int stream_end_take(mirror_host *h, const scopes_record *r)
+static int stream_end_take(mirror_process *h, const scopes_record *r)
 {
     mirror_stream *stream = stream_of(h, r->stream);
 
@@ -196,9 +198,9 @@ static int stream_end_take(mirror_host *h, const scopes_record *r)
 
 /* --- meta, map --- */
 
-static int meta_save(const scopes_mirror *m, const mirror_host *h)
+static int meta_save(const scopes_mirror *m, const mirror_process *h)
 {
-    const char *name = m->map->hosts[h - m->hosts].name;
+    const char *name = m->map->processes[h - m->processes].name;
     char file[4096];
     int err;
 
@@ -208,12 +210,13 @@ static int meta_save(const scopes_mirror *m, const mirror_host *h)
     return err ? err : eventspace_meta_save(&h->meta, file);
 }
 
-static int meta_take(scopes_mirror *m, mirror_host *h, const scopes_record *r)
+static int meta_take(scopes_mirror *m, mirror_process *h,
+                     const scopes_record *r)
 {
     eventspace_meta meta;
 
     if (eventspace_meta_decode(&meta, r->body, r->bytes, "meta") != 0 ||
-        strcmp(meta.host, m->map->hosts[h - m->hosts].name) != 0)
+        strcmp(meta.process, m->map->processes[h - m->processes].name) != 0)
         return 0; /* damaged at its origin */
     h->meta = meta;
     h->has_meta = true;
@@ -221,7 +224,7 @@ static int meta_take(scopes_mirror *m, mirror_host *h, const scopes_record *r)
 }
 
 /* Its last word was that it runs: so it was killed. */
-static int ended_take(scopes_mirror *m, mirror_host *h)
+static int ended_take(scopes_mirror *m, mirror_process *h)
 {
     if (h->ended)
         return 0;
@@ -232,7 +235,8 @@ static int ended_take(scopes_mirror *m, mirror_host *h)
     return meta_save(m, h);
 }
 
-static int ledger_take(scopes_mirror *m, mirror_host *h, const scopes_record *r)
+static int ledger_take(scopes_mirror *m, mirror_process *h,
+                       const scopes_record *r)
 {
     if (r->ledger.made > h->ledger.made)
         h->ledger.made = r->ledger.made;
@@ -284,14 +288,14 @@ static void problem_take(scopes_mirror *m, const scopes_record *r)
 
 /* --- what comes --- */
 
-static int host_record(scopes_mirror *m, const scopes_record *r)
+static int process_record(scopes_mirror *m, const scopes_record *r)
 {
-    mirror_host *h;
+    mirror_process *h;
 
-    if (!m->map || r->host >= m->host_count)
-        return pastset_fail(PASTSET_EPROTO, "a record of host %u, of %u",
-                            r->host, m->host_count);
-    h = &m->hosts[r->host];
+    if (!m->map || r->process >= m->process_count)
+        return pastset_fail(PASTSET_EPROTO, "a record of process %u, of %u",
+                            r->process, m->process_count);
+    h = &m->processes[r->process];
     switch (r->kind) {
     case SCOPES_RECORD_TUPLES:
     case SCOPES_RECORD_COUNTED:
@@ -307,9 +311,9 @@ static int host_record(scopes_mirror *m, const scopes_record *r)
     }
 }
 
-/* Of a host that ran on another machine a leaf has nothing but that: an archive
- * of it would pass for one that has lost all. */
-static bool tells_of_host(const scopes_record *r)
+/* Of a process that ran on another machine a leaf has nothing but that: an
+ * archive of it would pass for one that has lost all. */
+static bool tells_of_process(const scopes_record *r)
 {
     return r->kind != SCOPES_RECORD_LEDGER || r->ledger.made > 0;
 }
@@ -325,14 +329,15 @@ int scopes_mirror_record(const scopes_record *record, void *context)
         problem_take(m, record);
         return 0;
     }
-    if (m->directory && m->map && record->host < m->host_count &&
-        !m->hosts[record->host].archive && tells_of_host(record))
-        err = archive_open(m, record->host);
-    return err ? err : host_record(m, record);
+    if (m->directory && m->map && record->process < m->process_count &&
+        !m->processes[record->process].archive && tells_of_process(record))
+        err = archive_open(m, record->process);
+    return err ? err : process_record(m, record);
 }
 
-/* What gathering has cost on the host's machine: its leaf's processor time. */
-static void cost_note(const scopes_mirror *m, const mirror_host *h)
+/* What gathering has cost on the process's machine: its leaf's processor time.
+ * */
+static void cost_note(const scopes_mirror *m, const mirror_process *h)
 {
     scopes_archive_cost cost = {.processor_ns = h->processor_ns,
                                 .elapsed_ns =
@@ -341,13 +346,14 @@ static void cost_note(const scopes_mirror *m, const mirror_host *h)
     scopes_archive_note(h->archive, &cost);
 }
 
-/* How far behind the mirror is, is told by the age of the host's meta file. */
-static void heard_note(const scopes_mirror *m, mirror_host *h)
+/* How far behind the mirror is, is told by the age of the process's meta file.
+ * */
+static void heard_note(const scopes_mirror *m, mirror_process *h)
 {
     char file[4096];
 
     if (h->heard && h->has_meta && m->directory &&
-        eventspace_run_file(file, sizeof(file), m->directory, h->meta.host,
+        eventspace_run_file(file, sizeof(file), m->directory, h->meta.process,
                             ".meta") == 0)
         (void)utimensat(AT_FDCWD, file, NULL, 0);
     h->heard = false;
@@ -362,13 +368,13 @@ int scopes_mirror_turn(void *context)
     if (now - m->flushed_ns < FLUSH_NS)
         return 0;
     m->flushed_ns = now;
-    for (uint32_t i = 0; i < m->host_count && !err; i++) {
-        if (m->hosts[i].archive) {
-            cost_note(m, &m->hosts[i]);
-            err = scopes_archive_flush(m->hosts[i].archive);
+    for (uint32_t i = 0; i < m->process_count && !err; i++) {
+        if (m->processes[i].archive) {
+            cost_note(m, &m->processes[i]);
+            err = scopes_archive_flush(m->processes[i].archive);
         }
         if (!err)
-            heard_note(m, &m->hosts[i]);
+            heard_note(m, &m->processes[i]);
     }
     return err;
 }
@@ -379,15 +385,15 @@ int scopes_mirror_close(scopes_mirror *m)
 
     if (!m)
         return 0;
-    for (uint32_t i = 0; i < m->host_count; i++) {
+    for (uint32_t i = 0; i < m->process_count; i++) {
         int r;
-        if (m->hosts[i].archive)
-            cost_note(m, &m->hosts[i]);
-        r = scopes_archive_close(m->hosts[i].archive);
+        if (m->processes[i].archive)
+            cost_note(m, &m->processes[i]);
+        r = scopes_archive_close(m->processes[i].archive);
         err = err ? err : r;
-        free(m->hosts[i].streams);
+        free(m->processes[i].streams);
     }
-    free(m->hosts);
+    free(m->processes);
     if (m->map)
         paths_map_destroy(m->map);
     free(m->map_text);
@@ -398,7 +404,7 @@ int scopes_mirror_close(scopes_mirror *m)
 
 /* --- what is known --- */
 
-static void ledger_add(scopes_ledger *sum, const mirror_host *h)
+static void ledger_add(scopes_ledger *sum, const mirror_process *h)
 {
     scopes_ledger l = h->ledger;
 
@@ -412,18 +418,18 @@ static void ledger_add(scopes_ledger *sum, const mirror_host *h)
     sum->beside += l.beside;
 }
 
-void scopes_mirror_ledger(const scopes_mirror *m, size_t host,
+void scopes_mirror_ledger(const scopes_mirror *m, size_t process,
                           scopes_ledger *out)
 {
     memset(out, 0, sizeof(*out));
-    for (uint32_t i = 0; i < m->host_count; i++)
-        if (host == SIZE_MAX || host == i)
-            ledger_add(out, &m->hosts[i]);
+    for (uint32_t i = 0; i < m->process_count; i++)
+        if (process == SIZE_MAX || process == i)
+            ledger_add(out, &m->processes[i]);
 }
 
-bool scopes_mirror_ended(const scopes_mirror *m, size_t host)
+bool scopes_mirror_ended(const scopes_mirror *m, size_t process)
 {
-    return host < m->host_count && m->hosts[host].ended;
+    return process < m->process_count && m->processes[process].ended;
 }
 
 const char *scopes_mirror_problem(const scopes_mirror *m)

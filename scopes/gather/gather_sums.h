@@ -23,7 +23,7 @@ void scopes__gather_sums_clear(gather_sums *s);
 int scopes__gather_sums_tuples(gather_sums *s, const void *events,
                                uint32_t count);
 int scopes__gather_sums_merge(gather_sums *s, const scopes_statistic *item);
-/* Takes the clock of a host from a record of kind META. */
+/* Takes the clock of a process from a record of kind META. */
 void scopes__gather_sums_clock(gather_sums *s, const eventspace_meta *meta);
 
 #endif

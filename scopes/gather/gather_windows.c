@@ -1,4 +1,4 @@
-/* gather_windows.c - statistics of all hosts, put together by window. */
+/* gather_windows.c - statistics of all processes, put together by window. */
 #include "scopes/gather/gather_message.h"
 #include "scopes/gather/gather_sums.h"
 
@@ -7,20 +7,20 @@
 #include <string.h>
 #include <time.h>
 
-#define HOSTS_MAX 65536 /* where the map is not known */
+#define PROCESSES_MAX 65536 /* where the map is not known */
 
-typedef struct windows_host {
+typedef struct windows_process {
     gather_sums sums;
     uint64_t newest; /* a window of which something has come */
     uint64_t over;   /* those before it are complete */
     bool came, ended;
-} windows_host;
+} windows_process;
 
 struct scopes_windows {
     uint64_t window_ns;
     const paths_map *app;
-    windows_host *hosts;
-    uint32_t host_count;
+    windows_process *processes;
+    uint32_t process_count;
     const char **names; /* of collectors, by id */
     uint32_t name_count;
 };
@@ -80,33 +80,35 @@ void scopes_windows_destroy(scopes_windows *w)
 {
     if (!w)
         return;
-    for (uint32_t i = 0; i < w->host_count; i++)
-        scopes__gather_sums_fini(&w->hosts[i].sums);
-    free(w->hosts);
+    for (uint32_t i = 0; i < w->process_count; i++)
+        scopes__gather_sums_fini(&w->processes[i].sums);
+    free(w->processes);
     free(w->names);
     free(w);
 }
 
 /* --- what comes --- */
 
-static windows_host *host_of(scopes_windows *w, uint32_t host)
+static windows_process *process_of(scopes_windows *w, uint32_t process)
 {
-    windows_host *hosts;
+    windows_process *processes;
 
-    if (host < w->host_count)
-        return &w->hosts[host];
-    hosts = realloc(w->hosts, ((size_t)host + 1) * sizeof(*hosts));
-    if (!hosts)
+    if (process < w->process_count)
+        return &w->processes[process];
+    processes =
+        realloc(w->processes, ((size_t)process + 1) * sizeof(*processes));
+    if (!processes)
         return NULL;
-    w->hosts = hosts;
-    for (; w->host_count <= host; w->host_count++) {
-        memset(&hosts[w->host_count], 0, sizeof(*hosts));
-        scopes__gather_sums_init(&hosts[w->host_count].sums, w->window_ns);
+    w->processes = processes;
+    for (; w->process_count <= process; w->process_count++) {
+        memset(&processes[w->process_count], 0, sizeof(*processes));
+        scopes__gather_sums_init(&processes[w->process_count].sums,
+                                 w->window_ns);
     }
-    return &hosts[host];
+    return &processes[process];
 }
 
-static int statistics_take(windows_host *h, const scopes_record *r)
+static int statistics_take(windows_process *h, const scopes_record *r)
 {
     scopes_statistic item;
     int err = 0;
@@ -123,15 +125,16 @@ int scopes_windows_record(const scopes_record *r, void *context)
     scopes_windows *w = context;
     gather_part part = {.kind = (uint16_t)r->kind, .bytes = (uint32_t)r->bytes};
     eventspace_meta meta;
-    windows_host *h;
+    windows_process *h;
     uint32_t before;
     int err = 0;
 
-    if (r->host == PATHS_NONE)
+    if (r->process == PATHS_NONE)
         return 0;
-    if (r->host >= (w->app ? w->app->host_count : HOSTS_MAX))
-        return pastset_fail(PASTSET_EPROTO, "a record of host %u", r->host);
-    h = host_of(w, r->host);
+    if (r->process >= (w->app ? w->app->process_count : PROCESSES_MAX))
+        return pastset_fail(PASTSET_EPROTO, "a record of process %u",
+                            r->process);
+    h = process_of(w, r->process);
     if (!h)
         return no_memory();
     before = h->sums.used;
@@ -158,7 +161,7 @@ int scopes_windows_record(const scopes_record *r, void *context)
 
 static const scopes_column columns[] = {
     {"window", "window", SCOPES_TEXT}, /* when it begins, ISO 8601, UTC */
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"collector", "collector", SCOPES_NUMBER},
     {"name", "name", SCOPES_TEXT},
     {"count", "count", SCOPES_COUNT},
@@ -183,15 +186,15 @@ static void window_text(scopes_table *table, uint64_t ns)
     scopes_table_copy(table, whole);
 }
 
-static void row_add(scopes_table *table, const scopes_windows *w, uint32_t host,
-                    const scopes_statistic *s)
+static void row_add(scopes_table *table, const scopes_windows *w,
+                    uint32_t process, const scopes_statistic *s)
 {
     const char *name =
         s->collector < w->name_count ? w->names[s->collector] : NULL;
 
     window_text(table, s->window * w->window_ns);
-    scopes_table_text(table, w->app && host < w->app->host_count
-                                 ? w->app->hosts[host].name
+    scopes_table_text(table, w->app && process < w->app->process_count
+                                 ? w->app->processes[process].name
                                  : "");
     scopes_table_integer(table, s->collector);
     scopes_table_text(table, name ? name : "");
@@ -210,9 +213,9 @@ static int by_collector(const void *a, const void *b)
     return (x->collector > y->collector) - (x->collector < y->collector);
 }
 
-/* The rows of a host's window; the sums of other windows stay. */
-static int host_rows(scopes_table *table, const scopes_windows *w,
-                     windows_host *h, uint64_t window)
+/* The rows of a process's window; the sums of other windows stay. */
+static int process_rows(scopes_table *table, const scopes_windows *w,
+                        windows_process *h, uint64_t window)
 {
     gather_sums left;
     uint32_t count = 0;
@@ -232,7 +235,7 @@ static int host_rows(scopes_table *table, const scopes_windows *w,
         h->sums = left;
         qsort(found, count, sizeof(*found), by_collector);
         for (uint32_t i = 0; i < count; i++)
-            row_add(table, w, (uint32_t)(h - w->hosts), &found[i]);
+            row_add(table, w, (uint32_t)(h - w->processes), &found[i]);
     } else {
         scopes__gather_sums_fini(&left);
     }
@@ -246,8 +249,8 @@ static bool oldest(const scopes_windows *w, bool all, uint64_t *out)
     uint64_t over = UINT64_MAX;
 
     *out = UINT64_MAX;
-    for (uint32_t i = 0; i < w->host_count; i++) {
-        const windows_host *h = &w->hosts[i];
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        const windows_process *h = &w->processes[i];
         if (h->came && !h->ended && h->over < over)
             over = h->over;
         for (uint32_t k = 0; k < h->sums.used; k++)
@@ -268,8 +271,8 @@ int scopes_windows_take(scopes_windows *w, bool all, scopes_table **out)
     *out = scopes_table_create(columns, sizeof(columns) / sizeof(*columns));
     if (!*out)
         return no_memory();
-    for (uint32_t i = 0; i < w->host_count && !err; i++)
-        err = host_rows(*out, w, &w->hosts[i], window);
+    for (uint32_t i = 0; i < w->process_count && !err; i++)
+        err = process_rows(*out, w, &w->processes[i], window);
     if (!err)
         err = scopes_table_status(*out);
     if (err) {

@@ -43,12 +43,13 @@ static int series_make(scopes_event_table *event_table)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
                             event_table->collectors);
     for (uint32_t i = 0; i < event_table->collectors; i++)
-        event_table->series[i].node = event_table->series[i].host = PATHS_NONE;
+        event_table->series[i].node = event_table->series[i].process =
+            PATHS_NONE;
     for (uint32_t i = 0; i < map->node_count; i++) {
         err = map_id(map, i, &id);
         if (!err && id < event_table->collectors) {
             event_table->series[id].node = i;
-            event_table->series[id].host = map->nodes[i].host;
+            event_table->series[id].process = map->nodes[i].process;
         }
     }
     return 0;
@@ -64,11 +65,11 @@ static int event_table_create(scopes_event_table **out, const paths_map *map)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a store");
     event_table->map = map;
     event_table->ledgers =
-        calloc(map->host_count + 1u, sizeof(*event_table->ledgers));
+        calloc(map->process_count + 1u, sizeof(*event_table->ledgers));
     err = event_table->ledgers
               ? series_make(event_table)
-              : pastset_fail(PASTSET_ENOMEM, "no memory for %u hosts",
-                             map->host_count);
+              : pastset_fail(PASTSET_ENOMEM, "no memory for %u processes",
+                             map->process_count);
     if (err) {
         scopes_event_table_free(event_table);
         return err;
@@ -236,14 +237,14 @@ static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
     ledger->beside += more->beside;
 }
 
-/* Walks all hosts. `ledgers`: notes what there was. */
+/* Walks all processes. `ledgers`: notes what there was. */
 static int walk(loading *l, scopes_source *source, const scopes_filter *filter,
                 scopes_each *each, bool ledgers)
 {
     scopes_event_table *event_table = l->event_table;
     int err = 0;
 
-    for (uint32_t i = 0; i < event_table->map->host_count && !err; i++) {
+    for (uint32_t i = 0; i < event_table->map->process_count && !err; i++) {
         err = scopes_source_each(source, i, filter, each, l,
                                  ledgers ? &event_table->ledgers[i] : NULL);
         if (ledgers)
@@ -275,7 +276,7 @@ static void loading_again(loading *l)
     event_table->strange = 0;
     event_table->ledger = (scopes_ledger){0};
     memset(event_table->ledgers, 0,
-           event_table->map->host_count * sizeof(*event_table->ledgers));
+           event_table->map->process_count * sizeof(*event_table->ledgers));
     memset(l->series, 0, (event_table->collectors + 1u) * sizeof(*l->series));
     l->more = false;
 }
@@ -380,7 +381,8 @@ done:
 const scopes_series *scopes_event_series(const scopes_event_table *event_table,
                                          uint32_t collector)
 {
-    static const scopes_series none = {.node = PATHS_NONE, .host = PATHS_NONE};
+    static const scopes_series none = {.node = PATHS_NONE,
+                                       .process = PATHS_NONE};
 
     return collector < event_table->collectors ? &event_table->series[collector]
                                                : &none;
@@ -401,7 +403,7 @@ static int number_batch(const scopes_batch *batch, void *context)
     for (size_t i = 0; i < batch->count; i++) {
         const eventspace_trace *event = &batch->events[i];
         if (event->collector < event_table->collectors &&
-            event->end < n->from_ticks[batch->host])
+            event->end < n->from_ticks[batch->process])
             event_table->before[event->collector]++;
     }
     return 0;
@@ -421,7 +423,7 @@ int scopes_event_table_number(scopes_event_table *event_table,
     if (!event_table->before)
         return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
                             event_table->collectors);
-    for (uint32_t i = 0; i < event_table->map->host_count && !err; i++)
+    for (uint32_t i = 0; i < event_table->map->process_count && !err; i++)
         err = scopes_source_each(source, i, &filter, number_batch, &n, NULL);
     return err;
 }

@@ -17,16 +17,16 @@
 typedef struct scopes_series {
     const eventspace_trace *events;
     size_t count;
-    uint32_t node; /* of the map; PATHS_NONE: no collector has this id */
-    uint32_t host; /* of the map */
+    uint32_t node;    /* of the map; PATHS_NONE: no collector has this id */
+    uint32_t process; /* of the map */
 } scopes_series;
 
 typedef struct scopes_event_table {
     const paths_map *map;
     scopes_series *series;  /* by collector id */
     uint32_t collectors;    /* highest id + 1 */
-    scopes_ledger *ledgers; /* by host */
-    scopes_ledger ledger;   /* of all hosts */
+    scopes_ledger *ledgers; /* by process */
+    scopes_ledger ledger;   /* of all processes */
     uint64_t strange; /* tuples of collectors that the map does not have: seen,
                          and in no series */
     uint64_t *before; /* by collector: what scopes_event_table_number has

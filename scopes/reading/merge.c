@@ -91,15 +91,16 @@ static int file_copy(const char *from_name, const char *to_name)
     return err;
 }
 
-static int host_copy(const merge *m, size_t directory, const char *host)
+static int process_copy(const merge *m, size_t directory, const char *process)
 {
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         char from[PATH_MAX], to[PATH_MAX];
-        int err = eventspace_run_file(
-            from, sizeof(from), m->directories[directory], host, suffixes[i]);
+        int err =
+            eventspace_run_file(from, sizeof(from), m->directories[directory],
+                                process, suffixes[i]);
         if (err)
             return err;
-        err = eventspace_run_file(to, sizeof(to), m->out, host, suffixes[i]);
+        err = eventspace_run_file(to, sizeof(to), m->out, process, suffixes[i]);
         if (err)
             return err;
         err = file_copy(from, to);
@@ -117,19 +118,19 @@ static bool same_start(const eventspace_meta *a, const eventspace_meta *b)
            a->start_wall_ns == b->start_wall_ns;
 }
 
-/* What a directory has of a host. */
+/* What a directory has of a process. */
 typedef struct offer {
     size_t directory; /* the merge's count: none */
     bool has_meta, damaged;
     uint64_t events; /* that can be read */
 } offer;
 
-static bool files_there(const merge *m, size_t directory, const char *host)
+static bool files_there(const merge *m, size_t directory, const char *process)
 {
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         char file[PATH_MAX];
         if (eventspace_run_file(file, sizeof(file), m->directories[directory],
-                                host, suffixes[i]) == 0 &&
+                                process, suffixes[i]) == 0 &&
             access(file, F_OK) == 0)
             return true;
     }
@@ -145,13 +146,14 @@ static int pass_over(const scopes_batch *batch, void *context)
 
 /* Reads all events: what the heads of an archive's blocks say may be said of
  * contents that are damaged. */
-static int offer_look(const merge *m, size_t directory, size_t host, offer *out)
+static int offer_look(const merge *m, size_t directory, size_t process,
+                      offer *out)
 {
-    const eventspace_run_host *there =
-        eventspace_run_host_at(m->runs[directory], host);
+    const eventspace_run_process *there =
+        eventspace_run_process_at(m->runs[directory], process);
     scopes_ledger ledger = {0};
-    int err = scopes_source_each(m->sources[directory], host, NULL, pass_over,
-                                 NULL, &ledger);
+    int err = scopes_source_each(m->sources[directory], process, NULL,
+                                 pass_over, NULL, &ledger);
 
     *out =
         (offer){.directory = directory,
@@ -172,27 +174,28 @@ static bool is_better(const offer *a, const offer *b)
     return !a->damaged && b->damaged;
 }
 
-static int same_run_check(const merge *m, size_t host, const offer *a,
+static int same_run_check(const merge *m, size_t process, const offer *a,
                           const offer *b)
 {
-    const eventspace_run_host *one, *other;
+    const eventspace_run_process *one, *other;
 
     if (!a->has_meta || !b->has_meta)
         return 0; /* nobody knows */
-    one = eventspace_run_host_at(m->runs[a->directory], host);
-    other = eventspace_run_host_at(m->runs[b->directory], host);
+    one = eventspace_run_process_at(m->runs[a->directory], process);
+    other = eventspace_run_process_at(m->runs[b->directory], process);
     if (same_start(&one->meta, &other->meta))
         return 0;
     return pastset_fail(
-        PASTSET_EEXIST, "%s and %s have different runs of host %s",
+        PASTSET_EEXIST, "%s and %s have different runs of process %s",
         m->directories[a->directory], m->directories[b->directory], one->name);
 }
 
-/* Finds the best that the directories have of a host, and what has the most
+/* Finds the best that the directories have of a process, and what has the most
  * events (`*fullest`): not the same if that has no meta file. */
-static int host_choose(const merge *m, size_t host, offer *best, offer *fullest)
+static int process_choose(const merge *m, size_t process, offer *best,
+                          offer *fullest)
 {
-    const char *name = eventspace_run_host_at(m->runs[0], host)->name;
+    const char *name = eventspace_run_process_at(m->runs[0], process)->name;
 
     *best = *fullest = (offer){.directory = m->count};
     for (size_t i = 0; i < m->count; i++) {
@@ -200,9 +203,9 @@ static int host_choose(const merge *m, size_t host, offer *best, offer *fullest)
         int err;
         if (!files_there(m, i, name))
             continue;
-        err = offer_look(m, i, host, &here);
+        err = offer_look(m, i, process, &here);
         if (!err && best->directory < m->count)
-            err = same_run_check(m, host, best, &here);
+            err = same_run_check(m, process, best, &here);
         if (err)
             return err;
         if (best->directory == m->count || is_better(&here, best))
@@ -213,27 +216,29 @@ static int host_choose(const merge *m, size_t host, offer *best, offer *fullest)
     return 0;
 }
 
-/* What is missing or damaged of a host as it is in `out`; "" when nothing. */
-static void problem_tell(const merge *m, size_t host, const offer *best,
+/* What is missing or damaged of a process as it is in `out`; "" when nothing.
+ * */
+static void problem_tell(const merge *m, size_t process, const offer *best,
                          const offer *fullest, char *out, size_t capacity)
 {
-    const eventspace_run_host *from;
+    const eventspace_run_process *from;
 
     *out = 0;
     if (best->directory == m->count) {
         snprintf(out, capacity, "none of the directories has its files");
         return;
     }
-    from = eventspace_run_host_at(m->runs[best->directory], host);
+    from = eventspace_run_process_at(m->runs[best->directory], process);
     if (best->has_meta && fullest->events > best->events)
-        snprintf(
-            out, capacity,
-            "%s has more of its events, %" PRIu64 " and not %" PRIu64
-            ", but they were left, as nothing tells that they are of this "
-            "run (%s); if they are, copy %s/%s.meta there and merge again",
-            m->directories[fullest->directory], fullest->events, best->events,
-            eventspace_run_host_at(m->runs[fullest->directory], host)->problem,
-            m->directories[best->directory], from->name);
+        snprintf(out, capacity,
+                 "%s has more of its events, %" PRIu64 " and not %" PRIu64
+                 ", but they were left, as nothing tells that they are of this "
+                 "run (%s); if they are, copy %s/%s.meta there and merge again",
+                 m->directories[fullest->directory], fullest->events,
+                 best->events,
+                 eventspace_run_process_at(m->runs[fullest->directory], process)
+                     ->problem,
+                 m->directories[best->directory], from->name);
     else if (best->damaged)
         snprintf(out, capacity, "%" PRIu64 " of its events can be read, but %s",
                  best->events, from->problem);
@@ -299,29 +304,30 @@ static void runs_close(merge *m)
 /* After an error: what was copied would pass for something. */
 static void copies_remove(const merge *m)
 {
-    for (size_t i = 0; i < eventspace_run_host_count(m->runs[0]); i++) {
+    for (size_t i = 0; i < eventspace_run_process_count(m->runs[0]); i++) {
         for (size_t k = 0; k < sizeof(suffixes) / sizeof(suffixes[0]); k++) {
             char file[PATH_MAX];
-            if (eventspace_run_file(file, sizeof(file), m->out,
-                                    eventspace_run_host_at(m->runs[0], i)->name,
-                                    suffixes[k]) == 0)
+            if (eventspace_run_file(
+                    file, sizeof(file), m->out,
+                    eventspace_run_process_at(m->runs[0], i)->name,
+                    suffixes[k]) == 0)
                 unlink(file);
         }
     }
     rmdir(m->out);
 }
 
-static int hosts_merge(const merge *m, scopes_merged *merged, void *context)
+static int processes_merge(const merge *m, scopes_merged *merged, void *context)
 {
-    size_t hosts = eventspace_run_host_count(m->runs[0]);
+    size_t processes = eventspace_run_process_count(m->runs[0]);
 
-    for (size_t i = 0; i < hosts; i++) {
-        const char *name = eventspace_run_host_at(m->runs[0], i)->name;
+    for (size_t i = 0; i < processes; i++) {
+        const char *name = eventspace_run_process_at(m->runs[0], i)->name;
         char problem[PROBLEM_BYTES];
         offer best, fullest;
-        int err = host_choose(m, i, &best, &fullest);
+        int err = process_choose(m, i, &best, &fullest);
         if (!err && best.directory < m->count)
-            err = host_copy(m, best.directory, name);
+            err = process_copy(m, best.directory, name);
         if (err)
             return err;
         problem_tell(m, i, &best, &fullest, problem, sizeof(problem));
@@ -337,7 +343,7 @@ static int hosts_merge(const merge *m, scopes_merged *merged, void *context)
 static int all_merge(const merge *m, scopes_merged *merged, void *context)
 {
     char map[PATH_MAX], text[1024];
-    int err = hosts_merge(m, merged, context);
+    int err = processes_merge(m, merged, context);
 
     if (!err)
         err = eventspace_run_file(map, sizeof(map), m->out, "pathmap", ".dot");

@@ -1,7 +1,7 @@
 /* snapshot.c - clocks first, then the window, then the tuples.
  *
  * When the last part of a run is asked for, its end has to be found: it is
- * looked for from where the host should be by now, backwards in steps that
+ * looked for from where the process should be by now, backwards in steps that
  * double, so that little is read of a long run. */
 #include "scopes/reading/snapshot.h"
 
@@ -14,7 +14,7 @@
 #define SECOND_NS INT64_C(1000000000)
 #define WIDEST_NS (5000 * SECOND_NS) /* no wall clock is so wrong */
 
-/* What is asked of the source, by host. */
+/* What is asked of the source, by process. */
 typedef struct window {
     uint64_t *from_ticks, *to_ticks;
     bool *collectors;
@@ -33,15 +33,15 @@ static bool is_limited(const scopes_snapshot *snapshot)
 /* All times and no collector. */
 static int open_window(window *w, const scopes_snapshot *snapshot)
 {
-    uint32_t hosts = snapshot->topology->map->host_count;
+    uint32_t processes = snapshot->topology->map->process_count;
 
-    w->from_ticks = calloc(hosts + 1, sizeof(*w->from_ticks));
-    w->to_ticks = calloc(hosts + 1, sizeof(*w->to_ticks));
+    w->from_ticks = calloc(processes + 1, sizeof(*w->from_ticks));
+    w->to_ticks = calloc(processes + 1, sizeof(*w->to_ticks));
     w->collectors =
         calloc(snapshot->topology->collectors + 1, sizeof(*w->collectors));
     if (!w->from_ticks || !w->to_ticks || !w->collectors)
         return no_memory();
-    for (uint32_t i = 0; i < hosts; i++)
+    for (uint32_t i = 0; i < processes; i++)
         w->to_ticks[i] = UINT64_MAX;
     return 0;
 }
@@ -57,7 +57,7 @@ static void close_window(window *w)
 static void set_times(window *w, const scopes_snapshot *snapshot,
                       const scopes_clocks *clocks, int64_t more_ns)
 {
-    for (uint32_t i = 0; i < snapshot->topology->map->host_count; i++) {
+    for (uint32_t i = 0; i < snapshot->topology->map->process_count; i++) {
         if (snapshot->from_ns != INT64_MIN)
             w->from_ticks[i] =
                 scopes_clocks_ticks(clocks, i, snapshot->from_ns - more_ns);
@@ -89,8 +89,8 @@ static int make_first_clocks(scopes_clocks **out,
 static bool are_exact(const scopes_snapshot *snapshot,
                       const scopes_clocks *clocks)
 {
-    for (uint32_t i = 0; i < snapshot->topology->map->host_count; i++) {
-        scopes_clock_how how = scopes_clocks_host(clocks, i)->how;
+    for (uint32_t i = 0; i < snapshot->topology->map->process_count; i++) {
+        scopes_clock_how how = scopes_clocks_process(clocks, i)->how;
         if (how == SCOPES_CLOCK_WALL || how == SCOPES_CLOCK_PROBE_PAIRS)
             return false;
     }
@@ -106,7 +106,7 @@ static bool is_small(const scopes_snapshot *snapshot)
            events.made < (too_many ? too_many : TOO_MANY);
 }
 
-/* Only collectors on both sides of a hop between hosts. */
+/* Only collectors on both sides of a hop between processes. */
 static void choose_hops(window *w, const scopes_snapshot *snapshot)
 {
     for (uint32_t i = 0; i < snapshot->topology->collectors; i++) {
@@ -119,7 +119,7 @@ static void choose_hops(window *w, const scopes_snapshot *snapshot)
     }
 }
 
-/* Clocks from tuples of hops between hosts: from all of them, or from the
+/* Clocks from tuples of hops between processes: from all of them, or from the
  * window by the clocks `first` and `more_ns` around it. */
 static int align_by(scopes_clocks **out, const scopes_snapshot *snapshot,
                     const scopes_clocks *first, bool all, int64_t more_ns)
@@ -151,8 +151,8 @@ done:
 static bool are_aligned(const scopes_snapshot *snapshot,
                         const scopes_clocks *clocks)
 {
-    for (uint32_t i = 0; i < snapshot->topology->map->host_count; i++)
-        if (scopes_clocks_host(clocks, i)->how == SCOPES_CLOCK_WALL)
+    for (uint32_t i = 0; i < snapshot->topology->map->process_count; i++)
+        if (scopes_clocks_process(clocks, i)->how == SCOPES_CLOCK_WALL)
             return false;
     return true;
 }
@@ -185,24 +185,24 @@ static int take_end(const scopes_batch *batch, void *context)
     return 0;
 }
 
-/* The latest end of a host's tuples; 0 when it has none. */
+/* The latest end of a process's tuples; 0 when it has none. */
 static int find_latest(uint64_t *latest, const scopes_snapshot *snapshot,
-                       size_t host, window *w)
+                       size_t process, window *w)
 {
-    const eventspace_run_host *facts =
-        eventspace_run_host_at(snapshot->run, host);
+    const eventspace_run_process *facts =
+        eventspace_run_process_at(snapshot->run, process);
     scopes_filter filter = {.from_ticks = w->from_ticks,
                             .to_ticks = w->to_ticks};
-    uint64_t end = eventspace_run_end_ticks(snapshot->run, host);
+    uint64_t end = eventspace_run_end_ticks(snapshot->run, process);
     uint64_t back = facts->has_meta ? (uint64_t)facts->meta.tick_hz / 4 + 1 : 1;
     int err = 0;
 
     for (*latest = 0; *latest == 0 && !err; back *= 2) {
         /* Twice the largest number is 0. */
-        w->from_ticks[host] = back > 0 && end > back ? end - back : 0;
-        err = scopes_source_each(snapshot->source, host, &filter, take_end,
+        w->from_ticks[process] = back > 0 && end > back ? end - back : 0;
+        err = scopes_source_each(snapshot->source, process, &filter, take_end,
                                  latest, NULL);
-        if (w->from_ticks[host] == 0)
+        if (w->from_ticks[process] == 0)
             break;
     }
     return err;
@@ -215,7 +215,8 @@ static int set_last(scopes_snapshot *snapshot, const scopes_clocks *clocks)
     int64_t end_ns = 0;
     int err = open_window(&w, snapshot);
 
-    for (uint32_t i = 0; i < snapshot->topology->map->host_count && !err; i++) {
+    for (uint32_t i = 0; i < snapshot->topology->map->process_count && !err;
+         i++) {
         err = find_latest(&latest, snapshot, i, &w);
         if (!err && latest > 0) {
             int64_t ns = scopes_clocks_ns(clocks, i, latest);
@@ -262,7 +263,7 @@ done:
     return err;
 }
 
-/* Of all tuples there are: those of hops between hosts are among them. */
+/* Of all tuples there are: those of hops between processes are among them. */
 static int look_at_all(scopes_snapshot *snapshot, scopes_clocks **first)
 {
     int err = load(snapshot, *first);

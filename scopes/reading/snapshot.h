@@ -2,10 +2,11 @@
  *
  * A look is taken once, and again as often as wanted while the run goes on.
  * Its window is one of time, by aligned clocks; but to align clocks takes
- * tuples. So, if not all hosts share one counter, tuples of hops between hosts
- * are loaded first, and nothing else: those of the whole run, or, where these
- * are too many, those of the window as the hosts' wall clocks tell it and of a
- * second around it; or of more, while there is a host that this does not reach.
+ * tuples. So, if not all processes share one counter, tuples of hops between
+ * processes are loaded first, and nothing else: those of the whole run, or,
+ * where these are too many, those of the window as the processes' wall clocks
+ * tell it and of a second around it; or of more, while there is a process that
+ * this does not reach.
  *
  * Threads:   one thread per look.
  * Ownership: take gives, free takes back. The run is borrowed. */
@@ -21,7 +22,7 @@
 #include "scopes/causality/topology.h"
 
 typedef struct scopes_snapshot_options {
-    int64_t from_ns, to_ns; /* since the first start of a host; INT64_MIN and
+    int64_t from_ns, to_ns; /* since the first start of a process; INT64_MIN and
                                INT64_MAX: from the first, to the last */
     int64_t last_ns;        /* if > 0, instead of these: the last so many of
                                what is there */
@@ -32,7 +33,7 @@ typedef struct scopes_snapshot_options {
                                have in the run, for which all before it is
                                read */
     scopes_clock_method method;
-    uint32_t reference; /* host; PATHS_NONE */
+    uint32_t reference; /* process; PATHS_NONE */
     uint64_t too_many;  /* from so many events of a run on; 0: 16 million */
 } scopes_snapshot_options;
 

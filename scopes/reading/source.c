@@ -29,14 +29,14 @@
 
 struct scopes_source {
     eventspace_run *run;
-    scopes_archive **archives; /* by host; NULL: it has none */
+    scopes_archive **archives; /* by process; NULL: it has none */
     eventspace_trace *buffer;  /* SCOPES_ARCHIVE_BLOCK tuples */
 };
 
-/* One walk through a host. */
+/* One walk through a process. */
 typedef struct walk {
     scopes_source *source;
-    size_t host;
+    size_t process;
     const scopes_filter *filter;
     uint64_t from, to; /* ticks; 0 and UINT64_MAX: at any time */
     bool all;          /* no tuple is beside what is wanted */
@@ -59,9 +59,9 @@ typedef struct walk {
 
 /* --- opening --- */
 
-static scopes_archive *archive_open(eventspace_run *run, size_t host)
+static scopes_archive *archive_open(eventspace_run *run, size_t process)
 {
-    const char *name = eventspace_run_host_at(run, host)->name;
+    const char *name = eventspace_run_process_at(run, process)->name;
     scopes_archive *archive;
     char file[4096];
     int err =
@@ -72,24 +72,24 @@ static scopes_archive *archive_open(eventspace_run *run, size_t host)
     if (!err)
         return archive;
     if (err != PASTSET_ENOENT)
-        eventspace_run_note(run, host, "%s", pastset_error());
+        eventspace_run_note(run, process, "%s", pastset_error());
     return NULL;
 }
 
-static void archive_note(eventspace_run *run, size_t host,
+static void archive_note(eventspace_run *run, size_t process,
                          const scopes_archive *archive)
 {
     const char *problem = scopes_archive_problem(archive);
     if (*problem)
-        eventspace_run_note(run, host, "%s", problem);
+        eventspace_run_note(run, process, "%s", problem);
 }
 
 /* Opens the archives that are there now, or takes in what came to them. */
 static void archives_look(scopes_source *source)
 {
-    size_t hosts = eventspace_run_host_count(source->run);
+    size_t processes = eventspace_run_process_count(source->run);
 
-    for (size_t i = 0; i < hosts; i++) {
+    for (size_t i = 0; i < processes; i++) {
         scopes_archive **archive = &source->archives[i];
         if (!*archive)
             *archive = archive_open(source->run, i);
@@ -102,13 +102,13 @@ static void archives_look(scopes_source *source)
 
 int scopes_source_open(scopes_source **out, eventspace_run *run)
 {
-    size_t hosts = eventspace_run_host_count(run);
+    size_t processes = eventspace_run_process_count(run);
     scopes_source *source = calloc(1, sizeof(*source));
 
     *out = NULL;
     if (source) {
         source->run = run;
-        source->archives = calloc(hosts + 1, sizeof(scopes_archive *));
+        source->archives = calloc(processes + 1, sizeof(scopes_archive *));
         source->buffer = malloc(SCOPES_ARCHIVE_BLOCK * sizeof(*source->buffer));
     }
     if (!source || !source->archives || !source->buffer) {
@@ -126,7 +126,7 @@ void scopes_source_close(scopes_source *source)
     if (!source)
         return;
     for (size_t i = 0;
-         source->archives && i < eventspace_run_host_count(source->run); i++)
+         source->archives && i < eventspace_run_process_count(source->run); i++)
         scopes_archive_free(source->archives[i]);
     free(source->archives);
     free(source->buffer);
@@ -150,11 +150,11 @@ eventspace_run *scopes_source_run(const scopes_source *source)
 
 bool scopes_source_at_rest(const scopes_source *source)
 {
-    for (size_t i = 0; i < eventspace_run_host_count(source->run); i++) {
-        const eventspace_run_host *host =
-            eventspace_run_host_at(source->run, i);
-        if (source->archives[i] || (host->has_space && !host->has_meta) ||
-            (host->has_meta && host->meta.state == EVENTSPACE_RUNNING))
+    for (size_t i = 0; i < eventspace_run_process_count(source->run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(source->run, i);
+        if (source->archives[i] || (process->has_space && !process->has_meta) ||
+            (process->has_meta && process->meta.state == EVENTSPACE_RUNNING))
             return false;
     }
     return true;
@@ -195,7 +195,7 @@ static int give(walk *w, eventspace_trace *events, size_t count)
 {
     size_t first = 0;
     size_t kept = w->all ? count : sift(w, events, count, &first);
-    scopes_batch batch = {.host = w->host,
+    scopes_batch batch = {.process = w->process,
                           .stream = w->stream.name,
                           .index = w->index + first,
                           .events = events,
@@ -297,8 +297,9 @@ static int stream_give(walk *w, uint64_t stop)
             eventspace_stream_read(&w->stream, &at, w->source->buffer,
                                    smaller(STREAM_TUPLES, stop - at), &count);
         if (err && err != PASTSET_EAGAIN)
-            eventspace_run_note(w->source->run, w->host, "trace element %s: %s",
-                                w->stream.name, pastset_error());
+            eventspace_run_note(w->source->run, w->process,
+                                "trace element %s: %s", w->stream.name,
+                                pastset_error());
         if ((err || at > w->index) && is_archived(w))
             return 0;
         if (err && err != PASTSET_EFORMAT)
@@ -365,7 +366,7 @@ static int block_give(walk *w, const scopes_archive_block *block)
     blocks = scopes_archive_stream_blocks(w->archive, w->in_archive, &count);
     if (scopes_archive_read(w->archive, blocks[w->block - 1],
                             w->source->buffer) != 0) {
-        eventspace_run_note(w->source->run, w->host, "%s", pastset_error());
+        eventspace_run_note(w->source->run, w->process, "%s", pastset_error());
         return stream_give(w, stop); /* it may still be there */
     }
     return give(w, w->source->buffer + (w->index - block->index),
@@ -471,13 +472,13 @@ static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
     ledger->beside += more->beside;
 }
 
-int scopes_source_each(scopes_source *source, size_t host,
+int scopes_source_each(scopes_source *source, size_t process,
                        const scopes_filter *filter, scopes_each *each,
                        void *context, scopes_ledger *ledger)
 {
     static const scopes_filter everything;
     walk w = {.source = source,
-              .host = host,
+              .process = process,
               .filter = filter ? filter : &everything,
               .to = UINT64_MAX,
               .collectors = eventspace_run_collectors(source->run),
@@ -485,19 +486,20 @@ int scopes_source_each(scopes_source *source, size_t host,
               .context = context};
     int err;
 
-    if (host >= eventspace_run_host_count(source->run))
-        return pastset_fail(PASTSET_EINVAL, "%s: no host number %zu",
-                            eventspace_run_directory(source->run), host);
+    if (process >= eventspace_run_process_count(source->run))
+        return pastset_fail(PASTSET_EINVAL, "%s: no process number %zu",
+                            eventspace_run_directory(source->run), process);
     if (w.filter->from_ticks)
-        w.from = w.filter->from_ticks[host];
+        w.from = w.filter->from_ticks[process];
     if (w.filter->to_ticks)
-        w.to = w.filter->to_ticks[host];
+        w.to = w.filter->to_ticks[process];
     w.all = w.from == 0 && w.to == UINT64_MAX && !w.filter->collectors &&
             !w.filter->one_thread;
-    w.archive = source->archives[host];
+    w.archive = source->archives[process];
     err = visits_begin(&w);
     if (!err)
-        err = eventspace_run_streams_each(source->run, host, stream_of_run, &w);
+        err = eventspace_run_streams_each(source->run, process, stream_of_run,
+                                          &w);
     if (!err)
         err = streams_of_archive(&w);
     free(w.visited);
@@ -513,19 +515,20 @@ static int pass_over(const scopes_batch *batch, void *context)
     return 0;
 }
 
-int scopes_source_count(scopes_source *source, size_t host, scopes_ledger *out)
+int scopes_source_count(scopes_source *source, size_t process,
+                        scopes_ledger *out)
 {
-    size_t hosts = eventspace_run_host_count(scopes_source_run(source));
-    uint64_t *never = malloc((hosts + 1) * sizeof(*never));
+    size_t processes = eventspace_run_process_count(scopes_source_run(source));
+    uint64_t *never = malloc((processes + 1) * sizeof(*never));
     scopes_filter filter = {.from_ticks = never};
     int err;
 
     *out = (scopes_ledger){0};
     if (!never)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the hosts");
-    for (size_t i = 0; i < hosts; i++)
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the processes");
+    for (size_t i = 0; i < processes; i++)
         never[i] = UINT64_MAX;
-    err = scopes_source_each(source, host, &filter, pass_over, NULL, out);
+    err = scopes_source_each(source, process, &filter, pass_over, NULL, out);
     free(never);
     out->seen += out->beside;
     out->beside = 0;

@@ -1,5 +1,5 @@
 /* source.h - the trace tuples of a run, wherever they are: in the spaces of
- * its hosts, in what was drained from them, and in archives.
+ * its processes, in what was drained from them, and in archives.
  *
  * A stream (see eventspace/run/run.h) numbers its tuples from 0 without a gap;
  * each index is read from the archive if it is there, else from what was
@@ -21,7 +21,7 @@
 
 typedef struct scopes_source scopes_source;
 
-/* Damaged archives are the run's problems (`problem` of the host), and what
+/* Damaged archives are the run's problems (`problem` of the process), and what
  * can be read of them is read. Errors: PASTSET_ENOMEM, PASTSET_EIO. */
 int scopes_source_open(scopes_source **out, eventspace_run *run);
 void scopes_source_close(scopes_source *source);
@@ -41,8 +41,8 @@ typedef struct scopes_ledger {
 
 /* What is wanted. All zero: everything. */
 typedef struct scopes_filter {
-    /* By host, of the map: tuples whose [start, end] meets [from, to], in the
-     * host's own ticks. NULL: from the first, to the last. */
+    /* By process, of the map: tuples whose [start, end] meets [from, to], in
+     * the process's own ticks. NULL: from the first, to the last. */
     const uint64_t *from_ticks, *to_ticks;
     const bool *collectors; /* by id; NULL: all */
     bool one_thread;
@@ -52,7 +52,7 @@ typedef struct scopes_filter {
 /* Tuples of one stream, in the order in which they were written, which is that
  * of their ends. Valid during the call. */
 typedef struct scopes_batch {
-    size_t host;
+    size_t process;
     const char *stream;
     uint64_t index; /* of the first; the others may have gaps in between */
     const eventspace_trace *events;
@@ -62,17 +62,18 @@ typedef struct scopes_batch {
 /* A non-zero answer ends the walk and is returned. */
 typedef int scopes_each(const scopes_batch *batch, void *context);
 
-/* Walks one host, stream by stream. The number of tuples that come in one batch
- * is bounded, and so is the memory. Tuples that are written during the walk are
- * left for the next time. `filter` NULL: everything. Adds to `*ledger`, which
- * may be NULL; after a walk that was ended, what it came to.
- * Errors: PASTSET_EINVAL (no such host), PASTSET_ENOMEM. */
-int scopes_source_each(scopes_source *source, size_t host,
+/* Walks one process, stream by stream. The number of tuples that come in one
+ * batch is bounded, and so is the memory. Tuples that are written during the
+ * walk are left for the next time. `filter` NULL: everything. Adds to
+ * `*ledger`, which may be NULL; after a walk that was ended, what it came to.
+ * Errors: PASTSET_EINVAL (no such process), PASTSET_ENOMEM. */
+int scopes_source_each(scopes_source *source, size_t process,
                        const scopes_filter *filter, scopes_each *each,
                        void *context, scopes_ledger *ledger);
 
-/* Counts the events of a host without giving them: `seen` are those that can be
- * read. Errors: as above. */
-int scopes_source_count(scopes_source *source, size_t host, scopes_ledger *out);
+/* Counts the events of a process without giving them: `seen` are those that can
+ * be read. Errors: as above. */
+int scopes_source_count(scopes_source *source, size_t process,
+                        scopes_ledger *out);
 
 #endif

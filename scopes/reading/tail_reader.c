@@ -1,4 +1,4 @@
-/* tail_reader.c - following the streams of running hosts.
+/* tail_reader.c - following the streams of running processes.
  *
  * A stream's counter says what is new; asking costs one cache line for a
  * stream. Tuples are copied out of the shared memory by the block, and no
@@ -7,7 +7,8 @@
  * written fast cannot keep it from the others.
  *
  * A pull makes no system call but to take the processor time of its thread,
- * to open files of hosts that have none yet, and when a stream is drained. */
+ * to open files of processes that have none yet, and when a stream is drained.
+ * */
 #include "scopes/reading/tail_reader.h"
 
 #include <stdlib.h>
@@ -31,19 +32,19 @@ typedef struct feed_stream {
 
 /* Where a stream that is not there yet is to begin. */
 typedef struct later {
-    size_t host;
+    size_t process;
     char *stream;
     uint64_t index;
 } later;
 
 struct scopes_tail_reader {
     eventspace_run *run;
-    size_t first_host, end_host;
+    size_t first_process, end_process;
     scopes_throttle throttle;
     feed_stream *streams;
     size_t count, capacity;
     size_t turn;      /* where the next pull begins */
-    size_t *elements; /* by host: how many its space had at the last look */
+    size_t *elements; /* by process: how many its space had at the last look */
     later *laters;
     size_t later_count;
     eventspace_trace *buffer; /* BATCH_TUPLES */
@@ -84,9 +85,9 @@ static int throttle_take(scopes_throttle *out, const scopes_throttle *throttle)
 }
 
 int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
-                              size_t host, const scopes_throttle *throttle)
+                              size_t process, const scopes_throttle *throttle)
 {
-    size_t hosts = eventspace_run_host_count(run);
+    size_t processes = eventspace_run_process_count(run);
     scopes_throttle taken = {0};
     scopes_tail_reader *tail;
     int err = throttle_take(&taken, throttle);
@@ -94,12 +95,12 @@ int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
     *out = NULL;
     if (err)
         return err;
-    if (host != SIZE_MAX && host >= hosts)
-        return pastset_fail(PASTSET_EINVAL, "%s: no host number %zu",
-                            eventspace_run_directory(run), host);
+    if (process != SIZE_MAX && process >= processes)
+        return pastset_fail(PASTSET_EINVAL, "%s: no process number %zu",
+                            eventspace_run_directory(run), process);
     tail = calloc(1, sizeof(*tail));
     if (tail) {
-        tail->elements = calloc(hosts + 1, sizeof(*tail->elements));
+        tail->elements = calloc(processes + 1, sizeof(*tail->elements));
         tail->buffer = malloc(BATCH_TUPLES * sizeof(*tail->buffer));
     }
     if (!tail || !tail->elements || !tail->buffer) {
@@ -107,8 +108,8 @@ int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
         return pastset_fail(PASTSET_ENOMEM, "no memory for a feed");
     }
     tail->run = run;
-    tail->first_host = host == SIZE_MAX ? 0 : host;
-    tail->end_host = host == SIZE_MAX ? hosts : host + 1;
+    tail->first_process = process == SIZE_MAX ? 0 : process;
+    tail->end_process = process == SIZE_MAX ? processes : process + 1;
     tail->throttle = taken;
     tail->created_ns = tail->pull_ns = clock_ns(CLOCK_MONOTONIC);
     *out = tail;
@@ -130,22 +131,22 @@ void scopes_tail_reader_destroy(scopes_tail_reader *tail)
 
 /* --- streams --- */
 
-static feed_stream *stream_find(scopes_tail_reader *tail, size_t host,
+static feed_stream *stream_find(scopes_tail_reader *tail, size_t process,
                                 const char *name)
 {
     for (size_t i = 0; i < tail->count; i++) {
-        if (tail->streams[i].stream.host == host &&
+        if (tail->streams[i].stream.process == process &&
             strcmp(tail->streams[i].stream.name, name) == 0)
             return &tail->streams[i];
     }
     return NULL;
 }
 
-static later *later_find(scopes_tail_reader *tail, size_t host,
+static later *later_find(scopes_tail_reader *tail, size_t process,
                          const char *name)
 {
     for (size_t i = 0; i < tail->later_count; i++) {
-        if (tail->laters[i].host == host &&
+        if (tail->laters[i].process == process &&
             strcmp(tail->laters[i].stream, name) == 0)
             return &tail->laters[i];
     }
@@ -154,7 +155,7 @@ static later *later_find(scopes_tail_reader *tail, size_t host,
 
 static int stream_add(scopes_tail_reader *tail, const eventspace_stream *stream)
 {
-    const later *begin = later_find(tail, stream->host, stream->name);
+    const later *begin = later_find(tail, stream->process, stream->name);
 
     if (tail->count == tail->capacity) {
         size_t capacity = tail->capacity ? 2 * tail->capacity : 16;
@@ -176,7 +177,7 @@ static int stream_add(scopes_tail_reader *tail, const eventspace_stream *stream)
 static int stream_meet(const eventspace_stream *stream, void *context)
 {
     scopes_tail_reader *tail = context;
-    feed_stream *known = stream_find(tail, stream->host, stream->name);
+    feed_stream *known = stream_find(tail, stream->process, stream->name);
 
     if (!known)
         return stream_add(tail, stream);
@@ -186,8 +187,8 @@ static int stream_meet(const eventspace_stream *stream, void *context)
 
 int scopes_tail_reader_look(scopes_tail_reader *tail)
 {
-    for (size_t i = tail->first_host; i < tail->end_host; i++) {
-        pastset_space *space = eventspace_run_host_at(tail->run, i)->space;
+    for (size_t i = tail->first_process; i < tail->end_process; i++) {
+        pastset_space *space = eventspace_run_process_at(tail->run, i)->space;
         size_t elements = 0;
         int err;
         if (space) {
@@ -204,27 +205,27 @@ int scopes_tail_reader_look(scopes_tail_reader *tail)
     return 0;
 }
 
-int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t host,
+int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,
                             const char *stream, uint64_t index)
 {
     feed_stream *known;
     later *laters;
     int err;
 
-    if (host < tail->first_host || host >= tail->end_host)
-        return pastset_fail(PASTSET_EINVAL, "the feed has no host number %zu",
-                            host);
+    if (process < tail->first_process || process >= tail->end_process)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the feed has no process number %zu", process);
     err = scopes_tail_reader_look(tail);
     if (err)
         return err;
-    known = stream_find(tail, host, stream);
+    known = stream_find(tail, process, stream);
     if (known) {
         known->from = known->next = index;
         known->seen = 0;
         return 0;
     }
-    if (later_find(tail, host, stream)) {
-        later_find(tail, host, stream)->index = index;
+    if (later_find(tail, process, stream)) {
+        later_find(tail, process, stream)->index = index;
         return 0;
     }
     laters = realloc(tail->laters, (tail->later_count + 1) * sizeof(*laters));
@@ -232,7 +233,7 @@ int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t host,
         return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
     tail->laters = laters;
     laters[tail->later_count] =
-        (later){.host = host, .stream = strdup(stream), .index = index};
+        (later){.process = process, .stream = strdup(stream), .index = index};
     if (!laters[tail->later_count].stream)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
     tail->later_count++;
@@ -260,7 +261,7 @@ static int stream_pull(scopes_tail_reader *tail, feed_stream *stream,
                        void *context)
 {
     while (stream->next<end && * capacity> 0) {
-        scopes_batch batch = {.host = stream->stream.host,
+        scopes_batch batch = {.process = stream->stream.process,
                               .stream = stream->stream.name,
                               .index = stream->next,
                               .events = tail->buffer};
@@ -273,8 +274,9 @@ static int stream_pull(scopes_tail_reader *tail, feed_stream *stream,
             return 0;
         }
         if (err) {
-            eventspace_run_note(tail->run, batch.host, "trace element %s: %s",
-                                batch.stream, pastset_error());
+            eventspace_run_note(tail->run, batch.process,
+                                "trace element %s: %s", batch.stream,
+                                pastset_error());
             if (err != PASTSET_EFORMAT)
                 return 0;
         }
@@ -354,7 +356,7 @@ int64_t scopes_tail_reader_pause_ns(const scopes_tail_reader *tail, bool urgent)
 
 /* --- telling --- */
 
-void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t host,
+void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t process,
                                scopes_ledger *out)
 {
     *out = (scopes_ledger){0};
@@ -362,7 +364,7 @@ void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t host,
         const feed_stream *stream = &tail->streams[i];
         eventspace_stream_counts counts;
         uint64_t left;
-        if (host != SIZE_MAX && stream->stream.host != host)
+        if (process != SIZE_MAX && stream->stream.process != process)
             continue;
         eventspace_stream_count(&stream->stream, &counts);
         left =

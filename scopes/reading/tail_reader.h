@@ -1,10 +1,10 @@
-/* tail_reader.h - the source of a scope: what collectors of some hosts write,
- * as they write it.
+/* tail_reader.h - the source of a scope: what collectors of some processes
+ * write, as they write it.
  *
- * A tail reader reads the spaces of a run directory's hosts, on their machine,
- * while they run. It shares their memory and takes no lock: all that it costs
- * them is memory bandwidth. It has a cursor of its own on each stream, and
- * counts exactly what was gone before it came.
+ * A tail reader reads the spaces of a run directory's processes, on their
+ * machine, while they run. It shares their memory and takes no lock: all that
+ * it costs them is memory bandwidth. It has a cursor of its own on each stream,
+ * and counts exactly what was gone before it came.
  *
  * Threads:   one thread per tail reader.
  * Ownership: create gives, destroy takes back. The run is borrowed. */
@@ -24,26 +24,26 @@ typedef struct scopes_throttle {
 
 typedef struct scopes_tail_reader scopes_tail_reader;
 
-/* Of all hosts, or (host != SIZE_MAX) of one. `throttle` NULL: the defaults.
- * Errors: PASTSET_ENOMEM, PASTSET_EINVAL. */
+/* Of all processes, or (process != SIZE_MAX) of one. `throttle` NULL: the
+ * defaults. Errors: PASTSET_ENOMEM, PASTSET_EINVAL. */
 int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
-                              size_t host, const scopes_throttle *throttle);
+                              size_t process, const scopes_throttle *throttle);
 void scopes_tail_reader_destroy(scopes_tail_reader *tail);
 
 /* Where a stream's cursor goes on: for who has saved what came before, which is
  * left out of the tail reader's ledger. It may be a stream that is not there
- * yet. Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such host, or not of this
+ * yet. Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such process, or not of this
  * tail reader).
  */
-int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t host,
+int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,
                             const char *stream, uint64_t index);
 
 /* Gives the tuples that have come since, stream by stream, at most `pace.batch`
  * of them; `*more` (may be NULL) when there are others already. The first of a
  * batch is at `index`, the others follow it without a gap; a gap to the batch
- * before it is a loss. It finds hosts and streams that are new by itself. When
- * `each` fails, its batch comes again at the next pull.
- * Errors: those of `each`, PASTSET_ENOMEM; what is wrong with a host is its
+ * before it is a loss. It finds processes and streams that are new by itself.
+ * When `each` fails, its batch comes again at the next pull.
+ * Errors: those of `each`, PASTSET_ENOMEM; what is wrong with a process is its
  * `problem`. */
 int scopes_tail_reader_pull(scopes_tail_reader *tail, scopes_each *each,
                             void *context, bool *more);
@@ -54,12 +54,12 @@ int scopes_tail_reader_pull(scopes_tail_reader *tail, scopes_each *each,
 int64_t scopes_tail_reader_pause_ns(const scopes_tail_reader *tail,
                                     bool urgent);
 
-/* Its own ledger, by host or (SIZE_MAX) of all, as of now: made = seen + missed
- * + what is still to be read (`beside`). */
-void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t host,
+/* Its own ledger, by process or (SIZE_MAX) of all, as of now: made = seen +
+ * missed + what is still to be read (`beside`). */
+void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t process,
                                scopes_ledger *out);
 
-/* Takes in hosts and streams that are new, as a pull does. Errors:
+/* Takes in processes and streams that are new, as a pull does. Errors:
  * PASTSET_ENOMEM. */
 int scopes_tail_reader_look(scopes_tail_reader *tail);
 /* Calls `each` for the streams that it knows; not 0 ends it and is returned. */

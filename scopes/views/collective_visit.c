@@ -51,17 +51,17 @@ static void origins_find(scopes__visit *visit)
             continue;
         visit->origins[top->input] =
             (scopes__origin){scopes_topology_node_name(topology, node),
-                             scopes_topology_host_name(
-                                 topology, topology->map->nodes[node].host)};
+                             scopes_topology_process_name(
+                                 topology, topology->map->nodes[node].process)};
     }
     for (uint32_t i = 0; i < topology->site_count; i++) {
         const scopes_site *above = &topology->sites[i];
         if (above->parent != visit->number ||
             above->parent_input >= visit->inputs)
             continue;
-        visit->origins[above->parent_input] =
-            (scopes__origin){scopes_topology_node_name(topology, above->node),
-                             scopes_topology_host_name(topology, above->host)};
+        visit->origins[above->parent_input] = (scopes__origin){
+            scopes_topology_node_name(topology, above->node),
+            scopes_topology_process_name(topology, above->process)};
     }
 }
 
@@ -165,7 +165,7 @@ const eventspace_trace *scopes__visit_below(const scopes__visit *visit,
 int64_t scopes__ns(const scopes_view_input *view_input,
                    const scopes_series *series, uint64_t ticks)
 {
-    return scopes_clocks_ns(view_input->clocks, series->host, ticks);
+    return scopes_clocks_ns(view_input->clocks, series->process, ticks);
 }
 
 scopes__spread scopes__spread_of(const scopes__visit *visit)

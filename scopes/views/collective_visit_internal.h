@@ -10,7 +10,7 @@
  * that stands above. */
 typedef struct scopes__origin {
     const char *name; /* "" when not known */
-    const char *host;
+    const char *process;
 } scopes__origin;
 
 typedef struct scopes__visit {

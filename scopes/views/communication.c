@@ -22,7 +22,7 @@
 static const scopes_column columns[] = {
     {"number", "no.", SCOPES_NUMBER},
     {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"operations", "operations", SCOPES_COUNT},
     {"steps", "steps", SCOPES_COUNT},
     {"start_ns", "start ms", SCOPES_TIME_NS},
@@ -79,8 +79,8 @@ static void add_thread(scopes_table *out, const scopes_view_input *view_input,
 
     scopes_table_integer(out, number);
     scopes_table_text(out, thread->name);
-    scopes_table_text(
-        out, scopes_topology_host_name(view_input->topology, thread->host));
+    scopes_table_text(out, scopes_topology_process_name(view_input->topology,
+                                                        thread->process));
     scopes_table_integer(out, (int64_t)thread->operations);
     scopes_table_integer(out, (int64_t)thread->steps);
     scopes_table_integer(out, any ? thread->start_ns : SCOPES_BLANK);

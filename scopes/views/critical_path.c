@@ -31,9 +31,12 @@
 #define SECONDS_MAX 2000000
 
 static const scopes_column columns[] = {
-    {"kind", "kind", SCOPES_TEXT}, {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT}, {"what", "what", SCOPES_TEXT},
-    SCOPES__SAMPLE_COLUMNS,        {"share", "share", SCOPES_SHARE},
+    {"kind", "kind", SCOPES_TEXT},
+    {"thread", "thread", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
+    {"what", "what", SCOPES_TEXT},
+    SCOPES__SAMPLE_COLUMNS,
+    {"share", "share", SCOPES_SHARE},
 };
 
 static const scopes_column each_columns[] = {
@@ -87,7 +90,8 @@ static const char *what_of(const critical *c, const scopes__link_place *place)
 }
 
 /* Where it begins. */
-static const char *host_of(const critical *c, const scopes__link_place *place)
+static const char *process_of(const critical *c,
+                              const scopes__link_place *place)
 {
     const scopes_topology *topology = c->view_input->topology;
     uint32_t node =
@@ -95,9 +99,10 @@ static const char *host_of(const critical *c, const scopes__link_place *place)
         : place->kind == SCOPES__ELEMENT ? place->element
                                          : topology->nodes[place->collector];
 
-    return node == PATHS_NONE ? ""
-                              : scopes_topology_host_name(
-                                    topology, topology->map->nodes[node].host);
+    return node == PATHS_NONE
+               ? ""
+               : scopes_topology_process_name(
+                     topology, topology->map->nodes[node].process);
 }
 
 static bool is_wanted(const critical *c, const scopes__link_place *place)
@@ -180,7 +185,7 @@ static void add_row(critical *c, const sum *s)
     scopes_table_text(c->out, scopes_topology_thread_name(
                                   c->view_input->topology, place->thread));
     if (!c->view_input->each)
-        scopes_table_text(c->out, host_of(c, place));
+        scopes_table_text(c->out, process_of(c, place));
     scopes_table_text(c->out, what_of(c, place));
     if (c->view_input->each) {
         scopes_table_integer(c->out, s->time_ns);

@@ -29,7 +29,7 @@
 
 static const scopes_column columns[] = {
     {"element", "element", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"thread", "thread", SCOPES_TEXT},
     {"verb", "verb", SCOPES_TEXT},
     {"after_thread", "after thread", SCOPES_TEXT},
@@ -60,14 +60,14 @@ typedef struct pair {
 /* An operation that has begun. */
 typedef struct begun {
     const eventspace_trace *event;
-    uint32_t host;
+    uint32_t process;
 } begun;
 
 typedef struct ordering {
     scopes_table *out;
     const scopes_view_input *view_input;
     uint32_t element;
-    bool ticks; /* all collectors stand on one host: its ticks will do */
+    bool ticks; /* all collectors stand on one process: its ticks will do */
     const scopes_series **series;
     size_t *next; /* by series */
     uint32_t series_count;
@@ -141,7 +141,7 @@ static void add_pair(const ordering *o, const pair *p)
     }
     scopes_table_text(o->out, element->name);
     scopes_table_text(o->out,
-                      scopes_topology_host_name(topology, element->host));
+                      scopes_topology_process_name(topology, element->process));
     scopes_table_text(o->out, scopes_topology_thread_name(topology, thread));
     scopes_table_text(o->out, pastset_verb_name(kind % PASTSET_ALL_VERBS));
     scopes_table_text(o->out, before_thread);
@@ -178,9 +178,9 @@ static void add_row(ordering *o, const begun *b)
     scopes_table_text(out,
                       event->status ? pastset_status_name(-event->status) : "");
     scopes_table_integer(
-        out, scopes_clocks_ns(view_input->clocks, b->host, event->start));
+        out, scopes_clocks_ns(view_input->clocks, b->process, event->start));
     scopes_table_integer(
-        out, scopes_clocks_ns(view_input->clocks, b->host, event->end));
+        out, scopes_clocks_ns(view_input->clocks, b->process, event->end));
 }
 
 static int take_effect(ordering *o, const begun *b)
@@ -200,10 +200,10 @@ static int take_effect(ordering *o, const begun *b)
     return count_pair(&o->pairs, key);
 }
 
-static int64_t time_of(const ordering *o, uint32_t host, uint64_t ticks)
+static int64_t time_of(const ordering *o, uint32_t process, uint64_t ticks)
 {
     return o->ticks ? (int64_t)ticks
-                    : scopes_clocks_ns(o->view_input->clocks, host, ticks);
+                    : scopes_clocks_ns(o->view_input->clocks, process, ticks);
 }
 
 /* Of all that are under way the first comes up. */
@@ -216,10 +216,10 @@ static int end_first(ordering *o)
     return take_effect(o, &o->begun[place]);
 }
 
-static int begin_one(ordering *o, const eventspace_trace *event, uint32_t host,
-                     int64_t start)
+static int begin_one(ordering *o, const eventspace_trace *event,
+                     uint32_t process, int64_t start)
 {
-    scopes__key key = {time_of(o, host, event->end), (uint64_t)start, 0};
+    scopes__key key = {time_of(o, process, event->end), (uint64_t)start, 0};
 
     if (o->unused_count == 0) {
         uint32_t capacity = o->begun_capacity ? 2 * o->begun_capacity : 64;
@@ -236,7 +236,7 @@ static int begin_one(ordering *o, const eventspace_trace *event, uint32_t host,
             o->unused[o->unused_count++] = o->begun_capacity++;
     }
     key.source = o->unused[--o->unused_count];
-    o->begun[key.source] = (begun){event, host};
+    o->begun[key.source] = (begun){event, process};
     return scopes__heap_add(&o->ends, key);
 }
 
@@ -254,7 +254,7 @@ static bool next_start(ordering *o, uint32_t source, scopes__key *out)
     o->next[source] = at;
     if (at == series->count)
         return false;
-    out->first = time_of(o, series->host, series->events[at].start);
+    out->first = time_of(o, series->process, series->events[at].start);
     out->second = series->events[at].sequence;
     out->source = source;
     return true;
@@ -275,7 +275,7 @@ static int walk(ordering *o)
         if (err)
             break;
         err = begin_one(o, &o->series[key.source]->events[o->next[key.source]],
-                        o->series[key.source]->host, key.first);
+                        o->series[key.source]->process, key.first);
         o->next[key.source]++;
         if (next_start(o, key.source, &key))
             scopes__heap_replace(&o->starts, key);
@@ -304,7 +304,7 @@ static int order_element(ordering *o, uint32_t node)
         o->series[i] =
             scopes_event_series(view_input->event_table, lowest->ids[i]);
         o->next[i] = 0;
-        o->ticks &= o->series[i]->host == o->series[0]->host;
+        o->ticks &= o->series[i]->process == o->series[0]->process;
     }
     err = walk(o);
     if (!err && !view_input->each)

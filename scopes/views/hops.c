@@ -6,7 +6,7 @@
  * is, and from there hops up to each thread. So of a round and a thread
  *
  * - wait: from the thread's own arrival to that of the last one, not below 0
- *   where they are on one host;
+ *   where they are on one process;
  * - down, of each hop on the last one's way: from the start at the collector
  *   above it to the start at the one below;
  * - element: the time of the lowest collector. Where no collector stands below
@@ -18,7 +18,7 @@
  * the last one to the end of the thread's operation, exactly: each begins when
  * the one before ends, in aligned time. What can be wrong with a part is told
  * beside it: certain_ns is half of the interval in which it certainly is; 0
- * when both ends are on one host, blank when nothing is certain.
+ * when both ends are on one process, blank when nothing is certain.
  *
  * Rows: a part of a tree. `part` numbers them along the way; behind it stand
  * the waits, which are no hop's: what the others lost by the last one. A sample
@@ -48,8 +48,8 @@ static const scopes_column columns[] = {
     {"from", "from", SCOPES_TEXT},
     {"to", "to", SCOPES_TEXT},
     {"what", "what", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
-    {"to_host", "to host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
+    {"to_process", "to process", SCOPES_TEXT},
     SCOPES__SAMPLE_COLUMNS,
     {"share", "share", SCOPES_SHARE},
     {"certain_ns", "certain ms", SCOPES_TIME_NS},
@@ -76,14 +76,15 @@ static bool is_last(const scopes__hops *h, uint32_t branch, uint32_t i)
     return scopes__tree_representative(h->tree, h->first + i) == branch;
 }
 
-/* Between two hosts, the half-width of what is certain, where it is widest. */
-static void widen(const scopes__hops *h, scopes__part *p, uint32_t host,
+/* Between two processes, the half-width of what is certain, where it is widest.
+ * */
+static void widen(const scopes__hops *h, scopes__part *p, uint32_t process,
                   uint32_t other)
 {
-    int64_t one = h->widths[host], two = h->widths[other];
+    int64_t one = h->widths[process], two = h->widths[other];
     int64_t certain_ns = INT64_MAX;
 
-    if (host == other)
+    if (process == other)
         return;
     if (one != INT64_MAX && two != INT64_MAX)
         certain_ns = (one + two + 1) / 2;
@@ -118,8 +119,8 @@ static int sum_down(scopes__hops *h, uint32_t i)
                   h->starts[scopes__hops_cell(h, lower, i)] -
                       h->starts[scopes__hops_cell(h, branch, i)],
                   kept);
-        widen(h, p, scopes__hops_branch(h, branch)->host,
-              scopes__hops_branch(h, lower)->host);
+        widen(h, p, scopes__hops_branch(h, branch)->process,
+              scopes__hops_branch(h, lower)->process);
         branch = lower;
     }
     return err;
@@ -137,9 +138,9 @@ static int sum_up(scopes__hops *h, uint32_t branch, uint32_t i)
         return 0;
     from = lower == SCOPES_MISSING ? h->starts[scopes__hops_cell(h, bottom, i)]
                                    : h->ends[scopes__hops_cell(h, lower, i)];
-    widen(
-        h, p, scopes__hops_branch(h, branch)->host,
-        scopes__hops_branch(h, lower == SCOPES_MISSING ? bottom : lower)->host);
+    widen(h, p, scopes__hops_branch(h, branch)->process,
+          scopes__hops_branch(h, lower == SCOPES_MISSING ? bottom : lower)
+              ->process);
     return add(p, h->ends[at] - from, h->kept[at]);
 }
 
@@ -154,8 +155,8 @@ static int sum_wait(scopes__hops *h, uint32_t branch, uint32_t i)
     h->all_ns += (double)(h->ends[at] - h->starts[at]);
     if (is_last(h, branch, i))
         return 0;
-    widen(h, p, scopes__hops_branch(h, branch)->host,
-          scopes__hops_branch(h, last)->host);
+    widen(h, p, scopes__hops_branch(h, branch)->process,
+          scopes__hops_branch(h, last)->process);
     return add(p, scopes__hops_wait_ns(h, branch, last, i), 1);
 }
 
@@ -179,12 +180,13 @@ static int sum_block(scopes__hops *h)
 
 /* --- rows --- */
 
-static const char *host_name(const scopes__hops *h, uint32_t branch)
+static const char *process_name(const scopes__hops *h, uint32_t branch)
 {
-    return branch == SCOPES_MISSING ? ""
-                                    : scopes_topology_host_name(
-                                          h->view_input->topology,
-                                          scopes__hops_branch(h, branch)->host);
+    return branch == SCOPES_MISSING
+               ? ""
+               : scopes_topology_process_name(
+                     h->view_input->topology,
+                     scopes__hops_branch(h, branch)->process);
 }
 
 static uint32_t number_of(const scopes__hops *h, uint32_t branch,
@@ -225,8 +227,8 @@ static void add_row(scopes__hops *h, uint32_t branch, scopes__direction way,
     scopes_table_text(h->out, scopes__hops_collector(h, to));
     scopes_table_text(h->out,
                       way == SCOPES__WAIT ? "" : scopes__hops_what(h, branch));
-    scopes_table_text(h->out, host_name(h, from));
-    scopes_table_text(h->out, host_name(h, to));
+    scopes_table_text(h->out, process_name(h, from));
+    scopes_table_text(h->out, process_name(h, to));
     scopes__sample_row(h->out, &p->sample);
     scopes_table_real(h->out, share);
     scopes__hops_certain_cell(h->out, p->certain_ns);
@@ -282,14 +284,14 @@ static void measure_widths(scopes__hops *h)
 {
     for (uint32_t b = 0; b < h->tree->branch_count; b++) {
         const scopes__branch *branch = scopes__hops_branch(h, b);
-        int64_t *width = &h->widths[branch->host];
+        int64_t *width = &h->widths[branch->process];
         size_t count =
             scopes_event_series(h->view_input->event_table, branch->collector)
                 ->count;
         for (size_t at = 0; at<count; at += count> 1 ? count - 1 : 1) {
-            int64_t own = scopes__width_ns(h->view_input->clocks, branch->host,
-                                           at ? branch->events[at].end
-                                              : branch->events[at].start);
+            int64_t own = scopes__width_ns(
+                h->view_input->clocks, branch->process,
+                at ? branch->events[at].end : branch->events[at].start);
             *width = own > *width ? own : *width;
         }
     }
@@ -303,7 +305,8 @@ static int make_sums(scopes__hops *h)
     if (err)
         return err;
     h->parts = calloc(count + 1, sizeof(*h->parts));
-    h->widths = calloc(h->view_input->map->host_count + 1, sizeof(*h->widths));
+    h->widths =
+        calloc(h->view_input->map->process_count + 1, sizeof(*h->widths));
     if (!h->parts || !h->widths) {
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the view hops");
     } else {

@@ -38,7 +38,7 @@ typedef struct scopes__hops {
     const scopes__tree *tree;
     scopes__parts *parts; /* by branch */
     uint32_t deepest;
-    int64_t *widths; /* by host: the widest interval that certainly holds a
+    int64_t *widths; /* by process: the widest interval that certainly holds a
                         time; INT64_MAX: nothing does */
     double all_ns;   /* of all threads in operations */
     /* Of a block of rounds: [branch * block + i] */

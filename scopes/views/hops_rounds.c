@@ -103,8 +103,8 @@ int64_t scopes__hops_wait_ns(const scopes__hops *h, uint32_t top, uint32_t last,
 {
     int64_t ns = h->starts[scopes__hops_cell(h, last, i)] -
                  h->starts[scopes__hops_cell(h, top, i)];
-    bool one_clock =
-        scopes__hops_branch(h, top)->host == scopes__hops_branch(h, last)->host;
+    bool one_clock = scopes__hops_branch(h, top)->process ==
+                     scopes__hops_branch(h, last)->process;
 
     return one_clock && ns < 0 ? 0 : ns;
 }
@@ -120,15 +120,15 @@ int64_t scopes__hops_certain(const scopes__hops *h, uint32_t branch,
     if (above->lower == SCOPES_MISSING)
         return 0;
     below = scopes__hops_branch(h, above->lower);
-    if (above->host == below->host)
+    if (above->process == below->process)
         return 0;
     upper = &above->events[scopes__tree_event(above, round)];
     lower = &below->events[scopes__tree_event(below, round)];
     return way == SCOPES__DOWN
-               ? scopes__certain_ns(h->view_input->clocks, above->host,
-                                    upper->start, below->host, lower->start)
-               : scopes__certain_ns(h->view_input->clocks, above->host,
-                                    upper->end, below->host, lower->end);
+               ? scopes__certain_ns(h->view_input->clocks, above->process,
+                                    upper->start, below->process, lower->start)
+               : scopes__certain_ns(h->view_input->clocks, above->process,
+                                    upper->end, below->process, lower->end);
 }
 
 int64_t scopes__hops_certain_wait(const scopes__hops *h, uint32_t branch,
@@ -139,8 +139,8 @@ int64_t scopes__hops_certain_wait(const scopes__hops *h, uint32_t branch,
         scopes__hops_branch(h, scopes__tree_representative(h->tree, round));
 
     return scopes__certain_ns(
-        h->view_input->clocks, own->host,
-        own->events[scopes__tree_event(own, round)].start, last->host,
+        h->view_input->clocks, own->process,
+        own->events[scopes__tree_event(own, round)].start, last->process,
         last->events[scopes__tree_event(last, round)].start);
 }
 
@@ -151,8 +151,8 @@ int64_t scopes__hops_certain_between(const scopes__hops *h, uint32_t bottom,
                          *to = scopes__hops_branch(h, branch);
 
     return scopes__certain_ns(
-        h->view_input->clocks, from->host,
-        from->events[scopes__tree_event(from, round)].start, to->host,
+        h->view_input->clocks, from->process,
+        from->events[scopes__tree_event(from, round)].start, to->process,
         to->events[scopes__tree_event(to, round)].end);
 }
 

@@ -6,9 +6,9 @@
  * be the one that started last, of the rounds of which all are there.
  *
  *   element            at the end of the tree
- *   wrapper, at        and the host where it stands; "(tree)": see below
+ *   wrapper, at        and the process where it stands; "(tree)": see below
  *   input              the collector by which it comes; empty if there is none
- *   from, host         the thread or the collective above, and its host
+ *   from, process         the thread or the collective above, and its process
  *   last, rounds       how often it came last, of so many rounds of which it is
  *                      known who did
  *   share              of all rounds
@@ -21,7 +21,7 @@
  * that was the last of all in so many rounds. Its times are those at the root.
  *
  * With `each` a row for each round of each wrapper: who came last, by which
- * input, and from which host; `round` counts those that were found, from the
+ * input, and from which process; `round` counts those that were found, from the
  * beginning of the run and 0, also where a window is looked at. */
 #include "scopes/views/collective_visit_internal.h"
 
@@ -32,7 +32,7 @@
 static const scopes_column columns[] = {
     {"element", "element", SCOPES_TEXT}, {"wrapper", "wrapper", SCOPES_TEXT},
     {"at", "at", SCOPES_TEXT},           {"input", "input", SCOPES_TEXT},
-    {"from", "from", SCOPES_TEXT},       {"host", "host", SCOPES_TEXT},
+    {"from", "from", SCOPES_TEXT},       {"process", "process", SCOPES_TEXT},
     {"last", "last", SCOPES_COUNT},      {"rounds", "rounds", SCOPES_COUNT},
     {"share", "share", SCOPES_SHARE},    SCOPES__SAMPLE_COLUMNS,
 };
@@ -40,7 +40,7 @@ static const scopes_column columns[] = {
 static const scopes_column each_columns[] = {
     {"round", "round", SCOPES_NUMBER},
     {"wrapper", "wrapper", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"input", "input", SCOPES_TEXT},
     {"from", "from", SCOPES_TEXT},
     {"thread", "thread", SCOPES_TEXT},
@@ -100,7 +100,7 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
     scopes__round_cell(out, visit->rounds->first, round);
     scopes_table_text(out,
                       scopes_topology_node_name(topology, visit->site->node));
-    scopes_table_text(out, visit->origins[last->input].host);
+    scopes_table_text(out, visit->origins[last->input].process);
     scopes_table_text(out, scopes__visit_input(visit, last->input));
     scopes_table_text(out, visit->origins[last->input].name);
     scopes_table_text(out, scopes_topology_thread_name(topology, last->thread));
@@ -162,10 +162,11 @@ static void add_inputs(scopes_table *out, scopes__visit *visit, const counts *c)
         scopes_table_text(out,
                           scopes_topology_node_name(topology, site->element));
         scopes_table_text(out, scopes_topology_node_name(topology, site->node));
-        scopes_table_text(out, scopes_topology_host_name(topology, site->host));
+        scopes_table_text(
+            out, scopes_topology_process_name(topology, site->process));
         scopes_table_text(out, scopes__visit_input(visit, i));
         scopes_table_text(out, visit->origins[i].name);
-        scopes_table_text(out, visit->origins[i].host);
+        scopes_table_text(out, visit->origins[i].process);
         add_counts(out, c->inputs[i], c->rounds, &visit->samples[i]);
     }
 }
@@ -186,8 +187,8 @@ static void add_tree(scopes_table *out, scopes__visit *visit, counts *c)
         scopes_table_text(out, scopes_topology_thread_name(topology, i));
         scopes_table_text(
             out,
-            scopes_topology_host_name(
-                topology, topology->map->nodes[topology->threads[i]].host));
+            scopes_topology_process_name(
+                topology, topology->map->nodes[topology->threads[i]].process));
         add_counts(out, c->threads[i], c->rounds, &c->behind[i]);
     }
 }

@@ -3,22 +3,22 @@
  *
  * At this moment, of a run that goes on; of one that is over, or was
  * interrupted or killed, at its end. A row is a thread that has not ended; or
- * the network loop of a host ("loop", without a number) that carries an
+ * the network loop of a process ("loop", without a number) that carries an
  * operation which somebody else began.
  *
- *   no., thread, host
- *   state      starting: its host waits for the others; connecting; waiting:
+ *   no., thread, process
+ *   state      starting: its process waits for the others; connecting; waiting:
  * for an operation; computing: between operations; running: the loop since an
  * operation is under way: since it is waited for (one of paths_start: since it
  * began); else since the state lasts, as far as notes and tuples tell for from
- * then until now, or until the end of its host verb, path, stage, element  of
- * the operation, and where its thread let go of it: a collective (it has come,
- * and others have not), a proxy, the element. Blank when none is under way peer
- * the host behind that proxy, or to which it connects waits for  threads that
- * have not come to the collective, that may write the element (or, for a write,
- * read it); a host; and what these are in under way  operations of paths_start;
- * a thread that computes or polls tells of the oldest sequence   the number of
- * the operation, as its trace tuples will have it */
+ * then until now, or until the end of its process verb, path, stage, element
+ * of the operation, and where its thread let go of it: a collective (it has
+ * come, and others have not), a proxy, the element. Blank when none is under
+ * way peer the process behind that proxy, or to which it connects waits for
+ * threads that have not come to the collective, that may write the element (or,
+ * for a write, read it); a process; and what these are in under way  operations
+ * of paths_start; a thread that computes or polls tells of the oldest sequence
+ * the number of the operation, as its trace tuples will have it */
 #include "pastset/request.h"
 #include "pastset/status.h"
 #include "scopes/views/view_internal.h"
@@ -28,7 +28,7 @@
 static const scopes_column columns[] = {
     {"number", "no.", SCOPES_NUMBER},
     {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"since_ns", "since ms", SCOPES_TIME_NS},
     {"for_ns", "for ms", SCOPES_TIME_NS},
@@ -82,7 +82,8 @@ static int64_t last_end_ns(const scopes_view_input *view_input, uint32_t thread)
             int64_t ns;
             if (event->thread != thread)
                 continue;
-            ns = scopes_clocks_ns(view_input->clocks, series->host, event->end);
+            ns = scopes_clocks_ns(view_input->clocks, series->process,
+                                  event->end);
             last_ns = ns > last_ns ? ns : last_ns;
             break;
         }
@@ -111,7 +112,7 @@ static void add_row(scopes_table *out, const scopes_view_input *view_input,
     const scopes_topology *topology = view_input->topology;
     bool is_loop = p->thread == PATHS_NONE;
     int64_t since_ns =
-        scopes_clocks_ns(view_input->clocks, p->host, p->since_ticks);
+        scopes_clocks_ns(view_input->clocks, p->process, p->since_ticks);
     int64_t later_ns = 0, last_ns;
 
     if (!is_loop && !p->operates && p->activity == PATHS_COMPUTING) {
@@ -123,12 +124,12 @@ static void add_row(scopes_table *out, const scopes_view_input *view_input,
     scopes_table_text(
         out,
         is_loop ? "loop" : scopes_topology_thread_name(topology, p->thread));
-    scopes_table_text(out, scopes_topology_host_name(topology, p->host));
+    scopes_table_text(out, scopes_topology_process_name(topology, p->process));
     scopes_table_text(out, paths_activity_name(p->activity));
     scopes_table_integer(out, since_ns + later_ns);
     scopes_table_integer(out, p->lasts_ns - later_ns);
     add_operation(out, view_input, p);
-    scopes_table_text(out, scopes_topology_host_name(topology, p->peer));
+    scopes_table_text(out, scopes_topology_process_name(topology, p->peer));
     scopes_table_text(out, p->waits_for);
     scopes_table_integer(out, p->under_way);
     scopes_table_integer(out, p->operates ? p->sequence : SCOPES_BLANK);

@@ -13,7 +13,7 @@
  *   up-first  from there until the first input's collector has the result
  *   up-last   from there until the last one has it
  *
- *   wrapper, at        and the host where it stands
+ *   wrapper, at        and the process where it stands
  *   phase              see above
  *   count ... most     of the times of the rounds of which no event is missing
  *                      that the phase needs. Without a collector below there is
@@ -121,7 +121,7 @@ static void add_sums(scopes_table *out, const scopes__visit *visit,
         scopes_table_text(
             out, scopes_topology_node_name(topology, visit->site->node));
         scopes_table_text(
-            out, scopes_topology_host_name(topology, visit->site->host));
+            out, scopes_topology_process_name(topology, visit->site->process));
         scopes_table_text(out, phase_names[i]);
         scopes__sample_row(out, &samples[i]);
     }

@@ -1,7 +1,8 @@
-/* host.c - the view "host": the views of all threads of a host together.
+/* process.c - the view "process": the views of all threads of a process
+ * together.
  *
- * A row is a host that has threads: their operations and bytes, from the start
- * of the first to the end of the last; their times of communicating and
+ * A row is a process that has threads: their operations and bytes, from the
+ * start of the first to the end of the last; their times of communicating and
  * computing, summed; the thread that communicated the least share of its
  * time, which is the busiest; and how many operations are missing, as their
  * numbers tell. A thread without operations is not the busiest.
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 
 static const scopes_column columns[] = {
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"threads", "threads", SCOPES_COUNT},
     {"operations", "operations", SCOPES_COUNT},
     {"bytes", "bytes", SCOPES_COUNT},
@@ -38,65 +39,67 @@ typedef struct sums {
     double busiest_share;
 } sums;
 
-static void add_thread(sums *host, const scopes_thread *thread)
+static void add_thread(sums *process, const scopes_thread *thread)
 {
     double share =
         scopes__share(thread->communicating_ns, thread->computing_ns);
 
-    host->threads++;
-    host->missing += (int64_t)thread->missing;
+    process->threads++;
+    process->missing += (int64_t)thread->missing;
     if (thread->operations == 0)
         return;
-    if (host->operations == 0 || thread->start_ns < host->start_ns)
-        host->start_ns = thread->start_ns;
-    if (host->operations == 0 || thread->end_ns > host->end_ns)
-        host->end_ns = thread->end_ns;
-    if (!host->busiest || share < host->busiest_share) {
-        host->busiest = thread;
-        host->busiest_share = share;
+    if (process->operations == 0 || thread->start_ns < process->start_ns)
+        process->start_ns = thread->start_ns;
+    if (process->operations == 0 || thread->end_ns > process->end_ns)
+        process->end_ns = thread->end_ns;
+    if (!process->busiest || share < process->busiest_share) {
+        process->busiest = thread;
+        process->busiest_share = share;
     }
-    host->operations += (int64_t)thread->operations;
-    host->communicating_ns =
-        scopes__sum_ns(host->communicating_ns, thread->communicating_ns);
-    host->computing_ns =
-        scopes__sum_ns(host->computing_ns, thread->computing_ns);
+    process->operations += (int64_t)thread->operations;
+    process->communicating_ns =
+        scopes__sum_ns(process->communicating_ns, thread->communicating_ns);
+    process->computing_ns =
+        scopes__sum_ns(process->computing_ns, thread->computing_ns);
 }
 
-static void add_host(scopes_table *out, const char *name, const sums *host)
+static void add_process(scopes_table *out, const char *name,
+                        const sums *process)
 {
-    bool any = host->operations > 0;
+    bool any = process->operations > 0;
 
     scopes_table_text(out, name);
-    scopes_table_integer(out, host->threads);
-    scopes_table_integer(out, host->operations);
-    scopes_table_integer(out, host->bytes);
-    scopes_table_integer(out, any ? host->start_ns : SCOPES_BLANK);
-    scopes_table_integer(out, any ? host->end_ns : SCOPES_BLANK);
-    scopes_table_integer(out, host->communicating_ns);
-    scopes_table_integer(out, host->computing_ns);
+    scopes_table_integer(out, process->threads);
+    scopes_table_integer(out, process->operations);
+    scopes_table_integer(out, process->bytes);
+    scopes_table_integer(out, any ? process->start_ns : SCOPES_BLANK);
+    scopes_table_integer(out, any ? process->end_ns : SCOPES_BLANK);
+    scopes_table_integer(out, process->communicating_ns);
+    scopes_table_integer(out, process->computing_ns);
     scopes_table_real(
-        out, scopes__share(host->communicating_ns, host->computing_ns));
-    scopes_table_text(out, any ? host->busiest->name : "");
-    scopes_table_real(out, any ? host->busiest_share : NAN);
-    scopes_table_integer(out, host->missing);
+        out, scopes__share(process->communicating_ns, process->computing_ns));
+    scopes_table_text(out, any ? process->busiest->name : "");
+    scopes_table_real(out, any ? process->busiest_share : NAN);
+    scopes_table_integer(out, process->missing);
 }
 
-/* The last of `hosts` is for threads that stand in none. */
-static void sum(sums *hosts, const scopes_view_input *view_input,
+/* The last of `processes` is for threads that stand in none. */
+static void sum(sums *processes, const scopes_view_input *view_input,
                 const scopes_communication *view)
 {
-    uint32_t count = view_input->map->host_count;
+    uint32_t count = view_input->map->process_count;
 
     for (uint32_t i = 0; i < view->thread_count; i++) {
-        uint32_t host = view->threads[i].host;
+        uint32_t process = view->threads[i].process;
         if (scopes__thread_is_of(view_input, i))
-            add_thread(&hosts[host < count ? host : count], &view->threads[i]);
+            add_thread(&processes[process < count ? process : count],
+                       &view->threads[i]);
     }
     for (size_t i = 0; i < view->path_count; i++) {
         uint32_t thread = view->paths[i].thread;
-        uint32_t host = view->threads[thread].host;
+        uint32_t process = view->threads[thread].process;
         if (scopes__thread_is_of(view_input, thread))
-            hosts[host < count ? host : count].bytes +=
+            processes[process < count ? process : count].bytes +=
                 (int64_t)view->paths[i].bytes;
     }
 }
@@ -104,31 +107,32 @@ static void sum(sums *hosts, const scopes_view_input *view_input,
 static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     scopes_communication *view;
-    uint32_t count = view_input->map->host_count;
-    sums *hosts;
+    uint32_t count = view_input->map->process_count;
+    sums *processes;
     int err = scopes_communication_make(&view, view_input->topology,
                                         view_input->event_table,
                                         view_input->clocks, SCOPES_THREADS);
 
     if (err)
         return err;
-    hosts = calloc((size_t)count + 1, sizeof(*hosts));
-    if (hosts)
-        sum(hosts, view_input, view);
+    processes = calloc((size_t)count + 1, sizeof(*processes));
+    if (processes)
+        sum(processes, view_input, view);
     else
         err = pastset_fail(PASTSET_ENOMEM, "no memory for the view");
     for (uint32_t i = 0; i <= count && !err; i++) {
-        if (hosts[i].threads > 0)
-            add_host(out, i < count ? view_input->map->hosts[i].name : "",
-                     &hosts[i]);
+        if (processes[i].threads > 0)
+            add_process(out,
+                        i < count ? view_input->map->processes[i].name : "",
+                        &processes[i]);
     }
-    free(hosts);
+    free(processes);
     scopes_communication_destroy(view);
     return err;
 }
 
-const scopes_view scopes__view_host = {
-    "host",      "the threads of each host together",
+const scopes_view scopes__view_process = {
+    "process",   "the threads of each process together",
     NULL,        SCOPES__COLUMNS(columns),
     NULL,        0,
     .make = make};

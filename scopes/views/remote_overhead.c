@@ -1,13 +1,13 @@
 /* remote_overhead.c - the view "remote-overhead": what it costs to go to
- * another host.
+ * another process.
  *
  * Paper 004, section 4.5 (EC9 less EC8 of figure 3). For each hop to another
- * host that has a collector on both sides: of each operation, its time at the
- * collector above less its time at the one below. What is left went into the
- * proxy, the network, and the other host's network loop, on both ways
+ * process that has a collector on both sides: of each operation, its time at
+ * the collector above less its time at the one below. What is left went into
+ * the proxy, the network, and the other process's network loop, on both ways
  * together; and into a `delay`, if one stands in between. Both are lengths of
  * time, so that no clocks need be aligned; ticks become nanoseconds by the
- * rate of their own host.
+ * rate of their own process.
  *
  * Rows: a hop. With `each`: an operation over it, in the order in which they
  * went down. */
@@ -18,9 +18,12 @@
 #include "scopes/tables/sample_internal.h"
 
 static const scopes_column columns[] = {
-    {"proxy", "proxy", SCOPES_TEXT},     {"host", "from host", SCOPES_TEXT},
-    {"to_host", "to host", SCOPES_TEXT}, {"above", "above", SCOPES_TEXT},
-    {"below", "below", SCOPES_TEXT},     SCOPES__SAMPLE_COLUMNS,
+    {"proxy", "proxy", SCOPES_TEXT},
+    {"process", "from process", SCOPES_TEXT},
+    {"to_process", "to process", SCOPES_TEXT},
+    {"above", "above", SCOPES_TEXT},
+    {"below", "below", SCOPES_TEXT},
+    SCOPES__SAMPLE_COLUMNS,
 };
 
 static const scopes_column each_columns[] = {
@@ -46,7 +49,7 @@ static int64_t length_ns(const crossing *c, const scopes_series *series,
                          const eventspace_trace *event)
 {
     const scopes_clock *clock =
-        scopes_clocks_host(c->view_input->clocks, series->host);
+        scopes_clocks_process(c->view_input->clocks, series->process);
 
     /* An end before the start, of a damaged tuple, makes it less than 0. */
     return scopes__whole_ns((double)(int64_t)(event->end - event->start) *
@@ -72,7 +75,7 @@ static int add(crossing *c, const eventspace_trace *upper,
     scopes_table_integer(c->out, upper->sequence);
     scopes_table_integer(
         c->out,
-        scopes_clocks_ns(view_input->clocks, c->upper->host, upper->start));
+        scopes_clocks_ns(view_input->clocks, c->upper->process, upper->start));
     scopes_table_integer(c->out, above_ns);
     scopes_table_integer(c->out, below_ns);
     scopes_table_integer(c->out, above_ns - below_ns);
@@ -100,10 +103,10 @@ static void add_row(crossing *c)
 
     scopes_table_text(c->out,
                       scopes_topology_node_name(topology, c->hop->proxy));
-    scopes_table_text(c->out,
-                      scopes_topology_host_name(topology, c->upper->host));
-    scopes_table_text(c->out,
-                      scopes_topology_host_name(topology, c->lower->host));
+    scopes_table_text(
+        c->out, scopes_topology_process_name(topology, c->upper->process));
+    scopes_table_text(
+        c->out, scopes_topology_process_name(topology, c->lower->process));
     scopes_table_text(c->out,
                       scopes_topology_collector_name(topology, c->hop->upper));
     scopes_table_text(c->out,
@@ -111,7 +114,7 @@ static void add_row(crossing *c)
     scopes__sample_row(c->out, &c->sample);
 }
 
-/* Between hosts, with a collector on both sides, and nobody to wait for in
+/* Between processes, with a collector on both sides, and nobody to wait for in
  * between. */
 static bool is_crossing(const scopes_view_input *view_input,
                         const scopes_hop *hop)
@@ -144,8 +147,8 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 
 const scopes_view scopes__view_remote_overhead = {
     "remote-overhead",
-    "what it costs an operation to go to another host and back",
-    "an operation that went to another host",
+    "what it costs an operation to go to another process and back",
+    "an operation that went to another process",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
     .make = make};

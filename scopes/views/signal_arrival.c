@@ -4,9 +4,9 @@
  * Paper 004, section 4.5: EC7 and EC8 of figure 3, for partial sum 3. Each
  * input of each collective wrapper has a row.
  *
- *   wrapper, at        and the host where it stands
+ *   wrapper, at        and the process where it stands
  *   input              the collector by which the contribution comes
- *   from, host         the thread or the collective above, and its host
+ *   from, process         the thread or the collective above, and its process
  *   last               how often it was the last one to come
  *   count ... most     how long after the first contribution of its round it
  *                      came, of the rounds of which no contribution is missing
@@ -18,8 +18,8 @@
  * been the first; `last` is 1 for the one that came last, else 0.
  *
  * A contribution comes when its operation passes the input's collector. Where
- * that is on another host, it still has to pass what stands in between, which
- * is not counted then. */
+ * that is on another process, it still has to pass what stands in between,
+ * which is not counted then. */
 #include "scopes/views/collective_visit_internal.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const scopes_column columns[] = {
     {"at", "at", SCOPES_TEXT},
     {"input", "input", SCOPES_TEXT},
     {"from", "from", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"last", "last", SCOPES_COUNT},
     SCOPES__SAMPLE_COLUMNS,
 };
@@ -39,7 +39,7 @@ static const scopes_column columns[] = {
 static const scopes_column each_columns[] = {
     {"round", "round", SCOPES_NUMBER},
     {"wrapper", "wrapper", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"input", "input", SCOPES_TEXT},
     {"thread", "thread", SCOPES_TEXT},
     {"arrived_ns", "arrived ms", SCOPES_TIME_NS},
@@ -63,7 +63,7 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
     scopes__round_cell(out, visit->rounds->first, a->round);
     scopes_table_text(out,
                       scopes_topology_node_name(topology, visit->site->node));
-    scopes_table_text(out, visit->origins[a->input].host);
+    scopes_table_text(out, visit->origins[a->input].process);
     scopes_table_text(out, scopes__visit_input(visit, a->input));
     scopes_table_text(out,
                       scopes_topology_thread_name(topology, a->event->thread));
@@ -115,10 +115,10 @@ static void add_sums(scopes_table *out, scopes__visit *visit,
         scopes_table_text(
             out, scopes_topology_node_name(topology, visit->site->node));
         scopes_table_text(
-            out, scopes_topology_host_name(topology, visit->site->host));
+            out, scopes_topology_process_name(topology, visit->site->process));
         scopes_table_text(out, scopes__visit_input(visit, i));
         scopes_table_text(out, visit->origins[i].name);
-        scopes_table_text(out, visit->origins[i].host);
+        scopes_table_text(out, visit->origins[i].process);
         scopes_table_integer(out, (int64_t)last[i]);
         scopes__sample_row(out, &visit->samples[i]);
     }

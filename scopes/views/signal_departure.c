@@ -4,12 +4,12 @@
  * Paper 004, section 4.5: EC7 and EC9 of figure 3, for partial sum 3. For each
  * input that is the furthest collector on the way up which the result passes
  * before the next collective, or the thread: so it is EC9, above the proxy,
- * rather than EC8, and the times of different hosts are compared, which needs
- * their clocks. Events of the two are matched by thread and sequence.
+ * rather than EC8, and the times of different processes are compared, which
+ * needs their clocks. Events of the two are matched by thread and sequence.
  *
- *   wrapper, at        and the host where it stands
+ *   wrapper, at        and the process where it stands
  *   input              the furthest collector of its way
- *   to, host           the thread or the collective above, and its host
+ *   to, process           the thread or the collective above, and its process
  *   first              how often it was the first one to have its result
  *   count ... most     how long after the first departure of its round it was,
  *                      of the rounds of which no departure is missing
@@ -29,7 +29,7 @@ static const scopes_column columns[] = {
     {"at", "at", SCOPES_TEXT},
     {"input", "input", SCOPES_TEXT},
     {"to", "to", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"first", "first", SCOPES_COUNT},
     SCOPES__SAMPLE_COLUMNS,
 };
@@ -37,7 +37,7 @@ static const scopes_column columns[] = {
 static const scopes_column each_columns[] = {
     {"round", "round", SCOPES_NUMBER},
     {"wrapper", "wrapper", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"input", "input", SCOPES_TEXT},
     {"thread", "thread", SCOPES_TEXT},
     {"departed_ns", "departed ms", SCOPES_TIME_NS},
@@ -117,7 +117,7 @@ static void add_each(scopes_table *out, const scopes__visit *visit,
     scopes__round_cell(out, visit->rounds->first, round);
     scopes_table_text(out,
                       scopes_topology_node_name(topology, visit->site->node));
-    scopes_table_text(out, visit->origins[input].host);
+    scopes_table_text(out, visit->origins[input].process);
     scopes_table_text(
         out, scopes_topology_collector_name(topology, exit->collector));
     scopes_table_text(out,
@@ -175,11 +175,11 @@ static void add_sums(scopes_table *out, scopes__visit *visit,
         scopes_table_text(
             out, scopes_topology_node_name(topology, visit->site->node));
         scopes_table_text(
-            out, scopes_topology_host_name(topology, visit->site->host));
+            out, scopes_topology_process_name(topology, visit->site->process));
         scopes_table_text(
             out, scopes_topology_collector_name(topology, exits[i].collector));
         scopes_table_text(out, visit->origins[i].name);
-        scopes_table_text(out, visit->origins[i].host);
+        scopes_table_text(out, visit->origins[i].process);
         scopes_table_integer(out, (int64_t)exits[i].first);
         scopes__sample_row(out, &visit->samples[i]);
     }

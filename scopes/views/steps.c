@@ -34,7 +34,7 @@ static const scopes_column columns[] = {
 static const scopes_column each_columns[] = {
     {"number", "no.", SCOPES_NUMBER},
     {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"step", "step", SCOPES_NUMBER},
     {"operations", "operations", SCOPES_COUNT},
     {"start_ns", "start ms", SCOPES_TIME_NS},
@@ -80,8 +80,8 @@ static void add_parts(scopes_table *out, const scopes_view_input *view_input,
             continue;
         scopes_table_integer(out, step->thread);
         scopes_table_text(out, thread->name);
-        scopes_table_text(
-            out, scopes_topology_host_name(view_input->topology, thread->host));
+        scopes_table_text(out, scopes_topology_process_name(
+                                   view_input->topology, thread->process));
         scopes_table_integer(out, step->step);
         scopes_table_integer(out, step->operations);
         scopes_table_integer(out, step->start_ns);

@@ -5,7 +5,7 @@
  * leads to a collective has a row, if a collector stands at its top: what that
  * collector saw is the whole of an operation, as its thread saw it.
  *
- *   no., thread, host  of the thread
+ *   no., thread, process  of the thread
  *   path, element      the name by which the program opens the path, and where
  *                      it leads
  *   count ... most     of the times from start to end of its operations
@@ -21,7 +21,7 @@
 
 static const scopes_column columns[] = {
     {"number", "no.", SCOPES_NUMBER},    {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},       {"path", "path", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT}, {"path", "path", SCOPES_TEXT},
     {"element", "element", SCOPES_TEXT}, SCOPES__SAMPLE_COLUMNS,
 };
 
@@ -58,11 +58,12 @@ static void add_sums(scopes_table *out, const scopes_view_input *view_input,
                      const scopes_top *top, scopes__sample *sample)
 {
     const scopes_topology *topology = view_input->topology;
-    uint32_t host = view_input->map->nodes[topology->threads[top->thread]].host;
+    uint32_t process =
+        view_input->map->nodes[topology->threads[top->thread]].process;
 
     scopes_table_integer(out, top->thread);
     scopes_table_text(out, scopes_topology_thread_name(topology, top->thread));
-    scopes_table_text(out, scopes_topology_host_name(topology, host));
+    scopes_table_text(out, scopes_topology_process_name(topology, process));
     scopes_table_text(out, top->name);
     scopes_table_text(out, scopes_topology_node_name(topology, top->element));
     scopes__sample_row(out, sample);
@@ -83,8 +84,9 @@ static int add_top(scopes_table *out, const scopes_view_input *view_input,
         if (event->thread != top->thread)
             continue;
         start_ns =
-            scopes_clocks_ns(view_input->clocks, series->host, event->start);
-        end_ns = scopes_clocks_ns(view_input->clocks, series->host, event->end);
+            scopes_clocks_ns(view_input->clocks, series->process, event->start);
+        end_ns =
+            scopes_clocks_ns(view_input->clocks, series->process, event->end);
         if (view_input->each)
             add_each(out, view_input, top, round++, start_ns, end_ns);
         else

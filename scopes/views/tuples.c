@@ -1,9 +1,9 @@
 /* tuples.c - the view "tuples": the trace tuples themselves, with names.
  *
  * A row is a tuple, by collector and then by start. Times are given as raw
- * ticks of the collector's host, and aligned. With `of`, those of the collector
- * of this name, or of collectors from which the next hop leads through or to
- * that wrapper or element. */
+ * ticks of the collector's process, and aligned. With `of`, those of the
+ * collector of this name, or of collectors from which the next hop leads
+ * through or to that wrapper or element. */
 #include "pastset/request.h"
 #include "pastset/status.h"
 #include "scopes/views/view_internal.h"
@@ -13,7 +13,7 @@
 enum {
     ID,
     COLLECTOR,
-    HOST,
+    PROCESS,
     THREAD,
     SEQUENCE,
     VERB,
@@ -28,7 +28,7 @@ enum {
 static const scopes_column columns[] = {
     [ID] = {"id", "id", SCOPES_NUMBER},
     [COLLECTOR] = {"collector", "collector", SCOPES_TEXT},
-    [HOST] = {"host", "host", SCOPES_TEXT},
+    [PROCESS] = {"process", "process", SCOPES_TEXT},
     [THREAD] = {"thread", "thread", SCOPES_TEXT},
     [SEQUENCE] = {"sequence", "sequence", SCOPES_NUMBER},
     [VERB] = {"verb", "verb", SCOPES_TEXT},
@@ -64,7 +64,8 @@ static void add_series(scopes_table *out, const scopes_view_input *view_input,
 {
     const scopes_topology *topology = view_input->topology;
     const char *name = scopes_topology_collector_name(topology, id);
-    const char *host = scopes_topology_host_name(topology, series->host);
+    const char *process =
+        scopes_topology_process_name(topology, series->process);
 
     for (size_t i = 0; i < series->count; i++) {
         const eventspace_trace *event = &series->events[i];
@@ -76,7 +77,7 @@ static void add_series(scopes_table *out, const scopes_view_input *view_input,
             return;
         row[ID].integer = id;
         row[COLLECTOR].text = name;
-        row[HOST].text = host;
+        row[PROCESS].text = process;
         row[THREAD].text = scopes_topology_thread_name(topology, event->thread);
         row[SEQUENCE].integer = event->sequence;
         row[VERB].text = pastset_verb_name(event->operation);
@@ -86,9 +87,9 @@ static void add_series(scopes_table *out, const scopes_view_input *view_input,
         row[START_TICKS].integer = (int64_t)event->start;
         row[END_TICKS].integer = (int64_t)event->end;
         row[START_NS].integer =
-            scopes_clocks_ns(view_input->clocks, series->host, event->start);
+            scopes_clocks_ns(view_input->clocks, series->process, event->start);
         row[END_NS].integer =
-            scopes_clocks_ns(view_input->clocks, series->host, event->end);
+            scopes_clocks_ns(view_input->clocks, series->process, event->end);
     }
 }
 

@@ -8,7 +8,7 @@ extern const scopes_view scopes__view_communication;
 extern const scopes_view scopes__view_critical_path;
 extern const scopes_view scopes__view_element_order;
 extern const scopes_view scopes__view_hops;
-extern const scopes_view scopes__view_host;
+extern const scopes_view scopes__view_process;
 extern const scopes_view scopes__view_last_arriver;
 extern const scopes_view scopes__view_pending;
 extern const scopes_view scopes__view_performance;

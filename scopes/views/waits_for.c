@@ -9,7 +9,7 @@
  *                     the thread's own arrival until that one's operation
  *                     arrived at the lowest collector of the element
  *
- * The times of different hosts are compared by aligned clocks; when the one
+ * The times of different processes are compared by aligned clocks; when the one
  * that was waited for seems to have been there before, the wait is 0. If the
  * operation that goes on for a collective is itself held at the element, all
  * threads of the round waited for the one who released that.
@@ -31,9 +31,9 @@
 
 static const scopes_column columns[] = {
     {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"for_thread", "waits for", SCOPES_TEXT},
-    {"for_host", "on host", SCOPES_TEXT},
+    {"for_process", "on process", SCOPES_TEXT},
     {"over", "over", SCOPES_TEXT},
     SCOPES__SAMPLE_COLUMNS,
     {"share", "share", SCOPES_SHARE},
@@ -93,7 +93,7 @@ static release released_at(const waits *w, uint32_t collector, uint32_t event)
         return (release){PATHS_NONE, 0};
     series = scopes_event_series(w->view_input->event_table, cause.collector);
     return (release){series->events[cause.event].thread,
-                     scopes_clocks_ns(w->view_input->clocks, series->host,
+                     scopes_clocks_ns(w->view_input->clocks, series->process,
                                       series->events[cause.event].start)};
 }
 
@@ -211,11 +211,11 @@ static int add_collective(waits *w, uint32_t top, uint32_t site)
 
 /* --- rows --- */
 
-static const char *host_of(const waits *w, uint32_t thread)
+static const char *process_of(const waits *w, uint32_t thread)
 {
     const scopes_topology *topology = w->view_input->topology;
-    return scopes_topology_host_name(
-        topology, topology->map->nodes[topology->threads[thread]].host);
+    return scopes_topology_process_name(
+        topology, topology->map->nodes[topology->threads[thread]].process);
 }
 
 static void add_rows(waits *w, uint32_t thread, uint32_t element)
@@ -231,9 +231,9 @@ static void add_rows(waits *w, uint32_t thread, uint32_t element)
             total_ns += (double)sample->values[i];
         scopes_table_text(w->out,
                           scopes_topology_thread_name(topology, thread));
-        scopes_table_text(w->out, host_of(w, thread));
+        scopes_table_text(w->out, process_of(w, thread));
         scopes_table_text(w->out, scopes_topology_thread_name(topology, other));
-        scopes_table_text(w->out, host_of(w, other));
+        scopes_table_text(w->out, process_of(w, other));
         scopes_table_text(w->out, scopes_topology_node_name(topology, element));
         scopes__sample_row(w->out, sample);
         scopes_table_real(w->out,
@@ -256,9 +256,9 @@ static double time_on(const waits *w, uint32_t position)
             ticks += event->end - event->start;
     }
     return series->count
-               ? (double)ticks *
-                     scopes_clocks_host(w->view_input->clocks, series->host)
-                         ->ns_per_tick
+               ? (double)ticks * scopes_clocks_process(w->view_input->clocks,
+                                                       series->process)
+                                     ->ns_per_tick
                : 0;
 }
 

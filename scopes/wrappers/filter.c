@@ -295,7 +295,7 @@ static int filter_down(paths_stage *stage, paths_operation *op, uint64_t *note)
     return PATHS_PASS;
 }
 
-/* One pull of a stage at a time comes up: those of one host are made by one
+/* One pull of a stage at a time comes up: those of one process are made by one
  * executor, one after the other. */
 static int filter_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
@@ -329,8 +329,8 @@ static const char *const filter_attributes[] = {"collectors", "threads",
 const paths_wrapper_type scopes__filter_type = {
     .name = "filter",
     .state_bytes = sizeof(filter),
-    .host_bytes = sizeof(scopes_leaf),
-    .host_init = scopes__leaf_host_init,
+    .process_bytes = sizeof(scopes_leaf),
+    .process_init = scopes__leaf_process_init,
     .attributes = filter_attributes,
     .check = filter_check,
     .init = filter_init,

@@ -1,12 +1,13 @@
-/* leaf.c - what the wrappers of a leaf ask of their map and their host: how
+/* leaf.c - what the wrappers of a leaf ask of their map and their process: how
  * large a message may be, and which run it is about. */
 #include "scopes/wrappers/leaf_internal.h"
 
 #include <string.h>
 
-int scopes__leaf_host_init(void *state, paths_host *host, void *context)
+int scopes__leaf_process_init(void *state, paths_process *process,
+                              void *context)
 {
-    (void)host;
+    (void)process;
     if (context)
         memcpy(state, context, sizeof(scopes_leaf));
     return 0;
@@ -41,7 +42,7 @@ int scopes__leaf_largest(paths_stage *stage, size_t *out)
 
 const char *scopes__leaf_run(paths_stage *stage)
 {
-    const scopes_leaf *leaf = paths_stage_host_state(stage);
+    const scopes_leaf *leaf = paths_stage_process_state(stage);
     const char *run = paths_node_get(source_of(stage), "run");
 
     return run ? run : leaf->run;

@@ -6,9 +6,10 @@
 #include "scopes/gather/gather_message.h"
 #include "scopes/wrappers/register_gather.h"
 
-/* `host_init` of `traces` and `filter`, whose state for each host is a
+/* `process_init` of `traces` and `filter`, whose state for each process is a
  * scopes_leaf: a copy of their context, or zeros without one. */
-int scopes__leaf_host_init(void *state, paths_host *host, void *context);
+int scopes__leaf_process_init(void *state, paths_process *process,
+                              void *context);
 
 /* The largest message of the source to which a stage leads.
  * Errors: PASTSET_EMAP, PASTSET_EINVAL (its type). */

@@ -5,10 +5,10 @@
 #ifndef SCOPES_REGISTER_GATHER_H
 #define SCOPES_REGISTER_GATHER_H
 
-/* The context (paths_host_options) of `traces` and `filter`. */
+/* The context (paths_process_options) of `traces` and `filter`. */
 typedef struct scopes_leaf {
     const char *run; /* the run directory, where `traces` does not name one;
-                        borrowed until the host is stopped */
+                        borrowed until the process is stopped */
 } scopes_leaf;
 
 /* Also calls eventspace_register. Errors: those of paths_wrapper_register. */

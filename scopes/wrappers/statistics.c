@@ -2,8 +2,8 @@
  * operations of each collector in windows of time, in place of their tuples.
  *
  *   window   their length, "1s"; they are numbered by the wall clock of the
- *            host, so that those of all hosts are the same, as far as these
- *            clocks are
+ *            process, so that those of all processes are the same, as far as
+ *            these clocks are
  *
  * Sums are kept here while the leaf has more, up to a tenth of a second, as
  * long as they are few enough to fit into any message. What is given are
@@ -21,18 +21,18 @@
 
 #define KEPT_NS 100000000
 
-/* A host of the application. */
-typedef struct statistics_host {
+/* A process of the application. */
+typedef struct statistics_process {
     gather_sums kept;
     int64_t given_ns; /* when they were given last */
-} statistics_host;
+} statistics_process;
 
 typedef struct statistics {
     uint64_t window_ns;
     size_t largest;    /* message */
     uint32_t kept_max; /* that fit into any message */
-    statistics_host *hosts;
-    uint32_t host_count;
+    statistics_process *processes;
+    uint32_t process_count;
     gather_sums now;        /* of the message at hand */
     unsigned char *scratch; /* it is made here */
 } statistics;
@@ -43,23 +43,25 @@ static int no_memory(void)
 }
 
 /* NULL: out of memory. */
-static statistics_host *host_of(statistics *s, uint32_t host)
+static statistics_process *process_of(statistics *s, uint32_t process)
 {
-    statistics_host *hosts;
+    statistics_process *processes;
 
-    if (host < s->host_count)
-        return &s->hosts[host];
-    if (host >= PATHS_NONE / 2)
+    if (process < s->process_count)
+        return &s->processes[process];
+    if (process >= PATHS_NONE / 2)
         return NULL;
-    hosts = realloc(s->hosts, ((size_t)host + 1) * sizeof(*hosts));
-    if (!hosts)
+    processes =
+        realloc(s->processes, ((size_t)process + 1) * sizeof(*processes));
+    if (!processes)
         return NULL;
-    s->hosts = hosts;
-    for (; s->host_count <= host; s->host_count++) {
-        memset(&hosts[s->host_count], 0, sizeof(*hosts));
-        scopes__gather_sums_init(&hosts[s->host_count].kept, s->window_ns);
+    s->processes = processes;
+    for (; s->process_count <= process; s->process_count++) {
+        memset(&processes[s->process_count], 0, sizeof(*processes));
+        scopes__gather_sums_init(&processes[s->process_count].kept,
+                                 s->window_ns);
     }
-    return &hosts[host];
+    return &processes[process];
 }
 
 static int sums_move(gather_sums *to, gather_sums *from)
@@ -89,7 +91,7 @@ static bool sums_put(gather_sums *sums, gather_writer *w)
 }
 
 /* Adds up the tuples of a message; gives how many bytes they have. */
-static int message_add(statistics *s, statistics_host *host,
+static int message_add(statistics *s, statistics_process *process,
                        const paths_operation *op, size_t *tuples)
 {
     eventspace_meta meta;
@@ -101,10 +103,10 @@ static int message_add(statistics *s, statistics_host *host,
     scopes__gather_read(&r, op->tuple, op->bytes);
     while (!err && scopes__gather_next(&r, &part)) {
         if (scopes__gather_meta_take(&meta, &part, r.body))
-            scopes__gather_sums_clock(&host->kept, &meta);
+            scopes__gather_sums_clock(&process->kept, &meta);
         if (part.kind != SCOPES_RECORD_TUPLES)
             continue;
-        scopes__gather_sums_clock(&s->now, &host->kept.meta);
+        scopes__gather_sums_clock(&s->now, &process->kept.meta);
         err = scopes__gather_sums_tuples(&s->now, r.body, part.count);
         *tuples += part.bytes;
     }
@@ -128,20 +130,21 @@ static void message_copy(gather_writer *w, const paths_operation *op)
 }
 
 /* What goes with the message, and what is kept. */
-static int sums_give(statistics *s, statistics_host *host, gather_writer *w)
+static int sums_give(statistics *s, statistics_process *process,
+                     gather_writer *w)
 {
     int64_t now = pastset_now_ns();
     bool due = !(w->head.flags & GATHER_MORE) || w->head.flags & GATHER_ENDED ||
-               now - host->given_ns > KEPT_NS;
+               now - process->given_ns > KEPT_NS;
 
-    if (host->kept.used + s->now.used <= s->kept_max) {
-        int err = sums_move(&host->kept, &s->now);
+    if (process->kept.used + s->now.used <= s->kept_max) {
+        int err = sums_move(&process->kept, &s->now);
         if (err)
             return err;
     }
     sums_put(&s->now, w); /* there was room for its tuples */
-    if (due && sums_put(&host->kept, w))
-        host->given_ns = now;
+    if (due && sums_put(&process->kept, w))
+        process->given_ns = now;
     return 0;
 }
 
@@ -149,26 +152,26 @@ static int message_reduce(statistics *s, paths_operation *op)
 {
     gather_writer w;
     gather_head head;
-    statistics_host *host;
+    statistics_process *process;
     size_t tuples;
     int err = scopes__gather_check(op->tuple, op->bytes, &head);
 
-    if (err || head.host == PATHS_NONE)
+    if (err || head.process == PATHS_NONE)
         return err;
-    host = host_of(s, head.host);
-    if (!host)
+    process = process_of(s, head.process);
+    if (!process)
         return no_memory();
-    err = message_add(s, host, op, &tuples);
+    err = message_add(s, process, op, &tuples);
     if (!err && s->now.used * sizeof(scopes_statistic) > tuples) {
         scopes__gather_sums_clear(&s->now);
         return 0; /* as it is */
     }
-    scopes__gather_begin(&w, s->scratch, s->largest, head.host);
+    scopes__gather_begin(&w, s->scratch, s->largest, head.process);
     head.records = 0;
     w.head = head;
     if (!err) {
         message_copy(&w, op);
-        err = sums_give(s, host, &w);
+        err = sums_give(s, process, &w);
     }
     if (err)
         return err;
@@ -202,9 +205,9 @@ static void statistics_fini(paths_stage *stage)
 {
     statistics *s = paths_stage_state(stage);
 
-    for (uint32_t i = 0; i < s->host_count; i++)
-        scopes__gather_sums_fini(&s->hosts[i].kept);
-    free(s->hosts);
+    for (uint32_t i = 0; i < s->process_count; i++)
+        scopes__gather_sums_fini(&s->processes[i].kept);
+    free(s->processes);
     scopes__gather_sums_fini(&s->now);
     free(s->scratch);
 }

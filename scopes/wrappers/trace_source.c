@@ -1,11 +1,11 @@
 /* trace_source.c - the leaf of a gather tree: answers a read with what
- * collectors of a host have written since the last one.
+ * collectors of a process have written since the last one.
  *
  * It is a source, whose tuples are messages, and answers read_first.
  *
  *   type      bytes[N], the largest message
- *   run       the run directory; absent: the context that the host was given
- *   host      whose traces; absent: those of all hosts, in turns
+ *   run       the run directory; absent: the context that the process was given
+ *   process      whose traces; absent: those of all processes, in turns
  *   interval, batch, share, lag   see scopes_throttle
  *   map       true: sends the run's map first
  *
@@ -22,7 +22,7 @@
 
 #include "pastset/waiter.h"
 
-/* A host that did not say that it runs counts as ended when that has been so
+/* A process that did not say that it runs counts as ended when that has been so
  * for this long after the others ended. */
 #define ABSENT_NS 5000000000
 
@@ -34,10 +34,10 @@ typedef struct traces_rest {
     eventspace_trace *events;
 } traces_rest;
 
-/* A host of the application. */
-typedef struct traces_host {
+/* A process of the application. */
+typedef struct traces_process {
     int64_t looked_ns; /* traces.refreshed_ns when its meta was last given */
-    size_t host;       /* of the run's map */
+    size_t process;    /* of the run's map */
     scopes_tail_reader *tail;
     unsigned char *meta; /* the file, as it was sent */
     size_t meta_bytes;
@@ -45,16 +45,16 @@ typedef struct traces_host {
     size_t stream_end; /* the next stream whose end is to be told */
     traces_rest *rests;
     size_t rest_count, rest_capacity;
-} traces_host;
+} traces_process;
 
 typedef struct traces {
     pthread_mutex_t lock; /* guards all of it */
     eventspace_run *run;
     size_t largest; /* message */
     scopes_throttle throttle;
-    traces_host *hosts;
+    traces_process *processes;
     size_t count, turn;
-    size_t served;    /* hosts, since the last pause */
+    size_t served;    /* processes, since the last pause */
     int64_t rest_ns;  /* until then there is nothing to give */
     int64_t asked_ns; /* when it last gave a message */
     int64_t used_ns;  /* processor time of its thread until then */
@@ -74,7 +74,7 @@ static int no_memory(void)
 }
 
 /* Keeps tuples for the next message. */
-static int rest_add(traces_host *h, const scopes_batch *batch, size_t from)
+static int rest_add(traces_process *h, const scopes_batch *batch, size_t from)
 {
     traces_rest *rest;
 
@@ -121,7 +121,7 @@ static size_t tuples_put(gather_writer *w, const char *stream, uint64_t index,
 }
 
 typedef struct filling {
-    traces_host *host;
+    traces_process *process;
     gather_writer *writer;
 } filling;
 
@@ -130,14 +130,14 @@ static int batch_take(const scopes_batch *batch, void *context)
     filling *f = context;
     size_t put = 0;
 
-    if (!f->host->rest_count)
+    if (!f->process->rest_count)
         put = tuples_put(f->writer, batch->stream, batch->index, batch->events,
                          batch->count);
-    return put < batch->count ? rest_add(f->host, batch, put) : 0;
+    return put < batch->count ? rest_add(f->process, batch, put) : 0;
 }
 
 /* What was kept; true when all of it is in the message now. */
-static bool rests_put(traces_host *h, gather_writer *w)
+static bool rests_put(traces_process *h, gather_writer *w)
 {
     for (size_t i = 0; i < h->rest_count; i++) {
         traces_rest *r = &h->rests[i];
@@ -180,9 +180,10 @@ static int file_read(const char *name, unsigned char **out, size_t *bytes)
 }
 
 /* The meta file, if it is another one than was sent. */
-static void meta_put(traces *t, traces_host *h, gather_writer *w)
+static void meta_put(traces *t, traces_process *h, gather_writer *w)
 {
-    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+    const eventspace_run_process *shown =
+        eventspace_run_process_at(t->run, h->process);
     gather_part part = {.kind = SCOPES_RECORD_META};
     unsigned char *data;
     char name[4096];
@@ -235,21 +236,23 @@ static int map_put(traces *t, gather_writer *w)
     t->map_sent += part.bytes;
     if (t->map_sent == t->map_bytes)
         t->gives_map = false;
-    w->head.host = PATHS_NONE;
+    w->head.process = PATHS_NONE;
     w->head.flags = GATHER_MORE;
     return 0;
 }
 
-/* That a host ended, and there is nothing of it to gather from. */
-static void unread_put(traces *t, traces_host *h, gather_writer *w)
+/* That a process ended, and there is nothing of it to gather from. */
+static void unread_put(traces *t, traces_process *h, gather_writer *w)
 {
-    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+    const eventspace_run_process *shown =
+        eventspace_run_process_at(t->run, h->process);
     gather_part part = {.kind = SCOPES_RECORD_PROBLEM};
     char text[1024];
 
     if (shown->space || !shown->has_meta || t->removed)
         return;
-    snprintf(text, sizeof(text), "host %s cannot be gathered: %s", shown->name,
+    snprintf(text, sizeof(text), "process %s cannot be gathered: %s",
+             shown->name,
              *shown->problem ? shown->problem
                              : "it has no space file, only an archive");
     part.bytes = (uint32_t)strlen(text);
@@ -257,9 +260,10 @@ static void unread_put(traces *t, traces_host *h, gather_writer *w)
 }
 
 /* How much each stream has had. False: there is more to tell than fits. */
-static bool stream_ends_put(traces *t, traces_host *h, gather_writer *w)
+static bool stream_ends_put(traces *t, traces_process *h, gather_writer *w)
 {
-    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+    const eventspace_run_process *shown =
+        eventspace_run_process_at(t->run, h->process);
     size_t count = shown->space ? pastset_space_count(shown->space) : 0;
 
     for (; h->stream_end < count; h->stream_end++) {
@@ -283,7 +287,7 @@ static bool stream_ends_put(traces *t, traces_host *h, gather_writer *w)
 /* --- a message --- */
 
 /* Looks at the files again, from time to time. Where they have been removed
- * nobody will tell any more how a host ends. */
+ * nobody will tell any more how a process ends. */
 static int refresh(traces *t)
 {
     int64_t now = pastset_now_ns();
@@ -298,13 +302,13 @@ static int refresh(traces *t)
     return eventspace_run_refresh(t->run);
 }
 
-/* Has any other host come, and have all that came ended? */
+/* Has any other process come, and have all that came ended? */
 static bool others_ended(const traces *t)
 {
     size_t came = 0;
 
-    for (size_t i = 0; i < eventspace_run_host_count(t->run); i++) {
-        const eventspace_run_host *h = eventspace_run_host_at(t->run, i);
+    for (size_t i = 0; i < eventspace_run_process_count(t->run); i++) {
+        const eventspace_run_process *h = eventspace_run_process_at(t->run, i);
         if (h->has_meta && h->meta.state == EVENTSPACE_RUNNING)
             return false;
         came += h->has_meta;
@@ -312,9 +316,10 @@ static bool others_ended(const traces *t)
     return came > 0;
 }
 
-static bool has_ended(traces *t, const traces_host *h)
+static bool has_ended(traces *t, const traces_process *h)
 {
-    const eventspace_run_host *shown = eventspace_run_host_at(t->run, h->host);
+    const eventspace_run_process *shown =
+        eventspace_run_process_at(t->run, h->process);
 
     if (shown->has_meta || t->removed)
         return t->removed || shown->meta.state != EVENTSPACE_RUNNING;
@@ -327,11 +332,11 @@ static bool has_ended(traces *t, const traces_host *h)
     return pastset_now_ns() - t->absent_ns > ABSENT_NS;
 }
 
-static void head_fill(traces_host *h, gather_writer *w)
+static void head_fill(traces_process *h, gather_writer *w)
 {
     scopes_ledger ledger = {0};
 
-    scopes_tail_reader_ledger(h->tail, h->host, &ledger);
+    scopes_tail_reader_ledger(h->tail, h->process, &ledger);
     w->head.made = ledger.made;
     w->head.seen = ledger.seen;
     w->head.missed = ledger.missed;
@@ -339,7 +344,7 @@ static void head_fill(traces_host *h, gather_writer *w)
 }
 
 /* What the tail reader has. `*empty`: nothing, and there is nothing more. */
-static int tuples_pull(traces_host *h, gather_writer *w, bool *empty)
+static int tuples_pull(traces_process *h, gather_writer *w, bool *empty)
 {
     filling f = {h, w};
     uint32_t before = w->head.records;
@@ -356,7 +361,7 @@ static int tuples_pull(traces_host *h, gather_writer *w, bool *empty)
     return err;
 }
 
-static int host_put(traces *t, traces_host *h, gather_writer *w)
+static int process_put(traces *t, traces_process *h, gather_writer *w)
 {
     bool ended, empty;
     int err = refresh(t);
@@ -382,11 +387,11 @@ static int host_put(traces *t, traces_host *h, gather_writer *w)
     return 0;
 }
 
-/* The host whose turn it is. */
-static traces_host *host_next(traces *t)
+/* The process whose turn it is. */
+static traces_process *process_next(traces *t)
 {
     for (size_t i = 0; i < t->count; i++) {
-        traces_host *h = &t->hosts[(t->turn + i) % t->count];
+        traces_process *h = &t->processes[(t->turn + i) % t->count];
         if (!h->over) {
             t->turn = (t->turn + i + 1) % t->count;
             return h;
@@ -395,20 +400,20 @@ static traces_host *host_next(traces *t)
     return NULL;
 }
 
-static size_t hosts_left(const traces *t)
+static size_t processes_left(const traces *t)
 {
     size_t left = 0;
 
     for (size_t i = 0; i < t->count; i++)
-        left += !t->hosts[i].over;
+        left += !t->processes[i].over;
     return left;
 }
 
-/* A message is of one host, so the next one is asked for at once until each
+/* A message is of one process, so the next one is asked for at once until each
  * has had its turn. */
 static void turns_mark(traces *t, gather_writer *w)
 {
-    if (++t->served < hosts_left(t))
+    if (++t->served < processes_left(t))
         w->head.flags |= GATHER_MORE;
     else
         t->served = 0;
@@ -459,22 +464,22 @@ static void pause_fill(traces *t, gather_writer *w)
 
 static int message_make(traces *t, gather_writer *w)
 {
-    traces_host *h;
+    traces_process *h;
     int err = 0;
 
     if (t->gives_map)
         return map_put(t, w);
     if (is_resting(t, w))
         return 0;
-    h = host_next(t);
+    h = process_next(t);
     if (h) {
-        w->head.host = (uint32_t)h->host;
-        err = host_put(t, h, w);
+        w->head.process = (uint32_t)h->process;
+        err = process_put(t, h, w);
         turns_mark(t, w);
     }
-    if (!hosts_left(t))
+    if (!processes_left(t))
         w->head.flags |= GATHER_OVER;
-    if (h && h == t->hosts) /* of this process: told once */
+    if (h && h == t->processes) /* of this process: told once */
         w->head.processor_ns = (uint64_t)clock_now_ns(CLOCK_PROCESS_CPUTIME_ID);
     pause_fill(t, w);
     return err;
@@ -529,26 +534,27 @@ static int throttle_read(paths_stage *stage, size_t largest,
     return 0;
 }
 
-static int hosts_open(traces *t, const char *only)
+static int processes_open(traces *t, const char *only)
 {
-    size_t count = eventspace_run_host_count(t->run);
+    size_t count = eventspace_run_process_count(t->run);
     scopes_throttle throttle = t->throttle;
     int err = 0;
 
     throttle.share = 0; /* seen to here, with what sending takes */
-    t->hosts = calloc(count + 1, sizeof(*t->hosts));
-    if (!t->hosts)
+    t->processes = calloc(count + 1, sizeof(*t->processes));
+    if (!t->processes)
         return no_memory();
     for (size_t i = 0; i < count && !err; i++) {
-        if (only && strcmp(eventspace_run_host_at(t->run, i)->name, only) != 0)
+        if (only &&
+            strcmp(eventspace_run_process_at(t->run, i)->name, only) != 0)
             continue;
-        t->hosts[t->count].host = i;
-        err = scopes_tail_reader_create(&t->hosts[t->count].tail, t->run, i,
+        t->processes[t->count].process = i;
+        err = scopes_tail_reader_create(&t->processes[t->count].tail, t->run, i,
                                         &throttle);
         t->count += !err;
     }
     if (!err && !t->count)
-        err = pastset_fail(PASTSET_ENOENT, "%s: there is no host \"%s\"",
+        err = pastset_fail(PASTSET_ENOENT, "%s: there is no process \"%s\"",
                            eventspace_run_directory(t->run), only ? only : "");
     return err;
 }
@@ -558,13 +564,13 @@ static void traces_fini(paths_stage *stage)
     traces *t = paths_stage_state(stage);
 
     for (size_t i = 0; i < t->count; i++) {
-        scopes_tail_reader_destroy(t->hosts[i].tail);
-        for (size_t k = 0; k < t->hosts[i].rest_count; k++)
-            free(t->hosts[i].rests[k].events);
-        free(t->hosts[i].rests);
-        free(t->hosts[i].meta);
+        scopes_tail_reader_destroy(t->processes[i].tail);
+        for (size_t k = 0; k < t->processes[i].rest_count; k++)
+            free(t->processes[i].rests[k].events);
+        free(t->processes[i].rests);
+        free(t->processes[i].meta);
     }
-    free(t->hosts);
+    free(t->processes);
     free(t->map);
     if (t->run)
         eventspace_run_close(t->run);
@@ -576,6 +582,7 @@ static int traces_init(paths_stage *stage)
     traces *t = paths_stage_state(stage);
     const paths_map_node *node = paths_stage_node(stage);
     const char *run = scopes__leaf_run(stage);
+    const char *process = paths_node_get(node, "process");
     const char *gives = paths_node_get(node, "map");
     int err;
 
@@ -590,7 +597,8 @@ static int traces_init(paths_stage *stage)
     if (!err)
         err = eventspace_run_open(&t->run, run);
     if (!err)
-        err = hosts_open(t, paths_node_get(node, "host"));
+        err =
+            processes_open(t, process ? process : paths_node_get(node, "host"));
     if (err)
         traces_fini(stage);
     return err;
@@ -622,13 +630,14 @@ static void traces_check(const paths_map *map, const paths_map_node *node,
 }
 
 static const char *const traces_attributes[] = {
-    "type", "run", "host", "interval", "batch", "share", "lag", "map", NULL};
+    "type",     "run",   "process", "host", /* its older name */
+    "interval", "batch", "share",   "lag",  "map", NULL};
 
 const paths_wrapper_type scopes__traces_type = {
     .name = "traces",
     .state_bytes = sizeof(traces),
-    .host_bytes = sizeof(scopes_leaf),
-    .host_init = scopes__leaf_host_init,
+    .process_bytes = sizeof(scopes_leaf),
+    .process_init = scopes__leaf_process_init,
     .attributes = traces_attributes,
     .check = traces_check,
     .init = traces_init,

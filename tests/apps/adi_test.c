@@ -8,7 +8,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define ADI TEST_BINARY_DIR "/adi"
@@ -90,7 +90,7 @@ static json_t *single(const choice *c)
 {
     const char *directory = scratch_file("single");
 
-    free(process_run(0, 60, ADI, "single", "--size", c->size, "--material",
+    free(command_run(0, 60, ADI, "single", "--size", c->size, "--material",
                      c->material, "--strips", c->strips, "--rounds", c->rounds,
                      "--seed", c->seed, "--out", directory, NULL));
     return results_read("adi", directory);
@@ -181,15 +181,16 @@ static void compare(const json_t *run, const json_t *alone)
         16 * n * DBL_EPSILON);
 }
 
-static void check_run(const choice *c, const char *threads, const char *hosts)
+static void check_run(const choice *c, const char *threads,
+                      const char *processes)
 {
     json_t *alone = single(c), *run;
     char *mapping =
-        process_run(0, 20, ADI, "mapping", "--size", c->size, "--material",
+        command_run(0, 20, ADI, "mapping", "--size", c->size, "--material",
                     c->material, "--strips", c->strips, "--rounds", c->rounds,
                     "--seed", c->seed, "--threads", threads, NULL);
 
-    run = run_results("adi", map_generated(mapping, hosts), 120);
+    run = run_results("adi", map_generated(mapping, processes), 120);
     compare(run, alone);
     json_decref(run);
     json_decref(alone);
@@ -200,18 +201,18 @@ Test(adi, gives_the_same_grid_by_one_thread)
     check_run(&mixed, "1", "1");
 }
 
-Test(adi, gives_the_same_grid_on_one_host)
+Test(adi, gives_the_same_grid_on_one_process)
 {
     check_run(&mixed, "4", "1");
     check_run(&uniform, "4", "1");
 }
 
-Test(adi, gives_the_same_grid_on_two_hosts)
+Test(adi, gives_the_same_grid_on_two_processes)
 {
     check_run(&mixed, "4", "2");
 }
 
-Test(adi, gives_the_same_grid_on_four_hosts)
+Test(adi, gives_the_same_grid_on_four_processes)
 {
     check_run(&mixed, "4", "4");
 }
@@ -238,7 +239,7 @@ static void check_refused(const char *option, const char *value,
                           const char *text)
 {
     char *output =
-        process_run(1, 20, ADI, "mapping", "--size", "S", option, value, NULL);
+        command_run(1, 20, ADI, "mapping", "--size", "S", option, value, NULL);
 
     check_says(output, text);
     free(output);

@@ -7,7 +7,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define BARRIER TEST_BINARY_DIR "/barrier"
@@ -22,38 +22,39 @@ static json_t *single(const char *threads, const char *option, const char *more)
 {
     const char *out = scratch_file("single");
 
-    free(process_run(0, 20, BARRIER, "single", "--threads", threads, "--out",
+    free(command_run(0, 20, BARRIER, "single", "--threads", threads, "--out",
                      out, option, more, NULL));
     return results_read("barrier", out);
 }
 
-static const char *map_make(const char *threads, const char *hosts,
+static const char *map_make(const char *threads, const char *processes,
                             const char *option, const char *more)
 {
-    return map_generated(process_run(0, 20, BARRIER, "mapping", "--threads",
+    return map_generated(command_run(0, 20, BARRIER, "mapping", "--threads",
                                      threads, option, more, NULL),
-                         hosts);
+                         processes);
 }
 
 /* --- arrivals.csv --- */
 
 typedef struct line {
     unsigned round, thread;
-    char host[16];
+    char process[16];
     uint64_t arrived_ns, left_ns;
 } line;
 
 static bool line_read(FILE *file, line *l)
 {
     int got = fscanf(file, "%u,%u,%15[^,],%" SCNu64 ",%" SCNu64 "\n", &l->round,
-                     &l->thread, l->host, &l->arrived_ns, &l->left_ns);
+                     &l->thread, l->process, &l->arrived_ns, &l->left_ns);
 
     cr_assert(got == 5 || got == EOF, "%d fields", got);
     return got == 5;
 }
 
-/* The lines of a round; who was last. Nobody left before. As all hosts are on
- * one machine they have one clock, which may be set meanwhile, but is not. */
+/* The lines of a round; who was last. Nobody left before. As all processes are
+ * on one machine they have one clock, which may be set meanwhile, but is not.
+ * */
 static unsigned check_round(FILE *file, unsigned round, unsigned threads)
 {
     line l[THREADS_MAX];
@@ -83,7 +84,7 @@ static void check_arrivals(const json_t *got, unsigned threads, unsigned late)
 
     cr_assert_not_null(file);
     cr_assert_not_null(fgets(head, sizeof(head), file));
-    cr_expect_str_eq(head, "round,thread,host,arrived_ns,left_ns\n");
+    cr_expect_str_eq(head, "round,thread,process,arrived_ns,left_ns\n");
     for (unsigned round = 0; round < rounds; round++)
         last_late += check_round(file, round, threads) == late;
     cr_expect_not(line_read(file, &more));
@@ -99,21 +100,21 @@ static void check_counts(const json_t *got)
     uint64_t rounds = result_count(got, "rounds");
     uint64_t late = result_count(got, "last_late");
 
-    cr_expect_leq(late, result_count(got, "last_late_on_host"));
-    cr_expect_leq(late, result_count(got, "last_host"));
-    cr_expect_leq(result_count(got, "last_late_on_host"), rounds);
-    cr_expect_leq(result_count(got, "last_host"), rounds);
+    cr_expect_leq(late, result_count(got, "last_late_on_process"));
+    cr_expect_leq(late, result_count(got, "last_process"));
+    cr_expect_leq(result_count(got, "last_late_on_process"), rounds);
+    cr_expect_leq(result_count(got, "last_process"), rounds);
     cr_expect_leq(result_count(got, "last_planned"), rounds);
     cr_expect_geq(result_value(got, "round_us_mean") * (double)rounds * 1e3,
                   (double)result_count(got, "planned_ns"));
 }
 
-static void check_run(const char *threads, const char *hosts, unsigned late,
+static void check_run(const char *threads, const char *processes, unsigned late,
                       const char *option, const char *more)
 {
     json_t *want = single(threads, option, more);
     json_t *got =
-        run_results("barrier", map_make(threads, hosts, option, more), 60);
+        run_results("barrier", map_make(threads, processes, option, more), 60);
 
     cr_expect_eq(result_count(got, "rounds"), result_count(want, "rounds"));
     cr_expect_eq(result_count(got, "planned_late"),
@@ -159,7 +160,7 @@ Test(barrier, collects_the_notes_of_many_rounds)
 
 Test(barrier, needs_no_element_for_the_order)
 {
-    char *mapping = process_run(0, 20, BARRIER, "mapping", "--unchecked", NULL);
+    char *mapping = command_run(0, 20, BARRIER, "mapping", "--unchecked", NULL);
 
     cr_expect_null(strstr(mapping, "order"));
     free(mapping);
@@ -241,8 +242,8 @@ Test(barrier, refuses_arguments_that_cannot_be)
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        free(process_run(1, 20, BARRIER, "single", wrong[i][0], NULL));
-        char *said = process_run(1, 20, BARRIER, "mapping", wrong[i][0], NULL);
+        free(command_run(1, 20, BARRIER, "single", wrong[i][0], NULL));
+        char *said = command_run(1, 20, BARRIER, "mapping", wrong[i][0], NULL);
         check_says(said, wrong[i][1]);
         free(said);
     }

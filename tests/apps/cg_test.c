@@ -9,7 +9,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define CG TEST_BINARY_DIR "/cg"
@@ -172,7 +172,7 @@ static json_t *single(const char *seed, const char *rounds)
 {
     const char *directory = scratch_file("single");
 
-    free(process_run(0, 60, CG, "single", "--seed", seed, "--rounds", rounds,
+    free(command_run(0, 60, CG, "single", "--seed", seed, "--rounds", rounds,
                      "--out", directory, NULL));
     return results_read("cg", directory);
 }
@@ -196,16 +196,16 @@ static void compare(const json_t *run, const json_t *alone)
     }
 }
 
-static void check_run(const char *threads, const char *hosts, const char *seed,
-                      const char *rounds)
+static void check_run(const char *threads, const char *processes,
+                      const char *seed, const char *rounds)
 {
     json_t *alone = single(seed, rounds), *run;
 
     run = run_results(
         "cg",
-        map_generated(process_run(0, 20, CG, "mapping", "--threads", threads,
+        map_generated(command_run(0, 20, CG, "mapping", "--threads", threads,
                                   "--seed", seed, "--rounds", rounds, NULL),
-                      hosts),
+                      processes),
         120);
     compare(run, alone);
     json_decref(run);
@@ -218,17 +218,17 @@ Test(cg, gives_the_same_by_one_thread)
     check_run("1", "1", "1", "12");
 }
 
-Test(cg, gives_the_same_on_one_host)
+Test(cg, gives_the_same_on_one_process)
 {
     check_run("4", "1", "1", "12");
 }
 
-Test(cg, gives_the_same_on_two_hosts)
+Test(cg, gives_the_same_on_two_processes)
 {
     check_run("4", "2", "1", "12");
 }
 
-Test(cg, gives_the_same_on_four_hosts)
+Test(cg, gives_the_same_on_four_processes)
 {
     check_run("4", "4", "1", "12");
 }
@@ -252,10 +252,10 @@ Test(cg, takes_seed_and_rounds_from_its_map)
 
 /* --- refused --- */
 
-static void check_refused(const char *part, const char *command,
+static void check_refused(const char *part, const char *line,
                           const char *option, const char *value)
 {
-    char *output = process_run(1, 20, CG, command, option, value, NULL);
+    char *output = command_run(1, 20, CG, line, option, value, NULL);
 
     check_says(output, part);
     free(output);

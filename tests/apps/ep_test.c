@@ -13,7 +13,7 @@
 #include "apps/ep/numbers.h"
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EP TEST_BINARY_DIR "/ep"
@@ -77,7 +77,7 @@ static json_t *single(const char *size)
 {
     const char *out = scratch_file("single%s", size);
 
-    free(process_run(0, 60, EP, "single", "--size", size, "--out", out, NULL));
+    free(command_run(0, 60, EP, "single", "--size", size, "--out", out, NULL));
     return results_read("ep", out);
 }
 
@@ -123,13 +123,13 @@ static void check_same(const json_t *got, const json_t *want)
 }
 
 static void check_run(const json_t *want, const char *size, const char *threads,
-                      const char *hosts)
+                      const char *processes)
 {
     json_t *got =
         run_results("ep",
-                    map_generated(process_run(0, 20, EP, "mapping", "--size",
+                    map_generated(command_run(0, 20, EP, "mapping", "--size",
                                               size, "--threads", threads, NULL),
-                                  hosts),
+                                  processes),
                     60);
 
     check_same(got, want);
@@ -139,12 +139,12 @@ static void check_run(const json_t *want, const char *size, const char *threads,
 Test(ep, has_the_same_sums_with_any_number_of_threads)
 {
     static const char *const threads[] = {"1", "3", "4", "7"};
-    static const char *const hosts[] = {"1", "2", "4"};
+    static const char *const processes[] = {"1", "2", "4"};
     json_t *want = single("S");
 
     for (size_t i = 0; i < 4; i++) {
         for (size_t k = 0; k < 3; k++)
-            check_run(want, "S", threads[i], hosts[k]);
+            check_run(want, "S", threads[i], processes[k]);
     }
     json_decref(want);
 }
@@ -161,7 +161,7 @@ Test(ep, has_the_same_sums_of_class_w)
 Test(ep, has_a_thread_for_each_block_at_most)
 {
     json_t *want = single("S");
-    char *said = process_run(1, 20, EP, "mapping", "--threads=257", NULL);
+    char *said = command_run(1, 20, EP, "mapping", "--threads=257", NULL);
 
     check_says(said, "size S has 256 blocks");
     free(said);
@@ -171,11 +171,11 @@ Test(ep, has_a_thread_for_each_block_at_most)
 
 Test(ep, refuses_what_it_does_not_have)
 {
-    char *said = process_run(1, 20, EP, "single", "--seed=1", NULL);
+    char *said = command_run(1, 20, EP, "single", "--seed=1", NULL);
 
     check_says(said, "unrecognized option");
     free(said);
-    said = process_run(1, 20, EP, "mapping", "--size=D", NULL);
+    said = command_run(1, 20, EP, "mapping", "--size=D", NULL);
     check_says(said, "--size=D: expected one of the letters SWABC");
     free(said);
 }
@@ -185,7 +185,7 @@ Test(ep, refuses_what_it_does_not_have)
 /* Contributions that are not added but of which the largest is taken. */
 Test(ep, finds_sums_that_are_wrong)
 {
-    char *mapping = process_run(0, 20, EP, "mapping", "--threads=4", NULL);
+    char *mapping = command_run(0, 20, EP, "mapping", "--threads=4", NULL);
     char *text = file_read(map_generated(mapping, "2"), NULL), *said;
 
     for (char *at = text; (at = strstr(at, "kind=sum"));)

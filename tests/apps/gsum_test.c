@@ -6,7 +6,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -22,33 +22,33 @@ static json_t *single(const problem *p)
 {
     const char *out = scratch_file("single");
 
-    free(process_run(0, 20, GSUM, "single", "--threads", p->threads,
+    free(command_run(0, 20, GSUM, "single", "--threads", p->threads,
                      "--doubles", p->doubles, "--spectators", p->spectators,
                      "--out", out, NULL));
     return results_read("gsum", out);
 }
 
 /* `option` is one more of `mapping`. */
-static const char *map_make(const problem *p, const char *hosts,
+static const char *map_make(const problem *p, const char *processes,
                             const char *option)
 {
-    return map_generated(process_run(0, 20, GSUM, "mapping", "--threads",
+    return map_generated(command_run(0, 20, GSUM, "mapping", "--threads",
                                      p->threads, "--doubles", p->doubles,
                                      "--spectators", p->spectators, option,
                                      NULL),
-                         hosts);
+                         processes);
 }
 
 /* Runs, and compares with `single`. The caller frees what the run has told. */
-static json_t *check_run(const problem *p, const char *hosts,
+static json_t *check_run(const problem *p, const char *processes,
                          const char *option)
 {
     json_t *want = single(p);
-    json_t *got = run_results("gsum", map_make(p, hosts, option), 60);
+    json_t *got = run_results("gsum", map_make(p, processes, option), 60);
 
     cr_expect_str_eq(result_text(got, "checksum"),
-                     result_text(want, "checksum"), "%s threads, %s hosts",
-                     p->threads, hosts);
+                     result_text(want, "checksum"), "%s threads, %s processes",
+                     p->threads, processes);
     cr_expect_eq(result_count(got, "rounds"), result_count(want, "rounds"));
     cr_expect_eq(result_count(got, "doubles"), result_count(want, "doubles"));
     cr_expect_eq(result_count(got, "contributors"),
@@ -57,7 +57,7 @@ static json_t *check_run(const problem *p, const char *hosts,
     return got;
 }
 
-static void check_hosts(const problem *p)
+static void check_processes(const problem *p)
 {
     json_decref(check_run(p, "1", NULL));
     json_decref(check_run(p, "2", NULL));
@@ -69,7 +69,7 @@ static void check_hosts(const problem *p)
 /* Round 0 has the weight 1, round 1 the weight 8: 1 (1+2+3+4) + 3 (8 * 10). */
 Test(gsum, has_a_known_checksum)
 {
-    char *said = process_run(0, 20, GSUM, "single", "--threads=4", "--seed=0",
+    char *said = command_run(0, 20, GSUM, "single", "--threads=4", "--seed=0",
                              "--rounds=2", NULL);
 
     check_says(said, "00000000000000fa");
@@ -78,7 +78,7 @@ Test(gsum, has_a_known_checksum)
 
 Test(gsum, has_other_sums_with_another_seed)
 {
-    char *said = process_run(0, 20, GSUM, "single", "--threads=4", "--seed=1",
+    char *said = command_run(0, 20, GSUM, "single", "--threads=4", "--seed=1",
                              "--rounds=1", NULL);
 
     check_says(said, "0000000000000014");
@@ -89,23 +89,23 @@ Test(gsum, has_other_sums_with_another_seed)
 
 Test(gsum, is_exact_with_four_threads)
 {
-    check_hosts(&(problem){"4", "1", "0"});
+    check_processes(&(problem){"4", "1", "0"});
 }
 
 Test(gsum, is_exact_with_three_threads_and_many_doubles)
 {
-    check_hosts(&(problem){"3", "1000", "0"});
+    check_processes(&(problem){"3", "1000", "0"});
 }
 
 Test(gsum, is_exact_with_one_thread)
 {
-    check_hosts(&(problem){"1", "2", "0"});
+    check_processes(&(problem){"1", "2", "0"});
 }
 
 Test(gsum, lets_spectators_read_the_last_sums)
 {
-    check_hosts(&(problem){"5", "2", "1"});
-    check_hosts(&(problem){"4", "1", "3"});
+    check_processes(&(problem){"5", "2", "1"});
+    check_processes(&(problem){"4", "1", "3"});
 }
 
 Test(gsum, is_exact_with_every_shape_of_tree)
@@ -153,7 +153,7 @@ Test(gsum, refuses_more_doubles_than_the_map_has)
 {
     const char *map = map_make(&(problem){"2", "1", "0"}, "1", NULL);
     char *said =
-        process_run(1, 30, EVENTSPACE, "run", map, "--out", scratch_file("run"),
+        command_run(1, 30, EVENTSPACE, "run", map, "--out", scratch_file("run"),
                     "--", GSUM, "run", "--doubles=2", NULL);
 
     check_says(said, "make the map anew with `gsum mapping --doubles=2`");
@@ -172,7 +172,7 @@ Test(gsum, refuses_arguments_that_cannot_be)
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        char *said = process_run(1, 20, GSUM, "mapping", wrong[i][0], NULL);
+        char *said = command_run(1, 20, GSUM, "mapping", wrong[i][0], NULL);
         check_says(said, wrong[i][1]);
         free(said);
     }

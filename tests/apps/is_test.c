@@ -7,7 +7,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define IS TEST_BINARY_DIR "/is"
@@ -178,22 +178,22 @@ static json_t *single(const char *seed, const char *rounds)
 {
     const char *directory = scratch_file("single");
 
-    free(process_run(0, 60, IS, "single", "--seed", seed, "--rounds", rounds,
+    free(command_run(0, 60, IS, "single", "--seed", seed, "--rounds", rounds,
                      "--out", directory, NULL));
     return results_read("is", directory);
 }
 
 /* Whole numbers: all of it is exactly the same. */
-static void check_run(const char *threads, const char *hosts, const char *seed,
-                      const char *rounds)
+static void check_run(const char *threads, const char *processes,
+                      const char *seed, const char *rounds)
 {
     json_t *alone = single(seed, rounds), *run;
 
     run = run_results(
         "is",
-        map_generated(process_run(0, 20, IS, "mapping", "--threads", threads,
+        map_generated(command_run(0, 20, IS, "mapping", "--threads", threads,
                                   "--seed", seed, "--rounds", rounds, NULL),
-                      hosts),
+                      processes),
         120);
     cr_expect(json_equal(json_object_get(run, "values"),
                          json_object_get(alone, "values")));
@@ -208,17 +208,17 @@ Test(is, gives_the_same_order_by_one_thread)
     check_run("1", "1", "1", "10");
 }
 
-Test(is, gives_the_same_order_on_one_host)
+Test(is, gives_the_same_order_on_one_process)
 {
     check_run("4", "1", "1", "10");
 }
 
-Test(is, gives_the_same_order_on_two_hosts)
+Test(is, gives_the_same_order_on_two_processes)
 {
     check_run("4", "2", "1", "10");
 }
 
-Test(is, gives_the_same_order_on_four_hosts)
+Test(is, gives_the_same_order_on_four_processes)
 {
     check_run("4", "4", "1", "10");
 }
@@ -243,7 +243,7 @@ Test(is, takes_seed_and_rounds_from_its_map)
  * time, and still take out what is for them. */
 Test(is, does_not_stop_where_there_is_little_room)
 {
-    char *mapping = process_run(0, 20, IS, "mapping", "--threads", "3",
+    char *mapping = command_run(0, 20, IS, "mapping", "--threads", "3",
                                 "--rounds", "1", NULL);
     char *text = malloc(strlen(mapping) + 1000), *end = text;
     json_t *run;
@@ -269,10 +269,10 @@ Test(is, does_not_stop_where_there_is_little_room)
 
 /* --- refused --- */
 
-static void check_refused(const char *part, const char *command,
+static void check_refused(const char *part, const char *line,
                           const char *option, const char *value)
 {
-    char *output = process_run(1, 20, IS, command, option, value, NULL);
+    char *output = command_run(1, 20, IS, line, option, value, NULL);
 
     check_says(output, part);
     free(output);
@@ -282,7 +282,7 @@ Test(is, refuses_more_threads_than_buckets)
 {
     check_refused("--threads=513: size S has 512 buckets", "mapping",
                   "--threads", "513");
-    free(process_run(0, 20, IS, "mapping", "--threads", "512", NULL));
+    free(command_run(0, 20, IS, "mapping", "--threads", "512", NULL));
 }
 
 Test(is, refuses_more_rounds_than_keys_can_change)

@@ -8,7 +8,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define LU TEST_BINARY_DIR "/lu"
@@ -104,7 +104,7 @@ static json_t *single(const char *seed, const char *rounds)
 {
     const char *directory = scratch_file("single");
 
-    free(process_run(0, 60, LU, "single", "--size", "S", "--seed", seed,
+    free(command_run(0, 60, LU, "single", "--size", "S", "--seed", seed,
                      "--out", directory, rounds ? "--rounds" : NULL, rounds,
                      NULL));
     return results_read("lu", directory);
@@ -159,15 +159,15 @@ static void compare(const json_t *run, const json_t *alone)
                   side * side * side * DBL_EPSILON * norm);
 }
 
-static void check_run(const char *threads, const char *hosts)
+static void check_run(const char *threads, const char *processes)
 {
     json_t *alone = single("1", NULL), *run;
 
     run =
         run_results("lu",
-                    map_generated(process_run(0, 20, LU, "mapping", "--size",
+                    map_generated(command_run(0, 20, LU, "mapping", "--size",
                                               "S", "--threads", threads, NULL),
-                                  hosts),
+                                  processes),
                     120);
     compare(run, alone);
     json_decref(run);
@@ -179,17 +179,17 @@ Test(lu, gives_the_same_grid_by_one_thread)
     check_run("1", "1");
 }
 
-Test(lu, gives_the_same_grid_on_one_host)
+Test(lu, gives_the_same_grid_on_one_process)
 {
     check_run("4", "1");
 }
 
-Test(lu, gives_the_same_grid_on_two_hosts)
+Test(lu, gives_the_same_grid_on_two_processes)
 {
     check_run("4", "2");
 }
 
-Test(lu, gives_the_same_grid_on_four_hosts)
+Test(lu, gives_the_same_grid_on_four_processes)
 {
     check_run("4", "4");
 }
@@ -211,7 +211,7 @@ Test(lu, takes_seed_and_rounds_from_its_map)
 
     run = run_results(
         "lu",
-        map_generated(process_run(0, 20, LU, "mapping", "--seed", "5",
+        map_generated(command_run(0, 20, LU, "mapping", "--seed", "5",
                                   "--rounds", "33", "--threads", "2", NULL),
                       "2"),
         120);
@@ -224,7 +224,7 @@ Test(lu, takes_seed_and_rounds_from_its_map)
 
 Test(lu, refuses_more_threads_than_rows)
 {
-    char *output = process_run(1, 20, LU, "mapping", "--size", "S", "--threads",
+    char *output = command_run(1, 20, LU, "mapping", "--size", "S", "--threads",
                                "21", NULL);
 
     check_says(output, "--threads=21: there must be 1 to 20 threads");
@@ -233,7 +233,7 @@ Test(lu, refuses_more_threads_than_rows)
 
 Test(lu, refuses_sizes_that_it_does_not_have)
 {
-    char *output = process_run(1, 20, LU, "single", "--size", "X", NULL);
+    char *output = command_run(1, 20, LU, "single", "--size", "X", NULL);
 
     check_says(output, "--size=X");
     free(output);

@@ -11,7 +11,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define MG TEST_BINARY_DIR "/mg"
@@ -360,7 +360,7 @@ static json_t *single(const char *seed, const char *rounds)
 {
     const char *directory = scratch_file("single");
 
-    free(process_run(0, 60, MG, "single", "--seed", seed, "--rounds", rounds,
+    free(command_run(0, 60, MG, "single", "--seed", seed, "--rounds", rounds,
                      "--out", directory, NULL));
     return results_read("mg", directory);
 }
@@ -409,16 +409,16 @@ static void compare(const json_t *run, const json_t *alone)
     }
 }
 
-static void check_run(const char *threads, const char *hosts, const char *seed,
-                      const char *rounds)
+static void check_run(const char *threads, const char *processes,
+                      const char *seed, const char *rounds)
 {
     json_t *alone = single(seed, rounds), *run;
 
     run = run_results(
         "mg",
-        map_generated(process_run(0, 20, MG, "mapping", "--threads", threads,
+        map_generated(command_run(0, 20, MG, "mapping", "--threads", threads,
                                   "--seed", seed, "--rounds", rounds, NULL),
-                      hosts),
+                      processes),
         120);
     compare(run, alone);
     json_decref(run);
@@ -436,17 +436,17 @@ Test(mg, gives_the_same_grid_by_two_threads)
     check_run("2", "2", "1", "4");
 }
 
-Test(mg, gives_the_same_grid_on_one_host)
+Test(mg, gives_the_same_grid_on_one_process)
 {
     check_run("4", "1", "1", "4");
 }
 
-Test(mg, gives_the_same_grid_on_two_hosts)
+Test(mg, gives_the_same_grid_on_two_processes)
 {
     check_run("4", "2", "1", "4");
 }
 
-Test(mg, gives_the_same_grid_on_four_hosts)
+Test(mg, gives_the_same_grid_on_four_processes)
 {
     check_run("4", "4", "1", "4");
 }
@@ -472,7 +472,7 @@ Test(mg, takes_seed_and_rounds_from_its_map)
 static void check_refused(const char *part, const char *size,
                           const char *threads)
 {
-    char *output = process_run(1, 20, MG, "mapping", "--size", size,
+    char *output = command_run(1, 20, MG, "mapping", "--size", size,
                                "--threads", threads, NULL);
 
     check_says(output, part);
@@ -487,7 +487,7 @@ Test(mg, refuses_more_threads_than_planes)
 Test(mg, refuses_threads_whose_coarse_level_is_too_large)
 {
     check_refused("more than a tuple can hold", "C", "300");
-    free(process_run(0, 20, MG, "mapping", "--size", "C", "--threads", "256",
+    free(command_run(0, 20, MG, "mapping", "--size", "C", "--threads", "256",
                      NULL));
 }
 

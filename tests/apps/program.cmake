@@ -7,7 +7,7 @@ if(suites)
 endif()
 es_test(apps/program_test
         LINKS es_program PkgConfig::JANSSON
-        SOURCES support/application.c support/process.c support/scratch.c)
+        SOURCES support/application.c support/command.c support/scratch.c)
 if(TARGET apps_program_test)
   add_dependencies(apps_program_test eventspace_cli program_app)
 endif()

@@ -7,7 +7,7 @@
 #include "apps/common/program.h"
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -17,7 +17,7 @@ TestSuite(program, .init = scratch_make, .fini = scratch_remove, .timeout = 60);
 
 #define says(exit_code, part, ...)                                             \
     do {                                                                       \
-        char *said_ = process_run(exit_code, 20, APP, __VA_ARGS__, NULL);      \
+        char *said_ = command_run(exit_code, 20, APP, __VA_ARGS__, NULL);      \
         check_says(said_, part);                                               \
         free(said_);                                                           \
     } while (0)
@@ -80,7 +80,7 @@ static void check_mapping(char *mapping, const char *want)
 
 Test(program, puts_options_into_the_mapping)
 {
-    check_mapping(process_run(0, 20, APP, "mapping", "--threads=1", "--drawn",
+    check_mapping(command_run(0, 20, APP, "mapping", "--threads=1", "--drawn",
                               "--factor=5", "--flag", "-n", "7", "-s", "W",
                               "--factor=6", "--a-note", "a \"b\"", NULL),
                   "digraph program_app {\n"
@@ -95,7 +95,7 @@ Test(program, puts_options_into_the_mapping)
 
 Test(program, prints_no_mapping_after_an_error)
 {
-    check_mapping(process_run(1, 20, APP, "mapping", "--threads=9", NULL),
+    check_mapping(command_run(1, 20, APP, "mapping", "--threads=9", NULL),
                   "program_app: --threads=9: 8 at most\n");
 }
 
@@ -113,7 +113,7 @@ Test(program, writes_the_results_of_single)
                      "program_app");
     cr_expect_str_eq(json_string_value(json_object_get(results, "size")), "W");
     cr_expect_eq(json_integer_value(json_object_get(results, "threads")), 1);
-    cr_expect_null(json_object_get(results, "hosts"));
+    cr_expect_null(json_object_get(results, "processes"));
     cr_expect(json_is_real(json_object_get(results, "seconds")));
     cr_expect_eq(result_count(results, "sum"), 3 * 1000020);
     cr_expect_eq(result_value(results, "third"), 1.0 / 3);
@@ -151,16 +151,16 @@ Test(program, tells_where_it_cannot_write)
 
 #define RUN EVENTSPACE, "run", map, "--out", scratch_file("run"), "--", APP
 
-static const char *map_make(const char *hosts)
+static const char *map_make(const char *processes)
 {
-    return map_generated(process_run(0, 20, APP, "mapping", "--threads=3",
+    return map_generated(command_run(0, 20, APP, "mapping", "--threads=3",
                                      "--seed=4", "--rounds=5", "--flag",
                                      "--factor=6", "--size=W", "--a-note",
                                      "x\"y", NULL),
-                         hosts);
+                         processes);
 }
 
-static void check_sum(uint64_t sum, int hosts)
+static void check_sum(uint64_t sum, int processes)
 {
     json_t *results = results_read("program_app", scratch_file("run"));
 
@@ -168,7 +168,8 @@ static void check_sum(uint64_t sum, int hosts)
     cr_expect_str_eq(result_text(results, "note"), "x\"y");
     cr_expect_str_eq(json_string_value(json_object_get(results, "size")), "W");
     cr_expect_eq(json_integer_value(json_object_get(results, "threads")), 3);
-    cr_expect_eq(json_integer_value(json_object_get(results, "hosts")), hosts);
+    cr_expect_eq(json_integer_value(json_object_get(results, "processes")),
+                 processes);
     json_decref(results);
 }
 
@@ -176,7 +177,7 @@ Test(program, takes_the_options_of_a_run_from_its_map)
 {
     const char *map = map_make("2");
 
-    free(process_run(0, 30, RUN, NULL));
+    free(command_run(0, 30, RUN, NULL));
     check_sum(3 * 4050061, 2);
 }
 
@@ -184,7 +185,7 @@ Test(program, prefers_the_options_that_are_given_to_a_run)
 {
     const char *map = map_make("1");
 
-    free(process_run(0, 30, RUN, "run", "--seed=7", "--factor=9", "-n", "8",
+    free(command_run(0, 30, RUN, "run", "--seed=7", "--factor=9", "-n", "8",
                      NULL));
     check_sum(3 * 7080091, 1);
 }
@@ -192,7 +193,7 @@ Test(program, prefers_the_options_that_are_given_to_a_run)
 Test(program, refuses_another_size_than_that_of_the_map)
 {
     const char *map = map_make("2");
-    char *said = process_run(1, 30, RUN, "run", "--size=S", NULL);
+    char *said = command_run(1, 30, RUN, "run", "--size=S", NULL);
 
     check_says(said, "--size=S: the map is for size W");
     free(said);
@@ -204,7 +205,7 @@ Test(program, refuses_attributes_of_a_map_that_are_wrong)
         "wrong.dot", "digraph wrong { subgraph cluster_h0 {\n"
                      "t0 [kind=thread, number=0, size=S, factor=many];\n"
                      "told [kind=element, type=u64]; } t0 -> told; }\n");
-    char *said = process_run(1, 30, RUN, NULL);
+    char *said = command_run(1, 30, RUN, NULL);
 
     check_says(said, "thread t0: --factor=many: expected a number");
     free(said);
@@ -213,7 +214,7 @@ Test(program, refuses_attributes_of_a_map_that_are_wrong)
 Test(program, writes_no_results_of_a_run_that_fails)
 {
     const char *map = map_make("2");
-    char *said = process_run(1, 30, RUN, "run", "--wrong=fail", NULL);
+    char *said = command_run(1, 30, RUN, "run", "--wrong=fail", NULL);
 
     check_says(said, "told to fail");
     cr_expect_neq(access(scratch_file("run/program_app.json"), F_OK), 0);

@@ -1,6 +1,6 @@
 es_test(apps/river_test
         LINKS river_water PkgConfig::JANSSON
-        SOURCES support/application.c support/process.c support/scratch.c
+        SOURCES support/application.c support/command.c support/scratch.c
         TIMEOUT 600)
 if(TARGET apps_river_test)
   add_dependencies(apps_river_test eventspace_cli river)

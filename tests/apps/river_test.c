@@ -9,7 +9,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define RIVER TEST_BINARY_DIR "/river"
@@ -369,7 +369,7 @@ Test(river, refuses_to_lose_water)
 
 static json_t *single(const char *seed, const char *rounds)
 {
-    free(process_run(0, 60, RIVER, "single", "--seed", seed, "--rounds", rounds,
+    free(command_run(0, 60, RIVER, "single", "--seed", seed, "--rounds", rounds,
                      "--out", scratch_file("single"), NULL));
     return results_read("river", scratch_file("single"));
 }
@@ -412,18 +412,18 @@ static void check_picture(void)
     free(got);
 }
 
-static json_t *run_river(const char *threads, const char *hosts,
+static json_t *run_river(const char *threads, const char *processes,
                          const char *rounds)
 {
-    char *mapping = process_run(0, 20, RIVER, "mapping", "--threads", threads,
+    char *mapping = command_run(0, 20, RIVER, "mapping", "--threads", threads,
                                 "--seed", "3", "--rounds", rounds, NULL);
 
-    return run_results("river", map_generated(mapping, hosts), 120);
+    return run_results("river", map_generated(mapping, processes), 120);
 }
 
-static void check_run(const char *threads, const char *hosts)
+static void check_run(const char *threads, const char *processes)
 {
-    json_t *run = run_river(threads, hosts, "500");
+    json_t *run = run_river(threads, processes, "500");
     json_t *want = single("3", "500");
 
     check_same(run, want);
@@ -437,17 +437,17 @@ Test(river, flows_alike_by_one_thread)
     check_run("1", "1");
 }
 
-Test(river, flows_alike_on_one_host)
+Test(river, flows_alike_on_one_process)
 {
     check_run("4", "1");
 }
 
-Test(river, flows_alike_on_two_hosts)
+Test(river, flows_alike_on_two_processes)
 {
     check_run("4", "2");
 }
 
-Test(river, flows_alike_on_four_hosts)
+Test(river, flows_alike_on_four_processes)
 {
     check_run("4", "4");
 }
@@ -498,7 +498,7 @@ Test(river, has_most_work_in_the_first_strip)
 Test(river, refuses_the_map_of_another_problem)
 {
     char *mapping =
-        process_run(0, 20, RIVER, "mapping", "--threads", "2", NULL);
+        command_run(0, 20, RIVER, "mapping", "--threads", "2", NULL);
     char *size = strstr(mapping, "f64[216]"), *output;
 
     cr_assert_not_null(size);
@@ -510,7 +510,7 @@ Test(river, refuses_the_map_of_another_problem)
 
 Test(river, refuses_more_threads_than_rows)
 {
-    char *output = process_run(1, 20, RIVER, "mapping", "--size", "S",
+    char *output = command_run(1, 20, RIVER, "mapping", "--size", "S",
                                "--threads", "97", NULL);
 
     check_says(output, "97 threads: there must be 1 to 96");
@@ -519,7 +519,7 @@ Test(river, refuses_more_threads_than_rows)
 
 Test(river, refuses_sizes_that_it_does_not_have)
 {
-    char *output = process_run(1, 20, RIVER, "single", "--size", "X", NULL);
+    char *output = command_run(1, 20, RIVER, "single", "--size", "X", NULL);
 
     check_says(output, "--size=X");
     free(output);

@@ -7,7 +7,7 @@ if(suites)
 endif()
 es_test(apps/windtunnel_run_test
         LINKS eventspace::paths PkgConfig::JANSSON
-        SOURCES support/process.c support/scratch.c TIMEOUT 900)
+        SOURCES support/command.c support/scratch.c TIMEOUT 900)
 if(TARGET apps_windtunnel_run_test)
   add_dependencies(apps_windtunnel_run_test eventspace_cli windtunnel
                    counting_app)

@@ -6,7 +6,7 @@
 
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define SOR TEST_BINARY_DIR "/sor"
@@ -197,7 +197,7 @@ Test(sor, gives_up_when_it_does_not_converge)
 
 static json_t *single(const char *equation, const char *seed)
 {
-    free(process_run(0, 60, SOR, "single", "--equation", equation, "--seed",
+    free(command_run(0, 60, SOR, "single", "--equation", equation, "--seed",
                      seed, "--out", scratch_file("single"), NULL));
     return results_read("sor", scratch_file("single"));
 }
@@ -221,12 +221,12 @@ static void check_same(const json_t *run, const json_t *want)
     cr_expect_leq(result_value(run, "error"), SOR_ACCURACY);
 }
 
-static void check_run(const char *threads, const char *hosts,
+static void check_run(const char *threads, const char *processes,
                       const char *equation)
 {
-    char *mapping = process_run(0, 20, SOR, "mapping", "--threads", threads,
+    char *mapping = command_run(0, 20, SOR, "mapping", "--threads", threads,
                                 "--equation", equation, "--seed", "5", NULL);
-    json_t *run = run_results("sor", map_generated(mapping, hosts), 120);
+    json_t *run = run_results("sor", map_generated(mapping, processes), 120);
     json_t *want = single(equation, "5");
 
     check_same(run, want);
@@ -239,17 +239,17 @@ Test(sor, gives_the_same_grid_by_one_thread)
     check_run("1", "1", "laplace");
 }
 
-Test(sor, gives_the_same_grid_on_one_host)
+Test(sor, gives_the_same_grid_on_one_process)
 {
     check_run("4", "1", "poisson");
 }
 
-Test(sor, gives_the_same_grid_on_two_hosts)
+Test(sor, gives_the_same_grid_on_two_processes)
 {
     check_run("4", "2", "laplace");
 }
 
-Test(sor, gives_the_same_grid_on_four_hosts)
+Test(sor, gives_the_same_grid_on_four_processes)
 {
     check_run("4", "4", "poisson");
 }
@@ -267,11 +267,11 @@ Test(sor, gives_the_same_grid_with_a_thread_for_each_row)
 
 Test(sor, iterates_as_often_as_it_is_told)
 {
-    char *mapping = process_run(0, 20, SOR, "mapping", "--threads", "3",
+    char *mapping = command_run(0, 20, SOR, "mapping", "--threads", "3",
                                 "--rounds", "37", NULL);
     json_t *run = run_results("sor", map_generated(mapping, "2"), 60), *want;
 
-    free(process_run(0, 60, SOR, "single", "--rounds", "37", "--out",
+    free(command_run(0, 60, SOR, "single", "--rounds", "37", "--out",
                      scratch_file("single"), NULL));
     want = results_read("sor", scratch_file("single"));
     cr_expect_eq(result_count(run, "iterations"), 37);
@@ -284,7 +284,7 @@ Test(sor, iterates_as_often_as_it_is_told)
 
 Test(sor, refuses_more_threads_than_rows)
 {
-    char *output = process_run(1, 20, SOR, "mapping", "--size", "S",
+    char *output = command_run(1, 20, SOR, "mapping", "--size", "S",
                                "--threads", "121", NULL);
 
     check_says(output, "121 threads: there must be 1 to 120");
@@ -294,7 +294,7 @@ Test(sor, refuses_more_threads_than_rows)
 Test(sor, refuses_equations_that_it_does_not_have)
 {
     char *output =
-        process_run(1, 20, SOR, "single", "--equation", "heat", NULL);
+        command_run(1, 20, SOR, "single", "--equation", "heat", NULL);
 
     check_says(output, "--equation=heat: expected one of laplace, poisson");
     free(output);

@@ -14,7 +14,7 @@
 #include "pastset/waiter.h"
 #include "tests/support/check.h"
 #include "tests/support/counting_app.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -35,7 +35,7 @@ static const tunnel small = {"128", "96", "8", "60"};
 static const char *mapping_make(const tunnel *t)
 {
     char *text =
-        process_run(0, 20, WINDTUNNEL, "mapping", "--width", t->width,
+        command_run(0, 20, WINDTUNNEL, "mapping", "--width", t->width,
                     "--height", t->height, "--threads", t->threads, NULL);
     const char *file = scratch_write("application.dot", text);
     free(text);
@@ -45,7 +45,7 @@ static const char *mapping_make(const tunnel *t)
 /* A map of options of `map generate` and `map instrument`. A "" is none. */
 typedef struct map_options {
     const char *cluster, *placement; /* texts */
-    const char *hosts, *spread, *elements;
+    const char *processes, *spread, *elements;
     const char *collectors, *trace_per, *trace_policy, *trace_size;
 } map_options;
 
@@ -64,17 +64,17 @@ static const char *map_make(const tunnel *t, const map_options *o)
     const char *placement = scratch_write(
         "placement.dot", or_else(o->placement, "digraph nothing {}"));
 
-    free(process_run(0, 20, EVENTSPACE, "map", "generate", "-a", application,
-                     cluster ? "-c" : "-n", or_else(cluster, o->hosts), "-p",
-                     placement, "-s", or_else(o->spread, "block"), "-e",
+    free(command_run(0, 20, EVENTSPACE, "map", "generate", "-a", application,
+                     cluster ? "-c" : "-n", or_else(cluster, o->processes),
+                     "-p", placement, "-s", or_else(o->spread, "block"), "-e",
                      or_else(o->elements, "reader"), "-o", generated, NULL));
-    free(process_run(0, 20, EVENTSPACE, "map", "instrument", "-c",
+    free(command_run(0, 20, EVENTSPACE, "map", "instrument", "-c",
                      or_else(o->collectors, "all"), "--trace-per",
                      or_else(o->trace_per, "thread"), "--trace-policy",
                      or_else(o->trace_policy, "grow"), "--trace-size",
                      or_else(o->trace_size, "64k"), "-o", map, generated,
                      NULL));
-    free(process_run(0, 20, EVENTSPACE, "map", "check", map, NULL));
+    free(command_run(0, 20, EVENTSPACE, "map", "check", map, NULL));
     return map;
 }
 
@@ -133,7 +133,7 @@ static uint64_t events_expected(const paths_map *map, uint64_t steps,
 static json_t *info(const char *run)
 {
     char *text =
-        process_run(0, 30, EVENTSPACE, "info", "--format", "json", run, NULL);
+        command_run(0, 30, EVENTSPACE, "info", "--format", "json", run, NULL);
     json_error_t problem;
     json_t *facts = json_loads(text, 0, &problem);
 
@@ -207,7 +207,7 @@ static void check_lattice(const tunnel *t, const char *run)
     size_t want_bytes, got_bytes;
     char *want, *got;
 
-    free(process_run(0, 60, WINDTUNNEL, "single", "--width", t->width,
+    free(command_run(0, 60, WINDTUNNEL, "single", "--width", t->width,
                      "--height", t->height, "--steps", t->steps, "--out",
                      scratch_file("single"), NULL));
     want = file_read(scratch_file("single/lattice.bin"), &want_bytes);
@@ -225,7 +225,7 @@ static events run_tunnel(const tunnel *t, const map_options *o)
 {
     const char *map = map_make(t, o), *run = scratch_file("run");
 
-    free(process_run(0, 120, EVENTSPACE, "run", map, "--out", run, "--",
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", run, "--",
                      WINDTUNNEL, "--steps", t->steps, NULL));
     check_lattice(t, run);
     return check_events(run, (uint64_t)atoi(t->steps));
@@ -241,25 +241,25 @@ static void check_run(const map_options *o)
 
 /* --- the same binary, the same lattice, other maps --- */
 
-Test(run, gives_the_same_lattice_on_one_host)
+Test(run, gives_the_same_lattice_on_one_process)
 {
-    check_run(&(map_options){.hosts = "1", .collectors = "none"});
+    check_run(&(map_options){.processes = "1", .collectors = "none"});
 }
 
-Test(run, gives_the_same_lattice_with_blocks_of_threads_on_two_hosts)
+Test(run, gives_the_same_lattice_with_blocks_of_threads_on_two_processes)
 {
-    check_run(&(map_options){.hosts = "2"});
+    check_run(&(map_options){.processes = "2"});
 }
 
-Test(run, gives_the_same_lattice_with_threads_dealt_to_three_hosts)
+Test(run, gives_the_same_lattice_with_threads_dealt_to_three_processes)
 {
     check_run(&(map_options){
-        .hosts = "3", .spread = "cyclic", .collectors = "threads"});
+        .processes = "3", .spread = "cyclic", .collectors = "threads"});
 }
 
 Test(run, gives_the_same_lattice_with_elements_at_their_writers)
 {
-    check_run(&(map_options){.hosts = "3",
+    check_run(&(map_options){.processes = "3",
                              .spread = "cyclic",
                              .elements = "writer",
                              .trace_per = "collector"});
@@ -268,7 +268,7 @@ Test(run, gives_the_same_lattice_with_elements_at_their_writers)
 Test(run, gives_the_same_lattice_with_elements_and_threads_moved)
 {
     check_run(&(map_options){
-        .hosts = "4",
+        .processes = "4",
         .placement = "digraph moved { results -> h3; up_1 -> h2;\n"
                      "down_0 -> h2; up_5 -> h3; down_4 -> h0; t3 -> h0;\n"
                      "t0 -> h1; t7 -> h1; }\n"});
@@ -286,7 +286,7 @@ Test(run, gives_the_same_lattice_over_slow_links)
 
 Test(run, gives_the_same_lattice_with_a_trace_for_each_collector)
 {
-    check_run(&(map_options){.hosts = "2", .trace_per = "collector"});
+    check_run(&(map_options){.processes = "2", .trace_per = "collector"});
 }
 
 /* --- traces that are too small --- */
@@ -294,7 +294,7 @@ Test(run, gives_the_same_lattice_with_a_trace_for_each_collector)
 /* One stream for each collector of a thread, which holds 20 of its events. */
 Test(run, tells_exactly_what_small_traces_have_discarded)
 {
-    events e = run_tunnel(&small, &(map_options){.hosts = "2",
+    events e = run_tunnel(&small, &(map_options){.processes = "2",
                                                  .collectors = "threads",
                                                  .trace_per = "collector",
                                                  .trace_policy = "discard",
@@ -308,7 +308,7 @@ Test(run, tells_exactly_what_small_traces_have_discarded)
 
 Test(run, loses_nothing_when_small_traces_block)
 {
-    events e = run_tunnel(&small, &(map_options){.hosts = "2",
+    events e = run_tunnel(&small, &(map_options){.processes = "2",
                                                  .trace_policy = "block",
                                                  .trace_size = "64"});
 
@@ -326,16 +326,16 @@ static void check_drawing(const char *map, const char *name)
     const char *file = scratch_file("%s", name);
     char *picture;
 
-    free(process_run(0, 60, EVENTSPACE, "map", "draw", map, "-o", file, NULL));
+    free(command_run(0, 60, EVENTSPACE, "map", "draw", map, "-o", file, NULL));
     picture = file_read(file, NULL);
     check_says(picture, "</svg>");
     free(picture);
 }
 
-Test(run, has_332_threads_on_20_hosts)
+Test(run, has_332_threads_on_20_processes)
 {
     const tunnel large = {"128", "332", "332", "20"};
-    events e = run_tunnel(&large, &(map_options){.hosts = "20"});
+    events e = run_tunnel(&large, &(map_options){.processes = "20"});
 
     cr_expect_eq(e.dropped, 0);
     cr_expect_eq(e.present, e.expected);
@@ -346,24 +346,24 @@ Test(run, has_332_threads_on_20_hosts)
 Test(run, draws_maps_that_graphviz_accepts)
 {
     const tunnel large = {"1024", "512", "32", "1"};
-    const char *map = map_make(&large, &(map_options){.hosts = "4"});
+    const char *map = map_make(&large, &(map_options){.processes = "4"});
     char *picture;
 
     check_drawing(map, "drawn.svg");
-    picture = process_run(0, 60, "dot", "-Tsvg", map, NULL);
+    picture = command_run(0, 60, "dot", "-Tsvg", map, NULL);
     check_says(picture, "</svg>");
     free(picture);
 }
 
-/* --- a host is killed --- */
+/* --- a process is killed --- */
 
-/* Threads 2 i and 2 i + 1 of the ring are on host i. */
-static const char *ring_make(int hosts)
+/* Threads 2 i and 2 i + 1 of the ring are on process i. */
+static const char *ring_make(int processes)
 {
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
-    int count = 2 * hosts;
+    int count = 2 * processes;
     const char *file;
 
     fprintf(out, "digraph ring {\n");
@@ -435,17 +435,17 @@ static void check_counted(const json_t *facts, int thread, const char *path,
               counted);
 }
 
-static const json_t *host_of(const json_t *facts, const char *name)
+static const json_t *process_of(const json_t *facts, const char *name)
 {
     size_t i;
-    const json_t *host;
+    const json_t *process;
 
-    json_array_foreach(json_object_get(facts, "hosts"), i, host)
+    json_array_foreach(json_object_get(facts, "processes"), i, process)
     {
-        if (strcmp(string(host, "host"), name) == 0)
-            return host;
+        if (strcmp(string(process, "process"), name) == 0)
+            return process;
     }
-    cr_assert_fail("no host %s", name);
+    cr_assert_fail("no process %s", name);
     return NULL;
 }
 
@@ -453,10 +453,10 @@ static const json_t *host_of(const json_t *facts, const char *name)
 static void check_remains(const char *run)
 {
     char *text =
-        process_run(0, 30, EVENTSPACE, "view", run, "communication", NULL);
+        command_run(0, 30, EVENTSPACE, "view", run, "communication", NULL);
     check_says(text, "t2");
     free(text);
-    free(process_run(0, 60, EVENTSPACE, "report", run, "-o",
+    free(command_run(0, 60, EVENTSPACE, "report", run, "-o",
                      scratch_file("report.html"), NULL));
     text = file_read(scratch_file("report.html"), NULL);
     check_says(text, "</html>");
@@ -466,7 +466,7 @@ static void check_remains(const char *run)
 static void check_killed(const char *run, const counting *all)
 {
     json_t *facts = info(run);
-    const json_t *dead = host_of(facts, "h1");
+    const json_t *dead = process_of(facts, "h1");
 
     cr_expect_str_eq(string(dead, "state"), "killed");
     check_says(string(dead, "text"), "signal 9");
@@ -475,10 +475,10 @@ static void check_killed(const char *run, const counting *all)
         check_counted(facts, i, "in", all->threads[i].in);
     }
     for (int i = 0; i <= 2; i += 2) {
-        const json_t *host = host_of(facts, i ? "h2" : "h0");
-        cr_expect_str_eq(string(host, "state"), "failed");
-        check_says(string(host, "text"), "host h1 died");
-        check_says(string(host, "text"), "by path \"");
+        const json_t *process = process_of(facts, i ? "h2" : "h0");
+        cr_expect_str_eq(string(process, "state"), "failed");
+        check_says(string(process, "text"), "process h1 died");
+        check_says(string(process, "text"), "by path \"");
     }
     json_decref(facts);
 }
@@ -489,38 +489,38 @@ static void kill_in_the_middle(const char *collectors, const char *policy,
     const char *counts = scratch_file("counts"), *run = scratch_file("run");
     const char *map = scratch_file("map.dot"), *made = scratch_file("made.dot");
     counting *all = counting_make(counts);
-    process p;
+    command p;
 
-    free(process_run(0, 20, EVENTSPACE, "map", "generate", "-a", ring_make(3),
+    free(command_run(0, 20, EVENTSPACE, "map", "generate", "-a", ring_make(3),
                      "-n", "3", "-o", made, NULL));
-    free(process_run(0, 20, EVENTSPACE, "map", "instrument", "-c", collectors,
+    free(command_run(0, 20, EVENTSPACE, "map", "instrument", "-c", collectors,
                      "--trace-policy", policy, "--trace-size", size, "-o", map,
                      made, NULL));
     /* They see for themselves that h1 has died: nobody ends them meanwhile,
      * however long a busy machine takes for it. */
-    process_start(&p, EVENTSPACE, "run", map, "--out", run, "--grace", "600",
+    command_start(&p, EVENTSPACE, "run", map, "--out", run, "--grace", "600",
                   "--", COUNTING, counts, NULL);
     counts_reach(all, 6, 500);
     cr_assert_gt(all->threads[2].pid, 0);
     cr_assert_eq(all->threads[2].pid, all->threads[3].pid);
     cr_assert_eq(kill(all->threads[2].pid, SIGKILL), 0);
-    process_wait(&p, 60);
+    command_wait(&p, 60);
     cr_expect_eq(p.exit_code, 1);
-    check_says(p.output, "host h1: killed by signal 9");
-    check_says(p.output, "host h1 died");
+    check_says(p.output, "process h1: killed by signal 9");
+    check_says(p.output, "process h1 died");
     check_says(p.output, "by path \"");
-    process_free(&p);
+    command_free(&p);
     check_killed(run, all);
     check_remains(run);
     munmap(all, sizeof(*all));
 }
 
-Test(run, names_a_host_that_was_killed_and_keeps_its_events)
+Test(run, names_a_process_that_was_killed_and_keeps_its_events)
 {
     kill_in_the_middle("all", "grow", "4M");
 }
 
-Test(run, keeps_the_events_of_a_killed_host_that_were_drained)
+Test(run, keeps_the_events_of_a_killed_process_that_were_drained)
 {
     kill_in_the_middle("threads", "block", "64");
 }
@@ -529,7 +529,7 @@ Test(run, ends_well_when_a_ring_stops)
 {
     const char *counts = scratch_file("counts"), *run = scratch_file("run");
     counting *all = counting_make(counts);
-    process p;
+    command p;
 
     /* One thread that writes to itself can stop at any time. */
     scratch_write("one.dot",
@@ -538,12 +538,12 @@ Test(run, ends_well_when_a_ring_stops)
                   "e [kind=element, type=u64, capacity=4]; }\n"
                   "t0 -> e [as=out, use=write]; t0 -> e [as=in, use=read];\n"
                   "}\n");
-    process_start(&p, EVENTSPACE, "run", scratch_file("one.dot"), "--out", run,
+    command_start(&p, EVENTSPACE, "run", scratch_file("one.dot"), "--out", run,
                   "--", COUNTING, counts, NULL);
     counts_reach(all, 1, 1000);
     atomic_store(&all->stop, true);
-    process_wait(&p, 20);
+    command_wait(&p, 20);
     cr_expect_eq(p.exit_code, 0, "%s", p.output);
-    process_free(&p);
+    command_free(&p);
     munmap(all, sizeof(*all));
 }

@@ -7,11 +7,12 @@
  * doing. What is done within the time is the same: a number of its own is put
  * into each round, and the first of the sums is checked.
  *
- *   threads8       8 threads of one host; MPI's ranks in shared memory
- *   hosts8x1       hosts of one thread each, beside the same
- *   hosts4x8       4 hosts of 8 threads; MPI's ranks in 4 groups of 8, with
+ *   threads8       8 threads of one process; MPI's ranks in shared memory
+ *   processes8x1       processes of one thread each, beside the same
+ *   processes4x8       4 processes of 8 threads; MPI's ranks in 4 groups of 8,
+ *                      with
  *                  shared memory in each and TCP between them
- *   hosts4x8.all_tcp   the same of ours; all of MPI's ranks on TCP */
+ *   processes4x8.all_tcp   the same of ours; all of MPI's ranks on TCP */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 
 #include "pastset/status.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/many_hosts.h"
+#include "tests/bench/many_processes.h"
 #include "tests/bench/mpi.h"
 
 #define BATCHES 41
@@ -75,7 +76,7 @@ static int go_round(paths_thread *self, void *argument)
 }
 
 /* One run; the first one of all tells how many rounds take how long. */
-static double run(rounds *r, unsigned threads, unsigned hosts)
+static double run(rounds *r, unsigned threads, unsigned processes)
 {
     static const char *const elements[] = {"all", NULL};
     char type[32];
@@ -83,9 +84,9 @@ static double run(rounds *r, unsigned threads, unsigned hosts)
     double median;
 
     snprintf(type, sizeof(type), "f64[%zu]", r->bytes / sizeof(double));
-    map = many_hosts_map(threads, hosts, r->bytes ? "sum" : "barrier",
-                         r->bytes ? type : "bytes[1]", elements);
-    many_hosts_run(map, go_round, r);
+    map = many_processes_map(threads, processes, r->bytes ? "sum" : "barrier",
+                             r->bytes ? type : "bytes[1]", elements);
+    many_processes_run(map, go_round, r);
     paths_map_destroy(map);
     median = bench_median(r->us, BATCHES);
     if (r->batch == BATCH_FIRST)
@@ -100,7 +101,7 @@ typedef struct beside {
 
 typedef struct place {
     const char *name;
-    unsigned threads, hosts;
+    unsigned threads, processes;
     beside beside[2]; /* a name NULL ends them */
 } place;
 
@@ -119,12 +120,12 @@ static void compare(const char *operation, size_t bytes, const place *p)
     }
     if (!wanted)
         return;
-    run(&r, p->threads, p->hosts);
+    run(&r, p->threads, p->processes);
     for (int i = 0; i < RUNS; i++) {
-        best = fmin(best, run(&r, p->threads, p->hosts));
+        best = fmin(best, run(&r, p->threads, p->processes));
         for (int k = 0; k < 2 && p->beside[k].suffix; k++)
             if (bench_wants(whole[k]))
-                mpi_run(&times[k], operation, p->threads, p->hosts,
+                mpi_run(&times[k], operation, p->threads, p->processes,
                         p->beside[k].links);
     }
     for (int k = 0; k < 2 && p->beside[k].suffix; k++) {
@@ -145,11 +146,11 @@ void bench_collective(void)
         {"threads2", 2, 1, {{"", MPI_SHARED}}},
         {"threads8", 8, 1, {{"", MPI_SHARED}}},
         {"threads32", 32, 1, {{"", MPI_SHARED}}},
-        {"hosts2x1", 2, 2, {{"", MPI_SHARED}}},
-        {"hosts8x1", 8, 8, {{"", MPI_SHARED}}},
-        {"hosts32x1", 32, 32, {{"", MPI_SHARED}}},
-        {"hosts4x2", 8, 4, {{"", MPI_GROUPED}, {".all_tcp", MPI_TCP}}},
-        {"hosts4x8", 32, 4, {{"", MPI_GROUPED}, {".all_tcp", MPI_TCP}}}};
+        {"processes2x1", 2, 2, {{"", MPI_SHARED}}},
+        {"processes8x1", 8, 8, {{"", MPI_SHARED}}},
+        {"processes32x1", 32, 32, {{"", MPI_SHARED}}},
+        {"processes4x2", 8, 4, {{"", MPI_GROUPED}, {".all_tcp", MPI_TCP}}},
+        {"processes4x8", 32, 4, {{"", MPI_GROUPED}, {".all_tcp", MPI_TCP}}}};
 
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         for (size_t k = 0; k < sizeof(places) / sizeof(places[0]); k++)

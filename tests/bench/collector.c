@@ -23,7 +23,7 @@
 
 #include "paths/wrappers/wrapper.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/one_host.h"
+#include "tests/bench/one_process.h"
 
 #define OPERATIONS 200000
 #define TURNS 41
@@ -212,16 +212,16 @@ void bench_collector(void)
     double added;
 
     bench_check(paths_wrapper_register(&turn_type), "register");
-    one_host_run(map, NULL, alone, &memory);
+    one_process_run(map, NULL, alone, &memory);
     bench_print("collector.memory", memory.collector, "ns", memory.limit);
-    one_host_run(map, "bench.space", alone, &file);
+    one_process_run(map, "bench.space", alone, &file);
     bench_print("collector.file", file.collector, "ns", file.limit);
     unlink("bench.space");
     unlink("bench.ring");
 
     pthread_barrier_init(&shared.barrier, NULL, 2);
     rings_make();
-    one_host_run(map, NULL, together, NULL);
+    one_process_run(map, NULL, together, NULL);
     added = bench_median(&shared.added[0][0], 2 * TURNS);
     bench_print("collector.shared2", added, "ns",
                 bench_median(&shared.limit[0][0], 2 * TURNS));

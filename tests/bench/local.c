@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/bench/bench.h"
-#include "tests/bench/one_host.h"
+#include "tests/bench/one_process.h"
 
 #define OPERATIONS 200000
 #define TURNS 41
@@ -60,5 +60,5 @@ static int run(paths_thread *self, void *argument)
 
 void bench_local(void)
 {
-    one_host_run(map, NULL, run, NULL);
+    one_process_run(map, NULL, run, NULL);
 }

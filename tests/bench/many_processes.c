@@ -1,5 +1,5 @@
-/* many_hosts.c - see many_hosts.h. */
-#include "tests/bench/many_hosts.h"
+/* many_processes.c - see many_processes.h. */
+#include "tests/bench/many_processes.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -13,12 +13,12 @@
 
 #include "eventspace/register_collectors.h"
 #include "paths/generate/generate.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "tests/bench/bench.h"
 
-#define HOSTS_MAX 32
+#define PROCESSES_MAX 32
 
-static int listen_any(paths_map_host *host)
+static int listen_any(paths_map_process *process)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -33,58 +33,60 @@ static int listen_any(paths_map_host *host)
         exit(1);
     }
     snprintf(text, sizeof(text), "127.0.0.1:%d", ntohs(address.sin_port));
-    bench_check(paths_attributes_set(&host->attributes, "address", text),
+    bench_check(paths_attributes_set(&process->attributes, "address", text),
                 "address");
     return fd;
 }
 
-static void host_run(const paths_map *map, uint32_t self, int listen_fd,
-                     paths_main *program, void *argument)
+static void process_run(const paths_map *map, uint32_t self, int listen_fd,
+                        paths_main *program, void *argument)
 {
     static const uint8_t key[PATHS_KEY_BYTES] = "bench";
-    paths_host_options options = {.map = map,
-                                  .host = map->hosts[self].name,
-                                  .listen_fd = listen_fd,
-                                  .key = key};
-    paths_host *host;
+    paths_process_options options = {.map = map,
+                                     .process = map->processes[self].name,
+                                     .listen_fd = listen_fd,
+                                     .key = key};
+    paths_process *process;
 
-    bench_check(paths_host_start(&host, &options), options.host);
-    bench_check(paths_host_program(host, "*", program, argument), options.host);
-    bench_check(paths_host_run(host), options.host);
-    paths_host_stop(host);
+    bench_check(paths_process_start(&process, &options), options.process);
+    bench_check(paths_process_program(process, "*", program, argument),
+                options.process);
+    bench_check(paths_process_run(process), options.process);
+    paths_process_stop(process);
 }
 
-void many_hosts_run(paths_map *map, paths_main *program, void *argument)
+void many_processes_run(paths_map *map, paths_main *program, void *argument)
 {
-    pid_t children[HOSTS_MAX];
-    int fds[HOSTS_MAX];
+    pid_t children[PROCESSES_MAX];
+    int fds[PROCESSES_MAX];
 
     bench_check(eventspace_register(), "register");
-    for (uint32_t i = 0; i < map->host_count; i++)
-        fds[i] = listen_any(&map->hosts[i]);
-    for (uint32_t i = 1; i < map->host_count; i++) {
+    for (uint32_t i = 0; i < map->process_count; i++)
+        fds[i] = listen_any(&map->processes[i]);
+    for (uint32_t i = 1; i < map->process_count; i++) {
         children[i] = fork();
         if (children[i] != 0)
             continue;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (uint32_t k = 0; k < map->host_count; k++) {
+        for (uint32_t k = 0; k < map->process_count; k++) {
             if (k != i)
                 close(fds[k]);
         }
-        host_run(map, i, fds[i], program, argument);
+        process_run(map, i, fds[i], program, argument);
         _exit(0);
     }
-    for (uint32_t i = 1; i < map->host_count; i++)
+    for (uint32_t i = 1; i < map->process_count; i++)
         close(fds[i]);
-    host_run(map, 0, fds[0], program, argument);
-    for (uint32_t i = 1; i < map->host_count; i++)
+    process_run(map, 0, fds[0], program, argument);
+    for (uint32_t i = 1; i < map->process_count; i++)
         waitpid(children[i], NULL, 0);
 }
 
-paths_map *many_hosts_map(unsigned threads, unsigned hosts, const char *use,
-                          const char *type, const char *const *elements)
+paths_map *many_processes_map(unsigned threads, unsigned processes,
+                              const char *use, const char *type,
+                              const char *const *elements)
 {
-    paths_generate_options options = {.hosts = hosts};
+    paths_generate_options options = {.processes = processes};
     paths_map *mapping, *map;
     char *text = NULL;
     size_t bytes;

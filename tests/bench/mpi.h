@@ -10,8 +10,9 @@
 
 typedef enum mpi_links {
     MPI_SHARED,  /* all ranks in shared memory */
-    MPI_GROUPED, /* in as many groups as there are hosts: shared memory within
-                    each, TCP between them, as hosts with threads have it */
+    MPI_GROUPED, /* in as many groups as there are processes: shared memory
+                    within each, TCP between them, as processes with threads
+                    have it */
     MPI_TCP,     /* TCP between any two ranks */
 } mpi_links;
 

@@ -12,7 +12,7 @@
 #include "eventspace/instrument.h"
 #include "pastset/status.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/many_hosts.h"
+#include "tests/bench/many_processes.h"
 
 #define TURNS 401
 #define TREES 3
@@ -53,7 +53,7 @@ static void merge(paths_map *map, const paths_map *more, unsigned *next_id)
         char id[16];
         if (paths_map_find_node(map, node->name) != PATHS_NONE)
             continue;
-        index = paths_map_add_node(map, node->host, node->type, node->name);
+        index = paths_map_add_node(map, node->process, node->type, node->name);
         bench_check(paths_attributes_copy(&map->nodes[index].attributes,
                                           &node->attributes),
                     "attributes");
@@ -75,7 +75,7 @@ static void merge(paths_map *map, const paths_map *more, unsigned *next_id)
     }
 }
 
-static paths_map *map_make(unsigned threads, unsigned hosts)
+static paths_map *map_make(unsigned threads, unsigned processes)
 {
     static const eventspace_collectors collectors[TREES] = {
         EVENTSPACE_NO_COLLECTORS, EVENTSPACE_THREAD_COLLECTORS,
@@ -89,12 +89,13 @@ static paths_map *map_make(unsigned threads, unsigned hosts)
                                                  .trace_capacity = 1 << 16,
                                                  .trace_policy = "discard",
                                                  .prefault = true};
-        paths_map *map = many_hosts_map(threads, hosts, "sum", "f64", element);
+        paths_map *map =
+            many_processes_map(threads, processes, "sum", "f64", element);
         paths_map *instrumented;
         bench_check(eventspace_instrument(&instrumented, map, &options),
                     "instrument");
         if (!whole)
-            bench_check(paths_map_copy_hosts(&whole, instrumented), "map");
+            bench_check(paths_map_copy_processes(&whole, instrumented), "map");
         if (k == TREES - 1) /* the attributes of the graph are for all */
             bench_check(paths_attributes_copy(&whole->attributes,
                                               &instrumented->attributes),
@@ -121,13 +122,13 @@ static void tell(const char *place, const char *more, turns *t, int tree)
                 "us", bench_median(bare, TURNS));
 }
 
-static void observe(const char *place, unsigned threads, unsigned hosts)
+static void observe(const char *place, unsigned threads, unsigned processes)
 {
     turns *t = calloc(1, sizeof(*t));
-    paths_map *map = map_make(threads, hosts);
+    paths_map *map = map_make(threads, processes);
 
     t->batch = 20;
-    many_hosts_run(map, go_round, t);
+    many_processes_run(map, go_round, t);
     tell(place, "", t, 2);
     tell(place, ".top", t, 1);
     paths_map_destroy(map);
@@ -137,5 +138,5 @@ static void observe(const char *place, unsigned threads, unsigned hosts)
 void bench_observe(void)
 {
     observe("threads32", 32, 1);
-    observe("hosts4x8", 32, 4);
+    observe("processes4x8", 32, 4);
 }

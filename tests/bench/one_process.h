@@ -1,12 +1,13 @@
-/* one_host.h - a host in this process, for benches of what stays local. */
-#ifndef TESTS_BENCH_ONE_HOST_H
-#define TESTS_BENCH_ONE_HOST_H
+/* one_process.h - a process in this process, for benches of what stays local.
+ * */
+#ifndef TESTS_BENCH_ONE_PROCESS_H
+#define TESTS_BENCH_ONE_PROCESS_H
 
 #include "paths/paths.h"
 
-/* Starts a host for the map in `text`, with its elements in memory or (not
+/* Starts a process for the map in `text`, with its elements in memory or (not
  * NULL) in a file, runs `program` on its threads, and stops it. */
-void one_host_run(const char *text, const char *space_file, paths_main *program,
-                  void *argument);
+void one_process_run(const char *text, const char *space_file,
+                     paths_main *program, void *argument);
 
 #endif

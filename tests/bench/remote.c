@@ -1,13 +1,13 @@
-/* remote.c - a write to an element on another host, beside a bare ping-pong.
+/* remote.c - a write to an element on another process, beside a bare ping-pong.
  *
  * The writer stays on one processor, and what answers it on another: left to
  * itself, the scheduler would put a pair now on one and now on two processors,
  * which differ more than what is to be measured. With one processor only they
  * share it.
  *
- * The other host is a process. The limit is the same exchange over a bare TCP
- * connection with blocking sockets: as many bytes there, and a short answer
- * back; for the host that polls, with sockets that are polled. Both go in
+ * The other process is a process. The limit is the same exchange over a bare
+ * TCP connection with blocking sockets: as many bytes there, and a short answer
+ * back; for the process that polls, with sockets that are polled. Both go in
  * turns, within this run. */
 #include <errno.h>
 #include <netinet/in.h>
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "eventspace/register_collectors.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "tests/bench/bench.h"
 
 #define TURNS 15
@@ -139,7 +139,7 @@ static double bare_turn(int fd, const size_case *c, bool polling,
 
 /* --- ours --- */
 
-static pid_t server; /* the other host */
+static pid_t server; /* the other process */
 
 static const char map_text[] =
     "digraph b {\n"
@@ -208,18 +208,18 @@ static int client(paths_thread *self, void *argument)
     return 0;
 }
 
-static void host_run(const char *name, const paths_map *map, int listen_fd,
-                     bool polling)
+static void process_run(const char *name, const paths_map *map, int listen_fd,
+                        bool polling)
 {
     static const uint8_t key[PATHS_KEY_BYTES] = "bench";
-    paths_host_options options = {
-        .map = map, .host = name, .listen_fd = listen_fd, .key = key};
-    paths_host *host;
+    paths_process_options options = {
+        .map = map, .process = name, .listen_fd = listen_fd, .key = key};
+    paths_process *process;
 
-    bench_check(paths_host_start(&host, &options), name);
-    bench_check(paths_host_program(host, "*", client, &polling), name);
-    bench_check(paths_host_run(host), name);
-    paths_host_stop(host);
+    bench_check(paths_process_start(&process, &options), name);
+    bench_check(paths_process_program(process, "*", client, &polling), name);
+    bench_check(paths_process_run(process), name);
+    paths_process_stop(process);
 }
 
 static void both(bool polling)
@@ -241,14 +241,14 @@ static void both(bool polling)
     bench_check(paths_map_parse(&map, text, strlen(text), "bench"), "map");
     char real[64];
     snprintf(real, sizeof(real), "127.0.0.1:%d", ntohs(address[0].sin_port));
-    paths_attributes_set(&map->hosts[0].attributes, "address", real);
+    paths_attributes_set(&map->processes[0].attributes, "address", real);
     server = fork();
     if (server == 0) {
         bench_pin(1);
-        host_run("h1", map, listeners[1], polling);
+        process_run("h1", map, listeners[1], polling);
         _exit(0);
     }
-    host_run("h0", map, listeners[0], polling);
+    process_run("h0", map, listeners[0], polling);
     waitpid(server, NULL, 0);
     paths_map_destroy(map);
 }

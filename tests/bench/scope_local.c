@@ -1,7 +1,7 @@
-/* scope_local.c - how fast a tail reader gathers from a host of the same
+/* scope_local.c - how fast a tail reader gathers from a process of the same
  * machine.
  *
- * The host is another process, with streams in its space file. It fills them
+ * The process is another process, with streams in its space file. It fills them
  * when it is told to, and the tail reader takes all of it: in rings that are
  * written again and again, as of a run with a bounded trace, and in elements
  * that grow, where each page is a new one for the tail reader as well. The
@@ -26,13 +26,13 @@
 #define BATCH 4096
 #define ALL ((uint64_t)STREAMS * TUPLES)
 
-typedef struct host {
+typedef struct process {
     char directory[64];
     pid_t pid;
     int tell, told; /* a byte each: fill your streams, and: they are full */
-} host;
+} process;
 
-/* --- the host --- */
+/* --- the process --- */
 
 static void map_write(const char *directory)
 {
@@ -81,7 +81,7 @@ static void stream_fill(pastset_element *stream, uint32_t thread)
 }
 
 /* Never returns; ends when nobody tells it anything any more. */
-static void host_be(const host *h, pastset_policy policy)
+static void process_be(const process *h, pastset_policy policy)
 {
     char file[128], byte;
     pastset_element *streams[STREAMS];
@@ -113,7 +113,7 @@ static void host_be(const host *h, pastset_policy policy)
     _exit(0);
 }
 
-static void host_start(host *h, pastset_policy policy)
+static void process_start(process *h, pastset_policy policy)
 {
     int down[2], up[2];
 
@@ -127,7 +127,7 @@ static void host_start(host *h, pastset_policy policy)
         h->told = up[1];
         close(down[1]);
         close(up[0]);
-        host_be(h, policy);
+        process_be(h, policy);
     }
     h->tell = down[1];
     h->told = up[0];
@@ -135,13 +135,13 @@ static void host_start(host *h, pastset_policy policy)
     close(up[1]);
 }
 
-static void host_fill(host *h)
+static void process_fill(process *h)
 {
     char byte = 0;
 
     if (h->pid < 0 || write(h->tell, &byte, 1) != 1 ||
         read(h->told, &byte, 1) != 1)
-        bench_check(PASTSET_EIO, "the host's process");
+        bench_check(PASTSET_EIO, "the process's process");
 }
 
 static int forget(const char *name, const struct stat *status, int kind,
@@ -153,7 +153,7 @@ static int forget(const char *name, const struct stat *status, int kind,
     return remove(name);
 }
 
-static void host_stop(host *h)
+static void process_stop(process *h)
 {
     close(h->tell);
     close(h->told);
@@ -198,7 +198,7 @@ static double copy_ns(const unsigned char *from, uint64_t turn)
 }
 
 /* As many bytes, `turns` times, in a file that is mapped for reading. */
-static unsigned char *limit_make(const host *h, uint64_t turns)
+static unsigned char *limit_make(const process *h, uint64_t turns)
 {
     static eventspace_trace buffer[BATCH];
     uint64_t bytes = turns * ALL * sizeof(*buffer);
@@ -231,10 +231,10 @@ static void measure(const char *name, pastset_policy policy)
     eventspace_run *run;
     scopes_tail_reader *tail;
     scopes_ledger ledger;
-    host h;
+    process h;
 
-    host_start(&h, policy);
-    host_fill(&h);
+    process_start(&h, policy);
+    process_fill(&h);
     limit = limit_make(&h, turns);
     bench_check(eventspace_run_open(&run, h.directory), "run");
     bench_check(scopes_tail_reader_create(&tail, run, SIZE_MAX, &throttle),
@@ -242,7 +242,7 @@ static void measure(const char *name, pastset_policy policy)
     pull_ns(tail);
     copy_ns(limit, 0);
     for (uint64_t i = 0; i < TURNS; i++) {
-        host_fill(&h);
+        process_fill(&h);
         pulls[i] = pull_ns(tail);
         copies[i] = copy_ns(limit, policy == PASTSET_GROW ? i + 1 : 0);
     }
@@ -254,7 +254,7 @@ static void measure(const char *name, pastset_policy policy)
     scopes_tail_reader_destroy(tail);
     eventspace_run_close(run);
     munmap(limit, turns * ALL * sizeof(eventspace_trace));
-    host_stop(&h);
+    process_stop(&h);
 }
 
 void bench_scope_local(void)

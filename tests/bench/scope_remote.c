@@ -19,7 +19,7 @@
 #include "scopes/gather/gather.h"
 #include "scopes/wrappers/register_gather.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/many_hosts.h"
+#include "tests/bench/many_processes.h"
 
 #define TURNS 9
 #define STREAMS 4
@@ -65,7 +65,7 @@ static void stream_fill(pastset_space *space, uint32_t id)
 
 static paths_map *run_make(const char *directory)
 {
-    eventspace_meta meta = {.host = "h0",
+    eventspace_meta meta = {.process = "h0",
                             .tick_source = "tsc",
                             .tick_hz = 1e9,
                             .pid = 1,
@@ -135,7 +135,7 @@ static double our_turn(const char *directory, const paths_map *app)
 
     bench_check(scopes_gather_map(&map, app, &options), "gather");
     gatherer.map = map;
-    many_hosts_run(map, scopes_gather_thread, &gatherer);
+    many_processes_run(map, scopes_gather_thread, &gatherer);
     paths_map_destroy(map);
     if (c.tuples < (uint64_t)TUPLES * STREAMS * 9 / 10) {
         fprintf(stderr, "bench: %llu tuples came\n",

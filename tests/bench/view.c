@@ -1,11 +1,11 @@
 /* view.c - what views cost: of a run with 4.6 million events, from its files
  * in the page cache to the table, against one sequential read of as many bytes.
  *
- * The run is a real one: 32 threads on 4 hosts, who hand tuples around, add up
- * and meet at a barrier. It is a short one, as 32 threads on a few processors
- * take their time; its events are then written again and again, each time
- * later and with higher numbers, until there are enough. So streams, rounds,
- * waits and exchanges between hosts are as they were. */
+ * The run is a real one: 32 threads on 4 processes, who hand tuples around, add
+ * up and meet at a barrier. It is a short one, as 32 threads on a few
+ * processors take their time; its events are then written again and again, each
+ * time later and with higher numbers, until there are enough. So streams,
+ * rounds, waits and exchanges between processes are as they were. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -22,7 +22,7 @@
 #include "scopes/views/view.h"
 #include "tests/bench/bench.h"
 
-#define HOSTS 4
+#define PROCESSES 4
 #define THREADS 32
 #define STEPS 1000
 #define EVENTS 4600000
@@ -40,7 +40,7 @@ static const char *file_of(const char *name)
     return out;
 }
 
-/* --- the program: one host of the run --- */
+/* --- the program: one process of the run --- */
 
 static int work(paths_thread *self, void *argument)
 {
@@ -68,7 +68,7 @@ static int work(paths_thread *self, void *argument)
     return err;
 }
 
-static void host_be(void)
+static void process_be(void)
 {
     eventspace *es;
     int err = eventspace_start(&es);
@@ -82,7 +82,7 @@ static void host_be(void)
 
 static void map_save(const char *file)
 {
-    paths_generate_options options = {.hosts = HOSTS};
+    paths_generate_options options = {.processes = PROCESSES};
     eventspace_instrument_options all = {.collectors =
                                              EVENTSPACE_ALL_COLLECTORS};
     paths_map *mapping, *map, *instrumented;
@@ -219,10 +219,11 @@ static int stream_copy(const eventspace_stream *stream, void *context)
     return 0;
 }
 
-static void host_copy(longer *l, eventspace_run *run, size_t host,
-                      const char *to)
+static void process_copy(longer *l, eventspace_run *run, size_t process,
+                         const char *to)
 {
-    const eventspace_run_host *from = eventspace_run_host_at(run, host);
+    const eventspace_run_process *from =
+        eventspace_run_process_at(run, process);
     eventspace_meta meta = from->meta;
     char file[200];
     pastset_space_options options = {.path = file};
@@ -232,7 +233,8 @@ static void host_copy(longer *l, eventspace_run *run, size_t host,
     bench_check(eventspace_meta_save(&meta, file), file);
     snprintf(file, sizeof(file), "%s/%s.space", to, from->name);
     bench_check(pastset_space_create(&l->space, &options), file);
-    bench_check(eventspace_run_streams_each(run, host, stream_copy, l), file);
+    bench_check(eventspace_run_streams_each(run, process, stream_copy, l),
+                file);
     pastset_space_close(l->space);
 }
 
@@ -244,13 +246,13 @@ static uint64_t run_lengthen(const char *from, const char *to)
     char file[200];
 
     bench_check(eventspace_run_open(&run, from), from);
-    for (size_t i = 0; i < HOSTS; i++)
+    for (size_t i = 0; i < PROCESSES; i++)
         bench_check(eventspace_run_each(run, i, measure_event, &l), from);
     l.times = (uint32_t)((EVENTS + l.events - 1) / l.events);
     snprintf(file, sizeof(file), "%s/pathmap.dot", to);
     bench_check(paths_map_save(eventspace_run_map(run), file), file);
-    for (size_t i = 0; i < HOSTS; i++)
-        host_copy(&l, run, i, to);
+    for (size_t i = 0; i < PROCESSES; i++)
+        process_copy(&l, run, i, to);
     eventspace_run_close(run);
     free(l.kept);
     return l.made;
@@ -266,7 +268,7 @@ static double limit_ms(uint64_t events)
     double begin = bench_now_ns();
     uint64_t bytes = 0;
 
-    for (int i = 0; i < HOSTS; i++) {
+    for (int i = 0; i < PROCESSES; i++) {
         char name[32];
         ssize_t got;
         int fd;
@@ -392,7 +394,7 @@ void bench_view(void)
     uint64_t events;
 
     if (getenv("EVENTSPACE_RUN"))
-        host_be();
+        process_be();
     strcpy(scratch, "/tmp/es_bench.XXXXXX");
     if (!mkdtemp(scratch) || mkdir(file_of("long"), 0700) != 0)
         bench_check(pastset_status_from_errno(errno), scratch);

@@ -37,13 +37,14 @@ enum { BARE, COLLECTORS, SCOPE, ARCHIVE, KINDS };
 typedef struct program {
     const char *name;
     const char *mapping; /* arguments of `mapping` */
-    int hosts;
+    int processes;
     const char *trace; /* tuples of a trace element: those of some pulls */
     const char *run;   /* arguments of a run */
 } program;
 
 static const program programs[] = {
-    /* On one host: over two, by chance alone, it takes a fifth more or less. */
+    /* On one process: over two, by chance alone, it takes a fifth more or less.
+     */
     {"gsum", "--threads 8 --rounds 200000", 1, "128k", ""},
     {"windtunnel", "--threads 8", 2, "16k", "run --steps 12000"},
 };
@@ -201,9 +202,9 @@ static void watcher_end(pid_t pid, int kind)
 static void maps_make(const program *p)
 {
     shell("%s/%s mapping %s >%s/mapping.dot", bin, p->name, p->mapping, place);
-    shell("%s/eventspace map generate -a %s/mapping.dot --hosts %d "
+    shell("%s/eventspace map generate -a %s/mapping.dot --processes %d "
           "-o %s/bare.dot",
-          bin, place, p->hosts, place);
+          bin, place, p->processes, place);
     shell("%s/eventspace map instrument --trace-policy discard "
           "--trace-size %s --prefault %s/bare.dot -o %s/all.dot",
           bin, p->trace, place, place);

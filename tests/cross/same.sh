@@ -1,5 +1,5 @@
 #!/bin/sh
-# same.sh - an application on two hosts computes the same as without
+# same.sh - an application on two processes computes the same as without
 # threads, bit for bit, and leaves all of its events.
 #
 #     same.sh EVENTSPACE APPLICATION [OPTION...]
@@ -14,17 +14,17 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 "$application" mapping --threads 4 --size S >application.dot
-"$eventspace" map generate --application application.dot --hosts 2 -o plain.dot
+"$eventspace" map generate --application application.dot --processes 2 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
 "$eventspace" run map.dot --out RUN -- "$application" run >many
 "$application" single --size S "$@" >one
 
-# checksum FILE: as it was printed, with or without a host in front.
+# checksum FILE: as it was printed, with or without a process in front.
 checksum() {
     sed -n 's/.*checksum  *//p' "$1"
 }
 if [ -z "$(checksum one)" ] || [ "$(checksum one)" != "$(checksum many)" ]; then
-    echo "without threads, and on two hosts:"
+    echo "without threads, and on two processes:"
     cat one many
     exit 1
 fi

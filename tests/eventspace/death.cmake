@@ -1,4 +1,4 @@
-# Hosts and launchers that die, at chosen moments and at any.
+# Processes and launchers that die, at chosen moments and at any.
 if(suites)
   add_executable(dying_app support/dying_app.c)
   target_link_libraries(dying_app PRIVATE eventspace::eventspace)
@@ -7,7 +7,7 @@ if(suites)
                                              ${CMAKE_BINARY_DIR}/bin)
 endif()
 es_test(eventspace/death_test LINKS eventspace::eventspace
-        SOURCES support/process.c support/scratch.c TIMEOUT 900)
+        SOURCES support/command.c support/scratch.c TIMEOUT 900)
 if(TARGET eventspace_death_test)
   add_dependencies(eventspace_death_test eventspace_cli dying_app)
 endif()

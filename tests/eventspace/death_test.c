@@ -1,6 +1,7 @@
-/* death_test.c - a host dies, at each moment of a run, and so does a launcher.
+/* death_test.c - a process dies, at each moment of a run, and so does a
+ * launcher.
  *
- * The host kills itself, or its launcher, when it has come to the moment
+ * The process kills itself, or its launcher, when it has come to the moment
  * (support/dying_app.c), so nothing here goes by time. How long the others took
  * to end is printed, and not looked at: what they say can come by no other way
  * than the one that takes no time. */
@@ -15,26 +16,26 @@
 
 #include "tests/support/check.h"
 #include "tests/support/dying_app.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
-#define HOSTS 3
+#define PROCESSES 3
 #define SECONDS 50 /* for a run; less than what ends what nothing ends */
 #define APP TEST_BINARY_DIR "/dying_app"
 
-/* One run, by one launcher or one for each host. */
+/* One run, by one launcher or one for each process. */
 typedef struct course {
     const char *victim, *phase, *how;
-    bool apart; /* a launcher for each host */
+    bool apart; /* a launcher for each process */
     bool late;  /* the others are started when the victim has ended */
     bool alien; /* all but the victim run a program that knows nothing */
     bool script;
     char *text; /* what all have said */
     double seconds;
-    int exit_codes[HOSTS]; /* of the launchers */
+    int exit_codes[PROCESSES]; /* of the launchers */
 } course;
 
-static const char *const names[HOSTS] = {"h0", "h1", "h2"};
+static const char *const names[PROCESSES] = {"h0", "h1", "h2"};
 
 static void setup(void)
 {
@@ -48,7 +49,7 @@ TestSuite(death, .init = setup, .fini = scratch_remove, .timeout = 900);
 /* --- a run --- */
 
 /* An address of this process alone. */
-static void address_make(char *out, size_t capacity, int host, bool apart)
+static void address_make(char *out, size_t capacity, int process, bool apart)
 {
     unsigned pid = (unsigned)getpid();
 
@@ -56,7 +57,7 @@ static void address_make(char *out, size_t capacity, int host, bool apart)
     if (apart)
         snprintf(out, capacity, "address=\"127.%u.%u.%u:%d\";",
                  128 + (pid >> 16 & 63), pid >> 8 & 255, pid & 255,
-                 7101 + host);
+                 7101 + process);
 }
 
 static char map[512];
@@ -65,7 +66,7 @@ static void map_make(bool apart)
 {
     char text[4000] = "digraph ring {\n", address[64];
 
-    for (int i = 0; i < HOSTS; i++) {
+    for (int i = 0; i < PROCESSES; i++) {
         size_t used = strlen(text);
         address_make(address, sizeof(address), i, apart);
         snprintf(text + used, sizeof(text) - used,
@@ -73,7 +74,7 @@ static void map_make(bool apart)
                  " p%d [kind=proxy]; e%d [kind=element, type=u64]; }\n"
                  "t%d -> p%d [as=out, use=write]; p%d -> e%d;"
                  "t%d -> e%d [as=in, use=read];\n",
-                 i, address, i, i, i, i, i, i, i, (i + 1) % HOSTS, i, i);
+                 i, address, i, i, i, i, i, i, i, (i + 1) % PROCESSES, i, i);
     }
     strcat(text, "}\n");
     snprintf(map, sizeof(map), "%s", scratch_write("map.dot", text));
@@ -84,43 +85,43 @@ static const char *program_of(const course *c)
     if (c->script)
         return "sh -c '" APP "; exit $?'";
     if (c->alien)
-        return "sh -c '[ $EVENTSPACE_HOST = h1 ] && exec " APP
+        return "sh -c '[ $EVENTSPACE_PROCESS = h1 ] && exec " APP
                "; exec sleep 100'";
     return APP;
 }
 
 /* In a shell, for the number of the launcher. */
-static void launch(process *p, const course *c, const char *host)
+static void launch(command *p, const course *c, const char *process)
 {
     const char *program = program_of(c);
-    char command[2000];
+    char line[2000];
 
-    if (host)
-        snprintf(command, sizeof(command),
-                 "LAUNCHER=$$ exec %s/eventspace run %s --out %s --host %s "
+    if (process)
+        snprintf(line, sizeof(line),
+                 "LAUNCHER=$$ exec %s/eventspace run %s --out %s --process %s "
                  "--key-file %s -- %s",
-                 TEST_BINARY_DIR, map, scratch_file("run_%s", host), host,
+                 TEST_BINARY_DIR, map, scratch_file("run_%s", process), process,
                  scratch_file("key"), program);
     else
-        snprintf(command, sizeof(command),
+        snprintf(line, sizeof(line),
                  "LAUNCHER=$$ exec %s/eventspace run %s --out %s -- %s",
                  TEST_BINARY_DIR, map, scratch_file("run"), program);
-    process_start(p, "sh", "-c", command, NULL);
+    command_start(p, "sh", "-c", line, NULL);
 }
 
 static void clean(void)
 {
-    char command[600];
+    char line[600];
 
-    snprintf(command, sizeof(command), "rm -rf %s %s_h? %s %s %s",
+    snprintf(line, sizeof(line), "rm -rf %s %s_h? %s %s %s",
              scratch_file("run"), scratch_file("run"), scratch_file("key"),
              scratch_file("died"), scratch_file("lived"));
-    free(process_run(0, 30, "sh", "-c", command, NULL));
+    free(command_run(0, 30, "sh", "-c", line, NULL));
 }
 
 static void settings(const course *c)
 {
-    setenv("DYING_HOST", c->victim, 1);
+    setenv("DYING_PROCESS", c->victim, 1);
     setenv("DYING_PHASE", c->phase, 1);
     setenv("DYING_HOW", c->how, 1);
     setenv("DYING_FILE", scratch_file("died"), 1);
@@ -156,21 +157,21 @@ static void check_nobody_lives(const course *c)
     while (wait(&status) > 0)
         cr_expect_not(c->alien && status == 0, "a program has lived on");
     cr_expect_neq(access(scratch_file("lived"), F_OK), 0,
-                  "%s, %s, %s: a host has lived on", c->victim, c->phase,
+                  "%s, %s, %s: a process has lived on", c->victim, c->phase,
                   c->how);
 }
 
 static void go(course *c)
 {
-    process all[HOSTS];
-    int count = c->apart ? HOSTS : 1, first = c->victim[1] - '0';
+    command all[PROCESSES];
+    int count = c->apart ? PROCESSES : 1, first = c->victim[1] - '0';
     size_t used = 0;
 
     map_make(c->apart);
     clean();
     settings(c);
     if (c->apart)
-        free(process_run(0, 30, TEST_BINARY_DIR "/eventspace", "key",
+        free(command_run(0, 30, TEST_BINARY_DIR "/eventspace", "key",
                          scratch_file("key"), NULL));
     if (c->apart && c->late) {
         launch(&all[first], c, names[first]);
@@ -182,11 +183,11 @@ static void go(course *c)
     }
     c->text = calloc(1, 100000);
     for (int i = 0; i < count; i++) {
-        process_wait(&all[i], SECONDS);
+        command_wait(&all[i], SECONDS);
         c->exit_codes[i] = all[i].exit_code;
         used += (size_t)snprintf(c->text + used, 100000 - used, "%s",
                                  all[i].output);
-        process_free(&all[i]);
+        command_free(&all[i]);
     }
     c->seconds = since_death();
     check_nobody_lives(c);
@@ -199,14 +200,15 @@ static void go(course *c)
 
 /* --- what is to come of it --- */
 
-/* Has a line of this host that part? */
-static bool host_says(const char *text, const char *host, const char *part)
+/* Has a line of this process that part? */
+static bool process_says(const char *text, const char *process,
+                         const char *part)
 {
     char *copy = strdup(text), *rest = copy, *line;
     bool says = false;
 
     while ((line = strsep(&rest, "\n")) != NULL)
-        says |= strncmp(line, host, 2) == 0 &&
+        says |= strncmp(line, process, 2) == 0 &&
                 strncmp(line + 2, "| ", 2) == 0 && strstr(line, part) != NULL;
     free(copy);
     return says;
@@ -214,25 +216,25 @@ static bool host_says(const char *text, const char *host, const char *part)
 
 static void check_cause(const course *c, const char *cause)
 {
-    for (int i = 0; i < HOSTS; i++) {
+    for (int i = 0; i < PROCESSES; i++) {
         if (strcmp(names[i], c->victim) != 0)
-            cr_expect(host_says(c->text, names[i], cause),
-                      "%s, %s, %s: host %s does not say \"%s\":\n%s", c->victim,
-                      c->phase, c->how, names[i], cause, c->text);
+            cr_expect(process_says(c->text, names[i], cause),
+                      "%s, %s, %s: process %s does not say \"%s\":\n%s",
+                      c->victim, c->phase, c->how, names[i], cause, c->text);
     }
     cr_expect_not(strstr(c->text, "did not come"), "%s", c->text);
 }
 
-/* A launcher that has no host that failed says 0, and only that. */
+/* A launcher that has no process that failed says 0, and only that. */
 static void check_codes(const course *c)
 {
-    for (int i = 0; i < (c->apart ? HOSTS : 1); i++)
+    for (int i = 0; i < (c->apart ? PROCESSES : 1); i++)
         cr_expect_eq(c->exit_codes[i], 1, "launcher %d: exit code %d:\n%s", i,
                      c->exit_codes[i], c->text);
 }
 
 /* Nobody has seen anything of it. Later it may have taken a connection of
- * another host, which breaks, though it has not joined. */
+ * another process, which breaks, though it has not joined. */
 static bool is_unseen(const char *phase)
 {
     return strcmp(phase, "main") == 0 || strcmp(phase, "started") == 0;
@@ -245,15 +247,15 @@ static void check_death(course *c)
     go(c);
     if (is_unseen(c->phase))
         snprintf(cause, sizeof(cause),
-                 "host %s died before %s: killed by signal 9 (Killed)",
+                 "process %s died before %s: killed by signal 9 (Killed)",
                  c->victim,
                  strcmp(c->victim, "h0") == 0 ? "all others had joined it"
                                               : "it had joined the others");
     else
-        snprintf(cause, sizeof(cause), "host %s died", c->victim);
+        snprintf(cause, sizeof(cause), "process %s died", c->victim);
     check_cause(c, cause);
     check_codes(c);
-    snprintf(cause, sizeof(cause), "host %s: killed by signal 9 (Killed)\n",
+    snprintf(cause, sizeof(cause), "process %s: killed by signal 9 (Killed)\n",
              c->victim);
     check_says(c->text, cause);
     cr_expect_not(strstr(c->text, "sent because"), "%s", c->text);
@@ -263,7 +265,7 @@ static void check_death(course *c)
 static const char *const needed[] = {"main",      "started", "dialling",
                                      "connected", "joined",  "running"};
 #define NEEDED (sizeof(needed) / sizeof(needed[0]))
-/* Between two of the messages by which it lets a host in. */
+/* Between two of the messages by which it lets a process in. */
 static const char *const of_first[] = {"joining", "welcomed"};
 
 static void check_deaths(const char *victim, bool apart)
@@ -279,24 +281,24 @@ static void check_deaths(const char *victim, bool apart)
     }
 }
 
-/* --- hosts --- */
+/* --- processes --- */
 
-Test(death, of_a_host_is_named_at_any_moment)
+Test(death, of_a_process_is_named_at_any_moment)
 {
     check_deaths("h1", false);
 }
 
-Test(death, of_the_first_host_is_named_at_any_moment)
+Test(death, of_the_first_process_is_named_at_any_moment)
 {
     check_deaths("h0", false);
 }
 
-Test(death, of_a_host_is_named_to_those_on_other_machines)
+Test(death, of_a_process_is_named_to_those_on_other_machines)
 {
     check_deaths("h1", true);
 }
 
-Test(death, of_the_first_host_is_named_to_those_on_other_machines)
+Test(death, of_the_first_process_is_named_to_those_on_other_machines)
 {
     check_deaths("h0", true);
 }
@@ -325,8 +327,8 @@ Test(death, near_the_end_of_a_run_holds_nobody_up)
                     .apart = k / 2 % 2};
         char line[80];
         go(&c);
-        snprintf(line, sizeof(line), "host %s: killed by signal 9 (Killed)\n",
-                 c.victim);
+        snprintf(line, sizeof(line),
+                 "process %s: killed by signal 9 (Killed)\n", c.victim);
         check_says(c.text, line);
         cr_expect_not(strstr(c.text, "sent because"), "%s", c.text);
         cr_expect_not(strstr(c.text, "did not come"), "%s", c.text);
@@ -343,8 +345,8 @@ Test(death, by_an_exit_before_joining_is_named_too)
                     .apart = k / 2};
         char cause[120];
         go(&c);
-        snprintf(cause, sizeof(cause), "host %s ended before %s: exit code 3",
-                 c.victim,
+        snprintf(cause, sizeof(cause),
+                 "process %s ended before %s: exit code 3", c.victim,
                  k % 2 ? "it had joined the others"
                        : "all others had joined it");
         check_cause(&c, cause);
@@ -361,7 +363,7 @@ static const char *const all_phases[] = {"main",      "started", "dialling",
                                          "done",      "end",     "finished"};
 #define PHASES (sizeof(all_phases) / sizeof(all_phases[0]))
 
-Test(death, of_the_launcher_ends_its_hosts_at_any_moment)
+Test(death, of_the_launcher_ends_its_processes_at_any_moment)
 {
     for (size_t i = 0; i < 2 * PHASES; i++) {
         course c = {.victim = names[i % 2],
@@ -375,7 +377,7 @@ Test(death, of_the_launcher_ends_its_hosts_at_any_moment)
 
 /* The shell dies with its launcher, and what it has started sees that it has
  * none any more. */
-Test(death, of_the_launcher_ends_hosts_that_a_script_has_started)
+Test(death, of_the_launcher_ends_processes_that_a_script_has_started)
 {
     course c = {
         .victim = "h1", .phase = "running", .how = "orphaned", .script = true};
@@ -386,7 +388,7 @@ Test(death, of_the_launcher_ends_hosts_that_a_script_has_started)
 }
 
 /* Whom it had joined sees that the connection breaks. */
-Test(death, of_a_launcher_is_that_of_its_host_for_those_elsewhere)
+Test(death, of_a_launcher_is_that_of_its_process_for_those_elsewhere)
 {
     for (int k = 0; k < 2; k++) {
         course c = {.victim = names[k],
@@ -395,7 +397,7 @@ Test(death, of_a_launcher_is_that_of_its_host_for_those_elsewhere)
                     .apart = true};
         char cause[40];
         go(&c);
-        snprintf(cause, sizeof(cause), "host %s died", c.victim);
+        snprintf(cause, sizeof(cause), "process %s died", c.victim);
         check_cause(&c, cause);
         free(c.text);
     }

@@ -20,7 +20,7 @@
 
 #define TEXT_BYTES 400000
 
-/* `%s` is an address for each host. */
+/* `%s` is an address for each process. */
 #define MAP                                                                    \
     "digraph sample {\n"                                                       \
     "  subgraph cluster_h0 { %s\n"                                             \
@@ -184,9 +184,9 @@ TestSuite(launch, .timeout = 120, .init = setup, .fini = directory_remove);
 
 /* --- output --- */
 
-/* Lines of different hosts may come in any order; those of one host, which are
- * looked at, may not. */
-static void check_lines(const char *text, const char *host, const char *want)
+/* Lines of different processes may come in any order; those of one process,
+ * which are looked at, may not. */
+static void check_lines(const char *text, const char *process, const char *want)
 {
     static char lines[TEXT_BYTES];
     size_t used = 0;
@@ -194,7 +194,7 @@ static void check_lines(const char *text, const char *host, const char *want)
     for (const char *at = text, *end; *at; at = end) {
         end = strchr(at, '\n');
         end = end ? end + 1 : at + strlen(at);
-        if (strncmp(at, host, strlen(host)) == 0) {
+        if (strncmp(at, process, strlen(process)) == 0) {
             memcpy(lines + used, at, (size_t)(end - at));
             used += (size_t)(end - at);
         }
@@ -203,9 +203,9 @@ static void check_lines(const char *text, const char *host, const char *want)
     cr_assert_str_eq(lines, want);
 }
 
-Test(launch, puts_the_host_in_front_of_each_line)
+Test(launch, puts_the_process_in_front_of_each_line)
 {
-    launch_plainly("echo I am $EVENTSPACE_HOST; echo; echo oops >&2");
+    launch_plainly("echo I am $EVENTSPACE_PROCESS; echo; echo oops >&2");
     check_launched(0);
     check_lines(last.out, "h0", "h0| I am h0\nh0| \n");
     check_lines(last.out, "h1", "h1| I am h1\nh1| \n");
@@ -215,17 +215,17 @@ Test(launch, puts_the_host_in_front_of_each_line)
 
 Test(launch, ends_a_last_line_that_has_no_end)
 {
-    launch_plainly("printf %s-end $EVENTSPACE_HOST");
+    launch_plainly("printf %s-end $EVENTSPACE_PROCESS");
     check_launched(0);
     check_has(last.out, "h0| h0-end\n");
     check_has(last.out, "h1| h1-end\n");
 }
 
-Test(launch, loses_no_line_of_a_host_that_prints_and_dies)
+Test(launch, loses_no_line_of_a_process_that_prints_and_dies)
 {
     char line[32];
 
-    launch_plainly("[ $EVENTSPACE_HOST = h0 ] || exit 0;"
+    launch_plainly("[ $EVENTSPACE_PROCESS = h0 ] || exit 0;"
                    "i=0; while [ $i -lt 5000 ]; do echo line $i; "
                    "i=$((i+1)); done; kill -9 $$");
     check_launched(1);
@@ -242,11 +242,11 @@ Test(launch, breaks_lines_that_are_too_long)
     cr_assert_eq(strlen(last.out), 2 * (20000 + 2 * strlen("h0| \n")));
 }
 
-Test(launch, does_not_wait_for_children_that_a_host_leaves_behind)
+Test(launch, does_not_wait_for_children_that_a_process_leaves_behind)
 {
     char pid[32] = "";
 
-    launch_plainly("[ $EVENTSPACE_HOST = h0 ] || exit 0; sleep 1000 &"
+    launch_plainly("[ $EVENTSPACE_PROCESS = h0 ] || exit 0; sleep 1000 &"
                    "echo $! > $EVENTSPACE_RUN/left; echo done");
     check_launched(0);
     check_has(last.out, "h0| done\n");
@@ -261,16 +261,17 @@ Test(launch, lets_programs_open_their_output_by_name)
     check_has(last.err, "h1| by name\n");
 }
 
-/* --- what a host is given --- */
+/* --- what a process is given --- */
 
-Test(launch, tells_hosts_where_they_are_and_nothing_of_the_key)
+Test(launch, tells_processes_where_they_are_and_nothing_of_the_key)
 {
-    setenv("EVENTSPACE_HOST", "stale", 1);
+    setenv("EVENTSPACE_PROCESS", "stale", 1);
     launch_plainly("env | grep ^EVENTSPACE | sort");
     check_launched(0);
-    check_has(last.out, "h1| EVENTSPACE_HOST=h1\nh1| EVENTSPACE_KEY_FD=4\n"
-                        "h1| EVENTSPACE_LAUNCHER_FD=5\n"
-                        "h1| EVENTSPACE_LISTEN_FD=3\nh1| EVENTSPACE_RUN=/");
+    check_has(last.out,
+              "h1| EVENTSPACE_KEY_FD=4\nh1| EVENTSPACE_LAUNCHER_FD=5\n"
+              "h1| EVENTSPACE_LISTEN_FD=3\nh1| "
+              "EVENTSPACE_PROCESS=h1\nh1| EVENTSPACE_RUN=/");
     check_lacks(last.out, "stale");
     check_has(last.out, "/run\n");
 }
@@ -292,7 +293,7 @@ Test(launch, passes_no_other_files_on)
     check_lacks(last.out, "| 7\n");
 }
 
-Test(launch, binds_a_host_to_its_processors)
+Test(launch, binds_a_process_to_its_processors)
 {
     cpu_set_t before, after;
 
@@ -312,7 +313,7 @@ Test(launch, binds_a_host_to_its_processors)
     check_refused(PASTSET_EMAP, "affinity");
 }
 
-Test(launch, runs_a_host_in_its_network_namespace)
+Test(launch, runs_a_process_in_its_network_namespace)
 {
     char name[32], add[64], both[64], here[48] = "";
 
@@ -343,9 +344,9 @@ Test(launch, allows_as_many_files_as_it_may)
 }
 
 #define KEEP_KEY                                                               \
-    "cat <&$EVENTSPACE_KEY_FD > $EVENTSPACE_RUN/../$EVENTSPACE_HOST.key"
+    "cat <&$EVENTSPACE_KEY_FD > $EVENTSPACE_RUN/../$EVENTSPACE_PROCESS.key"
 
-Test(launch, gives_one_new_key_to_all_hosts_of_a_run)
+Test(launch, gives_one_new_key_to_all_processes_of_a_run)
 {
     char h0[64], h1[64], again[64];
 
@@ -374,11 +375,12 @@ Test(launch, gives_the_key_of_a_file_when_there_is_one)
     cr_assert_eq(memcmp(h0, key, 32), 0);
 }
 
-/* Connects to the address of a host in the map of the run. */
-static void check_listens(const paths_map *map, const char *host)
+/* Connects to the address of a process in the map of the run. */
+static void check_listens(const paths_map *map, const char *process)
 {
     const char *address = paths_attributes_get(
-        &map->hosts[paths_map_find_host(map, host)].attributes, "address");
+        &map->processes[paths_map_find_process(map, process)].attributes,
+        "address");
     struct sockaddr_in to = {.sin_family = AF_INET};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -390,12 +392,12 @@ static void check_listens(const paths_map *map, const char *host)
     close(fd);
 }
 
-Test(launch, listens_for_every_host_at_the_address_in_the_map)
+Test(launch, listens_for_every_process_at_the_address_in_the_map)
 {
     paths_map *map, *given;
 
     launch_begin((eventspace_launch_options){0},
-                 "touch $EVENTSPACE_RUN/$EVENTSPACE_HOST.up;"
+                 "touch $EVENTSPACE_RUN/$EVENTSPACE_PROCESS.up;"
                  "while [ ! -e $EVENTSPACE_RUN/end ]; do sleep 0.05; done");
     wait_for(in_run("h0.up"));
     check_status(paths_map_read(&map, in_run("pathmap.dot")), 0);
@@ -429,10 +431,10 @@ Test(launch, listens_at_other_addresses_too)
 Test(launch, gives_others_time_to_end_when_one_has_failed)
 {
     launch((eventspace_launch_options){.grace_ms = 100000},
-           "[ $EVENTSPACE_HOST = h1 ] && exit 3; sleep 1; echo ready");
+           "[ $EVENTSPACE_PROCESS = h1 ] && exit 3; sleep 1; echo ready");
     check_launched(1);
-    check_has(last.err, "host h1: exit code 3\n");
-    check_lacks(last.err, "host h0");
+    check_has(last.err, "process h1: exit code 3\n");
+    check_lacks(last.err, "process h0");
     check_has(last.out, "h0| ready\n");
 }
 
@@ -441,10 +443,10 @@ Test(launch, ends_others_when_their_time_is_over)
     double from = now();
 
     launch((eventspace_launch_options){.grace_ms = 300},
-           "[ $EVENTSPACE_HOST = h1 ] && exit 3; exec sleep 1000");
+           "[ $EVENTSPACE_PROCESS = h1 ] && exit 3; exec sleep 1000");
     check_launched(1);
-    check_has(last.err, "host h0: killed by signal 15 (Terminated), sent "
-                        "because host h1 failed\n");
+    check_has(last.err, "process h0: killed by signal 15 (Terminated), sent "
+                        "because process h1 failed\n");
     cr_assert_geq(now() - from, 0.3);
 }
 
@@ -452,20 +454,20 @@ Test(launch, kills_those_that_do_not_listen)
 {
     launch((eventspace_launch_options){.grace_ms = 100},
            "up=$EVENTSPACE_RUN/up;"
-           "if [ $EVENTSPACE_HOST = h1 ]; then"
+           "if [ $EVENTSPACE_PROCESS = h1 ]; then"
            "  while [ ! -e $up ]; do sleep 0.01; done; exit 3;"
            "fi; trap '' TERM; touch $up; exec sleep 1000");
     check_launched(1);
-    check_has(last.err, "host h0: killed by signal 9 (Killed), sent because "
-                        "host h1 failed\n");
+    check_has(last.err, "process h0: killed by signal 9 (Killed), sent because "
+                        "process h1 failed\n");
 }
 
-Test(launch, tells_of_a_host_that_was_killed)
+Test(launch, tells_of_a_process_that_was_killed)
 {
-    launch_plainly("[ $EVENTSPACE_HOST = h0 ] || exit 0; kill -9 $$");
+    launch_plainly("[ $EVENTSPACE_PROCESS = h0 ] || exit 0; kill -9 $$");
     check_launched(1);
-    check_has(last.err, "host h0: killed by signal 9 (Killed)\n");
-    check_lacks(last.err, "host h1");
+    check_has(last.err, "process h0: killed by signal 9 (Killed)\n");
+    check_lacks(last.err, "process h1");
 }
 
 static void check_interrupted(int number, const char *script)
@@ -480,18 +482,18 @@ static void check_interrupted(int number, const char *script)
 
 Test(launch, passes_an_interruption_on)
 {
-    check_interrupted(SIGINT, "touch $EVENTSPACE_RUN/$EVENTSPACE_HOST.up;"
+    check_interrupted(SIGINT, "touch $EVENTSPACE_RUN/$EVENTSPACE_PROCESS.up;"
                               "exec sleep 1000");
     /* One line for all that end as they are told. */
     cr_assert_str_eq(last.err,
-                     "hosts h0, h1: killed by signal 15 (Terminated), sent "
+                     "processes h0, h1: killed by signal 15 (Terminated), sent "
                      "because the launcher got signal 2 (Interrupt)\n");
 }
 
-Test(launch, fails_when_it_is_interrupted_though_its_hosts_end_well)
+Test(launch, fails_when_it_is_interrupted_though_its_processes_end_well)
 {
     check_interrupted(SIGTERM, "trap 'exit 0' TERM;"
-                               "touch $EVENTSPACE_RUN/$EVENTSPACE_HOST.up;"
+                               "touch $EVENTSPACE_RUN/$EVENTSPACE_PROCESS.up;"
                                "while :; do sleep 0.05; done");
     cr_assert_str_eq(last.err, "");
 }
@@ -500,7 +502,7 @@ Test(launch, fails_when_it_is_interrupted_though_its_hosts_end_well)
 
 static eventspace_meta sample_meta(eventspace_state state)
 {
-    eventspace_meta meta = {.host = "h0",
+    eventspace_meta meta = {.process = "h0",
                             .pid = 1,
                             .tick_source = "tsc",
                             .tick_hz = 2e9,
@@ -510,8 +512,8 @@ static eventspace_meta sample_meta(eventspace_state state)
     return meta;
 }
 
-/* Host h0 leaves `left` behind and ends by `end`; returns what is then in its
- * meta file. */
+/* Process h0 leaves `left` behind and ends by `end`; returns what is then in
+ * its meta file. */
 static eventspace_meta meta_after(eventspace_meta left, const char *end)
 {
     char script[200];
@@ -519,7 +521,7 @@ static eventspace_meta meta_after(eventspace_meta left, const char *end)
 
     check_status(eventspace_meta_save(&left, in_directory("left")), 0);
     snprintf(script, sizeof(script),
-             "[ $EVENTSPACE_HOST = h0 ] || exit 0;"
+             "[ $EVENTSPACE_PROCESS = h0 ] || exit 0;"
              "cp $EVENTSPACE_RUN/../left $EVENTSPACE_RUN/h0.meta; %s",
              end);
     launch_plainly(script);
@@ -527,7 +529,7 @@ static eventspace_meta meta_after(eventspace_meta left, const char *end)
     return meta;
 }
 
-Test(launch, says_in_the_meta_file_which_signal_killed_a_host)
+Test(launch, says_in_the_meta_file_which_signal_killed_a_process)
 {
     eventspace_meta meta =
         meta_after(sample_meta(EVENTSPACE_RUNNING), "kill -9 $$");
@@ -538,7 +540,7 @@ Test(launch, says_in_the_meta_file_which_signal_killed_a_host)
     cr_assert_eq(meta.threads, 5);
 }
 
-Test(launch, says_in_the_meta_file_that_a_host_left_its_run)
+Test(launch, says_in_the_meta_file_that_a_process_left_its_run)
 {
     eventspace_meta meta =
         meta_after(sample_meta(EVENTSPACE_RUNNING), "exit 4");
@@ -547,7 +549,7 @@ Test(launch, says_in_the_meta_file_that_a_host_left_its_run)
     cr_assert_str_eq(meta.text, "exit code 4, before its run was finished");
 }
 
-Test(launch, leaves_what_a_host_said_itself)
+Test(launch, leaves_what_a_process_said_itself)
 {
     eventspace_meta left = sample_meta(EVENTSPACE_FAILED), meta;
 
@@ -706,16 +708,16 @@ Test(launch, says_which_address_is_taken)
              ntohs(at.sin_port));
     map_make("", address, "u64");
     launch_plainly("true");
-    check_refused(PASTSET_EIO, "host h1");
+    check_refused(PASTSET_EIO, "process h1");
     check_has(last.error, "in use");
     close(fd);
 }
 
-/* --- hosts one by one --- */
+/* --- processes one by one --- */
 
-static eventspace_launch_options one_host(const char *host)
+static eventspace_launch_options one_process(const char *process)
 {
-    eventspace_launch_options options = {.host = host,
+    eventspace_launch_options options = {.process = process,
                                          .key_file = in_directory("key")};
 
     if (!exists(options.key_file))
@@ -736,27 +738,27 @@ static void map_make_ports(const char *type)
     map_make(address[0], address[1], type);
 }
 
-Test(launch, starts_hosts_one_by_one_into_one_directory)
+Test(launch, starts_processes_one_by_one_into_one_directory)
 {
     map_make_ports("u64");
-    launch(one_host("h0"), "echo alone");
+    launch(one_process("h0"), "echo alone");
     check_launched(0);
     cr_assert_str_eq(last.out, "h0| alone\n");
-    launch(one_host("h1"), "touch $EVENTSPACE_RUN/h1.space");
+    launch(one_process("h1"), "touch $EVENTSPACE_RUN/h1.space");
     check_launched(0);
-    launch(one_host("h1"), "true");
-    check_refused(PASTSET_EEXIST, "host h1 has run in it already");
+    launch(one_process("h1"), "true");
+    check_refused(PASTSET_EEXIST, "process h1 has run in it already");
 }
 
-Test(launch, replaces_one_host_without_touching_the_others)
+Test(launch, replaces_one_process_without_touching_the_others)
 {
     eventspace_launch_options options;
 
     map_make_ports("u64");
-    launch(one_host("h0"), "touch $EVENTSPACE_RUN/h0.space");
-    launch(one_host("h1"), "touch $EVENTSPACE_RUN/h1.space");
+    launch(one_process("h0"), "touch $EVENTSPACE_RUN/h0.space");
+    launch(one_process("h1"), "touch $EVENTSPACE_RUN/h1.space");
     check_launched(0);
-    options = one_host("h1");
+    options = one_process("h1");
     options.replace = true;
     launch(options, "true");
     check_launched(0);
@@ -767,22 +769,22 @@ Test(launch, replaces_one_host_without_touching_the_others)
 Test(launch, does_not_mix_runs_of_different_maps)
 {
     map_make_ports("u64");
-    launch(one_host("h0"), "true");
+    launch(one_process("h0"), "true");
     check_launched(0);
     map_make_ports("u32");
-    launch(one_host("h1"), "true");
+    launch(one_process("h1"), "true");
     check_refused(PASTSET_EEXIST, "another path map");
 }
 
-Test(launch, needs_ports_and_a_key_for_a_host_alone)
+Test(launch, needs_ports_and_a_key_for_a_process_alone)
 {
-    launch(one_host("h0"), "true");
+    launch(one_process("h0"), "true");
     check_refused(PASTSET_EMAP, "an address with a port");
     map_make_ports("u64");
-    launch((eventspace_launch_options){.host = "h0"}, "true");
+    launch((eventspace_launch_options){.process = "h0"}, "true");
     check_refused(PASTSET_EINVAL, "key");
-    launch(one_host("h9"), "true");
-    check_refused(PASTSET_ENOENT, "no host \"h9\"");
+    launch(one_process("h9"), "true");
+    check_refused(PASTSET_ENOENT, "no process \"h9\"");
     cr_assert_not(exists(run_directory));
 }
 

@@ -1,4 +1,4 @@
-/* meta_test.c - what is known of a host, on its way to a file and back. */
+/* meta_test.c - what is known of a process, on its way to a file and back. */
 #include "eventspace/run/meta.h"
 
 #include <msgpack.h>
@@ -12,7 +12,7 @@ static eventspace_meta sample(void)
 {
     eventspace_meta meta = {
         .eventspace = "0.1.0",
-        .host = "h0",
+        .process = "h0",
         .pid = 4711,
         .tick_source = "tsc",
         .tick_hz = 2596120120.5,
@@ -21,7 +21,7 @@ static eventspace_meta sample(void)
         .end_tick = 0,
         .threads = 7,
         .state = EVENTSPACE_FAILED,
-        .text = "host h1 has died",
+        .text = "process h1 has died",
         .counter = "2c6a0e8e tsc",
     };
     return meta;
@@ -46,7 +46,7 @@ static void entries_reset(void)
     static const entry good[ENTRIES] = {
         {"version", 'u', EVENTSPACE_META_VERSION, NULL},
         {"eventspace", 's', 0, "0.1.0"},
-        {"host", 's', 0, "h0"},
+        {"process", 's', 0, "h0"},
         {"pid", 'u', 4711, NULL},
         {"tick_source", 's', 0, "tsc"},
         {"tick_hz", 'f', 1000, NULL},
@@ -148,7 +148,7 @@ Test(meta, comes_back_as_it_was_saved)
     check_status(eventspace_meta_save(&saved, in_directory("h0.meta")), 0);
     check_status(eventspace_meta_load(&loaded, in_directory("h0.meta")), 0);
     cr_assert_str_eq(loaded.eventspace, saved.eventspace);
-    cr_assert_str_eq(loaded.host, saved.host);
+    cr_assert_str_eq(loaded.process, saved.process);
     cr_assert_eq(loaded.pid, saved.pid);
     cr_assert_str_eq(loaded.tick_source, saved.tick_source);
     cr_assert_eq(loaded.tick_hz, saved.tick_hz);
@@ -200,7 +200,7 @@ Test(meta, skips_keys_of_a_later_version)
     entries[entry_count++] = (entry){"colour", 's', 0, "green"};
     entries[entry_count++] = (entry){"shape", 'a', 0, NULL};
     check_status(entries_decode(&meta), 0);
-    cr_assert_str_eq(meta.host, "h0");
+    cr_assert_str_eq(meta.process, "h0");
     cr_assert_eq(meta.threads, 4);
 }
 
@@ -290,7 +290,7 @@ Test(meta, checks_the_type_of_each_value)
     check_refused("threads", 'i', (uint64_t)-1, NULL, "not a number");
     check_refused("start_tick", 'f', 1, NULL, "not a number");
     check_refused("end_tick", 'n', 0, NULL, "not a number");
-    check_refused("host", 'u', 1, NULL, "not a text");
+    check_refused("process", 'u', 1, NULL, "not a text");
     check_refused("text", 'a', 0, NULL, "not a text");
     check_refused("tick_hz", 'u', 1000, NULL, "from 1 to 1e12");
     check_refused("tick_hz", 'f', 0, NULL, "from 1 to 1e12");
@@ -308,7 +308,7 @@ Test(meta, refuses_a_text_that_is_too_long)
 
     memset(text, 'x', sizeof(text));
     text[128] = 0;
-    check_refused("host", 's', 0, text, "longer than 127 bytes");
+    check_refused("process", 's', 0, text, "longer than 127 bytes");
     check_refused("eventspace", 's', 0, text, "longer than 31 bytes");
 }
 

@@ -2,12 +2,12 @@
  *
  *     random_kills COUNT SEED
  *
- * Runs a program on three hosts, by one launcher or by one for each host, kills
- * a host or a launcher at a random moment from the first millisecond to the
- * last, and sees whether the others end soon, say who died, and leave no
- * process behind. Prints a line of JSON for each kill and one for all of them;
- * exits with 1 when one was not as it has to be. A moment is that of the
- * machine, so a seed gives the same kills, but not the same outcome. */
+ * Runs a program on three processes, by one launcher or by one for each
+ * process, kills a process or a launcher at a random moment from the first
+ * millisecond to the last, and sees whether the others end soon, say who died,
+ * and leave no process behind. Prints a line of JSON for each kill and one for
+ * all of them; exits with 1 when one was not as it has to be. A moment is that
+ * of the machine, so a seed gives the same kills, but not the same outcome. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,19 +25,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HOSTS 3
+#define PROCESSES 3
 #define BINARY TEST_BINARY_DIR "/"
 /* What is slower came by a second line: SIGTERM after 5 s, or 60 s. */
 #define SOON_S 4.0
 #define MAX_S 75.0 /* then all are killed */
 #define TEXT_BYTES 20000
 
-static const char *const names[HOSTS] = {"h0", "h1", "h2"};
+static const char *const names[PROCESSES] = {"h0", "h1", "h2"};
 static char folder[64];
 
 typedef struct kill_course {
     bool apart;
-    int victim; /* a host, or HOSTS + a launcher */
+    int victim; /* a process, or PROCESSES + a launcher */
     double moment_s;
     /* What came of it. */
     const char *phase;
@@ -45,14 +45,14 @@ typedef struct kill_course {
     double seconds; /* from the kill to the end of all */
     double length_s;
     bool left; /* somebody had to be killed in the end */
-    int codes[HOSTS];
+    int codes[PROCESSES];
     char text[TEXT_BYTES];
     const char *wrong; /* NULL: nothing */
 } kill_course;
 
 typedef struct launchers {
-    pid_t pids[HOSTS];
-    int outputs[HOSTS];
+    pid_t pids[PROCESSES];
+    int outputs[PROCESSES];
     int count;
 } launchers;
 
@@ -116,14 +116,14 @@ static void maps_make(void)
              "&& awk '/subgraph cluster_h/ { print; printf \"address="
              "\\\"127.%u.%u.%u:%%d\\\";\\n\", 7200 + n++; next } "
              "{ print }' map.dot >apart.dot",
-             folder, BINARY, BINARY, HOSTS, BINARY, 192 + (pid >> 16 & 31),
+             folder, BINARY, BINARY, PROCESSES, BINARY, 192 + (pid >> 16 & 31),
              pid >> 8 & 255, pid & 255);
     command(text);
 }
 
 /* --- a run --- */
 
-static void launch(launchers *all, bool apart, int host)
+static void launch(launchers *all, bool apart, int process)
 {
     char map[100], out[100], key[100];
     int i = all->count++;
@@ -140,8 +140,8 @@ static void launch(launchers *all, bool apart, int host)
     dup2(all->outputs[i], STDERR_FILENO);
     if (apart)
         execl(BINARY "eventspace", "eventspace", "run", map, "--out", out,
-              "--host", names[host], "--key-file", key, "--", BINARY "sor",
-              "run", NULL);
+              "--process", names[process], "--key-file", key, "--",
+              BINARY "sor", "run", NULL);
     else
         execl(BINARY "eventspace", "eventspace", "run", map, "--out", out, "--",
               BINARY "sor", "run", NULL);
@@ -153,11 +153,11 @@ static void launch_all(launchers *all, bool apart)
     char name[100];
 
     all->count = 0;
-    for (int i = 0; i < HOSTS; i++) {
+    for (int i = 0; i < PROCESSES; i++) {
         snprintf(name, sizeof(name), "%s/run_%d", folder, i);
         forget_all(name);
     }
-    for (int i = 0; i < (apart ? HOSTS : 1); i++)
+    for (int i = 0; i < (apart ? PROCESSES : 1); i++)
         launch(all, apart, i);
 }
 
@@ -228,13 +228,13 @@ static const char *phase_of(const kill_course *c, pid_t pid)
 /* Kills at the moment, or when there is something to kill. */
 static void kill_one(kill_course *c, const launchers *all)
 {
-    pid_t launcher = all->pids[c->apart ? c->victim % HOSTS : 0];
+    pid_t launcher = all->pids[c->apart ? c->victim % PROCESSES : 0];
     int nth = c->apart ? 0 : c->victim;
     pid_t pid = launcher;
     double until = now() + 10;
 
     c->phase = "launcher";
-    if (c->victim < HOSTS) {
+    if (c->victim < PROCESSES) {
         c->phase = "over";
         do {
             pid = child_of(launcher, nth);
@@ -314,7 +314,7 @@ static bool all_name(const kill_course *c, const char *who)
 
 static void judge(kill_course *c)
 {
-    int launcher = c->apart ? c->victim % HOSTS : 0;
+    int launcher = c->apart ? c->victim % PROCESSES : 0;
     char who[40];
 
     if (c->left)
@@ -325,18 +325,19 @@ static void judge(kill_course *c)
         c->wrong = "ended by a second line";
     if (c->wrong || !c->hit)
         return;
-    snprintf(who, sizeof(who), "host %s died", names[c->victim % HOSTS]);
-    if (c->victim >= HOSTS) {
+    snprintf(who, sizeof(who), "process %s died", names[c->victim % PROCESSES]);
+    if (c->victim >= PROCESSES) {
         /* It may have ended before, and is waited for only here. */
         if (c->codes[launcher] != -SIGKILL && c->codes[launcher] != 0)
             c->wrong = "the launcher was not killed";
         else if (c->apart && !all_name(c, who))
-            c->wrong = "a host does not say who died";
+            c->wrong = "a process does not say who died";
         return;
     }
     if (!all_name(c, who))
-        c->wrong = "a host does not say who died";
-    snprintf(who, sizeof(who), "host %s: killed by signal 9", names[c->victim]);
+        c->wrong = "a process does not say who died";
+    snprintf(who, sizeof(who), "process %s: killed by signal 9",
+             names[c->victim]);
     /* A process that has ended and is not waited for yet takes a signal. */
     if (strstr(c->text, who) ? c->codes[launcher] != 1
                              : c->codes[launcher] != 0)
@@ -361,21 +362,22 @@ static void print(int number, const kill_course *c)
            "%.1f, \"phase\": \"%s\", \"seconds\": %.3f, "
            "\"verdict\": \"%s\", \"text\": \"",
            number, c->apart ? "true" : "false",
-           c->victim >= HOSTS ? "launcher of " : "",
-           c->victim >= HOSTS && !c->apart ? "all" : names[c->victim % HOSTS],
+           c->victim >= PROCESSES ? "launcher of " : "",
+           c->victim >= PROCESSES && !c->apart ? "all"
+                                               : names[c->victim % PROCESSES],
            c->moment_s * 1e3, c->phase, c->seconds, c->wrong ? c->wrong : "ok");
     text_print(c->text);
     printf("\"}\n");
     fflush(stdout);
 }
 
-/* A launcher apart that dies with a host that had not joined is one that was
+/* A launcher apart that dies with a process that had not joined is one that was
  * never started, for the others: nobody is left to tell them, and their time is
  * up after 60 s. So launchers apart are left alone. */
 static void choose(kill_course *c, const double *length_s)
 {
     c->apart = chance_below(2) < 1;
-    c->victim = (int)chance_below(c->apart ? HOSTS : HOSTS + 1);
+    c->victim = (int)chance_below(c->apart ? PROCESSES : PROCESSES + 1);
     c->moment_s = chance_below(length_s[c->apart]);
 }
 

@@ -81,7 +81,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static eventspace_meta meta_of(const char *host)
+static eventspace_meta meta_of(const char *process)
 {
     eventspace_meta meta = {.eventspace = "0.1.0",
                             .pid = (uint32_t)getpid(),
@@ -90,7 +90,7 @@ static eventspace_meta meta_of(const char *host)
                             .start_tick = 1000000,
                             .threads = 1,
                             .state = EVENTSPACE_FINISHED};
-    snprintf(meta.host, sizeof(meta.host), "%s", host);
+    snprintf(meta.process, sizeof(meta.process), "%s", process);
     meta.start_wall_ns = now_ns();
     return meta;
 }
@@ -98,7 +98,7 @@ static eventspace_meta meta_of(const char *host)
 static void meta_write(const eventspace_meta *meta)
 {
     char name[160];
-    snprintf(name, sizeof(name), "%s.meta", meta->host);
+    snprintf(name, sizeof(name), "%s.meta", meta->process);
     check_status(eventspace_meta_save(meta, in_directory(name)), 0);
 }
 
@@ -133,18 +133,18 @@ static int see(const eventspace_trace *event, void *context)
     return ++s->count == s->stop_after ? 77 : 0;
 }
 
-static void check_walk(eventspace_run *run, size_t host, const char *want)
+static void check_walk(eventspace_run *run, size_t process, const char *want)
 {
     seen s = {.text = ""};
-    check_status(eventspace_run_each(run, host, see, &s), 0);
+    check_status(eventspace_run_each(run, process, see, &s), 0);
     cr_assert_str_eq(s.text, want, "saw \"%s\", not \"%s\"", s.text, want);
 }
 
-static void check_events(eventspace_run *run, size_t host, uint64_t made,
+static void check_events(eventspace_run *run, size_t process, uint64_t made,
                          uint64_t present, uint64_t dropped, uint64_t drained)
 {
     eventspace_events got;
-    check_status(eventspace_run_events(run, host, &got), 0);
+    check_status(eventspace_run_events(run, process, &got), 0);
     cr_assert(got.made == made && got.present == present &&
                   got.dropped == dropped && got.drained == drained &&
                   got.bytes == present * 36,
@@ -174,44 +174,47 @@ Test(run, needs_a_directory_with_a_map)
     check_error("pathmap.dot");
 }
 
-Test(run, lists_hosts_whose_files_are_missing_or_damaged)
+Test(run, lists_processes_whose_files_are_missing_or_damaged)
 {
     eventspace_meta meta = meta_of("h0");
-    const eventspace_run_host *host;
+    const eventspace_run_process *process;
     eventspace_run *run;
 
     meta_write(&meta);
     file_write(in_directory("h1.meta"), "rubbish", 7);
     file_write(in_directory("h1.space"), "rubbish", 7);
     run = run_open();
-    cr_assert_eq(eventspace_run_host_count(run), 2);
-    host = eventspace_run_host_at(run, H0);
-    cr_assert_str_eq(host->name, "h0");
-    cr_assert(host->has_meta && !host->has_space);
-    cr_assert_not_null(strstr(host->problem, "h0.space"), "%s", host->problem);
-    host = eventspace_run_host_at(run, H1);
-    cr_assert(!host->has_meta && !host->has_space);
-    cr_assert_not_null(strstr(host->problem, "h1.meta"), "%s", host->problem);
-    cr_assert_not_null(strstr(host->problem, "h1.space"), "%s", host->problem);
-    cr_assert_null(eventspace_run_host_at(run, 2));
+    cr_assert_eq(eventspace_run_process_count(run), 2);
+    process = eventspace_run_process_at(run, H0);
+    cr_assert_str_eq(process->name, "h0");
+    cr_assert(process->has_meta && !process->has_space);
+    cr_assert_not_null(strstr(process->problem, "h0.space"), "%s",
+                       process->problem);
+    process = eventspace_run_process_at(run, H1);
+    cr_assert(!process->has_meta && !process->has_space);
+    cr_assert_not_null(strstr(process->problem, "h1.meta"), "%s",
+                       process->problem);
+    cr_assert_not_null(strstr(process->problem, "h1.space"), "%s",
+                       process->problem);
+    cr_assert_null(eventspace_run_process_at(run, 2));
     check_events(run, SIZE_MAX, 0, 0, 0, 0);
     eventspace_run_close(run);
 }
 
-Test(run, refuses_the_meta_of_another_host)
+Test(run, refuses_the_meta_of_another_process)
 {
     eventspace_meta meta = meta_of("h0");
     eventspace_run *run;
 
     check_status(eventspace_meta_save(&meta, in_directory("h1.meta")), 0);
     run = run_open();
-    cr_assert_not(eventspace_run_host_at(run, H1)->has_meta);
-    cr_assert_not_null(strstr(eventspace_run_host_at(run, H1)->problem,
-                              "that of host \"h0\""));
+    cr_assert_not(eventspace_run_process_at(run, H1)->has_meta);
+    cr_assert_not_null(strstr(eventspace_run_process_at(run, H1)->problem,
+                              "that of process \"h0\""));
     eventspace_run_close(run);
 }
 
-Test(run, names_files_after_hosts_but_not_outside_of_the_directory)
+Test(run, names_files_after_processes_but_not_outside_of_the_directory)
 {
     char name[32];
 
@@ -251,12 +254,12 @@ static eventspace_state state_found(const eventspace_meta *meta)
 
     meta_write(meta);
     run = run_open();
-    state = eventspace_run_host_at(run, H0)->meta.state;
+    state = eventspace_run_process_at(run, H0)->meta.state;
     eventspace_run_close(run);
     return state;
 }
 
-Test(run, takes_a_host_as_killed_when_its_process_is_gone)
+Test(run, takes_a_process_as_killed_when_its_process_is_gone)
 {
     eventspace_meta meta = meta_of("h0");
     pid_t child = fork();
@@ -315,7 +318,7 @@ Test(run, finds_the_lanes_of_trace_elements_and_nothing_else)
     run = run_open();
     for (size_t i = 0; i < 7; i++) {
         pastset_element *element = pastset_space_find(
-            eventspace_run_host_at(run, H0)->space, names[i]);
+            eventspace_run_process_at(run, H0)->space, names[i]);
         cr_assert_eq(eventspace_run_is_trace(run, element), i < 3, "%s",
                      names[i]);
     }
@@ -392,20 +395,20 @@ Test(run, sees_lanes_and_events_that_come_while_it_is_open)
     pastset_space_close(space);
 }
 
-Test(run, finds_a_host_that_comes_up_later)
+Test(run, finds_a_process_that_comes_up_later)
 {
     eventspace_run *run = run_open();
     eventspace_meta meta = meta_of("h1");
     pastset_space *space;
 
-    cr_assert_not(eventspace_run_host_at(run, H1)->has_meta);
-    cr_assert_neq(eventspace_run_host_at(run, H1)->problem[0], 0);
+    cr_assert_not(eventspace_run_process_at(run, H1)->has_meta);
+    cr_assert_neq(eventspace_run_process_at(run, H1)->problem[0], 0);
     meta_write(&meta);
     space = space_make("h1.space");
     events_write(trace_make(space, "trace.h1", PASTSET_GROW, 9), 3, 4);
     check_status(eventspace_run_refresh(run), 0);
-    cr_assert(eventspace_run_host_at(run, H1)->has_meta);
-    cr_assert_str_eq(eventspace_run_host_at(run, H1)->problem, "");
+    cr_assert(eventspace_run_process_at(run, H1)->has_meta);
+    cr_assert_str_eq(eventspace_run_process_at(run, H1)->problem, "");
     check_walk(run, H1, "3 ");
     eventspace_run_close(run);
     pastset_space_close(space);
@@ -424,7 +427,7 @@ Test(run, leaves_out_a_trace_element_of_another_type)
     run = run_open();
     check_walk(run, H0, "1 ");
     check_events(run, H0, 1, 1, 0, 0);
-    problem = eventspace_run_host_at(run, H0)->problem;
+    problem = eventspace_run_process_at(run, H0)->problem;
     cr_assert_not_null(strstr(problem, "trace element trace.t0: its tuples"),
                        "%s", problem);
     /* Said once, though it was met twice. */

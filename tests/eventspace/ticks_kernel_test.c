@@ -16,7 +16,7 @@
 #include "eventspace/run/meta.h"
 #include "eventspace/collect/ticks_internal.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define CLOCKS "/sys/devices/system/clocksource/clocksource0/"
@@ -139,7 +139,7 @@ static int nothing(paths_thread *self, void *argument)
     return 0;
 }
 
-/* A host of a run, as the launcher would start it. */
+/* A process of a run, as the launcher would start it. */
 static int child_runs(void)
 {
     static const char map[] =
@@ -157,7 +157,7 @@ static int child_runs(void)
     snprintf(number, sizeof(number), "%d", fds[0]);
     setenv("EVENTSPACE_KEY_FD", number, 1);
     setenv("EVENTSPACE_RUN", scratch_file("."), 1);
-    setenv("EVENTSPACE_HOST", "h0", 1);
+    setenv("EVENTSPACE_PROCESS", "h0", 1);
     if (eventspace_start(&es) != 0 ||
         eventspace_program(es, "*", nothing, NULL) != 0)
         return WRONG;

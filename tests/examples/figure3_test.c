@@ -6,7 +6,7 @@
 #include "eventspace/run/run.h"
 #include "pastset/request.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -46,10 +46,10 @@ static void run_make(void)
 
     scratch_make();
     snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
-    free(process_run(0, 60, EVENTSPACE, "run", MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--out",
                      scratch_file("run"), "--", PROGRAM, rounds, NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++)
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++)
         check_status(eventspace_run_each(run, i, take, NULL), 0);
     for (uint32_t id = 1; id <= COLLECTORS; id++)
         qsort(ec[id], counts[id], sizeof(ec[id][0]), by_start);
@@ -89,8 +89,9 @@ Test(figure3, every_collector_has_one_event_for_each_round)
 
     for (uint32_t id = 1; id <= COLLECTORS; id++)
         cr_expect_eq(counts[id], ROUNDS, "EC%u: %u events", id, counts[id]);
-    for (size_t host = 0; host < 2; host++) { /* five of them on each */
-        check_status(eventspace_run_events(run, host, &all), 0);
+    for (size_t process = 0; process < 2;
+         process++) { /* five of them on each */
+        check_status(eventspace_run_events(run, process, &all), 0);
         cr_expect_eq(all.made, 5 * ROUNDS);
         cr_expect_eq(all.present, 5 * ROUNDS);
         cr_expect_eq(all.dropped, 0);
@@ -157,7 +158,7 @@ Test(figure3, the_one_that_came_last_goes_on)
 /* --- their times --- */
 
 /* All that comes by `top` is there before `below` starts, and goes on after
- * that ended. Both are of one host. */
+ * that ended. Both are of one process. */
 static void check_within(int r, uint32_t below, uint32_t top)
 {
     cr_assert_leq(ec[top][r].start, ec[below][r].start,
@@ -168,7 +169,7 @@ static void check_within(int r, uint32_t below, uint32_t top)
                   (unsigned long)(ec[below][r].end - ec[top][r].end), top);
 }
 
-Test(figure3, the_times_of_a_host_lie_within_each_other)
+Test(figure3, the_times_of_a_process_lie_within_each_other)
 {
     for (int r = 0; r < ROUNDS; r++) {
         check_within(r, 10, 7);
@@ -180,7 +181,7 @@ Test(figure3, the_times_of_a_host_lie_within_each_other)
     }
 }
 
-/* The hosts are on one machine, and count the same ticks. */
+/* The processes are on one machine, and count the same ticks. */
 Test(figure3, a_remote_operation_costs_more_than_what_is_behind_the_network)
 {
     for (int r = 0; r < ROUNDS; r++) {
@@ -215,10 +216,10 @@ Test(figure3, an_operation_of_thread_1_leaves_six_times_at_most)
 
 Test(figure3, its_map_is_drawn_without_a_complaint)
 {
-    char *said = process_run(0, 30, EVENTSPACE, "map", "check", MAP, NULL);
+    char *said = command_run(0, 30, EVENTSPACE, "map", "check", MAP, NULL);
 
     cr_expect_str_eq(said, "");
     free(said);
-    free(process_run(0, 30, EVENTSPACE, "map", "draw", MAP, "-o",
+    free(command_run(0, 30, EVENTSPACE, "map", "draw", MAP, "-o",
                      scratch_file("map.svg"), NULL));
 }

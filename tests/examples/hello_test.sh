@@ -1,5 +1,5 @@
 #!/bin/sh
-# hello_test.sh - runs the example on one host and on two: same words.
+# hello_test.sh - runs the example on one process and on two: same words.
 #
 #     hello_test.sh EVENTSPACE HELLO HELLO.DOT
 set -eu
@@ -9,11 +9,11 @@ mapping=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-for hosts in 1 2; do
-    last=$((hosts - 1))
-    "$eventspace" map generate --application "$mapping" --hosts $hosts |
+for processes in 1 2; do
+    last=$((processes - 1))
+    "$eventspace" map generate --application "$mapping" --processes $processes |
         "$eventspace" map instrument - -o "$folder/map.dot"
-    "$eventspace" run "$folder/map.dot" --out "$folder/run$hosts" -- "$hello" \
+    "$eventspace" run "$folder/map.dot" --out "$folder/run$processes" -- "$hello" \
         >"$folder/out"
     for i in 1 2 3; do
         echo "h$last| $i: hello from alice on h0"

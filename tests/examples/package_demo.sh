@@ -3,7 +3,7 @@
 #
 #     package_demo.sh PREFIX
 #
-# The wind tunnel is run on two hosts and looked at in all ways there are, below
+# The wind tunnel is run on two processes and looked at in all ways there are, below
 # a temporary folder. Needs nothing but what the package depends on.
 set -eu
 prefix=$1
@@ -13,7 +13,7 @@ cd "$folder"
 PATH=$prefix/bin:$prefix/libexec/eventspace:$PATH
 
 windtunnel mapping --threads 4 --width 128 --height 64 >application.dot
-eventspace map generate --application application.dot --hosts 2 -o plain.dot
+eventspace map generate --application application.dot --processes 2 -o plain.dot
 eventspace map instrument plain.dot --collectors all -o map.dot
 eventspace run map.dot --out RUN -- windtunnel run --steps 200 >said
 eventspace info RUN >info.txt

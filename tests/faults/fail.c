@@ -4,7 +4,8 @@
  *   FAULT_KIND  memory, descriptor, space, write, send, receive or process
  *   FAULT_AT    which call of the kind fails, from 1; 0 or nothing: none
  *   FAULT_FOR   how many fail from there on (1)
- *   FAULT_HOST  only in the process of this host; "" in that which is of none
+ *   FAULT_PROCESS  only in the process of this process; "" in that which is of
+ *                  none
  *   FAULT_LOG   a file, to which each process appends lines:
  *                   calls KIND COUNT
  *                   failed FUNCTION CALLER
@@ -212,9 +213,10 @@ static int find_code(struct dl_phdr_info *info, size_t bytes, void *context)
 
 static bool is_here(void)
 {
-    const char *want = getenv("FAULT_HOST"), *host = getenv("EVENTSPACE_HOST");
+    const char *want = getenv("FAULT_PROCESS"),
+               *process = getenv("EVENTSPACE_PROCESS");
 
-    return !want || strcmp(want, host ? host : "") == 0;
+    return !want || strcmp(want, process ? process : "") == 0;
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -1,10 +1,10 @@
 # Faults on purpose: peers that stop in the middle, descriptors and memory that
 # are not there, and every call of a program that can fail, failing once.
-set(hosts_support support/hosts.c support/process.c)
+set(processes_support support/map_processes.c support/command.c)
 es_test(faults/stopped_test LINKS eventspace::paths
-        SOURCES ${hosts_support} faults/relay.c TIMEOUT 600 JOBS 6)
+        SOURCES ${processes_support} faults/relay.c TIMEOUT 600 JOBS 6)
 es_test(faults/scarce_test LINKS eventspace::scopes
-        SOURCES ${hosts_support} support/memory.c TIMEOUT 600)
+        SOURCES ${processes_support} support/memory.c TIMEOUT 600)
 
 # Not under a sanitizer, which has an allocator of its own.
 if(suites AND NOT EVENTSPACE_SANITIZE)

@@ -14,7 +14,7 @@
 
 #include "tests/support/check.h"
 
-/* Shared with the hosts. */
+/* Shared with the processes. */
 typedef struct orders {
     _Atomic int64_t replies; /* bytes that may still pass */
     _Atomic bool requests_stay;
@@ -22,7 +22,7 @@ typedef struct orders {
 
 static orders *told;
 static int listen_fd, told_fd, heard_fd; /* rings in both directions */
-static int host_port;
+static int process_port;
 static pthread_t thread;
 
 static int loopback(struct sockaddr_in *address, int port)
@@ -101,7 +101,7 @@ static bool pass(int from, int to, int64_t max)
 }
 
 /* Stopped, it still sees both ends go. */
-static void carry(int client, int host)
+static void carry(int client, int process)
 {
     for (bool go = true; go;) {
         int64_t replies = atomic_load(&told->replies);
@@ -109,7 +109,7 @@ static void carry(int client, int host)
         struct pollfd fds[] = {
             {.fd = told_fd, .events = POLLIN},
             {.fd = client, .events = taken ? POLLIN : 0},
-            {.fd = host, .events = replies ? POLLIN : 0},
+            {.fd = process, .events = replies ? POLLIN : 0},
         };
 
         poll(fds, 3, -1);
@@ -119,9 +119,9 @@ static void carry(int client, int host)
             continue;
         }
         if (fds[1].revents)
-            go = pass(client, host, RELAY_ALL);
+            go = pass(client, process, RELAY_ALL);
         if (go && fds[2].revents)
-            go = pass(host, client, replies);
+            go = pass(process, client, replies);
     }
 }
 
@@ -129,19 +129,19 @@ static void *relay_run(void *argument)
 {
     struct sockaddr_in address;
     int client = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
-    int host = loopback(&address, host_port);
+    int process = loopback(&address, process_port);
 
     (void)argument;
-    if (connect(host, (struct sockaddr *)&address, sizeof(address)) == 0)
-        carry(client, host);
+    if (connect(process, (struct sockaddr *)&address, sizeof(address)) == 0)
+        carry(client, process);
     close(client);
-    close(host);
+    close(process);
     return NULL;
 }
 
 void relay_start(int port)
 {
-    host_port = port;
+    process_port = port;
     cr_assert_eq(pthread_create(&thread, NULL, relay_run, NULL), 0);
 }
 

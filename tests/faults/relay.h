@@ -1,9 +1,9 @@
-/* relay.h - stands before a host, and stops in the middle of what it says.
+/* relay.h - stands before a process, and stops in the middle of what it says.
  *
  * A thread that takes one connection and passes on what both ends say, byte by
- * byte. It knows nothing of what it carries. The threads of hosts, forked after
- * relay_open, tell it how much of the replies may pass, and whether it takes
- * requests. */
+ * byte. It knows nothing of what it carries. The threads of processes, forked
+ * after relay_open, tell it how much of the replies may pass, and whether it
+ * takes requests. */
 #ifndef TESTS_FAULTS_RELAY_H
 #define TESTS_FAULTS_RELAY_H
 
@@ -14,7 +14,7 @@
 
 /* Listens; gives the port. */
 int relay_open(void);
-/* Begins to pass on between who comes and the host at `port`. */
+/* Begins to pass on between who comes and the process at `port`. */
 void relay_start(int port);
 /* Until both ends have gone. */
 void relay_stop(void);
@@ -22,7 +22,7 @@ void relay_stop(void);
 /* In any process: so many bytes of replies pass, and then no more. When it
  * returns, the relay does as it was told. */
 void relay_replies(int64_t bytes);
-/* It takes what is sent to the host, or leaves it in the socket. */
+/* It takes what is sent to the process, or leaves it in the socket. */
 void relay_requests(bool taken);
 
 #endif

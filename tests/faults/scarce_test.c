@@ -9,11 +9,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/wrappers/wrapper.h"
 #include "scopes/gather/gather_message.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 #include "tests/support/memory.h"
 
 #define SHORT_MS 50
@@ -54,7 +54,7 @@ static void no_memory(void)
 static void (*const refusals[])(void) = {no_more_descriptors, no_poll,
                                          no_memory};
 
-/* --- operations of two hosts --- */
+/* --- operations of two processes --- */
 
 /* Nobody writes "empty"; "go" is written when h1 has joined. */
 static const char *const map =
@@ -77,18 +77,18 @@ static int join(paths_thread *self, void *argument)
     return paths_write(go, "joined..", 8);
 }
 
-static hosts run_with(paths_main *program, void (*const *refusal)(void))
+static processes run_with(paths_main *program, void (*const *refusal)(void))
 {
     union {
         void (*const *refusal)(void);
         void *argument;
     } context = {.refusal = refusal};
-    const host_program programs[] = {{"t0", program, context.argument},
-                                     {"t1", join, NULL},
-                                     {NULL, NULL, NULL}};
-    hosts run = {.map_text = map, .programs = programs};
+    const process_program programs[] = {{"t0", program, context.argument},
+                                        {"t1", join, NULL},
+                                        {NULL, NULL, NULL}};
+    processes run = {.map_text = map, .programs = programs};
 
-    hosts_start(&run);
+    processes_start(&run);
     return run;
 }
 
@@ -137,10 +137,10 @@ static int call(paths_thread *self, void *argument)
 
 static void calls_end(int what)
 {
-    hosts run = run_with(call, &refusals[what]);
+    processes run = run_with(call, &refusals[what]);
 
-    hosts_end_well(&run, 60);
-    hosts_free(&run);
+    processes_end_well(&run, 60);
+    processes_free(&run);
 }
 
 Test(scarce, a_call_without_descriptors_ends_at_its_deadline)
@@ -170,7 +170,7 @@ static void note_status(paths_arguments *arguments, int status, void *context)
     *noted = status;
 }
 
-/* One there, held on another host, and one here. */
+/* One there, held on another process, and one here. */
 static int start(paths_thread *self, void *argument)
 {
     unsigned char tuple[8], other[8];
@@ -194,10 +194,10 @@ static int start(paths_thread *self, void *argument)
 
 static void starts_end(int what)
 {
-    hosts run = run_with(start, &refusals[what]);
+    processes run = run_with(start, &refusals[what]);
 
-    hosts_end_well(&run, 60);
-    hosts_free(&run);
+    processes_end_well(&run, 60);
+    processes_free(&run);
 }
 
 Test(scarce, what_was_started_without_descriptors_ends_at_its_deadline)
@@ -234,13 +234,13 @@ static int end(paths_thread *self, void *argument)
 
 static void threads_end(int what)
 {
-    hosts run = run_with(end, &refusals[what]);
+    processes run = run_with(end, &refusals[what]);
 
-    hosts_wait(&run, 60);
+    processes_wait(&run, 60);
     cr_assert_eq(run.exit_codes[0], 1, "%d: %s", run.exit_codes[0],
                  run.results[0].text);
     check_says(run.results[0].text, "it ended with 1 operations under way");
-    hosts_free(&run);
+    processes_free(&run);
 }
 
 Test(scarce, a_thread_ends_with_operations_under_way_when_poll_fails)
@@ -296,19 +296,19 @@ static int call_sticky(paths_thread *self, void *argument)
 
 Test(scarce, a_deadline_is_not_lost_for_want_of_memory)
 {
-    const host_program programs[] = {{"t0", call_sticky, NULL},
-                                     {NULL, NULL, NULL}};
-    hosts run = {.map_text =
-                     "digraph g { wrappers=sticky; subgraph cluster_h0 {\n"
-                     "t0 [kind=thread, number=0]; s [kind=sticky];\n"
-                     "here [kind=element, type=\"u8[8]\"]; }\n"
-                     "t0 -> s [as=here, use=both]; s -> here; }\n",
-                 .programs = programs};
+    const process_program programs[] = {{"t0", call_sticky, NULL},
+                                        {NULL, NULL, NULL}};
+    processes run = {.map_text =
+                         "digraph g { wrappers=sticky; subgraph cluster_h0 {\n"
+                         "t0 [kind=thread, number=0]; s [kind=sticky];\n"
+                         "here [kind=element, type=\"u8[8]\"]; }\n"
+                         "t0 -> s [as=here, use=both]; s -> here; }\n",
+                     .programs = programs};
 
     check_status(paths_wrapper_register(&sticky), 0);
-    hosts_start(&run);
-    hosts_end_well(&run, 60);
-    hosts_free(&run);
+    processes_start(&run);
+    processes_end_well(&run, 60);
+    processes_free(&run);
 }
 
 /* --- gathering --- */
@@ -343,7 +343,7 @@ static int stop_now(void *context)
 static int gather(paths_thread *self, void *argument)
 {
     const scopes_consumer consumer = {.record = take_nothing, .turn = stop_now};
-    scopes_gatherer g = {.map = hosts_here ? hosts_here->map : NULL,
+    scopes_gatherer g = {.map = processes_here ? processes_here->map : NULL,
                          .consumer = &consumer,
                          .stop = &stop};
     paths_path *path;
@@ -374,14 +374,14 @@ static int write_late(paths_thread *self, void *argument)
 /* Its reads have its buffers until they are done. */
 Test(scarce, a_gatherer_without_descriptors_waits_for_its_reads)
 {
-    const host_program programs[] = {{"scope", gather, NULL},
-                                     {"late", write_late, NULL},
-                                     {NULL, NULL, NULL}};
-    hosts run = {.map_text = tree, .programs = programs};
+    const process_program programs[] = {{"scope", gather, NULL},
+                                        {"late", write_late, NULL},
+                                        {NULL, NULL, NULL}};
+    processes run = {.map_text = tree, .programs = programs};
 
     cr_assert_eq(pipe(joined), 0);
     cr_assert_eq(pipe(stopped), 0);
-    hosts_start(&run);
-    hosts_end_well(&run, 60);
-    hosts_free(&run);
+    processes_start(&run);
+    processes_end_well(&run, 60);
+    processes_free(&run);
 }

@@ -1,6 +1,6 @@
-/* stopped_test.c - a host that stops in the middle of what it says, or of what
- * it hears, holds no thread beyond the deadline of its operation, and when it
- * goes on so does everything else.
+/* stopped_test.c - a process that stops in the middle of what it says, or of
+ * what it hears, holds no thread beyond the deadline of its operation, and when
+ * it goes on so does everything else.
  *
  * The relay goes on only after the operation has come back, so that a thread
  * that is held is held for ever. */
@@ -8,7 +8,7 @@
 
 #include "tests/faults/relay.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 
 #define HEADER 48 /* of a frame */
 #define SMALL 60  /* bytes of a tuple of "small" */
@@ -40,16 +40,16 @@ static int nothing(paths_thread *self, void *argument)
 
 static void run_with(paths_main *program)
 {
-    const host_program programs[] = {
+    const process_program programs[] = {
         {"t0", program, NULL}, {"t1", nothing, NULL}, {NULL, NULL, NULL}};
-    hosts run = {
+    processes run = {
         .map_text = map, .programs = programs, .relay_port = relay_open()};
 
-    hosts_start(&run);
+    processes_start(&run);
     relay_start(run.ports[1]);
-    hosts_end_well(&run, 60);
+    processes_end_well(&run, 60);
     relay_stop();
-    hosts_free(&run);
+    processes_free(&run);
 }
 
 /* --- replies --- */
@@ -137,7 +137,7 @@ static int errors_are_cut(paths_thread *self, void *argument)
         expect_status(paths_call(small, &wrong), PASTSET_ETIMEDOUT);
         relay_replies(RELAY_ALL);
         expect_status(paths_call(small, &wrong), PASTSET_ETYPE);
-        expect_error("host h1: ");
+        expect_error("process h1: ");
         expect_status(paths_read(small, 3, tuple, sizeof(tuple)), 0);
         expect(is_all(tuple, SMALL, 3));
     }
@@ -276,7 +276,7 @@ static int calls_are_not_taken(paths_thread *self, void *argument)
         paths_arguments late = write_of(round, SHORT_MS);
         relay_requests(false);
         expect_status(paths_call(path, &late), PASTSET_ETIMEDOUT);
-        expect_error("host h1 did not take the request in time");
+        expect_error("process h1 did not take the request in time");
         memset(large, 99, sizeof(large)); /* it is the caller's again */
         /* Behind the rest of it, with nothing of its own sent. */
         late = write_of(50 + round, SHORT_MS);

@@ -30,7 +30,7 @@ const HANG_MS = 60000; // a busy machine; what hangs does so for ever
 
 // --- cases ---
 
-const hosts3 = ['', 'h0', 'h1', 'h2'];
+const processes3 = ['', 'h0', 'h1', 'h2'];
 const run = (map) => (out) =>
     [eventspace, 'run', path.join(maps, map), '--out', out, '--', subject];
 const look = (...args) => (out) => [eventspace, ...args.map(
@@ -41,16 +41,16 @@ const copied = (...args) => (out) => {
 };
 
 const cases = [
-    {name: 'one', host: 'h0', command: run('one.dot')},
-    ...hosts3.map((host) => ({name: `three-${host || 'launcher'}`, host,
+    {name: 'one', process: 'h0', command: run('one.dot')},
+    ...processes3.map((process) => ({name: `three-${process || 'launcher'}`, process,
                               command: run('three.dot')})),
     {name: 'info', same: true, command: look('info', 'RUN')},
     {name: 'view', same: true, command: look('view', 'RUN', 'all')},
     {name: 'report', same: true,
      command: look('report', 'RUN', '--out=OUT')},
     {name: 'archive', command: copied('archive', 'COPY')},
-    ...['', 'scope', 'scope.h1'].map((host) => (
-        {name: `scope-${host || 'launcher'}`, host,
+    ...['', 'scope', 'scope.h1'].map((process) => (
+        {name: `scope-${process || 'launcher'}`, process,
          command: look('scope', 'RUN', '--out=OUT')})),
     {name: 'check', same: true, command: look(
         'map', 'check', path.join(maps, 'three.dot'))},
@@ -78,7 +78,7 @@ function execute(c, kind, at) {
     fs.rmSync(log, {force: true});
     const [program, ...args] = c.command(out);
     const env = {...process.env, LD_PRELOAD: library, FAULT_KIND: kind,
-                 FAULT_AT: String(at), FAULT_HOST: c.host ?? '',
+                 FAULT_AT: String(at), FAULT_PROCESS: c.process ?? '',
                  FAULT_LOG: log, LC_ALL: 'C', TMPDIR: scratch};
     return new Promise((resolve) => {
         const child = spawn(program, args, {
@@ -105,7 +105,7 @@ function execute(c, kind, at) {
 
 // --- what came ---
 
-const program = (c) => c.name.startsWith('one') || (c.host && c.host !== '')
+const program = (c) => c.name.startsWith('one') || (c.process && c.process !== '')
     ? c.name.startsWith('scope') ? eventspace : subject : eventspace;
 
 function where(c, address) {
@@ -125,7 +125,7 @@ const leaks = (r) => r.lines.filter((l) => l.startsWith('leak '));
 const subjects = {
     // Until the handshake is over all that can be done is to hang up, as on one
     // who does not know the key.
-    memory: /memory|cannot join host/i,
+    memory: /memory|cannot join process/i,
     descriptor: /Too many open files|memory/i,
     space: /No space|memory/i,
     write: /No space|i(nput)?\/o(utput)?|memory|died|closed/i,

@@ -1,4 +1,4 @@
-/* cluster_fuzz.c - whatever is read as a cluster has hosts, places and ways
+/* cluster_fuzz.c - whatever is read as a cluster has machines, places and ways
  * that make sense. */
 #include <math.h>
 #include <stdbool.h>
@@ -18,17 +18,17 @@ static void must(bool holds, const char *what)
     abort();
 }
 
-static void check_host(const predict_cluster *cluster, uint32_t host)
+static void check_machine(const predict_cluster *cluster, uint32_t machine)
 {
-    const predict_host *h = &cluster->hosts[host];
+    const predict_machine *h = &cluster->machines[machine];
 
     must(h->load >= 0 && isfinite(h->load), "a load is a number from 0");
     must(h->speed > 0 && isfinite(h->speed), "a speed is above 0");
     must(h->scheduler.credit_s >= 0, "a law has a credit");
-    must(h->place < cluster->place_count, "a host has a place");
+    must(h->place < cluster->place_count, "a machine has a place");
     must(cluster->processors[h->place] > 0, "a place has processors");
-    must(predict_cluster_find(cluster, h->name) == host,
-         "a host is found by its name");
+    must(predict_cluster_find(cluster, h->name) == machine,
+         "a machine is found by its name");
 }
 
 static void check_flow(const predict_flow *f, const predict_wire *w)
@@ -53,11 +53,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     free(text);
     if (err)
         return 0;
-    must(cluster->host_count > 0, "there is a host");
-    for (uint32_t i = 0; i < cluster->host_count; i++)
-        check_host(cluster, i);
-    for (size_t i = 0; i < (size_t)cluster->host_count * cluster->host_count;
-         i++) {
+    must(cluster->machine_count > 0, "there is a machine");
+    for (uint32_t i = 0; i < cluster->machine_count; i++)
+        check_machine(cluster, i);
+    for (size_t i = 0;
+         i < (size_t)cluster->machine_count * cluster->machine_count; i++) {
         const predict_wire *w = &cluster->wires[i];
         must(w->bandwidth >= 0 && isfinite(w->bandwidth), "B is a number");
         must(w->latency_s >= 0 && isfinite(w->latency_s), "L is a number");

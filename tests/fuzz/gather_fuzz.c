@@ -1,6 +1,6 @@
 /* gather_fuzz.c - any bytes as a message of a gather tree, as they come from
- * another host: what is taken from them lies within them, and the mirror takes
- * it or refuses it. */
+ * another process: what is taken from them lies within them, and the mirror
+ * takes it or refuses it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,8 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int err;
 
     if (!app && (paths_map_create(&app, "app") ||
-                 paths_map_add_host(app, "A") == PATHS_NONE ||
-                 paths_map_add_host(app, "B") == PATHS_NONE))
+                 paths_map_add_process(app, "A") == PATHS_NONE ||
+                 paths_map_add_process(app, "B") == PATHS_NONE))
         abort();
     if (!copy || scopes_mirror_create(&w.mirror, NULL, app) ||
         scopes_windows_create(&w.windows, 1000, app))

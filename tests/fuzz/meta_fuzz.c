@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (err)
         return 0;
-    if (!memchr(meta.host, 0, sizeof(meta.host)) ||
+    if (!memchr(meta.process, 0, sizeof(meta.process)) ||
         !memchr(meta.eventspace, 0, sizeof(meta.eventspace)) ||
         !memchr(meta.tick_source, 0, sizeof(meta.tick_source)) ||
         !memchr(meta.text, 0, sizeof(meta.text)) || !(meta.tick_hz > 0) ||

@@ -1,10 +1,10 @@
 /* wire_fuzz.c - whatever comes over a connection is parsed or refused, and
  * when the connection is gone nothing of it is left.
  *
- * Two hosts of one map are in this process, without threads, and their loops
- * are turned by hand. An input is
+ * Two processes of one map are in this process, without threads, and their
+ * loops are turned by hand. An input is
  *
- *   0 u8  what the connection is: see MODE_*; bit 7: the second host
+ *   0 u8  what the connection is: see MODE_*; bit 7: the second process
  *   1 u8  bytes that arrive at once (0: all)
  *   2     what arrives
  *
@@ -32,9 +32,9 @@ enum {
     MODE_THREAD,   /* it was let in, as these */
     MODE_LOOP,
     MODE_MEMBER,
-    MODE_LINK, /* this host has connected, and waits for replies */
+    MODE_LINK, /* this process has connected, and waits for replies */
     MODE_LINK_MEMBER,
-    MODE_ANSWER, /* this host has connected, and is answered this claim */
+    MODE_ANSWER, /* this process has connected, and is answered this claim */
     MODES,
 };
 
@@ -67,7 +67,7 @@ static const char map_text[] =
 
 static const uint8_t key[PATHS_KEY_BYTES] = {42};
 static paths_map *map;
-static paths_host *both[2];
+static paths_process *both[2];
 
 static void must(bool holds, const char *what)
 {
@@ -77,16 +77,17 @@ static void must(bool holds, const char *what)
     abort();
 }
 
-static void hosts_make(void)
+static void processes_make(void)
 {
-    paths_host_options options = {.key = key, .listen_fd = -1};
+    paths_process_options options = {.key = key, .listen_fd = -1};
 
     must(paths_map_parse(&map, map_text, strlen(map_text), "fuzz.dot") == 0,
          "the map can be read");
     for (int i = 0; i < 2; i++) {
         options.map = map;
-        options.host = i ? "h1" : "h0";
-        must(paths_host_start(&both[i], &options) == 0, "a host can start");
+        options.process = i ? "h1" : "h0";
+        must(paths_process_start(&both[i], &options) == 0,
+             "a process can start");
         /* Where an input takes long, the other has still not come too late. */
         both[i]->since_ms = uv_now(&both[i]->loop);
         both[i]->connect_timeout_ms = UINT32_MAX;
@@ -97,19 +98,19 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    hosts_make();
+    processes_make();
     return 0;
 }
 
 /* --- turning the loop --- */
 
-static void turn(paths_host *host)
+static void turn(paths_process *process)
 {
     for (int i = 0; i < 2; i++)
-        uv_run(&host->loop, UV_RUN_NOWAIT);
+        uv_run(&process->loop, UV_RUN_NOWAIT);
 }
 
-/* Reads what the host has sent, and forgets it. */
+/* Reads what the process has sent, and forgets it. */
 static void drain(int fd)
 {
     char rest[4096];
@@ -118,14 +119,14 @@ static void drain(int fd)
         ;
 }
 
-static void feed(paths_host *host, int fd, const uint8_t *data, size_t bytes,
-                 size_t at_once)
+static void feed(paths_process *process, int fd, const uint8_t *data,
+                 size_t bytes, size_t at_once)
 {
     while (bytes) {
         size_t part = at_once && at_once < bytes ? at_once : bytes;
         if (send(fd, data, part, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)part)
-            return; /* the host has closed it */
-        turn(host);
+            return; /* the process has closed it */
+        turn(process);
         drain(fd);
         data += part;
         bytes -= part;
@@ -134,8 +135,8 @@ static void feed(paths_host *host, int fd, const uint8_t *data, size_t bytes,
 
 /* --- connections --- */
 
-/* A connection of the host; returns the far end. */
-static int connection_make(paths_host *host, connection_state state,
+/* A connection of the process; returns the far end. */
+static int connection_make(paths_process *process, connection_state state,
                            connection **out)
 {
     int ends[2];
@@ -143,22 +144,22 @@ static int connection_make(paths_host *host, connection_state state,
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
          "there are sockets");
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    must(paths__connection_open(out, host, ends[0], state) == 0,
+    must(paths__connection_open(out, process, ends[0], state) == 0,
          "a connection can be opened");
     if (state == CONNECTION_GREETING)
-        host->unauthenticated++;
+        process->unauthenticated++;
     return ends[1];
 }
 
 /* What the input claims, sealed by who knows the key. */
-static void claim_seal(noise *n, paths_host *host,
+static void claim_seal(noise *n, paths_process *process,
                        unsigned char claim[HANDSHAKE_CLAIM_BYTES],
                        unsigned char message[HANDSHAKE_MESSAGE_BYTES])
 {
     static const uint8_t secret[NOISE_KEY_BYTES] = {1};
 
     if (memcmp(claim, (uint64_t[]){0}, 8) == 0)
-        memcpy(claim, &host->digest, 8);
+        memcpy(claim, &process->digest, 8);
     paths__handshake_opening(message);
     paths__noise_begin(n, message, HANDSHAKE_OPENING_BYTES, key, secret);
     must(paths__noise_first_write(n, claim, HANDSHAKE_CLAIM_BYTES,
@@ -167,7 +168,7 @@ static void claim_seal(noise *n, paths_host *host,
 }
 
 /* Claims it, and gives the proof if it is answered. */
-static void claim_feed(paths_host *host, int fd,
+static void claim_feed(paths_process *process, int fd,
                        unsigned char claim[HANDSHAKE_CLAIM_BYTES])
 {
     unsigned char message[HANDSHAKE_MESSAGE_BYTES];
@@ -175,11 +176,11 @@ static void claim_feed(paths_host *host, int fd,
     noise_cipher own, theirs;
     noise n;
 
-    claim_seal(&n, host, claim, message);
+    claim_seal(&n, process, claim, message);
     must(send(fd, message, sizeof(message), MSG_NOSIGNAL) ==
              (ssize_t)sizeof(message),
          "a message can be sent");
-    turn(host);
+    turn(process);
     if (recv(fd, message, sizeof(message), MSG_DONTWAIT) !=
         (ssize_t)sizeof(message))
         return;
@@ -188,29 +189,32 @@ static void claim_feed(paths_host *host, int fd,
          "the answer can be read");
     paths__noise_split(&n, &own, &theirs);
     paths__noise_seal(&own, NULL, 0, proof);
-    feed(host, fd, proof, sizeof(proof), 0);
+    feed(process, fd, proof, sizeof(proof), 0);
 }
 
-static int opened_make(paths_host *host, uint16_t role)
+static int opened_make(paths_process *process, uint16_t role)
 {
     unsigned char claim[HANDSHAKE_CLAIM_BYTES] = {0};
     connection *c;
-    int fd = connection_make(host, CONNECTION_GREETING, &c);
+    int fd = connection_make(process, CONNECTION_GREETING, &c);
 
     memcpy(claim + 8, &role, 2);
-    strcpy((char *)claim + 16, host_name(host, 1 - host->self));
-    strcpy((char *)claim + 16 + HANDSHAKE_NAME_BYTES, paths_host_name(host));
-    claim_feed(host, fd, claim);
-    must((role == ROLE_MEMBER && host->self != 0) ||
-             (host->connections && host->connections->state == CONNECTION_OPEN),
+    strcpy((char *)claim + 16, process_name(process, 1 - process->self));
+    strcpy((char *)claim + 16 + HANDSHAKE_NAME_BYTES,
+           paths_process_name(process));
+    claim_feed(process, fd, claim);
+    must((role == ROLE_MEMBER && process->self != 0) ||
+             (process->connections &&
+              process->connections->state == CONNECTION_OPEN),
          "who belongs here is let in");
     return fd;
 }
 
-/* A host that was called answers this. Nothing of it is on a socket. */
-static void answer_feed(paths_host *host, const uint8_t *data, size_t bytes)
+/* A process that was called answers this. Nothing of it is on a socket. */
+static void answer_feed(paths_process *process, const uint8_t *data,
+                        size_t bytes)
 {
-    handshake_claim own = {.role = ROLE_LOOP, .digest = host->digest};
+    handshake_claim own = {.role = ROLE_LOOP, .digest = process->digest};
     unsigned char claim[HANDSHAKE_CLAIM_BYTES] = {0}, theirs[sizeof(claim)];
     unsigned char message[HANDSHAKE_MESSAGE_BYTES];
     unsigned char proof[HANDSHAKE_PROOF_BYTES];
@@ -218,8 +222,8 @@ static void answer_feed(paths_host *host, const uint8_t *data, size_t bytes)
     handshake h;
     int err;
 
-    strcpy(own.from, paths_host_name(host));
-    strcpy(own.to, host_name(host, 1 - host->self));
+    strcpy(own.from, paths_process_name(process));
+    strcpy(own.to, process_name(process, 1 - process->self));
     memcpy(claim, data, bytes < sizeof(claim) ? bytes : sizeof(claim));
     must(paths__handshake_begin(&h, key, &own, message) == 0,
          "a handshake can begin");
@@ -235,32 +239,32 @@ static void answer_feed(paths_host *host, const uint8_t *data, size_t bytes)
     err = paths__handshake_finish(&h, &own, message, proof);
     must(err || (strcmp(h.claim.from, own.to) == 0 &&
                  strcmp(h.claim.to, own.from) == 0),
-         "only the right host is believed");
+         "only the right process is believed");
     paths__handshake_wipe(&h);
 }
 
-static int link_make(paths_host *host, uint16_t role)
+static int link_make(paths_process *process, uint16_t role)
 {
     connection *c;
-    int fd = connection_make(host, CONNECTION_OPEN, &c);
+    int fd = connection_make(process, CONNECTION_OPEN, &c);
 
-    c->peer = 1 - host->self;
+    c->peer = 1 - process->self;
     c->role = role;
-    host->told_done = role == ROLE_MEMBER; /* so that END may come */
+    process->told_done = role == ROLE_MEMBER; /* so that END may come */
     if (role == ROLE_MEMBER)
-        host->peers[c->peer].member = c;
+        process->peers[c->peer].member = c;
     else
-        host->peers[c->peer].link = c;
+        process->peers[c->peer].link = c;
     return fd;
 }
 
-/* Requests of the other host that go back to it over `link`: their ids. */
-static int requests_send(paths_host *host, int link, uint32_t *ids)
+/* Requests of the other process that go back to it over `link`: their ids. */
+static int requests_send(paths_process *process, int link, uint32_t *ids)
 {
     uint32_t proxy =
-        host->numbers[paths_map_find_node(map, host->self ? "c0" : "c1")];
+        process->numbers[paths_map_find_node(map, process->self ? "c0" : "c1")];
     static const uint8_t tuple[8];
-    int fd = opened_make(host, ROLE_LOOP);
+    int fd = opened_make(process, ROLE_LOOP);
     int count = 0;
 
     for (uint32_t i = 0; i < WAITING; i++) {
@@ -271,13 +275,13 @@ static int requests_send(paths_host *host, int link, uint32_t *ids)
                                 .proxy = proxy,
                                 .timeout_ms = WIRE_FOREVER,
                                 .capacity = 8};
-        feed(host, fd, (const uint8_t *)&request, sizeof(request), 0);
-        feed(host, fd, tuple, request.bytes, 0);
+        feed(process, fd, (const uint8_t *)&request, sizeof(request), 0);
+        feed(process, fd, tuple, request.bytes, 0);
     }
     for (int i = 0; i < 1000 && count < WAITING; i++) {
         wire_header header;
         uint8_t rest[64];
-        turn(host); /* until the delay is over */
+        turn(process); /* until the delay is over */
         while (recv(link, &header, sizeof(header), MSG_DONTWAIT) ==
                (ssize_t)sizeof(header)) {
             if (header.bytes)
@@ -312,15 +316,15 @@ static void ids_replace(uint8_t *data, size_t bytes, const uint32_t *ids)
 /* --- after an input --- */
 
 /* Rounds begin anew: who has left, and what is owed, is made undone. */
-static void rounds_reset(paths_host *host)
+static void rounds_reset(paths_process *process)
 {
-    paths__collectives_gone(host, 1 - host->self, "the input has ended");
+    paths__collectives_gone(process, 1 - process->self, "the input has ended");
     for (uint32_t i = 0; i < map->node_count; i++) {
         collective *c;
         uint32_t round;
-        if (!host->stages[i] || !host->stages[i]->joins)
+        if (!process->stages[i] || !process->stages[i]->joins)
             continue;
-        c = host->stages[i]->state;
+        c = process->stages[i]->state;
         must(!c->failing && !c->representative, "no round is on its way");
         round = state_round(atomic_load(&c->state));
         for (uint32_t k = 0; k < c->count; k++) {
@@ -334,30 +338,31 @@ static void rounds_reset(paths_host *host)
 }
 
 /* Nothing is left behind; and what ends a run is made undone. */
-static void clear(paths_host *host)
+static void clear(paths_process *process)
 {
-    rounds_reset(host);
-    for (int i = 0; i < 100 && host->connections; i++)
-        turn(host);
-    must(host->connections == NULL, "the connection was closed");
-    turn(host);
-    must(host->unauthenticated == 0, "strangers are counted");
-    must(host->held == NULL && host->held_count == 0, "nothing is held");
-    must(host->timers.count == 0, "no timer is left");
+    rounds_reset(process);
+    for (int i = 0; i < 100 && process->connections; i++)
+        turn(process);
+    must(process->connections == NULL, "the connection was closed");
+    turn(process);
+    must(process->unauthenticated == 0, "strangers are counted");
+    must(process->held == NULL && process->held_count == 0, "nothing is held");
+    must(process->timers.count == 0, "no timer is left");
     for (int i = 0; i < 2; i++) {
-        must(host->peers[i].pending.first == NULL, "nothing is waited for");
-        must(!host->peers[i].link && !host->peers[i].member,
+        must(process->peers[i].pending.first == NULL, "nothing is waited for");
+        must(!process->peers[i].link && !process->peers[i].member,
              "no connection is left with a peer");
-        host->peers[i].done = false;
-        atomic_store(&host->peers[i].dead, false);
-        free(host->peers[i].why);
-        host->peers[i].why = NULL;
+        process->peers[i].done = false;
+        atomic_store(&process->peers[i].dead, false);
+        free(process->peers[i].why);
+        process->peers[i].why = NULL;
     }
-    for (size_t i = 0; i < pastset_space_count(host->space); i++)
-        pastset_element_truncate(pastset_space_at(host->space, i), UINT64_MAX);
-    atomic_store(&host->failed, 0);
-    host->failure[0] = 0;
-    host->failure_told = host->ended = host->told_done = false;
+    for (size_t i = 0; i < pastset_space_count(process->space); i++)
+        pastset_element_truncate(pastset_space_at(process->space, i),
+                                 UINT64_MAX);
+    atomic_store(&process->failed, 0);
+    process->failure[0] = 0;
+    process->failure_told = process->ended = process->told_done = false;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -365,7 +370,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     static uint8_t copy[INPUT_MAX];
     uint32_t ids[WAITING] = {0};
     connection *c;
-    paths_host *host;
+    paths_process *process;
     unsigned char claim[HANDSHAKE_CLAIM_BYTES] = {0};
     size_t begin = 0;
     int fd, other = -1;
@@ -373,51 +378,51 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     if (bytes < 2 || bytes > INPUT_MAX)
         return 0;
     if (!both[0])
-        hosts_make(); /* where it is not libFuzzer that calls */
-    host = both[data[0] >> 7];
-    paths__current_set(&host->loop_executor);
+        processes_make(); /* where it is not libFuzzer that calls */
+    process = both[data[0] >> 7];
+    paths__current_set(&process->loop_executor);
     bytes -= 2;
     memcpy(copy, data + 2, bytes);
     switch ((data[0] & 127) % MODES) {
     case MODE_GREETING:
-        fd = connection_make(host, CONNECTION_GREETING, &c);
+        fd = connection_make(process, CONNECTION_GREETING, &c);
         break;
     case MODE_CLAIM:
-        fd = connection_make(host, CONNECTION_GREETING, &c);
+        fd = connection_make(process, CONNECTION_GREETING, &c);
         begin = bytes < sizeof(claim) ? bytes : sizeof(claim);
         memcpy(claim, copy, begin);
-        claim_feed(host, fd, claim);
+        claim_feed(process, fd, claim);
         break;
     case MODE_THREAD:
-        fd = opened_make(host, ROLE_THREAD);
+        fd = opened_make(process, ROLE_THREAD);
         break;
     case MODE_LOOP:
-        fd = opened_make(host, ROLE_LOOP);
+        fd = opened_make(process, ROLE_LOOP);
         break;
     case MODE_MEMBER:
-        fd = opened_make(host, ROLE_MEMBER);
+        fd = opened_make(process, ROLE_MEMBER);
         break;
     case MODE_LINK:
-        fd = link_make(host, ROLE_LOOP);
-        other = requests_send(host, fd, ids);
+        fd = link_make(process, ROLE_LOOP);
+        other = requests_send(process, fd, ids);
         ids_replace(copy, bytes, ids);
         break;
     case MODE_LINK_MEMBER:
-        fd = link_make(host, ROLE_MEMBER);
+        fd = link_make(process, ROLE_MEMBER);
         break;
     default:
-        answer_feed(host, copy, bytes);
+        answer_feed(process, copy, bytes);
         paths__current_set(NULL);
         return 0;
     }
-    feed(host, fd, copy + begin, bytes - begin, data[1]);
+    feed(process, fd, copy + begin, bytes - begin, data[1]);
     close(fd);
     if (other >= 0) {
-        turn(host);
+        turn(process);
         drain(other);
         close(other);
     }
-    clear(host);
+    clear(process);
     paths__current_set(NULL);
     return 0;
 }

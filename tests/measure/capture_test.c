@@ -13,7 +13,7 @@
 #include "tests/measure/frames.h"
 #include "tests/measure/own_network.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 static void begin(void)

@@ -238,7 +238,7 @@ Test(experiment, links_are_simulated_by_delays_before_proxies)
         /* delay, p, e; and, with collectors, one on each edge. */
         cr_assert_eq(paths_map_walk(map, 0, nodes, 8), i == 1 ? 6 : 3);
         cr_assert_not_null(
-            paths_attributes_get(&map->hosts[0].attributes, "affinity"));
+            paths_attributes_get(&map->processes[0].attributes, "affinity"));
         paths_map_destroy(map);
     }
     measure__experiment_setup_fini(s);
@@ -299,8 +299,8 @@ static double best_s(const measure_case *c)
     return c->answers.all[c->answers.best].upper_s;
 }
 
-/* The hosts are in another order than the nodes of the profile, which has one
- * more; "x" was idle. */
+/* The processes are in another order than the nodes of the profile, which has
+ * one more; "x" was idle. */
 Test(experiment, predictions_find_nodes_by_their_names)
 {
     const char *texts[] = {"n2=load:1,law:credit n1-n2=2mbit", "*=load:2",

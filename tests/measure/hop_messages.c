@@ -74,20 +74,20 @@ static tuples read_tuples(const char *csv)
 }
 
 static hop_way *find_way(hop_messages *out, const char *thread,
-                         const paths_map_host *host, size_t capacity)
+                         const paths_map_process *process, size_t capacity)
 {
-    const char *address = paths_attributes_get(&host->attributes, "address");
+    const char *address = paths_attributes_get(&process->attributes, "address");
     hop_way *w;
 
     for (size_t i = 0; i < out->way_count; i++) {
         w = &out->ways[i];
-        if (!strcmp(w->thread, thread) && !strcmp(w->host, host->name))
+        if (!strcmp(w->thread, thread) && !strcmp(w->process, process->name))
             return w;
     }
     cr_assert_lt(out->way_count, HOP_WAYS);
     w = &out->ways[out->way_count++];
     snprintf(w->thread, sizeof(w->thread), "%s", thread);
-    snprintf(w->host, sizeof(w->host), "%s", host->name);
+    snprintf(w->process, sizeof(w->process), "%s", process->name);
     cr_assert(address && strrchr(address, ':'));
     w->port = (unsigned)atoi(strrchr(address, ':') + 1);
     for (int i = 0; i < 2; i++) {
@@ -124,8 +124,8 @@ static void add(hop_messages *out, const paths_map *map, const tuples *all,
         strcmp(above->verb, "write") && strcmp(above->verb, "exchange");
     uint64_t reads = brings ? above->bytes : 0;
     tuple name = *above, *other;
-    hop_way *w =
-        find_way(out, above->thread, &map->hosts[node->host], all->count);
+    hop_way *w = find_way(out, above->thread, &map->processes[node->process],
+                          all->count);
 
     snprintf(name.collector, sizeof(name.collector), "%s", node->name);
     other = bsearch(&name, all->items, all->count, sizeof(name), by_operation);

@@ -5,7 +5,7 @@
  * from the description of the wire: an operation over a proxy is a request of
  * 48 bytes and what it writes, and a reply of 48 bytes and what it reads.
  *
- * A way is a thread and another host, of which it uses elements: it has a
+ * A way is a thread and another process, of which it uses elements: it has a
  * connection of its own. What goes there stands in the order in which the
  * operations passed the collector above the proxy, what comes back in the
  * order in which they left the one below. */
@@ -18,14 +18,14 @@
 #define HOP_WAYS 16
 
 typedef struct hop_message {
-    uint64_t ticks; /* of the host where it was sent */
+    uint64_t ticks; /* of the process where it was sent */
     uint64_t bytes;
 } hop_message;
 
 typedef struct hop_way {
     char thread[32];
-    char host[32];            /* where it leads */
-    unsigned port;            /* of that host */
+    char process[32];         /* where it leads */
+    unsigned port;            /* of that process */
     hop_message *messages[2]; /* there; back */
     size_t count;
 } hop_way;

@@ -109,7 +109,7 @@ Test(place, is_written_unless_the_user_wrote_one, .init = scratch_make,
     const char *file = scratch_write(
         "cluster.dot", "digraph { a [place=rack]; b [place=\"boot-1-0\"]; "
                        "d [place=other]; }\n");
-    const char *const hosts[] = {"a", "b", "c", "d"};
+    const char *const machines[] = {"a", "b", "c", "d"};
     const char *const places[] = {"boot-2-0", "boot-2-0", "boot-2-0", ""};
     predict_cluster *cluster;
     measure_changes list = {0};
@@ -118,7 +118,8 @@ Test(place, is_written_unless_the_user_wrote_one, .init = scratch_make,
     for (int i = 0; i < 4; i++) {
         measure_load load = {.running = 1, .processors = 1};
         strcpy(load.place, places[i]);
-        check_status(measure_changes_host(&list, hosts[i], &load, NULL), 0);
+        check_status(measure_changes_machine(&list, machines[i], &load, NULL),
+                     0);
     }
     check_status(measure_changes_write(&list, file), 0);
     measure_changes_clear(&list);
@@ -127,9 +128,9 @@ Test(place, is_written_unless_the_user_wrote_one, .init = scratch_make,
     a = predict_cluster_find(cluster, "a");
     b = predict_cluster_find(cluster, "b");
     c = predict_cluster_find(cluster, "c");
-    cr_assert_eq(cluster->hosts[b].place, cluster->hosts[c].place);
-    cr_assert_neq(cluster->hosts[a].place, cluster->hosts[b].place);
-    cr_assert_eq(cluster->hosts[predict_cluster_find(cluster, "d")].load, 1);
+    cr_assert_eq(cluster->machines[b].place, cluster->machines[c].place);
+    cr_assert_neq(cluster->machines[a].place, cluster->machines[b].place);
+    cr_assert_eq(cluster->machines[predict_cluster_find(cluster, "d")].load, 1);
     predict_cluster_destroy(cluster);
     text = plain_text(file);
     check_says(text, "place=rack");

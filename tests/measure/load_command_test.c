@@ -10,7 +10,7 @@
 #include "measure/links/links.h"
 #include "predict/cluster/cluster.h"
 #include "tests/measure/slow_peer.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 #include "predict/cluster/cluster_internal.h"
 
@@ -34,10 +34,10 @@ static json_t *json_of(const char *output)
 
 Test(netbench_command, measures_this_machine_by_itself)
 {
-    process p;
-    process_start(&p, EVENTSPACE, "netbench", "--seconds", "0.5", "--format",
+    command p;
+    command_start(&p, EVENTSPACE, "netbench", "--seconds", "0.5", "--format",
                   "json", NULL);
-    process_wait(&p, 60);
+    command_wait(&p, 60);
     /* On a busy machine larger messages may happen to be the faster ones. */
     if (p.exit_code == 1) {
         check_says(p.output, "larger messages take no longer");
@@ -48,7 +48,7 @@ Test(netbench_command, measures_this_machine_by_itself)
         cr_assert_gt(json_array_size(json_object_get(json, "sizes")), 1);
         json_decref(json);
     }
-    process_free(&p);
+    command_free(&p);
 }
 
 /* The times are the slow peer's, each way half of them: sleeping takes no less
@@ -78,12 +78,12 @@ static void check_slow(const json_t *json)
 
 Test(netbench_command, tells_latency_and_bandwidth_of_a_slow_link)
 {
-    process run;
+    command run;
     peer p;
     peer_start(&p, answer_slowly);
-    process_start(&run, EVENTSPACE, "netbench", p.address, "--sizes", "1..2k",
+    command_start(&run, EVENTSPACE, "netbench", p.address, "--sizes", "1..2k",
                   "--seconds", "1", "--format", "json", NULL);
-    process_wait(&run, 100);
+    command_wait(&run, 100);
     if (run.exit_code == 1) { /* as above */
         check_says(run.output, "larger messages take no longer");
     } else {
@@ -94,14 +94,14 @@ Test(netbench_command, tells_latency_and_bandwidth_of_a_slow_link)
                          p.address);
         json_decref(json);
     }
-    process_free(&run);
+    command_free(&run);
     peer_end(&p);
 }
 
 Test(netbench_command, says_what_to_start_where_nobody_is)
 {
     char *output =
-        process_run(1, 60, EVENTSPACE, "netbench", "127.0.0.1:1", NULL);
+        command_run(1, 60, EVENTSPACE, "netbench", "127.0.0.1:1", NULL);
     check_says(output, "start `eventspace netbench --serve");
     free(output);
 }
@@ -113,10 +113,10 @@ Test(netbench_command, refuses_wrong_usage)
         {"--pin", "x"},      {"--format", "xml"}, {"--clients", "1"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-        free(process_run(2, 60, EVENTSPACE, "netbench", wrong[i][0],
+        free(command_run(2, 60, EVENTSPACE, "netbench", wrong[i][0],
                          wrong[i][1], NULL));
-    free(process_run(2, 60, EVENTSPACE, "netbench", "a", "b", NULL));
-    free(process_run(2, 60, EVENTSPACE, "netbench", "--serve", "--seconds", "1",
+    free(command_run(2, 60, EVENTSPACE, "netbench", "a", "b", NULL));
+    free(command_run(2, 60, EVENTSPACE, "netbench", "--serve", "--seconds", "1",
                      NULL));
 }
 
@@ -127,17 +127,17 @@ Test(netbench_command, serves_until_it_has_served)
     FILE *server =
         popen(EVENTSPACE " netbench --serve 127.0.0.1 --clients 1", "r");
     char address[64];
-    process p;
+    command p;
     cr_assert_not_null(server);
     cr_assert_eq(fscanf(server, "listening at %63[^;];", address), 1);
-    process_start(&p, EVENTSPACE, "netbench", address, "--seconds", "0.3",
+    command_start(&p, EVENTSPACE, "netbench", address, "--seconds", "0.3",
                   "--format", "csv", NULL);
-    process_wait(&p, 60);
+    command_wait(&p, 60);
     if (p.exit_code == 0)
         check_says(p.output, "bytes,rounds,median_ns");
     else
         check_says(p.output, "larger messages take no longer");
-    process_free(&p);
+    command_free(&p);
     cr_assert_eq(pclose(server), 0);
 }
 
@@ -159,7 +159,7 @@ static void check_flow(const predict_cluster *cluster, uint32_t way,
     cr_assert_float_eq(cluster->flows[way].latency_s, alone_s, 1e-3 * alone_s);
 }
 
-Test(load_command, writes_host_and_link_into_the_cluster_file)
+Test(load_command, writes_machine_and_link_into_the_cluster_file)
 {
     const char *file = scratch_write(
         "cluster.dot", "digraph { a [speed=2]; a -> c [latency=\"1ms\", "
@@ -170,23 +170,23 @@ Test(load_command, writes_host_and_link_into_the_cluster_file)
     peer p;
     peer_start(&p, answer_slowly);
     cr_assert_gt(asprintf(&link, "%s=b", p.address), 0);
-    output = process_run(0, 100, EVENTSPACE, "load", "--seconds", "0.2",
-                         "--host", "a", "--cluster", file, "--link", link,
+    output = command_run(0, 100, EVENTSPACE, "load", "--seconds", "0.2",
+                         "--machine", "a", "--cluster", file, "--link", link,
                          "--format", "json", NULL);
     json = json_of(output);
-    cr_assert_eq(json_array_size(json_object_get(json, "hosts")), 1);
+    cr_assert_eq(json_array_size(json_object_get(json, "machines")), 1);
     cr_assert_eq(json_array_size(json_object_get(json, "links")), 1);
     check_status(predict_cluster_read(&cluster, file), 0);
-    cr_assert_eq(cluster->host_count, 3);
+    cr_assert_eq(cluster->machine_count, 3);
     uint32_t a = predict_cluster_find(cluster, "a"),
              b = predict_cluster_find(cluster, "b"),
              c = predict_cluster_find(cluster, "c");
     cr_assert_float_eq(
-        cluster->hosts[a].load,
+        cluster->machines[a].load,
         json_number_value(json_object_get(
-            json_array_get(json_object_get(json, "hosts"), 0), "load")),
+            json_array_get(json_object_get(json, "machines"), 0), "load")),
         0.006);
-    cr_assert_eq(cluster->hosts[a].speed, 2);
+    cr_assert_eq(cluster->machines[a].speed, 2);
     cr_assert_gt(cluster->wires[a * 3 + b].bandwidth, 0);
     cr_assert_float_eq(cluster->wires[a * 3 + c].bandwidth, 125e6, 1);
     check_flow(cluster, a * 3 + b,
@@ -203,18 +203,18 @@ Test(load_command, keeps_what_was_measured_when_a_link_is_not_there)
     const char *file = scratch_file("cluster.dot");
     predict_cluster *cluster;
     char *output =
-        process_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2", "--host",
+        command_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2", "--machine",
                     "a", "--cluster", file, "--link", "127.0.0.1:1=b", NULL);
     check_says(output, "nobody listens at 127.0.0.1:1");
     free(output);
     check_status(predict_cluster_read(&cluster, file), 0);
-    cr_assert_eq(cluster->host_count, 1);
+    cr_assert_eq(cluster->machine_count, 1);
     predict_cluster_destroy(cluster);
 }
 
 /* Asks through a script that stands for ssh: c is not there. The others are
  * this machine, so that they share its processors. */
-Test(load_command, asks_the_hosts_of_the_file_and_goes_on_without_one)
+Test(load_command, asks_the_machines_of_the_file_and_goes_on_without_one)
 {
     const char *file =
         scratch_write("cluster.dot", "digraph { a; b; c; a -> b "
@@ -227,16 +227,17 @@ Test(load_command, asks_the_hosts_of_the_file_and_goes_on_without_one)
                "exec " EVENTSPACE " \"$@\"\n");
     char *ask, *output;
     predict_cluster *cluster;
-    cr_assert_gt(asprintf(&ask, "sh %s {host}", script), 0);
-    output = process_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2",
+    cr_assert_gt(asprintf(&ask, "sh %s {machine}", script), 0);
+    output = command_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2",
                          "--cluster", file, "--remote", ask, NULL);
-    check_says(output, "host c: it failed");
-    check_says(output, "1 of 3 hosts could not be asked");
+    check_says(output, "machine c: it failed");
+    check_says(output, "1 of 3 machines could not be asked");
     check_status(predict_cluster_read(&cluster, file), 0);
-    cr_assert_eq(cluster->host_count, 3);
+    cr_assert_eq(cluster->machine_count, 3);
     if (access("/proc/sys/kernel/random/boot_id", R_OK) == 0) {
-        cr_assert_eq(cluster->hosts[predict_cluster_find(cluster, "a")].place,
-                     cluster->hosts[predict_cluster_find(cluster, "b")].place);
+        cr_assert_eq(
+            cluster->machines[predict_cluster_find(cluster, "a")].place,
+            cluster->machines[predict_cluster_find(cluster, "b")].place);
         cr_assert_eq(cluster->place_count, 2);
     }
     predict_cluster_destroy(cluster);
@@ -253,8 +254,9 @@ Test(load_command, gives_no_name_to_a_shell_that_is_more_than_a_name)
     char *text, *output;
     cr_assert_gt(asprintf(&text, "digraph { \"a; touch %s\"; }\n", bad), 0);
     const char *file = scratch_write("cluster.dot", text);
-    output = process_run(1, 60, EVENTSPACE, "load", "--seconds", "0.1",
-                         "--cluster", file, "--remote", "true {host};", NULL);
+    output =
+        command_run(1, 60, EVENTSPACE, "load", "--seconds", "0.1", "--cluster",
+                    file, "--remote", "true {machine};", NULL);
     cr_assert_neq(access(bad, F_OK), 0);
     free(output);
     free(text);
@@ -264,13 +266,13 @@ Test(load_command, refuses_wrong_usage)
 {
     static const char *const wrong[][2] = {
         {"--link", "x"},     {"--link", "1.2.3.4="},
-        {"--seconds", "0"},  {"--remote", "ssh {host}"},
+        {"--seconds", "0"},  {"--remote", "ssh {machine}"},
         {"--format", "xml"}, {"--processor", "-1"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-        free(process_run(2, 60, EVENTSPACE, "load", wrong[i][0], wrong[i][1],
+        free(command_run(2, 60, EVENTSPACE, "load", wrong[i][0], wrong[i][1],
                          NULL));
-    free(process_run(2, 60, EVENTSPACE, "load", "--cluster", "x", "--remote",
+    free(command_run(2, 60, EVENTSPACE, "load", "--cluster", "x", "--remote",
                      "ssh", NULL));
-    free(process_run(2, 60, EVENTSPACE, "load", "x", NULL));
+    free(command_run(2, 60, EVENTSPACE, "load", "x", NULL));
 }

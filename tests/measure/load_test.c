@@ -17,7 +17,7 @@
 #include "measure/load/load.h"
 #include "measure/load/load_changes.h"
 #include "measure/load/load_internal.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 #include "predict/cluster/cluster_internal.h"
 
@@ -369,8 +369,8 @@ Test(load, stands_in_the_cluster_file, .init = scratch_make,
     for (int i = 0; i < 40; i++) {
         measure_load load = {.running = i * 0.25, .processors = 4};
         snprintf(names[i], sizeof(names[i]), "n%d", i);
-        check_status(measure_changes_host(&list, names[i], &load,
-                                          i == 7 ? &scheduler : NULL),
+        check_status(measure_changes_machine(&list, names[i], &load,
+                                             i == 7 ? &scheduler : NULL),
                      0);
     }
     check_status(measure_changes_link(&list, "n0", "n1", &link), 0);
@@ -378,13 +378,14 @@ Test(load, stands_in_the_cluster_file, .init = scratch_make,
     measure_changes_clear(&list);
 
     check_status(predict_cluster_read(&cluster, file), 0);
-    cr_assert_eq(cluster->host_count, 40);
+    cr_assert_eq(cluster->machine_count, 40);
     for (int i = 0; i < 40; i++) {
         uint32_t at = predict_cluster_find(cluster, names[i]);
         cr_assert_lt(at, 40);
-        cr_assert_float_eq(cluster->hosts[at].load, i * 0.25, 1e-9);
-        cr_assert_eq(cluster->processors[cluster->hosts[at].place], 4);
-        cr_assert_eq(isinf(cluster->hosts[at].scheduler.credit_s) != 0, i == 7);
+        cr_assert_float_eq(cluster->machines[at].load, i * 0.25, 1e-9);
+        cr_assert_eq(cluster->processors[cluster->machines[at].place], 4);
+        cr_assert_eq(isinf(cluster->machines[at].scheduler.credit_s) != 0,
+                     i == 7);
     }
     const predict_wire *wire =
         &cluster->wires[predict_cluster_find(cluster, "n0") * 40 +

@@ -1,10 +1,10 @@
 /* messages_test.c - the messages that are found from packets are those that
- * programs sent: `cg`, `is`, `lu` and `mg` run on two hosts over TCP while the
- * loopback is captured, and their own trace tuples tell what they sent.
+ * programs sent: `cg`, `is`, `lu` and `mg` run on two processes over TCP while
+ * the loopback is captured, and their own trace tuples tell what they sent.
  *
  * Each connection of a thread begins with the handshake and the welcome, of
  * which no tuple tells: two messages there and two back, which are left out
- * here. Other connections to the hosts' ports are those of membership
+ * here. Other connections to the processes' ports are those of membership
  * (handshake, welcome, done, end; left). They are counted and told.
  *
  * Messages that are equal in size and order: the longest common subsequence of
@@ -21,7 +21,7 @@
 #include "tests/measure/hop_messages.h"
 #include "tests/measure/own_network.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 /* So many of `is`: see of_is_are_found_from_packets. */
@@ -44,16 +44,16 @@ static void make_map(const char *application)
 
     snprintf(shell, sizeof(shell),
              "set -e; %s/%s mapping --threads 2 > %s; "
-             "%s map generate --application %s --hosts 2 -o %s; "
+             "%s map generate --application %s --processes 2 -o %s; "
              "%s map instrument %s --collectors all -o %s",
              TEST_BINARY_DIR, application, scratch_file("app.dot"), EVENTSPACE,
              scratch_file("app.dot"), scratch_file("plain.dot"), EVENTSPACE,
              scratch_file("plain.dot"), scratch_file("map.dot"));
-    free(process_run(0, 120, "sh", "-c", shell, NULL));
+    free(command_run(0, 120, "sh", "-c", shell, NULL));
 }
 
 /* Takes packets until the process has ended. */
-static void capture_while(measure_capture *capture, const process *p)
+static void capture_while(measure_capture *capture, const command *p)
 {
     struct pollfd ready[2] = {
         {.fd = (int)syscall(SYS_pidfd_open, p->pid, 0), .events = POLLIN},
@@ -74,20 +74,20 @@ static const measure_packets *run(const char *application, const char *rounds,
 {
     char program[512];
     const measure_packets *found;
-    process p;
+    command p;
     int err = measure_capture_open(capture, "lo", NULL);
 
     if (err == PASTSET_ENOTSUP)
         cr_skip_test("%s", pastset_error());
     check_status(err, 0);
     snprintf(program, sizeof(program), "%s/%s", TEST_BINARY_DIR, application);
-    process_start(&p, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
+    command_start(&p, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
                   scratch_file("run"), "--", program, "run",
                   rounds ? "--rounds" : NULL, rounds, NULL);
     capture_while(*capture, &p);
-    process_wait(&p, 10);
+    command_wait(&p, 10);
     cr_assert_eq(p.exit_code, 0, "%s", p.output);
-    process_free(&p);
+    command_free(&p);
     check_status(measure_capture_end(*capture, &found), 0);
     cr_assert_eq(found->dropped, 0, "the machine is too busy to capture");
     return found;
@@ -95,7 +95,7 @@ static const measure_packets *run(const char *application, const char *rounds,
 
 static void read_told(hop_messages *told)
 {
-    char *csv = process_run(0, 120, EVENTSPACE, "view", scratch_file("run"),
+    char *csv = command_run(0, 120, EVENTSPACE, "view", scratch_file("run"),
                             "tuples", "--format", "csv", NULL);
 
     hop_messages_make(told, scratch_file("run/pathmap.dot"), csv);
@@ -145,7 +145,7 @@ static size_t in_common(const uint64_t *x, size_t xs, const hop_message *y,
     return best;
 }
 
-/* The stream of a way: of those to its host's port, the one with the most
+/* The stream of a way: of those to its process's port, the one with the most
  * messages; all others are of membership. */
 static uint32_t stream_of(const measure_packets *found, const hop_way *w,
                           size_t *others)
@@ -191,8 +191,8 @@ static void compare_way(sums *s, const char *application,
         fprintf(stderr,
                 "%s: %s %s %s: told %zu, found %zu, equal %zu; before them %zu "
                 "of the handshake, %zu on other connections\n",
-                application, w->thread, back ? "from" : "to", w->host, w->count,
-                f.count - first, equal, first, back ? 0 : others);
+                application, w->thread, back ? "from" : "to", w->process,
+                w->count, f.count - first, equal, first, back ? 0 : others);
         s->told += w->count;
         s->found += f.count - first;
         s->equal += equal;

@@ -12,7 +12,7 @@ es_test(measure/processes_test LINKS eventspace::measure)
 es_test(measure/others_test LINKS eventspace::measure)
 es_test(measure/profile_nodes_test LINKS eventspace::measure m)
 es_test(measure/profile_test
-        SOURCES measure/own_network.c support/scratch.c support/process.c
+        SOURCES measure/own_network.c support/scratch.c support/command.c
         LINKS eventspace::measure m)
 if(suites)
   foreach(test processes_test profile_test)

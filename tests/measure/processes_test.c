@@ -246,7 +246,7 @@ Test(processes, time_between_two_moments_adds_up)
 Test(processes, the_label_is_from_the_environment)
 {
     const char *argv[] = {"sh", "-c",
-                          "EVENTSPACE_HOST=left " BUSY_IDLE
+                          "EVENTSPACE_PROCESS=left " BUSY_IDLE
                           " one 1 60 5 5; OMPI_COMM_WORLD_RANK=3 " BUSY_IDLE
                           " forks 1 60 5 5; " BUSY_IDLE " one 1 60 5 5; exit 0",
                           NULL};

@@ -2,7 +2,7 @@
 #include "measure/profiler/profiler.h"
 #include "tests/measure/own_network.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #include <fcntl.h>
@@ -61,9 +61,9 @@ static void need_packets(const measure_profile_notes *notes)
 
 static void need(const char *program)
 {
-    char command[128];
-    snprintf(command, sizeof(command), "command -v %s >/dev/null", program);
-    if (system(command) != 0)
+    char line[128];
+    snprintf(line, sizeof(line), "command -v %s >/dev/null", program);
+    if (system(line) != 0)
         cr_assert_fail("%s is missing: `./bootstrap test` installs it",
                        program);
 }
@@ -220,16 +220,16 @@ Test(profile, without_a_run_directory_keeps_the_rest)
 
 /* --- ours --- */
 
-Test(profile, of_a_run_of_ours_has_its_hosts_and_exact_messages)
+Test(profile, of_a_run_of_ours_has_its_processes_and_exact_messages)
 {
     char make[1024];
     snprintf(make, sizeof(make),
              "cd %s && %s/gsum mapping --threads 2 | %s/eventspace map "
-             "generate --application - --hosts 2 | %s/eventspace map "
+             "generate --application - --processes 2 | %s/eventspace map "
              "instrument - --collectors all -o map.dot",
              scratch_file("."), TEST_BINARY_DIR, TEST_BINARY_DIR,
              TEST_BINARY_DIR);
-    free(process_run(0, 60, "sh", "-c", make, NULL));
+    free(command_run(0, 60, "sh", "-c", make, NULL));
     const char *map = scratch_file("map.dot"), *out = scratch_file("RUN");
     const char *argv[] = {
         TEST_BINARY_DIR "/eventspace", "run", map, "--out", out, "--",

@@ -17,13 +17,13 @@ TestSuite(testbed, .timeout = 120);
 
 static char name[20];
 
-static measure_testbed *make(uint32_t hosts)
+static measure_testbed *make(uint32_t machines)
 {
     measure_testbed *testbed;
     int err;
 
     snprintf(name, sizeof(name), "est%d", (int)getpid());
-    err = measure_testbed_create(&testbed, name, hosts);
+    err = measure_testbed_create(&testbed, name, machines);
     if (err == PASTSET_ENOTSUP)
         cr_skip_test("%s", pastset_error());
     check_status(err, 0);
@@ -62,8 +62,8 @@ static struct sockaddr_in at(const char *address, uint16_t port)
     return to;
 }
 
-/* A child in the namespace of a host connects to another one and sends where it
- * comes from. */
+/* A child in the namespace of a machine connects to another one and sends where
+ * it comes from. */
 static void send_from(const char *space, const char *to, int number)
 {
     struct sockaddr_in address = at(to, 7000);
@@ -89,15 +89,15 @@ static int receive(int listener, char *from, size_t capacity)
     return number;
 }
 
-/* A listening socket of a host: made by a child would not come back, so this
+/* A listening socket of a machine: made by a child would not come back, so this
  * thread goes there and returns. */
-static int listen_at(const measure_testbed *testbed, uint32_t host)
+static int listen_at(const measure_testbed *testbed, uint32_t machine)
 {
     struct sockaddr_in address =
-        at(measure_testbed_address(testbed, host), 7000);
+        at(measure_testbed_address(testbed, machine), 7000);
     int back = open("/proc/self/ns/net", O_RDONLY), fd;
 
-    enter(measure_testbed_namespace(testbed, host));
+    enter(measure_testbed_namespace(testbed, machine));
     fd = socket(AF_INET, SOCK_STREAM, 0);
     cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
     cr_assert_eq(listen(fd, 8), 0);
@@ -106,7 +106,7 @@ static int listen_at(const measure_testbed *testbed, uint32_t host)
     return fd;
 }
 
-Test(testbed, connects_every_host_with_every_other)
+Test(testbed, connects_every_machine_with_every_other)
 {
     measure_testbed *testbed = make(3);
 

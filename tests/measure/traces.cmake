@@ -1,5 +1,5 @@
 # Messages and steps from traces, of real runs.
-es_test(measure/traces_test SOURCES support/scratch.c support/process.c
+es_test(measure/traces_test SOURCES support/scratch.c support/command.c
         support/memory.c
         LINKS eventspace::measure TIMEOUT 600)
 if(TARGET measure_traces_test)

@@ -14,7 +14,7 @@
 #include "scopes/reading/snapshot.h"
 #include "tests/support/check.h"
 #include "tests/support/memory.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 #include "measure/traces/traces_internal.h"
 
@@ -37,26 +37,27 @@ TestSuite(traces, .timeout = 600, .init = scratch_make, .fini = clean);
 
 /* --- runs --- */
 
-static void run_make(const char *name, const char *threads, const char *hosts,
-                     const char *collectors, const char *shape)
+static void run_make(const char *name, const char *threads,
+                     const char *processes, const char *collectors,
+                     const char *shape)
 {
     char binary[1024], *mapping;
     const char *file;
 
     snprintf(binary, sizeof(binary), "%s/%s", TEST_BINARY_DIR, name);
-    mapping = shape ? process_run(0, 60, binary, "mapping", "--threads",
+    mapping = shape ? command_run(0, 60, binary, "mapping", "--threads",
                                   threads, "--shape", shape, NULL)
-                    : process_run(0, 60, binary, "mapping", "--threads",
+                    : command_run(0, 60, binary, "mapping", "--threads",
                                   threads, NULL);
     file = scratch_write("application.dot", mapping);
     free(mapping);
-    free(process_run(0, 60, EVENTSPACE, "map", "generate", "--application",
-                     file, "--hosts", hosts, "-o", scratch_file("bare.dot"),
-                     NULL));
-    free(process_run(0, 60, EVENTSPACE, "map", "instrument",
+    free(command_run(0, 60, EVENTSPACE, "map", "generate", "--application",
+                     file, "--processes", processes, "-o",
+                     scratch_file("bare.dot"), NULL));
+    free(command_run(0, 60, EVENTSPACE, "map", "instrument",
                      scratch_file("bare.dot"), "--collectors", collectors, "-o",
                      scratch_file("map.dot"), NULL));
-    free(process_run(0, 300, EVENTSPACE, "run", scratch_file("map.dot"),
+    free(command_run(0, 300, EVENTSPACE, "run", scratch_file("map.dot"),
                      "--out", scratch_file("run"), "--replace", "--", binary,
                      "run", NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
@@ -66,8 +67,8 @@ static int64_t run_start(void)
 {
     uint64_t first = UINT64_MAX;
 
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        uint64_t ns = eventspace_run_host_at(run, i)->meta.start_wall_ns;
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        uint64_t ns = eventspace_run_process_at(run, i)->meta.start_wall_ns;
         first = ns < first ? ns : first;
     }
     return (int64_t)first;
@@ -175,15 +176,15 @@ static size_t messages_over_links(void)
 /* `differ`: the share by which the replay may differ from the run. Operations
  * one after the other come out as they were, but for clocks; where several are
  * under way at once it is not known when their thread looked. */
-static void check_run(const char *name, const char *threads, const char *hosts,
-                      const char *shape, double differ)
+static void check_run(const char *name, const char *threads,
+                      const char *processes, const char *shape, double differ)
 {
     counted tuples;
     measure_hop_message *messages;
     size_t count;
     double alone_s;
 
-    run_make(name, threads, hosts, "all", shape);
+    run_make(name, threads, processes, "all", shape);
     profile_make(NULL, NULL);
     tuples = count_remote();
     cr_assert_gt(tuples.operations, 0);
@@ -233,7 +234,7 @@ Test(traces, of_gathers_are_replayed)
 
 /* --- by hand --- */
 
-/* Each round of two hosts is one message there and one back, one after the
+/* Each round of two processes is one message there and one back, one after the
  * other; all else took no longer than the run. */
 Test(traces, a_slow_link_costs_each_round_there_and_back)
 {
@@ -396,12 +397,12 @@ typedef struct shares {
     size_t asked;
 } shares;
 
-static int64_t share_of(void *context, uint32_t host, uint32_t thread,
+static int64_t share_of(void *context, uint32_t process, uint32_t thread,
                         int64_t from_ns, int64_t to_ns)
 {
     shares *s = context;
 
-    cr_assert_lt(host, 2);
+    cr_assert_lt(process, 2);
     cr_assert(thread < 2 || thread == PATHS_NONE);
     cr_assert_leq(from_ns, to_ns);
     if (thread == PATHS_NONE) {
@@ -431,17 +432,17 @@ static void look_at_thread(int64_t *first_ns, int64_t *between_ns,
     series = scopes_event_series(snapshot->event_table,
                                  snapshot->topology->tops[1].collector);
     cr_assert_eq(series->count, ROUNDS);
-    *first_ns = scopes_clocks_ns(snapshot->clocks, series->host,
+    *first_ns = scopes_clocks_ns(snapshot->clocks, series->process,
                                  series->events[0].start);
     for (size_t i = 0; i < ROUNDS; i++) {
-        int64_t start_ns = scopes_clocks_ns(snapshot->clocks, series->host,
+        int64_t start_ns = scopes_clocks_ns(snapshot->clocks, series->process,
                                             series->events[i].start);
-        int64_t end_ns = scopes_clocks_ns(snapshot->clocks, series->host,
+        int64_t end_ns = scopes_clocks_ns(snapshot->clocks, series->process,
                                           series->events[i].end);
         *within_ns += end_ns - start_ns;
         if (i > 0)
             *between_ns +=
-                start_ns - scopes_clocks_ns(snapshot->clocks, series->host,
+                start_ns - scopes_clocks_ns(snapshot->clocks, series->process,
                                             series->events[i - 1].end);
     }
     scopes_snapshot_free(snapshot);

@@ -153,8 +153,8 @@ Test(status, a_cause_keeps_its_text_when_a_sentence_comes_in_front,
 
 Test(status, want_of_memory_says_what_for, .timeout = 120)
 {
-    check_status(pastset_no_memory("for %u hosts", 3), PASTSET_ENOMEM);
-    cr_assert_str_eq(pastset_error(), "no memory for 3 hosts");
+    check_status(pastset_no_memory("for %u processes", 3), PASTSET_ENOMEM);
+    cr_assert_str_eq(pastset_error(), "no memory for 3 processes");
 }
 
 Test(array, has_room_for_the_next_power_of_two, .timeout = 120)

@@ -12,10 +12,10 @@
 
 #include "pastset/waiter.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 
-/* Hosts give a unauthenticated peer 5 s; how long they need for it on a busy
- * machine is not known. Who never closes is found out all the same. */
+/* Processes give a unauthenticated peer 5 s; how long they need for it on a
+ * busy machine is not known. Who never closes is found out all the same. */
 #define TIMEOUT_S 60
 
 int attacker_dial(int port)

@@ -22,7 +22,7 @@ bool attacker_shake_hands(int fd, const uint8_t key[32],
                           const handshake_claim *claim);
 /* And is let in. */
 bool attacker_is_welcome(int fd);
-/* As the host that was called: up to and with the dialler's proof. */
+/* As the process that was called: up to and with the dialler's proof. */
 bool attacker_answer(int fd, const uint8_t key[32], const char *self,
                      uint64_t digest);
 

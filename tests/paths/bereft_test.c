@@ -1,5 +1,5 @@
-/* orphaned_test.c - what threads are told when a host has died, and those that
- * might have done in its place have ended. */
+/* orphaned_test.c - what threads are told when a process has died, and those
+ * that might have done in its place have ended. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 
-/* Two threads write to an element, on hosts of their own; one reads it. */
+/* Two threads write to an element, on processes of their own; one reads it. */
 static const char collect_map[] =
     "digraph collect {"
     "  subgraph cluster_h0 { t0 [kind=thread, number=0];"
@@ -22,7 +22,7 @@ static const char collect_map[] =
     "  t2 -> p2 [as=e, use=write]; p2 -> e;"
     "}";
 
-/* Shared by the hosts and the test. */
+/* Shared by the processes and the test. */
 typedef struct moments {
     _Atomic bool there; /* t2 */
     _Atomic bool read;  /* what t1 has written */
@@ -72,14 +72,14 @@ static int contribute(paths_thread *self, void *argument)
 
 static void check_collect(bool ends_after)
 {
-    host_program programs[] = {
+    process_program programs[] = {
         {"t0", collect, NULL}, {"t[12]", contribute, NULL}, {NULL, NULL, NULL}};
-    hosts h = {.map_text = collect_map, .programs = programs};
+    processes h = {.map_text = collect_map, .programs = programs};
     siginfo_t ended;
 
     at = shared_memory(sizeof(*at));
     at->ends_after = ends_after;
-    hosts_start(&h);
+    processes_start(&h);
     wait_for(&at->there);
     wait_for(&at->read);
     if (!ends_after)
@@ -87,10 +87,10 @@ static void check_collect(bool ends_after)
     kill(h.pids[2], SIGKILL);
     waitid(P_PID, (id_t)h.pids[2], &ended, WEXITED | WNOWAIT);
     atomic_store(&at->died, true);
-    hosts_wait(&h, 30);
+    processes_wait(&h, 30);
     cr_expect_eq(h.exit_codes[0], 1);
-    check_says(h.results[0].text, "host h2 died");
-    hosts_free(&h);
+    check_says(h.results[0].text, "process h2 died");
+    processes_free(&h);
 }
 
 Test(orphaned, is_who_waits_for_threads_that_ended_before_the_death,

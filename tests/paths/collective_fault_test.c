@@ -1,8 +1,8 @@
 /* collective_fault_test.c - what goes wrong in a round is an error for all who
  * take part, which names who did it, and nobody else is hurt.
  *
- * Eight threads t0 ... t7 on four hosts take part in a collective; t5, on h2,
- * is the one who does it. Two more, p on h1 and q on h3, pass tuples to and
+ * Eight threads t0 ... t7 on four processes take part in a collective; t5, on
+ * h2, is the one who does it. Two more, p on h1 and q on h3, pass tuples to and
  * fro all the time. */
 #include <poll.h>
 #include <pthread.h>
@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "paths/generate/generate.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "pastset/waiter.h"
 #include "tests/paths/collective_round.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
-#include "tests/support/process.h"
+#include "tests/support/map_processes.h"
+#include "tests/support/command.h"
 
 TestSuite(collective_fault, .timeout = 600);
 
@@ -37,12 +37,12 @@ TestSuite(collective_fault, .timeout = 600);
 
 typedef struct scenario {
     const char *use;
-    const char *root;  /* host */
+    const char *root;  /* process */
     const char *shape; /* of the tree */
     bool of_map;       /* the deadline */
 } scenario;
 
-/* Of the test that runs; the hosts are forked after it is set. */
+/* Of the test that runs; the processes are forked after it is set. */
 static scenario now;
 static int bell[2]; /* a pipe: who has come to some point rings */
 
@@ -150,7 +150,7 @@ static char *map_make(char *application, char *placement)
 {
     paths_map *a = parsed(application), *p = parsed(placement), *map;
     paths_generate_options options = {
-        .application = a, .hosts = 4, .placement = p};
+        .application = a, .processes = 4, .placement = p};
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
@@ -329,20 +329,20 @@ static int64_t a_second(void)
 
 /* --- running it --- */
 
-static void start(hosts *h, host_program *programs, unsigned expected)
+static void start(processes *h, process_program *programs, unsigned expected)
 {
     h->map_text = map_make(application_make(), placement_make());
     h->programs = programs;
     shared = shared_memory(sizeof(*shared));
     shared->expected = expected;
     cr_assert_eq(pipe(bell), 0);
-    hosts_start(h);
+    processes_start(h);
     watch_begin();
 }
 
-static void stop(hosts *h)
+static void stop(processes *h)
 {
-    hosts_free(h);
+    processes_free(h);
     free((void *)(uintptr_t)h->map_text);
     munmap(shared, sizeof(*shared));
     close(bell[0]);
@@ -391,7 +391,7 @@ static void try_all(attempt *one)
     one();
 }
 
-/* --- a host dies --- */
+/* --- a process dies --- */
 
 static int until_it_dies(paths_thread *self, void *argument)
 {
@@ -409,27 +409,27 @@ static int until_it_dies(paths_thread *self, void *argument)
     return end(0);
 }
 
-static void kill_host(void)
+static void kill_process(void)
 {
-    host_program programs[] = {{"*", until_it_dies, NULL},
-                               {"p", cross, NULL},
-                               {"q", cross_back, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {.map_text = NULL};
+    process_program programs[] = {{"*", until_it_dies, NULL},
+                                  {"p", cross, NULL},
+                                  {"q", cross_back, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = NULL};
     int64_t killed;
 
     start(&h, programs, THREADS - 2);
     wait_for_bell(2);
     killed = pastset_now_ns();
     kill(h.pids[2], SIGKILL);
-    hosts_wait(&h, 60);
+    processes_wait(&h, 60);
     watch_end();
     for (unsigned i = 0; i < THREADS; i++) {
         if (i / 2 != 2)
-            look_at(i, PASTSET_EHOST, "host h2 died", killed + a_second());
+            look_at(i, PASTSET_EHOST, "process h2 died", killed + a_second());
     }
     cr_expect_eq(h.exit_codes[0], 1, "%s", now.use); /* it tells of it */
-    cr_expect(strstr(h.results[0].text, "host h2 died"), "%s",
+    cr_expect(strstr(h.results[0].text, "process h2 died"), "%s",
               h.results[0].text);
     cr_expect_eq(h.exit_codes[1], 0, "%s: %s", now.use, h.results[1].text);
     cr_expect_eq(h.exit_codes[2], -SIGKILL);
@@ -437,16 +437,16 @@ static void kill_host(void)
     stop(&h);
 }
 
-Test(collective_fault, a_host_that_dies_is_named_to_all_others)
+Test(collective_fault, a_process_that_dies_is_named_to_all_others)
 {
-    try_all(kill_host);
+    try_all(kill_process);
 }
 
-Test(collective_fault, a_host_that_dies_may_be_that_of_the_root)
+Test(collective_fault, a_process_that_dies_may_be_that_of_the_root)
 {
     for (int i = 0; i < ROUND_USES; i++) {
         now = (scenario){round_uses[i], "h2", "hierarchical", false};
-        kill_host();
+        kill_process();
     }
 }
 
@@ -467,24 +467,24 @@ static int until_it_ends(paths_thread *self, void *argument)
 
 static void kill_coordinator(void)
 {
-    host_program programs[] = {{"*", until_it_ends, NULL},
-                               {"p", cross, NULL},
-                               {"q", cross_back, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {.map_text = NULL};
+    process_program programs[] = {{"*", until_it_ends, NULL},
+                                  {"p", cross, NULL},
+                                  {"q", cross_back, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = NULL};
     int64_t killed;
 
     start(&h, programs, THREADS);
     wait_for_bell(2);
     killed = pastset_now_ns();
     kill(h.pids[0], SIGKILL);
-    hosts_wait(&h, 20);
+    processes_wait(&h, 20);
     watch_end();
     for (unsigned i = 2; i < THREADS; i++)
-        look_at(i, PASTSET_EHOST, "host h0 died", killed + a_second());
+        look_at(i, PASTSET_EHOST, "process h0 died", killed + a_second());
     for (unsigned i = 1; i < 4; i++) {
         cr_expect_eq(h.exit_codes[i], 1);
-        check_says(h.results[i].text, "host h0 died");
+        check_says(h.results[i].text, "process h0 died");
     }
     stop(&h);
 }
@@ -567,15 +567,15 @@ static const char *late_name(const outcome *o, int64_t deadline)
 
 static void run_late(void)
 {
-    host_program programs[] = {{"*", one_comes_late, NULL},
-                               {"p", cross, NULL},
-                               {"q", cross_back, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {.map_text = NULL};
+    process_program programs[] = {{"*", one_comes_late, NULL},
+                                  {"p", cross, NULL},
+                                  {"q", cross_back, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = NULL};
     int64_t deadline = (int64_t)deadline_ms() * 1000000;
 
     start(&h, programs, THREADS);
-    hosts_end_well(&h, 60);
+    processes_end_well(&h, 60);
     watch_end();
     for (unsigned i = 0; i < THREADS; i++) {
         const outcome *o = &shared->outcomes[i];
@@ -613,14 +613,14 @@ Test(collective_fault, the_map_may_say_how_long_the_others_wait)
 /* Runs a program whose round WRONG fails for all. */
 static void run_wrong(paths_main *program, int status)
 {
-    host_program programs[] = {{"*", program, NULL},
-                               {"p", cross, NULL},
-                               {"q", cross_back, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {.map_text = NULL};
+    process_program programs[] = {{"*", program, NULL},
+                                  {"p", cross, NULL},
+                                  {"q", cross_back, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = NULL};
 
     start(&h, programs, THREADS);
-    hosts_end_well(&h, 60);
+    processes_end_well(&h, 60);
     watch_end();
     for (unsigned i = 0; i < THREADS; i++) {
         look_at(i, status, "thread t5", INT64_MAX);
@@ -746,14 +746,14 @@ static int one_leaves(paths_thread *self, void *argument)
 
 static void run_leaves(void)
 {
-    host_program programs[] = {{"*", one_leaves, NULL},
-                               {"p", cross, NULL},
-                               {"q", cross_back, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {.map_text = NULL};
+    process_program programs[] = {{"*", one_leaves, NULL},
+                                  {"p", cross, NULL},
+                                  {"q", cross_back, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = NULL};
 
     start(&h, programs, THREADS - 1);
-    hosts_end_well(&h, 60);
+    processes_end_well(&h, 60);
     watch_end();
     look(CULPRIT, PASTSET_ECANCELED, "thread t5", shared->left_ns + a_second());
     look(CULPRIT, PASTSET_ECANCELED, "has ended", INT64_MAX);
@@ -765,7 +765,7 @@ Test(collective_fault, who_ends_early_is_named_to_all_others)
     try_all(run_leaves);
 }
 
-/* --- plain elements of those that a host leaves behind --- */
+/* --- plain elements of those that a process leaves behind --- */
 
 static const char left_behind[] =
     "digraph test {\n"
@@ -803,7 +803,7 @@ static int start_and_wait(paths_thread *self, paths_path *path,
     return status;
 }
 
-/* It runs, so that its host has come to the coordinator. */
+/* It runs, so that its process has come to the coordinator. */
 static int wait_for_ever(paths_thread *self, void *argument)
 {
     int32_t got;
@@ -822,7 +822,7 @@ static int see_the_end(paths_thread *self, void *argument)
     expect_status(paths_open(&path, self, argument), 0);
     expect_status(start_and_wait(self, path, PASTSET_OBSERVE, &value),
                   PASTSET_EHOST);
-    expect_error("host h2 died");
+    expect_error("process h2 died");
     return 0;
 }
 
@@ -835,7 +835,7 @@ static int fill_it(paths_thread *self, void *argument)
     expect_status(paths_write(path, &value, sizeof(value)), 0);
     expect_status(start_and_wait(self, path, PASTSET_WRITE, &value),
                   PASTSET_EHOST);
-    expect_error("host h2 died");
+    expect_error("process h2 died");
     return 0;
 }
 
@@ -873,26 +873,27 @@ Test(collective_fault, plain_readers_go_on_if_a_writer_is_left)
 {
     char lone[] = "lone", far[] = "far", full[] = "full", pair[] = "pair";
     char never[] = "never";
-    host_program programs[] = {{"w", wait_for_ever, never},
-                               {"alone", see_it_and_write, lone},
-                               {"cut", see_the_end, far},
-                               {"stuck", fill_it, full},
-                               {"waits", go_on_waiting, pair},
-                               {"bystander", do_nothing, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {.map_text = map_make(strdup(left_behind), strdup(left_places)),
-               .programs = programs};
+    process_program programs[] = {{"w", wait_for_ever, never},
+                                  {"alone", see_it_and_write, lone},
+                                  {"cut", see_the_end, far},
+                                  {"stuck", fill_it, full},
+                                  {"waits", go_on_waiting, pair},
+                                  {"bystander", do_nothing, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text =
+                       map_make(strdup(left_behind), strdup(left_places)),
+                   .programs = programs};
 
     cr_assert_eq(pipe(bell), 0);
-    hosts_start(&h);
+    processes_start(&h);
     wait_for_bell(5);
     kill(h.pids[2], SIGKILL);
-    hosts_wait(&h, 30);
+    processes_wait(&h, 30);
     cr_expect_eq(h.exit_codes[0], 1);
-    check_says(h.results[0].text, "host h2 died");
+    check_says(h.results[0].text, "process h2 died");
     cr_expect_eq(h.exit_codes[1], 0, "%s", h.results[1].text);
     cr_expect_eq(h.exit_codes[2], -SIGKILL);
     cr_expect_eq(h.exit_codes[3], 0, "%s", h.results[3].text);
-    hosts_free(&h);
+    processes_free(&h);
     free((void *)(uintptr_t)h.map_text);
 }

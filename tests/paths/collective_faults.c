@@ -1,5 +1,5 @@
 /* collective_faults.c - one thread makes a mistake in a round. Either all get
- * an error for that round, which names the thread (or the host that it comes
+ * an error for that round, which names the thread (or the process that it comes
  * from, with the numbers of the threads there), or none does. The next round
  * goes well. Then all compare what they got. */
 #include "tests/paths/collective_faults.h"
@@ -176,7 +176,7 @@ static bool names(const char *text, uint32_t thread)
 {
     char name[32];
 
-    snprintf(name, sizeof(name), "thread t%u (host h", thread);
+    snprintf(name, sizeof(name), "thread t%u (process h", thread);
     return strstr(text, name) || names_among(text, thread);
 }
 

@@ -1,8 +1,8 @@
-/* collective_stress.c - 32 threads on 4 hosts that do everything together at
- * once: rounds of collectives of all kinds in an order that looks random and
+/* collective_stress.c - 32 threads on 4 processes that do everything together
+ * at once: rounds of collectives of all kinds in an order that looks random and
  * is the same for all, called or started, two of them at once, with reads and
- * writes in between. Each result is checked against what it must be. All hosts
- * are in this process, so that ThreadSanitizer sees them.
+ * writes in between. Each result is checked against what it must be. All
+ * processes are in this process, so that ThreadSanitizer sees them.
  *
  *     collective_stress [well|faults]
  *

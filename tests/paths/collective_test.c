@@ -1,4 +1,5 @@
-/* collective_test.c - sums and their likes over hosts that are processes. */
+/* collective_test.c - sums and their likes over processes that are processes.
+ * */
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -11,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "paths/wrappers/reduction.h"
 #include "tests/paths/collective_round.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 #include "tests/support/mapping.h"
 
 TestSuite(collective, .timeout = 300);
@@ -25,12 +26,12 @@ static const char *const shapes[] = {"flat", "hierarchical", "binomial"};
 /* Runs `program` in all threads of a map. */
 static void run_map(const char *map, paths_main *program)
 {
-    host_program programs[] = {{"*", program, NULL}, {NULL, NULL, NULL}};
-    hosts h = {.map_text = map, .programs = programs};
+    process_program programs[] = {{"*", program, NULL}, {NULL, NULL, NULL}};
+    processes h = {.map_text = map, .programs = programs};
 
-    hosts_start(&h);
-    hosts_end_well(&h, 100);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 100);
+    processes_free(&h);
 }
 
 /* Of a generated map. */
@@ -96,7 +97,7 @@ static int sum_rounds(paths_thread *self, void *argument)
     return err;
 }
 
-Test(collective, sums_are_the_same_in_each_shape_and_on_any_number_of_hosts)
+Test(collective, sums_are_the_same_in_each_shape_and_on_any_number_of_processes)
 {
     for (unsigned count = 1; count <= 4; count++) {
         for (size_t i = 0; i < 3; i++) {
@@ -424,18 +425,18 @@ static char *mixed_mapping(const setting *s)
 
 static void run_setting(setting *s, unsigned count, paths_spread spread)
 {
-    host_program programs[] = {{"*", any_rounds, s}, {NULL, NULL, NULL}};
+    process_program programs[] = {{"*", any_rounds, s}, {NULL, NULL, NULL}};
     char *text = mixed_mapping(s), *map = NULL;
     paths_map *application = parsed(text);
     paths_generate_options options = {.application = application,
-                                      .hosts = count,
+                                      .processes = count,
                                       .spread = spread,
                                       .shape = s->shape};
-    hosts h = {.map_text = map = generated(&options), .programs = programs};
+    processes h = {.map_text = map = generated(&options), .programs = programs};
 
-    hosts_start(&h);
-    hosts_end_well(&h, 100);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 100);
+    processes_free(&h);
     paths_map_destroy(application);
     free(map);
     free(text);
@@ -493,7 +494,7 @@ static int barrier_rounds(paths_thread *self, void *argument)
 
     expect_status(paths_open(&path, self, "all"), 0);
     for (uint64_t r = 1; r <= ROUNDS; r++) {
-        /* Relaxed: the barrier is what orders them, on one host. */
+        /* Relaxed: the barrier is what orders them, on one process. */
         atomic_store_explicit(&a->round[number], r, memory_order_relaxed);
         expect_status(paths_barrier(path), 0);
         for (int i = 0; i < EIGHT; i++)
@@ -510,13 +511,13 @@ Test(collective, nobody_passes_a_barrier_before_all_have_come)
     for (unsigned count = 1; count <= 4; count++) {
         for (size_t i = 0; i < 3; i++) {
             arrivals *a = shared_memory(sizeof(*a));
-            host_program programs[] = {{"*", barrier_rounds, a},
-                                       {NULL, NULL, NULL}};
+            process_program programs[] = {{"*", barrier_rounds, a},
+                                          {NULL, NULL, NULL}};
             char *map = mapping_map(mapping, count, shapes[i], 0);
-            hosts h = {.map_text = map, .programs = programs};
-            hosts_start(&h);
-            hosts_end_well(&h, 100);
-            hosts_free(&h);
+            processes h = {.map_text = map, .programs = programs};
+            processes_start(&h);
+            processes_end_well(&h, 100);
+            processes_free(&h);
             free(map);
         }
     }
@@ -566,11 +567,11 @@ Test(collective, the_latest_sum_can_be_read_by_a_plain_path)
                      "looker -> all [use=read];\n"
                      "told [kind=element, type=\"i64\", policy=discard];\n"
                      "looker -> told [use=read];\n";
-    host_program programs[] = {{"*", add_and_tell, NULL},
-                               {"looker", look_at_sums, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"*", add_and_tell, NULL},
+                                  {"looker", look_at_sums, NULL},
+                                  {NULL, NULL, NULL}};
     char *mapping, *map;
-    hosts h = {.programs = programs};
+    processes h = {.programs = programs};
 
     for (int i = 0; i < EIGHT; i++) {
         size_t used = strlen(more);
@@ -579,9 +580,9 @@ Test(collective, the_latest_sum_can_be_read_by_a_plain_path)
     }
     mapping = mapping_of(EIGHT, "sum", "i64", more);
     h.map_text = map = mapping_map(mapping, 3, "hierarchical", 0);
-    hosts_start(&h);
-    hosts_end_well(&h, 100);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 100);
+    processes_free(&h);
     free(map);
     free(mapping);
 }
@@ -632,12 +633,12 @@ static int rounded_sums(paths_thread *self, void *argument)
 static rounding *sums_by(const char *map)
 {
     rounding *out = shared_memory(sizeof(*out));
-    host_program programs[] = {{"*", rounded_sums, out}, {NULL, NULL, NULL}};
-    hosts h = {.map_text = map, .programs = programs};
+    process_program programs[] = {{"*", rounded_sums, out}, {NULL, NULL, NULL}};
+    processes h = {.map_text = map, .programs = programs};
 
-    hosts_start(&h);
-    hosts_end_well(&h, 100);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 100);
+    processes_free(&h);
     return out;
 }
 
@@ -833,18 +834,18 @@ static int come_later(paths_thread *self, void *sleeps)
 
 static void check_waiting(const char *waiting, bool sleeps)
 {
-    host_program programs[] = {{"t0", come_first, NULL},
-                               {"t1", come_later, &sleeps},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", come_first, NULL},
+                                  {"t1", come_later, &sleeps},
+                                  {NULL, NULL, NULL}};
     char type[80], *mapping, *map;
-    hosts h = {.programs = programs};
+    processes h = {.programs = programs};
 
     snprintf(type, sizeof(type), "bytes[1]\", waiting=\"%s", waiting);
     mapping = mapping_of(2, "barrier", type, "");
     h.map_text = map = mapping_map(mapping, 1, "flat", 0);
-    hosts_start(&h);
-    hosts_end_well(&h, 100);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 100);
+    processes_free(&h);
     free(map);
     free(mapping);
 }

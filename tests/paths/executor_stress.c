@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "paths/engine/executor.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "pastset/waiter.h"
 
 #define THREADS 4
@@ -92,14 +92,14 @@ static void check(uint32_t executor, const paths_executor_note *note,
         fail(executor, note, "it waits for a verb that nobody used");
 }
 
-static void *read_notes(void *host)
+static void *read_notes(void *process)
 {
     paths_executor_note before[THREADS + 1] = {{.at = 0}};
 
     while (!atomic_load(&over)) {
         for (uint32_t i = 0; i <= THREADS; i++) {
             paths_executor_note note;
-            if (paths_executor_read(paths_host_space(host), i, &note)) {
+            if (paths_executor_read(paths_process_space(process), i, &note)) {
                 fprintf(stderr, "executor %u: %s\n", i, pastset_error());
                 exit(1);
             }
@@ -116,32 +116,32 @@ int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 2;
     char file[64];
-    paths_host_options options = {
-        .host = "h", .space_file = file, .listen_fd = -1};
+    paths_process_options options = {
+        .process = "h", .space_file = file, .listen_fd = -1};
     pthread_t reader;
-    paths_host *host;
+    paths_process *process;
     int err = paths_map_parse(&map, map_text, strlen(map_text), "ring.dot");
 
     snprintf(file, sizeof(file), "/tmp/executor_stress.%d", (int)getpid());
     end_ns = pastset_now_ns() + (int64_t)(seconds * 1e9);
     options.map = map;
     if (!err)
-        err = paths_host_start(&host, &options);
+        err = paths_process_start(&process, &options);
     remove(file);
     if (!err)
-        err = paths_host_program(host, "*", hand_around, NULL);
-    if (err || pthread_create(&reader, NULL, read_notes, host) != 0) {
+        err = paths_process_program(process, "*", hand_around, NULL);
+    if (err || pthread_create(&reader, NULL, read_notes, process) != 0) {
         fprintf(stderr, "it does not start: %s\n", pastset_error());
         return 1;
     }
-    err = paths_host_run(host);
+    err = paths_process_run(process);
     if (err)
         fprintf(stderr, "%s\n", pastset_error());
     atomic_store(&over, true);
     pthread_join(reader, NULL);
     printf("{\"test\": \"executor_stress\", \"notes\": %llu}\n",
            (unsigned long long)atomic_load(&notes_read));
-    paths_host_stop(host);
+    paths_process_stop(process);
     paths_map_destroy(map);
     return err != 0;
 }

@@ -1,4 +1,4 @@
-/* failed_rounds_stress.c - threads of one host that sum, where about every
+/* failed_rounds_stress.c - threads of one process that sum, where about every
  * second round fails: somebody brings a tuple of the wrong size, or comes too
  * late for the deadline of somebody else. Who does so, and in which round,
  * follows from a hash of the round's number.

@@ -27,7 +27,7 @@ static void check_refused(const char *application, const char *cluster,
                           const char *placement, const char *why)
 {
     paths_map *a = map_parse(application), *c = NULL, *p = NULL, *out;
-    paths_generate_options options = {.application = a, .hosts = 1};
+    paths_generate_options options = {.application = a, .processes = 1};
 
     if (cluster)
         options.cluster = c = map_parse(cluster);
@@ -41,12 +41,12 @@ static void check_refused(const char *application, const char *cluster,
     paths_map_destroy(p);
 }
 
-static const char *host_of(const paths_map *map, const char *node)
+static const char *process_of(const paths_map *map, const char *node)
 {
     uint32_t index = paths_map_find_node(map, node);
 
     cr_assert_neq(index, PATHS_NONE, "no %s", node);
-    return map->hosts[map->nodes[index].host].name;
+    return map->processes[map->nodes[index].process].name;
 }
 
 Test(generate, places_threads_in_blocks_and_elements_with_their_readers,
@@ -54,8 +54,9 @@ Test(generate, places_threads_in_blocks_and_elements_with_their_readers,
 {
     paths_map *a = map_read("paths/golden/application.dot");
 
-    compare(generate(&(paths_generate_options){.application = a, .hosts = 2}),
-            "paths/golden/generated.dot");
+    compare(
+        generate(&(paths_generate_options){.application = a, .processes = 2}),
+        "paths/golden/generated.dot");
     paths_map_destroy(a);
 }
 
@@ -73,11 +74,11 @@ Test(generate, follows_the_placement_and_simulates_links, .timeout = 120)
     paths_map_destroy(p);
 }
 
-Test(generate, needs_no_proxy_on_one_host, .timeout = 120)
+Test(generate, needs_no_proxy_on_one_process, .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
     paths_map *map =
-        generate(&(paths_generate_options){.application = a, .hosts = 1});
+        generate(&(paths_generate_options){.application = a, .processes = 1});
 
     cr_assert_eq(map->node_count, a->node_count);
     cr_assert_eq(map->edge_count, a->edge_count);
@@ -89,11 +90,11 @@ Test(generate, spreads_threads_in_a_cycle, .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
     paths_map *map = generate(&(paths_generate_options){
-        .application = a, .hosts = 2, .spread = PATHS_CYCLIC});
+        .application = a, .processes = 2, .spread = PATHS_CYCLIC});
 
-    cr_assert_str_eq(host_of(map, "t0"), "h0");
-    cr_assert_str_eq(host_of(map, "t1"), "h1");
-    cr_assert_str_eq(host_of(map, "t2"), "h0");
+    cr_assert_str_eq(process_of(map, "t0"), "h0");
+    cr_assert_str_eq(process_of(map, "t1"), "h1");
+    cr_assert_str_eq(process_of(map, "t2"), "h0");
     paths_map_destroy(a);
     paths_map_destroy(map);
 }
@@ -102,10 +103,10 @@ Test(generate, puts_elements_with_their_writers, .timeout = 120)
 {
     paths_map *a = map_read("paths/golden/application.dot");
     paths_map *map = generate(&(paths_generate_options){
-        .application = a, .hosts = 4, .home = PATHS_WITH_WRITER});
+        .application = a, .processes = 4, .home = PATHS_WITH_WRITER});
 
-    cr_assert_str_eq(host_of(map, "up_3"), "h3", "t3 writes it");
-    cr_assert_str_eq(host_of(map, "down_0"), "h0");
+    cr_assert_str_eq(process_of(map, "up_3"), "h3", "t3 writes it");
+    cr_assert_str_eq(process_of(map, "down_0"), "h0");
     paths_map_destroy(a);
     paths_map_destroy(map);
 }
@@ -115,8 +116,9 @@ Test(generate, numbers_threads_that_have_no_numbers, .timeout = 120)
     paths_map *a = map_parse("digraph g { a [kind=thread]; b [kind=thread];"
                              "e [kind=element, type=i32]; a -> e; b -> e }");
 
-    compare(generate(&(paths_generate_options){.application = a, .hosts = 1}),
-            "paths/golden/generated_numbers.dot");
+    compare(
+        generate(&(paths_generate_options){.application = a, .processes = 1}),
+        "paths/golden/generated_numbers.dot");
     paths_map_destroy(a);
 }
 
@@ -127,16 +129,16 @@ Test(generate, says_what_is_wrong_with_a_mapping, .timeout = 120)
     check_refused("digraph g { p [kind=proxy] }", NULL, NULL,
                   "the wrappers are generated");
     check_refused("digraph g {\n subgraph cluster_h { t [kind=thread] } }",
-                  NULL, NULL, "test.dot:2: t: stands in a host");
+                  NULL, NULL, "test.dot:2: t: stands in a process");
     check_refused("digraph g { t [kind=thread]; e [kind=element];\n e -> t }",
                   NULL, NULL, "test.dot:2: e: has an edge to t");
     check_refused("digraph g { t [kind=thread] }", "digraph c { }", NULL,
-                  "there is no host in it");
+                  "there is no process in it");
     check_refused("digraph g { t [kind=thread] }", "digraph c { h }",
                   "digraph p {\n u -> h }",
                   "test.dot:2: u: the application has no thread");
     check_refused("digraph g { t [kind=thread] }", "digraph c { h }",
-                  "digraph p { t -> i }", "which is no host");
+                  "digraph p { t -> i }", "which is no process");
     check_refused("digraph g { t [kind=thread] }", "digraph c { h; i }",
                   "digraph p { t -> h; t -> i }", "placed twice, on h and i");
 }
@@ -197,10 +199,11 @@ static paths_map *tree(paths_map *application, paths_generate_options options)
     return map;
 }
 
-static paths_map *tree_on(unsigned hosts, unsigned threads, const char *element)
+static paths_map *tree_on(unsigned processes, unsigned threads,
+                          const char *element)
 {
     return tree(together(threads, "sum", element),
-                (paths_generate_options){.hosts = hosts});
+                (paths_generate_options){.processes = processes});
 }
 
 static paths_map *tree_over(const char *cluster, paths_map *application,
@@ -254,7 +257,7 @@ static const char *attribute(const paths_map *map, const char *node,
     return paths_node_get(&map->nodes[index], key);
 }
 
-Test(trees, are_one_wrapper_on_one_host, .timeout = 120)
+Test(trees, are_one_wrapper_on_one_process, .timeout = 120)
 {
     paths_map *map = tree_on(1, 4, "");
 
@@ -269,17 +272,17 @@ Test(trees, are_one_wrapper_on_one_host, .timeout = 120)
     paths_map_destroy(map);
 }
 
-Test(trees, come_together_on_each_host, .timeout = 120)
+Test(trees, come_together_on_each_process, .timeout = 120)
 {
     paths_map *map = tree_on(2, 8, "");
 
     check_inputs(map, "total.sum.h0", "t0 t1 t2 t3");
     check_inputs(map, "total.sum.h1", "t4 t5 t6 t7");
     check_inputs(map, "total.sum", "total.sum.h0 total.sum.h1>");
-    cr_assert_str_eq(host_of(map, "total.sum.h1"), "h1");
-    cr_assert_str_eq(host_of(map, "total.sum.h1.proxy"), "h1");
-    cr_assert_str_eq(host_of(map, "total.sum"), "h0");
-    cr_assert_str_eq(host_of(map, "total"), "h0", "with the first thread");
+    cr_assert_str_eq(process_of(map, "total.sum.h1"), "h1");
+    cr_assert_str_eq(process_of(map, "total.sum.h1.proxy"), "h1");
+    cr_assert_str_eq(process_of(map, "total.sum"), "h0");
+    cr_assert_str_eq(process_of(map, "total"), "h0", "with the first thread");
     paths_map_destroy(map);
 }
 
@@ -288,7 +291,7 @@ Test(trees, have_no_partial_of_one_thread, .timeout = 120)
     paths_map *map = tree_on(4, 4, "");
 
     check_inputs(map, "total.sum", "t0 t1> t2> t3>");
-    cr_assert_str_eq(host_of(map, "t3.sum.proxy"), "h3");
+    cr_assert_str_eq(process_of(map, "t3.sum.proxy"), "h3");
     paths_map_destroy(map);
 }
 
@@ -300,7 +303,7 @@ Test(trees, stand_with_their_element, .timeout = 120)
 
     check_inputs(map, "total.sum.a", "t0 t1 t2");
     check_inputs(map, "total.sum", "total.sum.a> t3>");
-    cr_assert_str_eq(host_of(map, "total.sum"), "c");
+    cr_assert_str_eq(process_of(map, "total.sum"), "c");
     paths_map_destroy(map);
     map = tree_over("digraph c { a; b }", together(2, "sum", ""),
                     "digraph p { t0 -> a; t1 -> a; total -> b }");
@@ -314,7 +317,7 @@ Test(trees, keep_the_order_of_threads_that_are_spread_in_a_cycle,
 {
     paths_map *map =
         tree(together(5, "sum", ""),
-             (paths_generate_options){.hosts = 2, .spread = PATHS_CYCLIC});
+             (paths_generate_options){.processes = 2, .spread = PATHS_CYCLIC});
 
     check_inputs(map, "total.sum.h0", "t0 t2 t4");
     check_inputs(map, "total.sum.h1", "t1 t3");
@@ -331,12 +334,12 @@ Test(trees, go_by_the_numbers_of_threads, .timeout = 120)
         "a -> total [use=sum]; c -> total [use=sum];"
         "d -> total [use=sum]; b -> total [use=sum] }";
     paths_map *map =
-        tree(map_parse(text), (paths_generate_options){.hosts = 1});
+        tree(map_parse(text), (paths_generate_options){.processes = 1});
 
     check_inputs(map, "total.sum", "b d a c");
     paths_map_destroy(map);
-    map = tree(map_parse(text), (paths_generate_options){.hosts = 2});
-    cr_assert_str_eq(host_of(map, "total"), "h0");
+    map = tree(map_parse(text), (paths_generate_options){.processes = 2});
+    cr_assert_str_eq(process_of(map, "total"), "h0");
     check_inputs(map, "total.sum.h0", "b d");
     check_inputs(map, "total.sum", "total.sum.h0 total.sum.h1>");
     paths_map_destroy(map);
@@ -355,12 +358,12 @@ Test(trees, come_together_in_each_cluster, .timeout = 120)
     check_inputs(map, "total.sum.north", "total.sum.n0 total.sum.n1>");
     check_inputs(map, "total.sum.south", "total.sum.s0 total.sum.s1>");
     check_inputs(map, "total.sum", "total.sum.north total.sum.south>>");
-    cr_assert_str_eq(host_of(map, "total.sum.south.delay"), "s0");
+    cr_assert_str_eq(process_of(map, "total.sum.south.delay"), "s0");
     cr_assert_str_eq(attribute(map, "total.sum.south.delay", "latency"), "5ms");
     paths_map_destroy(map);
 }
 
-Test(trees, come_together_at_the_host_of_the_element_in_its_cluster,
+Test(trees, come_together_at_the_process_of_the_element_in_its_cluster,
      .timeout = 120)
 {
     paths_map *map = tree_over(TWO_CLUSTERS, together(4, "sum", ""),
@@ -369,7 +372,7 @@ Test(trees, come_together_at_the_host_of_the_element_in_its_cluster,
     check_inputs(map, "total.sum.north", "t0> t1");
     check_inputs(map, "total.sum.south", "t2 t3>");
     check_inputs(map, "total.sum", "total.sum.north total.sum.south>>");
-    cr_assert_str_eq(host_of(map, "total.sum.north"), "n1");
+    cr_assert_str_eq(process_of(map, "total.sum.north"), "n1");
     paths_map_destroy(map);
 }
 
@@ -387,7 +390,7 @@ Test(trees, have_no_partial_of_the_only_cluster, .timeout = 120)
     paths_map_destroy(map);
 }
 
-Test(trees, take_a_host_of_no_cluster_for_one, .timeout = 120)
+Test(trees, take_a_process_of_no_cluster_for_one, .timeout = 120)
 {
     paths_map *map =
         tree_over("digraph c { x; subgraph cluster_north { a; b } }",
@@ -398,7 +401,7 @@ Test(trees, take_a_host_of_no_cluster_for_one, .timeout = 120)
     paths_map_destroy(map);
 }
 
-Test(trees, have_names_of_their_own_for_clusters_called_like_hosts,
+Test(trees, have_names_of_their_own_for_clusters_called_like_processes,
      .timeout = 120)
 {
     paths_map *map = tree_over("digraph c { subgraph cluster_a { a; b }"
@@ -415,7 +418,7 @@ Test(trees, are_flat_where_that_is_said, .timeout = 120)
     paths_map *map = tree_on(2, 4, ", shape=flat");
 
     check_inputs(map, "total.sum", "t0 t1 t2> t3>");
-    cr_assert_str_eq(host_of(map, "t2.sum.proxy"), "h1");
+    cr_assert_str_eq(process_of(map, "t2.sum.proxy"), "h1");
     paths_map_destroy(map);
 }
 
@@ -427,7 +430,7 @@ Test(trees, are_binomial_where_that_is_said, .timeout = 120)
     check_inputs(map, "total.sum.t2", "t2 t3");
     check_inputs(map, "total.sum.t4", "t4 t5 total.sum.t6>");
     check_inputs(map, "total.sum.t6", "t6 t7");
-    cr_assert_str_eq(host_of(map, "total.sum.t6"), "h3");
+    cr_assert_str_eq(process_of(map, "total.sum.t6"), "h3");
     paths_map_destroy(map);
     map = tree_on(1, 7, ", shape=binomial");
     check_inputs(map, "total.sum", "t0 t1 total.sum.t2 total.sum.t4");
@@ -447,7 +450,7 @@ Test(trees, lead_from_rank_0_to_an_element_elsewhere, .timeout = 120)
 
     check_inputs(map, "total.sum", "t0 t1 total.sum.t2");
     check_inputs(map, "total", "total.sum>");
-    cr_assert_str_eq(host_of(map, "total.sum"), "a");
+    cr_assert_str_eq(process_of(map, "total.sum"), "a");
     paths_map_destroy(map);
 }
 
@@ -477,7 +480,7 @@ Test(trees, stand_at_the_first_of_their_inputs_where_they_are_wide,
     check_inputs(map, "total.sum.1", "t0 t1>");
     check_inputs(map, "total.sum.2", "t2 t3>");
     check_inputs(map, "total.sum", "total.sum.1 total.sum.2>");
-    cr_assert_str_eq(host_of(map, "total.sum.2"), "h2");
+    cr_assert_str_eq(process_of(map, "total.sum.2"), "h2");
     paths_map_destroy(map);
     map = tree_over("digraph c { 1; 2; 3; 4 }",
                     together(8, "sum", ", fanout=2"), NULL);
@@ -488,8 +491,8 @@ Test(trees, stand_at_the_first_of_their_inputs_where_they_are_wide,
 
 Test(trees, take_their_shape_from_the_options_too, .timeout = 120)
 {
-    paths_generate_options flat = {.hosts = 2, .shape = "flat"};
-    paths_generate_options wide = {.hosts = 1, .fanout = 2};
+    paths_generate_options flat = {.processes = 2, .shape = "flat"};
+    paths_generate_options wide = {.processes = 1, .fanout = 2};
     paths_map *map = tree(together(4, "sum", ""), flat);
 
     check_inputs(map, "total.sum", "t0 t1 t2> t3>");
@@ -516,7 +519,7 @@ Test(trees, take_their_shape_from_the_default_of_all_nodes, .timeout = 120)
                        "t0 [kind=thread]; t1 [kind=thread];"
                        "e [kind=element, type=u64];"
                        "t0 -> e [use=sum]; t1 -> e [use=sum] }"),
-             (paths_generate_options){.hosts = 1, .shape = "binomial"});
+             (paths_generate_options){.processes = 1, .shape = "binomial"});
 
     check_inputs(map, "e.sum", "t0 t1");
     cr_assert_eq(map->node_defaults.count, 0);
@@ -533,12 +536,12 @@ Test(trees, leave_spectators_and_plain_paths_alone, .timeout = 120)
                   "t3 [kind=thread]; t0 -> other; t2 -> e [as=see, use=read];"
                   "t1 -> e [use=max]; t3 -> other [use=read];"
                   "t3 -> e [use=max] }"),
-        (paths_generate_options){.hosts = 2});
+        (paths_generate_options){.processes = 2});
 
     check_inputs(map, "e.max", "t1 t3>");
     check_inputs(map, "e", "t2> e.max");
     check_inputs(map, "other", "t0 t3>");
-    cr_assert_str_eq(host_of(map, "e"), "h0", "with t1");
+    cr_assert_str_eq(process_of(map, "e"), "h0", "with t1");
     paths_map_destroy(map);
 }
 
@@ -569,13 +572,13 @@ Test(trees, give_a_barrier_its_type, .timeout = 120)
         tree(map_parse("digraph g { t0 [kind=thread]; t1 [kind=thread];"
                        "step [kind=element]; t0 -> step [use=barrier];"
                        "t1 -> step [use=barrier] }"),
-             (paths_generate_options){.hosts = 2});
+             (paths_generate_options){.processes = 2});
 
     check_inputs(map, "step.barrier", "t0 t1>");
     cr_assert_str_eq(attribute(map, "step", "type"), "bytes[1]");
     paths_map_destroy(map);
-    map =
-        tree(together(2, "barrier", ""), (paths_generate_options){.hosts = 1});
+    map = tree(together(2, "barrier", ""),
+               (paths_generate_options){.processes = 1});
     cr_assert_str_eq(attribute(map, "total", "type"), "u64");
     paths_map_destroy(map);
 }
@@ -583,7 +586,7 @@ Test(trees, give_a_barrier_its_type, .timeout = 120)
 Test(trees, name_the_function_of_a_reduction, .timeout = 120)
 {
     paths_map *map = tree(together(4, "reduce", ", function=merge"),
-                          (paths_generate_options){.hosts = 2});
+                          (paths_generate_options){.processes = 2});
 
     cr_assert_str_eq(attribute(map, "total.reduce.h1", "function"), "merge");
     cr_assert_str_eq(attribute(map, "total.reduce", "function"), "merge");
@@ -654,9 +657,10 @@ Test(trees, refuse_options_that_do_not_exist, .timeout = 120)
         paths_generate_options options;
         const char *why;
     } all[] = {
-        {{.hosts = 1, .shape = "star"}, "the shape 'star' is none of flat"},
-        {{.hosts = 1, .fanout = 1}, "a fan-out of 1"},
-        {{.hosts = 1, .fanout = 2, .shape = "binomial"}, "knows no fan-out"},
+        {{.processes = 1, .shape = "star"}, "the shape 'star' is none of flat"},
+        {{.processes = 1, .fanout = 1}, "a fan-out of 1"},
+        {{.processes = 1, .fanout = 2, .shape = "binomial"},
+         "knows no fan-out"},
     };
     paths_map *a = together(2, "sum", ""), *out;
 
@@ -689,7 +693,7 @@ static uint32_t any(uint32_t below)
 }
 
 typedef struct setting {
-    unsigned threads, hosts, elements, fanouts[3];
+    unsigned threads, processes, elements, fanouts[3];
     const char *uses[3];
     paths_map *application, *cluster, *placement;
 } setting;
@@ -764,16 +768,16 @@ static paths_map *any_cluster(const setting *s)
     paths_map *map;
 
     fprintf(file, "digraph c {\n");
-    for (unsigned i = 0; i < s->hosts; i++) {
+    for (unsigned i = 0; i < s->processes; i++) {
         unsigned cluster = any(clusters + 1);
         if (cluster == clusters)
             fprintf(file, "h%u;\n", i);
         else
             fprintf(file, "subgraph cluster_%u { h%u }\n", cluster, i);
     }
-    for (unsigned i = 0; i < s->hosts; i++)
+    for (unsigned i = 0; i < s->processes; i++)
         fprintf(file, "h%u -> h%u [simulate=true, latency=\"1ms\"];\n", i,
-                any(s->hosts));
+                any(s->processes));
     fprintf(file, "}\n");
     fclose(file);
     map = map_parse(text);
@@ -791,11 +795,11 @@ static paths_map *any_placement(const setting *s)
     fprintf(file, "digraph p {\n");
     for (unsigned i = 0; i < s->threads; i++) {
         if (any(2))
-            fprintf(file, "t%u -> h%u;\n", i, any(s->hosts));
+            fprintf(file, "t%u -> h%u;\n", i, any(s->processes));
     }
     for (unsigned i = 0; i < s->elements; i++) {
         if (any(2))
-            fprintf(file, "e%u -> h%u;\n", i, any(s->hosts));
+            fprintf(file, "e%u -> h%u;\n", i, any(s->processes));
     }
     fprintf(file, "}\n");
     fclose(file);
@@ -906,7 +910,7 @@ Test(trees, lead_every_thread_to_its_element, .timeout = 60)
         uint32_t this = seed;
         setting s = {0};
         s.threads = 1 + any(40);
-        s.hosts = 1 + any(8);
+        s.processes = 1 + any(8);
         s.elements = 1 + any(3);
         s.application = any_application(&s);
         s.cluster = any_cluster(&s);
@@ -929,7 +933,7 @@ static int colour_check(const char *value)
 }
 
 static const paths_attribute_type colour = {.name = "colour",
-                                            .of_hosts = true,
+                                            .of_processes = true,
                                             .of_machines = true,
                                             .check = colour_check},
                                   age = {.name = "age", .of_machines = true};
@@ -955,9 +959,9 @@ Test(generate, takes_the_attributes_that_upper_layers_register, .timeout = 120)
                   "polling");
     register_both();
     map = generate(&options);
-    cr_expect_str_eq(paths_attributes_get(&map->hosts[0].attributes, "colour"),
-                     "blue");
-    cr_expect_null(paths_attributes_get(&map->hosts[0].attributes, "age"));
+    cr_expect_str_eq(
+        paths_attributes_get(&map->processes[0].attributes, "colour"), "blue");
+    cr_expect_null(paths_attributes_get(&map->processes[0].attributes, "age"));
     check_status(paths_map_check(map, &diagnostics), PASTSET_EMAP);
     cr_assert_eq(diagnostics.count, 1);
     cr_expect_str_eq(diagnostics.items[0].node, "h");

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 
 #define HERE 5000
 #define THERE 5000
@@ -196,13 +196,13 @@ static int wait_there(paths_thread *self, void *argument)
 Test(held, ten_thousand_operations_cost_no_thread_and_under_four_KiB_each)
 {
     seen *s = shared_memory(sizeof(*s));
-    host_program programs[] = {
+    process_program programs[] = {
         {"t0", wait_here, s}, {"t1", wait_there, NULL}, {NULL, NULL, NULL}};
-    hosts h = {.map_text = map, .programs = programs};
+    processes h = {.map_text = map, .programs = programs};
     double heap, resident;
 
-    hosts_start(&h);
-    hosts_end_well(&h, 60);
+    processes_start(&h);
+    processes_end_well(&h, 60);
     cr_expect_eq(s->threads_held, s->threads_before, "%u threads, %u before",
                  s->threads_held, s->threads_before);
     heap = (double)(s->heap_held - s->heap_before) / HELD;
@@ -215,7 +215,7 @@ Test(held, ten_thousand_operations_cost_no_thread_and_under_four_KiB_each)
         cr_expect_lt(heap, BYTES_EACH, "%f bytes", heap);
         cr_expect_lt(resident / HELD, BYTES_EACH, "%f", resident / HELD);
     }
-    hosts_free(&h);
+    processes_free(&h);
 }
 
 /* --- the limit --- */
@@ -271,13 +271,13 @@ static int idle(paths_thread *self, void *argument)
 
 static void check_limit(const char *thread)
 {
-    host_program programs[] = {
+    process_program programs[] = {
         {"*", idle, NULL}, {thread, exceed, NULL}, {NULL, NULL, NULL}};
-    hosts h = {.map_text = map, .programs = programs, .held_max = LIMIT};
+    processes h = {.map_text = map, .programs = programs, .held_max = LIMIT};
 
-    hosts_start(&h);
-    hosts_end_well(&h, 30);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 30);
+    processes_free(&h);
 }
 
 Test(held, more_than_the_limit_fail_and_are_told_why)
@@ -337,19 +337,19 @@ static int observe_in_order(paths_thread *self, void *argument)
 
 Test(held, what_a_delay_lets_go_at_one_moment_keeps_its_order)
 {
-    const host_program programs[] = {{"t0", write_at_once, NULL},
-                                     {"t1", observe_in_order, NULL},
-                                     {NULL, NULL, NULL}};
-    hosts h = {.map_text =
-                   "digraph g { subgraph cluster_h0 {\n"
-                   "t0 [kind=thread, number=0]; t1 [kind=thread, number=1];\n"
-                   "slow [kind=delay, latency=\"20us\"];\n"
-                   "row [kind=element, type=i64, capacity=2000]; }\n"
-                   "t0 -> slow [use=write]; slow -> row;\n"
-                   "t1 -> row [use=read]; }\n",
-               .programs = programs};
+    const process_program programs[] = {{"t0", write_at_once, NULL},
+                                        {"t1", observe_in_order, NULL},
+                                        {NULL, NULL, NULL}};
+    processes h = {
+        .map_text = "digraph g { subgraph cluster_h0 {\n"
+                    "t0 [kind=thread, number=0]; t1 [kind=thread, number=1];\n"
+                    "slow [kind=delay, latency=\"20us\"];\n"
+                    "row [kind=element, type=i64, capacity=2000]; }\n"
+                    "t0 -> slow [use=write]; slow -> row;\n"
+                    "t1 -> row [use=read]; }\n",
+        .programs = programs};
 
-    hosts_start(&h);
-    hosts_end_well(&h, 60);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 60);
+    processes_free(&h);
 }

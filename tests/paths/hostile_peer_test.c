@@ -1,4 +1,4 @@
-/* hostile_peer_test.c - who does not know the key, but sits where a host's
+/* hostile_peer_test.c - who does not know the key, but sits where a process's
  * connections pass: reflects, relays, replays, cuts off, floods. Nothing of
  * the map is seen, nobody is believed, and the run goes on, or ends with a
  * text of its own. */
@@ -15,16 +15,16 @@
 #include "tests/paths/hostile_relay.h"
 #include "tests/paths/hostile_run.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 
-#define WITHOUT(host) (1u << (host))
-#define ALL_BUT(host) (7u & ~(1u << (host)))
+#define WITHOUT(process) (1u << (process))
+#define ALL_BUT(process) (7u & ~(1u << (process)))
 
 TestSuite(hostile_peer, .timeout = 600);
 
 /* --- reflection: it has bound the address of one that is not there --- */
 
-/* What `victim` says to the host at the door goes to the port of `to`; what
+/* What `victim` says to the process at the door goes to the port of `to`; what
  * comes back from there goes to the victim, and at last a forged failure. */
 static void brings_it_to(int door, int victim, int to, bool forges)
 {
@@ -46,7 +46,7 @@ static void brings_it_to(int door, int victim, int to, bool forges)
 
 static void ends_with_its_own_text(int victim, const char *text)
 {
-    hosts_wait(&hostile_run, 60);
+    processes_wait(&hostile_run, 60);
     cr_expect_null(strstr(hostile_run.results[victim].text, RELAY_FORGERY),
                    "it was believed: %s", hostile_run.results[victim].text);
     hostile_run_ends_with(victim, text);
@@ -56,30 +56,32 @@ Test(hostile_peer, cannot_bring_a_members_words_back_to_it)
 {
     hostile_run_start(hostile_play, ALL_BUT(LIGHTHOUSE), WITHOUT(HARBOUR));
     brings_it_to(HARBOUR, LIGHTHOUSE, LIGHTHOUSE, true);
-    ends_with_its_own_text(LIGHTHOUSE, "cannot join host harbour: what listens "
-                                       "there is not a host of EventSpace");
+    ends_with_its_own_text(LIGHTHOUSE,
+                           "cannot join process harbour: what listens "
+                           "there is not a process of EventSpace");
 }
 
 Test(hostile_peer, cannot_bring_a_members_words_back_and_leave)
 {
     hostile_run_start(hostile_play, ALL_BUT(LIGHTHOUSE), WITHOUT(HARBOUR));
     brings_it_to(HARBOUR, LIGHTHOUSE, LIGHTHOUSE, false);
-    ends_with_its_own_text(LIGHTHOUSE, "cannot join host harbour: it did not "
-                                       "accept this host's key");
+    ends_with_its_own_text(LIGHTHOUSE,
+                           "cannot join process harbour: it did not "
+                           "accept this process's key");
 }
 
-Test(hostile_peer, cannot_bring_a_threads_words_back_to_its_host)
+Test(hostile_peer, cannot_bring_a_threads_words_back_to_its_process)
 {
     hostile_run_start(hostile_play, ALL_BUT(HARBOUR), WITHOUT(LIGHTHOUSE));
     brings_it_to(LIGHTHOUSE, HARBOUR, HARBOUR, true);
-    ends_with_its_own_text(HARBOUR, "cannot join host lighthouse");
+    ends_with_its_own_text(HARBOUR, "cannot join process lighthouse");
 }
 
-Test(hostile_peer, cannot_bring_a_hosts_words_to_a_third)
+Test(hostile_peer, cannot_bring_a_processes_words_to_a_third)
 {
     hostile_run_start(hostile_play, WITHOUT(LIGHTHOUSE), WITHOUT(LIGHTHOUSE));
     brings_it_to(LIGHTHOUSE, HARBOUR, ISLAND, true);
-    ends_with_its_own_text(HARBOUR, "cannot join host lighthouse");
+    ends_with_its_own_text(HARBOUR, "cannot join process lighthouse");
 }
 
 /* --- listening, and saying it again --- */
@@ -143,8 +145,8 @@ Test(hostile_peer, is_not_believed_when_it_repeats_what_it_has_heard)
     relay_stop(&overheard);
 }
 
-/* In a later run with the same key, into which these hosts come late: had one
- * of the old messages been taken for a host, it would be refused. */
+/* In a later run with the same key, into which these processes come late: had
+ * one of the old messages been taken for a process, it would be refused. */
 Test(hostile_peer, takes_nobodys_place_with_what_it_has_heard_before)
 {
     run_overhear();
@@ -153,13 +155,13 @@ Test(hostile_peer, takes_nobodys_place_with_what_it_has_heard_before)
     hostile_run_start(hostile_play, ALL_BUT(HARBOUR), 0);
     for (int i = 0; i < OVERHEARD; i++)
         says_it_again(&overheard.talks[i]);
-    hosts_start_late(&hostile_run, LIGHTHOUSE);
-    hosts_start_late(&hostile_run, ISLAND);
+    processes_start_late(&hostile_run, LIGHTHOUSE);
+    processes_start_late(&hostile_run, ISLAND);
     hostile_run_goes_on();
     hostile_run_ends_well();
 }
 
-/* As a host, to one that connects. */
+/* As a process, to one that connects. */
 static void answers(int length, const void *data, const char *text)
 {
     int fd;
@@ -172,14 +174,14 @@ static void answers(int length, const void *data, const char *text)
     hostile_run_ends_with(LIGHTHOUSE, text);
 }
 
-Test(hostile_peer, is_not_believed_when_it_repeats_a_hosts_answer)
+Test(hostile_peer, is_not_believed_when_it_repeats_a_processes_answer)
 {
     run_overhear();
     hostile_run_ends_well();
     relay_stop(&overheard);
     for (int i = 0; i < OVERHEARD; i++)
         answers(HANDSHAKE_MESSAGE_BYTES, overheard.talks[i].said[1],
-                "cannot join host harbour: the peer does not know the key");
+                "cannot join process harbour: the peer does not know the key");
 }
 
 /* --- one that never comes --- */
@@ -193,29 +195,29 @@ static int nothing(paths_thread *self, void *argument)
 
 static void waits_in_vain(const char *text, void (*come)(int fd))
 {
-    static const host_program programs[] = {{"*", nothing, NULL},
-                                            {NULL, NULL, NULL}};
-    hosts h = {.map_text = "digraph g { subgraph cluster_here {\n"
-                           "e [kind=element, type=i64, capacity=1];\n"
-                           "t0 [kind=thread, number=0]; }\n"
-                           "subgraph cluster_there { up [kind=proxy];\n"
-                           "t1 [kind=thread, number=1]; }\n"
-                           "t0 -> e; t1 -> up; up -> e; }\n",
-               .programs = programs,
-               .connect_timeout_ms = 2000,
-               .absent = 2};
+    static const process_program programs[] = {{"*", nothing, NULL},
+                                               {NULL, NULL, NULL}};
+    processes h = {.map_text = "digraph g { subgraph cluster_here {\n"
+                               "e [kind=element, type=i64, capacity=1];\n"
+                               "t0 [kind=thread, number=0]; }\n"
+                               "subgraph cluster_there { up [kind=proxy];\n"
+                               "t1 [kind=thread, number=1]; }\n"
+                               "t0 -> e; t1 -> up; up -> e; }\n",
+                   .programs = programs,
+                   .connect_timeout_ms = 2000,
+                   .absent = 2};
 
     int fd;
 
     signal(SIGPIPE, SIG_IGN);
-    hosts_start(&h);
+    processes_start(&h);
     fd = attacker_dial(h.ports[0]);
     come(fd);
     attacker_is_closed(fd);
-    hosts_wait(&h, 60);
+    processes_wait(&h, 60);
     cr_expect_eq(h.exit_codes[0], 1);
     check_says(h.results[0].text, text);
-    hosts_free(&h);
+    processes_free(&h);
 }
 
 static void without_the_key(int fd)
@@ -236,30 +238,30 @@ static void with_another_version(int fd)
     cr_assert(attacker_hear(fd, opening, sizeof(opening)));
 }
 
-Test(hostile_peer, is_told_of_where_a_host_is_waited_for_in_vain)
+Test(hostile_peer, is_told_of_where_a_process_is_waited_for_in_vain)
 {
-    waits_in_vain("host there did not come within 2 s; turned away: 1, the "
+    waits_in_vain("process there did not come within 2 s; turned away: 1, the "
                   "last because it does not know the key",
                   without_the_key);
 }
 
-Test(hostile_peer, of_another_version_is_told_of_where_a_host_is_waited_for)
+Test(hostile_peer, of_another_version_is_told_of_where_a_process_is_waited_for)
 {
-    waits_in_vain("host there did not come within 2 s; turned away: 1, the "
+    waits_in_vain("process there did not come within 2 s; turned away: 1, the "
                   "last because it speaks another protocol, or another version",
                   with_another_version);
 }
 
-/* --- other answers to a host that connects --- */
+/* --- other answers to a process that connects --- */
 
-Test(hostile_peer, is_told_apart_from_a_host)
+Test(hostile_peer, is_told_apart_from_a_process)
 {
     static const char page[] = "HTTP/1.1 400 Bad Request\r\n\r\n";
 
-    answers(sizeof(page) - 1, page, "is not a host of EventSpace");
+    answers(sizeof(page) - 1, page, "is not a process of EventSpace");
 }
 
-Test(hostile_peer, is_told_apart_from_a_host_of_another_version)
+Test(hostile_peer, is_told_apart_from_a_process_of_another_version)
 {
     unsigned char answer[HANDSHAKE_OPENING_BYTES];
 
@@ -276,7 +278,7 @@ Test(hostile_peer, is_told_apart_from_who_knows_the_key)
     answers(sizeof(answer), answer, "the peer does not know the key");
 }
 
-/* A host that cannot join tries again for a while: they wait together. */
+/* A process that cannot join tries again for a while: they wait together. */
 typedef struct cut {
     int bytes;
     char text[40];
@@ -285,8 +287,8 @@ typedef struct cut {
 ParameterizedTestParameters(hostile_peer, ends_a_run_in_clear_words_if_cut_off)
 {
     static cut cuts[] = {
-        {0, "it did not accept this host's key"},
-        {7, "it did not accept this host's key"},
+        {0, "it did not accept this process's key"},
+        {7, "it did not accept this process's key"},
         {8, "it closed the connection"},
         {HANDSHAKE_MESSAGE_BYTES - 1, "it closed the connection"},
     };
@@ -362,7 +364,7 @@ Test(hostile_peer, is_not_let_in_without_the_whole_proof)
 
 /* --- a flood --- */
 
-#define FLOOD 700 /* more than a host lets wait */
+#define FLOOD 700 /* more than a process lets wait */
 
 /* Keeps the door oversubscribed until it is killed. */
 static void flood(const relay_talk *heard)
@@ -390,7 +392,7 @@ static void flood(const relay_talk *heard)
     }
 }
 
-Test(hostile_peer, keeps_no_host_out_by_a_flood)
+Test(hostile_peer, keeps_no_process_out_by_a_flood)
 {
     pid_t flooder;
 
@@ -404,8 +406,8 @@ Test(hostile_peer, keeps_no_host_out_by_a_flood)
     /* It has been through the door once when the eldest of those that came
      * before it was sent away. */
     attacker_is_closed(attacker_dial(hostile_run.ports[HARBOUR]));
-    hosts_start_late(&hostile_run, LIGHTHOUSE);
-    hosts_start_late(&hostile_run, ISLAND);
+    processes_start_late(&hostile_run, LIGHTHOUSE);
+    processes_start_late(&hostile_run, ISLAND);
     hostile_run_goes_on();
     kill(flooder, SIGKILL);
     cr_expect_eq(child_wait(flooder, 10), -SIGKILL);

@@ -1,4 +1,4 @@
-/* hostile_relay.h - who stands between two hosts: passes on what they say,
+/* hostile_relay.h - who stands between two processes: passes on what they say,
  * and keeps it. */
 #ifndef TESTS_PATHS_HOSTILE_RELAY_H
 #define TESTS_PATHS_HOSTILE_RELAY_H
@@ -12,7 +12,7 @@
 #define RELAY_MAX 8      /* connections */
 
 typedef struct relay_talk {
-    int fds[2];               /* the dialler's, the host's */
+    int fds[2];               /* the dialler's, the process's */
     _Atomic size_t counts[2]; /* of bytes that are kept */
     _Alignas(8) unsigned char said[2][RELAY_KEEPS]; /* by each */
     bool forges; /* puts its own text into a FAILED that passes */

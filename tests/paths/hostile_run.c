@@ -9,10 +9,10 @@
 
 #include "pastset/waiter.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 
 const char *const hostile_names[3] = {"harbour", "lighthouse", "island"};
-hosts hostile_run;
+processes hostile_run;
 
 static const char *const map =
     "digraph g { subgraph cluster_harbour {\n"
@@ -69,20 +69,20 @@ static int idle(paths_thread *self, void *argument)
     return 0;
 }
 
-const host_program hostile_play[] = {{"*", play, NULL}, {NULL, NULL, NULL}};
-const host_program hostile_idle[] = {{"*", idle, NULL}, {NULL, NULL, NULL}};
+const process_program hostile_play[] = {{"*", play, NULL}, {NULL, NULL, NULL}};
+const process_program hostile_idle[] = {{"*", idle, NULL}, {NULL, NULL, NULL}};
 
-void hostile_run_start(const host_program *programs, unsigned absent,
+void hostile_run_start(const process_program *programs, unsigned absent,
                        unsigned intercepted)
 {
     cr_assert_geq(sodium_init(), 0);
     signal(SIGPIPE, SIG_IGN);
     game = shared_memory(sizeof(*game));
-    hostile_run = (hosts){.map_text = map,
-                          .programs = programs,
-                          .absent = absent,
-                          .intercepted = intercepted};
-    hosts_start(&hostile_run);
+    hostile_run = (processes){.map_text = map,
+                              .programs = programs,
+                              .absent = absent,
+                              .intercepted = intercepted};
+    processes_start(&hostile_run);
 }
 
 void hostile_run_goes_on(void)
@@ -104,17 +104,17 @@ void hostile_run_stop(void)
 void hostile_run_ends_well(void)
 {
     hostile_run_stop();
-    hosts_end_well(&hostile_run, 60);
-    hosts_free(&hostile_run);
+    processes_end_well(&hostile_run, 60);
+    processes_free(&hostile_run);
 }
 
-void hostile_run_ends_with(int host, const char *text)
+void hostile_run_ends_with(int process, const char *text)
 {
     hostile_run_stop();
-    hosts_wait(&hostile_run, 60);
-    cr_expect_eq(hostile_run.exit_codes[host], 1);
-    check_says(hostile_run.results[host].text, text);
-    hosts_free(&hostile_run);
+    processes_wait(&hostile_run, 60);
+    cr_expect_eq(hostile_run.exit_codes[process], 1);
+    check_says(hostile_run.results[process].text, text);
+    processes_free(&hostile_run);
 }
 
 uint32_t hostile_node(const char *name)

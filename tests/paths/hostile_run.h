@@ -1,33 +1,33 @@
-/* hostile_run.h - the run that hostile peers are let loose on: three hosts,
+/* hostile_run.h - the run that hostile peers are let loose on: three processes,
  * whose names cannot be found by accident in what looks random. */
 #ifndef TESTS_PATHS_HOSTILE_RUN_H
 #define TESTS_PATHS_HOSTILE_RUN_H
 
 #include "tests/paths/attacker.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 
 enum { HARBOUR, LIGHTHOUSE, ISLAND }; /* the first is the coordinator */
 extern const char *const hostile_names[3];
 
-extern hosts hostile_run;
+extern processes hostile_run;
 
-/* Threads of harbour and lighthouse play ping-pong through both hosts. */
-extern const host_program hostile_play[];
+/* Threads of harbour and lighthouse play ping-pong through both processes. */
+extern const process_program hostile_play[];
 /* They do nothing; both until hostile_run_stop. */
-extern const host_program hostile_idle[];
+extern const process_program hostile_idle[];
 
-void hostile_run_start(const host_program *programs, unsigned absent,
+void hostile_run_start(const process_program *programs, unsigned absent,
                        unsigned intercepted);
 /* Until the game has gone on for a while: nobody hangs. */
 void hostile_run_goes_on(void);
 void hostile_run_stop(void);
 /* All that were started have ended: well, or with this in the text. */
 void hostile_run_ends_well(void);
-void hostile_run_ends_with(int host, const char *text);
+void hostile_run_ends_with(int process, const char *text);
 
 /* What stands for a node on the wire. */
 uint32_t hostile_node(const char *name);
-/* What a host claims to another. */
+/* What a process claims to another. */
 handshake_claim hostile_claim(uint16_t role, int from, int to);
 /* As one of `from`, let in at `to`. */
 int hostile_dial(uint16_t role, int from, int to);

@@ -30,7 +30,7 @@ static void check_diagnostic(const char *text, const char *what)
     paths_map_destroy(map);
 }
 
-#define HOST(body) "digraph g {\nsubgraph cluster_h {\n" body "\n}\n}\n"
+#define PROCESS(body) "digraph g {\nsubgraph cluster_h {\n" body "\n}\n}\n"
 #define THREAD "t [kind=thread, number=0];"
 #define ELEMENT "e [kind=element, type=i32];"
 
@@ -45,12 +45,12 @@ Test(map, keeps_the_order_of_the_file, .timeout = 120)
     cr_assert_eq(map->node_count, 4);
     cr_assert_str_eq(map->nodes[0].name, "b");
     cr_assert_str_eq(map->nodes[1].name, "a");
-    cr_assert_str_eq(map->hosts[0].name, "y");
-    cr_assert_str_eq(map->hosts[1].name, "x");
+    cr_assert_str_eq(map->processes[0].name, "y");
+    cr_assert_str_eq(map->processes[1].name, "x");
     cr_assert_str_eq(map->nodes[map->edges[0].from].name, "c");
     cr_assert_str_eq(map->nodes[map->edges[2].from].name, "b");
-    cr_assert_eq(map->nodes[0].host, PATHS_NONE);
-    cr_assert_eq(map->nodes[2].host, 0);
+    cr_assert_eq(map->nodes[0].process, PATHS_NONE);
+    cr_assert_eq(map->nodes[2].process, 0);
     paths_map_destroy(map);
 }
 
@@ -72,7 +72,7 @@ Test(map, knows_the_lines, .timeout = 120)
     cr_assert_eq(map->nodes[0].line, 6, "declared there");
     cr_assert_eq(map->nodes[1].line, 2, "named there first");
     cr_assert_eq(map->nodes[2].line, 3);
-    cr_assert_eq(map->hosts[0].line, 5);
+    cr_assert_eq(map->processes[0].line, 5);
     paths_map_destroy(map);
 }
 
@@ -104,8 +104,9 @@ Test(map, takes_defaults_of_the_graph_over_to_the_nodes, .timeout = 120)
     cr_assert_eq(map->nodes[0].kind, PATHS_ELEMENT);
     cr_assert_eq(map->nodes[0].attributes.count, 0, "shape is for drawing");
     cr_assert_str_eq(paths_attributes_get(&map->node_defaults, "shape"), "box");
-    cr_assert_str_eq(paths_attributes_get(&map->hosts[0].attributes, "address"),
-                     "10.0.0.1");
+    cr_assert_str_eq(
+        paths_attributes_get(&map->processes[0].attributes, "address"),
+        "10.0.0.1");
     paths_map_destroy(map);
 }
 
@@ -273,8 +274,8 @@ Test(map, refuses_names_that_are_taken, .timeout = 120)
     paths_map *map;
 
     check_status(paths_map_create(&map, "g"), 0);
-    cr_assert_eq(paths_map_add_host(map, "h"), 0);
-    cr_assert_eq(paths_map_add_host(map, "h"), PATHS_NONE);
+    cr_assert_eq(paths_map_add_process(map, "h"), 0);
+    cr_assert_eq(paths_map_add_process(map, "h"), PATHS_NONE);
     cr_assert_eq(paths_map_add_node(map, 0, "thread", "t"), 0);
     cr_assert_eq(paths_map_add_node(map, 0, "element", "t"), PATHS_NONE);
     cr_assert_eq(paths_map_add_node(map, 7, "element", "e"), PATHS_NONE);
@@ -318,8 +319,8 @@ Test(map, copies_all_of_a_map, .timeout = 120)
 
 Test(map, walks_from_a_thread_to_its_element, .timeout = 120)
 {
-    paths_map *map = map_parse(HOST(THREAD ELEMENT "d [kind=delay];"
-                                                   "t -> d; d -> e;"));
+    paths_map *map = map_parse(PROCESS(THREAD ELEMENT "d [kind=delay];"
+                                                      "t -> d; d -> e;"));
     uint32_t nodes[4];
 
     cr_assert_eq(paths_map_walk(map, 0, nodes, 4), 2);
@@ -423,7 +424,7 @@ static uint64_t digest_of(const char *text)
     return digest;
 }
 
-Test(map, has_a_digest_of_what_hosts_must_agree_on, .timeout = 120)
+Test(map, has_a_digest_of_what_processes_must_agree_on, .timeout = 120)
 {
     uint64_t digest = digest_of("digraph g { subgraph cluster_h { "
                                 "address=\"10.0.0.1\"; a [kind=delay, "
@@ -441,7 +442,7 @@ Test(map, has_a_digest_of_what_hosts_must_agree_on, .timeout = 120)
                   digest_of("digraph g { subgraph cluster_h { "
                             "a [kind=delay, latency=\"1s\"]; } "
                             "a -> b }"),
-                  "b in no host");
+                  "b in no process");
     cr_assert_neq(digest, digest_of("digraph g { subgraph cluster_h { "
                                     "a [kind=delay, latency=\"1s\"]; b } "
                                     "b -> a }"));
@@ -479,7 +480,7 @@ Test(map, complains_about_all_that_is_wrong, .timeout = 120)
 
 Test(map, names_the_wrappers_that_there_are, .timeout = 120)
 {
-    check_diagnostic(HOST(THREAD ELEMENT "w [kind=wat]; t -> w -> e"),
+    check_diagnostic(PROCESS(THREAD ELEMENT "w [kind=wat]; t -> w -> e"),
                      "test.dot:3: w: kind=wat is not known: it is thread, "
                      "element, or one of the wrappers proxy");
 }
@@ -491,12 +492,12 @@ Test(map, complains_about_a_map_without_threads, .timeout = 120)
 
 Test(map, complains_about_threads_that_are_numbered_wrongly, .timeout = 120)
 {
-    check_diagnostic(HOST("t [kind=thread];" ELEMENT "t -> e"),
+    check_diagnostic(PROCESS("t [kind=thread];" ELEMENT "t -> e"),
                      "t: has no number");
-    check_diagnostic(HOST("t [kind=thread, number=1];" ELEMENT "t -> e"),
+    check_diagnostic(PROCESS("t [kind=thread, number=1];" ELEMENT "t -> e"),
                      "number=1: threads are numbered 0 to 0");
     check_diagnostic(
-        HOST(THREAD "u [kind=thread, number=0];" ELEMENT "t -> e; u -> e"),
+        PROCESS(THREAD "u [kind=thread, number=0];" ELEMENT "t -> e; u -> e"),
         "u: number=0: thread t has that number too");
 }
 
@@ -504,45 +505,45 @@ Test(map, complains_about_elements_with_reserved_or_long_names, .timeout = 120)
 {
     char text[512], name[129];
 
-    check_diagnostic(HOST(THREAD "\"trace.t\" [kind=element, type=i32];"
-                                 "t -> \"trace.t\""),
+    check_diagnostic(PROCESS(THREAD "\"trace.t\" [kind=element, type=i32];"
+                                    "t -> \"trace.t\""),
                      "choose another");
-    check_diagnostic(HOST(THREAD "\"~executor.7\" [kind=element, type=i32];"
-                                 "t -> \"~executor.7\""),
+    check_diagnostic(PROCESS(THREAD "\"~executor.7\" [kind=element, type=i32];"
+                                    "t -> \"~executor.7\""),
                      "what threads are in");
     memset(name, 'e', 128);
     name[128] = 0;
     snprintf(text, sizeof(text),
-             HOST(THREAD "%s [kind=element, type=i32];"
-                         "t -> %s"),
+             PROCESS(THREAD "%s [kind=element, type=i32];"
+                            "t -> %s"),
              name, name);
     check_diagnostic(text, "at most 127 bytes");
 }
 
 Test(map, complains_about_types_that_differ, .timeout = 120)
 {
-    check_diagnostic(HOST(THREAD ELEMENT "t -> e [type=\"i64\"]"),
+    check_diagnostic(PROCESS(THREAD ELEMENT "t -> e [type=\"i64\"]"),
                      "test.dot:3: t -> e: expects tuples of type \"i64\"");
-    check_diagnostic(HOST(THREAD "e [kind=element, type=\"u8[70000000]\"];"
-                                 "t -> e"),
+    check_diagnostic(PROCESS(THREAD "e [kind=element, type=\"u8[70000000]\"];"
+                                    "t -> e"),
                      "e: type");
 }
 
-Test(map, complains_about_edges_that_cross_hosts, .timeout = 120)
+Test(map, complains_about_edges_that_cross_processes, .timeout = 120)
 {
     check_diagnostic("digraph g { subgraph cluster_a { " THREAD " } "
                      "subgraph cluster_b { " ELEMENT " } t -> e }",
-                     "from host a to host b without a proxy");
-    check_diagnostic(HOST(THREAD ELEMENT "p [kind=proxy]; t -> p -> e"),
-                     "p: a proxy between stages of one host");
+                     "from process a to process b without a proxy");
+    check_diagnostic(PROCESS(THREAD ELEMENT "p [kind=proxy]; t -> p -> e"),
+                     "p: a proxy between stages of one process");
 }
 
 Test(map, complains_about_paths_in_circles, .timeout = 120)
 {
-    check_diagnostic(HOST(THREAD ELEMENT
-                          "a [kind=delay, latency=\"1us\"];"
-                          "b [kind=delay, latency=\"1us\"]; t -> e;"
-                          "a -> b; b -> a;"),
+    check_diagnostic(PROCESS(THREAD ELEMENT
+                             "a [kind=delay, latency=\"1us\"];"
+                             "b [kind=delay, latency=\"1us\"]; t -> e;"
+                             "a -> b; b -> a;"),
                      "a: its path leads back to itself: a -> b -> a");
 }
 
@@ -556,14 +557,14 @@ Test(map, complains_about_too_many_stages, .timeout = 120)
                 "w%d -> %s%.0d;",
                 i, i, i < 31 ? "w" : "e", i < 31 ? i + 1 : 0);
     strcat(text, "t -> w0 } }");
-    check_diagnostic(text, "more than 32 stages in a row on host h");
+    check_diagnostic(text, "more than 32 stages in a row on process h");
 }
 
-Test(map, complains_about_hosts_at_one_address, .timeout = 120)
+Test(map, complains_about_processes_at_one_address, .timeout = 120)
 {
     check_diagnostic("digraph g { subgraph cluster_a { address=\"[::1]:70\"; }"
                      "subgraph cluster_b { address=\"[::1]:70\"; } }",
-                     "b: has the address and port of host a");
+                     "b: has the address and port of process a");
     check_diagnostic("digraph g { subgraph cluster_a { "
                      "address=\"10.0.0.1:70000\"; } }",
                      "is no address");

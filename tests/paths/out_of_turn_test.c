@@ -11,7 +11,7 @@
 #include "tests/paths/hostile_run.h"
 #include "tests/support/check.h"
 
-#define ALL_BUT(host) (7u & ~(1u << (host)))
+#define ALL_BUT(process) (7u & ~(1u << (process)))
 
 TestSuite(out_of_turn, .timeout = 300);
 
@@ -47,7 +47,7 @@ static void say(int fd, const frame *f)
 
 /* --- on connections of threads and loops --- */
 
-/* What no connection for operations may say to the host that it came to. */
+/* What no connection for operations may say to the process that it came to. */
 static const frame of_operations[] = {
     {WIRE_WELCOME, NULL, NULL},
     {WIRE_REPLY, NULL, NULL},
@@ -56,7 +56,7 @@ static const frame of_operations[] = {
     {WIRE_FAILED, NULL, "the run has failed"},
     {WIRE_GONE, NULL, "island it has died"},
     {WIRE_ENDED, NULL, NULL},
-    {WIRE_REQUEST, "p", NULL}, /* a way of the host that it is said to */
+    {WIRE_REQUEST, "p", NULL}, /* a way of the process that it is said to */
     {WIRE_REQUEST, "r", NULL},
     {WIRE_REQUEST, "pong", NULL},
     {WIRE_SPOILT, "p", NULL},
@@ -99,7 +99,7 @@ Test(out_of_turn, is_a_thread_that_leaves_a_way)
     hostile_run_ends_well();
 }
 
-Test(out_of_turn, is_a_request_by_the_way_of_another_host)
+Test(out_of_turn, is_a_request_by_the_way_of_another_process)
 {
     static const frame request = {WIRE_REQUEST, "q", NULL};
 
@@ -129,11 +129,11 @@ Test(out_of_turn, is_the_death_of_a_member)
         say(fd, &of_members[i]);
         attacker_is_closed(fd);
         hostile_run_ends_with(HARBOUR,
-                              "host lighthouse died: it broke the protocol");
+                              "process lighthouse died: it broke the protocol");
     }
 }
 
-Test(out_of_turn, is_a_second_member_or_one_at_the_wrong_host)
+Test(out_of_turn, is_a_second_member_or_one_at_the_wrong_process)
 {
     handshake_claim claims[] = {{0}, {0}};
     wire_header header;
@@ -154,7 +154,7 @@ Test(out_of_turn, is_a_second_member_or_one_at_the_wrong_host)
     close(first);
 }
 
-/* --- from the host that was called --- */
+/* --- from the process that was called --- */
 
 /* Lighthouse connects to us as its coordinator. */
 static int coordinator_accept(void)
@@ -168,8 +168,8 @@ static int coordinator_accept(void)
     return fd;
 }
 
-/* A host that cannot join tries again for a while: each kind has a test of its
- * own, so that they wait together. */
+/* A process that cannot join tries again for a while: each kind has a test of
+ * its own, so that they wait together. */
 ParameterizedTestParameters(out_of_turn, is_whatever_comes_instead_of_a_welcome)
 {
     static wire_kind kinds[WIRE_KINDS];
@@ -189,8 +189,8 @@ ParameterizedTest(wire_kind *kind, out_of_turn,
 
     say(fd, &(frame){*kind, NULL, NULL});
     attacker_is_closed(fd);
-    hostile_run_ends_with(LIGHTHOUSE,
-                          "cannot join host harbour: it did not say welcome");
+    hostile_run_ends_with(
+        LIGHTHOUSE, "cannot join process harbour: it did not say welcome");
 }
 
 /* The end of all threads is not told to who still has some. */
@@ -210,12 +210,12 @@ Test(out_of_turn, is_the_death_of_a_coordinator)
         say(fd, &of_coordinators[i]);
         attacker_is_closed(fd);
         hostile_run_ends_with(LIGHTHOUSE,
-                              "host harbour died: it broke the protocol");
+                              "process harbour died: it broke the protocol");
     }
 }
 
 /* It does not get the proof of one that has another map. */
-Test(out_of_turn, is_the_answer_of_a_host_with_another_map)
+Test(out_of_turn, is_the_answer_of_a_process_with_another_map)
 {
     int fd;
 
@@ -224,6 +224,7 @@ Test(out_of_turn, is_the_answer_of_a_host_with_another_map)
     cr_expect_not(attacker_answer(fd, hostile_run.key, "harbour",
                                   paths_map_digest(hostile_run.map) + 1));
     close(fd);
-    hostile_run_ends_with(LIGHTHOUSE, "cannot join host harbour: the two hosts "
-                                      "were started with different path maps");
+    hostile_run_ends_with(LIGHTHOUSE,
+                          "cannot join process harbour: the two processes "
+                          "were started with different path maps");
 }

@@ -1,4 +1,4 @@
-/* paths_stress.c - three hosts with several threads each that do everything
+/* paths_stress.c - three processes with several threads each that do everything
  * at once for a few seconds: operations here and there, called and started,
  * with deadlines that race their completion, through delays, through a wrapper
  * that holds, and to a source that does. What comes back is checked;
@@ -25,12 +25,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "pastset/waiter.h"
 #include "tests/paths/wrappers.h"
 
-#define HOSTS 3
-#define THREADS 4 /* of each host */
+#define PROCESSES 3
+#define THREADS 4 /* of each process */
 #define PATHS 6   /* of the first two of these */
 #define WINDOW 16 /* operations that a thread has under way */
 
@@ -160,7 +160,7 @@ static int calls_run(paths_thread *self, paths_path *const *paths, int count)
     return 0;
 }
 
-/* Writes that nobody may lose or see twice: to the worker of the next host
+/* Writes that nobody may lose or see twice: to the worker of the next process
  * and back. */
 static int exact_run(paths_thread *self)
 {
@@ -197,7 +197,7 @@ static int worker_run(paths_thread *self)
     }
 }
 
-/* Thread i of a host: 0 calls, 1 starts, 2 and 3 are exact. */
+/* Thread i of a process: 0 calls, 1 starts, 2 and 3 are exact. */
 static int thread_run(paths_thread *self, void *argument)
 {
     static const char *const names[] = {"mine",  "next",  "slow",
@@ -233,7 +233,7 @@ static void proxied(FILE *out, int thread, const char *as, const char *use,
             thread, as, as, use, thread, as, to);
 }
 
-static void host_print(FILE *out, int h)
+static void process_print(FILE *out, int h)
 {
     fprintf(out, "subgraph cluster_h%d {\n", h);
     fprintf(out,
@@ -262,13 +262,13 @@ static void host_print(FILE *out, int h)
     fprintf(out, "}\n");
 }
 
-/* Element pool is reached from its own host, from the one before by a proxy,
- * from that before by a delay on the next host and a second proxy, and by
- * pairs; ring is behind the pairs. Source hands is reached from its own host
+/* Element pool is reached from its own process, from the one before by a proxy,
+ * from that before by a delay on the next process and a second proxy, and by
+ * pairs; ring is behind the pairs. Source hands is reached from its own process
  * and from the one before. */
-static void host_edges_print(FILE *out, int h)
+static void process_edges_print(FILE *out, int h)
 {
-    int next = (h + 1) % HOSTS, before = (h + HOSTS - 1) % HOSTS;
+    int next = (h + 1) % PROCESSES, before = (h + PROCESSES - 1) % PROCESSES;
     char to[32];
 
     for (int t = h * THREADS; t < h * THREADS + 2; t++) {
@@ -301,10 +301,10 @@ static char *map_make(void)
     FILE *out = open_memstream(&text, &bytes);
 
     fprintf(out, "digraph stress {\n");
-    for (int h = 0; h < HOSTS; h++)
-        host_print(out, h);
-    for (int h = 0; h < HOSTS; h++)
-        host_edges_print(out, h);
+    for (int h = 0; h < PROCESSES; h++)
+        process_print(out, h);
+    for (int h = 0; h < PROCESSES; h++)
+        process_edges_print(out, h);
     fprintf(out, "}\n");
     fclose(out);
     return text;
@@ -329,32 +329,32 @@ static int listen_anywhere(int *port)
     return fd;
 }
 
-static int host_run(const paths_map *map, const char *name, int listen_fd,
-                    wrapper_counts *counts)
+static int process_run(const paths_map *map, const char *name, int listen_fd,
+                       wrapper_counts *counts)
 {
     static const uint8_t key[PATHS_KEY_BYTES] = {1, 2, 3};
-    paths_host_options options = {.map = map,
-                                  .host = name,
-                                  .listen_fd = listen_fd,
-                                  .key = key,
-                                  .contexts = wrappers_contexts(counts)};
-    paths_host *host;
-    int err = paths_host_start(&host, &options);
+    paths_process_options options = {.map = map,
+                                     .process = name,
+                                     .listen_fd = listen_fd,
+                                     .key = key,
+                                     .contexts = wrappers_contexts(counts)};
+    paths_process *process;
+    int err = paths_process_start(&process, &options);
 
     if (!err)
-        err = paths_host_program(host, "*", thread_run, NULL);
+        err = paths_process_program(process, "*", thread_run, NULL);
     if (!err)
-        err = paths_host_run(host);
+        err = paths_process_run(process);
     if (err)
         fprintf(stderr, "%s: %s\n", name, pastset_error());
-    paths_host_stop(host);
+    paths_process_stop(process);
     return err;
 }
 
 int main(int argc, char **argv)
 {
     char *text = map_make();
-    int fds[HOSTS], failed = 0;
+    int fds[PROCESSES], failed = 0;
     wrapper_counts *counts;
     paths_map *map;
 
@@ -373,28 +373,28 @@ int main(int argc, char **argv)
         return 1;
     }
     free(text);
-    for (int i = 0; i < HOSTS; i++) {
+    for (int i = 0; i < PROCESSES; i++) {
         char address[32];
         int port;
         fds[i] = listen_anywhere(&port);
         snprintf(address, sizeof(address), "127.0.0.1:%d", port);
-        paths_attributes_set(&map->hosts[i].attributes, "address", address);
+        paths_attributes_set(&map->processes[i].attributes, "address", address);
     }
     end_ns = pastset_now_ns() + (int64_t)(seconds * 1e9);
-    for (int i = 0; i < HOSTS; i++) {
+    for (int i = 0; i < PROCESSES; i++) {
         if (fork() == 0) {
             int err;
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (int k = 0; k < HOSTS; k++) {
+            for (int k = 0; k < PROCESSES; k++) {
                 if (k != i)
                     close(fds[k]);
             }
-            err = host_run(map, map->hosts[i].name, fds[i], counts);
+            err = process_run(map, map->processes[i].name, fds[i], counts);
             paths_map_destroy(map);
             exit(err ? 1 : 0); /* so that leaks are looked for */
         }
     }
-    for (int i = 0; i < HOSTS; i++) {
+    for (int i = 0; i < PROCESSES; i++) {
         int status;
         close(fds[i]);
         wait(&status);

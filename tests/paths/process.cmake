@@ -1,20 +1,20 @@
-# Hosts as processes: operations here and there, held operations, strangers.
-set(hosts_support support/hosts.c support/process.c support/scratch.c
+# Processes as processes: operations here and there, held operations, strangers.
+set(processes_support support/map_processes.c support/command.c support/scratch.c
                   paths/wrappers.c)
-es_test(paths/host_test LINKS eventspace::paths SOURCES ${hosts_support}
+es_test(paths/process_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
 es_test(paths/rounds_in_step_test LINKS eventspace::paths
-        SOURCES ${hosts_support} TIMEOUT 300)
-es_test(paths/held_test LINKS eventspace::paths SOURCES ${hosts_support}
+        SOURCES ${processes_support} TIMEOUT 300)
+es_test(paths/held_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
-es_test(paths/uses_test LINKS eventspace::paths SOURCES ${hosts_support}
+es_test(paths/uses_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
 es_test(paths/source_test LINKS eventspace::eventspace
-        SOURCES ${hosts_support} TIMEOUT 600)
+        SOURCES ${processes_support} TIMEOUT 600)
 es_test(paths/security_test LINKS eventspace::paths
-        SOURCES ${hosts_support} paths/attacker.c TIMEOUT 900)
+        SOURCES ${processes_support} paths/attacker.c TIMEOUT 900)
 es_test(paths/noise_test LINKS eventspace::paths)
-set(hostile_support ${hosts_support} paths/attacker.c paths/hostile_run.c
+set(hostile_support ${processes_support} paths/attacker.c paths/hostile_run.c
                     paths/hostile_relay.c)
 es_test(paths/hostile_peer_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
@@ -26,12 +26,12 @@ foreach(test security_test noise_test hostile_peer_test out_of_turn_test)
   endif()
 endforeach()
 es_test(paths/collective_test LINKS eventspace::paths
-        SOURCES ${hosts_support} support/mapping.c paths/collective_round.c
+        SOURCES ${processes_support} support/mapping.c paths/collective_round.c
         TIMEOUT 600)
 es_test(paths/collective_fault_test LINKS eventspace::paths
-        SOURCES ${hosts_support} paths/collective_round.c TIMEOUT 900 JOBS 4)
+        SOURCES ${processes_support} paths/collective_round.c TIMEOUT 900 JOBS 4)
 es_test(paths/processors_test LINKS eventspace::paths PkgConfig::UV
-        SOURCES support/process.c support/scratch.c)
+        SOURCES support/command.c support/scratch.c)
 es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
           TIMEOUT 120)
 es_stress(paths/collective_stress LINKS eventspace::paths
@@ -56,7 +56,7 @@ es_stress(paths/ending_rounds_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 300)
 es_stress(paths/stand_in_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 120)
-es_test(paths/bereft_test LINKS eventspace::paths SOURCES ${hosts_support}
+es_test(paths/bereft_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
 
 # Where threads are delayed, by twenty seeds.

@@ -1,6 +1,6 @@
-/* host_test.c - hosts of a map as real processes: what a thread sees of an
- * element is the same wherever that is, and whatever stands on the way. */
-#include "paths/engine/host.h"
+/* process_test.c - processes of a map as real processes: what a thread sees of
+ * an element is the same wherever that is, and whatever stands on the way. */
+#include "paths/engine/process.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "pastset/waiter.h"
 #include "tests/paths/wrappers.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
-#include "tests/support/process.h"
+#include "tests/support/map_processes.h"
+#include "tests/support/command.h"
 #include "pastset/element.h"
 
 /* Declared before their tests: the counters that the wrappers share. */
@@ -24,17 +24,17 @@ static void prepare(void)
     wrappers_register();
 }
 
-TestSuite(host, .init = prepare, .timeout = 300);
+TestSuite(process, .init = prepare, .timeout = 300);
 
-static void run_well(const char *map, const host_program *programs)
+static void run_well(const char *map, const process_program *programs)
 {
-    hosts h = {.map_text = map,
-               .programs = programs,
-               .contexts = wrappers_contexts(counts)};
+    processes h = {.map_text = map,
+                   .programs = programs,
+                   .contexts = wrappers_contexts(counts)};
 
-    hosts_start(&h);
-    hosts_end_well(&h, 60);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 60);
+    processes_free(&h);
 }
 
 static int idle(paths_thread *self, void *argument)
@@ -100,7 +100,7 @@ static int call(journal *j, paths_path *path, pastset_verb verb, uint64_t index,
     snprintf(what, sizeof(what), "%s %s(%llu) of %zu, %d ms",
              pastset_verb_name(verb), strrchr(paths_describe(path), '>') + 2,
              (unsigned long long)index, bytes, timeout_ms);
-    /* Which host it is on is not of interest here. */
+    /* Which process it is on is not of interest here. */
     if (strstr(what, " on "))
         memmove(strstr(what, " on "), strstr(what, "("),
                 strlen(strstr(what, "(")) + 1);
@@ -183,7 +183,7 @@ static int script(paths_thread *self, void *argument)
     return script_others(j, self);
 }
 
-/* The elements on `h0`, and thread t0 on a host of its own unless `here`. */
+/* The elements on `h0`, and thread t0 on a process of its own unless `here`. */
 #define ELEMENTS                                                               \
     "block [kind=element, type=\"i32 u32\", capacity=4];\n"                    \
     "discard [kind=element, type=i32, capacity=3, policy=discard];\n"          \
@@ -214,7 +214,7 @@ static const char *const polling_map =
     "t0 -> p2 [use=both]; p2 -> grow;\n"
     "t0 -> p3 [use=both]; p3 -> bytes; }\n";
 
-/* Delays on the thread's host, on the way, and before the element. */
+/* Delays on the thread's process, on the way, and before the element. */
 static const char *const hops_map =
     "digraph g { subgraph cluster_h0 {\n" ELEMENTS
     "d3 [kind=delay, latency=\"1ms\"]; }\n"
@@ -231,7 +231,7 @@ static const char *const hops_map =
 static journal *script_run(const char *map)
 {
     journal *j = shared_memory(sizeof(*j));
-    host_program programs[] = {{"t0", script, j}, {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", script, j}, {NULL, NULL, NULL}};
 
     run_well(map, programs);
     cr_assert_gt(j->used, 1000);
@@ -245,17 +245,17 @@ static void check_same(const char *map)
                      local->text, other->text);
 }
 
-Test(host, gives_remote_operations_the_results_of_local_ones)
+Test(process, gives_remote_operations_the_results_of_local_ones)
 {
     check_same(remote_map);
 }
 
-Test(host, gives_the_same_results_while_it_polls)
+Test(process, gives_the_same_results_while_it_polls)
 {
     check_same(polling_map);
 }
 
-Test(host, gives_the_same_results_over_two_hops_and_delays)
+Test(process, gives_the_same_results_over_two_hops_and_delays)
 {
     check_same(hops_map);
 }
@@ -378,23 +378,23 @@ static int write_behind(paths_thread *self, void *argument)
 static void check_read_ahead(const char *reader, const char *writer,
                              int timeout_ms)
 {
-    host_program programs[] = {{reader, read_ahead, &timeout_ms},
-                               {writer, write_behind, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{reader, read_ahead, &timeout_ms},
+                                  {writer, write_behind, NULL},
+                                  {NULL, NULL, NULL}};
     run_well(pipe_map, programs);
 }
 
-Test(host, completes_started_operations_of_a_local_thread)
+Test(process, completes_started_operations_of_a_local_thread)
 {
     check_read_ahead("t0", "t1", PASTSET_FOREVER);
 }
 
-Test(host, completes_started_operations_of_a_remote_thread)
+Test(process, completes_started_operations_of_a_remote_thread)
 {
     check_read_ahead("t1", "t0", PASTSET_FOREVER);
 }
 
-Test(host, completes_started_operations_for_who_polls_without_waiting)
+Test(process, completes_started_operations_for_who_polls_without_waiting)
 {
     check_read_ahead("t0", "t1", PASTSET_NOWAIT);
     check_read_ahead("t1", "t0", PASTSET_NOWAIT);
@@ -424,11 +424,11 @@ static int both_ends(paths_thread *self, void *argument)
     return 0;
 }
 
-Test(host, completes_what_the_same_thread_has_started)
+Test(process, completes_what_the_same_thread_has_started)
 {
-    host_program local[] = {
+    process_program local[] = {
         {"t0", both_ends, NULL}, {"t1", idle, NULL}, {NULL, NULL, NULL}};
-    host_program remote[] = {
+    process_program remote[] = {
         {"t1", both_ends, NULL}, {"t0", idle, NULL}, {NULL, NULL, NULL}};
 
     run_well(pipe_map, local);
@@ -445,23 +445,24 @@ static int return_early(paths_thread *self, void *argument)
     return start_read(e, &read, 0, PASTSET_FOREVER);
 }
 
-Test(host, fails_when_a_thread_leaves_operations_behind)
+Test(process, fails_when_a_thread_leaves_operations_behind)
 {
-    host_program programs[] = {{"*", return_early, NULL}, {NULL, NULL, NULL}};
-    hosts h = {.map_text = pipe_map, .programs = programs};
+    process_program programs[] = {{"*", return_early, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = pipe_map, .programs = programs};
 
-    hosts_start(&h);
-    hosts_wait(&h, 20);
+    processes_start(&h);
+    processes_wait(&h, 20);
     cr_expect_eq(h.exit_codes[0], 1);
     cr_expect_eq(h.exit_codes[1], 1);
     check_says(h.results[0].text, "1 operations under way");
-    hosts_free(&h);
+    processes_free(&h);
 }
 
-Test(host, says_which_element_is_too_large_and_does_not_run)
+Test(process, says_which_element_is_too_large_and_does_not_run)
 {
-    host_program programs[] = {{"*", idle, NULL}, {NULL, NULL, NULL}};
-    hosts h = {
+    process_program programs[] = {{"*", idle, NULL}, {NULL, NULL, NULL}};
+    processes h = {
         .map_text =
             "digraph g { subgraph cluster_h0 { "
             "t0 [kind=thread, number=0]; fits [kind=element, type=i32]; "
@@ -469,14 +470,14 @@ Test(host, says_which_element_is_too_large_and_does_not_run)
             "t0 -> fits [use=both]; t0 -> huge [use=both]; }",
         .programs = programs};
 
-    hosts_start(&h);
-    hosts_wait(&h, 20);
+    processes_start(&h);
+    processes_wait(&h, 20);
     cr_expect_eq(h.exit_codes[0], 1);
     cr_expect_eq(h.results[0].status, PASTSET_ENOSPC, "%s",
                  pastset_status_name(h.results[0].status));
     check_says(h.results[0].text, "\"huge\"");
     check_says(h.results[0].text, "tuples are too many");
-    hosts_free(&h);
+    processes_free(&h);
 }
 
 /* --- deadlines --- */
@@ -508,11 +509,11 @@ static int deadlines(paths_thread *self, void *argument)
     return 0;
 }
 
-Test(host, ends_operations_at_their_deadline_here_and_there)
+Test(process, ends_operations_at_their_deadline_here_and_there)
 {
-    host_program local[] = {
+    process_program local[] = {
         {"t0", deadlines, NULL}, {"t1", idle, NULL}, {NULL, NULL, NULL}};
-    host_program remote[] = {
+    process_program remote[] = {
         {"t1", deadlines, NULL}, {"t0", idle, NULL}, {NULL, NULL, NULL}};
 
     run_well(pipe_map, local);
@@ -555,9 +556,9 @@ static int delayed(paths_thread *self, void *argument)
     return 0;
 }
 
-Test(host, delays_operations_on_both_ways)
+Test(process, delays_operations_on_both_ways)
 {
-    host_program programs[] = {{"t0", delayed, NULL}, {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", delayed, NULL}, {NULL, NULL, NULL}};
     run_well(delay_map, programs);
 }
 
@@ -602,10 +603,10 @@ static int delayed_together(paths_thread *self, void *argument)
     return 0;
 }
 
-Test(host, delays_many_operations_at_the_same_time)
+Test(process, delays_many_operations_at_the_same_time)
 {
-    host_program programs[] = {{"t0", delayed_together, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", delayed_together, NULL},
+                                  {NULL, NULL, NULL}};
     run_well(delay_map, programs);
 }
 
@@ -637,9 +638,10 @@ static int change_tuples(paths_thread *self, void *argument)
     return 0;
 }
 
-Test(host, runs_wrappers_that_an_application_has_added)
+Test(process, runs_wrappers_that_an_application_has_added)
 {
-    host_program programs[] = {{"t0", change_tuples, NULL}, {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", change_tuples, NULL},
+                                  {NULL, NULL, NULL}};
 
     run_well(plus_map, programs);
     cr_expect_eq(counts->down, 8);
@@ -695,29 +697,29 @@ static int start_in_pairs(paths_thread *self, void *argument)
     return 0;
 }
 
-/* Two threads of one host, and two of different hosts. */
+/* Two threads of one process, and two of different processes. */
 static void check_pairs(const char *map)
 {
-    host_program near[] = {{"*", idle, NULL},
-                           {"t[01]", write_in_pairs, NULL},
-                           {"t3", start_in_pairs, NULL},
-                           {NULL, NULL, NULL}};
-    host_program far[] = {{"*", idle, NULL},
-                          {"t[02]", write_in_pairs, NULL},
-                          {"t3", start_in_pairs, NULL},
-                          {NULL, NULL, NULL}};
+    process_program near[] = {{"*", idle, NULL},
+                              {"t[01]", write_in_pairs, NULL},
+                              {"t3", start_in_pairs, NULL},
+                              {NULL, NULL, NULL}};
+    process_program far[] = {{"*", idle, NULL},
+                             {"t[02]", write_in_pairs, NULL},
+                             {"t3", start_in_pairs, NULL},
+                             {NULL, NULL, NULL}};
 
     run_well(map, near);
     run_well(map, far);
     cr_expect_eq(counts->dropped, 0);
 }
 
-Test(host, lets_wrappers_hold_operations_on_their_way_down)
+Test(process, lets_wrappers_hold_operations_on_their_way_down)
 {
     check_pairs(PAIRS_MAP("pairs"));
 }
 
-Test(host, lets_wrappers_hold_operations_on_their_way_up)
+Test(process, lets_wrappers_hold_operations_on_their_way_up)
 {
     check_pairs(PAIRS_MAP("pairs_up"));
 }
@@ -739,14 +741,14 @@ static int half_a_pair(paths_thread *self, void *argument)
 
 static void check_half(const char *map, const char *thread)
 {
-    host_program programs[] = {
+    process_program programs[] = {
         {"*", idle, NULL}, {thread, half_a_pair, NULL}, {NULL, NULL, NULL}};
     counts->dropped = 0;
     run_well(map, programs);
     cr_expect_eq(counts->dropped, 1);
 }
 
-Test(host, takes_operations_back_from_wrappers_at_their_deadline)
+Test(process, takes_operations_back_from_wrappers_at_their_deadline)
 {
     check_half(PAIRS_MAP("pairs"), "t0");
     check_half(PAIRS_MAP("pairs"), "t2");
@@ -767,7 +769,7 @@ static int delete_when_told(paths_thread *self, void *argument)
     expect_status(paths_open(&go, self, "go"), 0);
     expect_status(paths_observe(go, &zero, sizeof(zero)), 0);
     return pastset_element_delete(
-        pastset_space_find(paths_host_space(hosts_here), "e"));
+        pastset_space_find(paths_process_space(processes_here), "e"));
 }
 
 static int held_by_deleted(paths_thread *self, void *argument)
@@ -786,16 +788,16 @@ static int held_by_deleted(paths_thread *self, void *argument)
     for (int i = 0; i < 3; i++)
         expect(reads[i].status == PASTSET_EDELETED);
     expect_status(paths_write(e, &value, sizeof(value)), PASTSET_EDELETED);
-    expect_error("write by path \"e\" (t1 -> proxy -> e on h0): host h0: "
+    expect_error("write by path \"e\" (t1 -> proxy -> e on h0): process h0: "
                  "element \"e\"");
     return 0;
 }
 
-Test(host, names_host_and_path_in_the_errors_of_other_hosts)
+Test(process, names_process_and_path_in_the_errors_of_other_processes)
 {
-    host_program programs[] = {{"t0", delete_when_told, NULL},
-                               {"t1", held_by_deleted, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", delete_when_told, NULL},
+                                  {"t1", held_by_deleted, NULL},
+                                  {NULL, NULL, NULL}};
     run_well(pipe_map, programs);
 }
 
@@ -856,28 +858,28 @@ static const char *const failing_map =
     "t3 -> go [use=both];\n"
     "t4 -> x [as=e, use=read]; x -> p5; p5 -> e; }\n";
 
-Test(host, ends_the_run_everywhere_when_a_thread_fails)
+Test(process, ends_the_run_everywhere_when_a_thread_fails)
 {
     char e[] = "e";
-    host_program programs[] = {{"*", wait_in_vain, e},
-                               {"t2", poll_in_vain, NULL},
-                               {"t3", fail_when_told, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {.map_text = failing_map,
-               .programs = programs,
-               .contexts = wrappers_contexts(counts)};
+    process_program programs[] = {{"*", wait_in_vain, e},
+                                  {"t2", poll_in_vain, NULL},
+                                  {"t3", fail_when_told, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = failing_map,
+                   .programs = programs,
+                   .contexts = wrappers_contexts(counts)};
 
     ready = shared_memory(sizeof(*ready));
-    hosts_start(&h);
-    hosts_wait(&h, 20);
+    processes_start(&h);
+    processes_wait(&h, 20);
     for (uint32_t i = 0; i < 3; i++) {
         cr_expect_eq(h.exit_codes[i], 1, "%d", h.exit_codes[i]);
         check_says(h.results[i].text, "thread t3");
-        check_says(h.results[i].text, "host h2");
+        check_says(h.results[i].text, "process h2");
         check_says(h.results[i].text, "the wind has gone");
     }
     check_says(h.results[0].text, "read by path \"e\" (t0 -> e)");
-    hosts_free(&h);
+    processes_free(&h);
 }
 
 static int tell_and_wait(paths_thread *self, void *argument)
@@ -890,21 +892,22 @@ static int tell_and_wait(paths_thread *self, void *argument)
     return paths_read(f, 0, &(int32_t){0}, 4);
 }
 
-Test(host, names_the_host_that_was_killed_and_the_path)
+Test(process, names_the_process_that_was_killed_and_the_path)
 {
-    host_program programs[] = {{"*", tell_and_wait, NULL}, {NULL, NULL, NULL}};
-    hosts h = {.map_text = pipe_map, .programs = programs};
+    process_program programs[] = {{"*", tell_and_wait, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = pipe_map, .programs = programs};
 
     ready = shared_memory(sizeof(*ready));
-    hosts_start(&h);
+    processes_start(&h);
     while (atomic_load(ready) < 2)
         usleep(1000);
     kill(h.pids[0], SIGKILL);
-    hosts_wait(&h, 60);
+    processes_wait(&h, 60);
     cr_expect_eq(h.exit_codes[0], -SIGKILL);
     cr_expect_eq(h.exit_codes[1], 1);
-    check_says(h.results[1].text, "host h0 died");
+    check_says(h.results[1].text, "process h0 died");
     check_says(h.results[1].text,
                "read by path \"f\" (t1 -> proxy -> f on h0)");
-    hosts_free(&h);
+    processes_free(&h);
 }

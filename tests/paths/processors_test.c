@@ -1,4 +1,4 @@
-/* processors_test.c - how many processors there are for a host: quotas of
+/* processors_test.c - how many processors there are for a process: quotas of
  * control groups in folders that look like those of the kernel, and a real one
  * where a group can be made. */
 #include "paths/engine/processors.h"
@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/map/map.h"
 #include "paths/engine/processors_internal.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 TestSuite(processors, .timeout = 120, .init = scratch_make,
@@ -158,17 +158,18 @@ Test(processors, have_no_quota_where_the_files_make_no_sense)
 static bool is_oversubscribed(void)
 {
     const uint8_t key[PATHS_KEY_BYTES] = {1};
-    paths_host_options options = {.host = "h0", .key = key, .listen_fd = -1};
+    paths_process_options options = {
+        .process = "h0", .key = key, .listen_fd = -1};
     paths_map *map = NULL;
-    paths_host *host = NULL;
+    paths_process *process = NULL;
     bool oversubscribed;
 
     check_status(paths_map_parse(&map, TWO_THREADS, strlen(TWO_THREADS), "two"),
                  0);
     options.map = map;
-    check_status(paths_host_start(&host, &options), 0);
-    oversubscribed = host->oversubscribed;
-    paths_host_stop(host);
+    check_status(paths_process_start(&process, &options), 0);
+    oversubscribed = process->oversubscribed;
+    paths_process_stop(process);
     paths_map_destroy(map);
     return oversubscribed;
 }

@@ -11,7 +11,7 @@
 
 #include "pastset/waiter.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 
 TestSuite(rounds_in_step, .timeout = 120);
 
@@ -232,35 +232,35 @@ static int beside(paths_thread *self, void *argument)
     return over_the_limit(self, argument);
 }
 
-static void run(const char *map, const host_program *programs,
+static void run(const char *map, const process_program *programs,
                 uint32_t held_max, int64_t brings)
 {
-    hosts h = {.map_text = map, .programs = programs, .held_max = held_max};
+    processes h = {.map_text = map, .programs = programs, .held_max = held_max};
 
     now = shared_memory(sizeof(*now));
     now->brings = brings;
-    hosts_start(&h);
-    hosts_end_well(&h, 60);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 60);
+    processes_free(&h);
 }
 
-Test(rounds_in_step, when_too_much_is_held_to_ask_the_host_below)
+Test(rounds_in_step, when_too_much_is_held_to_ask_the_process_below)
 {
-    host_program programs[] = {
+    process_program programs[] = {
         {"t0", narrow, NULL}, {"t1", over_the_limit, NULL}, {NULL, NULL, NULL}};
     run(MAP("i64"), programs, 1, 2);
 }
 
-Test(rounds_in_step, when_the_host_below_takes_no_requests_for_a_while)
+Test(rounds_in_step, when_the_process_below_takes_no_requests_for_a_while)
 {
-    host_program programs[] = {
+    process_program programs[] = {
         {"t0", wide, NULL}, {"t1", to_the_stopped, NULL}, {NULL, NULL, NULL}};
     run(MAP("i64[131072]"), programs, 0, 2);
 }
 
-Test(rounds_in_step, when_the_host_below_answers_long_after_the_deadlines)
+Test(rounds_in_step, when_the_process_below_answers_long_after_the_deadlines)
 {
-    host_program programs[] = {
+    process_program programs[] = {
         {"t0", small, NULL}, {"t1", given_up, NULL}, {NULL, NULL, NULL}};
     run(MAP("i64"), programs, 0, 2);
 }
@@ -279,9 +279,9 @@ Test(rounds_in_step, when_the_host_below_answers_long_after_the_deadlines)
 
 Test(rounds_in_step, when_too_much_is_held_to_wait_for_a_round_that_fails)
 {
-    host_program programs[] = {{"t0", small, NULL},
-                               {"t1", mistaken, NULL},
-                               {"t2", beside, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", small, NULL},
+                                  {"t1", mistaken, NULL},
+                                  {"t2", beside, NULL},
+                                  {NULL, NULL, NULL}};
     run(THREE, programs, 1, 3);
 }

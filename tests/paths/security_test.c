@@ -13,10 +13,10 @@
 #include "pastset/waiter.h"
 #include "tests/paths/attacker.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
-#include "tests/support/process.h"
+#include "tests/support/map_processes.h"
+#include "tests/support/command.h"
 
-/* Two hosts whose threads play ping-pong until the test says stop. */
+/* Two processes whose threads play ping-pong until the test says stop. */
 static const char *const map =
     "digraph g { subgraph cluster_h0 {\n"
     "ping [kind=element, type=\"i32 u8[60]\", capacity=4];\n"
@@ -67,8 +67,9 @@ static int play(paths_thread *self, void *argument)
     return 0;
 }
 
-static const host_program programs[] = {{"*", play, NULL}, {NULL, NULL, NULL}};
-static hosts run;
+static const process_program programs[] = {{"*", play, NULL},
+                                           {NULL, NULL, NULL}};
+static processes run;
 
 /* Until the game has gone on for a while: nobody hangs. */
 static void rounds_pass(void)
@@ -87,8 +88,8 @@ static void begin(void)
     cr_assert_geq(sodium_init(), 0);
     signal(SIGPIPE, SIG_IGN);
     shared = shared_memory(sizeof(*shared));
-    run = (hosts){.map_text = map, .programs = programs};
-    hosts_start(&run);
+    run = (processes){.map_text = map, .programs = programs};
+    processes_start(&run);
     rounds_pass();
 }
 
@@ -96,8 +97,8 @@ static void end(void)
 {
     rounds_pass();
     atomic_store(&shared->stop, true);
-    hosts_end_well(&run, 60);
-    hosts_free(&run);
+    processes_end_well(&run, 60);
+    processes_free(&run);
 }
 
 TestSuite(security, .init = begin, .fini = end, .timeout = 300);
@@ -173,7 +174,7 @@ static void is_not_answered(const handshake_claim *claim)
     close(fd);
 }
 
-Test(security, answers_nobody_who_wants_another_host)
+Test(security, answers_nobody_who_wants_another_process)
 {
     uint64_t digest = paths_map_digest(run.map);
     handshake_claim claims[] = {
@@ -243,7 +244,7 @@ Test(security, stands_thousands_of_connections)
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    /* More than a host lets in at a time, all silent; and one that knows. */
+    /* More than a process lets in at a time, all silent; and one that knows. */
     for (int i = 0; i < 600; i++)
         fds[i] = dial();
     close(dial_as_thread());
@@ -281,7 +282,7 @@ Test(security, refuses_unknown_kinds)
     }
 }
 
-/* The host says why, and closes. */
+/* The process says why, and closes. */
 static void is_refused(uint16_t role, uint64_t digest, const char *name,
                        const char *why)
 {
@@ -299,13 +300,13 @@ static void is_refused(uint16_t role, uint64_t digest, const char *name,
     attacker_is_closed(fd);
 }
 
-Test(security, refuses_hosts_that_do_not_belong_to_the_run)
+Test(security, refuses_processes_that_do_not_belong_to_the_run)
 {
     uint64_t digest = paths_map_digest(run.map);
 
     is_refused(ROLE_THREAD, digest + 1, "h1", "different path maps");
-    is_refused(ROLE_MEMBER, digest, "h1", "a second host of this name");
-    is_refused(ROLE_THREAD, digest, "h7", "no such other host");
+    is_refused(ROLE_MEMBER, digest, "h1", "a second process of this name");
+    is_refused(ROLE_THREAD, digest, "h7", "no such other process");
 }
 
 Test(security, refuses_requests_for_stages_that_are_no_entries)
@@ -353,8 +354,8 @@ Test(security, refuses_replies_that_nobody_waits_for)
     }
 }
 
-/* It knows the key and is one of the hosts, and still may do nothing that the
- * map gives none of its threads. */
+/* It knows the key and is one of the processes, and still may do nothing that
+ * the map gives none of its threads. */
 static void is_not_allowed(const char *proxy, uint16_t verb)
 {
     char text[WIRE_TEXT_BYTES + 1] = "", tuple[64] = {0};

@@ -1,5 +1,5 @@
 /* source_test.c - paths that end in a source: a stage of the application's own
- * that answers by itself. And what the stages of a type on a host share. */
+ * that answers by itself. And what the stages of a type on a process share. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "eventspace/register_collectors.h"
 #include "tests/paths/wrappers.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 #include "paths/map/map.h"
 #include "pastset/element.h"
 
@@ -21,39 +21,39 @@
 
 /* The context of the type. */
 typedef struct seen {
-    _Atomic unsigned wells;       /* stages that there are */
-    _Atomic unsigned hosts_ended; /* after all of their wells */
+    _Atomic unsigned wells;           /* stages that there are */
+    _Atomic unsigned processes_ended; /* after all of their wells */
 } seen;
 
-/* Of each host. */
-typedef struct well_host {
+/* Of each process. */
+typedef struct well_process {
     seen *seen;
     _Atomic uint64_t drawn; /* from all of its wells */
-} well_host;
+} well_process;
 
-static int well_host_init(void *state, paths_host *host, void *context)
+static int well_process_init(void *state, paths_process *process, void *context)
 {
-    well_host *h = state;
+    well_process *h = state;
 
     if (!context)
-        return pastset_fail(PASTSET_EINVAL, "host %s has a dry well",
-                            paths_host_name(host));
+        return pastset_fail(PASTSET_EINVAL, "process %s has a dry well",
+                            paths_process_name(process));
     h->seen = context;
     return 0;
 }
 
-static void well_host_fini(void *state, paths_host *host)
+static void well_process_fini(void *state, paths_process *process)
 {
-    well_host *h = state;
+    well_process *h = state;
 
-    (void)host;
+    (void)process;
     if (atomic_load(&h->seen->wells) == 0)
-        atomic_fetch_add(&h->seen->hosts_ended, 1);
+        atomic_fetch_add(&h->seen->processes_ended, 1);
 }
 
 static int well_init(paths_stage *stage)
 {
-    const well_host *h = paths_stage_host_state(stage);
+    const well_process *h = paths_stage_process_state(stage);
 
     atomic_fetch_add(&h->seen->wells, 1);
     return 0;
@@ -61,7 +61,7 @@ static int well_init(paths_stage *stage)
 
 static void well_fini(paths_stage *stage)
 {
-    const well_host *h = paths_stage_host_state(stage);
+    const well_process *h = paths_stage_process_state(stage);
 
     atomic_fetch_sub(&h->seen->wells, 1);
 }
@@ -78,7 +78,7 @@ static int answer(paths_operation *op, uint64_t value)
 
 static int well_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
-    well_host *h = paths_stage_host_state(stage);
+    well_process *h = paths_stage_process_state(stage);
     void *room;
 
     (void)note;
@@ -102,10 +102,10 @@ static const char *const type_only[] = {"type", NULL};
 
 static const paths_wrapper_type well_type = {
     .name = "well",
-    .host_bytes = sizeof(well_host),
+    .process_bytes = sizeof(well_process),
     .attributes = type_only,
-    .host_init = well_host_init,
-    .host_fini = well_host_fini,
+    .process_init = well_process_init,
+    .process_fini = well_process_fini,
     .init = well_init,
     .fini = well_fini,
     .down = well_down,
@@ -153,13 +153,13 @@ static const paths_wrapper_type lid_type = {
     .down = lid_down,
 };
 
-/* --- hosts --- */
+/* --- processes --- */
 
-/* In memory that all hosts share. */
+/* In memory that all processes share. */
 typedef struct shared {
     wrapper_counts counts;
     seen seen;
-    _Atomic uint64_t ready, died; /* for tests that kill a host */
+    _Atomic uint64_t ready, died; /* for tests that kill a process */
 } shared;
 
 static shared *at;
@@ -180,13 +180,13 @@ static void prepare(void)
 
 TestSuite(source, .init = prepare, .timeout = 300);
 
-static void run_well(const char *map, const host_program *programs)
+static void run_well(const char *map, const process_program *programs)
 {
-    hosts h = {.map_text = map, .programs = programs, .contexts = contexts};
+    processes h = {.map_text = map, .programs = programs, .contexts = contexts};
 
-    hosts_start(&h);
-    hosts_end_well(&h, 60);
-    hosts_free(&h);
+    processes_start(&h);
+    processes_end_well(&h, 60);
+    processes_free(&h);
 }
 
 static int idle(paths_thread *self, void *argument)
@@ -213,7 +213,7 @@ static int call(paths_path *path, pastset_verb verb, void *tuple, size_t bytes,
 }
 
 /* t0 is where the sources are, t1 elsewhere. */
-static const char *const two_hosts =
+static const char *const two_processes =
     "digraph g { subgraph cluster_h0 {\n"
     "water [kind=well, type=u64]; words [kind=echo, type=\"bytes[64]\"];\n"
     "hands [kind=handover, type=u64]; t0 [kind=thread, number=0]; }\n"
@@ -225,13 +225,13 @@ static const char *const two_hosts =
 
 static void run_here_and_there(paths_main *program)
 {
-    host_program here[] = {
+    process_program here[] = {
         {"*", idle, NULL}, {"t0", program, NULL}, {NULL, NULL, NULL}};
-    host_program there[] = {
+    process_program there[] = {
         {"*", idle, NULL}, {"t1", program, NULL}, {NULL, NULL, NULL}};
 
-    run_well(two_hosts, here);
-    run_well(two_hosts, there);
+    run_well(two_processes, here);
+    run_well(two_processes, there);
 }
 
 /* --- what it answers --- */
@@ -353,7 +353,7 @@ Test(source, refuses_by_name_what_it_does_not_answer)
     run_here_and_there(ask_for_more);
 }
 
-/* What a host of the run sends is looked at once more where it arrives. */
+/* What a process of the run sends is looked at once more where it arrives. */
 static int match_with_too_much(paths_thread *self, void *argument)
 {
     pastset_pattern pattern = {.fields = 1, .values = "123", .bytes = 3};
@@ -370,11 +370,11 @@ static int match_with_too_much(paths_thread *self, void *argument)
 
 Test(source, is_not_asked_from_elsewhere_with_patterns_of_another_type)
 {
-    host_program programs[] = {{"t0", idle, NULL},
-                               {"t1", match_with_too_much, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", idle, NULL},
+                                  {"t1", match_with_too_much, NULL},
+                                  {NULL, NULL, NULL}};
 
-    run_well(two_hosts, programs);
+    run_well(two_processes, programs);
 }
 
 static const char *const covered =
@@ -400,9 +400,9 @@ static int read_the_lid(paths_thread *self, void *argument)
 
 Test(source, is_not_needed_for_a_wrapper_to_answer_in_place_of_an_element)
 {
-    host_program here[] = {
+    process_program here[] = {
         {"*", idle, NULL}, {"t0", read_the_lid, NULL}, {NULL, NULL, NULL}};
-    host_program there[] = {
+    process_program there[] = {
         {"*", idle, NULL}, {"t1", read_the_lid, NULL}, {NULL, NULL, NULL}};
 
     run_well(covered, here);
@@ -423,11 +423,11 @@ static const char *const collected =
     "t1 -> c0 [as=water, use=read]; c0 -> p; p -> c1; c1 -> water;\n"
     "t1 -> q [as=end]; q -> end; t0 -> end; }\n";
 
-/* The tuples of a collector on this host. */
+/* The tuples of a collector on this process. */
 static int check_collected(const char *name)
 {
     pastset_element *trace =
-        pastset_space_find(paths_host_space(hosts_here), name);
+        pastset_space_find(paths_process_space(processes_here), name);
     eventspace_trace event;
     size_t bytes = sizeof(event);
 
@@ -471,9 +471,9 @@ static int look_at_collected(paths_thread *self, void *argument)
 
 Test(source, is_read_through_collectors)
 {
-    host_program programs[] = {{"t0", look_at_collected, NULL},
-                               {"t1", read_collected, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", look_at_collected, NULL},
+                                  {"t1", read_collected, NULL},
+                                  {NULL, NULL, NULL}};
 
     run_well(collected, programs);
 }
@@ -514,12 +514,12 @@ static int write_three(paths_thread *self, void *argument)
 
 static void check_held(const char *reader, const char *writer)
 {
-    host_program programs[] = {{reader, observe_three, NULL},
-                               {writer, write_three, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{reader, observe_three, NULL},
+                                  {writer, write_three, NULL},
+                                  {NULL, NULL, NULL}};
 
     atomic_store(&at->counts.held, 0);
-    run_well(two_hosts, programs);
+    run_well(two_processes, programs);
     cr_expect_eq(at->counts.held, 3);
     cr_expect_eq(at->counts.dropped, 0);
 }
@@ -585,12 +585,12 @@ static int write_many(paths_thread *self, void *argument)
 
 static void check_many(const char *reader, const char *writer)
 {
-    host_program programs[] = {{reader, observe_many, NULL},
-                               {writer, write_many, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{reader, observe_many, NULL},
+                                  {writer, write_many, NULL},
+                                  {NULL, NULL, NULL}};
 
     atomic_store(&at->counts.held, 0);
-    run_well(two_hosts, programs);
+    run_well(two_processes, programs);
 }
 
 Test(source, holds_many_reads_of_one_thread)
@@ -618,14 +618,14 @@ static int observe_in_vain(paths_thread *self, void *argument)
 
 Test(source, drops_a_read_whose_deadline_has_passed)
 {
-    host_program here[] = {
+    process_program here[] = {
         {"t0", observe_in_vain, NULL}, {"t1", idle, NULL}, {NULL, NULL, NULL}};
-    host_program there[] = {
+    process_program there[] = {
         {"t0", idle, NULL}, {"t1", observe_in_vain, NULL}, {NULL, NULL, NULL}};
 
-    run_well(two_hosts, here);
+    run_well(two_processes, here);
     atomic_store(&at->counts.dropped, 0);
-    run_well(two_hosts, there);
+    run_well(two_processes, there);
 }
 
 static int observe_for_ever(paths_thread *self, void *argument)
@@ -648,34 +648,34 @@ static int fail_when_held(paths_thread *self, void *argument)
 
 Test(source, drops_what_it_holds_when_the_run_fails)
 {
-    host_program programs[] = {{"t0", fail_when_held, NULL},
-                               {"t1", observe_for_ever, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {
-        .map_text = two_hosts, .programs = programs, .contexts = contexts};
+    process_program programs[] = {{"t0", fail_when_held, NULL},
+                                  {"t1", observe_for_ever, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {
+        .map_text = two_processes, .programs = programs, .contexts = contexts};
 
-    hosts_start(&h);
-    hosts_wait(&h, 60);
+    processes_start(&h);
+    processes_wait(&h, 60);
     cr_expect_eq(h.results[0].status, PASTSET_EAPP);
     check_says(h.results[0].text, "enough of it");
     check_says(h.results[1].text, "enough of it");
     cr_expect_eq(at->counts.dropped, 1);
-    hosts_free(&h);
+    processes_free(&h);
 }
 
-/* --- hosts that die --- */
+/* --- processes that die --- */
 
-static void kill_host(hosts *h, uint32_t host)
+static void kill_process(processes *h, uint32_t process)
 {
     siginfo_t ended;
 
-    kill(h->pids[host], SIGKILL);
-    waitid(P_PID, (id_t)h->pids[host], &ended, WEXITED | WNOWAIT);
+    kill(h->pids[process], SIGKILL);
+    waitid(P_PID, (id_t)h->pids[process], &ended, WEXITED | WNOWAIT);
     atomic_store(&at->died, 1);
 }
 
 /* The coordinator is h0; the source is on h1, and read from h2 and h0. */
-static const char *const three_hosts =
+static const char *const three_processes =
     "digraph g { subgraph cluster_h0 { t0 [kind=thread, number=0];\n"
     "p [kind=proxy]; }\n"
     "subgraph cluster_h1 { hands [kind=handover, type=u64];\n"
@@ -684,7 +684,7 @@ static const char *const three_hosts =
     "t0 -> p [as=hands, use=read]; p -> hands;\n"
     "t1 -> q [as=hands, use=read]; q -> hands; stay -> hands; }\n";
 
-/* So that the coordinator waits for its host. */
+/* So that the coordinator waits for its process. */
 static int stay(paths_thread *self, void *argument)
 {
     (void)self;
@@ -709,24 +709,25 @@ static int see_it_dropped(paths_thread *self, void *argument)
     return 0;
 }
 
-Test(source, drops_the_reads_of_a_host_that_was_killed)
+Test(source, drops_the_reads_of_a_process_that_was_killed)
 {
-    host_program programs[] = {{"stay", stay, NULL},
-                               {"t0", see_it_dropped, NULL},
-                               {"t1", observe_for_ever, NULL},
-                               {NULL, NULL, NULL}};
-    hosts h = {
-        .map_text = three_hosts, .programs = programs, .contexts = contexts};
+    process_program programs[] = {{"stay", stay, NULL},
+                                  {"t0", see_it_dropped, NULL},
+                                  {"t1", observe_for_ever, NULL},
+                                  {NULL, NULL, NULL}};
+    processes h = {.map_text = three_processes,
+                   .programs = programs,
+                   .contexts = contexts};
 
-    hosts_start(&h);
+    processes_start(&h);
     wait_until(&at->ready, 1);
-    kill_host(&h, 2);
-    hosts_wait(&h, 60);
+    kill_process(&h, 2);
+    processes_wait(&h, 60);
     cr_expect_eq(h.exit_codes[1], 0, "%s", h.results[1].text);
     cr_expect_eq(h.results[0].status, PASTSET_EHOST); /* only that it died */
     check_says(h.results[0].text, "the others went on to their end");
     cr_expect_eq(at->counts.dropped, 1);
-    hosts_free(&h);
+    processes_free(&h);
 }
 
 static int lose_it(paths_thread *self, void *argument)
@@ -737,25 +738,26 @@ static int lose_it(paths_thread *self, void *argument)
     (void)argument;
     expect_status(paths_open(&hands, self, "hands"), 0);
     expect_status(paths_observe(hands, &value, sizeof(value)), PASTSET_EHOST);
-    expect_error("host h1 died");
+    expect_error("process h1 died");
     expect_status(paths_read_last(hands, &value, sizeof(value)), PASTSET_EHOST);
     return 0;
 }
 
-Test(source, is_lost_with_its_host_and_its_readers_are_told)
+Test(source, is_lost_with_its_process_and_its_readers_are_told)
 {
-    host_program programs[] = {
+    process_program programs[] = {
         {"*", lose_it, NULL}, {"stay", stay, NULL}, {NULL, NULL, NULL}};
-    hosts h = {
-        .map_text = three_hosts, .programs = programs, .contexts = contexts};
+    processes h = {.map_text = three_processes,
+                   .programs = programs,
+                   .contexts = contexts};
 
-    hosts_start(&h);
+    processes_start(&h);
     wait_until(&at->counts.held, 2);
-    kill_host(&h, 1);
-    hosts_wait(&h, 60);
+    kill_process(&h, 1);
+    processes_wait(&h, 60);
     cr_expect_eq(h.exit_codes[2], 0, "%s", h.results[2].text);
     check_says(h.results[0].text, "the others went on to their end");
-    hosts_free(&h);
+    processes_free(&h);
 }
 
 /* --- what the stages of a type share --- */
@@ -787,14 +789,14 @@ static int draw_from_three(paths_thread *self, void *argument)
     return 0;
 }
 
-Test(source, shares_state_with_those_of_its_type_on_its_host_alone)
+Test(source, shares_state_with_those_of_its_type_on_its_process_alone)
 {
-    host_program programs[] = {{"t0", draw_from_three, NULL},
-                               {NULL, NULL, NULL}};
+    process_program programs[] = {{"t0", draw_from_three, NULL},
+                                  {NULL, NULL, NULL}};
 
     run_well(three_wells, programs);
     cr_expect_eq(at->seen.wells, 0);
-    cr_expect_geq(at->seen.hosts_ended,
+    cr_expect_geq(at->seen.processes_ended,
                   1); /* the last to end, after all wells */
 }
 
@@ -806,27 +808,28 @@ static paths_map *map_of(const char *text)
     return map;
 }
 
-#define ONE_HOST(nodes, edges)                                                 \
+#define ONE_PROCESS(nodes, edges)                                              \
     "digraph g { wrappers=\"spring\"; subgraph cluster_h0 {\n"                 \
     "t0 [kind=thread, number=0];\n" nodes " }\n" edges " }\n"
 
-Test(source, does_not_start_when_its_type_cannot_begin_on_the_host)
+Test(source, does_not_start_when_its_type_cannot_begin_on_the_process)
 {
     paths_map *map =
-        map_of(ONE_HOST("a [kind=well, type=u64];", "t0 -> a [use=read];"));
-    paths_host_options options = {.map = map, .host = "h0", .listen_fd = -1};
-    paths_host *host;
+        map_of(ONE_PROCESS("a [kind=well, type=u64];", "t0 -> a [use=read];"));
+    paths_process_options options = {
+        .map = map, .process = "h0", .listen_fd = -1};
+    paths_process *process;
 
-    check_status(paths_host_start(&host, &options), PASTSET_EINVAL);
-    check_error("host h0: wrapper type \"well\": host h0 has a dry well");
+    check_status(paths_process_start(&process, &options), PASTSET_EINVAL);
+    check_error("process h0: wrapper type \"well\": process h0 has a dry well");
     cr_expect_eq(at->seen.wells, 0);
-    cr_expect_eq(at->seen.hosts_ended, 0);
+    cr_expect_eq(at->seen.processes_ended, 0);
     options.contexts = contexts;
-    check_status(paths_host_start(&host, &options), 0);
+    check_status(paths_process_start(&process, &options), 0);
     cr_expect_eq(at->seen.wells, 1);
-    paths_host_stop(host);
+    paths_process_stop(process);
     cr_expect_eq(at->seen.wells, 0);
-    cr_expect_eq(at->seen.hosts_ended, 1);
+    cr_expect_eq(at->seen.processes_ended, 1);
     paths_map_destroy(map);
 }
 
@@ -870,34 +873,34 @@ static void check_bad(const char *text, const char *const *wanted)
 
 Test(source, ends_a_path_in_a_good_map)
 {
-    check_good(two_hosts);
+    check_good(two_processes);
     check_good(three_wells);
     check_good(collected);
-    check_good(
-        ONE_HOST("a [kind=well, type=u64];", "t0 -> a [use=read, type=u64];"));
+    check_good(ONE_PROCESS("a [kind=well, type=u64];",
+                           "t0 -> a [use=read, type=u64];"));
 }
 
 /* One that only the program knows tells by its type that it is a source. */
 Test(source, of_a_type_that_is_not_known_here_ends_a_path_too)
 {
-    check_good(
-        ONE_HOST("a [kind=spring, type=u64, depth=9];", "t0 -> a [use=read];"));
+    check_good(ONE_PROCESS("a [kind=spring, type=u64, depth=9];",
+                           "t0 -> a [use=read];"));
     check_bad(
-        ONE_HOST("a [kind=spring];", "t0 -> a [use=read];"),
+        ONE_PROCESS("a [kind=spring];", "t0 -> a [use=read];"),
         (const char *const[]){"no edge leaves it: say where its path goes on",
                               "ends in no element: it goes as far as a", NULL});
-    check_bad(ONE_HOST("a [kind=spring, type=word];", "t0 -> a [use=read];"),
+    check_bad(ONE_PROCESS("a [kind=spring, type=word];", "t0 -> a [use=read];"),
               (const char *const[]){"word", NULL});
 }
 
 Test(source, is_the_only_wrapper_in_which_a_path_may_end)
 {
     check_bad(
-        ONE_HOST("a [kind=delay, latency=\"1ms\"];", "t0 -> a;"),
+        ONE_PROCESS("a [kind=delay, latency=\"1ms\"];", "t0 -> a;"),
         (const char *const[]){"no edge leaves it: say where its path goes on",
                               "ends in no element: it goes as far as a", NULL});
     check_bad(
-        ONE_HOST("a [kind=delay, latency=\"1ms\", type=u64];", "t0 -> a;"),
+        ONE_PROCESS("a [kind=delay, latency=\"1ms\", type=u64];", "t0 -> a;"),
         (const char *const[]){"has an unknown attribute, type",
                               "no edge leaves it: say where its path goes on",
                               "ends in no element: it goes as far as a", NULL});
@@ -906,22 +909,22 @@ Test(source, is_the_only_wrapper_in_which_a_path_may_end)
 Test(source, is_checked_in_a_map)
 {
     check_bad(
-        ONE_HOST("a [kind=well];", "t0 -> a;"),
+        ONE_PROCESS("a [kind=well];", "t0 -> a;"),
         (const char *const[]){"has no type: say what its tuples are", NULL});
-    check_bad(ONE_HOST("a [kind=well, type=u65];", "t0 -> a;"),
+    check_bad(ONE_PROCESS("a [kind=well, type=u65];", "t0 -> a;"),
               (const char *const[]){"u65", NULL});
     check_bad(
-        ONE_HOST("a [kind=well, type=u64]; e [kind=element, type=u64];",
-                 "t0 -> a; a -> e;"),
+        ONE_PROCESS("a [kind=well, type=u64]; e [kind=element, type=u64];",
+                    "t0 -> a; a -> e;"),
         (const char *const[]){
             "an edge leaves it: a well is a source, where paths end", NULL});
-    check_bad(ONE_HOST("a [kind=well, type=u64];", "t0 -> a [type=i32];"),
+    check_bad(ONE_PROCESS("a [kind=well, type=u64];", "t0 -> a [type=i32];"),
               (const char *const[]){
                   "expects tuples of type \"i32\", but those of a are \"u64\"",
                   NULL});
-    check_bad(
-        ONE_HOST("a [kind=well, type=u64]; s [kind=sum];", "t0 -> s; s -> a;"),
-        (const char *const[]){"leads to \"a\", a source: its rounds need "
-                              "an element",
-                              NULL});
+    check_bad(ONE_PROCESS("a [kind=well, type=u64]; s [kind=sum];",
+                          "t0 -> s; s -> a;"),
+              (const char *const[]){"leads to \"a\", a source: its rounds need "
+                                    "an element",
+                                    NULL});
 }

@@ -1,12 +1,13 @@
-/* stand_in_stress.c - runs of three hosts of which one never comes, since its
- * process has ended: somebody stands in for it and says so.
+/* stand_in_stress.c - runs of three processes of which one never comes, since
+ * its process has ended: somebody stands in for it and says so.
  *
  *     stand_in_stress [RUNS]
  *
- * The hosts and who stands in are threads of one process, so that
+ * The processes and who stands in are threads of one process, so that
  * ThreadSanitizer sees them. It does not see libuv close its files, so none is
- * closed before all are open, and none opened after. Each of the other hosts
- * has to fail, naming that one, while it joins or when its thread needs it. */
+ * closed before all are open, and none opened after. Each of the other
+ * processes has to fail, naming that one, while it joins or when its thread
+ * needs it. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "tests/support/inside.h"
 
-#define HOSTS 3
+#define PROCESSES 3
 
 static const uint8_t key[PATHS_KEY_BYTES] = {4, 5, 6};
 static pthread_barrier_t together;
@@ -80,19 +81,20 @@ static int go_round(paths_thread *self, void *argument)
 static void *be_there(void *argument)
 {
     one *self = argument;
-    paths_host_options options = {.map = self->map,
-                                  .host = self->name,
-                                  .listen_fd = self->listen_fd,
-                                  .key = key};
-    paths_host *host;
+    paths_process_options options = {.map = self->map,
+                                     .process = self->name,
+                                     .listen_fd = self->listen_fd,
+                                     .key = key};
+    paths_process *process;
 
-    must(paths_host_start(&host, &options) == 0, "a host");
-    must(paths_host_program(host, "*", go_round, NULL) == 0, "its program");
+    must(paths_process_start(&process, &options) == 0, "a process");
+    must(paths_process_program(process, "*", go_round, NULL) == 0,
+         "its program");
     pthread_barrier_wait(&together);
-    self->status = paths_host_run(host);
+    self->status = paths_process_run(process);
     snprintf(self->text, sizeof(self->text), "%s", pastset_error());
     pthread_barrier_wait(&together);
-    paths_host_stop(host);
+    paths_process_stop(process);
     return NULL;
 }
 
@@ -101,14 +103,14 @@ static void *stand_in(void *argument)
     one *self = argument;
     char how[60];
     paths_stand_in_options options = {.map = self->map,
-                                      .host = self->name,
+                                      .process = self->name,
                                       .listen_fd = self->listen_fd,
                                       .key = key,
                                       .died = self->died,
                                       .how = how};
     paths_stand_in *s;
 
-    snprintf(how, sizeof(how), "host %s ended too early", self->name);
+    snprintf(how, sizeof(how), "process %s ended too early", self->name);
     must(paths_stand_in_create(&s, &options) == 0, "a stand-in");
     pthread_barrier_wait(&together);
     paths_stand_in_run(s);
@@ -121,25 +123,25 @@ static void *stand_in(void *argument)
 static void run(int absent, bool died)
 {
     paths_map *map = map_make();
-    one all[HOSTS];
+    one all[PROCESSES];
     char how[60];
 
-    for (int i = 0; i < HOSTS; i++)
+    for (int i = 0; i < PROCESSES; i++)
         all[i] = (one){.map = map,
-                       .name = map->hosts[i].name,
-                       .listen_fd = inside_listen(&map->hosts[i]),
+                       .name = map->processes[i].name,
+                       .listen_fd = inside_listen(&map->processes[i]),
                        .absent = i == absent,
                        .died = died};
-    for (int i = 0; i < HOSTS; i++)
+    for (int i = 0; i < PROCESSES; i++)
         must(pthread_create(&all[i].id, NULL,
                             all[i].absent ? stand_in : be_there, &all[i]) == 0,
              "a thread");
-    snprintf(how, sizeof(how), "host h%d ended too early", absent);
-    for (int i = 0; i < HOSTS; i++) {
+    snprintf(how, sizeof(how), "process h%d ended too early", absent);
+    for (int i = 0; i < PROCESSES; i++) {
         pthread_join(all[i].id, NULL);
         if (i == absent || (all[i].status && strstr(all[i].text, how)))
             continue;
-        fprintf(stderr, "host %s: status %d, \"%s\", which lacks \"%s\"\n",
+        fprintf(stderr, "process %s: status %d, \"%s\", which lacks \"%s\"\n",
                 all[i].name, all[i].status, all[i].text, how);
         exit(1);
     }
@@ -150,9 +152,9 @@ int main(int argc, char **argv)
 {
     int runs = argc == 2 ? atoi(argv[1]) : 24;
 
-    pthread_barrier_init(&together, NULL, HOSTS);
+    pthread_barrier_init(&together, NULL, PROCESSES);
     for (int i = 0; i < runs; i++)
-        run(i % HOSTS, i / HOSTS % 2);
+        run(i % PROCESSES, i / PROCESSES % 2);
     printf("%d runs\n", runs);
     return 0;
 }

@@ -3,22 +3,22 @@
 #include <string.h>
 
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
-#include "tests/support/process.h"
+#include "tests/support/map_processes.h"
+#include "tests/support/command.h"
 
-static hosts run;
+static processes run;
 
-static void runs_well(const char *map, const host_program *programs)
+static void runs_well(const char *map, const process_program *programs)
 {
-    run = (hosts){.map_text = map, .programs = programs};
-    hosts_start(&run);
-    hosts_end_well(&run, 60);
-    hosts_free(&run);
+    run = (processes){.map_text = map, .programs = programs};
+    processes_start(&run);
+    processes_end_well(&run, 60);
+    processes_free(&run);
 }
 
 TestSuite(uses, .timeout = 300);
 
-/* Both threads have a path of each use: t0 here, t1 from the other host. */
+/* Both threads have a path of each use: t0 here, t1 from the other process. */
 static const char *const map =
     "digraph g { subgraph cluster_h0 {\n"
     "e [kind=element, type=i32, capacity=4]; done [kind=element, type=i32];\n"
@@ -136,7 +136,7 @@ static int second(paths_thread *self, void *argument)
 
 Test(uses, are_what_a_path_allows)
 {
-    static const host_program programs[] = {
+    static const process_program programs[] = {
         {"t0", first, NULL}, {"t1", second, NULL}, {NULL, NULL, NULL}};
 
     runs_well(map, programs);
@@ -172,15 +172,15 @@ static int starts(paths_thread *self, void *argument)
 
 Test(uses, are_what_may_be_started)
 {
-    static const host_program programs[] = {{"*", starts, NULL},
-                                            {NULL, NULL, NULL}};
+    static const process_program programs[] = {{"*", starts, NULL},
+                                               {NULL, NULL, NULL}};
 
     runs_well(map, programs);
 }
 
 /* --- collectives --- */
 
-/* t0 alone brings a tuple, and t1 and t2 get it; over another host. */
+/* t0 alone brings a tuple, and t1 and t2 get it; over another process. */
 static const char *const spread =
     "digraph g { subgraph cluster_h0 {\n"
     "e [kind=element, type=i32, policy=discard]; b [kind=broadcast];\n"
@@ -225,8 +225,8 @@ static int spreads(paths_thread *self, void *argument)
 
 Test(uses, let_a_round_go_on_for_those_who_bring_and_those_who_get)
 {
-    static const host_program programs[] = {{"*", spreads, NULL},
-                                            {NULL, NULL, NULL}};
+    static const process_program programs[] = {{"*", spreads, NULL},
+                                               {NULL, NULL, NULL}};
 
     runs_well(spread, programs);
 }

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what all stages of a type on a host share: where they count --- */
+/* --- what all stages of a type on a process share: where they count --- */
 
-static int counts_take(void *state, paths_host *host, void *context)
+static int counts_take(void *state, paths_process *process, void *context)
 {
     wrapper_counts **counts = state;
 
-    (void)host;
+    (void)process;
     *counts = context;
     return context ? 0
                    : pastset_fail(PASTSET_EINVAL, "there is nothing to count "
@@ -21,7 +21,7 @@ static int counts_take(void *state, paths_host *host, void *context)
 
 static wrapper_counts *counts_of(paths_stage *stage)
 {
-    return *(wrapper_counts **)paths_stage_host_state(stage);
+    return *(wrapper_counts **)paths_stage_process_state(stage);
 }
 
 /* --- plus: changes what it passes on --- */
@@ -69,8 +69,8 @@ static int plus_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 
 static const paths_wrapper_type plus_type = {
     .name = "plus",
-    .host_bytes = sizeof(wrapper_counts *),
-    .host_init = counts_take,
+    .process_bytes = sizeof(wrapper_counts *),
+    .process_init = counts_take,
     .down = plus_down,
     .up = plus_up,
 };
@@ -148,8 +148,8 @@ static bool pairs_drop(paths_stage *stage, paths_operation *op)
 static const paths_wrapper_type pairs_type = {
     .name = "pairs",
     .state_bytes = sizeof(pairs),
-    .host_bytes = sizeof(wrapper_counts *),
-    .host_init = counts_take,
+    .process_bytes = sizeof(wrapper_counts *),
+    .process_init = counts_take,
     .init = pairs_init,
     .fini = pairs_fini,
     .down = pairs_down,
@@ -159,8 +159,8 @@ static const paths_wrapper_type pairs_type = {
 static const paths_wrapper_type pairs_up_type = {
     .name = "pairs_up",
     .state_bytes = sizeof(pairs),
-    .host_bytes = sizeof(wrapper_counts *),
-    .host_init = counts_take,
+    .process_bytes = sizeof(wrapper_counts *),
+    .process_init = counts_take,
     .init = pairs_init,
     .fini = pairs_fini,
     .up = pairs_up,
@@ -270,9 +270,9 @@ static const char *const handover_attributes[] = {"type", NULL};
 static const paths_wrapper_type handover_type = {
     .name = "handover",
     .state_bytes = sizeof(handover),
-    .host_bytes = sizeof(wrapper_counts *),
+    .process_bytes = sizeof(wrapper_counts *),
     .attributes = handover_attributes,
-    .host_init = counts_take,
+    .process_init = counts_take,
     .init = handover_init,
     .fini = handover_fini,
     .down = handover_down,

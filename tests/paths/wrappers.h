@@ -9,7 +9,7 @@
 
 #define HANDOVER_FAILS 255
 
-/* What the wrappers below count, in memory that is shared by all hosts. */
+/* What the wrappers below count, in memory that is shared by all processes. */
 typedef struct wrapper_counts {
     _Atomic uint64_t down, up; /* of `plus` */
     _Atomic uint64_t held;     /* by `handover`, so far */
@@ -23,7 +23,7 @@ typedef struct wrapper_counts {
  * waited longest, or is PASTSET_EAGAIN when none waits; where its first byte is
  * HANDOVER_FAILS that read fails instead, with PASTSET_EAPP. */
 void wrappers_register(void);
-/* For the options of a host with such wrappers. */
+/* For the options of a process with such wrappers. */
 const paths_wrapper_context *wrappers_contexts(wrapper_counts *counts);
 
 #endif

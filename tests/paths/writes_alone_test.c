@@ -2,7 +2,7 @@
  * without a lock; which ones these are, and that nothing else is lost by it. */
 #include <string.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "paths/wrappers/collective_tree_internal.h"
 #include "pastset/element_internal.h"
 #include "tests/support/check.h"
@@ -67,7 +67,8 @@ Test(writes_alone, where_one_collective_and_nobody_else_leads_to_it)
 
 static pastset_element *here(void)
 {
-    return pastset_space_find(paths_host_space(paths__current->host), "e");
+    return pastset_space_find(paths_process_space(paths__current->process),
+                              "e");
 }
 
 static int write_many(paths_thread *self, void *argument)

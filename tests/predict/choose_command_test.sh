@@ -54,9 +54,9 @@ says "all 12 placements were tried" out
 says "By the replay" out
 [ -s err ] && says "nothing" err
 sed 's/^}/e; }/' now.dot >alone.dot
-gives "a host without a link" 0 "$eventspace" choose ring.profile \
+gives "a machine without a link" 0 "$eventspace" choose ring.profile \
     --cluster alone.dot --wire '*=100mbit,100us'
-says "host e has no link" err
+says "machine e has no link" err
 [ "$(wc -l <err)" -eq 1 ] || says "one line" err
 gives "CSV" 0 choose --wire '*=100mbit,100us' --format csv --best 3
 says "^rank,time_s,factor,lower_s,upper_s,h0,h1" out
@@ -77,9 +77,9 @@ gives "a load that is none" 1 "$eventspace" choose ring.profile \
     --cluster wrong.dot --wire '*=100mbit,100us'
 says "wrong.dot:1: a: load" err
 echo 'digraph { a; }' >small.dot
-gives "too few hosts" 1 "$eventspace" choose ring.profile \
+gives "too few machines" 1 "$eventspace" choose ring.profile \
     --cluster small.dot --wire '*=100mbit,100us'
-says "only 1 hosts" err
+says "only 1 machines" err
 
 # The best placement, for generating a map.
 cat >application.dot <<'END'
@@ -87,7 +87,7 @@ digraph { t0 [kind=thread]; t1 [kind=thread]; e [kind=element, type=i32];
     t0 -> e [use=write]; t1 -> e [use=read]; }
 END
 gives "a map" 0 "$eventspace" map generate --application application.dot \
-    --hosts 2 -o map.dot
+    --processes 2 -o map.dot
 gives "its placement" 0 choose --wire '*=100mbit,100us' --map map.dot \
     -o placement.dot
 says "t0 -> c" placement.dot

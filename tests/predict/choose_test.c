@@ -1,4 +1,4 @@
-/* choose_test.c - choosing hosts: what is chosen is what trying everything
+/* choose_test.c - choosing machines: what is chosen is what trying everything
  * would find. */
 #include "predict/choose/choose.h"
 
@@ -28,9 +28,9 @@ static unsigned random_next(unsigned *state, unsigned below)
     return (*state >> 16) % below;
 }
 
-/* Hosts with loads, scheduler models and speeds, a link between each two, and,
- * if `shared`, two places. */
-static predict_cluster *random_cluster(unsigned seed, unsigned hosts,
+/* Machines with loads, scheduler models and speeds, a link between each two,
+ * and, if `shared`, two places. */
+static predict_cluster *random_cluster(unsigned seed, unsigned machines,
                                        bool shared)
 {
     char *text = NULL;
@@ -40,15 +40,15 @@ static predict_cluster *random_cluster(unsigned seed, unsigned hosts,
     predict_cluster *cluster;
 
     fprintf(file, "digraph {\n");
-    for (unsigned i = 0; i < hosts; i++) {
+    for (unsigned i = 0; i < machines; i++) {
         fprintf(file, "h%u [load=%g, law=%s, speed=%g", i,
                 random_next(&state, 5) / 2.0,
                 random_next(&state, 2) ? "fair" : "credit",
                 0.5 + random_next(&state, 4) / 4.0);
         fprintf(file, shared ? ", place=p%u];\n" : "];\n", i % 2);
     }
-    for (unsigned i = 0; i < hosts; i++) {
-        for (unsigned j = 0; j < hosts; j++) {
+    for (unsigned i = 0; i < machines; i++) {
+        for (unsigned j = 0; j < machines; j++) {
             if (i != j)
                 fprintf(file,
                         "h%u -> h%u [latency=\"%uus\", bandwidth=\"%umbit\"];"
@@ -124,10 +124,11 @@ static tried try_all(const predict_profile *p, const predict_cluster *c)
     if (p->actor_count)
         dedicated_s = replayed(s);
     predict_scenario_destroy(s);
-    for (uint32_t i = 0; i < c->host_count * c->host_count * c->host_count;
-         i++) {
-        uint32_t h[3] = {i % c->host_count, i / c->host_count % c->host_count,
-                         i / c->host_count / c->host_count};
+    for (uint32_t i = 0;
+         i < c->machine_count * c->machine_count * c->machine_count; i++) {
+        uint32_t h[3] = {i % c->machine_count,
+                         i / c->machine_count % c->machine_count,
+                         i / c->machine_count / c->machine_count};
         double seconds;
         if (h[0] == h[1] || h[0] == h[2] || h[1] == h[2])
             continue;
@@ -161,7 +162,7 @@ static void check_best(bool actors, bool shared, const char *model)
         cr_assert_eq(got->all, 60);
         cr_assert_float_eq(got->placements[0].time_s, want.best_s, 1e-9);
         cr_assert_float_eq(got->worst_s, want.worst_s, 1e-9);
-        cr_assert_arr_eq(got->placements[0].hosts, want.best,
+        cr_assert_arr_eq(got->placements[0].machines, want.best,
                          sizeof(want.best));
         different += want.worst_s > 1.5 * want.best_s;
         predict_choice_destroy(got);
@@ -176,7 +177,7 @@ Test(choose, finds_by_replay_what_trying_everything_finds, .timeout = 300)
     check_best(true, false, "replay");
 }
 
-Test(choose, finds_it_where_hosts_share_processors, .timeout = 300)
+Test(choose, finds_it_where_machines_share_processors, .timeout = 300)
 {
     check_best(true, true, "replay");
 }
@@ -199,7 +200,7 @@ Test(choose, gives_different_placements_best_first, .timeout = 120)
         const predict_placement *a = &got->placements[i - 1];
         const predict_placement *b = &got->placements[i];
         cr_assert_leq(a->time_s, b->time_s);
-        cr_assert(memcmp(a->hosts, b->hosts, 3 * sizeof(uint32_t)) != 0);
+        cr_assert(memcmp(a->machines, b->machines, 3 * sizeof(uint32_t)) != 0);
         cr_assert_leq(b->lower_s, b->upper_s);
     }
     predict_choice_destroy(got);
@@ -258,7 +259,7 @@ Test(choose, rating_the_best_estimates_finds_what_rating_all_finds,
     predict_profile_destroy(p);
 }
 
-/* 500 hosts at 20 switches, which are slowly connected, all loaded, but for
+/* 500 machines at 20 switches, which are slowly connected, all loaded, but for
  * four: three of them at one switch, and one at the next. */
 static predict_cluster *planted(void)
 {
@@ -307,32 +308,32 @@ static void check_planted(bool actors)
     cr_assert_float_eq(got->all, 500.0 * 499 * 498, 1);
     check_says(got->how, "greedy placing and local search");
     for (unsigned i = 0; i < 3; i++) {
-        const char *name = c->hosts[got->placements[0].hosts[i]].name;
+        const char *name = c->machines[got->placements[0].machines[i]].name;
         for (unsigned j = 0; j < 3; j++)
             there += strcmp(name, want[j]) == 0;
     }
     cr_assert_eq(there, 3, "%s, %s, %s",
-                 c->hosts[got->placements[0].hosts[0]].name,
-                 c->hosts[got->placements[0].hosts[1]].name,
-                 c->hosts[got->placements[0].hosts[2]].name);
+                 c->machines[got->placements[0].machines[0]].name,
+                 c->machines[got->placements[0].machines[1]].name,
+                 c->machines[got->placements[0].machines[2]].name);
     predict_choice_destroy(got);
     predict_cluster_destroy(c);
     predict_profile_destroy(p);
 }
 
-Test(choose, finds_the_idle_hosts_among_500_by_replay, .timeout = 600)
+Test(choose, finds_the_idle_machines_among_500_by_replay, .timeout = 600)
 {
     check_planted(true);
 }
 
-Test(choose, finds_the_idle_hosts_among_500_by_bounds, .timeout = 600)
+Test(choose, finds_the_idle_machines_among_500_by_bounds, .timeout = 600)
 {
     check_planted(false);
 }
 
 /* --- scenarios --- */
 
-Test(choose, the_load_of_a_place_is_that_of_all_its_hosts, .timeout = 120)
+Test(choose, the_load_of_a_place_is_that_of_all_its_machines, .timeout = 120)
 {
     predict_profile *p = small_profile(false);
     predict_cluster *c =
@@ -382,7 +383,7 @@ Test(choose, a_link_with_two_rates_takes_as_long_as_its_messages_would,
     predict_profile_destroy(p);
 }
 
-Test(choose, a_scenario_needs_hosts_that_are_there_and_connected,
+Test(choose, a_scenario_needs_machines_that_are_there_and_connected,
      .timeout = 120)
 {
     predict_profile *p = small_profile(false);
@@ -394,10 +395,10 @@ Test(choose, a_scenario_needs_hosts_that_are_there_and_connected,
     check_error("node n2");
     check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1, 0}),
                  PASTSET_EINVAL);
-    check_error("nodes n0 and n2 are both placed on host a");
+    check_error("nodes n0 and n2 are both placed on machine a");
     check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1, 2}),
                  PASTSET_ENOENT);
-    check_error("no way between hosts a and b");
+    check_error("no way between machines a and b");
     cr_assert_null(s);
     predict_cluster_destroy(c);
     predict_profile_destroy(p);
@@ -405,19 +406,19 @@ Test(choose, a_scenario_needs_hosts_that_are_there_and_connected,
 
 /* --- what is refused --- */
 
-Test(choose, needs_a_host_for_each_node, .timeout = 120)
+Test(choose, needs_a_machine_for_each_node, .timeout = 120)
 {
     predict_profile *p = small_profile(true);
     predict_cluster *c = random_cluster(1, 2, false);
     predict_choice *got;
 
     check_status(predict_choose(&got, p, c, NULL), PASTSET_EINVAL);
-    check_error("has 3 nodes, and the cluster only 2 hosts");
+    check_error("has 3 nodes, and the cluster only 2 machines");
     predict_cluster_destroy(c);
     predict_profile_destroy(p);
 }
 
-Test(choose, needs_ways_between_hosts, .timeout = 120)
+Test(choose, needs_ways_between_machines, .timeout = 120)
 {
     predict_profile *p = small_profile(true);
     predict_cluster *c = read_text("digraph { a; b; c; d; }");
@@ -429,7 +430,7 @@ Test(choose, needs_ways_between_hosts, .timeout = 120)
     predict_profile_destroy(p);
 }
 
-Test(choose, leaves_hosts_out_that_cannot_be_reached, .timeout = 120)
+Test(choose, leaves_machines_out_that_cannot_be_reached, .timeout = 120)
 {
     predict_profile *p = small_profile(true);
     predict_cluster *c =
@@ -441,10 +442,10 @@ Test(choose, leaves_hosts_out_that_cannot_be_reached, .timeout = 120)
     predict_choice *got;
 
     check_status(predict_choose(&got, p, c, NULL), 0);
-    cr_assert_eq(got->tried, 6, "3 hosts have 6 orders");
+    cr_assert_eq(got->tried, 6, "3 machines have 6 orders");
     for (uint32_t i = 0; i < 3; i++)
-        cr_assert(got->placements[0].hosts[i] >= 1 &&
-                  got->placements[0].hosts[i] <= 3);
+        cr_assert(got->placements[0].machines[i] >= 1 &&
+                  got->placements[0].machines[i] <= 3);
     predict_choice_destroy(got);
     predict_cluster_destroy(c);
     predict_profile_destroy(p);

@@ -1,4 +1,4 @@
-# Clusters, and choosing hosts of them; included from tests/CMakeLists.txt.
+# Clusters, and choosing machines of them; included from tests/CMakeLists.txt.
 es_test(predict/cluster_test SOURCES support/scratch.c
         LINKS eventspace::predict m)
 es_test(predict/cluster_flow_test SOURCES predict/ring.c support/scratch.c

@@ -30,7 +30,7 @@ static void check_flow(const predict_cluster *c, const char *from,
     const predict_flow *got;
 
     cr_assert_not_null(c->flows);
-    got = &c->flows[(size_t)predict_cluster_find(c, from) * c->host_count +
+    got = &c->flows[(size_t)predict_cluster_find(c, from) * c->machine_count +
                     predict_cluster_find(c, to)];
     cr_assert_float_eq(got->rate, want.rate, 1e-6, "%s-%s: rate %g, not %g",
                        from, to, got->rate, want.rate);
@@ -193,9 +193,9 @@ Test(cluster_flow, decides_where_a_burst_goes_through_at_once, .timeout = 120)
     predict_choice *little =
         choose_by(", rate=\"3.2mbit\", burst=100, alone=\"50us\"", p);
 
-    cr_assert_geq(without->placements[0].hosts[0], 2, "not c and d");
-    cr_assert_lt(with->placements[0].hosts[0], 2, "not a and b");
-    cr_assert_geq(little->placements[0].hosts[0], 2, "not c and d");
+    cr_assert_geq(without->placements[0].machines[0], 2, "not c and d");
+    cr_assert_lt(with->placements[0].machines[0], 2, "not a and b");
+    cr_assert_geq(little->placements[0].machines[0], 2, "not c and d");
     /* Both compute, then both wait for a message. */
     cr_assert_float_eq(with->placements[0].time_s, 50 * (20e-3 + 50e-6), 1e-9,
                        "%.9f", with->placements[0].time_s);

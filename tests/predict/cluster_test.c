@@ -1,4 +1,4 @@
-/* cluster_test.c - cluster files: hosts, the ways between them, and writing
+/* cluster_test.c - cluster files: machines, the ways between them, and writing
  * what was measured. */
 #include "predict/cluster/cluster.h"
 
@@ -23,18 +23,19 @@ static predict_cluster *read_text(const char *text)
     return cluster;
 }
 
-static const predict_host *host(const predict_cluster *c, const char *name)
+static const predict_machine *machine(const predict_cluster *c,
+                                      const char *name)
 {
     uint32_t index = predict_cluster_find(c, name);
 
-    cr_assert_neq(index, PREDICT_NONE, "no host %s", name);
-    return &c->hosts[index];
+    cr_assert_neq(index, PREDICT_NONE, "no machine %s", name);
+    return &c->machines[index];
 }
 
 static predict_wire wire(const predict_cluster *c, const char *from,
                          const char *to)
 {
-    return c->wires[(size_t)predict_cluster_find(c, from) * c->host_count +
+    return c->wires[(size_t)predict_cluster_find(c, from) * c->machine_count +
                     predict_cluster_find(c, to)];
 }
 
@@ -46,46 +47,46 @@ static void check_wire(predict_wire w, double latency_s, double bandwidth)
                        bandwidth);
 }
 
-/* --- hosts --- */
+/* --- machines --- */
 
-Test(cluster, reads_the_conditions_of_hosts, .timeout = 120)
+Test(cluster, reads_the_conditions_of_machines, .timeout = 120)
 {
     predict_cluster *c = read_text(
         "digraph { subgraph cluster_n { a [load=0.5, law=credit, speed=2,"
         " address=\"10.0.0.1\"]; } b [load=3, law=\"bounded:6ms\"]; }");
 
-    cr_assert_eq(c->host_count, 2);
-    cr_assert_eq(host(c, "a")->load, 0.5);
-    cr_assert(isinf(host(c, "a")->scheduler.credit_s));
-    cr_assert_eq(host(c, "a")->speed, 2);
-    cr_assert_eq(host(c, "b")->load, 3);
-    cr_assert_float_eq(host(c, "b")->scheduler.credit_s, 0.006, 1e-12);
+    cr_assert_eq(c->machine_count, 2);
+    cr_assert_eq(machine(c, "a")->load, 0.5);
+    cr_assert(isinf(machine(c, "a")->scheduler.credit_s));
+    cr_assert_eq(machine(c, "a")->speed, 2);
+    cr_assert_eq(machine(c, "b")->load, 3);
+    cr_assert_float_eq(machine(c, "b")->scheduler.credit_s, 0.006, 1e-12);
     predict_cluster_destroy(c);
 }
 
-Test(cluster, takes_a_host_without_conditions_as_idle, .timeout = 120)
+Test(cluster, takes_a_machine_without_conditions_as_idle, .timeout = 120)
 {
     predict_cluster *c = read_text("digraph { a; }");
 
-    cr_assert_eq(host(c, "a")->load, 0);
-    cr_assert_eq(host(c, "a")->speed, 1);
-    cr_assert_eq(host(c, "a")->scheduler.credit_s, 0);
-    cr_assert_eq(c->processors[host(c, "a")->place], 1);
+    cr_assert_eq(machine(c, "a")->load, 0);
+    cr_assert_eq(machine(c, "a")->speed, 1);
+    cr_assert_eq(machine(c, "a")->scheduler.credit_s, 0);
+    cr_assert_eq(c->processors[machine(c, "a")->place], 1);
     cr_assert_eq(predict_cluster_find(c, "b"), PREDICT_NONE);
     predict_cluster_destroy(c);
 }
 
-Test(cluster, hosts_of_one_place_share_its_processors, .timeout = 120)
+Test(cluster, machines_of_one_place_share_its_processors, .timeout = 120)
 {
     predict_cluster *c = read_text(
         "digraph { a [place=m]; b; c [place=m, processors=4]; d [place=k]; }");
 
-    cr_assert_eq(host(c, "a")->place, host(c, "c")->place);
-    cr_assert_neq(host(c, "a")->place, host(c, "b")->place);
-    cr_assert_neq(host(c, "b")->place, host(c, "d")->place);
+    cr_assert_eq(machine(c, "a")->place, machine(c, "c")->place);
+    cr_assert_neq(machine(c, "a")->place, machine(c, "b")->place);
+    cr_assert_neq(machine(c, "b")->place, machine(c, "d")->place);
     cr_assert_eq(c->place_count, 3);
-    cr_assert_eq(c->processors[host(c, "a")->place], 4);
-    cr_assert_eq(c->processors[host(c, "b")->place], 1);
+    cr_assert_eq(c->processors[machine(c, "a")->place], 4);
+    cr_assert_eq(c->processors[machine(c, "b")->place], 1);
     predict_cluster_destroy(c);
 }
 
@@ -121,13 +122,13 @@ Test(cluster, a_way_over_switches_adds_latencies_and_has_the_least_bandwidth,
                   " x -> y [latency=\"20us\", bandwidth=\"8mbit\"];"
                   " b -> y [latency=\"30us\", bandwidth=\"80mbit\"]; }");
 
-    cr_assert_eq(c->host_count, 2);
+    cr_assert_eq(c->machine_count, 2);
     check_wire(wire(c, "a", "b"), 60e-6, 1e6);
     check_wire(wire(c, "b", "a"), 60e-6, 1e6);
     predict_cluster_destroy(c);
 }
 
-Test(cluster, hosts_do_not_forward, .timeout = 120)
+Test(cluster, machines_do_not_forward, .timeout = 120)
 {
     predict_cluster *c =
         read_text("digraph { a -> b [latency=\"1us\", bandwidth=\"8mbit\"];"
@@ -138,7 +139,7 @@ Test(cluster, hosts_do_not_forward, .timeout = 120)
     predict_cluster_destroy(c);
 }
 
-Test(cluster, a_link_between_two_hosts_goes_before_switches, .timeout = 120)
+Test(cluster, a_link_between_two_machines_goes_before_switches, .timeout = 120)
 {
     predict_cluster *c =
         read_text("digraph { x [kind=switch];"
@@ -153,7 +154,7 @@ Test(cluster, a_link_between_two_hosts_goes_before_switches, .timeout = 120)
 /* --- random graphs, by another algorithm --- */
 
 #define NODES 14
-#define HOSTS 5
+#define MACHINES 5
 
 typedef struct cost {
     unsigned latency_us, links, bandwidth; /* bandwidth 0: there is no way */
@@ -176,7 +177,7 @@ static unsigned random_next(unsigned *state, unsigned below)
     return (*state >> 16) % below;
 }
 
-/* Few different latencies, so that many ways are equally long. The hosts are
+/* Few different latencies, so that many ways are equally long. The machines are
  * the first nodes. */
 static char *random_graph(unsigned *state, cost costs[NODES][NODES])
 {
@@ -187,11 +188,11 @@ static char *random_graph(unsigned *state, cost costs[NODES][NODES])
     memset(costs, 0, sizeof(cost) * NODES * NODES);
     fprintf(file, "digraph {\n");
     for (unsigned i = 0; i < NODES; i++)
-        fprintf(file, "n%u%s;\n", i, i < HOSTS ? "" : " [kind=switch]");
+        fprintf(file, "n%u%s;\n", i, i < MACHINES ? "" : " [kind=switch]");
     for (unsigned i = 0; i < NODES; i++) {
         for (unsigned j = 0; j < i; j++) {
             cost c = {random_next(state, 4), 1, 1 + random_next(state, 9)};
-            if ((i < HOSTS && j < HOSTS) || random_next(state, 4))
+            if ((i < MACHINES && j < MACHINES) || random_next(state, 4))
                 continue;
             costs[i][j] = costs[j][i] = c;
             fprintf(file, "n%u -> n%u [latency=\"%uus\", bandwidth=\"%uB\"];\n",
@@ -206,7 +207,7 @@ static char *random_graph(unsigned *state, cost costs[NODES][NODES])
 /* Floyd and Warshall, over switches only. */
 static void all_ways(cost c[NODES][NODES])
 {
-    for (unsigned k = HOSTS; k < NODES; k++) {
+    for (unsigned k = MACHINES; k < NODES; k++) {
         for (unsigned i = 0; i < NODES; i++) {
             for (unsigned j = 0; j < NODES; j++) {
                 cost a = c[i][k], b = c[k][j], sum;
@@ -231,9 +232,9 @@ Test(cluster, routes_are_those_that_floyd_and_warshall_find, .timeout = 120)
         char *text = random_graph(&state, costs);
         predict_cluster *c = read_text(text);
         all_ways(costs);
-        for (unsigned i = 0; i < HOSTS * HOSTS; i++) {
-            cost want = costs[i / HOSTS][i % HOSTS];
-            if (i / HOSTS == i % HOSTS)
+        for (unsigned i = 0; i < MACHINES * MACHINES; i++) {
+            cost want = costs[i / MACHINES][i % MACHINES];
+            if (i / MACHINES == i % MACHINES)
                 continue;
             ways += want.bandwidth > 0;
             check_wire(c->wires[i], want.bandwidth ? want.latency_us * 1e-6 : 0,
@@ -257,7 +258,7 @@ static void check_refused(const char *text, const char *why)
     check_error(why);
 }
 
-Test(cluster, tells_which_host_is_wrong, .timeout = 120)
+Test(cluster, tells_which_machine_is_wrong, .timeout = 120)
 {
     check_refused("digraph {\na [load=-1]; }", "now.dot:2: a: load=\"-1\"");
     check_refused("digraph { a [load=nan]; }", "is no number");
@@ -270,7 +271,7 @@ Test(cluster, tells_which_host_is_wrong, .timeout = 120)
                   " b [place=m, processors=2]; }",
                   "b: says that the place m has 2");
     check_refused("digraph { t0 [kind=thread]; }", "is this a path map");
-    check_refused("digraph { x [kind=switch]; }", "no host in it");
+    check_refused("digraph { x [kind=switch]; }", "no machine in it");
     check_refused("graph { a; }", "undirected");
     check_refused("digraph { a [;] }", "syntax error");
     check_refused("digraph { a", "a } is missing");
@@ -290,14 +291,14 @@ Test(cluster, tells_which_link_is_wrong, .timeout = 120)
                   "link a -> b: bandwidth: \"-1mbit\" is no rate");
 }
 
-Test(cluster, refuses_more_hosts_than_it_can_hold, .timeout = 120)
+Test(cluster, refuses_more_machines_than_it_can_hold, .timeout = 120)
 {
     char *text = NULL;
     size_t bytes;
     FILE *file = open_memstream(&text, &bytes);
 
     fprintf(file, "digraph {\n");
-    for (int i = 0; i <= PREDICT__HOSTS_MAX; i++)
+    for (int i = 0; i <= PREDICT__MACHINES_MAX; i++)
         fprintf(file, "h%d;\n", i);
     fprintf(file, "}\n");
     fclose(file);
@@ -330,8 +331,8 @@ Test(cluster_update, makes_a_file_that_gives_the_numbers)
 
     check_status(predict_cluster_update(file, changes, 3), 0);
     check_status(predict_cluster_read(&c, file), 0);
-    cr_assert_eq(c->host_count, 2);
-    cr_assert_eq(host(c, "a")->load, 1.5);
+    cr_assert_eq(c->machine_count, 2);
+    cr_assert_eq(machine(c, "a")->load, 1.5);
     check_wire(wire(c, "b", "a"), 200e-6, 2e6);
     predict_cluster_destroy(c);
 }
@@ -356,10 +357,10 @@ Test(cluster_update, keeps_what_it_does_not_change)
 
     check_status(predict_cluster_update(file, changes, 3), 0);
     check_status(predict_cluster_read(&c, file), 0);
-    cr_assert_eq(c->host_count, 3);
-    cr_assert_eq(host(c, "n0")->load, 2);
-    cr_assert_eq(host(c, "n1")->speed, 2);
-    cr_assert(isinf(host(c, "new")->scheduler.credit_s));
+    cr_assert_eq(c->machine_count, 3);
+    cr_assert_eq(machine(c, "n0")->load, 2);
+    cr_assert_eq(machine(c, "n1")->speed, 2);
+    cr_assert(isinf(machine(c, "new")->scheduler.credit_s));
     check_wire(wire(c, "n0", "n1"), 5e-3, 1e6);
     predict_cluster_destroy(c);
 
@@ -368,7 +369,7 @@ Test(cluster_update, keeps_what_it_does_not_change)
     n1 = paths_map_find_node(map, "n1");
     cr_assert_str_eq(map->name, "machines");
     cr_assert_eq(map->edge_count, 1);
-    cr_assert_str_eq(map->hosts[map->nodes[n0].host].name, "north");
+    cr_assert_str_eq(map->processes[map->nodes[n0].process].name, "north");
     cr_assert_str_eq(paths_node_get(&map->nodes[n0], "address"),
                      "10.0.0.1:7000");
     cr_assert_str_eq(paths_node_get(&map->nodes[n1], "color"), "red");
@@ -421,12 +422,13 @@ Test(cluster_update, path_maps_are_generated_from_the_same_file)
     options.application = threads;
     options.cluster = cluster;
     check_status(paths_generate(&map, &options), 0);
-    cr_assert_eq(map->host_count, 2);
+    cr_assert_eq(map->process_count, 2);
     for (const char *const *key =
              (const char *const[]){"load", "law", "speed", "processors",
                                    "place", NULL};
          *key; key++)
-        cr_expect_null(paths_attributes_get(&map->hosts[0].attributes, *key));
+        cr_expect_null(
+            paths_attributes_get(&map->processes[0].attributes, *key));
     paths_map_destroy(map);
     paths_map_destroy(threads);
     paths_map_destroy(cluster);

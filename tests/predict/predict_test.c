@@ -133,7 +133,7 @@ Test(predict, a_node_that_is_mostly_idle_costs_nothing_by_credit)
     cr_expect_eq(find("node by phases", "credit")->upper_s, 10);
 }
 
-Test(predict, the_papers_law_is_told_too_where_the_host_has_another)
+Test(predict, the_papers_law_is_told_too_where_the_machine_has_another)
 {
     ask("n0=load:1,law:fair", NULL, NULL);
     cr_expect(near(find("node by phases", "fair")->upper_s, 18));

@@ -97,7 +97,7 @@ Test(profile_table, a_profile_of_nothing_has_tables_too, .timeout = 120)
         cr_assert_eq(scopes_table_rows(table), 0);
         scopes_table_destroy(table);
     }
-    cr_assert_null(viewer_profile_table(p, "hosts"));
+    cr_assert_null(viewer_profile_table(p, "machines"));
     cr_assert_eq(errno, 0);
     predict_profile_destroy(p);
 }

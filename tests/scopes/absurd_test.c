@@ -7,7 +7,7 @@
 #include "pastset/request.h"
 #include "tests/scopes/told.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -103,7 +103,7 @@ Test(absurd, threads_without_operations_have_no_times)
     told_end(&t);
 }
 
-Test(absurd, a_run_without_hosts_has_no_clocks)
+Test(absurd, a_run_without_processes_has_no_clocks)
 {
     char *out;
     FILE *map;
@@ -113,7 +113,7 @@ Test(absurd, a_run_without_hosts_has_no_clocks)
     cr_assert_not_null(map);
     fputs("digraph none {\n}\n", map);
     cr_assert_eq(fclose(map), 0);
-    out = process_run(0, 60, EVENTSPACE, "clock", scratch_file("run"), "-f",
+    out = command_run(0, 60, EVENTSPACE, "clock", scratch_file("run"), "-f",
                       "json", NULL);
     cr_expect_not_null(strstr(out, "\"reference\": \"\""), "%s", out);
     free(out);

@@ -4,7 +4,7 @@ es_test(scopes/archive_test
 es_test(scopes/archive_damage_test
         SOURCES scopes/archive_file.c support/scratch.c
         LINKS eventspace::scopes PkgConfig::ZLIB TIMEOUT 600)
-es_test(scopes/archiver_test SOURCES support/scratch.c support/process.c
+es_test(scopes/archiver_test SOURCES support/scratch.c support/command.c
         LINKS eventspace::scopes TIMEOUT 1200)
 if(TARGET scopes_archiver_test)
   add_dependencies(scopes_archiver_test eventspace_cli gsum)

@@ -254,7 +254,7 @@ Test(archive_damage, is_opened_without_its_head)
     free(all.data);
     a = archive_open();
     check_problem(a, "its head is damaged");
-    cr_assert_str_eq(scopes_archive_host(a), "");
+    cr_assert_str_eq(scopes_archive_process(a), "");
     cr_assert_eq(stream_check(a, "a", 1), BLOCK);
     scopes_archive_free(a);
 }

@@ -2,28 +2,28 @@
 # archive_long.sh - a run of gsum with trace elements of 64 KiB and an archive,
 # for so many seconds: archived plus lost must be what was made, exactly.
 #
-#   archive_long.sh EVENTSPACE GSUM [SECONDS [THREADS [HOSTS]]]
+#   archive_long.sh EVENTSPACE GSUM [SECONDS [THREADS [PROCESSES]]]
 #
 # Prints one JSON object; exit code 1 when the counts do not agree. What was
 # made is known without any count of a collector: each has one event a round.
 set -eu
 
 if [ $# -lt 2 ]; then
-    echo "usage: $0 EVENTSPACE GSUM [SECONDS [THREADS [HOSTS]]]" >&2
+    echo "usage: $0 EVENTSPACE GSUM [SECONDS [THREADS [PROCESSES]]]" >&2
     exit 2
 fi
 eventspace=$1
 gsum=$2
 seconds=${3:-600}
 threads=${4:-8}
-hosts=${5:-2}
+processes=${5:-2}
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 
 "$gsum" mapping --threads "$threads" >application.dot
-"$eventspace" map generate -a application.dot -n "$hosts" -o plain.dot
+"$eventspace" map generate -a application.dot -n "$processes" -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all \
     --trace-policy discard --trace-size 1820 -o map.dot
 collectors=$(grep -c 'kind=collector' map.dot)

@@ -99,7 +99,7 @@ Test(archive, gives_back_what_was_appended_in_any_pieces)
     }
     check_status(scopes_archive_close(w), 0);
     a = archive_open();
-    cr_assert_str_eq(scopes_archive_host(a), "h0");
+    cr_assert_str_eq(scopes_archive_process(a), "h0");
     cr_assert_str_eq(scopes_archive_problem(a), "");
     cr_assert_eq(stream_check(a, "a", 1), index);
     cr_assert_eq(scopes_archive_stream_at(a, 0)->next, index);
@@ -184,7 +184,7 @@ Test(archive, is_continued_where_it_ended)
     scopes_archive_free(a);
 }
 
-Test(archive, is_not_continued_for_another_host_or_by_two)
+Test(archive, is_not_continued_for_another_process_or_by_two)
 {
     scopes_archive_writer *w = writer_open(), *other;
 
@@ -193,7 +193,7 @@ Test(archive, is_not_continued_for_another_host_or_by_two)
     check_error("somebody else is writing");
     check_status(scopes_archive_close(w), 0);
     check_status(scopes_archive_create(&other, file(), "h1"), PASTSET_EFORMAT);
-    check_error("host h0");
+    check_error("process h0");
     scratch_write("text.archive", "this is no archive");
     check_status(
         scopes_archive_create(&other, scratch_file("text.archive"), "h0"),

@@ -18,7 +18,7 @@
 #include "scopes/archive/archive.h"
 #include "scopes/archive/archiver.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -33,19 +33,19 @@ TestSuite(archiver, .init = scratch_make, .fini = scratch_remove,
 
 /* --- runs --- */
 
-/* The map of gsum with four threads on two hosts. */
+/* The map of gsum with four threads on two processes. */
 static const char *map_make(const char *policy, const char *capacity)
 {
-    char *mapping = process_run(0, 30, GSUM, "mapping", "--threads", "4", NULL);
+    char *mapping = command_run(0, 30, GSUM, "mapping", "--threads", "4", NULL);
     const char *application = scratch_write("application.dot", mapping);
     const char *plain = scratch_file("plain.dot");
     static char map[512];
 
     snprintf(map, sizeof(map), "%s", scratch_file("map.dot"));
     free(mapping);
-    free(process_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
+    free(command_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
                      "-n", "2", "-o", plain, NULL));
-    free(process_run(0, 30, EVENTSPACE, "map", "instrument", plain,
+    free(command_run(0, 30, EVENTSPACE, "map", "instrument", plain,
                      "--trace-policy", policy, "--trace-size", capacity, "-o",
                      map, NULL));
     return map;
@@ -85,7 +85,7 @@ static void wait_until(bool (*holds)(void *), void *context, const char *what)
     }
 }
 
-/* Both hosts have begun to trace. */
+/* Both processes have begun to trace. */
 static bool are_there(void *context)
 {
     eventspace_run *run;
@@ -96,8 +96,9 @@ static bool are_there(void *context)
         return false;
     for (size_t i = 0; i < 2; i++) {
         eventspace_events made = {0};
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        if (host->has_meta && eventspace_run_events(run, i, &made) == 0)
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        if (process->has_meta && eventspace_run_events(run, i, &made) == 0)
             there += made.made > 0;
     }
     eventspace_run_close(run);
@@ -202,11 +203,11 @@ static totals archives_compare(bool complete)
     eventspace_run *run;
 
     check_status(eventspace_run_open(&run, run_directory()), 0);
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         char name[64];
         int err;
         snprintf(name, sizeof(name), "%s.archive",
-                 eventspace_run_host_at(run, i)->name);
+                 eventspace_run_process_at(run, i)->name);
         err = scopes_archive_open(&c.archive, run_file(name));
         if (err)
             c.archive = NULL;
@@ -256,7 +257,7 @@ static totals run_archived(const char *policy, const char *capacity,
 
     snprintf(number, sizeof(number), "%u", rounds);
     run_next();
-    output = process_run(0, 300, EVENTSPACE, "run", map, "--out",
+    output = command_run(0, 300, EVENTSPACE, "run", map, "--out",
                          run_directory(), "--archive", "--archive-interval",
                          interval, "--", GSUM, "run", "-n", number, NULL);
     t = archives_compare(true);
@@ -298,23 +299,23 @@ Test(archiver, loses_nothing_of_a_run_that_it_was_started_with)
 static totals run_beside(const char *policy, const char *capacity)
 {
     const char *map = map_make(policy, capacity);
-    process run, archiver;
+    command run, archiver;
     totals t;
 
-    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
                   GSUM, "run", "-n", "20000", NULL);
-    wait_until(are_there, NULL, "both hosts are there");
-    process_start(&archiver, EVENTSPACE, "archive", run_directory(),
+    wait_until(are_there, NULL, "both processes are there");
+    command_start(&archiver, EVENTSPACE, "archive", run_directory(),
                   "--interval", "60000", NULL);
-    process_wait(&run, 300);
+    command_wait(&run, 300);
     cr_assert_eq(run.exit_code, 0, "%s", run.output);
     cr_assert_eq(kill(archiver.pid, SIGINT), 0);
-    process_wait(&archiver, 60);
+    command_wait(&archiver, 60);
     t = archives_compare(true);
     check_told(archiver.output, t);
     cr_assert_eq(t.made, 20000ull * collectors_of(map));
-    process_free(&run);
-    process_free(&archiver);
+    command_free(&run);
+    command_free(&archiver);
     return t;
 }
 
@@ -339,7 +340,7 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
 {
     const char *map = map_make("discard", SMALL);
     char *output =
-        process_run(0, 300, EVENTSPACE, "run", map, "--out", run_directory(),
+        command_run(0, 300, EVENTSPACE, "run", map, "--out", run_directory(),
                     "--", GSUM, "run", "-n", "20000", NULL);
     uint64_t made = 20000ull * collectors_of(map);
     eventspace_events counted;
@@ -357,7 +358,7 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
     check_says(output, line);
     free(output);
     run_next();
-    output = process_run(0, 300, EVENTSPACE, "run", map_make("discard", "100k"),
+    output = command_run(0, 300, EVENTSPACE, "run", map_make("discard", "100k"),
                          "--out", run_directory(), "--", GSUM, "run", "-n",
                          "2000", NULL);
     cr_assert_not(strstr(output, "lost"), "%s", output);
@@ -371,16 +372,16 @@ Test(archiver, saves_a_run_that_is_over_and_once_is_enough)
     char *output;
     totals t;
 
-    free(process_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
                      "--", GSUM, "run", "-n", "5000", NULL));
-    output = process_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
+    output = command_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
     t = archives_compare(true);
     check_told(output, t);
     free(output);
     cr_assert_eq(t.saved, 5000ull * collectors_of(map));
     cr_assert_eq(t.lost, 0);
     cr_assert_eq(stat(run_file("h0.archive"), &before), 0);
-    output = process_run(0, 60, EVENTSPACE, "archive", run_directory(),
+    output = command_run(0, 60, EVENTSPACE, "archive", run_directory(),
                          "--once", NULL);
     check_told(output, t);
     free(output);
@@ -393,7 +394,7 @@ Test(archiver, leaves_nothing_of_an_older_run)
     const char *map = map_make("grow", "10000");
 
     for (int i = 0; i < 2; i++) {
-        char *output = process_run(0, 120, EVENTSPACE, "run", map, "--out",
+        char *output = command_run(0, 120, EVENTSPACE, "run", map, "--out",
                                    run_directory(), "--replace", "--archive",
                                    "--", GSUM, "run", "-n", "500", NULL);
         check_told(output, archives_compare(true));
@@ -402,17 +403,17 @@ Test(archiver, leaves_nothing_of_an_older_run)
     cr_assert_eq(archives_compare(true).made, 500ull * collectors_of(map));
 }
 
-Test(archiver, can_save_one_host_only)
+Test(archiver, can_save_one_process_only)
 {
     const char *map = map_make("grow", "10000");
 
-    free(process_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
                      "--", GSUM, "run", "-n", "500", NULL));
-    free(process_run(0, 60, EVENTSPACE, "archive", run_directory(), "--host",
+    free(command_run(0, 60, EVENTSPACE, "archive", run_directory(), "--process",
                      "h1", NULL));
     cr_assert_neq(access(run_file("h0.archive"), F_OK), 0);
     cr_assert_eq(access(run_file("h1.archive"), F_OK), 0);
-    free(process_run(1, 60, EVENTSPACE, "archive", run_directory(), "--host",
+    free(command_run(1, 60, EVENTSPACE, "archive", run_directory(), "--process",
                      "h9", NULL));
 }
 
@@ -423,43 +424,43 @@ static bool has_archive(void *context)
            access(run_file("h1.archive"), F_OK) == 0;
 }
 
-/* It would wait for the end of hosts of which nothing is heard any more. */
+/* It would wait for the end of processes of which nothing is heard any more. */
 Test(archiver, ends_when_the_run_directory_is_gone)
 {
     const char *map = map_make("discard", SMALL);
     char *elsewhere = strdup(scratch_file("elsewhere"));
-    process run, archiver;
+    command run, archiver;
 
-    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
                   GSUM, "run", "-n", FOR_EVER, NULL);
-    wait_until(are_there, NULL, "both hosts are there");
-    process_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
+    wait_until(are_there, NULL, "both processes are there");
+    command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
     wait_until(has_archive, NULL, "the archives are there");
     cr_assert_eq(rename(run_directory(), elsewhere), 0);
-    process_wait(&archiver, 60);
-    process_free(&archiver);
+    command_wait(&archiver, 60);
+    command_free(&archiver);
     cr_assert_eq(kill(run.pid, SIGTERM), 0);
-    process_wait(&run, 60);
-    process_free(&run);
+    command_wait(&run, 60);
+    command_free(&run);
     free(elsewhere);
 }
 
 /* --- a full disk --- */
 
 /* A limit on the size of files, of 20 KiB, for the launcher from its beginning
- * on, and none for its hosts. */
+ * on, and none for its processes. */
 Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
 {
     const char *map = map_make("discard", SMALL);
-    process run;
+    command run;
     totals t;
 
-    process_start(&run, "/bin/sh", "-c", "ulimit -S -f 40; exec \"$0\" \"$@\"",
+    command_start(&run, "/bin/sh", "-c", "ulimit -S -f 40; exec \"$0\" \"$@\"",
                   EVENTSPACE, "run", map, "--out", run_directory(), "--archive",
                   "--", "/bin/sh", "-c",
                   "ulimit -S -f unlimited; exec \"$0\" \"$@\"", GSUM, "run",
                   "-n", "20000", NULL);
-    process_wait(&run, 120);
+    command_wait(&run, 120);
     cr_assert_eq(run.exit_code, 1, "%s", run.output);
     check_says(run.output, ".archive: writing: ");
     check_says(run.output, "checksum"); /* the program came to its end */
@@ -467,7 +468,7 @@ Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
     cr_assert_eq(t.made, 20000ull * collectors_of(map));
     check_told(run.output, t);
     cr_assert_gt(t.lost, 0);
-    process_free(&run);
+    command_free(&run);
 }
 
 /* --- kills --- */
@@ -521,13 +522,13 @@ static void moment_choose(watch *w, unsigned *seed)
     nanosleep(&moment, NULL);
 }
 
-static pid_t host_pid(size_t position)
+static pid_t process_pid(size_t position)
 {
     eventspace_run *run;
     pid_t pid;
 
     check_status(eventspace_run_open(&run, run_directory()), 0);
-    pid = (pid_t)eventspace_run_host_at(run, position)->meta.pid;
+    pid = (pid_t)eventspace_run_process_at(run, position)->meta.pid;
     eventspace_run_close(run);
     cr_assert_gt(pid, 1);
     return pid;
@@ -542,7 +543,7 @@ static bool are_gone(void *context)
     check_status(eventspace_run_open(&run, run_directory()), 0);
     for (size_t i = 0; i < 2; i++)
         running |=
-            eventspace_run_host_at(run, i)->meta.state == EVENTSPACE_RUNNING;
+            eventspace_run_process_at(run, i)->meta.state == EVENTSPACE_RUNNING;
     eventspace_run_close(run);
     return !running;
 }
@@ -551,7 +552,7 @@ static bool are_gone(void *context)
 static void rest_check(bool all_there)
 {
     char *output =
-        process_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
+        command_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
     totals t = archives_compare(true);
 
     check_told(output, t);
@@ -565,18 +566,18 @@ static void group_kill(unsigned *seed, bool roomy)
     const char *map =
         roomy ? map_make("grow", "1000000") : map_make("discard", SMALL);
     watch w = {.wanted = 1};
-    process run;
+    command run;
 
     run_next();
-    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
+    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
                   "--archive", "--", GSUM, "run", "-n", FOR_EVER, NULL);
     moment_choose(&w, seed);
     cr_assert_eq(kill(-run.pid, SIGKILL), 0);
-    process_wait(&run, 60);
-    wait_until(are_gone, NULL, "all hosts are gone");
+    command_wait(&run, 60);
+    wait_until(are_gone, NULL, "all processes are gone");
     cr_assert_geq(archives_compare(false).saved, w.seen);
     watch_end(&w);
-    process_free(&run);
+    command_free(&run);
     rest_check(roomy);
 }
 
@@ -588,30 +589,30 @@ Test(archiver, holds_what_it_wrote_when_all_are_killed)
         group_kill(&seed, i % 2);
 }
 
-static void host_kill(unsigned *seed, size_t host)
+static void process_kill(unsigned *seed, size_t process)
 {
     const char *map = map_make("discard", SMALL);
     watch w = {.wanted = 1};
-    process run;
+    command run;
 
     run_next();
-    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
+    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
                   "--archive", "--", GSUM, "run", "-n", FOR_EVER, NULL);
     moment_choose(&w, seed);
-    cr_assert_eq(kill(host_pid(host), SIGKILL), 0);
-    process_wait(&run, 60);
+    cr_assert_eq(kill(process_pid(process), SIGKILL), 0);
+    command_wait(&run, 60);
     cr_assert_eq(run.exit_code, 1);
     watch_end(&w);
     check_told(run.output, archives_compare(true));
-    process_free(&run);
+    command_free(&run);
 }
 
-Test(archiver, saves_the_rest_of_a_host_that_was_killed)
+Test(archiver, saves_the_rest_of_a_process_that_was_killed)
 {
     unsigned seed = 23;
 
     for (int i = 0; i < 6; i++)
-        host_kill(&seed, (size_t)i % 2);
+        process_kill(&seed, (size_t)i % 2);
 }
 
 Test(archiver, is_continued_when_it_was_killed)
@@ -619,26 +620,26 @@ Test(archiver, is_continued_when_it_was_killed)
     const char *map = map_make("grow", "4000000");
     unsigned seed = 31;
     watch w = {.wanted = 1};
-    process run, archiver;
+    command run, archiver;
 
-    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
                   GSUM, "run", "-n", FOR_EVER, NULL);
-    wait_until(are_there, NULL, "both hosts are there");
+    wait_until(are_there, NULL, "both processes are there");
     for (int i = 0; i < 6; i++) {
-        process_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
+        command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
         w.wanted = w.seen; /* and some more */
         moment_choose(&w, &seed);
         cr_assert_eq(kill(archiver.pid, SIGKILL), 0);
-        process_wait(&archiver, 60);
+        command_wait(&archiver, 60);
         cr_assert_eq(archiver.exit_code, -SIGKILL, "%s", archiver.output);
-        process_free(&archiver);
+        command_free(&archiver);
         watch_end(&w);
         memset(w.archives, 0, sizeof(w.archives));
         w.cut_off = true;
     }
     cr_assert_eq(kill(run.pid, SIGTERM), 0);
-    process_wait(&run, 60);
-    process_free(&run);
+    command_wait(&run, 60);
+    command_free(&run);
     cr_assert_geq(archives_compare(false).saved, w.seen);
     rest_check(true);
 }
@@ -646,22 +647,22 @@ Test(archiver, is_continued_when_it_was_killed)
 Test(archiver, ends_well_when_it_is_interrupted)
 {
     const char *map = map_make("grow", "4000000");
-    process run, archiver;
+    command run, archiver;
     watch w = {.wanted = 1};
 
-    process_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
+    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
                   GSUM, "run", "-n", FOR_EVER, NULL);
-    wait_until(are_there, NULL, "both hosts are there");
-    process_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
+    wait_until(are_there, NULL, "both processes are there");
+    command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
     wait_until(watch_look, &w, "tuples are saved");
     cr_assert_eq(kill(archiver.pid, SIGINT), 0);
-    process_wait(&archiver, 60);
+    command_wait(&archiver, 60);
     cr_assert_eq(archiver.exit_code, 0, "%s", archiver.output);
     check_says(archiver.output, "archived ");
-    process_free(&archiver);
+    command_free(&archiver);
     watch_end(&w);
     cr_assert_eq(kill(run.pid, SIGTERM), 0);
-    process_wait(&run, 60);
-    process_free(&run);
+    command_wait(&run, 60);
+    command_free(&run);
     rest_check(true);
 }

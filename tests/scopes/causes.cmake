@@ -1,7 +1,7 @@
 # The views of what is waited for; included from tests/CMakeLists.txt.
 foreach(name hops critical_path waits_for remote_overhead)
   es_test(scopes/${name}_test
-          SOURCES scopes/told.c scopes/fake_run.c support/process.c
+          SOURCES scopes/told.c scopes/fake_run.c support/command.c
                   support/scratch.c support/mapping.c
           LINKS eventspace::scopes m TIMEOUT 600)
   if(TARGET scopes_${name}_test)

@@ -1,5 +1,5 @@
-/* clock_run_test.c - clocks of real runs, whose hosts the map has given other
- * counters than that of the machine: so the truth is known. */
+/* clock_run_test.c - clocks of real runs, whose processes the map has given
+ * other counters than that of the machine: so the truth is known. */
 #include "scopes/clocks/clock.h"
 
 #include <inttypes.h>
@@ -14,13 +14,13 @@
 #include "scopes/reading/source.h"
 #include "tests/support/application.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define BARRIER TEST_BINARY_DIR "/barrier"
 #define WINDTUNNEL TEST_BINARY_DIR "/windtunnel"
-#define HOSTS 20
+#define PROCESSES 20
 #define MOMENTS 31
 #define ROUNDED 3 /* ns: ticks and nanoseconds are whole */
 
@@ -45,8 +45,8 @@ static void give_counters(const char *file, uint64_t seed)
 
     state = seed;
     check_status(paths_map_read(&map, file), 0);
-    for (uint32_t i = 0; i < map->host_count; i++) {
-        paths_attributes *attributes = &map->hosts[i].attributes;
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        paths_attributes *attributes = &map->processes[i].attributes;
         snprintf(text, sizeof(text), "%+.9fs", around(10));
         check_status(paths_attributes_set(attributes, "counter_offset", text),
                      0);
@@ -58,41 +58,41 @@ static void give_counters(const char *file, uint64_t seed)
 }
 
 /* A map with all collectors; the mapping is freed. */
-static const char *map_make(char *mapping, const char *hosts, uint64_t seed)
+static const char *map_make(char *mapping, const char *processes, uint64_t seed)
 {
-    const char *plain = map_generated(mapping, hosts);
+    const char *plain = map_generated(mapping, processes);
     const char *map = scratch_file("instrumented.dot");
 
-    free(process_run(0, 30, EVENTSPACE, "map", "instrument", "-o", map, plain,
+    free(command_run(0, 30, EVENTSPACE, "map", "instrument", "-o", map, plain,
                      NULL));
     if (seed)
         give_counters(map, seed);
-    free(process_run(0, 30, EVENTSPACE, "map", "check", map, NULL));
+    free(command_run(0, 30, EVENTSPACE, "map", "check", map, NULL));
     return map;
 }
 
-static const char *barrier_map(const char *hosts, const char *threads,
+static const char *barrier_map(const char *processes, const char *threads,
                                uint64_t seed)
 {
-    return map_make(process_run(0, 20, BARRIER, "mapping", "--threads", threads,
+    return map_make(command_run(0, 20, BARRIER, "mapping", "--threads", threads,
                                 "--size", "W", NULL),
-                    hosts, seed);
+                    processes, seed);
 }
 
 static void barrier_run(const char *map)
 {
-    free(process_run(0, 120, EVENTSPACE, "run", map, "--out",
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--out",
                      scratch_file("run"), "--", BARRIER, NULL));
 }
 
-static void windtunnel_run(const char *hosts, uint64_t seed)
+static void windtunnel_run(const char *processes, uint64_t seed)
 {
-    const char *map =
-        map_make(process_run(0, 20, WINDTUNNEL, "mapping", "--threads", hosts,
-                             "--width", "512", "--height", "512", NULL),
-                 hosts, seed);
+    const char *map = map_make(command_run(0, 20, WINDTUNNEL, "mapping",
+                                           "--threads", processes, "--width",
+                                           "512", "--height", "512", NULL),
+                               processes, seed);
 
-    free(process_run(0, 180, EVENTSPACE, "run", map, "--out",
+    free(command_run(0, 180, EVENTSPACE, "run", map, "--out",
                      scratch_file("run"), "--", WINDTUNNEL, "run", "--steps",
                      "3000", NULL));
 }
@@ -135,16 +135,17 @@ static void view_input_free(view_input *s)
     eventspace_run_close(s->run);
 }
 
-/* ticks = raw * (1 + rate) + offset, of the raw ticks that all hosts share. */
+/* ticks = raw * (1 + rate) + offset, of the raw ticks that all processes share.
+ * */
 typedef struct simulated {
     long double rate, offset;
 } simulated;
 
-static simulated simulated_of(const view_input *s, uint32_t host)
+static simulated simulated_of(const view_input *s, uint32_t process)
 {
     const paths_attributes *attributes =
-        &eventspace_run_map(s->run)->hosts[host].attributes;
-    double hz = eventspace_run_host_at(s->run, host)->meta.tick_hz;
+        &eventspace_run_map(s->run)->processes[process].attributes;
+    double hz = eventspace_run_process_at(s->run, process)->meta.tick_hz;
     int64_t offset_ns, rate_ppb;
 
     check_status(
@@ -159,16 +160,17 @@ static simulated simulated_of(const view_input *s, uint32_t host)
                        (long double)llround((double)offset_ns * hz / 1e9)};
 }
 
-/* What the reference host's clock says when a host's counter stands at
+/* What the reference process's clock says when a process's counter stands at
  * `ticks`. */
 static double truth(const view_input *s, const scopes_clocks *clocks,
-                    uint32_t host, uint64_t ticks)
+                    uint32_t process, uint64_t ticks)
 {
     uint32_t reference = scopes_clocks_reference(clocks);
-    const scopes_clock *c = scopes_clocks_host(clocks, reference);
-    simulated of_host = simulated_of(s, host);
+    const scopes_clock *c = scopes_clocks_process(clocks, reference);
+    simulated of_process = simulated_of(s, process);
     simulated of_reference = simulated_of(s, reference);
-    long double raw = ((long double)ticks - of_host.offset) / of_host.rate;
+    long double raw =
+        ((long double)ticks - of_process.offset) / of_process.rate;
     long double its = raw * of_reference.rate + of_reference.offset;
 
     return (double)scopes_clocks_ns(clocks, reference, c->at_ticks) +
@@ -176,9 +178,10 @@ static double truth(const view_input *s, const scopes_clocks *clocks,
 }
 
 /* From a tenth of the run before it began to a tenth after its end. */
-static uint64_t moment(const view_input *s, uint32_t host, int i)
+static uint64_t moment(const view_input *s, uint32_t process, int i)
 {
-    const eventspace_meta *meta = &eventspace_run_host_at(s->run, host)->meta;
+    const eventspace_meta *meta =
+        &eventspace_run_process_at(s->run, process)->meta;
     double length = (double)(meta->end_tick - meta->start_tick);
 
     return meta->start_tick +
@@ -187,14 +190,14 @@ static uint64_t moment(const view_input *s, uint32_t host, int i)
 
 /* --- what must hold --- */
 
-static void check_certain(const view_input *s, uint32_t host, uint64_t ticks)
+static void check_certain(const view_input *s, uint32_t process, uint64_t ticks)
 {
-    double at = truth(s, s->hull, host, ticks);
+    double at = truth(s, s->hull, process, ticks);
     int64_t from, to;
 
-    scopes_clocks_certain(s->hull, host, ticks, &from, &to);
-    cr_assert_leq((double)from, at + ROUNDED, "host %u", host);
-    cr_assert_geq((double)to, at - ROUNDED, "host %u", host);
+    scopes_clocks_certain(s->hull, process, ticks, &from, &to);
+    cr_assert_leq((double)from, at + ROUNDED, "process %u", process);
+    cr_assert_geq((double)to, at - ROUNDED, "process %u", process);
 }
 
 static void check_causality(const view_input *s)
@@ -218,11 +221,11 @@ static int compare(const void *left, const void *right)
 /* The median of all errors, by hop. */
 static double median_error(const view_input *s, const scopes_clocks *clocks)
 {
-    double errors[HOSTS * MOMENTS];
+    double errors[PROCESSES * MOMENTS];
     size_t count = 0;
 
-    for (uint32_t h = 0; h < eventspace_run_host_count(s->run); h++) {
-        uint32_t depth = scopes_clocks_host(clocks, h)->depth;
+    for (uint32_t h = 0; h < eventspace_run_process_count(s->run); h++) {
+        uint32_t depth = scopes_clocks_process(clocks, h)->depth;
         for (int i = 3; i < MOMENTS - 3 && depth; i++) {
             uint64_t ticks = moment(s, h, i);
             double error = (double)scopes_clocks_ns(clocks, h, ticks) -
@@ -237,81 +240,84 @@ static double median_error(const view_input *s, const scopes_clocks *clocks)
 
 /* How small the error is depends on the machine and what else it does, and is
  * told; that it is far smaller than that of the average does not. */
-static void check_run(const char *what, const char *hosts)
+static void check_run(const char *what, const char *processes)
 {
     view_input s;
     double hull, average;
 
     view_input_make(&s);
-    for (uint32_t h = 0; h < eventspace_run_host_count(s.run); h++) {
-        cr_assert_neq(scopes_clocks_host(s.hull, h)->how, SCOPES_CLOCK_WALL);
-        cr_assert_neq(scopes_clocks_host(s.hull, h)->how, SCOPES_CLOCK_SHARED);
+    for (uint32_t h = 0; h < eventspace_run_process_count(s.run); h++) {
+        cr_assert_neq(scopes_clocks_process(s.hull, h)->how, SCOPES_CLOCK_WALL);
+        cr_assert_neq(scopes_clocks_process(s.hull, h)->how,
+                      SCOPES_CLOCK_SHARED);
         for (int i = 0; i < MOMENTS; i++)
             check_certain(&s, h, moment(&s, h, i));
     }
     check_causality(&s);
     hull = median_error(&s, s.hull);
     average = median_error(&s, s.average);
-    printf("clock: %s on %s hosts: median error per hop %.0f ns (wanted: 2000 "
-           "at most); average %.0f ns\n",
-           what, hosts, hull, average);
-    cr_assert_leq(10 * hull, average, "%s on %s hosts: %g and %g ns", what,
-                  hosts, hull, average);
+    printf(
+        "clock: %s on %s processes: median error per hop %.0f ns (wanted: 2000 "
+        "at most); average %.0f ns\n",
+        what, processes, hull, average);
+    cr_assert_leq(10 * hull, average, "%s on %s processes: %g and %g ns", what,
+                  processes, hull, average);
     view_input_free(&s);
 }
 
-static void check_barrier(const char *hosts, const char *threads, uint64_t seed)
+static void check_barrier(const char *processes, const char *threads,
+                          uint64_t seed)
 {
-    barrier_run(barrier_map(hosts, threads, seed));
-    check_run("barrier", hosts);
+    barrier_run(barrier_map(processes, threads, seed));
+    check_run("barrier", processes);
 }
 
-static void check_windtunnel(const char *hosts, uint64_t seed)
+static void check_windtunnel(const char *processes, uint64_t seed)
 {
-    windtunnel_run(hosts, seed);
-    check_run("windtunnel", hosts);
+    windtunnel_run(processes, seed);
+    check_run("windtunnel", processes);
 }
 
-Test(clock_run, barrier_on_2_hosts)
+Test(clock_run, barrier_on_2_processes)
 {
     check_barrier("2", "4", 2);
 }
 
-Test(clock_run, barrier_on_6_hosts)
+Test(clock_run, barrier_on_6_processes)
 {
     check_barrier("6", "12", 3);
 }
 
-Test(clock_run, barrier_on_20_hosts)
+Test(clock_run, barrier_on_20_processes)
 {
     check_barrier("20", "20", 4);
 }
 
-Test(clock_run, windtunnel_on_2_hosts)
+Test(clock_run, windtunnel_on_2_processes)
 {
     check_windtunnel("2", 5);
 }
 
-Test(clock_run, windtunnel_on_6_hosts)
+Test(clock_run, windtunnel_on_6_processes)
 {
     check_windtunnel("6", 6);
 }
 
-Test(clock_run, windtunnel_on_20_hosts)
+Test(clock_run, windtunnel_on_20_processes)
 {
     check_windtunnel("20", 7);
 }
 
-/* --- hosts as they are: of one machine --- */
+/* --- processes as they are: of one machine --- */
 
-Test(clock_run, hosts_of_one_machine_share_its_counter)
+Test(clock_run, processes_of_one_machine_share_its_counter)
 {
     view_input s;
 
     barrier_run(barrier_map("3", "6", 0));
     view_input_make(&s);
     for (uint32_t h = 0; h < 3; h++) {
-        const scopes_clock *c = scopes_clocks_host(s.hull, h);
+        const scopes_clock *c = scopes_clocks_process(s.hull, h);
         int64_t from, to, ns = scopes_clocks_ns(s.hull, h, c->at_ticks);
         cr_assert_eq(c->how, h == scopes_clocks_reference(s.hull)
                                  ? SCOPES_CLOCK_REFERENCE
@@ -331,18 +337,18 @@ static uint64_t pairs_of(const view_input *s)
 {
     uint64_t sum = 0;
 
-    for (uint32_t h = 0; h < eventspace_run_host_count(s->run); h++)
-        sum += scopes_clocks_host(s->hull, h)->pairs;
+    for (uint32_t h = 0; h < eventspace_run_process_count(s->run); h++)
+        sum += scopes_clocks_process(s->hull, h)->pairs;
     return sum;
 }
 
-/* The middle of the newest tuples of each host. */
+/* The middle of the newest tuples of each process. */
 static void check_now(const view_input *s)
 {
     for (uint32_t i = 0; i < s->event_table->collectors; i++) {
         const scopes_series *series = &s->event_table->series[i];
         if (series->count)
-            check_certain(s, series->host,
+            check_certain(s, series->process,
                           series->events[series->count - 1].end);
     }
     check_causality(s);
@@ -358,8 +364,8 @@ static uint64_t look_until(uint64_t pairs, time_t deadline)
         now = pairs_of(&s);
         if (now >= pairs) {
             check_now(&s);
-            for (uint32_t h = 0; h < eventspace_run_host_count(s.run); h++)
-                cr_assert_eq(eventspace_run_host_at(s.run, h)->meta.state,
+            for (uint32_t h = 0; h < eventspace_run_process_count(s.run); h++)
+                cr_assert_eq(eventspace_run_process_at(s.run, h)->meta.state,
                              EVENTSPACE_RUNNING);
             view_input_free(&s);
             return now;
@@ -370,9 +376,9 @@ static uint64_t look_until(uint64_t pairs, time_t deadline)
     }
 }
 
-static void wait_for_hosts(unsigned hosts, time_t deadline)
+static void wait_for_processes(unsigned processes, time_t deadline)
 {
-    for (unsigned h = 0; h < hosts;) {
+    for (unsigned h = 0; h < processes;) {
         FILE *meta = fopen(scratch_file("run/h%u.meta", h), "r");
         if (meta) {
             fclose(meta);
@@ -390,38 +396,38 @@ Test(clock_run, that_goes_on_and_is_killed)
     const char *map = barrier_map("4", "8", 9);
     uint64_t seen = 100;
     view_input s;
-    process p;
+    command p;
 
     /* It takes minutes: far longer than five looks, and yet it ends if this
      * test fails. */
-    process_start(&p, EVENTSPACE, "run", map, "--out", scratch_file("run"),
+    command_start(&p, EVENTSPACE, "run", map, "--out", scratch_file("run"),
                   "--", BARRIER, "--rounds", "60000", NULL);
-    wait_for_hosts(4, deadline);
+    wait_for_processes(4, deadline);
     for (int i = 0; i < 5; i++)
         seen = look_until(seen, deadline) + 50;
 
     check_status(eventspace_run_open(&s.run, scratch_file("run")), 0);
     cr_assert_eq(
-        kill((pid_t)eventspace_run_host_at(s.run, 2)->meta.pid, SIGKILL), 0);
+        kill((pid_t)eventspace_run_process_at(s.run, 2)->meta.pid, SIGKILL), 0);
     eventspace_run_close(s.run);
-    process_wait(&p, 60);
+    command_wait(&p, 60);
     cr_assert_neq(p.exit_code, 0);
-    process_free(&p);
+    command_free(&p);
 
     view_input_make(&s);
-    cr_assert_eq(eventspace_run_host_at(s.run, 2)->meta.state,
+    cr_assert_eq(eventspace_run_process_at(s.run, 2)->meta.state,
                  EVENTSPACE_KILLED);
     cr_assert_geq(pairs_of(&s), seen - 50);
     check_now(&s);
     view_input_free(&s);
-    free(process_run(0, 60, EVENTSPACE, "clock", scratch_file("run"), NULL));
+    free(command_run(0, 60, EVENTSPACE, "clock", scratch_file("run"), NULL));
 }
 
 /* --- the command --- */
 
 static json_t *clock_json(const char *option, const char *value)
 {
-    char *text = process_run(0, 60, EVENTSPACE, "clock", scratch_file("run"),
+    char *text = command_run(0, 60, EVENTSPACE, "clock", scratch_file("run"),
                              "--format", "json", option, value, NULL);
     json_error_t problem;
     json_t *got = json_loads(text, 0, &problem);
@@ -441,19 +447,20 @@ static json_int_t number(const json_t *from, const char *list, size_t row,
     return json_integer_value(value);
 }
 
-static void check_command_hosts(const view_input *s, const json_t *got)
+static void check_command_processes(const view_input *s, const json_t *got)
 {
-    cr_assert_eq(json_array_size(json_object_get(got, "hosts")), 3);
+    cr_assert_eq(json_array_size(json_object_get(got, "processes")), 3);
     for (uint32_t h = 0; h < 3; h++) {
-        const scopes_clock *c = scopes_clocks_host(s->hull, h);
-        cr_expect_eq(number(got, "hosts", h, "offset_ns"),
+        const scopes_clock *c = scopes_clocks_process(s->hull, h);
+        cr_expect_eq(number(got, "processes", h, "offset_ns"),
                      llround(c->offset_ns));
-        cr_expect_eq(number(got, "hosts", h, "exchanges"),
+        cr_expect_eq(number(got, "processes", h, "exchanges"),
                      (json_int_t)c->pairs);
-        cr_expect_eq(number(got, "hosts", h, "certain_ns"),
+        cr_expect_eq(number(got, "processes", h, "certain_ns"),
                      llround(c->certain_ns));
-        cr_expect_geq(number(got, "hosts", h, "certain_end_ns"), 0);
-        cr_expect_eq(number(got, "hosts", h, "depth"), (json_int_t)c->depth);
+        cr_expect_geq(number(got, "processes", h, "certain_end_ns"), 0);
+        cr_expect_eq(number(got, "processes", h, "depth"),
+                     (json_int_t)c->depth);
     }
 }
 
@@ -468,8 +475,8 @@ static const char *last_half(const view_input *s)
     for (uint32_t i = 0; i < s->event_table->collectors; i++) {
         const scopes_series *series = &s->event_table->series[i];
         for (size_t k = 0; k < series->count; k++) {
-            int64_t end =
-                scopes_clocks_ns(s->hull, series->host, series->events[k].end);
+            int64_t end = scopes_clocks_ns(s->hull, series->process,
+                                           series->events[k].end);
             last = end > last ? end : last;
             if (k == series->count / 2 && series->count >= 100 && end < half)
                 half = end;
@@ -492,7 +499,7 @@ Test(clock_run, the_command_tells_clocks_and_accuracy)
     check_status(
         scopes_clocks_check(&average, s.average, s.event_table, s.topology), 0);
     got = clock_json(NULL, NULL);
-    check_command_hosts(&s, got);
+    check_command_processes(&s, got);
     cr_assert_eq(number(got, "accuracy", 0, "operations"),
                  (json_int_t)average.operations);
     cr_expect_eq(number(got, "accuracy", 0, "correct"),
@@ -509,7 +516,7 @@ Test(clock_run, the_command_tells_clocks_and_accuracy)
     got = clock_json("--reference", "h2");
     cr_expect_str_eq(json_string_value(json_object_get(got, "reference")),
                      "h2");
-    cr_expect_eq(number(got, "hosts", 2, "offset_ns"), 0);
+    cr_expect_eq(number(got, "processes", 2, "offset_ns"), 0);
     json_decref(got);
 
     /* From the end of the run alone: fewer probe pairs, but not none. */
@@ -522,24 +529,25 @@ Test(clock_run, the_command_tells_clocks_and_accuracy)
     json_decref(got);
 
     got = clock_json("--method", "average");
-    cr_expect(
-        json_is_null(json_object_get(
-            json_array_get(json_object_get(got, "hosts"), 1), "certain_ns")) ||
-        json_is_null(json_object_get(
-            json_array_get(json_object_get(got, "hosts"), 0), "certain_ns")));
+    cr_expect(json_is_null(json_object_get(
+                  json_array_get(json_object_get(got, "processes"), 1),
+                  "certain_ns")) ||
+              json_is_null(json_object_get(
+                  json_array_get(json_object_get(got, "processes"), 0),
+                  "certain_ns")));
     json_decref(got);
 
-    text = process_run(0, 60, EVENTSPACE, "clock", scratch_file("run"),
+    text = command_run(0, 60, EVENTSPACE, "clock", scratch_file("run"),
                        "--follow", "0.01", NULL);
     check_says(text, "exchanges");
     check_says(text, "average");
     free(text);
-    text = process_run(1, 60, EVENTSPACE, "clock", scratch_file("run"),
+    text = command_run(1, 60, EVENTSPACE, "clock", scratch_file("run"),
                        "--reference", "nobody", NULL);
     check_says(text, "nobody");
     free(text);
-    free(process_run(2, 60, EVENTSPACE, "clock", scratch_file("run"),
+    free(command_run(2, 60, EVENTSPACE, "clock", scratch_file("run"),
                      "--follow", "now", NULL));
-    free(process_run(2, 60, EVENTSPACE, "clock", NULL));
+    free(command_run(2, 60, EVENTSPACE, "clock", NULL));
     view_input_free(&s);
 }

@@ -1,19 +1,19 @@
 #!/bin/sh
 # clock_table.sh BIN - the table of docs/clocks.md: table 1 of paper 004, with
 # both methods. BIN is the folder with the programs: build/release/bin. All
-# hosts have counters of their own, with offsets up to 10 s, and first with equal
+# processes have counters of their own, with offsets up to 10 s, and first with equal
 # rates, then with rates up to 200 ppm; they are the same each time.
 set -e
 bin=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# NAME HOSTS THREADS SIZE...: makes the map NAME.dot.
+# NAME PROCESSES THREADS SIZE...: makes the map NAME.dot.
 make_map() {
-    name=$1 hosts=$2 threads=$3
+    name=$1 processes=$2 threads=$3
     shift 3
     "$bin/$name" mapping --threads "$threads" "$@" |
-        "$bin/eventspace" map generate -a - -n "$hosts" |
+        "$bin/eventspace" map generate -a - -n "$processes" |
         "$bin/eventspace" map instrument - |
         awk -v rate="$rate" 'BEGIN { srand(4) }
              { print }

@@ -1,5 +1,5 @@
-/* clock_test.c - clocks from probe pairs between hosts whose clocks are known:
- * random offsets, rates and delays, in graphs of all shapes. */
+/* clock_test.c - clocks from probe pairs between processes whose clocks are
+ * known: random offsets, rates and delays, in graphs of all shapes. */
 #include "scopes/clocks/clock.h"
 
 #include <math.h>
@@ -22,11 +22,11 @@ static world w;
 
 typedef enum shape { LINE, STAR, RING, TREE, DENSE, SHAPES } shape;
 
-static uint32_t parent_of(shape s, uint32_t host)
+static uint32_t parent_of(shape s, uint32_t process)
 {
     if (s == LINE || s == RING)
-        return host - 1;
-    return s == STAR ? 0 : (uint32_t)(world_random(&w) * host);
+        return process - 1;
+    return s == STAR ? 0 : (uint32_t)(world_random(&w) * process);
 }
 
 static void hop_either_way(uint32_t a, uint32_t b, uint32_t pairs)
@@ -39,13 +39,13 @@ static void hop_either_way(uint32_t a, uint32_t b, uint32_t pairs)
 
 static void shape_lay(shape s, uint32_t pairs)
 {
-    for (uint32_t i = 1; i < w.host_count; i++)
+    for (uint32_t i = 1; i < w.process_count; i++)
         hop_either_way(i, parent_of(s, i), pairs);
-    if (s == RING && w.host_count > 2)
-        hop_either_way(w.host_count - 1, 0, pairs);
-    for (uint32_t i = 0; s == DENSE && i < 2 * w.host_count; i++) {
-        uint32_t a = (uint32_t)(world_random(&w) * w.host_count);
-        uint32_t b = (uint32_t)(world_random(&w) * w.host_count);
+    if (s == RING && w.process_count > 2)
+        hop_either_way(w.process_count - 1, 0, pairs);
+    for (uint32_t i = 0; s == DENSE && i < 2 * w.process_count; i++) {
+        uint32_t a = (uint32_t)(world_random(&w) * w.process_count);
+        uint32_t b = (uint32_t)(world_random(&w) * w.process_count);
         if (a != b)
             hop_either_way(a, b, pairs);
     }
@@ -70,14 +70,16 @@ static double moment(int i)
 
 static void check_certain(const scopes_clocks *clocks)
 {
-    for (uint32_t h = 0; h < w.host_count; h++) {
+    for (uint32_t h = 0; h < w.process_count; h++) {
         for (int i = 0; i < MOMENTS; i++) {
             double truth = world_truth(&w, clocks, moment(i));
             uint64_t ticks = world_ticks(&w, h, moment(i));
             int64_t ns = scopes_clocks_ns(clocks, h, ticks), from, to;
             scopes_clocks_certain(clocks, h, ticks, &from, &to);
-            cr_assert_leq((double)from, truth + ROUNDED, "host %u at %d", h, i);
-            cr_assert_geq((double)to, truth - ROUNDED, "host %u at %d", h, i);
+            cr_assert_leq((double)from, truth + ROUNDED, "process %u at %d", h,
+                          i);
+            cr_assert_geq((double)to, truth - ROUNDED, "process %u at %d", h,
+                          i);
             cr_assert_leq(from, ns);
             cr_assert_geq(to, ns);
             cr_assert_leq(to - from, 2000000000, "it says nothing");
@@ -92,8 +94,8 @@ static void check_causality(const scopes_clocks *clocks)
 
     check_status(scopes_clocks_check(&a, clocks, w.event_table, w.topology), 0);
     cr_assert_gt(a.operations, 0);
-    cr_assert_eq(a.correct, a.operations, "%u hosts: %g of %g, by %g ns",
-                 w.host_count, (double)(a.operations - a.correct),
+    cr_assert_eq(a.correct, a.operations, "%u processes: %g of %g, by %g ns",
+                 w.process_count, (double)(a.operations - a.correct),
                  (double)a.operations, a.worst_ns);
 }
 
@@ -106,11 +108,11 @@ static int compare(const void *left, const void *right)
 /* The median of all errors while there were probe pairs, by hop. */
 static double median_error(const scopes_clocks *clocks)
 {
-    double errors[WORLD_HOSTS * MOMENTS];
+    double errors[WORLD_PROCESSES * MOMENTS];
     size_t count = 0;
 
-    for (uint32_t h = 0; h < w.host_count; h++) {
-        uint32_t depth = scopes_clocks_host(clocks, h)->depth;
+    for (uint32_t h = 0; h < w.process_count; h++) {
+        uint32_t depth = scopes_clocks_process(clocks, h)->depth;
         for (int i = 2; i < MOMENTS - 2 && depth; i++) {
             int64_t ns =
                 scopes_clocks_ns(clocks, h, world_ticks(&w, h, moment(i)));
@@ -122,56 +124,56 @@ static double median_error(const scopes_clocks *clocks)
     return errors[count / 2];
 }
 
-static void check_shape(shape s, uint32_t hosts, uint64_t seed)
+static void check_shape(shape s, uint32_t processes, uint64_t seed)
 {
     scopes_clocks *hull, *average;
 
-    world_begin(&w, seed, hosts, 4e9);
+    world_begin(&w, seed, processes, 4e9);
     shape_lay(s, 500);
     world_make(&w);
     hull = clocks_make(SCOPES_CLOCK_HULL);
     average = clocks_make(SCOPES_CLOCK_AVERAGE);
     check_certain(hull);
     check_causality(hull);
-    cr_assert_leq(median_error(hull), 2000, "shape %d, %u hosts", (int)s,
-                  hosts);
+    cr_assert_leq(median_error(hull), 2000, "shape %d, %u processes", (int)s,
+                  processes);
     cr_assert_leq(10 * median_error(hull), median_error(average),
-                  "shape %d, %u hosts: %g and %g ns", (int)s, hosts,
+                  "shape %d, %u processes: %g and %g ns", (int)s, processes,
                   median_error(hull), median_error(average));
     scopes_clocks_free(hull);
     scopes_clocks_free(average);
     world_end(&w);
 }
 
-static void check_hosts(shape s)
+static void check_processes(shape s)
 {
-    for (uint32_t hosts = 2; hosts <= 20; hosts++)
-        check_shape(s, hosts, hosts + 100u * s);
+    for (uint32_t processes = 2; processes <= 20; processes++)
+        check_shape(s, processes, processes + 100u * s);
 }
 
-Test(clock, of_hosts_in_a_line_is_found)
+Test(clock, of_processes_in_a_line_is_found)
 {
-    check_hosts(LINE);
+    check_processes(LINE);
 }
 
-Test(clock, of_hosts_around_one_is_found)
+Test(clock, of_processes_around_one_is_found)
 {
-    check_hosts(STAR);
+    check_processes(STAR);
 }
 
-Test(clock, of_hosts_in_a_ring_is_found)
+Test(clock, of_processes_in_a_ring_is_found)
 {
-    check_hosts(RING);
+    check_processes(RING);
 }
 
-Test(clock, of_hosts_in_a_tree_is_found)
+Test(clock, of_processes_in_a_tree_is_found)
 {
-    check_hosts(TREE);
+    check_processes(TREE);
 }
 
-Test(clock, of_hosts_with_many_hops_between_them_is_found)
+Test(clock, of_processes_with_many_hops_between_them_is_found)
 {
-    check_hosts(DENSE);
+    check_processes(DENSE);
 }
 
 /* With one probe pair nothing is known of the rate, but that no crystal is so
@@ -187,7 +189,7 @@ Test(clock, is_certain_within_limits_after_a_single_exchange)
         clocks = clocks_make(SCOPES_CLOCK_HULL);
         check_certain(clocks);
         check_causality(clocks);
-        cr_assert_eq(scopes_clocks_host(clocks, 1)->pairs, 1);
+        cr_assert_eq(scopes_clocks_process(clocks, 1)->pairs, 1);
         scopes_clocks_free(clocks);
         world_end(&w);
     }
@@ -217,7 +219,7 @@ Test(clock, of_a_ring_keeps_the_order_on_the_edge_that_is_not_in_the_tree)
 
 /* --- the tree --- */
 
-Test(clock, goes_by_the_host_from_which_the_tree_is_lowest)
+Test(clock, goes_by_the_process_from_which_the_tree_is_lowest)
 {
     scopes_clocks *clocks;
     static const uint32_t depths[] = {3, 2, 1, 0, 1, 2, 3};
@@ -228,31 +230,31 @@ Test(clock, goes_by_the_host_from_which_the_tree_is_lowest)
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     cr_assert_eq(scopes_clocks_reference(clocks), 3);
     for (uint32_t i = 0; i < 7; i++) {
-        const scopes_clock *c = scopes_clocks_host(clocks, i);
+        const scopes_clock *c = scopes_clocks_process(clocks, i);
         cr_expect_eq(c->depth, depths[i]);
         cr_expect_eq(c->how, i == 3 ? SCOPES_CLOCK_REFERENCE
                                     : SCOPES_CLOCK_PROBE_PAIRS);
         cr_expect_eq(c->pairs, i == 3 ? 0 : 50);
         cr_expect_eq(c->parent, i == 3 ? PATHS_NONE : i < 3 ? i + 1 : i - 1);
     }
-    cr_expect_null(scopes_clocks_host(clocks, 7));
+    cr_expect_null(scopes_clocks_process(clocks, 7));
     scopes_clocks_free(clocks);
     world_end(&w);
 }
 
-Test(clock, goes_by_the_host_that_is_asked_for)
+Test(clock, goes_by_the_process_that_is_asked_for)
 {
     scopes_clocks *clocks;
 
     world_begin(&w, 2, 5, 1e9);
     shape_lay(LINE, 50);
-    w.hosts[3].missing = true;
+    w.processes[3].missing = true;
     world_make(&w);
     check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_HULL, 2),
                  0);
     cr_assert_eq(scopes_clocks_reference(clocks), 2);
-    cr_assert_eq(scopes_clocks_host(clocks, 0)->depth, 2);
+    cr_assert_eq(scopes_clocks_process(clocks, 0)->depth, 2);
     scopes_clocks_free(clocks);
     check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_HULL, 5),
@@ -265,7 +267,7 @@ Test(clock, goes_by_the_host_that_is_asked_for)
     world_end(&w);
 }
 
-/* At its end a program sends its results to the first host, once. */
+/* At its end a program sends its results to the first process, once. */
 Test(clock, does_not_go_by_single_exchanges_when_there_are_others)
 {
     scopes_clocks *clocks;
@@ -277,30 +279,31 @@ Test(clock, does_not_go_by_single_exchanges_when_there_are_others)
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     cr_assert_eq(scopes_clocks_reference(clocks), 4);
-    cr_assert_eq(scopes_clocks_host(clocks, 0)->depth, 4);
+    cr_assert_eq(scopes_clocks_process(clocks, 0)->depth, 4);
     check_causality(clocks);
     check_certain(clocks);
     scopes_clocks_free(clocks);
     world_end(&w);
 }
 
-/* --- hosts of other kinds --- */
+/* --- processes of other kinds --- */
 
-Test(clock, of_hosts_that_share_a_counter_is_one_to_the_tick)
+Test(clock, of_processes_that_share_a_counter_is_one_to_the_tick)
 {
     scopes_clocks *clocks;
 
     world_begin(&w, 4, 4, 1e9);
-    w.hosts[2].shares = 1;
+    w.processes[2].shares = 1;
     world_hop_add(&w, 0, 1, 100);
     world_hop_add(&w, 2, 3, 100); /* 3 is reached by way of 2, which is 1 */
     world_hop_add(&w, 1, 2, 100);
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
-    cr_assert_eq(scopes_clocks_host(clocks, 2)->how, SCOPES_CLOCK_SHARED);
-    cr_assert_eq(scopes_clocks_host(clocks, 2)->parent, 1);
-    cr_assert_eq(scopes_clocks_host(clocks, 3)->how, SCOPES_CLOCK_PROBE_PAIRS);
-    cr_assert_eq(scopes_clocks_host(clocks, 3)->parent, 1);
+    cr_assert_eq(scopes_clocks_process(clocks, 2)->how, SCOPES_CLOCK_SHARED);
+    cr_assert_eq(scopes_clocks_process(clocks, 2)->parent, 1);
+    cr_assert_eq(scopes_clocks_process(clocks, 3)->how,
+                 SCOPES_CLOCK_PROBE_PAIRS);
+    cr_assert_eq(scopes_clocks_process(clocks, 3)->parent, 1);
     for (int i = 0; i < MOMENTS; i++) {
         uint64_t ticks = world_ticks(&w, 1, moment(i));
         cr_assert_eq(scopes_clocks_ns(clocks, 1, ticks),
@@ -319,49 +322,51 @@ Test(clock, without_exchanges_is_that_of_the_wall)
     uint64_t ticks;
 
     world_begin(&w, 5, 4, 1e9);
-    w.hosts[2].offset_ns = w.hosts[0].offset_ns + 5000;
-    w.hosts[2].rate = w.hosts[0].rate;
+    w.processes[2].offset_ns = w.processes[0].offset_ns + 5000;
+    w.processes[2].rate = w.processes[0].rate;
     world_hop_add(&w, 0, 1, 100);
     world_hop_add(&w, 2, 3, 100);
     world_make(&w);
     check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_HULL, 0),
                  0);
-    cr_assert_eq(scopes_clocks_host(clocks, 2)->how, SCOPES_CLOCK_WALL);
-    cr_assert_eq(scopes_clocks_host(clocks, 3)->how, SCOPES_CLOCK_PROBE_PAIRS);
-    cr_assert(isinf(scopes_clocks_host(clocks, 2)->certain_ns));
-    cr_assert(isinf(scopes_clocks_host(clocks, 3)->certain_ns));
-    cr_assert(isfinite(scopes_clocks_host(clocks, 1)->certain_ns));
-    ticks = world_ticks(&w, 2, w.hosts[2].start_ns);
+    cr_assert_eq(scopes_clocks_process(clocks, 2)->how, SCOPES_CLOCK_WALL);
+    cr_assert_eq(scopes_clocks_process(clocks, 3)->how,
+                 SCOPES_CLOCK_PROBE_PAIRS);
+    cr_assert(isinf(scopes_clocks_process(clocks, 2)->certain_ns));
+    cr_assert(isinf(scopes_clocks_process(clocks, 3)->certain_ns));
+    cr_assert(isfinite(scopes_clocks_process(clocks, 1)->certain_ns));
+    ticks = world_ticks(&w, 2, w.processes[2].start_ns);
     scopes_clocks_certain(clocks, 2, ticks, &from, &to);
     cr_assert_eq(from, INT64_MIN);
     cr_assert_eq(to, INT64_MAX);
     cr_expect_float_eq((double)scopes_clocks_ns(clocks, 2, ticks),
-                       world_truth(&w, clocks, w.hosts[2].start_ns) + 5000,
+                       world_truth(&w, clocks, w.processes[2].start_ns) + 5000,
                        20000);
     check_causality(clocks); /* between 2 and 3 too */
     scopes_clocks_free(clocks);
     world_end(&w);
 }
 
-Test(clock, of_a_host_that_never_came_up_is_not_known)
+Test(clock, of_a_process_that_never_came_up_is_not_known)
 {
     scopes_clocks *clocks;
     int64_t from, to;
 
     world_begin(&w, 6, 3, 1e9);
     shape_lay(STAR, 50);
-    w.hosts[2].missing = true;
+    w.processes[2].missing = true;
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
-    cr_assert_eq(scopes_clocks_host(clocks, 2)->how, SCOPES_CLOCK_NONE);
+    cr_assert_eq(scopes_clocks_process(clocks, 2)->how, SCOPES_CLOCK_NONE);
     cr_assert_eq(scopes_clocks_ns(clocks, 2, 12345), 0);
     cr_assert_eq(scopes_clocks_ticks(clocks, 2, 12345), 0);
     scopes_clocks_certain(clocks, 2, 12345, &from, &to);
     cr_assert_eq(from, INT64_MIN);
     scopes_clocks_certain(clocks, 99, 12345, &from, &to);
     cr_assert_eq(to, INT64_MAX);
-    cr_assert_eq(scopes_clocks_host(clocks, 1)->how, SCOPES_CLOCK_PROBE_PAIRS);
+    cr_assert_eq(scopes_clocks_process(clocks, 1)->how,
+                 SCOPES_CLOCK_PROBE_PAIRS);
     scopes_clocks_free(clocks);
     world_end(&w);
 }
@@ -371,16 +376,17 @@ Test(clock, of_a_run_in_which_nobody_came_up_is_none)
     scopes_clocks *clocks;
 
     world_begin(&w, 7, 2, 1e9);
-    w.hosts[0].missing = w.hosts[1].missing = true;
+    w.processes[0].missing = w.processes[1].missing = true;
     world_hop_add(&w, 0, 1, 0);
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
-    cr_assert_eq(scopes_clocks_host(clocks, 0)->how, SCOPES_CLOCK_NONE);
+    cr_assert_eq(scopes_clocks_process(clocks, 0)->how, SCOPES_CLOCK_NONE);
     scopes_clocks_free(clocks);
     world_end(&w);
 }
 
-/* An operation that was given up comes up before it does on the other host. */
+/* An operation that was given up comes up before it does on the other process.
+ * */
 Test(clock, takes_no_notice_of_operations_that_failed)
 {
     scopes_clocks *clocks;
@@ -408,12 +414,14 @@ Test(clock, that_does_not_run_at_a_constant_rate_is_not_certain)
     double error;
 
     world_begin(&w, 9, 2, 10e9);
-    w.hosts[1].bend = 20e-6; /* 200 ppm in the ten seconds: 0.25 ms beside */
+    w.processes[1].bend =
+        20e-6; /* 200 ppm in the ten seconds: 0.25 ms beside */
     shape_lay(LINE, 2000);
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
-    cr_assert_eq(scopes_clocks_host(clocks, 1)->how, SCOPES_CLOCK_PROBE_PAIRS);
-    cr_assert(isinf(scopes_clocks_host(clocks, 1)->certain_ns));
+    cr_assert_eq(scopes_clocks_process(clocks, 1)->how,
+                 SCOPES_CLOCK_PROBE_PAIRS);
+    cr_assert(isinf(scopes_clocks_process(clocks, 1)->certain_ns));
     scopes_clocks_certain(clocks, 1, world_ticks(&w, 1, 1e9), &from, &to);
     cr_assert_eq(from, INT64_MIN);
     error = (double)scopes_clocks_ns(clocks, 1, world_ticks(&w, 1, 5e9)) -
@@ -447,7 +455,7 @@ Test(clock, of_damaged_tuples_does_no_harm)
             };
         }
         for (uint32_t h = 0; h < 5 && seed > 20; h++) {
-            eventspace_meta meta = eventspace_run_host_at(w.run, h)->meta;
+            eventspace_meta meta = eventspace_run_process_at(w.run, h)->meta;
             meta.tick_hz = rates[(h + seed) % 4];
             check_status(
                 eventspace_meta_save(&meta, scratch_file("h%u.meta", h)), 0);
@@ -493,7 +501,7 @@ Test(clock, turns_times_into_ticks_and_back)
     world_end(&w);
 }
 
-Test(clock, keeps_the_order_of_a_hosts_ticks)
+Test(clock, keeps_the_order_of_a_processes_ticks)
 {
     scopes_clocks *clocks;
     uint64_t ticks;
@@ -502,7 +510,7 @@ Test(clock, keeps_the_order_of_a_hosts_ticks)
     shape_lay(LINE, 100);
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
-    ticks = scopes_clocks_host(clocks, 1)->at_ticks;
+    ticks = scopes_clocks_process(clocks, 1)->at_ticks;
     for (uint64_t t = ticks - 1000; t < ticks + 1000; t++)
         cr_assert_leq(scopes_clocks_ns(clocks, 1, t),
                       scopes_clocks_ns(clocks, 1, t + 1));
@@ -510,7 +518,7 @@ Test(clock, keeps_the_order_of_a_hosts_ticks)
     world_end(&w);
 }
 
-Test(clock, tells_the_first_start_of_a_host_as_zero)
+Test(clock, tells_the_first_start_of_a_process_as_zero)
 {
     scopes_clocks *clocks;
     int64_t min = INT64_MAX;
@@ -520,8 +528,8 @@ Test(clock, tells_the_first_start_of_a_host_as_zero)
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     for (uint32_t h = 0; h < 4; h++) {
-        int64_t ns = scopes_clocks_ns(clocks, h,
-                                      world_ticks(&w, h, w.hosts[h].start_ns));
+        int64_t ns = scopes_clocks_ns(
+            clocks, h, world_ticks(&w, h, w.processes[h].start_ns));
         min = ns < min ? ns : min;
     }
     cr_assert_leq(llabs(min), 1);
@@ -529,7 +537,7 @@ Test(clock, tells_the_first_start_of_a_host_as_zero)
     world_end(&w);
 }
 
-Test(clock, tells_offset_and_rate_against_the_reference_host)
+Test(clock, tells_offset_and_rate_against_the_reference_process)
 {
     scopes_clocks *clocks;
 
@@ -538,19 +546,20 @@ Test(clock, tells_offset_and_rate_against_the_reference_host)
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     for (uint32_t h = 0; h < 3; h++) {
-        const scopes_clock *c = scopes_clocks_host(clocks, h);
-        const world_host *host = &w.hosts[h], *reference = &w.hosts[0];
+        const scopes_clock *c = scopes_clocks_process(clocks, h);
+        const world_process *process = &w.processes[h],
+                            *reference = &w.processes[0];
         /* At the moment at_ticks: what the rates made since the starts. */
-        double at = (double)(int64_t)(c->at_ticks - host->base_ticks) /
-                    host->hz / (1 + host->rate) * 1e9;
-        double offset = (double)host->offset_ns +
-                        (at - host->start_ns) * host->rate -
+        double at = (double)(int64_t)(c->at_ticks - process->base_ticks) /
+                    process->hz / (1 + process->rate) * 1e9;
+        double offset = (double)process->offset_ns +
+                        (at - process->start_ns) * process->rate -
                         (double)reference->offset_ns -
                         (at - reference->start_ns) * reference->rate;
-        double ppm = ((1 + host->rate) / (1 + reference->rate) - 1) * 1e6;
-        cr_expect_float_eq(c->offset_ns, offset, 20000, "host %u: %g, not %g",
-                           h, c->offset_ns, offset);
-        cr_expect_float_eq(c->rate_ppm, ppm, 5, "host %u: %g, not %g", h,
+        double ppm = ((1 + process->rate) / (1 + reference->rate) - 1) * 1e6;
+        cr_expect_float_eq(c->offset_ns, offset, 20000,
+                           "process %u: %g, not %g", h, c->offset_ns, offset);
+        cr_expect_float_eq(c->rate_ppm, ppm, 5, "process %u: %g, not %g", h,
                            c->rate_ppm, ppm);
     }
     scopes_clocks_free(clocks);
@@ -569,10 +578,10 @@ Test(clock, by_the_average_is_that_of_the_paper)
 
     world_begin(&w, 14, 2, 1e9);
     for (uint32_t h = 0; h < 2; h++) {
-        w.hosts[h].hz = 1e9;
-        w.hosts[h].rate = 0;
-        w.hosts[h].start_ns = 0;
-        w.hosts[h].base_ticks = 1000000;
+        w.processes[h].hz = 1e9;
+        w.processes[h].rate = 0;
+        w.processes[h].start_ns = 0;
+        w.processes[h].base_ticks = 1000000;
     }
     world_hop_add(&w, 0, 1, 0);
     world_make(&w);
@@ -590,8 +599,8 @@ Test(clock, by_the_average_is_that_of_the_paper)
     check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
                                     SCOPES_CLOCK_AVERAGE, 0),
                  0);
-    a = scopes_clocks_host(clocks, 0);
-    b = scopes_clocks_host(clocks, 1);
+    a = scopes_clocks_process(clocks, 0);
+    b = scopes_clocks_process(clocks, 1);
     cr_assert_eq(b->pairs, 2);
     cr_assert_float_eq(b->ns_per_tick, 1, 1e-12);
     cr_assert_eq(scopes_clocks_ns(clocks, 0, a->at_ticks) -
@@ -604,7 +613,7 @@ Test(clock, by_the_average_is_that_of_the_paper)
     world_end(&w);
 }
 
-/* Hosts that share a counter cannot be moved, so that what misses is known:
+/* Processes that share a counter cannot be moved, so that what misses is known:
  * operations that arrive 10, 20 and 60 ns too early, and one that is right. */
 Test(clock, misses_are_summed_up_as_in_table_1)
 {
@@ -612,12 +621,12 @@ Test(clock, misses_are_summed_up_as_in_table_1)
     scopes_accuracy got;
 
     world_begin(&w, 15, 2, 1e9);
-    w.hosts[0].hz = 1e9;
-    w.hosts[1].shares = 0;
+    w.processes[0].hz = 1e9;
+    w.processes[1].shares = 0;
     world_hop_add(&w, 0, 1, 0);
     world_make(&w);
     scopes_event_table_free(w.event_table);
-    uint64_t t = w.hosts[0].base_ticks;
+    uint64_t t = w.processes[0].base_ticks;
     eventspace_trace events[] = {
         {t + 100, t + 200, 0, 0, 1, 0, 0, 0},
         {t + 90, t + 150, 1, 0, 1, 0, 0, 0}, /* 10: on the way down */
@@ -667,7 +676,7 @@ static void check_diagnoses(const char *attribute, const char *says)
     paths_map_destroy(map);
 }
 
-Test(clock, of_a_host_can_be_given_by_the_map)
+Test(clock, of_a_process_can_be_given_by_the_map)
 {
     check_diagnoses("counter_offset=\"-3.2s\"; counter_rate=\"+150.5ppm\"",
                     NULL);

@@ -1,4 +1,4 @@
-/* clock_world.c - hosts with known clocks, without a run. */
+/* clock_world.c - processes with known clocks, without a run. */
 #include "tests/scopes/clock_world.h"
 
 #include <math.h>
@@ -30,13 +30,13 @@ static double between(world *w, double min, double max)
     return min + (max - min) * world_random(w);
 }
 
-void world_begin(world *w, uint64_t seed, uint32_t hosts, double length_ns)
+void world_begin(world *w, uint64_t seed, uint32_t processes, double length_ns)
 {
     *w = (world){.seed = seed * 0x9e3779b97f4a7c15u + 1,
                  .length_ns = length_ns,
-                 .host_count = hosts};
-    for (uint32_t i = 0; i < hosts; i++) {
-        world_host *h = &w->hosts[i];
+                 .process_count = processes};
+    for (uint32_t i = 0; i < processes; i++) {
+        world_process *h = &w->processes[i];
         h->hz = floor(between(w, 1e9, 4e9));
         h->rate = between(w, -200e-6, 200e-6);
         h->offset_ns = (int64_t)between(w, -10e9, 10e9);
@@ -60,9 +60,9 @@ world_hop *world_hop_add(world *w, uint32_t upper, uint32_t lower,
     return hop;
 }
 
-uint64_t world_ticks(const world *w, uint32_t host, double time_ns)
+uint64_t world_ticks(const world *w, uint32_t process, double time_ns)
 {
-    const world_host *h = &w->hosts[host];
+    const world_process *h = &w->processes[process];
     long double seconds = (long double)time_ns / 1e9L;
 
     if (h->shares != UINT32_MAX)
@@ -75,12 +75,12 @@ uint64_t world_ticks(const world *w, uint32_t host, double time_ns)
 double world_truth(const world *w, const scopes_clocks *clocks, double time_ns)
 {
     uint32_t index = scopes_clocks_reference(clocks);
-    const world_host *h = &w->hosts[index];
+    const world_process *h = &w->processes[index];
     double start_ns = h->start_ns;
     uint64_t start = world_ticks(w, index, start_ns);
 
     if (h->shares != UINT32_MAX)
-        h = &w->hosts[h->shares];
+        h = &w->processes[h->shares];
     return (double)scopes_clocks_ns(clocks, index, start) +
            (time_ns - start_ns) * (1 + h->rate);
 }
@@ -93,7 +93,7 @@ static void map_write(const world *w)
 
     cr_assert(out);
     fprintf(out, "digraph world {\n");
-    for (uint32_t h = 0; h < w->host_count; h++) {
+    for (uint32_t h = 0; h < w->process_count; h++) {
         fprintf(out, "subgraph cluster_h%u {\n", h);
         for (uint32_t i = 0; i < w->hop_count; i++) {
             if (w->hops[i].upper == h)
@@ -118,11 +118,11 @@ static void map_write(const world *w)
 
 static void meta_write(const world *w, uint32_t index)
 {
-    const world_host *h = &w->hosts[index];
+    const world_process *h = &w->processes[index];
     uint32_t counter = h->shares == UINT32_MAX ? index : h->shares;
     eventspace_meta meta = {
         .pid = 1,
-        .tick_hz = w->hosts[counter].hz,
+        .tick_hz = w->processes[counter].hz,
         .start_tick = world_ticks(w, index, h->start_ns),
         .start_wall_ns =
             WALL + (uint64_t)(int64_t)h->start_ns + (uint64_t)h->offset_ns,
@@ -131,7 +131,7 @@ static void meta_write(const world *w, uint32_t index)
     };
 
     snprintf(meta.eventspace, sizeof(meta.eventspace), "test");
-    snprintf(meta.host, sizeof(meta.host), "h%u", index);
+    snprintf(meta.process, sizeof(meta.process), "h%u", index);
     snprintf(meta.tick_source, sizeof(meta.tick_source), "test");
     snprintf(meta.counter, sizeof(meta.counter), "counter %u", counter);
     check_status(eventspace_meta_save(&meta, scratch_file("h%u.meta", index)),
@@ -193,8 +193,8 @@ void world_make(world *w)
         at += 2 * (size_t)w->hops[i].pairs;
     }
     map_write(w);
-    for (uint32_t i = 0; i < w->host_count; i++) {
-        if (!w->hosts[i].missing)
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        if (!w->processes[i].missing)
             meta_write(w, i);
     }
     check_status(eventspace_run_open(&w->run, scratch_file(".")), 0);

@@ -2,10 +2,10 @@
 es_test(scopes/ways_test SOURCES support/mapping.c LINKS eventspace::scopes)
 es_test(scopes/match_test SOURCES support/memory.c LINKS eventspace::scopes)
 es_test(scopes/rounds_test LINKS eventspace::scopes)
-es_test(scopes/rounds_run_test SOURCES support/process.c support/scratch.c
+es_test(scopes/rounds_run_test SOURCES support/command.c support/scratch.c
         LINKS eventspace::scopes TIMEOUT 600)
 es_test(scopes/collective_views_test
-        SOURCES support/memory.c support/process.c support/scratch.c
+        SOURCES support/memory.c support/command.c support/scratch.c
         LINKS eventspace::scopes m TIMEOUT 600)
 if(TARGET scopes_rounds_run_test)
   add_dependencies(scopes_rounds_run_test eventspace_cli gsum)

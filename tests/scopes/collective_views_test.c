@@ -10,7 +10,7 @@
 #include "scopes/views/view.h"
 #include "tests/support/check.h"
 #include "tests/support/memory.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 #include "scopes/reading/reading_internal.h"
 
@@ -65,11 +65,11 @@ static void event_table_load(void)
 static void run_make(void)
 {
     scratch_make();
-    free(process_run(0, 60, EVENTSPACE, "run", MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--out",
                      scratch_file("run"), "--", PROGRAM, "400", NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     map = eventspace_run_map(run);
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++)
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++)
         check_status(eventspace_run_each(run, i, take, NULL), 0);
     for (uint32_t id = 1; id <= COLLECTORS; id++) {
         cr_assert_eq(counts[id], ROUNDS);
@@ -128,19 +128,19 @@ static void lost(void)
 
 /* --- times --- */
 
-static uint32_t host_of(uint32_t id)
+static uint32_t process_of(uint32_t id)
 {
-    return map->nodes[topology->nodes[id]].host;
+    return map->nodes[topology->nodes[id]].process;
 }
 
 static int64_t start_ns(uint32_t id, uint32_t r)
 {
-    return scopes_clocks_ns(clocks, host_of(id), ec[id][r].start);
+    return scopes_clocks_ns(clocks, process_of(id), ec[id][r].start);
 }
 
 static int64_t end_ns(uint32_t id, uint32_t r)
 {
-    return scopes_clocks_ns(clocks, host_of(id), ec[id][r].end);
+    return scopes_clocks_ns(clocks, process_of(id), ec[id][r].end);
 }
 
 static int64_t min(int64_t a, int64_t b)
@@ -162,9 +162,9 @@ static bool same(uint32_t a, uint32_t b, uint32_t r)
 /* The partial sums: their inputs, the collectors below, and those where their
  * results leave. */
 typedef struct sum {
-    const char *name, *host;
+    const char *name, *process;
     uint32_t inputs[2], below, left[2];
-    const char *from[2], *from_host[2];
+    const char *from[2], *from_process[2];
 } sum;
 
 static const sum sums[3] = {
@@ -280,7 +280,7 @@ static void check_thread_wait(void)
                 values[n++] = end_ns(t + 1, r) - start_ns(t + 1, r);
         }
         check_integer(t, "number", t);
-        check_text(t, "host", t < 2 ? "A" : "B");
+        check_text(t, "process", t < 2 ? "A" : "B");
         check_text(t, "path", "total");
         check_text(t, "element", "element1");
         check_sample(t, values, n);
@@ -330,10 +330,10 @@ static void check_arrival(const sum *s, size_t row, int input)
                 start_ns(id, r) - min(start_ns(id, r), start_ns(other, r));
     }
     check_text(row, "wrapper", s->name);
-    check_text(row, "at", s->host);
+    check_text(row, "at", s->process);
     check_text(row, "input", scopes_topology_collector_name(topology, id));
     check_text(row, "from", s->from[input]);
-    check_text(row, "host", s->from_host[input]);
+    check_text(row, "process", s->from_process[input]);
     check_integer(row, "last", last);
     check_sample(row, values, n);
 }
@@ -371,7 +371,7 @@ Test(collective_views, signal_arrival_tells_each_contribution)
             if (!has(id, r))
                 continue;
             check_integer(row, "round", r);
-            check_text(row, "host", id == 7 ? "A" : "B");
+            check_text(row, "process", id == 7 ? "A" : "B");
             check_text(row, "input", id == 7 ? "EC7" : "EC8");
             check_text(row, "thread",
                        scopes_topology_thread_name(topology, ec[id][r].thread));
@@ -399,7 +399,7 @@ static void check_departure(const sum *s, size_t row, int input)
     check_text(row, "wrapper", s->name);
     check_text(row, "input", scopes_topology_collector_name(topology, id));
     check_text(row, "to", s->from[input]);
-    check_text(row, "host", s->from_host[input]);
+    check_text(row, "process", s->from_process[input]);
     check_sample(row, values, n);
 }
 
@@ -479,7 +479,7 @@ static void check_performance(void)
                 values[n++] = five[row % 5];
         }
         check_text(row, "phase", phases[row % 5]);
-        check_text(row, "at", s->host);
+        check_text(row, "at", s->process);
         check_sample(row, values, n);
     }
 }
@@ -542,7 +542,7 @@ static void check_last(const sum *s, size_t row, int input)
     check_text(row, "element", "element1");
     check_text(row, "input", scopes_topology_collector_name(topology, id));
     check_text(row, "from", s->from[input]);
-    check_text(row, "host", s->from_host[input]);
+    check_text(row, "process", s->from_process[input]);
     check_share(row, last, rounds);
     check_sample(row, values, n);
 }
@@ -561,7 +561,7 @@ static void check_last_arriver(void)
         check_text(row, "wrapper", "(tree)");
         check_text(row, "from",
                    scopes_topology_thread_name(topology, (uint32_t)row));
-        check_text(row, "host", row < 2 ? "A" : "B");
+        check_text(row, "process", row < 2 ? "A" : "B");
         check_share(row, last, rounds);
     }
     for (size_t row = 4; row < 10; row++)
@@ -585,7 +585,7 @@ Test(collective_views, last_arriver_tells_each_round)
     for (uint32_t r = 0; r < ROUNDS; r++) {
         uint32_t id = same(7, 10, r) ? 7 : 8, other = 15 - id;
         check_integer(r, "round", r);
-        check_text(r, "host", id == 7 ? "A" : "B");
+        check_text(r, "process", id == 7 ? "A" : "B");
         check_text(r, "from", id == 7 ? "sum1" : "sum2");
         check_text(r, "thread",
                    scopes_topology_thread_name(topology, ec[10][r].thread));

@@ -15,7 +15,7 @@
 
 TestSuite(communication, .init = scratch_make, .fini = scratch_remove);
 
-/* Thread t0 uses the elements a and b; t1, on another host, a only. */
+/* Thread t0 uses the elements a and b; t1, on another process, a only. */
 static const char plain_map[] =
     "digraph two {\n"
     "  subgraph cluster_h0 {\n"
@@ -363,7 +363,7 @@ static void write_event(fake_run *run, uint32_t thread, uint32_t collector,
     check_status(fake_run_event(run, &event), 0);
 }
 
-Test(communication, reads_a_run_of_which_one_host_was_killed, .timeout = 120)
+Test(communication, reads_a_run_of_which_one_process_was_killed, .timeout = 120)
 {
     const char *directory = scratch_file(".");
     paths_map *map = map_of(plain_map, EVENTSPACE_ALL_COLLECTORS);

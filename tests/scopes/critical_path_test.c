@@ -10,7 +10,7 @@
 #include "tests/support/check.h"
 #include "tests/support/golden.h"
 #include "tests/support/mapping.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -330,12 +330,14 @@ static int64_t gap_ns(const told *t, uint32_t thread, size_t r)
     for (uint32_t i = 0; i < UNEVEN_THREADS && r == 0; i++) {
         const scopes_series *s = top_series(t, i);
         int64_t start =
-            scopes_clocks_ns(t->clocks, s->host, s->events[0].start);
+            scopes_clocks_ns(t->clocks, s->process, s->events[0].start);
         from = start < from ? start : from;
     }
     if (r > 0)
-        from = scopes_clocks_ns(t->clocks, own->host, own->events[r - 1].end);
-    return scopes_clocks_ns(t->clocks, own->host, own->events[r].start) - from;
+        from =
+            scopes_clocks_ns(t->clocks, own->process, own->events[r - 1].end);
+    return scopes_clocks_ns(t->clocks, own->process, own->events[r].start) -
+           from;
 }
 
 /* The same from the tuples: in each round all wait for the one that comes
@@ -374,7 +376,7 @@ Test(critical_path, names_the_thread_that_computes_twice_as_long)
 
     check_status(paths_map_save(map, scratch_file("map.dot")), 0);
     paths_map_destroy(map);
-    free(process_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
                      scratch_file("run"), "--", UNEVEN, NULL));
     told_run(&t, scratch_file("run"));
     find_chain(&t, chain_ns);
@@ -411,8 +413,9 @@ static int64_t span_ns(const told *t)
         const scopes_series *s = scopes_event_series(t->event_table, id);
         for (size_t i = 0; i < s->count; i++) {
             int64_t from =
-                scopes_clocks_ns(t->clocks, s->host, s->events[i].start);
-            int64_t to = scopes_clocks_ns(t->clocks, s->host, s->events[i].end);
+                scopes_clocks_ns(t->clocks, s->process, s->events[i].start);
+            int64_t to =
+                scopes_clocks_ns(t->clocks, s->process, s->events[i].end);
             first = from < first ? from : first;
             last = to > last ? to : last;
         }
@@ -425,7 +428,7 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
     told t;
     scopes_table *table;
 
-    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
                      scratch_file("run"), "--", FIGURE3, "500", NULL));
     told_run(&t, scratch_file("run"));
     table = told_view(&t, "critical-path");
@@ -440,7 +443,7 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
 
 Test(critical_path, adds_up_also_where_tuples_are_missing)
 {
-    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;

@@ -2,9 +2,9 @@
  *
  *     node damage_check.mjs EVENTSPACE GSUM
  *
- * Runs gsum on four hosts and damages the space of one of them in many ways.
+ * Runs gsum on four processes and damages the space of one of them in many ways.
  * Whatever it is, `info` and `view` say so in a clear text, and show all other
- * hosts as before, and the other trace elements of the damaged one. */
+ * processes as before, and the other trace elements of the damaged one. */
 import {spawnSync, execFileSync} from 'node:child_process';
 import {closeSync, copyFileSync, mkdtempSync, openSync, readFileSync,
   readSync, rmSync, statSync, truncateSync, writeFileSync, writeSync} from 'node:fs';
@@ -50,38 +50,38 @@ function look(what) {
   const info = call(what, 'info', run);
   const view = call(what, 'view', run, 'communication');
   call(what, 'view', run, 'pending'); /* whatever it says */
-  return {damaged: info.said.total.damaged_hosts + view.said.damaged_hosts,
-    hosts: new Map(info.said.hosts.map((host) => [host.host, host])),
+  return {damaged: info.said.total.damaged_processes + view.said.damaged_processes,
+    processes: new Map(info.said.processes.map((process) => [process.process, process])),
     threads: view.said.rows, warned: view.warned};
 }
 
-/* Facts of the threads of other hosts are those of before. */
+/* Facts of the threads of other processes are those of before. */
 function checkOthers(what, before, after) {
-  for (const [name, host] of before.hosts) {
+  for (const [name, process] of before.processes) {
     if (name === 'h1') continue;
-    assert.deepEqual(after.hosts.get(name), host, `${what}: ${name}`);
+    assert.deepEqual(after.processes.get(name), process, `${what}: ${name}`);
   }
-  const others = (seen) => seen.threads.filter((row) => row.host !== 'h1')
-    .map(({thread, host, operations}) => ({thread, host, operations}));
+  const others = (seen) => seen.threads.filter((row) => row.process !== 'h1')
+    .map(({thread, process, operations}) => ({thread, process, operations}));
   assert.ok(others(before).length >= 6, what);
   assert.deepEqual(others(after), others(before), what);
 }
 
 function check(what, before, {says, traces, events}) {
   const after = look(what);
-  const host = after.hosts.get('h1');
+  const process = after.processes.get('h1');
   checkOthers(what, before, after);
-  assert.match(host.problem, says, what);
-  assert.match(host.problem, /h1\.space/, what);
-  assert.ok(after.warned.includes('host h1: '), `${what}: ${after.warned}`);
+  assert.match(process.problem, says, what);
+  assert.match(process.problem, /h1\.space/, what);
+  assert.ok(after.warned.includes('process h1: '), `${what}: ${after.warned}`);
   /* What it had is not "0 lost". */
   assert.equal(before.damaged, 0, what);
   assert.equal(after.damaged, 2, what);
   assert.match(execFileSync(command, ['info', run], {encoding: 'utf8'}),
     /lost, and those of damaged files/, what);
   assert.match(after.warned, says, what);
-  assert.equal(host.traces, traces, what);
-  assert.ok(events(host.events_present), `${what}: ${host.events_present}`);
+  assert.equal(process.traces, traces, what);
+  assert.ok(events(process.events_present), `${what}: ${process.events_present}`);
 }
 
 /* --- damage --- */
@@ -116,7 +116,7 @@ const zero = (from, count) =>
   withFile((open) => writeSync(open, Buffer.alloc(count), 0, count, from));
 
 function checkKinds(before) {
-  const {traces, events_present: events} = before.hosts.get('h1');
+  const {traces, events_present: events} = before.processes.get('h1');
   const size = statSync(file).size;
   const none = {traces: 0, events: (n) => n === 0};
   const some = (left) =>

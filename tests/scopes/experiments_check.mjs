@@ -26,13 +26,13 @@ const run_ = (program, args) => execFileSync(join(bin, program), args,
   {encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'inherit']});
 
 /* Maps, instruments and runs a program; gives the run directory. */
-function experiment(name, program, mapping, hosts, args) {
+function experiment(name, program, mapping, processes, args) {
   const application = join(folder, `${name}.app.dot`);
   const plain = join(folder, `${name}.dot`);
   const map = join(folder, `${name}.all.dot`), run = join(folder, name);
   writeFileSync(application, run_(program, ['mapping', ...mapping]));
   run_('eventspace', ['map', 'generate', '--application', application,
-    '--hosts', String(hosts), '-o', plain]);
+    '--processes', String(processes), '-o', plain]);
   run_('eventspace', ['map', 'instrument', plain, '--collectors', 'all',
     '-o', map]);
   run_('eventspace', ['run', map, '--out', run, '--', join(bin, program),
@@ -49,8 +49,8 @@ function readArrivals(run) {
   const rounds = [];
   const lines = readFileSync(join(run, 'arrivals.csv'), 'utf8').trimEnd();
   for (const line of lines.split('\n').slice(1)) {
-    const [round, thread, host, arrived, left] = line.split(',');
-    (rounds[round] ??= []).push({thread: Number(thread), host,
+    const [round, thread, process, arrived, left] = line.split(',');
+    (rounds[round] ??= []).push({thread: Number(thread), process,
       arrived: BigInt(arrived), left: BigInt(left)});
   }
   for (const arrivals of rounds)
@@ -68,21 +68,21 @@ const isSure = (arrivals) =>
 
 /* On a machine that is very busy with other things the late one is made later,
  * until it is known who came last in most rounds. */
-function lateRun(late, threads, rounds, hosts, waitMs) {
+function lateRun(late, threads, rounds, processes, waitMs) {
   const run = experiment(`barrier${waitMs}`, 'barrier',
     ['--threads', String(threads), `--late=${late}`, '--wait=20ms',
       `--late-wait=${waitMs}ms`, `--rounds=${rounds}`, '--unchecked'],
-    hosts, ['run']);
+    processes, ['run']);
   const truth = readArrivals(run);
   assert.equal(truth.length, rounds);
   if (2 * truth.filter(isSure).length > rounds) return {run, truth};
   assert.ok(waitMs < 5000, 'in most rounds it is not known who came last');
-  return lateRun(late, threads, rounds, hosts, 3 * waitMs);
+  return lateRun(late, threads, rounds, processes, 3 * waitMs);
 }
 
 function barrier() {
-  const late = 13, hosts = 4, threads = 32, rounds = 20;
-  const {run, truth} = lateRun(late, threads, rounds, hosts, 400);
+  const late = 13, processes = 4, threads = 32, rounds = 20;
+  const {run, truth} = lateRun(late, threads, rounds, processes, 400);
   const name = (thread) => `t${thread}`;
 
   /* Of all: in each round. */
@@ -102,35 +102,35 @@ function barrier() {
   const most = tree.find((row) => row.from === name(late));
   assert.ok(tree.every((row) => row === most || row.last < most.last),
     `${name(late)} was last in ${most.last} rounds`);
-  assert.equal(most.host, truth[0].find((a) => a.thread === late).host);
+  assert.equal(most.process, truth[0].find((a) => a.thread === late).process);
 
-  /* On its host, at the partial barrier there. */
+  /* On its process, at the partial barrier there. */
   const there = view(run, 'last-arriver', '--each')
     .filter((row) => row.from === name(late));
-  const ownHost = truth.map((arrivals) =>
-    arrivals.filter((a) => a.host === most.host));
-  const sureThere = ownHost.filter(isSure);
+  const ownProcess = truth.map((arrivals) =>
+    arrivals.filter((a) => a.process === most.process));
+  const sureThere = ownProcess.filter(isSure);
   const loggedThere =
     sureThere.filter((a) => a.at(-1).thread === late).length;
   assert.ok(loggedThere <= there.length &&
     there.length <= loggedThere + rounds - sureThere.length,
-    `Q came last on its host in ${there.length} rounds, by its log in ` +
+    `Q came last on its process in ${there.length} rounds, by its log in ` +
     `${loggedThere}`);
 
-  /* The signal of its host is the last one at the root. */
+  /* The signal of its process is the last one at the root. */
   const root = view(run, 'last-arriver', '--each').filter((row) =>
-    all.some((r) => r.wrapper === row.wrapper && r.host !== most.host));
+    all.some((r) => r.wrapper === row.wrapper && r.process !== most.process));
   const rootName = all.find((row) =>
     row.wrapper !== '(tree)' && row.last > 0 && row.rounds === rounds &&
-    all.some((r) => r.wrapper === row.wrapper && r.host !== row.host))?.wrapper;
-  const byHost = root.filter((row) => row.wrapper === rootName);
+    all.some((r) => r.wrapper === row.wrapper && r.process !== row.process))?.wrapper;
+  const byProcess = root.filter((row) => row.wrapper === rootName);
   sure.forEach((arrivals) => assert.ok(arrivals.length === threads));
-  const wanted = sure.filter((a) => a.at(-1).host === most.host).length;
-  const found = byHost.filter((row) => row.host === most.host).length;
+  const wanted = sure.filter((a) => a.at(-1).process === most.process).length;
+  const found = byProcess.filter((row) => row.process === most.process).length;
   assert.ok(wanted <= found && found <= wanted + unsure,
-    `host ${most.host} was last in ${found} rounds, by the log in ${wanted}`);
-  console.log(`barrier: ${most.from} of ${most.host} last in ${most.last} of ` +
-    `${rounds} rounds, ${sure.length} of them sure; its host's signal ` +
+    `process ${most.process} was last in ${found} rounds, by the log in ${wanted}`);
+  console.log(`barrier: ${most.from} of ${most.process} last in ${most.last} of ` +
+    `${rounds} rounds, ${sure.length} of them sure; its process's signal ` +
     `in ${found}`);
 }
 
@@ -138,11 +138,11 @@ function barrier() {
 
 /* The raw tuples of the collectors next to the threads, and of one below a
  * collective: they are on one machine, and count the same ticks. */
-function readTuples(run, hosts) {
+function readTuples(run, processes) {
   const tuples = new Map();
   let hz;
-  for (const host of hosts) {
-    const lines = execFileSync(rawTuples, [run, host],
+  for (const process of processes) {
+    const lines = execFileSync(rawTuples, [run, process],
       {encoding: 'utf8', maxBuffer: 1 << 30}).trimEnd().split('\n');
     hz ??= Number(lines[0].split(' ')[3]);
     for (const line of lines.slice(1)) {

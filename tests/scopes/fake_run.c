@@ -11,28 +11,28 @@
 
 #define NAME_BYTES 4096
 
-typedef struct fake_host {
+typedef struct fake_process {
     pastset_space *space;
     eventspace_state state;
     const char *text;
-} fake_host;
+} fake_process;
 
 struct fake_run {
     const char *directory;
     const paths_map *map;
-    fake_host *hosts;
+    fake_process *processes;
     pastset_element **traces; /* by collector id; NULL until the first event */
 };
 
-static int open_host(fake_run *run, uint32_t i)
+static int open_process(fake_run *run, uint32_t i)
 {
     char path[NAME_BYTES];
     snprintf(path, sizeof(path), "%s/%s.space", run->directory,
-             run->map->hosts[i].name);
+             run->map->processes[i].name);
     pastset_space_options options = {.path = path};
-    run->hosts[i].state = EVENTSPACE_FINISHED;
-    run->hosts[i].text = "";
-    return pastset_space_create(&run->hosts[i].space, &options);
+    run->processes[i].state = EVENTSPACE_FINISHED;
+    run->processes[i].text = "";
+    return pastset_space_create(&run->processes[i].space, &options);
 }
 
 fake_run *fake_run_begin(const char *directory, const paths_map *map)
@@ -41,12 +41,12 @@ fake_run *fake_run_begin(const char *directory, const paths_map *map)
     fake_run *run = calloc(1, sizeof(*run));
     run->directory = directory;
     run->map = map;
-    run->hosts = calloc(map->host_count, sizeof(*run->hosts));
+    run->processes = calloc(map->process_count, sizeof(*run->processes));
     run->traces = calloc(map->node_count, sizeof(*run->traces));
     snprintf(path, sizeof(path), "%s/pathmap.dot", directory);
     int err = paths_map_save(map, path);
-    for (uint32_t i = 0; i < map->host_count && !err; i++)
-        err = open_host(run, i);
+    for (uint32_t i = 0; i < map->process_count && !err; i++)
+        err = open_process(run, i);
     return err ? NULL : run;
 }
 
@@ -69,7 +69,7 @@ static pastset_element *trace_of(fake_run *run, uint32_t collector)
     const char *capacity =
         paths_attributes_get(&map->attributes, "trace_capacity");
     const char *policy = paths_attributes_get(&map->attributes, "trace_policy");
-    pastset_space *space = run->hosts[node->host].space;
+    pastset_space *space = run->processes[node->process].space;
     pastset_element *element = pastset_space_find(space, name);
     pastset_type type;
     if (element || pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE))
@@ -95,11 +95,11 @@ int fake_run_event(fake_run *run, const eventspace_trace *event)
     return pastset_write(*trace, event, sizeof(*event), PASTSET_NOWAIT, NULL);
 }
 
-int fake_run_note(fake_run *run, uint32_t host, uint32_t executor,
+int fake_run_note(fake_run *run, uint32_t process, uint32_t executor,
                   const paths_executor_note *note)
 {
     char name[64];
-    pastset_space *space = run->hosts[host].space;
+    pastset_space *space = run->processes[process].space;
     pastset_type type;
     pastset_element_options options = {.name = name,
                                        .type = &type,
@@ -165,16 +165,16 @@ paths_executor_note fake_waiting(const paths_map *map, const char *thread,
     return note;
 }
 
-void fake_run_ended(fake_run *run, uint32_t host, eventspace_state state,
+void fake_run_ended(fake_run *run, uint32_t process, eventspace_state state,
                     const char *text)
 {
-    run->hosts[host].state = state;
-    run->hosts[host].text = text;
+    run->processes[process].state = state;
+    run->processes[process].text = text;
 }
 
-static int end_host(fake_run *run, uint32_t i)
+static int end_process(fake_run *run, uint32_t i)
 {
-    const fake_host *host = &run->hosts[i];
+    const fake_process *process = &run->processes[i];
     char path[NAME_BYTES];
     eventspace_meta meta = {
         .pid = (uint32_t)getpid(),
@@ -183,24 +183,25 @@ static int end_host(fake_run *run, uint32_t i)
         .start_wall_ns = UINT64_C(1700000000) * 1000000000u,
         .end_tick = FAKE_START + UINT64_C(10000000000),
         .threads = 1,
-        .state = host->state,
+        .state = process->state,
     };
     snprintf(meta.eventspace, sizeof(meta.eventspace), "fake");
     snprintf(meta.tick_source, sizeof(meta.tick_source), "fake");
-    snprintf(meta.host, sizeof(meta.host), "%s", run->map->hosts[i].name);
-    snprintf(meta.text, sizeof(meta.text), "%s", host->text);
+    snprintf(meta.process, sizeof(meta.process), "%s",
+             run->map->processes[i].name);
+    snprintf(meta.text, sizeof(meta.text), "%s", process->text);
     snprintf(path, sizeof(path), "%s/%s.meta", run->directory,
-             run->map->hosts[i].name);
-    pastset_space_close(host->space);
+             run->map->processes[i].name);
+    pastset_space_close(process->space);
     return eventspace_meta_save(&meta, path);
 }
 
 int fake_run_end(fake_run *run)
 {
     int err = 0;
-    for (uint32_t i = 0; i < run->map->host_count && !err; i++)
-        err = end_host(run, i);
-    free(run->hosts);
+    for (uint32_t i = 0; i < run->map->process_count && !err; i++)
+        err = end_process(run, i);
+    free(run->processes);
     free(run->traces);
     free(run);
     return err;

@@ -1,5 +1,5 @@
-/* fake_run.h - run directories made by hand: no host has ever run. Ticks are
- * nanoseconds, and every host started at tick FAKE_START. */
+/* fake_run.h - run directories made by hand: no process has ever run. Ticks are
+ * nanoseconds, and every process started at tick FAKE_START. */
 #ifndef TESTS_SCOPES_FAKE_RUN_H
 #define TESTS_SCOPES_FAKE_RUN_H
 
@@ -12,16 +12,16 @@
 
 typedef struct fake_run fake_run;
 
-/* Makes the directory's files for each host of an instrumented map. NULL:
+/* Makes the directory's files for each process of an instrumented map. NULL:
  * see pastset_error(). The map is borrowed until the end. */
 fake_run *fake_run_begin(const char *directory, const paths_map *map);
 
 /* Writes a trace tuple into the trace element of its collector. */
 int fake_run_event(fake_run *run, const eventspace_trace *event);
 
-/* Makes a note of the host's executor with this number: they are given notes
+/* Makes a note of the process's executor with this number: they are given notes
  * in the order of their numbers. */
-int fake_run_note(fake_run *run, uint32_t host, uint32_t executor,
+int fake_run_note(fake_run *run, uint32_t process, uint32_t executor,
                   const paths_executor_note *note);
 /* The note that a thread waits for its operation `sequence` on the path that it
  * calls `as`, at the node `stage`, since `since` ns after the start. */
@@ -33,8 +33,8 @@ paths_executor_note fake_waiting(const paths_map *map, const char *thread,
 paths_executor_note fake_activity(const paths_map *map, const char *thread,
                                   paths_activity activity, uint64_t since);
 
-/* Says how a host ended; without it, it finished. */
-void fake_run_ended(fake_run *run, uint32_t host, eventspace_state state,
+/* Says how a process ended; without it, it finished. */
+void fake_run_ended(fake_run *run, uint32_t process, eventspace_state state,
                     const char *text);
 
 /* Writes the rest and closes the files. */

@@ -49,12 +49,13 @@ static void check_pull(scopes_tail_reader *tail, const char *want,
     cr_assert_eq(more, want_more);
 }
 
-static void check_ledger(scopes_tail_reader *tail, size_t host, uint64_t made,
-                         uint64_t seen, uint64_t missed, uint64_t beside)
+static void check_ledger(scopes_tail_reader *tail, size_t process,
+                         uint64_t made, uint64_t seen, uint64_t missed,
+                         uint64_t beside)
 {
     scopes_ledger got;
 
-    scopes_tail_reader_ledger(tail, host, &got);
+    scopes_tail_reader_ledger(tail, process, &got);
     cr_assert(got.made == made && got.seen == seen && got.missed == missed &&
                   got.beside == beside,
               "made %lu seen %lu missed %lu beside %lu",
@@ -62,17 +63,17 @@ static void check_ledger(scopes_tail_reader *tail, size_t host, uint64_t made,
               (unsigned long)got.missed, (unsigned long)got.beside);
 }
 
-static scopes_tail_reader *tail_of(eventspace_run *run, size_t host,
+static scopes_tail_reader *tail_of(eventspace_run *run, size_t process,
                                    const scopes_throttle *throttle)
 {
     scopes_tail_reader *tail;
-    check_status(scopes_tail_reader_create(&tail, run, host, throttle), 0);
+    check_status(scopes_tail_reader_create(&tail, run, process, throttle), 0);
     return tail;
 }
 
 /* --- one after the other --- */
 
-Test(tail, gives_what_came_since_and_finds_new_lanes_and_hosts)
+Test(tail, gives_what_came_since_and_finds_new_lanes_and_processes)
 {
     eventspace_run *run = stream_run();
     scopes_tail_reader *tail = tail_of(run, SIZE_MAX, NULL);
@@ -102,7 +103,7 @@ Test(tail, gives_what_came_since_and_finds_new_lanes_and_hosts)
     pastset_space_close(h1);
 }
 
-Test(tail, follows_one_host_only_when_told_so)
+Test(tail, follows_one_process_only_when_told_so)
 {
     pastset_space *h0 = stream_space("h0.space"),
                   *h1 = stream_space("h1.space");

@@ -6,7 +6,7 @@
  * tuples, as the paper defines it, knowing nothing but which of EC1 to EC10
  * stands where. That is compared with what `eventspace view` says: for a run
  * that has ended, for one that was killed, and for a window of one that goes
- * on. RAW_TUPLES prints what stands in a host's space file.
+ * on. RAW_TUPLES prints what stands in a process's space file.
  *
  * Times are compared to 2 ns: a view rounds each stamp to nanoseconds. */
 import {spawn, spawnSync, execFileSync} from 'node:child_process';
@@ -21,7 +21,7 @@ const [command, rawTuples, program, map] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-figure3-'));
 
 const THREADS = ['thread1', 'thread2', 'thread3', 'thread4', 'thread5'];
-const HOST_OF = {thread1: 'A', thread2: 'A', thread3: 'B', thread4: 'B',
+const PROCESS_OF = {thread1: 'A', thread2: 'A', thread3: 'B', thread4: 'B',
   thread5: 'B'};
 /* What stands where: the partial sums, with the collectors of their ways in
  * and below them, and by which of the ways each thread comes. */
@@ -34,22 +34,22 @@ const SUMS = [
 
 /* --- raw tuples --- */
 
-function readHost(run, host) {
-  const text = execFileSync(rawTuples, [run, host],
+function readProcess(run, process) {
+  const text = execFileSync(rawTuples, [run, process],
     {encoding: 'utf8', maxBuffer: 1 << 30});
   const lines = text.trimEnd().split('\n');
   const [, start, wall, hz] = lines.shift().split(' ');
-  return {host, start: BigInt(start), wall: BigInt(wall), hz: Number(hz), lines};
+  return {process, start: BigInt(start), wall: BigInt(wall), hz: Number(hz), lines};
 }
 
-/* Both hosts are on one machine and count the same ticks: times are told by
+/* Both processes are on one machine and count the same ticks: times are told by
  * the counter of the one that started first, from its start. */
 function readRun(run) {
-  const hosts = ['A', 'B'].map((host) => readHost(run, host));
-  const first = hosts[0].wall <= hosts[1].wall ? hosts[0] : hosts[1];
+  const processes = ['A', 'B'].map((process) => readProcess(run, process));
+  const first = processes[0].wall <= processes[1].wall ? processes[0] : processes[1];
   const ns = (ticks) => Number(BigInt(ticks) - first.start) * 1e9 / first.hz;
   const ec = Array.from({length: 11}, () => []);
-  for (const {lines} of hosts) {
+  for (const {lines} of processes) {
     for (const line of lines) {
       const [collector, thread, sequence, verb, bytes, status, start, end] =
         line.split(',');
@@ -58,7 +58,7 @@ function readRun(run) {
         status: Number(status), start: ns(start), end: ns(end)});
     }
   }
-  ec.reference = first.host;
+  ec.reference = first.process;
   for (const events of ec)
     events.sort((a, b) => a.start - b.start || a.sequence - b.sequence);
   return ec;
@@ -219,18 +219,18 @@ function communication(ec) {
       communicating_ns += Math.max(0, e.end - Math.max(until ?? 0, e.start));
       until = Math.max(until ?? 0, e.end);
     }
-    return {number, thread, host: HOST_OF[thread], operations: events.length,
+    return {number, thread, process: PROCESS_OF[thread], operations: events.length,
       start_ns: events[0]?.start ?? 0, end_ns: until ?? 0, communicating_ns,
       computing_ns, bytes: events.reduce((sum, e) => sum + e.bytes, 0)};
   });
 }
 
-/* The threads of each host together. */
-function hosts(ec) {
-  return ['A', 'B'].map((host) => {
-    const threads = communication(ec).filter((t) => t.host === host);
+/* The threads of each process together. */
+function processes(ec) {
+  return ['A', 'B'].map((process) => {
+    const threads = communication(ec).filter((t) => t.process === process);
     const sum = (key) => threads.reduce((all, t) => all + t[key], 0);
-    return {host, threads: threads.length, operations: sum('operations'),
+    return {process, threads: threads.length, operations: sum('operations'),
       bytes: sum('bytes'), communicating_ns: sum('communicating_ns'),
       computing_ns: sum('computing_ns')};
   });
@@ -353,7 +353,7 @@ function compareAll(what, run, ec, more, whole) {
     elementOrder(ec), ['order']);
   check('communication', look('communication'),
     communication(ec).map(({bytes, ...row}) => row), ['thread']);
-  check('host', look('host'), hosts(ec), ['host']);
+  check('process', look('process'), processes(ec), ['process']);
   check('waits-for', look('waits-for'), waitsFor(ec, !whole),
     ['thread', 'for_thread', 'over'],
     (row) => whole || row.over === 'element1');
@@ -380,7 +380,7 @@ function start(name, rounds_, computing_us) {
 
 async function untilRounds(run, count) {
   for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline;) {
-    const said = ['A', 'B'].map((host) => spawnSync(rawTuples, [run, host],
+    const said = ['A', 'B'].map((process) => spawnSync(rawTuples, [run, process],
       {encoding: 'utf8', maxBuffer: 1 << 30}));
     if (said.every((s) => s.status === 0)) {
       const ec = readAll(run);

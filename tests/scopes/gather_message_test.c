@@ -74,7 +74,7 @@ Test(gather_message, gives_what_was_put_into_it)
     cr_assert_eq(s.count, 5);
     cr_expect_eq(s.records[0].kind, SCOPES_RECORD_TUPLES);
     cr_expect_str_eq(s.records[0].stream, "lane1");
-    cr_expect_eq(s.records[0].host, 2);
+    cr_expect_eq(s.records[0].process, 2);
     cr_expect_eq(s.records[0].index, 7);
     cr_expect_eq(s.records[0].span, 4);
     cr_expect_eq(s.records[0].count, 3);
@@ -219,12 +219,12 @@ Test(gather_message, sums_divide_time_at_the_edges_of_windows)
     scopes__gather_sums_fini(&s);
 }
 
-static scopes_record record_of(scopes_record_kind kind, uint32_t host,
+static scopes_record record_of(scopes_record_kind kind, uint32_t process,
                                const char *stream, uint64_t index,
                                uint64_t span)
 {
     scopes_record r = {
-        .kind = kind, .host = host, .index = index, .span = span};
+        .kind = kind, .process = process, .index = index, .span = span};
 
     snprintf(r.stream, sizeof(r.stream), "%s", stream);
     return r;
@@ -232,7 +232,7 @@ static scopes_record record_of(scopes_record_kind kind, uint32_t host,
 
 /* --- ledgers --- */
 
-static paths_map *app_of(unsigned hosts);
+static paths_map *app_of(unsigned processes);
 
 Test(gather_ledger, counts_each_gap_and_what_a_filter_left_out)
 {
@@ -268,7 +268,7 @@ Test(gather_ledger, counts_each_gap_and_what_a_filter_left_out)
     paths_map_destroy(app);
 }
 
-Test(gather_ledger, refuses_tuples_that_come_twice_and_hosts_that_are_not)
+Test(gather_ledger, refuses_tuples_that_come_twice_and_processes_that_are_not)
 {
     paths_map *app = app_of(2);
     scopes_mirror *mirror;
@@ -285,7 +285,7 @@ Test(gather_ledger, refuses_tuples_that_come_twice_and_hosts_that_are_not)
 }
 
 /* A stream may be far ahead of the others while its leaf has more. */
-Test(gather_windows, are_given_when_every_host_is_past_them)
+Test(gather_windows, are_given_when_every_process_is_past_them)
 {
     paths_map *app = app_of(2);
     scopes_windows *windows;
@@ -304,16 +304,16 @@ Test(gather_windows, are_given_when_every_host_is_past_them)
     ledger.more = true;
     check_status(scopes_windows_record(&ledger, windows), 0);
     check_status(scopes_windows_take(windows, false, &table), 0);
-    cr_expect_null(table); /* as host 0 has more */
+    cr_expect_null(table); /* as process 0 has more */
     ledger.more = false;
     check_status(scopes_windows_record(&ledger, windows), 0);
-    r.host = 1;
+    r.process = 1;
     sum.window = 5;
     check_status(scopes_windows_record(&r, windows), 0);
     check_status(scopes_windows_take(windows, false, &table), 0);
-    cr_expect_null(table); /* as host 1 is in it still */
+    cr_expect_null(table); /* as process 1 is in it still */
     sum.window = 6;
-    ledger.host = 1;
+    ledger.process = 1;
     check_status(scopes_windows_record(&r, windows), 0);
     check_status(scopes_windows_record(&ledger, windows), 0);
     check_status(scopes_windows_take(windows, false, &table), 0);
@@ -331,24 +331,26 @@ Test(gather_windows, are_given_when_every_host_is_past_them)
 
 /* --- maps --- */
 
-static paths_map *app_of(unsigned hosts)
+static paths_map *app_of(unsigned processes)
 {
     paths_map *app;
     char name[16];
 
     check_status(paths_map_create(&app, "app"), 0);
-    for (unsigned i = 0; i < hosts; i++) {
+    for (unsigned i = 0; i < processes; i++) {
         snprintf(name, sizeof(name), "h%u", i);
-        uint32_t host = paths_map_add_host(app, name);
+        uint32_t process = paths_map_add_process(app, name);
         snprintf(name, sizeof(name), "127.0.0.%u:70%02u", i + 1, i);
-        paths_attributes_set(&app->hosts[host].attributes, "address", name);
+        paths_attributes_set(&app->processes[process].attributes, "address",
+                             name);
     }
     return app;
 }
 
-static paths_map *tree_of(unsigned hosts, const scopes_gather_options *options)
+static paths_map *tree_of(unsigned processes,
+                          const scopes_gather_options *options)
 {
-    paths_map *app = app_of(hosts), *map;
+    paths_map *app = app_of(processes), *map;
 
     check_status(scopes_register(), 0);
     check_status(scopes_gather_map(&map, app, options), 0);
@@ -395,36 +397,37 @@ static unsigned leaves_below(const paths_map *map, const char *thread)
     return count;
 }
 
-Test(gather_map, of_a_flat_tree_leads_from_the_root_to_each_host)
+Test(gather_map, of_a_flat_tree_leads_from_the_root_to_each_process)
 {
     scopes_gather_options options = {.run = "/tmp/run"};
     paths_map *map = tree_of(5, &options);
     uint32_t root = paths_map_find_node(map, "scope");
 
-    cr_expect_str_eq(map->hosts[0].name, "scope");
-    cr_expect_eq(map->host_count, 6);
+    cr_expect_str_eq(map->processes[0].name, "scope");
+    cr_expect_eq(map->process_count, 6);
     cr_expect_eq(children_of(map, &map->nodes[root]), 5);
     cr_expect_eq(leaves_below(map, "scope"), 5);
-    cr_expect_str_eq(paths_attributes_get(&map->hosts[3].attributes, "address"),
-                     "127.0.0.3");
+    cr_expect_str_eq(
+        paths_attributes_get(&map->processes[3].attributes, "address"),
+        "127.0.0.3");
     paths_map_destroy(map);
 }
 
 Test(gather_map, has_no_gatherer_with_more_children_than_its_fanout)
 {
-    for (unsigned hosts = 1; hosts <= 17; hosts++) {
+    for (unsigned processes = 1; processes <= 17; processes++) {
         for (unsigned fanout = 2; fanout <= 4; fanout++) {
             scopes_gather_options options = {.run = "/r", .fanout = fanout};
-            paths_map *map = tree_of(hosts, &options);
+            paths_map *map = tree_of(processes, &options);
             for (uint32_t i = 0; i < map->node_count; i++) {
                 const paths_map_node *node = &map->nodes[i];
-                cr_expect_leq(children_of(map, node), fanout, "%u hosts: %s",
-                              hosts, node->name);
+                cr_expect_leq(children_of(map, node), fanout,
+                              "%u processes: %s", processes, node->name);
                 if (strncmp(node->name, "gather.", 7) == 0)
                     cr_expect_geq(children_of(map, node), 2);
             }
-            cr_expect_eq(leaves_below(map, "scope"), hosts, "%u hosts by %u",
-                         hosts, fanout);
+            cr_expect_eq(leaves_below(map, "scope"), processes,
+                         "%u processes by %u", processes, fanout);
             paths_map_destroy(map);
         }
     }

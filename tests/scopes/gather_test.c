@@ -24,7 +24,7 @@
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/counting_app.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -86,12 +86,12 @@ static int raw_take(const eventspace_trace *event, void *context)
     return 0;
 }
 
-/* All tuples of a host that are in a run's own files. */
-static tuples raw_tuples(eventspace_run *run, size_t host)
+/* All tuples of a process that are in a run's own files. */
+static tuples raw_tuples(eventspace_run *run, size_t process)
 {
     tuples t = {NULL, 0, 0};
 
-    check_status(eventspace_run_each(run, host, raw_take, &t), 0);
+    check_status(eventspace_run_each(run, process, raw_take, &t), 0);
     tuples_sort(&t);
     return t;
 }
@@ -102,8 +102,8 @@ static int source_take(const scopes_batch *batch, void *context)
     return 0;
 }
 
-/* All tuples of a host of a mirror. */
-static tuples mirror_tuples(const char *directory, size_t host,
+/* All tuples of a process of a mirror. */
+static tuples mirror_tuples(const char *directory, size_t process,
                             scopes_ledger *ledger)
 {
     scopes_filter all = {.from_ticks = NULL};
@@ -114,8 +114,8 @@ static tuples mirror_tuples(const char *directory, size_t host,
 
     check_status(eventspace_run_open(&run, directory), 0);
     check_status(scopes_source_open(&source, run), 0);
-    check_status(scopes_source_each(source, host, &all, source_take, &t, &own),
-                 0);
+    check_status(
+        scopes_source_each(source, process, &all, source_take, &t, &own), 0);
     scopes_source_close(source);
     eventspace_run_close(run);
     tuples_sort(&t);
@@ -161,7 +161,7 @@ static void check_mirror_is_whole(const char *mirror, const char *original)
 {
     eventspace_run *run = run_open(original);
 
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         scopes_ledger ledger;
         tuples want = raw_tuples(run, i);
         tuples got = mirror_tuples(mirror, i, &ledger);
@@ -178,7 +178,7 @@ static void check_mirror_is_whole(const char *mirror, const char *original)
 
 static void figure3_run(const char *map, const char *rounds)
 {
-    free(process_run(0, SECONDS, EVENTSPACE, "run", map, "--out",
+    free(command_run(0, SECONDS, EVENTSPACE, "run", map, "--out",
                      scratch_file("run"), "--", FIGURE3, rounds, NULL));
 }
 
@@ -207,7 +207,7 @@ Test(gather, a_flat_tree_brings_all_of_a_run_that_is_over)
     scopes_ledger l;
 
     figure3_run(MAP, "3000");
-    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--out", scratch_file("mirror"), NULL);
     l = said(output);
     cr_expect_eq(l.made, COLLECTORS * ROUNDS);
@@ -222,7 +222,7 @@ Test(gather, the_tree_leaves_nothing_behind_but_its_mirror)
     DIR *dir;
 
     figure3_run(MAP, "10");
-    free(process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    free(command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                      "--out", scratch_file("mirror"), NULL));
     dir = opendir(scratch_file("tmp"));
     while ((entry = readdir(dir)))
@@ -235,22 +235,22 @@ Test(gather, does_not_write_over_a_run)
     char *output;
 
     figure3_run(MAP, "10");
-    output = process_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    output = command_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--out", scratch_file("run"), NULL);
     check_says(output, "there is a run in it");
     free(output);
 }
 
-/* One line, and no host of the tree was started for it. */
+/* One line, and no process of the tree was started for it. */
 static void check_refuses(const char *option, const char *value,
                           const char *text)
 {
     char *output =
-        process_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+        command_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                     "--out", scratch_file("mirror"), option, value, NULL);
 
     check_says(output, text);
-    cr_expect_null(strstr(output, "host scope"), "it said: %s", output);
+    cr_expect_null(strstr(output, "process scope"), "it said: %s", output);
     cr_expect_neq(access(scratch_file("mirror"), F_OK), 0);
     free(output);
 }
@@ -264,18 +264,18 @@ Test(gather, a_filter_for_what_the_run_does_not_have_is_refused)
     check_refuses("--threads", "77", "no thread 77");
 }
 
-Test(gather, a_host_whose_files_cannot_be_read_is_named)
+Test(gather, a_process_whose_files_cannot_be_read_is_named)
 {
     char *output;
 
     figure3_run(MAP, "10");
     cr_assert_eq(truncate(scratch_file("run/B.space"), 100), 0);
-    output = process_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    output = command_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--out", scratch_file("mirror"), NULL);
-    check_says(output, "host B cannot be gathered");
+    check_says(output, "process B cannot be gathered");
     check_says(output, "B.space");
     free(output);
-    output = process_run(1, SECONDS, EVENTSPACE, "archive", scratch_file("run"),
+    output = command_run(1, SECONDS, EVENTSPACE, "archive", scratch_file("run"),
                          NULL);
     check_says(output, "B.space");
     free(output);
@@ -284,15 +284,15 @@ Test(gather, a_host_whose_files_cannot_be_read_is_named)
 Test(gather, a_mirror_gives_the_views_of_the_run)
 {
     figure3_run(MAP, "500");
-    free(process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    free(command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                      "--out", scratch_file("mirror"), NULL));
     for (size_t i = 0; scopes_view_at(i); i++) {
         const char *name = scopes_view_at(i)->name;
         char *want =
-            process_run(0, SECONDS, EVENTSPACE, "view", scratch_file("run"),
+            command_run(0, SECONDS, EVENTSPACE, "view", scratch_file("run"),
                         name, "--format", "csv", NULL);
         char *got =
-            process_run(0, SECONDS, EVENTSPACE, "view", scratch_file("mirror"),
+            command_run(0, SECONDS, EVENTSPACE, "view", scratch_file("mirror"),
                         name, "--format", "csv", NULL);
         cr_expect_str_eq(got, want, "view %s differs", name);
         cr_expect_gt(strlen(want), 0);
@@ -307,7 +307,7 @@ static const char *lossy_map(void)
     static char file[512];
 
     snprintf(file, sizeof(file), "%s", scratch_file("lossy.dot"));
-    free(process_run(0, SECONDS, "sh", "-c",
+    free(command_run(0, SECONDS, "sh", "-c",
                      "sed 's/^digraph figure3 {/&\\ntrace_policy=discard;"
                      " trace_capacity=1000;/' \"$0\" > \"$1\"",
                      MAP, file, NULL));
@@ -327,7 +327,7 @@ Test(gather, what_was_gone_before_it_came_is_counted_exactly)
     eventspace_run_close(run);
     cr_assert_eq(events.made, COLLECTORS * 5000);
     cr_assert_gt(events.dropped, 0);
-    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--out", scratch_file("mirror"), NULL);
     l = said(output);
     cr_expect_eq(l.made, events.made);
@@ -337,9 +337,9 @@ Test(gather, what_was_gone_before_it_came_is_counted_exactly)
 }
 
 /* The newest of each stream: what there is when at most so many are wanted. */
-static uint64_t newest_count(eventspace_run *run, size_t host, uint64_t max)
+static uint64_t newest_count(eventspace_run *run, size_t process, uint64_t max)
 {
-    pastset_space *space = eventspace_run_host_at(run, host)->space;
+    pastset_space *space = eventspace_run_process_at(run, process)->space;
     uint64_t count = 0;
 
     for (size_t i = 0; i < pastset_space_count(space); i++) {
@@ -360,7 +360,7 @@ Test(gather, what_it_is_too_far_behind_for_is_passed_over_and_counted)
     char *output;
 
     figure3_run(MAP, "3000");
-    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--out", scratch_file("mirror"), "--lag", "50", NULL);
     l = said(output);
     cr_expect_eq(l.made, COLLECTORS * ROUNDS);
@@ -397,7 +397,7 @@ Test(gather, a_filter_lets_through_what_was_asked_for)
 
     figure3_run(MAP, "3000");
     output =
-        process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+        command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                     "--out", scratch_file("mirror"), "--collectors", "EC1* EC5",
                     "--threads", "0 2", "--verbs", "exchange observe", NULL);
     l = said(output);
@@ -426,7 +426,7 @@ Test(gather, a_filter_lets_through_what_was_asked_for)
     free(output);
 }
 
-/* Threads 0, 9000 and 20000 of one host, each with 100 events. */
+/* Threads 0, 9000 and 20000 of one process, each with 100 events. */
 static void sparse_run(const char *directory)
 {
     static const uint32_t threads[] = {0, 9000, 20000};
@@ -462,7 +462,7 @@ Test(gather, a_filter_takes_any_numbers_of_threads)
     tuples got;
 
     sparse_run(scratch_file("run"));
-    output = process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--out", scratch_file("mirror"), "--threads",
                          "9000 20000", NULL);
     cr_expect_eq(said(output).seen, 200);
@@ -482,11 +482,11 @@ Test(gather, operations_that_took_less_are_left_out)
     eventspace_run *run;
 
     figure3_run(MAP, "1000");
-    free(process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+    free(command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                      "--out", scratch_file("mirror"), "--least", "20us", NULL));
     run = run_open(scratch_file("run"));
     for (size_t i = 0; i < 2; i++) {
-        double hz = eventspace_run_host_at(run, i)->meta.tick_hz;
+        double hz = eventspace_run_process_at(run, i)->meta.tick_hz;
         uint64_t min = (uint64_t)(20000 * hz / 1e9);
         tuples want = raw_tuples(run, i);
         tuples got = mirror_tuples(scratch_file("mirror"), i, NULL);
@@ -527,7 +527,7 @@ static unsigned windows_read(char *csv, sum sums[COLLECTORS + 1])
     for (char *line = strtok(csv, "\r\n"); line; line = strtok(NULL, "\r\n")) {
         unsigned long long count, failed, bytes, total, mean, min, max;
         unsigned id;
-        char window[64], host[16], name[32];
+        char window[64], process[16], name[32];
         if (strncmp(line, "window", 6) == 0) {
             windows++;
             continue;
@@ -535,7 +535,7 @@ static unsigned windows_read(char *csv, sum sums[COLLECTORS + 1])
         cr_assert_eq(sscanf(line,
                             "%63[^,],%15[^,],%u,%31[^,],%llu,%llu,%llu,%llu,"
                             "%llu,%llu,%llu",
-                            window, host, &id, name, &count, &failed, &bytes,
+                            window, process, &id, name, &count, &failed, &bytes,
                             &total, &mean, &min, &max),
                      11, "%s", line);
         cr_assert(id <= COLLECTORS);
@@ -551,14 +551,14 @@ static void check_statistics(const char *fanout)
     eventspace_run *run;
     unsigned windows;
     char *csv =
-        process_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+        command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                     "--statistics", "10ms", "--format", "csv", fanout, NULL);
 
     windows = windows_read(csv, got);
     cr_expect_gt(windows, 1);
     run = run_open(scratch_file("run"));
     for (size_t i = 0; i < 2; i++) {
-        double hz = eventspace_run_host_at(run, i)->meta.tick_hz;
+        double hz = eventspace_run_process_at(run, i)->meta.tick_hz;
         tuples t = raw_tuples(run, i);
         for (size_t k = 0; k < t.count; k++) {
             const eventspace_trace *e = &t.events[k];
@@ -582,7 +582,7 @@ Test(gather, statistics_are_the_sums_over_all_tuples)
     check_statistics(NULL);
 }
 
-/* --- a ring on four hosts that goes on until it is ended --- */
+/* --- a ring on four processes that goes on until it is ended --- */
 
 static const char ring_text[] =
     "digraph ring {\n"
@@ -601,7 +601,7 @@ static const char ring_text[] =
     "}\n";
 
 static counting *counts;
-static process ring;
+static command ring;
 
 static void ring_start(const char *policy)
 {
@@ -617,11 +617,11 @@ static void ring_start(const char *policy)
     cr_assert(counts != MAP_FAILED);
     close(fd);
     scratch_write("ring.dot", ring_text);
-    free(process_run(0, SECONDS, EVENTSPACE, "map", "instrument",
+    free(command_run(0, SECONDS, EVENTSPACE, "map", "instrument",
                      scratch_file("ring.dot"), "-o", scratch_file("traced.dot"),
                      "--trace-policy", policy, "--trace-size",
                      strcmp(policy, "discard") == 0 ? "2000" : "4M", NULL));
-    process_start(&ring, EVENTSPACE, "run", scratch_file("traced.dot"), "--out",
+    command_start(&ring, EVENTSPACE, "run", scratch_file("traced.dot"), "--out",
                   scratch_file("run"), "--", COUNTING, scratch_file("counts"),
                   NULL);
 }
@@ -643,7 +643,7 @@ static void ring_reach(uint64_t times)
 static void ring_stop(void)
 {
     kill(ring.pid, SIGTERM);
-    process_wait(&ring, SECONDS);
+    command_wait(&ring, SECONDS);
 }
 
 /* All that the ring's collectors made, by what its threads have counted: two
@@ -658,15 +658,15 @@ static uint64_t ring_made(void)
     return made;
 }
 
-/* How many tuples of a host the mirror has by now. */
-static uint64_t mirror_count(const char *mirror, size_t host)
+/* How many tuples of a process the mirror has by now. */
+static uint64_t mirror_count(const char *mirror, size_t process)
 {
     tuples t;
     uint64_t count;
 
     if (access(scratch_file("%s/A.archive", mirror), F_OK) != 0)
         return 0;
-    t = mirror_tuples(scratch_file("%s", mirror), host, NULL);
+    t = mirror_tuples(scratch_file("%s", mirror), process, NULL);
     count = t.count;
     free(t.events);
     return count;
@@ -676,8 +676,8 @@ static void mirror_reach(const char *mirror, uint64_t count)
 {
     int64_t deadline = pastset_deadline_ns((int)timeout(SECONDS) * 1000);
 
-    for (size_t host = 0; host < 4; host++) {
-        while (mirror_count(mirror, host) < count) {
+    for (size_t process = 0; process < 4; process++) {
+        while (mirror_count(mirror, process) < count) {
             cr_assert_lt(pastset_now_ns(), deadline, "nothing more comes");
             poll(NULL, 0, 20);
         }
@@ -686,26 +686,26 @@ static void mirror_reach(const char *mirror, uint64_t count)
 
 static void check_live(const char *fanout)
 {
-    process scope;
+    command scope;
     scopes_ledger l;
 
     ring_start("grow");
     ring_reach(100);
-    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
                   scratch_file("mirror"), "--interval", "10ms", fanout, NULL);
     mirror_reach("mirror", 200);
     ring_reach(atomic_load(&counts->threads[0].in) + 500);
     mirror_reach("mirror", 1000);
     ring_stop();
-    process_wait(&scope, SECONDS);
+    command_wait(&scope, SECONDS);
     cr_assert_eq(scope.exit_code, 0, "%s", scope.output);
     l = said(scope.output);
     cr_expect_eq(l.missed, 0);
     cr_expect_geq(l.made, ring_made());
     cr_expect_leq(l.made, ring_made() + 12); /* cut off at its end */
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
-    process_free(&scope);
-    process_free(&ring);
+    command_free(&scope);
+    command_free(&ring);
 }
 
 Test(gather, a_flat_tree_mirrors_a_run_while_it_goes_on)
@@ -722,18 +722,18 @@ Test(gather, gathered_and_missed_are_all_that_was_made_when_memory_is_short)
 {
     eventspace_events events;
     eventspace_run *run;
-    process scope;
+    command scope;
     scopes_ledger l;
 
     ring_start("discard");
     ring_reach(100);
-    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
                   scratch_file("mirror"), "--interval", "200ms", "--fanout",
                   "3", NULL);
     mirror_reach("mirror", 200);
     ring_reach(atomic_load(&counts->threads[0].in) + 20000);
     ring_stop();
-    process_wait(&scope, SECONDS);
+    command_wait(&scope, SECONDS);
     l = said(scope.output);
     run = run_open(scratch_file("run"));
     check_status(eventspace_run_events(run, SIZE_MAX, &events), 0);
@@ -750,58 +750,58 @@ Test(gather, gathered_and_missed_are_all_that_was_made_when_memory_is_short)
         free(got.events);
     }
     eventspace_run_close(run);
-    process_free(&scope);
-    process_free(&ring);
+    command_free(&scope);
+    command_free(&ring);
 }
 
 /* --- what is killed --- */
 
-Test(gather, of_a_host_that_is_killed_all_is_gathered)
+Test(gather, of_a_process_that_is_killed_all_is_gathered)
 {
-    process scope;
+    command scope;
     eventspace_meta meta;
     scopes_ledger l;
 
     ring_start("grow");
     ring_reach(100);
-    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
                   scratch_file("mirror"), "--interval", "10ms", "--fanout", "2",
                   NULL);
     mirror_reach("mirror", 200);
     kill(atomic_load(&counts->threads[2].pid), SIGKILL);
-    process_wait(&ring, SECONDS);
-    process_wait(&scope, SECONDS);
+    command_wait(&ring, SECONDS);
+    command_wait(&scope, SECONDS);
     cr_expect_eq(scope.exit_code, 0, "%s", scope.output);
     l = said(scope.output);
     cr_expect_eq(l.missed, 0);
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     check_status(eventspace_meta_load(&meta, scratch_file("mirror/C.meta")), 0);
     cr_expect_eq(meta.state, EVENTSPACE_KILLED);
-    process_free(&scope);
-    process_free(&ring);
+    command_free(&scope);
+    command_free(&ring);
 }
 
-/* Then nobody would say any more how its hosts ended. */
+/* Then nobody would say any more how its processes ended. */
 Test(gather, a_run_whose_directory_is_removed_has_ended_for_it)
 {
-    process scope;
+    command scope;
 
     ring_start("grow");
     ring_reach(100);
-    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
                   scratch_file("mirror"), "--interval", "10ms", NULL);
     mirror_reach("mirror", 200);
     cr_assert_eq(rename(scratch_file("run"), scratch_file("elsewhere")), 0);
-    process_wait(&scope, SECONDS);
+    command_wait(&scope, SECONDS);
     cr_expect_eq(scope.exit_code, 0, "%s", scope.output);
     cr_expect_geq(said(scope.output).seen, 4 * 200);
     ring_stop();
-    process_free(&scope);
-    process_free(&ring);
+    command_free(&scope);
+    command_free(&ring);
 }
 
-/* The process of a host of the tree, by its meta file. */
-static pid_t tree_pid(const char *host)
+/* The process of a process of the tree, by its meta file. */
+static pid_t tree_pid(const char *process)
 {
     DIR *dir = opendir(scratch_file("tmp"));
     struct dirent *entry;
@@ -809,31 +809,32 @@ static pid_t tree_pid(const char *host)
 
     while ((entry = readdir(dir))) {
         eventspace_meta meta;
-        const char *file = scratch_file("tmp/%s/%s.meta", entry->d_name, host);
+        const char *file =
+            scratch_file("tmp/%s/%s.meta", entry->d_name, process);
         if (entry->d_name[0] != '.' && access(file, F_OK) == 0 &&
             eventspace_meta_load(&meta, file) == 0)
             pid = (pid_t)meta.pid;
     }
     closedir(dir);
-    cr_assert_gt(pid, 0, "no process of %s", host);
+    cr_assert_gt(pid, 0, "no process of %s", process);
     return pid;
 }
 
-Test(gather, a_leaf_that_is_killed_takes_only_its_own_host_with_it)
+Test(gather, a_leaf_that_is_killed_takes_only_its_own_process_with_it)
 {
     eventspace_run *run;
-    process scope;
+    command scope;
     scopes_ledger l;
 
     ring_start("grow");
     ring_reach(100);
-    process_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
                   scratch_file("mirror"), "--interval", "10ms", NULL);
     mirror_reach("mirror", 200);
     kill(tree_pid("scope.B"), SIGKILL);
     ring_reach(atomic_load(&counts->threads[0].in) + 2000);
     ring_stop();
-    process_wait(&scope, SECONDS);
+    command_wait(&scope, SECONDS);
     cr_expect_neq(scope.exit_code, 0); /* as it is not whole */
     check_says(scope.output, "scope.B");
     l = said(scope.output);
@@ -853,8 +854,8 @@ Test(gather, a_leaf_that_is_killed_takes_only_its_own_host_with_it)
         free(got.events);
     }
     eventspace_run_close(run);
-    process_free(&scope);
-    process_free(&ring);
+    command_free(&scope);
+    command_free(&ring);
 }
 
 /* --- over the network --- */
@@ -874,60 +875,60 @@ static const char *address_free(void)
 Test(gather, a_server_gives_a_run_to_those_who_know_the_key)
 {
     const char *address = address_free();
-    process server, client;
+    command server, client;
     scopes_ledger l;
     char *output;
 
     figure3_run(MAP, "3000");
-    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
-    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("other"),
+    free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
+    free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("other"),
                      NULL));
-    process_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
                   "--listen", address, "--key", scratch_file("key"), "--once",
                   NULL);
-    output = process_run(1, SECONDS, EVENTSPACE, "scope", "--connect", address,
+    output = command_run(1, SECONDS, EVENTSPACE, "scope", "--connect", address,
                          "--key", scratch_file("other"), "--out",
                          scratch_file("none"), NULL);
     check_says(output, "key");
     free(output);
-    process_start(&client, EVENTSPACE, "scope", "--connect", address, "--key",
+    command_start(&client, EVENTSPACE, "scope", "--connect", address, "--key",
                   scratch_file("key"), "--out", scratch_file("mirror"), NULL);
-    process_wait(&client, SECONDS);
+    command_wait(&client, SECONDS);
     cr_assert_eq(client.exit_code, 0, "%s", client.output);
     l = said(client.output);
     cr_expect_eq(l.made, COLLECTORS * ROUNDS);
     cr_expect_eq(l.seen, COLLECTORS * ROUNDS);
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
-    process_wait(&server, SECONDS);
+    command_wait(&server, SECONDS);
     cr_expect_eq(server.exit_code, 0, "%s", server.output);
     check_says(server.output, "; ends after the first one\n");
-    process_free(&client);
-    process_free(&server);
+    command_free(&client);
+    command_free(&server);
 }
 
 Test(gather, a_second_client_gets_the_run_again)
 {
     const char *address = address_free();
-    process server;
+    command server;
 
     figure3_run(MAP, "300");
-    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
-    process_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+    free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
+    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
                   "--listen", address, "--key", scratch_file("key"), NULL);
     for (int i = 0; i < 2; i++) {
-        free(process_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
+        free(command_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
                          "--key", scratch_file("key"), "--out",
                          scratch_file("mirror%d", i), NULL));
         check_mirror_is_whole(scratch_file("mirror%d", i), scratch_file("run"));
     }
     kill(server.pid, SIGTERM);
-    process_wait(&server, SECONDS);
+    command_wait(&server, SECONDS);
     check_says(server.output, "eventspace: listening at ");
     check_says(server.output, address);
     check_says(server.output, "; Ctrl-C or SIGTERM ends it\n");
     cr_expect_null(strstr(strchr(server.output, '\n'), "listening"),
                    "said twice: %s", server.output);
-    process_free(&server);
+    command_free(&server);
 }
 
 /* As soon as somebody listens there. */
@@ -950,12 +951,12 @@ static int dial(const char *address)
 Test(gather, strangers_at_the_door_of_a_server_keep_nobody_out)
 {
     const char *address = address_free();
-    process server;
+    command server;
     int fds[600];
 
     figure3_run(MAP, "300");
-    free(process_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
-    process_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+    free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
+    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
                   "--listen", address, "--key", scratch_file("key"), "--once",
                   NULL);
     for (int i = 0; i < 600; i++) {
@@ -963,13 +964,13 @@ Test(gather, strangers_at_the_door_of_a_server_keep_nobody_out)
         if (i % 2)
             cr_expect_eq(send(fds[i], "EVSP, it is me", 14, MSG_NOSIGNAL), 14);
     }
-    free(process_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
+    free(command_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
                      "--key", scratch_file("key"), "--out",
                      scratch_file("mirror"), NULL));
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
-    process_wait(&server, SECONDS);
+    command_wait(&server, SECONDS);
     cr_expect_eq(server.exit_code, 0, "%s", server.output);
-    process_free(&server);
+    command_free(&server);
     for (int i = 0; i < 600; i++)
         close(fds[i]);
 }

@@ -1,10 +1,10 @@
 /* gather_thread_test.c - what ends the threads of a gather tree. */
 #include <stdlib.h>
 
-#include "paths/engine/host_internal.h"
+#include "paths/engine/process_internal.h"
 #include "scopes/gather/gather_message.h"
 #include "tests/support/check.h"
-#include "tests/support/hosts.h"
+#include "tests/support/map_processes.h"
 
 TestSuite(gather_thread, .timeout = 120);
 
@@ -27,7 +27,7 @@ static int refuse(const scopes_record *record, void *context)
 static int gather(paths_thread *self, void *argument)
 {
     const scopes_consumer consumer = {.record = refuse};
-    scopes_gatherer g = {.map = hosts_here->map, .consumer = &consumer};
+    scopes_gatherer g = {.map = processes_here->map, .consumer = &consumer};
 
     (void)argument;
     return scopes_gather_thread(self, &g);
@@ -48,14 +48,14 @@ static int write_one(paths_thread *self, void *argument)
 /* A mirror that cannot be written, say: it would be taken for a whole one. */
 Test(gather_thread, what_its_consumer_refuses_is_the_error_of_a_scope)
 {
-    const host_program programs[] = {
+    const process_program programs[] = {
         {"scope", gather, NULL}, {"leaf", write_one, NULL}, {NULL, NULL, NULL}};
-    hosts run = {.map_text = tree, .programs = programs};
+    processes run = {.map_text = tree, .programs = programs};
 
-    hosts_start(&run);
-    hosts_wait(&run, 60);
+    processes_start(&run);
+    processes_wait(&run, 60);
     cr_expect_eq(run.exit_codes[0], 1);
     cr_expect_eq(run.results[0].status, PASTSET_ENOSPC);
     check_says(run.results[0].text, "no room for what came");
-    hosts_free(&run);
+    processes_free(&run);
 }

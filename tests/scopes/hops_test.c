@@ -12,7 +12,7 @@
 #include "tests/support/check.h"
 #include "tests/support/golden.h"
 #include "tests/support/mapping.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -80,7 +80,7 @@ Test(hops, divides_rounds_into_waits_hops_down_element_and_hops_up)
     told_end(&t);
 }
 
-Test(hops, says_what_stands_on_a_hop_and_between_which_hosts)
+Test(hops, says_what_stands_on_a_hop_and_between_which_processes)
 {
     told t;
     scopes_table *table;
@@ -89,11 +89,11 @@ Test(hops, says_what_stands_on_a_hop_and_between_which_hosts)
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
     table = told_view(&t, "hops");
     row = table_row(table, "direction", "down", "what", "over", NULL);
-    cr_expect_str_eq(table_text(table, row, "host"), "g");
-    cr_expect_str_eq(table_text(table, row, "to_host"), "h");
+    cr_expect_str_eq(table_text(table, row, "process"), "g");
+    cr_expect_str_eq(table_text(table, row, "to_process"), "h");
     row = table_row(table, "direction", "up", "what", "over", NULL);
-    cr_expect_str_eq(table_text(table, row, "host"), "h");
-    cr_expect_str_eq(table_text(table, row, "to_host"), "g");
+    cr_expect_str_eq(table_text(table, row, "process"), "h");
+    cr_expect_str_eq(table_text(table, row, "to_process"), "g");
     cr_expect_eq(
         table_count(table, "what", "total", "direction", "element", NULL), 1);
     scopes_table_destroy(table);
@@ -215,25 +215,26 @@ static const eventspace_trace *event_of(const world *w, uint32_t collector,
 static int64_t start_of(const world *w, uint32_t collector, int64_t round)
 {
     return scopes_clocks_ns(
-        w->t.clocks, scopes_event_series(w->t.event_table, collector)->host,
+        w->t.clocks, scopes_event_series(w->t.event_table, collector)->process,
         event_of(w, collector, round)->start);
 }
 
 static int64_t end_of(const world *w, uint32_t collector, int64_t round)
 {
     return scopes_clocks_ns(
-        w->t.clocks, scopes_event_series(w->t.event_table, collector)->host,
+        w->t.clocks, scopes_event_series(w->t.event_table, collector)->process,
         event_of(w, collector, round)->end);
 }
 
-/* Who goes on for all may have been stamped just before others of his host. */
+/* Who goes on for all may have been stamped just before others of his process.
+ * */
 static int64_t wait_of(const world *w, uint32_t top, uint32_t last,
                        int64_t round)
 {
     const scopes_event_table *event_table = w->t.event_table;
     int64_t ns = start_of(w, last, round) - start_of(w, top, round);
-    bool one_clock = scopes_event_series(event_table, top)->host ==
-                     scopes_event_series(event_table, last)->host;
+    bool one_clock = scopes_event_series(event_table, top)->process ==
+                     scopes_event_series(event_table, last)->process;
 
     return one_clock && ns < 0 ? 0 : ns;
 }
@@ -287,7 +288,7 @@ Test(hops, of_figure_3_the_parts_of_every_round_sum_to_the_whole)
 {
     world w = {.bottom = 10};
 
-    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
                      scratch_file("run"), "--", FIGURE3, "300", NULL));
     told_run(&w.t, scratch_file("run"));
     check_sums(&w, 4, 300);
@@ -316,7 +317,7 @@ Test(hops, parts_sum_to_the_whole_also_where_tuples_are_missing)
 {
     size_t seen = 0;
 
-    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;
@@ -365,7 +366,7 @@ static paths_map *random_tree(unsigned threads, unsigned count)
 
     snprintf(number, sizeof(number), "%u", threads);
     snprintf(rounds, sizeof(rounds), "%u", count);
-    application = process_run(0, 60, GSUM, "mapping", "--threads", number,
+    application = command_run(0, 60, GSUM, "mapping", "--threads", number,
                               "--rounds", rounds, NULL);
     text =
         mapping_map(application, 1 + draw(4), shape, fanout ? 1 + fanout : 0);
@@ -378,7 +379,7 @@ static paths_map *random_tree(unsigned threads, unsigned count)
 static uint32_t other_node(paths_map *map, const paths_map_node *node)
 {
     uint32_t added =
-        paths_map_add_node(map, node->host, node->type, node->name);
+        paths_map_add_node(map, node->process, node->type, node->name);
 
     cr_assert_neq(added, PATHS_NONE);
     check_status(
@@ -404,18 +405,18 @@ static paths_map *delayed(const paths_map *map, uint32_t slow)
 {
     paths_map *out;
 
-    check_status(paths_map_copy_hosts(&out, map), 0);
+    check_status(paths_map_copy_processes(&out, map), 0);
     for (uint32_t i = 0; i < map->node_count; i++)
         other_node(out, &map->nodes[i]);
     for (uint32_t i = 0; i < map->edge_count; i++) {
         const paths_map_edge *edge = &map->edges[i];
         const paths_map_node *from = &map->nodes[edge->from];
-        uint32_t host = strcmp(from->type, "proxy") == 0
-                            ? map->nodes[edge->to].host
-                            : from->host;
+        uint32_t process = strcmp(from->type, "proxy") == 0
+                               ? map->nodes[edge->to].process
+                               : from->process;
         uint32_t delay = edge->from;
         if (i == slow) {
-            delay = paths_map_add_node(out, host, "delay", "slow");
+            delay = paths_map_add_node(out, process, "delay", "slow");
             check_status(paths_attributes_set(&out->nodes[delay].attributes,
                                               "latency", LATENCY),
                          0);
@@ -462,7 +463,7 @@ static paths_map *run_gsum(const paths_map *map, const char *name, world *w)
 
     check_status(eventspace_instrument(&instrumented, map, &all), 0);
     check_status(paths_map_save(instrumented, file), 0);
-    free(process_run(0, 120, EVENTSPACE, "run", file, "--out", directory, "--",
+    free(command_run(0, 120, EVENTSPACE, "run", file, "--out", directory, "--",
                      GSUM, "run", NULL));
     told_run(&w->t, directory);
     w->bottom = element_collector(instrumented);
@@ -500,7 +501,7 @@ Test(hops, finds_the_delay_that_the_map_puts_on_one_hop_of_a_random_tree)
         run_delayed(tree);
 }
 
-/* --- hosts whose counters differ, by as much as the map says --- */
+/* --- processes whose counters differ, by as much as the map says --- */
 
 #define CERTAIN_ROUNDS 200
 
@@ -508,18 +509,18 @@ typedef struct counter {
     double offset_s, ppm;
 } counter;
 
-/* When a host stamped so, by the clock of the reference host: all counters are
- * made from one. Only differences mean anything. */
+/* When a process stamped so, by the clock of the reference process: all
+ * counters are made from one. Only differences mean anything. */
 static long double true_ns(const world *w, const counter *counters,
-                           uint32_t host, uint64_t ticks)
+                           uint32_t process, uint64_t ticks)
 {
     uint32_t reference = scopes_clocks_reference(w->t.clocks);
-    long double hz = eventspace_run_host_at(w->t.run, host)->meta.tick_hz;
-    long double raw = ((long double)ticks - counters[host].offset_s * hz) /
-                      (1 + counters[host].ppm * 1e-6L);
+    long double hz = eventspace_run_process_at(w->t.run, process)->meta.tick_hz;
+    long double raw = ((long double)ticks - counters[process].offset_s * hz) /
+                      (1 + counters[process].ppm * 1e-6L);
 
     return raw * (1 + counters[reference].ppm * 1e-6L) *
-           scopes_clocks_host(w->t.clocks, reference)->ns_per_tick;
+           scopes_clocks_process(w->t.clocks, reference)->ns_per_tick;
 }
 
 static uint32_t id_called(const world *w, const char *name)
@@ -529,14 +530,14 @@ static uint32_t id_called(const world *w, const char *name)
     return id_of(map, paths_map_find_node(map, name));
 }
 
-/* A part between hosts: true when it was one. */
+/* A part between processes: true when it was one. */
 static bool check_certain(const world *w, const counter *counters,
                           const scopes_table *table, size_t row)
 {
     bool up = strcmp(table_text(table, row, "direction"), "up") == 0;
     int64_t round = table_integer(table, row, "round");
     int64_t certain_ns = table_integer(table, row, "certain_ns");
-    uint32_t from, to, from_host, to_host;
+    uint32_t from, to, from_process, to_process;
     const eventspace_trace *one, *other;
     long double truth;
 
@@ -544,16 +545,16 @@ static bool check_certain(const world *w, const counter *counters,
         return false;
     from = id_called(w, table_text(table, row, "from"));
     to = id_called(w, table_text(table, row, "to"));
-    from_host = scopes_event_series(w->t.event_table, from)->host;
-    to_host = scopes_event_series(w->t.event_table, to)->host;
-    if (from_host == to_host) {
+    from_process = scopes_event_series(w->t.event_table, from)->process;
+    to_process = scopes_event_series(w->t.event_table, to)->process;
+    if (from_process == to_process) {
         cr_assert_eq(certain_ns, 0);
         return false;
     }
     one = event_of(w, from, round);
     other = event_of(w, to, round);
-    truth = true_ns(w, counters, to_host, up ? other->end : other->start) -
-            true_ns(w, counters, from_host, up ? one->end : one->start);
+    truth = true_ns(w, counters, to_process, up ? other->end : other->start) -
+            true_ns(w, counters, from_process, up ? one->end : one->start);
     cr_assert(certain_ns != SCOPES_BLANK && certain_ns > 0);
     cr_assert_leq(fabsl(truth - table_integer(table, row, "part_ns")),
                   certain_ns + 3.0L, "%s %s: %.0Lf ns, not %ld +- %ld",
@@ -565,24 +566,24 @@ static bool check_certain(const world *w, const counter *counters,
 
 static void set_counters(paths_map *map, const counter *counters)
 {
-    for (uint32_t i = 0; i < map->host_count; i++) {
+    for (uint32_t i = 0; i < map->process_count; i++) {
         char text[32];
         snprintf(text, sizeof(text), "%.1fs", counters[i].offset_s);
-        check_status(paths_attributes_set(&map->hosts[i].attributes,
+        check_status(paths_attributes_set(&map->processes[i].attributes,
                                           "counter_offset", text),
                      0);
         snprintf(text, sizeof(text), "%+.0fppm", counters[i].ppm);
-        check_status(paths_attributes_set(&map->hosts[i].attributes,
+        check_status(paths_attributes_set(&map->processes[i].attributes,
                                           "counter_rate", text),
                      0);
     }
 }
 
-Test(hops, a_part_between_hosts_is_as_certain_as_it_says)
+Test(hops, a_part_between_processes_is_as_certain_as_it_says)
 {
     static const counter counters[] = {
         {7.5, 150}, {0, 0}, {-4.2, -190}, {3.1, 55}};
-    char *application = process_run(0, 60, GSUM, "mapping", "--threads", "4",
+    char *application = command_run(0, 60, GSUM, "mapping", "--threads", "4",
                                     "--rounds", "200", NULL);
     char *text = mapping_map(application, 4, "binomial", 0);
     paths_map *map = map_parse(text), *instrumented;

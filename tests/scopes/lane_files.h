@@ -13,7 +13,7 @@
 
 #define STREAM_COLLECTORS 3
 
-/* Two hosts; h0 has the trace elements trace.t0 and trace.t1. */
+/* Two processes; h0 has the trace elements trace.t0 and trace.t1. */
 static const char stream_map[] =
     "digraph sample {\n"
     "  subgraph cluster_h0 {\n"

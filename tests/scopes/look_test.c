@@ -1,5 +1,5 @@
-/* look_test.c - clocks of a look, where hosts have counters of their own and
- * wall clocks that are wrong: figure 3, whose host B is 3.2 s behind. */
+/* look_test.c - clocks of a look, where processes have counters of their own
+ * and wall clocks that are wrong: figure 3, whose process B is 3.2 s behind. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 
 #include "scopes/reading/snapshot.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define PROGRAM TEST_BINARY_DIR "/figure3"
 #define MAP TEST_SOURCE_DIR "/../examples/figure3/figure3.dot"
-#define HOST "subgraph cluster_B {"
-#define ABOVE_PROXY 9 /* the collector on host B */
+#define PROCESS "subgraph cluster_B {"
+#define ABOVE_PROXY 9 /* the collector on process B */
 #define BEHIND_NS 3.2e9
 /* A rate of 150 ppm over the time that the run may take. */
 #define DRIFT_NS 50e6
@@ -28,15 +28,15 @@ static void run_make(void)
 
     scratch_make();
     plain = file_read(MAP, &bytes);
-    at = strstr(plain, HOST);
+    at = strstr(plain, PROCESS);
     cr_assert_not_null(at);
-    at += strlen(HOST);
+    at += strlen(PROCESS);
     map = malloc(bytes + 100);
     snprintf(map, bytes + 100,
              "%.*s counter_offset=\"-3.2s\"; counter_rate=\"+150ppm\"; %s",
              (int)(at - plain), plain, at);
     scratch_write("map.dot", map);
-    free(process_run(0, 100, EVENTSPACE, "run", scratch_file("map.dot"),
+    free(command_run(0, 100, EVENTSPACE, "run", scratch_file("map.dot"),
                      "--out", scratch_file("run"), "--", PROGRAM, "3000",
                      NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
@@ -57,8 +57,8 @@ static const scopes_snapshot_options everything = SCOPES_SNAPSHOT_ALL;
 /* B's clock is aligned to A's from pairs, and rightly so. */
 static void check_clocks(const scopes_snapshot *snapshot)
 {
-    uint32_t b = paths_map_find_host(snapshot->topology->map, "B");
-    const scopes_clock *clock = scopes_clocks_host(snapshot->clocks, b);
+    uint32_t b = paths_map_find_process(snapshot->topology->map, "B");
+    const scopes_clock *clock = scopes_clocks_process(snapshot->clocks, b);
 
     cr_assert_eq(clock->how, SCOPES_CLOCK_PROBE_PAIRS, "%d", clock->how);
     cr_assert_gt(clock->pairs, 0);
@@ -75,7 +75,7 @@ static int64_t last_end_ns(const scopes_snapshot *snapshot)
         const scopes_series *series =
             scopes_event_series(snapshot->event_table, id);
         for (size_t i = 0; i < series->count; i++) {
-            int64_t end = scopes_clocks_ns(snapshot->clocks, series->host,
+            int64_t end = scopes_clocks_ns(snapshot->clocks, series->process,
                                            series->events[i].end);
             last = end > last ? end : last;
         }
@@ -91,7 +91,7 @@ static int64_t quarter_ns(const scopes_snapshot *snapshot, size_t quarter)
         scopes_event_series(snapshot->event_table, ABOVE_PROXY);
 
     cr_assert_gt(series->count, 100);
-    return scopes_clocks_ns(snapshot->clocks, series->host,
+    return scopes_clocks_ns(snapshot->clocks, series->process,
                             series->events[series->count * quarter / 4].end);
 }
 
@@ -105,9 +105,9 @@ static void check_window(const scopes_snapshot *snapshot, int64_t to_ns)
     for (uint32_t id = 0; id < snapshot->event_table->collectors; id++) {
         const scopes_series *all = scopes_event_series(whole->event_table, id);
         for (size_t i = 0; i < all->count; i++)
-            want += scopes_clocks_ns(snapshot->clocks, all->host,
+            want += scopes_clocks_ns(snapshot->clocks, all->process,
                                      all->events[i].end) >= snapshot->from_ns &&
-                    scopes_clocks_ns(snapshot->clocks, all->host,
+                    scopes_clocks_ns(snapshot->clocks, all->process,
                                      all->events[i].start) <= to_ns;
         seen += scopes_event_series(snapshot->event_table, id)->count;
     }
@@ -179,7 +179,7 @@ Test(snapshot, a_second_look_is_aligned_too)
     scopes_snapshot_free(snapshot);
 }
 
-Test(snapshot, looks_for_the_end_of_a_host_that_says_nonsense_of_it)
+Test(snapshot, looks_for_the_end_of_a_process_that_says_nonsense_of_it)
 {
     scopes_snapshot_options options = everything;
     eventspace_meta meta;

@@ -13,7 +13,7 @@
 #include "scopes/reading/merge.h"
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -30,32 +30,32 @@ static void name_make(char out[512], const char *name)
     snprintf(out, 512, "%s", scratch_file("%s", name));
 }
 
-/* A run of gsum with four threads on two hosts. */
+/* A run of gsum with four threads on two processes. */
 static void run_make(const char *directory)
 {
-    char *mapping = process_run(0, 30, GSUM, "mapping", "--threads", "4", NULL);
+    char *mapping = command_run(0, 30, GSUM, "mapping", "--threads", "4", NULL);
     const char *application = scratch_write("application.dot", mapping);
     const char *plain = scratch_file("plain.dot"), *map = scratch_file("m.dot");
     char rounds[16];
 
     snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
     free(mapping);
-    free(process_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
+    free(command_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
                      "-n", "2", "-o", plain, NULL));
-    free(process_run(0, 30, EVENTSPACE, "map", "instrument", plain,
+    free(command_run(0, 30, EVENTSPACE, "map", "instrument", plain,
                      "--collectors", "all", "-o", map, NULL));
-    free(process_run(0, 120, EVENTSPACE, "run", map, "--out", directory, "--",
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", directory, "--",
                      GSUM, "run", "-n", rounds, NULL));
 }
 
 static void copy(const char *from, const char *to)
 {
-    free(process_run(0, 60, "/bin/cp", "--sparse=always", from, to, NULL));
+    free(command_run(0, 60, "/bin/cp", "--sparse=always", from, to, NULL));
 }
 
-/* What a machine has on which only this host has run. */
+/* What a machine has on which only this process has run. */
 static void machine_make(const char *directory, const char *run,
-                         const char *host)
+                         const char *process)
 {
     static const char *const suffixes[] = {"space", "meta", "archive"};
     char from[1024], to[1024];
@@ -64,39 +64,39 @@ static void machine_make(const char *directory, const char *run,
     snprintf(from, sizeof(from), "%s/pathmap.dot", run);
     copy(from, directory);
     for (size_t i = 0; i < 3; i++) {
-        snprintf(from, sizeof(from), "%s/%s.%s", run, host, suffixes[i]);
-        snprintf(to, sizeof(to), "%s/%s.%s", directory, host, suffixes[i]);
+        snprintf(from, sizeof(from), "%s/%s.%s", run, process, suffixes[i]);
+        snprintf(to, sizeof(to), "%s/%s.%s", directory, process, suffixes[i]);
         if (access(from, F_OK) == 0)
             copy(from, to);
     }
 }
 
-static eventspace_events events_of(const char *directory, size_t host)
+static eventspace_events events_of(const char *directory, size_t process)
 {
     eventspace_events events;
     eventspace_run *run;
 
     check_status(eventspace_run_open(&run, directory), 0);
-    check_status(eventspace_run_events(run, host, &events), 0);
+    check_status(eventspace_run_events(run, process, &events), 0);
     eventspace_run_close(run);
     return events;
 }
 
 static char *view_of(const char *directory, const char *view)
 {
-    return process_run(0, 60, EVENTSPACE, "view", directory, view, "--format",
+    return command_run(0, 60, EVENTSPACE, "view", directory, view, "--format",
                        "csv", NULL);
 }
 
-/* The same hosts, events and views as before. */
+/* The same processes, events and views as before. */
 static void check_same(const char *merged, const char *whole)
 {
     static const char *const views[] = {"communication", "last-arriver",
                                         "hops"};
 
-    for (size_t host = 0; host < 2; host++) {
-        eventspace_events was = events_of(whole, host);
-        eventspace_events is = events_of(merged, host);
+    for (size_t process = 0; process < 2; process++) {
+        eventspace_events was = events_of(whole, process);
+        eventspace_events is = events_of(merged, process);
         cr_expect_gt(was.made, 0);
         cr_expect_eq(is.made, was.made);
         cr_expect_eq(is.present, was.present);
@@ -122,21 +122,24 @@ Test(merge, makes_one_run_of_those_of_two_machines)
     run_make(run);
     machine_make(north, run, "h0");
     machine_make(south, run, "h1");
-    output = process_run(0, 60, EVENTSPACE, "merge", north, south, "--out", all,
+    output = command_run(0, 60, EVENTSPACE, "merge", north, south, "--out", all,
                          NULL);
-    cr_expect(strstr(output, "host h0: from ") && strstr(output, "/north\n"));
-    cr_expect(strstr(output, "host h1: from ") && strstr(output, "/south\n"));
+    cr_expect(strstr(output, "process h0: from ") &&
+              strstr(output, "/north\n"));
+    cr_expect(strstr(output, "process h1: from ") &&
+              strstr(output, "/south\n"));
     free(output);
     check_same(all, run);
-    output = process_run(1, 60, EVENTSPACE, "merge", north, south, "--out", all,
+    output = command_run(1, 60, EVENTSPACE, "merge", north, south, "--out", all,
                          NULL);
     cr_expect(strstr(output, "is not empty; give a new directory"), "%s",
               output);
     free(output);
 }
 
-/* What was seen: an empty archive of the other machine's host, in each of two
- * mirrors, made all events of both vanish when they were copied together. */
+/* What was seen: an empty archive of the other machine's process, in each of
+ * two mirrors, made all events of both vanish when they were copied together.
+ * */
 Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
 {
     char run[512], machines[2][512], mirrors[2][512], all[512], *output;
@@ -145,26 +148,26 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
     name_make(all, "all");
     run_make(run);
     for (int i = 0; i < 2; i++) {
-        char host[8], file[1024];
-        snprintf(host, sizeof(host), "h%d", i);
+        char process[8], file[1024];
+        snprintf(process, sizeof(command), "h%d", i);
         snprintf(machines[i], 512, "%s", scratch_file("machine%d", i));
         snprintf(mirrors[i], 512, "%s", scratch_file("mirror%d", i));
-        machine_make(machines[i], run, host);
-        output = process_run(0, 120, EVENTSPACE, "scope", machines[i], "--out",
+        machine_make(machines[i], run, process);
+        output = command_run(0, 120, EVENTSPACE, "scope", machines[i], "--out",
                              mirrors[i], NULL);
         free(output);
         snprintf(file, sizeof(file), "%s/h%d.archive", mirrors[i], !i);
         cr_expect_neq(access(file, F_OK), 0,
                       "an archive of what ran elsewhere");
     }
-    free(process_run(0, 60, EVENTSPACE, "merge", mirrors[0], mirrors[1],
+    free(command_run(0, 60, EVENTSPACE, "merge", mirrors[0], mirrors[1],
                      machines[0], "--out", all, NULL));
-    for (size_t host = 0; host < 2; host++) {
-        char *info = process_run(0, 60, EVENTSPACE, "info", all, "--format",
+    for (size_t process = 0; process < 2; process++) {
+        char *info = command_run(0, 60, EVENTSPACE, "info", all, "--format",
                                  "csv", NULL);
         char made[64];
         snprintf(made, sizeof(made), "%llu",
-                 (unsigned long long)events_of(run, host).made);
+                 (unsigned long long)events_of(run, process).made);
         cr_expect(strstr(info, made), "%s not in %s", made, info);
         free(info);
     }
@@ -175,12 +178,12 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
 /* A mirror of the run, which has no spaces, only archives. */
 static void mirror_make(const char *mirror, const char *run)
 {
-    free(process_run(0, 120, EVENTSPACE, "scope", run, "--out", mirror, NULL));
+    free(command_run(0, 120, EVENTSPACE, "scope", run, "--out", mirror, NULL));
 }
 
 static void directory_copy(const char *from, const char *to)
 {
-    free(process_run(0, 60, "/bin/cp", "-r", from, to, NULL));
+    free(command_run(0, 60, "/bin/cp", "-r", from, to, NULL));
 }
 
 static const char *file_of(const char *directory, const char *name)
@@ -215,10 +218,10 @@ static void archive_damage(const char *file)
     bytes_damage(file, head + ARCHIVE_BLOCK_BYTES);
 }
 
-/* How many of its events can be read, of all hosts. */
+/* How many of its events can be read, of all processes. */
 static unsigned long long events_read(const char *directory)
 {
-    char *json = process_run(0, 60, EVENTSPACE, "view", directory,
+    char *json = command_run(0, 60, EVENTSPACE, "view", directory,
                              "communication", "--format", "json", NULL);
     const char *seen = strstr(json, "\"seen\":");
     unsigned long long count = 0;
@@ -242,22 +245,22 @@ Test(merge, takes_the_directory_of_which_more_can_be_read)
     directory_copy(whole, damaged);
     archive_damage(file_of(damaged, "h0.archive"));
     cr_assert_lt(events_read(damaged), events_read(whole));
-    output = process_run(0, 60, EVENTSPACE, "merge", damaged, whole, "--out",
+    output = command_run(0, 60, EVENTSPACE, "merge", damaged, whole, "--out",
                          all, NULL);
-    check_says(output, "host h0: from ");
+    check_says(output, "process h0: from ");
     check_says(output, "/whole\n");
     free(output);
     cr_expect_eq(events_read(all), events_read(whole));
     /* Where there is no better one, it says so. */
-    output = process_run(1, 60, EVENTSPACE, "merge", damaged, damaged, "--out",
+    output = command_run(1, 60, EVENTSPACE, "merge", damaged, damaged, "--out",
                          scratch_file("both"), NULL);
-    check_says(output, "eventspace: host h0: ");
+    check_says(output, "eventspace: process h0: ");
     check_says(output, "is damaged");
     free(output);
     cr_expect_eq(events_read(scratch_file("both")), events_read(damaged));
 }
 
-Test(merge, takes_a_host_without_a_meta_file_and_says_so)
+Test(merge, takes_a_process_without_a_meta_file_and_says_so)
 {
     char run[512], north[512], south[512], all[512], *output;
 
@@ -269,15 +272,16 @@ Test(merge, takes_a_host_without_a_meta_file_and_says_so)
     machine_make(north, run, "h0");
     unlink(file_of(north, "h0.meta"));
     machine_make(south, run, "h1");
-    output = process_run(1, 60, EVENTSPACE, "merge", north, south, "--out", all,
+    output = command_run(1, 60, EVENTSPACE, "merge", north, south, "--out", all,
                          NULL);
     check_says(output, "/north\n");
-    check_says(output, "eventspace: host h0: ");
+    check_says(output, "eventspace: process h0: ");
     check_says(output, "of its events can be read, but ");
     check_says(output, "/north/h0.meta: ");
     free(output);
-    for (size_t host = 0; host < 2; host++)
-        cr_expect_eq(events_of(all, host).made, events_of(run, host).made);
+    for (size_t process = 0; process < 2; process++)
+        cr_expect_eq(events_of(all, process).made,
+                     events_of(run, process).made);
 }
 
 Test(merge, says_which_events_it_leaves_for_want_of_a_meta_file)
@@ -293,7 +297,7 @@ Test(merge, says_which_events_it_leaves_for_want_of_a_meta_file)
     directory_copy(whole, damaged);
     archive_damage(file_of(damaged, "h0.archive"));
     bytes_damage(file_of(whole, "h0.meta"), 0);
-    output = process_run(1, 60, EVENTSPACE, "merge", damaged, whole, "--out",
+    output = command_run(1, 60, EVENTSPACE, "merge", damaged, whole, "--out",
                          all, NULL);
     check_says(output, "/whole has more of its events, ");
     check_says(output, "/whole/h0.meta: ");
@@ -302,7 +306,7 @@ Test(merge, says_which_events_it_leaves_for_want_of_a_meta_file)
     cr_expect_eq(events_read(all), events_read(damaged));
 }
 
-Test(merge, fails_when_no_directory_has_a_host)
+Test(merge, fails_when_no_directory_has_a_process)
 {
     char run[512], north[512], again[512], all[512], *output;
 
@@ -313,9 +317,9 @@ Test(merge, fails_when_no_directory_has_a_host)
     run_make(run);
     machine_make(north, run, "h0");
     machine_make(again, run, "h0");
-    output = process_run(1, 60, EVENTSPACE, "merge", north, again, "--out", all,
+    output = command_run(1, 60, EVENTSPACE, "merge", north, again, "--out", all,
                          NULL);
-    check_says(output, "host h1: none of the directories has its files\n");
+    check_says(output, "process h1: none of the directories has its files\n");
     check_says(output, "to merge again, remove it or give another --out\n");
     free(output);
     cr_expect_eq(events_of(all, 0).made, events_of(run, 0).made);
@@ -332,16 +336,17 @@ Test(merge, refuses_what_is_not_of_one_run)
         snprintf(runs[i], 512, "%s", scratch_file("run%d", i));
         run_make(runs[i]);
     }
-    output = process_run(1, 60, EVENTSPACE, "merge", runs[0], runs[1], "--out",
+    output = command_run(1, 60, EVENTSPACE, "merge", runs[0], runs[1], "--out",
                          all, NULL);
-    cr_expect(strstr(output, "have different runs of host h0"), "%s", output);
+    cr_expect(strstr(output, "have different runs of process h0"), "%s",
+              output);
     free(output);
-    output = process_run(1, 60, EVENTSPACE, "merge", runs[0], "/nowhere",
+    output = command_run(1, 60, EVENTSPACE, "merge", runs[0], "/nowhere",
                          "--out", all, NULL);
     cr_expect(strstr(output, "/nowhere"), "%s", output);
     free(output);
-    free(process_run(2, 60, EVENTSPACE, "merge", runs[0], "--out", all, NULL));
-    free(process_run(2, 60, EVENTSPACE, "merge", runs[0], runs[1], NULL));
+    free(command_run(2, 60, EVENTSPACE, "merge", runs[0], "--out", all, NULL));
+    free(command_run(2, 60, EVENTSPACE, "merge", runs[0], runs[1], NULL));
 }
 
 /* --- file systems that write less than they were asked to --- */
@@ -390,10 +395,10 @@ static void small_run(const char *directory)
     paths_map_destroy(map);
 }
 
-static void count_host(const char *host, const char *directory,
-                       const char *problem, void *context)
+static void count_process(const char *process, const char *directory,
+                          const char *problem, void *context)
 {
-    cr_assert(host && directory);
+    cr_assert(process && directory);
     cr_expect_str_eq(problem, "");
     ++*(int *)context;
 }
@@ -414,15 +419,15 @@ Test(merge, copies_files_whole_though_each_write_takes_a_part)
 {
     char run[512], all[512];
     const char *runs[] = {run};
-    int hosts = 0;
+    int processes = 0;
 
     name_make(run, "run");
     name_make(all, "all");
     small_run(run);
     written_max = 1000;
-    check_status(scopes_merge(all, runs, 1, count_host, &hosts), 0);
+    check_status(scopes_merge(all, runs, 1, count_process, &processes), 0);
     written_max = 0;
-    cr_expect_eq(hosts, 1);
+    cr_expect_eq(processes, 1);
     check_same_file(scratch_file("all/h0.space"), scratch_file("run/h0.space"));
     check_same_file(scratch_file("all/h0.meta"), scratch_file("run/h0.meta"));
     cr_expect_eq(events_of(all, 0).present, ROUNDS);

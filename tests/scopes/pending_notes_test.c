@@ -16,7 +16,7 @@
 TestSuite(pending_notes, .init = scratch_make, .fini = scratch_remove,
           .timeout = 120);
 
-/* A tree of sums over two hosts, and elements of all kinds. */
+/* A tree of sums over two processes, and elements of all kinds. */
 static const char map_of_two[] =
     "digraph two {\n"
     "  subgraph cluster_h0 {\n"
@@ -43,7 +43,7 @@ static const char map_of_two[] =
 
 static paths_map *map;
 static fake_run *fake;
-static uint32_t notes[2]; /* of each host */
+static uint32_t notes[2]; /* of each process */
 static eventspace_run *run;
 static scopes_snapshot *snapshot;
 static scopes_table *table;
@@ -68,9 +68,9 @@ static void begin(void)
     }
 }
 
-static void note(uint32_t host, paths_executor_note n)
+static void note(uint32_t process, paths_executor_note n)
 {
-    check_status(fake_run_note(fake, host, notes[host]++, &n), 0);
+    check_status(fake_run_note(fake, process, notes[process]++, &n), 0);
 }
 
 static void waits(const char *thread, const char *as, const char *stage,
@@ -78,7 +78,7 @@ static void waits(const char *thread, const char *as, const char *stage,
 {
     uint32_t node = paths_map_find_node(map, thread);
 
-    note(map->nodes[node].host,
+    note(map->nodes[node].process,
          fake_waiting(map, thread, as, stage, (uint16_t)verb, 7, 2000));
 }
 
@@ -86,7 +86,7 @@ static void is(const char *thread, paths_activity activity)
 {
     uint32_t node = paths_map_find_node(map, thread);
 
-    note(map->nodes[node].host, fake_activity(map, thread, activity, 3000));
+    note(map->nodes[node].process, fake_activity(map, thread, activity, 3000));
 }
 
 static int make(void)
@@ -196,7 +196,7 @@ Test(pending_notes, at_an_element_those_are_named_who_may_do_the_other_thing)
     check_status(make(), 0);
     check_for(0, "t0", "t1 (computing), t2 (at full_p)");
     check_for(2, "t2", "t0 (at full)");
-    check_for(3, "t3", "host h0"); /* no write has to wait there */
+    check_for(3, "t3", "process h0"); /* no write has to wait there */
     end();
 }
 
@@ -219,7 +219,7 @@ Test(pending_notes, operations_of_paths_start_are_told_by_the_oldest)
     end();
 }
 
-Test(pending_notes, who_connects_waits_for_that_host)
+Test(pending_notes, who_connects_waits_for_that_process)
 {
     paths_executor_note connects;
 
@@ -231,7 +231,7 @@ Test(pending_notes, who_connects_waits_for_that_host)
     check_status(make(), 0);
     cr_expect_str_eq(cell(0, "state").text, "connecting");
     cr_expect_str_eq(cell(0, "peer").text, "h1");
-    check_for(0, "t0", "host h1");
+    check_for(0, "t0", "process h1");
     cr_expect_str_eq(cell(1, "state").text, "starting");
     end();
 }
@@ -247,7 +247,7 @@ Test(pending_notes, a_loop_that_carries_an_operation_has_a_row)
     check_status(make(), 0);
     cr_assert_eq(scopes_table_rows(table), 1);
     check_for(0, "loop", "");
-    cr_expect_str_eq(cell(0, "host").text, "h0");
+    cr_expect_str_eq(cell(0, "process").text, "h0");
     cr_expect_str_eq(cell(0, "state").text, "running");
     cr_expect_str_eq(cell(0, "stage").text, "loose");
     cr_expect_eq(cell(0, "number").integer, SCOPES_BLANK);

@@ -17,7 +17,7 @@
 #include "paths/engine/executor.h"
 #include "pastset/waiter.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -28,7 +28,7 @@
 
 /* What each thread is in when nothing moves any more. */
 typedef struct expected {
-    const char *host, *state, *verb, *path, *stage, *element, *peer;
+    const char *process, *state, *verb, *path, *stage, *element, *peer;
     const char *waits_for;
     int under_way, sequence;
 } expected;
@@ -45,7 +45,7 @@ static const expected hanging[THREADS] = {
      "t2 (computing)", 0, 1},
 };
 
-static process app;
+static command app;
 static int go_pipe;
 static bool app_runs;
 
@@ -61,16 +61,16 @@ static void setup(void)
     go_pipe = open(pipe, O_RDWR | O_CLOEXEC);
     cr_assert_geq(go_pipe, 0);
     signal(SIGINT, SIG_DFL); /* a shell may have it ignored in the background */
-    free(process_run(0, 60, EVENTSPACE, "map", "instrument", MAP, "-o",
+    free(command_run(0, 60, EVENTSPACE, "map", "instrument", MAP, "-o",
                      scratch_file("map.dot"), NULL));
-    process_start(&app, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
+    command_start(&app, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
                   scratch_file("run"), "--", PROGRAM, scratch_file("."), NULL);
     app_runs = true;
 }
 
 static void app_wait(void)
 {
-    process_wait(&app, 60);
+    command_wait(&app, 60);
     app_runs = false;
 }
 
@@ -80,7 +80,7 @@ static void teardown(void)
         kill(-app.pid, SIGKILL);
         app_wait();
     }
-    process_free(&app);
+    command_free(&app);
     close(go_pipe);
     scratch_remove();
 }
@@ -106,7 +106,7 @@ static json_t *json_of(char *text)
 
 static json_t *view(void)
 {
-    return json_of(process_run(0, 60, EVENTSPACE, "view", scratch_file("run"),
+    return json_of(command_run(0, 60, EVENTSPACE, "view", scratch_file("run"),
                                "pending", "--format", "json", NULL));
 }
 
@@ -142,10 +142,10 @@ static const char *difference(json_t *view)
         const json_t *row = row_at(view, i);
         const struct {
             const char *key, *want;
-        } texts[] = {{"host", e->host},   {"state", e->state},
-                     {"verb", e->verb},   {"path", e->path},
-                     {"stage", e->stage}, {"element", e->element},
-                     {"peer", e->peer},   {"waits_for", e->waits_for}};
+        } texts[] = {{"process", e->process}, {"state", e->state},
+                     {"verb", e->verb},       {"path", e->path},
+                     {"stage", e->stage},     {"element", e->element},
+                     {"peer", e->peer},       {"waits_for", e->waits_for}};
         for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); k++) {
             const char *got = text_of(row, texts[k].key);
             snprintf(text, sizeof(text), "t%zu: %s is \"%s\", not \"%s\"", i,
@@ -234,21 +234,21 @@ Test(pending, a_hang_is_seen_after_an_interrupt_up_to_that_moment)
     cr_assert_eq(app.exit_code, 1, "%s", app.output);
     check_still(before);
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        const eventspace_meta *meta = &eventspace_run_host_at(run, i)->meta;
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_meta *meta = &eventspace_run_process_at(run, i)->meta;
         cr_expect_eq(meta->state, EVENTSPACE_KILLED);
         cr_expect_gt(meta->end_tick, meta->start_tick);
     }
     eventspace_run_close(run);
 }
 
-/* The last sign of life that is in the space of each host. */
+/* The last sign of life that is in the space of each process. */
 static void signs_take(eventspace_run *run, uint64_t *signs)
 {
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         paths_executor_note note;
-        check_status(paths_executor_read(eventspace_run_host_at(run, i)->space,
-                                         0, &note),
+        check_status(paths_executor_read(
+                         eventspace_run_process_at(run, i)->space, 0, &note),
                      0);
         signs[i] = note.at;
     }
@@ -268,12 +268,12 @@ static bool is_stopped(pid_t pid)
 }
 
 /* All at once: none shall see how another one dies. */
-static void hosts_kill(eventspace_run *run)
+static void processes_kill(eventspace_run *run)
 {
     pid_t pids[2];
 
     for (size_t i = 0; i < 2; i++) {
-        pids[i] = (pid_t)eventspace_run_host_at(run, i)->meta.pid;
+        pids[i] = (pid_t)eventspace_run_process_at(run, i)->meta.pid;
         kill(pids[i], SIGSTOP);
     }
     while (!is_stopped(pids[0]) || !is_stopped(pids[1]))
@@ -298,7 +298,7 @@ Test(pending, a_hang_is_seen_after_everything_was_killed)
         cr_assert_lt(pastset_now_ns(), end_ns, "there is no sign of life");
     } while (signs[0] <= first[0] || signs[1] <= first[1]);
     kill(app.pid, SIGSTOP); /* the launcher writes nothing down */
-    hosts_kill(run);
+    processes_kill(run);
     kill(app.pid, SIGKILL);
     app_wait();
     after = view();
@@ -312,7 +312,7 @@ Test(pending, a_hang_is_seen_after_everything_was_killed)
     eventspace_run_close(run);
 }
 
-Test(pending, a_host_that_is_stopped_is_named)
+Test(pending, a_process_that_is_stopped_is_named)
 {
     int64_t end_ns = pastset_now_ns() + (int64_t)timeout(60) * 1000000000;
     eventspace_run *run;
@@ -321,12 +321,12 @@ Test(pending, a_host_that_is_stopped_is_named)
 
     json_decref(await_hanging());
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
-    first = (pid_t)eventspace_run_host_at(run, 0)->meta.pid;
+    first = (pid_t)eventspace_run_process_at(run, 0)->meta.pid;
     kill(first, SIGSTOP);
     while (!named) {
         json_t *now = view();
         named = strcmp(text_of(row_at(now, 4), "waits_for"),
-                       "host h1 (no sign of life)") == 0;
+                       "process h1 (no sign of life)") == 0;
         json_decref(now);
         cr_assert_lt(pastset_now_ns(), end_ns, "it is not named");
     }
@@ -340,14 +340,14 @@ Test(pending, can_be_asked_for_a_thread_or_an_element)
     json_t *rows, *some;
 
     json_decref(await_hanging());
-    some = json_of(process_run(0, 60, EVENTSPACE, "view", scratch_file("run"),
+    some = json_of(command_run(0, 60, EVENTSPACE, "view", scratch_file("run"),
                                "pending", "--thread", "3", "--format", "json",
                                NULL));
     rows = json_object_get(some, "rows");
     cr_assert_eq(json_array_size(rows), 1);
     cr_expect_str_eq(text_of(json_array_get(rows, 0), "thread"), "t3");
     json_decref(some);
-    some = json_of(process_run(0, 60, EVENTSPACE, "view", scratch_file("run"),
+    some = json_of(command_run(0, 60, EVENTSPACE, "view", scratch_file("run"),
                                "pending", "--of", "meet", "--format", "json",
                                NULL));
     rows = json_object_get(some, "rows");
@@ -366,7 +366,7 @@ static json_t *await_top(size_t count)
 
     for (;;) {
         json_t *frame =
-            json_of(process_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
+            json_of(command_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
                                 "--batch", "1", "--format", "json", NULL));
         json_t *rows = json_object_get(frame, "pending");
         if (json_array_size(rows) == count)
@@ -387,7 +387,7 @@ static void check_top(json_t *frame)
     {
         const expected *e = &hanging[atoi(text_of(row, "pending") + 1)];
         cr_expect_str_eq(text_of(row, "state"), "waiting");
-        cr_expect_str_eq(text_of(row, "host"), e->host);
+        cr_expect_str_eq(text_of(row, "process"), e->process);
         cr_expect_str_eq(text_of(row, "verb"), e->verb);
         cr_expect_str_eq(text_of(row, "stage"), e->stage);
         cr_expect_str_eq(text_of(row, "peer"), e->peer);
@@ -405,10 +405,10 @@ Test(pending, top_lists_what_has_not_ended_for_a_second)
 
     json_decref(await_hanging());
     check_top(await_top(THREADS - 1));
-    text = process_run(0, 60, EVENTSPACE, "top", scratch_file("run"), NULL);
+    text = command_run(0, 60, EVENTSPACE, "top", scratch_file("run"), NULL);
     check_says(text, "t2 (computing)");
     free(text);
-    text = process_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
+    text = command_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
                        "--pending", "--format", "csv", NULL);
     check_says(text, "t3,h2,waiting,");
     free(text);

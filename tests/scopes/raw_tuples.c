@@ -1,7 +1,7 @@
-/* raw_tuples.c - prints the trace tuples of one host as they stand in its
+/* raw_tuples.c - prints the trace tuples of one process as they stand in its
  * space file, and what its meta file says of its counter.
  *
- *     raw_tuples RUN HOST
+ *     raw_tuples RUN PROCESS
  *
  *     hz START_TICK START_WALL_NS TICK_HZ
  *     collector,thread,sequence,verb,bytes,status,start,end

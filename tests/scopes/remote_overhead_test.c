@@ -1,4 +1,4 @@
-/* remote_overhead_test.c - what it costs to go to another host: of figure 3,
+/* remote_overhead_test.c - what it costs to go to another process: of figure 3,
  * EC9 less EC8, beside what their raw tuples say. */
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "tests/scopes/told.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -19,7 +19,7 @@ static told t;
 static void run_make(void)
 {
     scratch_make();
-    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     told_run(&t, scratch_file("run"));
 }
@@ -33,27 +33,28 @@ static void run_remove(void)
 TestSuite(remote_overhead, .init = run_make, .fini = run_remove,
           .timeout = 300);
 
-static double hz_of(const char *host)
+static double hz_of(const char *process)
 {
     double hz = 0;
 
-    for (size_t i = 0; i < eventspace_run_host_count(t.run); i++) {
-        const eventspace_run_host *found = eventspace_run_host_at(t.run, i);
-        if (strcmp(found->name, host) == 0)
+    for (size_t i = 0; i < eventspace_run_process_count(t.run); i++) {
+        const eventspace_run_process *found =
+            eventspace_run_process_at(t.run, i);
+        if (strcmp(found->name, process) == 0)
             hz = found->meta.tick_hz;
     }
     return hz;
 }
 
-/* The length of an event, by the rate that its host believes in. */
-static int64_t length_ns(const char *host, const eventspace_trace *event)
+/* The length of an event, by the rate that its process believes in. */
+static int64_t length_ns(const char *process, const eventspace_trace *event)
 {
-    return llround((double)(event->end - event->start) * 1e9 / hz_of(host));
+    return llround((double)(event->end - event->start) * 1e9 / hz_of(process));
 }
 
-/* The two hosts' rates are those of one counter, measured twice. A view takes
- * one of them for both: so much may an overhead be off by that, and by what is
- * rounded. The longer both events waited for others, the more. */
+/* The two processes' rates are those of one counter, measured twice. A view
+ * takes one of them for both: so much may an overhead be off by that, and by
+ * what is rounded. The longer both events waited for others, the more. */
 static double off_ns(const eventspace_trace *above)
 {
     double apart = fabs(hz_of("A") / hz_of("B") - 1);
@@ -84,8 +85,8 @@ Test(remote_overhead, of_figure_3_is_ec9_less_ec8)
 
     cr_assert_eq(scopes_table_rows(table), 1);
     cr_expect_str_eq(table_text(table, 0, "proxy"), "proxy");
-    cr_expect_str_eq(table_text(table, 0, "host"), "B");
-    cr_expect_str_eq(table_text(table, 0, "to_host"), "A");
+    cr_expect_str_eq(table_text(table, 0, "process"), "B");
+    cr_expect_str_eq(table_text(table, 0, "to_process"), "A");
     cr_expect_str_eq(table_text(table, 0, "above"), "EC9");
     cr_expect_str_eq(table_text(table, 0, "below"), "EC8");
     cr_expect_eq(table_integer(table, 0, "count"), ROUNDS);

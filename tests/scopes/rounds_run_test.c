@@ -5,7 +5,7 @@
 
 #include "scopes/causality/rounds.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 #include "scopes/reading/reading_internal.h"
 
@@ -76,17 +76,17 @@ static void find_truth(void)
 
 static void run_make(const char *shape, const char *collectors)
 {
-    char *application = process_run(0, 60, GSUM, "mapping", "--threads=7",
+    char *application = command_run(0, 60, GSUM, "mapping", "--threads=7",
                                     "--shape", shape, NULL);
     const char *file = scratch_write("application.dot", application);
 
-    free(process_run(0, 60, EVENTSPACE, "map", "generate", "--application",
-                     file, "--hosts", "3", "-o", scratch_file("bare.dot"),
+    free(command_run(0, 60, EVENTSPACE, "map", "generate", "--application",
+                     file, "--processes", "3", "-o", scratch_file("bare.dot"),
                      NULL));
-    free(process_run(0, 60, EVENTSPACE, "map", "instrument",
+    free(command_run(0, 60, EVENTSPACE, "map", "instrument",
                      scratch_file("bare.dot"), "--collectors", collectors, "-o",
                      scratch_file("map.dot"), NULL));
-    free(process_run(0, 200, EVENTSPACE, "run", scratch_file("map.dot"),
+    free(command_run(0, 200, EVENTSPACE, "run", scratch_file("map.dot"),
                      "--out", scratch_file("run"), "--replace", "--", GSUM,
                      "-n", "200", NULL));
     free(application);

@@ -1,7 +1,7 @@
 /* rounds_test.c - rounds of collectives, against a truth that was made up.
  *
  * Rounds are made at random: when each thread comes, who is last, when the
- * result is there, when each thread wakes up; each host with a clock of its
+ * result is there, when each thread wakes up; each process with a clock of its
  * own. Then events are lost at random, and every assignment must be true. */
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ TestSuite(rounds, .timeout = 300, .fini = clean);
 
 /* --- maps: threads 0 to 3 with collectors 0 to 3, and 4 below --- */
 
-/* All on one host. */
+/* All on one process. */
 static const char near_map[] =
     "digraph near { subgraph cluster_a {"
     "  t0 [kind=thread, number=0]; t1 [kind=thread, number=1];"
@@ -53,7 +53,7 @@ static const char near_map[] =
     "  t0 -> c0; t1 -> c1; t2 -> c2; t3 -> c3;"
     "  c0 -> s; c1 -> s; c2 -> s; c3 -> s; s -> c4; c4 -> x; }";
 
-/* Threads 2 and 3 come from another host, which has the only collectors on
+/* Threads 2 and 3 come from another process, which has the only collectors on
  * their way. */
 static const char far_map[] =
     "digraph far { subgraph cluster_a {"
@@ -68,7 +68,7 @@ static const char far_map[] =
     "  t0 -> c0; t1 -> c1; t2 -> c2; t3 -> c3; c0 -> s; c1 -> s;"
     "  c2 -> p2; p2 -> s; c3 -> p3; p3 -> s; s -> c4; c4 -> x; }";
 
-/* The collector below is on another host. */
+/* The collector below is on another process. */
 static const char away_map[] =
     "digraph away { subgraph cluster_a {"
     "  t0 [kind=thread, number=0]; t1 [kind=thread, number=1];"
@@ -81,7 +81,7 @@ static const char away_map[] =
     "  t0 -> c0; t1 -> c1; t2 -> c2; t3 -> c3;"
     "  c0 -> s; c1 -> s; c2 -> s; c3 -> s; s -> p; p -> c4; c4 -> x; }";
 
-/* Nothing below, and two hosts. */
+/* Nothing below, and two processes. */
 static const char bare_map[] =
     "digraph bare { subgraph cluster_a {"
     "  t0 [kind=thread, number=0]; t1 [kind=thread, number=1];"
@@ -121,16 +121,16 @@ static uint32_t input_of(uint32_t collector)
     return BELOW;
 }
 
-static uint32_t host_of(uint32_t collector)
+static uint32_t process_of(uint32_t collector)
 {
-    return map->nodes[topology->nodes[collector]].host;
+    return map->nodes[topology->nodes[collector]].process;
 }
 
-/* Each host counts from another moment. */
+/* Each process counts from another moment. */
 static void note(uint32_t collector, uint32_t thread, uint32_t sequence,
                  uint32_t round, uint64_t start, uint64_t end)
 {
-    uint64_t offset = host_of(collector) ? 900000000u : 1000u;
+    uint64_t offset = process_of(collector) ? 900000000u : 1000u;
 
     all[all_count++] = (truth){
         {start + offset, end + offset, collector, thread, sequence, 8, 9, 0},
@@ -195,14 +195,15 @@ static void drop(void)
     event_table = NULL;
 }
 
-/* Loses a share of the events, of one host or (2) of both. */
-static void lose(uint64_t percent, uint32_t host)
+/* Loses a share of the events, of one process or (2) of both. */
+static void lose(uint64_t percent, uint32_t process)
 {
     scopes_ledger ledger = {.made = all_count};
 
     kept_count = 0;
     for (size_t i = 0; i < all_count; i++) {
-        bool any = host == 2 || host_of(all[i].event.collector) == host;
+        bool any =
+            process == 2 || process_of(all[i].event.collector) == process;
         if (!any || chance(100) >= percent)
             kept[kept_count++] = all[i];
     }
@@ -297,13 +298,14 @@ static bool is_evident(const eventspace_trace *event,
                        const eventspace_trace *below,
                        const eventspace_trace *last, bool is_last)
 {
-    uint32_t host = host_of(event->collector);
+    uint32_t process = process_of(event->collector);
 
     if (is_last)
         return true;
-    if (below && host_of(below->collector) == host)
+    if (below && process_of(below->collector) == process)
         return true;
-    return last && host_of(last->collector) == host && nested(event, last);
+    return last && process_of(last->collector) == process &&
+           nested(event, last);
 }
 
 /* Every round whose event below was kept is there, who came last is known,
@@ -342,15 +344,15 @@ static void check_all_there(void)
     check_true();
 }
 
-static void check_losses(const char *text, uint32_t host)
+static void check_losses(const char *text, uint32_t process)
 {
     static const unsigned percents[] = {1, 10, 30, 70, 95};
 
     map_make(text);
     for (uint64_t i = 0; i < 20; i++) {
-        seed = 77 * i + host;
+        seed = 77 * i + process;
         truth_make();
-        lose(percents[i % 5], host);
+        lose(percents[i % 5], process);
         cr_assert_not(rounds->complete);
         check_true();
         if (topology->sites[0].lower != PATHS_NONE)
@@ -377,12 +379,12 @@ Test(rounds, are_complete_where_nothing_is_lost)
     check_whole(near_map);
 }
 
-Test(rounds, of_inputs_from_another_host_are_told_by_their_order)
+Test(rounds, of_inputs_from_another_process_are_told_by_their_order)
 {
     check_whole(far_map);
 }
 
-Test(rounds, with_the_collector_below_on_another_host_are_told)
+Test(rounds, with_the_collector_below_on_another_process_are_told)
 {
     check_whole(away_map);
 }
@@ -405,14 +407,14 @@ Test(rounds, are_never_mixed_when_events_are_lost)
     check_losses(near_map, 2);
 }
 
-Test(rounds, are_never_mixed_where_inputs_come_from_another_host)
+Test(rounds, are_never_mixed_where_inputs_come_from_another_process)
 {
     check_losses(far_map, 2);
     clean();
     check_losses(far_map, 1);
 }
 
-Test(rounds, are_never_mixed_where_the_collector_below_is_on_another_host)
+Test(rounds, are_never_mixed_where_the_collector_below_is_on_another_process)
 {
     check_losses(away_map, 2);
     clean();
@@ -424,9 +426,9 @@ Test(rounds, are_never_mixed_where_nothing_is_below)
     check_losses(bare_map, 2);
 }
 
-/* What is lost on the other host does not matter here, as what is here tells
+/* What is lost on the other process does not matter here, as what is here tells
  * how many rounds there were. */
-Test(rounds, of_a_host_that_lost_nothing_are_told_although_others_did)
+Test(rounds, of_a_process_that_lost_nothing_are_told_although_others_did)
 {
     uint32_t inputs[2], here;
 
@@ -461,7 +463,7 @@ static void check_windows(const char *text)
         to = from + chance(20000);
         kept_count = 0;
         for (size_t k = 0; k < all_count; k++) {
-            uint64_t away = host_of(all[k].event.collector) ? 899999000u : 0;
+            uint64_t away = process_of(all[k].event.collector) ? 899999000u : 0;
             if (all[k].event.end - away >= from &&
                 all[k].event.start - away <= to)
                 kept[kept_count++] = all[k];

@@ -289,13 +289,13 @@ Test(source, counts_the_losses_that_only_an_archive_tells)
     free(t);
 }
 
-/* --- streams, hosts, and ends --- */
+/* --- streams, processes, and ends --- */
 
 static int note_stream(const scopes_batch *batch, void *context)
 {
     char *text = context;
     snprintf(text + strlen(text), 200 - strlen(text), "%zu %s %lu+%zu; ",
-             batch->host, batch->stream, (unsigned long)batch->index,
+             batch->process, batch->stream, (unsigned long)batch->index,
              batch->count);
     return 0;
 }
@@ -470,7 +470,7 @@ Test(source, takes_from_the_space_what_is_damaged_in_the_archive)
     run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
     check_walk(source, t, &(scopes_filter){0});
-    cr_assert_neq(eventspace_run_host_at(run, H0)->problem[0], 0);
+    cr_assert_neq(eventspace_run_process_at(run, H0)->problem[0], 0);
     scopes_source_close(source);
     eventspace_run_close(run);
     free(t);
@@ -498,7 +498,7 @@ Test(source, reads_on_behind_what_a_cut_space_lacks)
     cr_assert_eq(s.times[TUPLES - 1], 1);
     cr_assert_eq(ledger.made, TUPLES);
     cr_assert_eq(ledger.missed, TUPLES - s.count);
-    check_says(eventspace_run_host_at(run, H0)->problem, "damaged");
+    check_says(eventspace_run_process_at(run, H0)->problem, "damaged");
     scopes_source_close(source);
     eventspace_run_close(run);
     free(s.times);

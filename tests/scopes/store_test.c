@@ -144,14 +144,16 @@ Test(event_table, knows_where_collectors_stand)
     check_status(scopes_event_table_make(&event_table, map, NULL, 0, NULL), 0);
     cr_assert_str_eq(map->nodes[scopes_event_series(event_table, 2)->node].name,
                      "c2");
-    cr_assert_str_eq(map->hosts[scopes_event_series(event_table, 2)->host].name,
-                     "h1");
-    cr_assert_str_eq(map->hosts[scopes_event_series(event_table, 0)->host].name,
-                     "h0");
+    cr_assert_str_eq(
+        map->processes[scopes_event_series(event_table, 2)->process].name,
+        "h1");
+    cr_assert_str_eq(
+        map->processes[scopes_event_series(event_table, 0)->process].name,
+        "h0");
     cr_assert_eq(scopes_event_series(event_table, 0)->count, 0);
     cr_assert_eq(scopes_event_series(event_table, 3)->node, PATHS_NONE);
     cr_assert_eq(scopes_event_series(event_table, UINT32_MAX)->count, 0);
-    cr_assert_eq(scopes_event_series(event_table, UINT32_MAX)->host,
+    cr_assert_eq(scopes_event_series(event_table, UINT32_MAX)->process,
                  PATHS_NONE);
     scopes_event_table_free(event_table);
     scopes_event_table_free(NULL);
@@ -177,7 +179,7 @@ Test(event_table, counts_tuples_of_collectors_that_the_map_has_not)
 static void meta_write(eventspace_state state)
 {
     eventspace_meta meta = {.eventspace = "0.1.0",
-                            .host = "h0",
+                            .process = "h0",
                             .pid = (uint32_t)getpid(),
                             .tick_source = "tsc",
                             .tick_hz = 1e9,

@@ -8,7 +8,7 @@ es_test(scopes/thread_views_test
 es_test(viewer/table_test LINKS eventspace::viewer PkgConfig::JANSSON)
 
 # Included before examples are, so these targets may be yet to come.
-es_test(scopes/look_test SOURCES support/process.c support/scratch.c
+es_test(scopes/look_test SOURCES support/command.c support/scratch.c
         LINKS eventspace::scopes m)
 if(TARGET scopes_look_test)
   add_dependencies(scopes_look_test eventspace_cli figure3)

@@ -1,6 +1,6 @@
-/* thread_views_test.c - the views of threads, hosts and elements against the
- * same computed once more from the events, in other and simpler ways: times are
- * marked nanosecond by nanosecond, orders are sorted. */
+/* thread_views_test.c - the views of threads, processes and elements against
+ * the same computed once more from the events, in other and simpler ways: times
+ * are marked nanosecond by nanosecond, orders are sorted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,7 +305,7 @@ static int64_t end_of_step(const view_input *s, const int64_t *steps,
     return last;
 }
 
-/* --- threads and hosts --- */
+/* --- threads and processes --- */
 
 Test(thread_views, communication_has_the_sums_of_each_thread)
 {
@@ -329,7 +329,7 @@ Test(thread_views, communication_has_the_sums_of_each_thread)
                            1e-12);
         cr_assert_str_eq(text(table, t, "steps_known"), "yes");
     }
-    cr_assert_str_eq(text(table, 2, "host"), "h1");
+    cr_assert_str_eq(text(table, 2, "process"), "h1");
     end(s);
 }
 
@@ -382,18 +382,18 @@ Test(thread_views, what_is_of_an_element_is_of_the_threads_that_use_it)
     end(s);
 }
 
-Test(thread_views, host_puts_its_threads_together)
+Test(thread_views, process_puts_its_threads_together)
 {
     view_input *s = begin();
     add_by_chance(s, 400);
     look_at(s, &everything);
-    const scopes_table *table = view(s, "host", false);
+    const scopes_table *table = view(s, "process", false);
     sums t0 = sum_up(s, 0), t1 = sum_up(s, 1), t2 = sum_up(s, 2);
     double share0 = (double)t0.communicating / (double)(t0.end - t0.start);
     double share1 = (double)t1.communicating / (double)(t1.end - t1.start);
 
     cr_assert_eq(scopes_table_rows(table), 2);
-    cr_assert_str_eq(text(table, 0, "host"), "h0");
+    cr_assert_str_eq(text(table, 0, "process"), "h0");
     check_number(table, 0, "threads", 2);
     check_number(table, 0, "operations", t0.operations + t1.operations);
     check_number(table, 0, "bytes", t0.bytes + t1.bytes);
@@ -572,7 +572,7 @@ Test(thread_views, element_order_counts_what_followed_what)
         check_number(table, row, "times", times[thread][before]);
         cr_assert_str_eq(text(table, row, "verb"),
                          thread == 0 ? "write" : "observe");
-        cr_assert_str_eq(text(table, row, "host"), "h0");
+        cr_assert_str_eq(text(table, row, "process"), "h0");
         sum += number(table, row, "times");
     }
     cr_assert_eq((size_t)sum, good);
@@ -610,7 +610,7 @@ static void check_tuples(view_input *s, const scopes_table *table, int64_t from,
         check_number(table, i, "start_ticks", want[i].start);
         check_number(table, i, "end_ticks", want[i].end);
         check_number(table, i, "end_ns", ns(want[i].end));
-        cr_assert_str_eq(text(table, i, "host"), remote ? "h1" : "h0");
+        cr_assert_str_eq(text(table, i, "process"), remote ? "h1" : "h0");
     }
     cr_assert_eq(s->snapshot->event_table->ledger.seen, count);
     cr_assert_eq(s->snapshot->event_table->ledger.made, s->count);

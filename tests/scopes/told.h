@@ -16,8 +16,9 @@ typedef struct told {
 
 /* Of a run directory: all of it. */
 void told_run(told *t, const char *directory);
-/* Of events made by hand on the hosts of an instrumented map. Their ticks are
- * nanoseconds after the start of all hosts. Needs a scratch directory. */
+/* Of events made by hand on the processes of an instrumented map. Their ticks
+ * are nanoseconds after the start of all processes. Needs a scratch directory.
+ * */
 void told_made(told *t, const char *map_text, const eventspace_trace *events,
                size_t count);
 /* Takes so many in a hundred of its events away, whichever. */

@@ -7,7 +7,7 @@ if(suites)
 endif()
 es_test(viewer/top_model_test SOURCES scopes/fake_run.c support/scratch.c
         LINKS eventspace::viewer m)
-es_test(viewer/top_test SOURCES support/process.c support/scratch.c
+es_test(viewer/top_test SOURCES support/command.c support/scratch.c
         LINKS eventspace::eventspace PkgConfig::JANSSON util m TIMEOUT 900)
 if(TARGET viewer_top_test)
   add_dependencies(viewer_top_test eventspace_cli top_app)

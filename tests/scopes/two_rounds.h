@@ -1,12 +1,12 @@
-/* two_rounds.h - two rounds of a sum over two hosts, made by hand, for tests of
- * views that go through whole trees. */
+/* two_rounds.h - two rounds of a sum over two processes, made by hand, for
+ * tests of views that go through whole trees. */
 #ifndef TESTS_SCOPES_TWO_ROUNDS_H
 #define TESTS_SCOPES_TWO_ROUNDS_H
 
 #include "eventspace/collect/trace.h"
 #include "pastset/request.h"
 
-/* Two threads of one host and one of another meet at a sum. */
+/* Two threads of one process and one of another meet at a sum. */
 static const char sum_map[] =
     "digraph total {"
     " subgraph cluster_g { a [kind=thread, number=0];"

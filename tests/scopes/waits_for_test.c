@@ -7,7 +7,7 @@
 #include "tests/scopes/told.h"
 #include "tests/scopes/two_rounds.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -86,7 +86,7 @@ Test(waits_for, a_read_waits_for_the_one_who_writes)
     check_row(table, "r", "b", 1, 3000);
     cr_expect_float_eq(table_real(table, 0, "share"), 4000. / 7020., 1e-9);
     cr_expect_str_eq(table_text(table, 0, "over"), "box");
-    cr_expect_str_eq(table_text(table, 0, "for_host"), "h");
+    cr_expect_str_eq(table_text(table, 0, "for_process"), "h");
     scopes_table_destroy(table);
     told_end(&t);
 }
@@ -321,7 +321,7 @@ Test(waits_for, of_figure_3_it_tells_what_the_raw_tuples_say)
     told t;
     scopes_table *table;
 
-    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     told_run(&t, scratch_file("run"));
     for (size_t i = 0; i < 2; i++)
@@ -353,7 +353,7 @@ Test(waits_for, of_figure_3_it_tells_what_the_raw_tuples_say)
 /* Each operation waits for less than it takes, and only where it is seen. */
 Test(waits_for, is_no_longer_than_the_operation_where_tuples_are_missing)
 {
-    free(process_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;

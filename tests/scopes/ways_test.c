@@ -155,7 +155,7 @@ Test(topology, figure_3_has_three_meetings_with_the_root_first)
     cr_assert_eq(here->parent_input, 0);
     cr_assert_eq(there->parent_input, 1);
     cr_assert_eq(there->depth, 1);
-    cr_assert_eq(there->host, paths_map_find_host(map, "B"));
+    cr_assert_eq(there->process, paths_map_find_process(map, "B"));
     cr_assert_eq(there->element, node("element1"));
     cr_assert(!root->shared && !here->shared && !there->shared);
 }
@@ -181,7 +181,7 @@ Test(topology, figure_3_has_six_tops)
     cr_assert_str_eq(scopes_topology_collector_name(topology, 9), "EC9");
     cr_assert_str_eq(scopes_topology_collector_name(topology, 0), "");
     cr_assert_str_eq(scopes_topology_collector_name(topology, PATHS_NONE), "");
-    cr_assert_str_eq(scopes_topology_host_name(topology, PATHS_NONE), "");
+    cr_assert_str_eq(scopes_topology_process_name(topology, PATHS_NONE), "");
 }
 
 /* --- generated trees, checked by walking down each path --- */
@@ -249,7 +249,7 @@ Test(topology, a_flat_tree_has_one_meeting_for_all)
     check_tree();
 }
 
-Test(topology, a_hierarchical_tree_has_one_for_each_host_and_the_root)
+Test(topology, a_hierarchical_tree_has_one_for_each_process_and_the_root)
 {
     make_tree("hierarchical", 0, EVENTSPACE_ALL_COLLECTORS);
     cr_assert_eq(topology->site_count, 5);
@@ -452,11 +452,11 @@ Test(topology, that_go_on_behind_an_element_are_refused)
     check_error("1 edges leave it");
 }
 
-Test(topology, with_a_collector_on_no_host_are_refused)
+Test(topology, with_a_collector_on_no_process_are_refused)
 {
     parse("digraph c { c0 [kind=collector, id=0]; subgraph cluster_a {"
           " t0 [kind=thread, number=0]; x [kind=element, type=i64]; }"
           " t0 -> c0; c0 -> x; }");
     check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
-    check_error("on no host");
+    check_error("on no process");
 }

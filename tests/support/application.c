@@ -6,20 +6,20 @@
 #include <stdlib.h>
 
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 
-const char *map_generated(char *mapping, const char *hosts)
+const char *map_generated(char *mapping, const char *processes)
 {
     const char *application = scratch_write("application.dot", mapping);
     const char *map = scratch_file("map.dot");
 
     free(mapping);
-    free(process_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
-                     "-n", hosts, "-o", map, NULL));
-    free(process_run(0, 30, EVENTSPACE, "map", "check", map, NULL));
+    free(command_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
+                     "-n", processes, "-o", map, NULL));
+    free(command_run(0, 30, EVENTSPACE, "map", "check", map, NULL));
     return map;
 }
 
@@ -40,7 +40,7 @@ char *run_output(const char *name, const char *map, int exit_code,
 
     nftw(run, forget, 8, FTW_DEPTH | FTW_PHYS);
     snprintf(program, sizeof(program), "%s/%s", TEST_BINARY_DIR, name);
-    return process_run(exit_code, seconds, EVENTSPACE, "run", map, "--out", run,
+    return command_run(exit_code, seconds, EVENTSPACE, "run", map, "--out", run,
                        "--", program, "run", NULL);
 }
 

@@ -13,9 +13,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* Generates a map for so many hosts from an application mapping, which is
+/* Generates a map for so many processes from an application mapping, which is
  * freed, and checks it. Gives its file. */
-const char *map_generated(char *mapping, const char *hosts);
+const char *map_generated(char *mapping, const char *processes);
 
 /* Runs the program under a map, in the directory "run" which is made anew.
  * Gives its NAME.json, for the caller to decref. The other one gives what the

@@ -9,7 +9,7 @@
 #define COUNTING_THREADS 16
 
 typedef struct counting_thread {
-    _Atomic int32_t pid;      /* of its host; 0: it has not begun */
+    _Atomic int32_t pid;      /* of its process; 0: it has not begun */
     _Atomic uint64_t out, in; /* operations that have come back */
 } counting_thread;
 

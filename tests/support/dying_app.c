@@ -1,10 +1,10 @@
-/* dying_app.c - an application of which one host dies at a chosen moment.
+/* dying_app.c - an application of which one process dies at a chosen moment.
  *
- *     DYING_HOST=h1 DYING_PHASE=running DYING_HOW=killed DYING_FILE=FILE
+ *     DYING_PROCESS=h1 DYING_PHASE=running DYING_HOW=killed DYING_FILE=FILE
  *
  * Its threads stand in a ring: each writes to the next by path `out` and reads
  * what comes by path `in`, so that none can go on without the others. What
- * happens to the host, when it has come to that phase:
+ * happens to the process, when it has come to that phase:
  *
  *   killed    it kills itself
  *   exits     it exits with code 3
@@ -14,14 +14,16 @@
  *
  *   main       before it says anything to the library
  *   started    between eventspace_start and eventspace_finish
- *   dialling   before it connects to another host
+ *   dialling   before it connects to another process
  *   connected  before it says anything on that connection
- *   joining    the first host: it has told the launcher that it lets a host in
- *   welcomed   the first host: and the host, but not the launcher that it did
- *   joined     it has told the launcher that a host has joined
+ *   joining    the first process: it has told the launcher that it lets a
+ *              process in
+ *   welcomed   the first process: and the process, but not the launcher that it
+ *              did
+ *   joined     it has told the launcher that a process has joined
  *   running    its thread runs
- *   done       it has said DONE; the first host: is about to say END
- *   end        END has come; the first host: one host was told
+ *   done       it has said DONE; the first process: is about to say END
+ *   end        END has come; the first process: one process was told
  *   finished   after eventspace_finish
  *
  * For those in the middle of the library its system calls are seen here, as
@@ -40,7 +42,7 @@
 #include <unistd.h>
 
 #include "eventspace/eventspace.h"
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 #include "paths/net/wire_internal.h"
 #include "tests/support/dying_app.h"
 
@@ -76,8 +78,8 @@ static void at(const char *phase)
 {
     static atomic_flag been = ATOMIC_FLAG_INIT;
 
-    if (getenv("EVENTSPACE_HOST") == NULL ||
-        !is("DYING_HOST", getenv("EVENTSPACE_HOST")) ||
+    if (getenv("EVENTSPACE_PROCESS") == NULL ||
+        !is("DYING_PROCESS", getenv("EVENTSPACE_PROCESS")) ||
         !is("DYING_PHASE", phase) || atomic_flag_test_and_set(&been))
         return;
     note_time();

@@ -12,9 +12,9 @@
 
 #include "paths/generate/generate.h"
 
-#define HOSTS_MAX 64
+#define PROCESSES_MAX 64
 
-typedef struct inside_host {
+typedef struct inside_process {
     const paths_map *map;
     uint32_t number;
     int listen_fd;
@@ -22,7 +22,7 @@ typedef struct inside_host {
     void *argument;
     pthread_t id;
     int status;
-} inside_host;
+} inside_process;
 
 static paths_map *mapping_read(const char *text, const char *name)
 {
@@ -51,7 +51,7 @@ paths_map *inside_map(const char *application, const char *cluster)
     return map;
 }
 
-int inside_listen(paths_map_host *host)
+int inside_listen(paths_map_process *process)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -66,58 +66,62 @@ int inside_listen(paths_map_host *host)
         exit(1);
     }
     snprintf(address, sizeof(address), "127.0.0.1:%d", ntohs(at.sin_port));
-    paths_attributes_set(&host->attributes, "address", address);
+    paths_attributes_set(&process->attributes, "address", address);
     return fd;
 }
 
-static void *host_main(void *argument)
+static void *process_main(void *argument)
 {
     static const uint8_t key[PATHS_KEY_BYTES] = {1, 2, 3};
-    inside_host *self = argument;
-    paths_host_options options = {.map = self->map,
-                                  .host = self->map->hosts[self->number].name,
-                                  .listen_fd = self->listen_fd,
-                                  .key = key};
+    inside_process *self = argument;
+    paths_process_options options = {
+        .map = self->map,
+        .process = self->map->processes[self->number].name,
+        .listen_fd = self->listen_fd,
+        .key = key};
     char file[64]; /* elements are in a file, as those of a run */
-    paths_host *host;
+    paths_process *process;
     int err;
 
     snprintf(file, sizeof(file), "/tmp/inside.%d.%u", (int)getpid(),
              self->number);
     options.space_file = file;
-    err = paths_host_start(&host, &options);
+    err = paths_process_start(&process, &options);
     remove(file);
     if (!err)
-        err = paths_host_program(host, "*", self->program, self->argument);
+        err =
+            paths_process_program(process, "*", self->program, self->argument);
     if (!err)
-        err = paths_host_run(host);
+        err = paths_process_run(process);
     if (err)
         fprintf(stderr, "%s\n", pastset_error());
-    paths_host_stop(host);
+    paths_process_stop(process);
     self->status = err;
     return NULL;
 }
 
 int inside_run(paths_map *map, paths_main *program, void *argument)
 {
-    inside_host hosts[HOSTS_MAX];
+    inside_process processes[PROCESSES_MAX];
     int status = 0;
 
-    for (uint32_t i = 0; i < map->host_count; i++)
-        hosts[i] = (inside_host){.map = map,
-                                 .number = i,
-                                 .listen_fd = inside_listen(&map->hosts[i]),
-                                 .program = program,
-                                 .argument = argument};
-    for (uint32_t i = 0; i < map->host_count; i++) {
-        if (pthread_create(&hosts[i].id, NULL, host_main, &hosts[i]) != 0) {
+    for (uint32_t i = 0; i < map->process_count; i++)
+        processes[i] =
+            (inside_process){.map = map,
+                             .number = i,
+                             .listen_fd = inside_listen(&map->processes[i]),
+                             .program = program,
+                             .argument = argument};
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        if (pthread_create(&processes[i].id, NULL, process_main,
+                           &processes[i]) != 0) {
             fprintf(stderr, "cannot start a thread\n");
             exit(1);
         }
     }
-    for (uint32_t i = 0; i < map->host_count; i++) {
-        pthread_join(hosts[i].id, NULL);
-        status = status ? status : hosts[i].status;
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        pthread_join(processes[i].id, NULL);
+        status = status ? status : processes[i].status;
     }
     return status;
 }

@@ -1,20 +1,20 @@
-/* inside.h - the hosts of a map as threads of one process, for programs that
- * ThreadSanitizer watches: it does not see what several processes share. They
- * talk over loopback, as processes do. */
+/* inside.h - the processes of a map as threads of one process, for programs
+ * that ThreadSanitizer watches: it does not see what several processes share.
+ * They talk over loopback, as processes do. */
 #ifndef TESTS_SUPPORT_INSIDE_H
 #define TESTS_SUPPORT_INSIDE_H
 
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 
 /* The map that `paths_generate` makes of an application mapping and a cluster
  * mapping. What does not work ends the program, which says why. */
 paths_map *inside_map(const char *application, const char *cluster);
 
-/* Listens at any free port, which becomes the host's address in the map. */
-int inside_listen(paths_map_host *host);
+/* Listens at any free port, which becomes the process's address in the map. */
+int inside_listen(paths_map_process *process);
 
-/* Runs `program` in all threads of the map, and waits for all hosts. Gives 0
- * when all of them ended well; what the others say goes to standard error. */
+/* Runs `program` in all threads of the map, and waits for all processes. Gives
+ * 0 when all of them ended well; what the others say goes to standard error. */
 int inside_run(paths_map *map, paths_main *program, void *argument);
 
 #endif

@@ -1,5 +1,5 @@
-/* hosts.c - see hosts.h. */
-#include "tests/support/hosts.h"
+/* processes.c - see processes.h. */
+#include "tests/support/map_processes.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -17,9 +17,9 @@
 #endif
 
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 
-paths_host *hosts_here;
+paths_process *processes_here;
 
 void *shared_memory(size_t bytes)
 {
@@ -43,33 +43,34 @@ static int listen_anywhere(int *port)
     return fd;
 }
 
-static int host_run(const hosts *h, uint32_t self, int listen_fd)
+static int process_run(const processes *h, uint32_t self, int listen_fd)
 {
-    paths_host_options options = {.map = h->map,
-                                  .host = h->map->hosts[self].name,
-                                  .listen_fd = listen_fd,
-                                  .key = h->key,
-                                  .contexts = h->contexts,
-                                  .held_max = h->held_max,
-                                  .connect_timeout_ms = h->connect_timeout_ms};
-    int err = paths_host_start(&hosts_here, &options);
+    paths_process_options options = {.map = h->map,
+                                     .process = h->map->processes[self].name,
+                                     .listen_fd = listen_fd,
+                                     .key = h->key,
+                                     .contexts = h->contexts,
+                                     .held_max = h->held_max,
+                                     .connect_timeout_ms =
+                                         h->connect_timeout_ms};
+    int err = paths_process_start(&processes_here, &options);
 
-    for (const host_program *p = h->programs; p->pattern && !err; p++)
-        err =
-            paths_host_program(hosts_here, p->pattern, p->program, p->argument);
+    for (const process_program *p = h->programs; p->pattern && !err; p++)
+        err = paths_process_program(processes_here, p->pattern, p->program,
+                                    p->argument);
     if (!err)
-        err = paths_host_run(hosts_here);
+        err = paths_process_run(processes_here);
     h->results[self].status = err;
     if (err)
         snprintf(h->results[self].text, sizeof(h->results[self].text), "%s",
                  pastset_error());
-    paths_host_stop(hosts_here);
-    hosts_here = NULL;
+    paths_process_stop(processes_here);
+    processes_here = NULL;
     return err;
 }
 
 /* Looked for here, since _exit does not; it says what it finds. It takes
- * descriptors, which a test may have taken from the host. */
+ * descriptors, which a test may have taken from the process. */
 static bool leaks(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -84,15 +85,16 @@ static bool leaks(void)
 #endif
 }
 
-static void address_set(hosts *h, uint32_t host, int port)
+static void address_set(processes *h, uint32_t process, int port)
 {
     char address[32];
 
     snprintf(address, sizeof(address), "127.0.0.1:%d", port);
-    paths_attributes_set(&h->map->hosts[host].attributes, "address", address);
+    paths_attributes_set(&h->map->processes[process].attributes, "address",
+                         address);
 }
 
-static void sockets_open(hosts *h)
+static void sockets_open(processes *h)
 {
     for (uint32_t i = 0; i < h->count; i++) {
         int port;
@@ -109,41 +111,41 @@ static void sockets_open(hosts *h)
     }
 }
 
-void hosts_start_late(hosts *h, uint32_t host)
+void processes_start_late(processes *h, uint32_t process)
 {
-    h->pids[host] = fork();
-    if (h->pids[host] == 0) {
+    h->pids[process] = fork();
+    if (h->pids[process] == 0) {
         int err;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         for (uint32_t k = 0; k < h->count; k++) {
-            if (k != host && h->sockets[k] >= 0)
+            if (k != process && h->sockets[k] >= 0)
                 close(h->sockets[k]);
             if (h->doors[k] >= 0)
                 close(h->doors[k]);
         }
-        err = host_run(h, host, h->sockets[host]);
+        err = process_run(h, process, h->sockets[process]);
         _exit(leaks() ? 2 : err ? 1 : 0);
     }
-    close(h->sockets[host]);
-    h->sockets[host] = -1;
+    close(h->sockets[process]);
+    h->sockets[process] = -1;
 }
 
-void hosts_start(hosts *h)
+void processes_start(processes *h)
 {
-    h->results = shared_memory(HOSTS_MAX * sizeof(h->results[0]));
+    h->results = shared_memory(PROCESSES_MAX * sizeof(h->results[0]));
     memset(h->key, 42, sizeof(h->key));
     check_status(
         paths_map_parse(&h->map, h->map_text, strlen(h->map_text), "test.dot"),
         0);
-    h->count = h->map->host_count;
+    h->count = h->map->process_count;
     sockets_open(h);
     for (uint32_t i = 0; i < h->count; i++) {
         if (!(h->absent >> i & 1))
-            hosts_start_late(h, i);
+            processes_start_late(h, i);
     }
 }
 
-void hosts_wait(hosts *h, unsigned seconds)
+void processes_wait(processes *h, unsigned seconds)
 {
     for (uint32_t i = 0; i < h->count; i++) {
         if (h->pids[i])
@@ -152,16 +154,16 @@ void hosts_wait(hosts *h, unsigned seconds)
     }
 }
 
-void hosts_end_well(hosts *h, unsigned seconds)
+void processes_end_well(processes *h, unsigned seconds)
 {
-    hosts_wait(h, seconds);
+    processes_wait(h, seconds);
     for (uint32_t i = 0; i < h->count; i++)
-        cr_expect_eq(h->exit_codes[i], 0, "host %s: exit code %d, %s",
-                     h->map->hosts[i].name, h->exit_codes[i],
+        cr_expect_eq(h->exit_codes[i], 0, "process %s: exit code %d, %s",
+                     h->map->processes[i].name, h->exit_codes[i],
                      h->results[i].text);
 }
 
-void hosts_free(hosts *h)
+void processes_free(processes *h)
 {
     for (uint32_t i = 0; i < h->count; i++) {
         if (h->doors[i] >= 0)
@@ -169,6 +171,6 @@ void hosts_free(hosts *h)
         if (h->sockets[i] >= 0)
             close(h->sockets[i]);
     }
-    munmap(h->results, HOSTS_MAX * sizeof(h->results[0]));
+    munmap(h->results, PROCESSES_MAX * sizeof(h->results[0]));
     paths_map_destroy(h->map);
 }

@@ -1,18 +1,19 @@
-/* hosts.h - the hosts of a map as processes of a test, without a launcher.
+/* processes.h - the processes of a map as processes of a test, without a
+ * launcher.
  *
- * Each host is forked from the test. What its threads find wrong they return
- * as an error, with `expect`; that ends the run, and `hosts_end_well` shows
+ * Each process is forked from the test. What its threads find wrong they return
+ * as an error, with `expect`; that ends the run, and `processes_end_well` shows
  * the text. A failing assertion of the test framework cannot leave a forked
  * process, so the programs of threads must not use those. */
-#ifndef TESTS_SUPPORT_HOSTS_H
-#define TESTS_SUPPORT_HOSTS_H
+#ifndef TESTS_SUPPORT_PROCESSES_H
+#define TESTS_SUPPORT_PROCESSES_H
 
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "paths/engine/host.h"
+#include "paths/engine/process.h"
 
-#define HOSTS_MAX 8
+#define PROCESSES_MAX 8
 
 /* In the program of a thread. */
 #define expect(holds)                                                          \
@@ -37,53 +38,54 @@
                                       __FILE__, __LINE__, (part));             \
     } while (0)
 
-typedef struct host_program {
+typedef struct process_program {
     const char *pattern;
     paths_main *program;
     void *argument;
-} host_program;
+} process_program;
 
-typedef struct host_result {
+typedef struct process_result {
     int status; /* of the run */
     char text[1100];
-} host_result;
+} process_result;
 
-typedef struct hosts {
+typedef struct processes {
     const char *map_text;
-    const host_program *programs;          /* ended by one without pattern */
+    const process_program *programs;       /* ended by one without pattern */
     const paths_wrapper_context *contexts; /* NULL: none */
     uint32_t held_max;                     /* 0: as usual */
     uint32_t connect_timeout_ms;           /* 0: as usual */
-    unsigned absent;      /* bits: hosts that are not started */
-    unsigned intercepted; /* bits: hosts at whose address of the map
+    unsigned absent;      /* bits: processes that are not started */
+    unsigned intercepted; /* bits: processes at whose address of the map
                              the test listens, and not they */
-    int relay_port;       /* 0, or where whoever wants to the last host
+    int relay_port;       /* 0, or where whoever wants to the last process
                              is to connect */
     /* What follows is filled in. */
     paths_map *map; /* with addresses */
     uint32_t count;
     uint8_t key[PATHS_KEY_BYTES];
-    int ports[HOSTS_MAX];   /* where they listen */
-    int doors[HOSTS_MAX];   /* of those that are intercepted: our sockets */
-    int sockets[HOSTS_MAX]; /* of those that are absent: theirs, else -1 */
-    pid_t pids[HOSTS_MAX];
-    int exit_codes[HOSTS_MAX]; /* after hosts_wait; 0, 1 or minus a signal */
-    host_result *results;      /* shared with the hosts */
-} hosts;
+    int ports[PROCESSES_MAX];   /* where they listen */
+    int doors[PROCESSES_MAX];   /* of those that are intercepted: our sockets */
+    int sockets[PROCESSES_MAX]; /* of those that are absent: theirs, else -1 */
+    pid_t pids[PROCESSES_MAX];
+    int exit_codes[PROCESSES_MAX]; /* after processes_wait; 0, 1 or minus a
+                                      signal */
+    process_result *results;       /* shared with the processes */
+} processes;
 
-/* The host of this process, for the programs of threads. */
-extern paths_host *hosts_here;
+/* The process of this process, for the programs of threads. */
+extern paths_process *processes_here;
 
-void hosts_start(hosts *h);
+void processes_start(processes *h);
 /* One that was absent comes. */
-void hosts_start_late(hosts *h, uint32_t host);
+void processes_start_late(processes *h, uint32_t process);
 /* Until all have ended; kills them, and fails, after timeout(seconds). */
-void hosts_wait(hosts *h, unsigned seconds);
+void processes_wait(processes *h, unsigned seconds);
 /* Waits, and fails unless each of them ended well. */
-void hosts_end_well(hosts *h, unsigned seconds);
-void hosts_free(hosts *h);
+void processes_end_well(processes *h, unsigned seconds);
+void processes_free(processes *h);
 
-/* Memory of zeros that hosts share with the test; start them after it. */
+/* Memory of zeros that processes share with the test; start them after it. */
 void *shared_memory(size_t bytes);
 
 #endif

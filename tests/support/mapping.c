@@ -7,11 +7,11 @@
 
 #include "tests/support/check.h"
 
-char *mapping_map(const char *application, unsigned hosts, const char *shape,
-                  unsigned fanout)
+char *mapping_map(const char *application, unsigned processes,
+                  const char *shape, unsigned fanout)
 {
     paths_generate_options options = {
-        .hosts = hosts, .shape = shape, .fanout = fanout};
+        .processes = processes, .shape = shape, .fanout = fanout};
     paths_map *mapping, *map;
     char *text = NULL;
     size_t bytes;

@@ -5,9 +5,10 @@
 #include "paths/generate/generate.h"
 
 /* The text of the map that `paths_generate` makes of an application mapping
- * on `hosts` hosts h0, h1 ...; fails the test if it does not. To be freed. */
-char *mapping_map(const char *application, unsigned hosts, const char *shape,
-                  unsigned fanout);
+ * on `processes` processes h0, h1 ...; fails the test if it does not. To be
+ * freed. */
+char *mapping_map(const char *application, unsigned processes,
+                  const char *shape, unsigned fanout);
 
 /* An application mapping of `threads` threads t0 ... that all use an element
  * "all" of the type by `use`, and whatever `more` says. To be freed. */

@@ -2,9 +2,9 @@
 //
 //     node choose.mjs BIN TESTBED FOLDER [SETTINGS [RUNS [SEED]]]
 //
-// Six hosts in network namespaces, three on each of two processors, with links
+// Six machines in network namespaces, three on each of two processors, with links
 // of random rates; other load on one of the processors; a program on two of the
-// hosts. In each setting all 15 pairs are predicted, and then all are run. TESTBED
+// machines. In each setting all 15 pairs are predicted, and then all are run. TESTBED
 // is the program built from testbed.c. One JSON object per line: each setting,
 // then the sum. Needs root and a quiet machine.
 import {spawn, spawnSync} from 'node:child_process';
@@ -16,7 +16,7 @@ const [bin, testbed, folder, settings = '10', runs = '2', seed = '1'] =
   process.argv.slice(2);
 const eventspace = join(bin, 'eventspace');
 const PROGRAM = 'adi', SIZE = ['--size', 'W', '--rounds', '30'];
-const HOSTS = 6, PROCESSORS = 2;
+const MACHINES = 6, PROCESSORS = 2;
 
 // Numbers that are the same every time (mulberry32).
 let state = +seed;
@@ -36,7 +36,7 @@ function call(command, args, input) {
 
 // --- the testbed ---
 
-const child = spawn(testbed, ['eschoose', String(HOSTS)],
+const child = spawn(testbed, ['eschoose', String(MACHINES)],
                     {stdio: ['pipe', 'pipe', 'inherit']});
 const lines = createInterface({input: child.stdout})[Symbol.asyncIterator]();
 const next = async () => (await lines.next()).value;
@@ -46,38 +46,38 @@ async function order(text) {
   if (answer !== 'ok')
     throw new Error(`${text}: ${answer}`);
 }
-const hosts = [];
+const machines = [];
 const servers = [];
 for (let line = await next(); line !== 'ready'; line = await next()) {
   if (line === undefined)
     process.exit(1);
   const [, number, space, address] = line.split(' ');
-  hosts.push({name: `n${number}`, space, address,
-              processor: +number < HOSTS / 2 ? 0 : PROCESSORS - 1});
+  machines.push({name: `n${number}`, space, address,
+              processor: +number < MACHINES / 2 ? 0 : PROCESSORS - 1});
 }
 
-for (const h of hosts)
+for (const h of machines)
   servers.push(spawn('ip', ['netns', 'exec', h.space, eventspace, 'netbench',
                             '--serve', `${h.address}:4004`],
                      {stdio: 'ignore'}));
 
 // --- measuring ---
 
-// `eventspace load` in a host, which writes what it finds into the cluster file.
-function load(cluster, host, to) {
-  call('ip', ['netns', 'exec', host.space, eventspace, 'load', '--cluster',
-              cluster, '--host', host.name, '--processor',
-              String(host.processor), '--seconds', '0.5',
+// `eventspace load` in a machine, which writes what it finds into the cluster file.
+function load(cluster, machine, to) {
+  call('ip', ['netns', 'exec', machine.space, eventspace, 'load', '--cluster',
+              cluster, '--machine', machine.name, '--processor',
+              String(machine.processor), '--seconds', '0.5',
               ...to.map(h => `--link=${h.address}=${h.name}`)]);
 }
 
 // What is known before: who shares a processor.
 function begin(cluster) {
-  writeFileSync(cluster, 'digraph now {\n' + hosts.map(h =>
+  writeFileSync(cluster, 'digraph now {\n' + machines.map(h =>
     `${h.name} [place="p${h.processor}"];\n`).join('') + '}\n');
 }
 
-// The path map of the program on two of the hosts.
+// The path map of the program on two of the machines.
 function map(pair, instrumented) {
   const [a, b] = pair;
   const cluster = 'digraph c { ' + pair.map((h, i) =>
@@ -113,11 +113,11 @@ const median = numbers => {
                            : (sorted[middle - 1] + sorted[middle]) / 2;
 };
 
-const pairs = hosts.flatMap((a, i) => hosts.slice(i + 1).map(b => [a, b]));
+const pairs = machines.flatMap((a, i) => machines.slice(i + 1).map(b => [a, b]));
 
 async function limit(rates) {
   for (const [i, [a, b]] of pairs.entries())
-    await order(`limit ${hosts.indexOf(a)} ${hosts.indexOf(b)} ` +
+    await order(`limit ${machines.indexOf(a)} ${machines.indexOf(b)} ` +
                 `${Math.round(rates[i] * 1e6 / 8)}`);
 }
 
@@ -128,9 +128,9 @@ async function setting(profile, number) {
   await limit(rates);
   const cluster = join(folder, `cluster${number}.dot`);
   begin(cluster);
-  hosts.forEach((host, i) => load(cluster, host, hosts.slice(i + 1)));
+  machines.forEach((machine, i) => load(cluster, machine, machines.slice(i + 1)));
   await order(`load ${loaded * (PROCESSORS - 1)} ${load_}`);
-  hosts.forEach(host => load(cluster, host, []));
+  machines.forEach(machine => load(cluster, machine, []));
   const {placements: predicted} = JSON.parse(call(eventspace, [
     'choose', profile, '--cluster', cluster, '--best', '1000',
     '--format', 'json']));
@@ -145,7 +145,7 @@ async function setting(profile, number) {
   }
   const placements = [...best.values()];
   for (const p of placements)
-    p.map = map(p.pair.map(name => hosts.find(h => h.name === name)), false);
+    p.map = map(p.pair.map(name => machines.find(h => h.name === name)), false);
   for (let run = 0; run < +runs; run++)
     for (const p of placements)
       p.times.push(time(p.map));
@@ -169,9 +169,9 @@ async function setting(profile, number) {
 mkdirSync(folder, {recursive: true});
 let well = 0;
 try {
-  // Profiled once: hosts of their own processors, a link of 100 Mbit/s.
-  const first = [hosts[0], hosts[HOSTS - 1]];
-  await order(`limit 0 ${HOSTS - 1} ${100e6 / 8}`);
+  // Profiled once: machines of their own processors, a link of 100 Mbit/s.
+  const first = [machines[0], machines[MACHINES - 1]];
+  await order(`limit 0 ${MACHINES - 1} ${100e6 / 8}`);
   const profile = join(folder, 'choose.profile');
   const cluster = join(folder, 'quiet.dot');
   begin(cluster);

@@ -55,37 +55,37 @@ const eventspace = join(bin, 'eventspace');
 
 // The papers' own errors, mean and maximum, where they tell them: 000, 4.
 const kinds = [
-  {name: 'one node', hosts: 2, case: 'h0=load:1', papers: [2.3, 7.8]},
-  {name: 'all nodes', hosts: 2, case: '*=load:1'},
-  {name: 'one link', hosts: 4, testbed: true, case: 'h0-h1=10mbit',
+  {name: 'one node', processes: 2, case: 'h0=load:1', papers: [2.3, 7.8]},
+  {name: 'all nodes', processes: 2, case: '*=load:1'},
+  {name: 'one link', processes: 4, testbed: true, case: 'h0-h1=10mbit',
    papers: [2.0, 7.4]},
-  {name: 'all links', hosts: 4, testbed: true, case: '*=10mbit'},
-  {name: 'node and link', hosts: 2, testbed: true,
+  {name: 'all links', processes: 4, testbed: true, case: '*=10mbit'},
+  {name: 'node and link', processes: 2, testbed: true,
    case: 'h0=load:1 h0-h1=10mbit', papers: [5.7, 11.8]},
 ];
 
-function map(program, hosts, what) {
+function map(program, processes, what) {
   const application = execFileSync(
     join(bin, program),
-    ['mapping', '--threads', String(hosts), ...programs[program][what]]);
-  const file = join(folder, `${program}.${hosts}.${what}.dot`);
+    ['mapping', '--threads', String(processes), ...programs[program][what]]);
+  const file = join(folder, `${program}.${processes}.${what}.dot`);
   writeFileSync(file, execFileSync(
     eventspace,
-    ['map', 'generate', '--application', '-', '--hosts', String(hosts)],
+    ['map', 'generate', '--application', '-', '--processes', String(processes)],
     {input: application}));
   return file;
 }
 
-function experiment(program, hosts, testbed) {
+function experiment(program, processes, testbed) {
   const what = testbed ? 'links' : 'nodes';
-  const name = `${program}.${hosts}${testbed ? '.testbed' : ''}`;
-  const of = kinds.filter(k => k.hosts === hosts && !k.testbed === !testbed);
+  const name = `${program}.${processes}${testbed ? '.testbed' : ''}`;
+  const of = kinds.filter(k => k.processes === processes && !k.testbed === !testbed);
   const done = spawnSync(eventspace, [
     'experiment', '--format', 'json', '--runs', runs,
     '--profile', join(folder, `${name}.profile`),
     ...(testbed ? ['--testbed=esval', '--quiet', '100mbit'] : []),
     ...of.flatMap(k => ['--scenario', k.case]),
-    map(program, hosts, what), '--', join(bin, program), 'run',
+    map(program, processes, what), '--', join(bin, program), 'run',
     ...(arguments_[program]?.[what] ?? []),
   ], {stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26});
   writeFileSync(join(folder, `${name}.json`), done.stdout);
@@ -126,9 +126,9 @@ mkdirSync(folder, {recursive: true});
 const chosen = only.length ? only : Object.keys(programs);
 const results = [];
 for (const program of chosen)
-  for (const [hosts, testbed] of [[2, false], [4, true], [2, true]]) {
+  for (const [processes, testbed] of [[2, false], [4, true], [2, true]]) {
     try {
-      results.push(...experiment(program, hosts, testbed));
+      results.push(...experiment(program, processes, testbed));
     } catch (error) {
       process.stderr.write(`${error.message}\n`);
       process.exitCode = 1;

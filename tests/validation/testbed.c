@@ -1,9 +1,9 @@
 /* testbed.c - a testbed (testbed_internal.h) for scripts: makes it,
- * tells its hosts, obeys standard input, and removes it when that ends.
+ * tells its machines, obeys standard input, and removes it when that ends.
  *
- *     testbed NAME HOSTS
+ *     testbed NAME MACHINES
  *
- *   tells      host I NAMESPACE ADDRESS    one line each, then "ready"
+ *   tells      machine I NAMESPACE ADDRESS    one line each, then "ready"
  *   obeys      limit A B BYTES_PER_SECOND  0: not limited
  *              load PROCESSOR COUNT        processes that compete there, in
  *                                          place of those before
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     char line[200];
 
     if (argc != 3) {
-        fprintf(stderr, "usage: %s NAME HOSTS\n", argv[0]);
+        fprintf(stderr, "usage: %s NAME MACHINES\n", argv[0]);
         return 2;
     }
     /* When it is interrupted the script ends, and then our input. */
@@ -50,8 +50,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", pastset_error());
         return 1;
     }
-    for (uint32_t i = 0; i < measure_testbed_hosts(testbed); i++)
-        printf("host %u %s %s\n", i, measure_testbed_namespace(testbed, i),
+    for (uint32_t i = 0; i < measure_testbed_machines(testbed); i++)
+        printf("machine %u %s %s\n", i, measure_testbed_namespace(testbed, i),
                measure_testbed_address(testbed, i));
     puts("ready");
     fflush(stdout);

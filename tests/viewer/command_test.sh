@@ -74,7 +74,7 @@ check "what is no command at all gets no suggestion" suggests_nothing
 check "an unknown option is wrong usage" wrong_usage info --fly RUN
 check "a missing map is wrong usage" wrong_usage map check
 check "two maps are wrong usage" wrong_usage map check a b
-check "a bad number is wrong usage" wrong_usage map generate -a a --hosts 0
+check "a bad number is wrong usage" wrong_usage map generate -a a --processes 0
 check "an unknown shape is wrong usage" wrong_usage map generate -a a \
     --shape star
 check "a fan-out of 1 is wrong usage" wrong_usage map generate -a a --fanout 1
@@ -83,12 +83,12 @@ check "binomial with a fan-out is wrong usage" wrong_usage map generate -a a \
 check "a bad format is wrong usage" wrong_usage info --format xml RUN
 check "an unknown view is wrong usage" wrong_usage view RUN weather
 check "--each is wrong usage where there is no such" \
-    wrong_usage view RUN host --each
+    wrong_usage view RUN process --each
 check "a window that ends before it begins is wrong usage" \
-    wrong_usage view RUN host --from 2s --to 1s
+    wrong_usage view RUN process --from 2s --to 1s
 check "a run without a program is wrong usage" wrong_usage run a --out RUN
-check "--host without a key is wrong usage" \
-    wrong_usage run a --out RUN --host h0 -- true
+check "--process without a key is wrong usage" \
+    wrong_usage run a --out RUN --process h0 -- true
 
 missing_run() {
     gives 1 "$eventspace" info nowhere && says nowhere err && [ ! -s out ]
@@ -106,7 +106,7 @@ digraph pair {
 END
 
 generates() {
-    "$eventspace" map generate --application - --hosts 2 <application.dot \
+    "$eventspace" map generate --application - --processes 2 <application.dot \
         >map.dot && says 'kind=proxy' map.dot &&
         "$eventspace" map check map.dot
 }
@@ -167,7 +167,7 @@ makes_key() {
 }
 check "a key is made once, for its owner" makes_key
 
-# 8 threads on 4 hosts, 50 steps: 50 * (6 * 4 + 2 * 2) operations.
+# 8 threads on 4 processes, 50 steps: 50 * (6 * 4 + 2 * 2) operations.
 check "a run is made" "$make_run" RUN 8 4 50
 
 info_table() {
@@ -179,23 +179,23 @@ info_json() {
         const sum = (list, key) => list.reduce((s, row) => s + row[key], 0);
         const assert = require("assert");
         assert.equal(info.total.events_made, 1400);
-        assert.equal(sum(info.hosts, "events_made"), 1400);
+        assert.equal(sum(info.processes, "events_made"), 1400);
         assert.equal(sum(info.threads, "operations"), 1400);
         assert.equal(sum(info.collectors, "events"), 1400);
         assert.equal(sum(info.elements, "written"), 1400);
-        assert.equal(info.hosts.length, 4);
+        assert.equal(info.processes.length, 4);
         assert.equal(info.threads.length, 8);'
 }
 info_csv() {
     "$eventspace" info RUN --format csv --elements >list &&
-        says '^element,host,trace,' list && [ "$(wc -l <list)" -eq 9 ]
+        says '^element,process,trace,' list && [ "$(wc -l <list)" -eq 9 ]
 }
 # shellcheck disable=SC2094 # `steps` is a view, and a file
 view_json() {
     "$eventspace" view RUN communication --format json >totals &&
         "$eventspace" view RUN steps --each --format json >steps &&
         "$eventspace" view RUN steps --format json >wave &&
-        "$eventspace" view RUN host --format json >hosts &&
+        "$eventspace" view RUN process --format json >processes &&
         node -e '
         const assert = require("assert");
         const read = (f) => {
@@ -207,11 +207,11 @@ view_json() {
         };
         const sum = (rows, key) => rows.reduce((s, row) => s + row[key], 0);
         const totals = read("totals"), steps = read("steps");
-        const wave = read("wave"), hosts = read("hosts");
+        const wave = read("wave"), processes = read("processes");
         assert.equal(totals.length, 8);
         assert.equal(steps.length, 400);
         assert.equal(wave.length, 50);
-        assert.equal(hosts.length, 4);
+        assert.equal(processes.length, 4);
         const keys = ["communicating_ns", "computing_ns", "operations"];
         for (const t of totals) {
             const own = steps.filter((s) => s.number === t.number);
@@ -220,10 +220,10 @@ view_json() {
             assert.equal(t.communicating_ns + t.computing_ns,
                          t.end_ns - t.start_ns);
         }
-        for (const h of hosts)
+        for (const h of processes)
             for (const key of keys)
                 assert.equal(
-                    sum(totals.filter((t) => t.host === h.host), key), h[key]);
+                    sum(totals.filter((t) => t.process === h.process), key), h[key]);
         for (const w of wave) {
             const own = steps.filter((s) => s.step === w.step);
             const ends = own.map((s) => s.end_ns);
@@ -286,7 +286,7 @@ view_of() {
         says nothing err
 }
 view_follow() { # of a run that is over: once
-    "$eventspace" view RUN host --follow 0.01 --format csv >list &&
+    "$eventspace" view RUN process --follow 0.01 --format csv >list &&
         [ "$(wc -l <list)" -eq 5 ]
 }
 report_default() {
@@ -313,7 +313,7 @@ full_disk() {
 check "info tells totals" info_table
 check "info's lists agree" info_json
 check "info lists elements as CSV" info_csv
-check "steps and hosts sum up to the threads" view_json
+check "steps and processes sum up to the threads" view_json
 check "a view of one thread" view_thread
 check "the views are listed" view_list
 check "all views at once" view_all
@@ -330,14 +330,14 @@ killed_run() {
         "$eventspace" info KILLED >list && says 'h3 *killed' list &&
         says 'h2 *missing' list &&
         "$eventspace" view KILLED communication >list 2>err &&
-        says 'hosts are missing' err &&
+        says 'processes are missing' err &&
         "$eventspace" report KILLED >list
 }
 check "a run with lost files is shown as far as it is there" killed_run
 
 # --- clocks ---
 
-# Counters of hosts that differ: what tuples' times are depends on the method.
+# Counters of processes that differ: what tuples' times are depends on the method.
 clocks_run() {
     "$gsum" mapping --threads 4 | "$eventspace" map generate -a - -n 2 |
         "$eventspace" map instrument - --collectors all |
@@ -358,7 +358,7 @@ view_method() {
         wrong_usage view CLOCKS tuples --method mean &&
         says "the method 'mean' is none of hull, average" err
 }
-check "a run on hosts with other clocks" clocks_run
+check "a run on processes with other clocks" clocks_run
 check "a view by either method of aligning them" view_method
 
 # --- experiments ---

@@ -44,7 +44,7 @@ static uint32_t add(paths_map *map, const char *kind, const char *prefix,
 }
 
 /* Threads in a row, each of which reads what the one before it writes. */
-static paths_map *tunnel(unsigned threads, unsigned hosts)
+static paths_map *tunnel(unsigned threads, unsigned processes)
 {
     paths_map *a, *map;
     uint32_t above = PATHS_NONE, results;
@@ -61,15 +61,15 @@ static paths_map *tunnel(unsigned threads, unsigned hosts)
         above = down;
     }
     check_status(
-        paths_generate(
-            &map, &(paths_generate_options){.application = a, .hosts = hosts}),
+        paths_generate(&map, &(paths_generate_options){.application = a,
+                                                       .processes = processes}),
         0);
     paths_map_destroy(a);
     return map;
 }
 
 /* Threads that sum up. */
-static paths_map *sums(unsigned threads, unsigned hosts, const char *shape)
+static paths_map *sums(unsigned threads, unsigned processes, const char *shape)
 {
     paths_map *a, *map;
     uint32_t total;
@@ -80,7 +80,7 @@ static paths_map *sums(unsigned threads, unsigned hosts, const char *shape)
         use(a, add(a, "thread", "t", i), total, "sum");
     check_status(
         paths_generate(&map, &(paths_generate_options){.application = a,
-                                                       .hosts = hosts,
+                                                       .processes = processes,
                                                        .shape = shape}),
         0);
     paths_map_destroy(a);
@@ -148,7 +148,7 @@ Test(draw, folds_large_maps_only)
 
     check_drawn(small, "svg", VIEWER_FOLD_AUTO, ">t17<");
     check_drawn(small, "svg", VIEWER_FOLD_ALWAYS, "7 threads");
-    check_drawn(large, "svg", VIEWER_FOLD_AUTO, "38 hosts");
+    check_drawn(large, "svg", VIEWER_FOLD_AUTO, "38 processes");
     paths_map_destroy(small);
     paths_map_destroy(large);
 }
@@ -178,17 +178,17 @@ Test(draw, folds_trees)
     for (size_t i = 0; i < 3; i++) {
         paths_map *map = sums(320, 40, shapes[i]);
         check_drawn(map, "dot", VIEWER_FOLD_AUTO, parts[i]);
-        check_drawn(map, "dot", VIEWER_FOLD_AUTO, "39 hosts");
+        check_drawn(map, "dot", VIEWER_FOLD_AUTO, "39 processes");
         paths_map_destroy(map);
     }
 }
 
-Test(draw, folds_hosts_where_there_are_many)
+Test(draw, folds_processes_where_there_are_many)
 {
     paths_map *few = sums(48, 12, NULL), *many = sums(52, 13, NULL);
 
-    check_drawn(few, "dot", VIEWER_FOLD_ALWAYS, "label=\"host h11\"");
-    check_drawn(many, "dot", VIEWER_FOLD_ALWAYS, "(12 hosts)");
+    check_drawn(few, "dot", VIEWER_FOLD_ALWAYS, "label=\"process h11\"");
+    check_drawn(many, "dot", VIEWER_FOLD_ALWAYS, "(12 processes)");
     paths_map_destroy(few);
     paths_map_destroy(many);
 }

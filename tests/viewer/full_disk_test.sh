@@ -41,7 +41,7 @@ total() { # NAME: of `info`, of the run
 }
 
 "$gsum" mapping --threads 4 >application.dot
-"$eventspace" map generate -a application.dot --hosts 2 -o plain.dot
+"$eventspace" map generate -a application.dot --processes 2 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
 "$eventspace" map instrument plain.dot --collectors all --trace-size 1000 \
     -o small.dot
@@ -73,7 +73,7 @@ check "a run on a full disk goes on, says so and counts" counts
 finished() {
     "$eventspace" info "$disk/RUN" >out && ! says "killed\|running" out
 }
-check "its hosts have said that they finished" finished
+check "its processes have said that they finished" finished
 
 # --- what is written later ---
 

@@ -43,7 +43,7 @@ until_true() {
 }
 
 "$gsum" mapping --threads 8 >application.dot
-"$eventspace" map generate -a application.dot --hosts 4 -o plain.dot
+"$eventspace" map generate -a application.dot --processes 4 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
 nice -n 19 "$eventspace" run map.dot --out RUN -- "$gsum" run -n 1000000000 >run.out \
     2>run.err &
@@ -148,6 +148,6 @@ interrupted_run() {
     cat err
     [ $code -eq 1 ] && [ "$(grep -c "killed by signal" err)" -le 2 ]
 }
-check "a run says it once for all hosts" interrupted_run
+check "a run says it once for all processes" interrupted_run
 
 [ $failures -eq 0 ]

@@ -12,7 +12,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
 "$gsum" mapping --threads 4 >application.dot
-"$eventspace" map generate -a application.dot --hosts 2 -o plain.dot
+"$eventspace" map generate -a application.dot --processes 2 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
 "$eventspace" map instrument plain.dot --collectors all --trace-policy grow \
     --trace-size 100000000 -o grow.dot
@@ -52,14 +52,14 @@ check "and has all of it" nothing_lost
 # shellcheck disable=SC2016 # it is for the inner shell
 killed() {
     "$eventspace" run grow.dot --out killed -- sh -c '
-        [ "$EVENTSPACE_HOST" = h1 ] || exec "$0" run -n 100000000
+        [ "$EVENTSPACE_PROCESS" = h1 ] || exec "$0" run -n 100000000
         "$0" run -n 100000000 & while ! [ -s "$EVENTSPACE_RUN/h1.meta" ]
         do sleep 0.05; done; sleep 0.3; kill -9 $!; wait' "$gsum"
     [ $? -eq 1 ] && [ "$(bytes killed/*)" -le \
         $(($(blocks killed/*) + 65536)) ] &&
         "$eventspace" view killed performance >/dev/null
 }
-check "so is one whose host was killed" killed
+check "so is one whose process was killed" killed
 
 # --- runs in one file ---
 
@@ -107,12 +107,12 @@ merges() {
 }
 check "merge takes it" merges
 merges_by_name() {
-    says "host h0: from map.tar.zst$" out && rm map.meta/h0.meta &&
+    says "process h0: from map.tar.zst$" out && rm map.meta/h0.meta &&
         "$eventspace" pack map.meta >out &&
         "$eventspace" merge map.meta.tar.zst map.meta.tar.zst \
             --out bare >out 2>err
-    [ $? -eq 1 ] && says "host h0: from map.meta.tar.zst$" out &&
-        says "host h0: .*but map.meta.tar.zst/h0.meta: " err
+    [ $? -eq 1 ] && says "process h0: from map.meta.tar.zst$" out &&
+        says "process h0: .*but map.meta.tar.zst/h0.meta: " err
 }
 cp -r map map.meta
 check "merge says the name that was given" merges_by_name
@@ -149,10 +149,10 @@ holes() { # a launcher that was killed leaves files as they were
     until "$eventspace" info sparse >out && ! grep -q running out; do
         sleep 0.02
     done
-    "$eventspace" view sparse host --format csv >before
+    "$eventspace" view sparse process --format csv >before
     "$eventspace" pack sparse >out &&
         [ "$(bytes sparse/*)" -le $(($(blocks sparse/*) + 65536)) ] &&
-        "$eventspace" view sparse.tar.zst host --format csv >after &&
+        "$eventspace" view sparse.tar.zst process --format csv >after &&
         cmp before after
 }
 check "a running one is refused; a killed one has no holes" holes

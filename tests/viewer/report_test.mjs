@@ -324,10 +324,10 @@ check('the path map is there as a picture', async (browser) => {
   await browser.picture('eight-map.png');
 });
 
-check('a killed host is marked, and its events are shown', async (browser) => {
+check('a killed process is marked, and its events are shown', async (browser) => {
   await openReport(browser, reportOf('killed', 8, 4, 50, 'killed'));
   const alerts = await browser.run(`return document.getElementById('es-alerts').innerText;`);
-  assert.match(alerts, /Host h3: killed: killed by signal 9/);
+  assert.match(alerts, /Process h3: killed: killed by signal 9/);
   for (const thread of [0, 6, 7])
     assert.ok((await countPixels(browser, thread)).computing > 100);
   await browser.picture('killed.png');

@@ -1,14 +1,14 @@
 /* report_test_run.c - makes the run directory of a wind tunnel that never ran.
  *
- *     report_test_run DIRECTORY THREADS HOSTS STEPS [killed|hanging]
+ *     report_test_run DIRECTORY THREADS PROCESSES STEPS [killed|hanging]
  *
  * Each thread writes to the one above and to the one below, reads from both,
  * and computes: 5 ms a step, a little more in the thread in the middle, so
  * that the others come to wait for it. A read lasts until its neighbour has
  * written. Names hold what would break a page that does not escape them. With
- * `killed`, the last host has died at two thirds of the steps. With `hanging`,
- * all were interrupted 10 s after the start, when t0 had not come back from a
- * read since its last operation, and the last thread computed.
+ * `killed`, the last process has died at two thirds of the steps. With
+ * `hanging`, all were interrupted 10 s after the start, when t0 had not come
+ * back from a read since its last operation, and the last thread computed.
  *
  * The times are the same at each call. */
 #include "eventspace/instrument.h"
@@ -82,7 +82,7 @@ static void use_neighbours(paths_map *map, uint32_t i, uint32_t threads)
     }
 }
 
-static int make_map(tunnel *t, uint32_t hosts)
+static int make_map(tunnel *t, uint32_t processes)
 {
     paths_map *application, *plain = NULL;
     char name[NAME_BYTES], number[16];
@@ -98,7 +98,7 @@ static int make_map(tunnel *t, uint32_t hosts)
     for (uint32_t i = 0; i < t->threads && !err; i++)
         use_neighbours(application, i, t->threads);
     paths_generate_options options = {.application = application,
-                                      .hosts = hosts};
+                                      .processes = processes};
     eventspace_instrument_options instrument = {.collectors =
                                                     EVENTSPACE_ALL_COLLECTORS};
     if (!err)
@@ -202,7 +202,7 @@ static void find_collectors(tunnel *t)
     }
 }
 
-static int hang(tunnel *t, uint32_t hosts)
+static int hang(tunnel *t, uint32_t processes)
 {
     char last[NAME_BYTES];
     thread_name(last, t->threads - 1);
@@ -213,18 +213,18 @@ static int hang(tunnel *t, uint32_t hosts)
         t->map, last, PATHS_COMPUTING, t->now[t->threads - 1] - FAKE_START);
     paths_executor_note loop = fake_activity(t->map, "t0", PATHS_COMPUTING, 0);
     int err = 0;
-    for (uint32_t i = 0; i < hosts && !err; i++) {
+    for (uint32_t i = 0; i < processes && !err; i++) {
         fake_run_ended(t->run, i, EVENTSPACE_KILLED, "signal 2 (Interrupt)");
         err = fake_run_note(t->run, i, 0, &loop);
     }
     if (!err)
         err = fake_run_note(t->run, 0, 1, &waits);
-    return err ? err : fake_run_note(t->run, hosts - 1, 1, &computes);
+    return err ? err : fake_run_note(t->run, processes - 1, 1, &computes);
 }
 
-static int make_run(tunnel *t, const char *directory, uint32_t hosts)
+static int make_run(tunnel *t, const char *directory, uint32_t processes)
 {
-    int err = make_map(t, hosts);
+    int err = make_map(t, processes);
     if (err)
         return err;
     t->run = fake_run_begin(directory, t->map);
@@ -233,9 +233,9 @@ static int make_run(tunnel *t, const char *directory, uint32_t hosts)
     find_collectors(t);
     err = simulate(t);
     if (!err && t->hanging)
-        err = hang(t, hosts);
+        err = hang(t, processes);
     if (t->killed_step < t->steps)
-        fake_run_ended(t->run, hosts - 1, EVENTSPACE_KILLED,
+        fake_run_ended(t->run, processes - 1, EVENTSPACE_KILLED,
                        "killed by signal 9 (Killed)");
     return err ? err : fake_run_end(t->run);
 }
@@ -243,23 +243,24 @@ static int make_run(tunnel *t, const char *directory, uint32_t hosts)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr,
-                "usage: %s DIRECTORY THREADS HOSTS STEPS [killed|hanging]\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s DIRECTORY THREADS PROCESSES STEPS [killed|hanging]\n",
+            argv[0]);
         return 2;
     }
-    uint32_t hosts = (uint32_t)atoi(argv[3]);
+    uint32_t processes = (uint32_t)atoi(argv[3]);
     tunnel t = {.threads = (uint32_t)atoi(argv[2]),
                 .steps = (uint32_t)atoi(argv[4])};
     t.hanging = argc > 5 && strcmp(argv[5], "hanging") == 0;
     t.killed_step = argc > 5 && !t.hanging ? t.steps * 2 / 3 : t.steps;
-    t.killed_from = t.threads - t.threads / hosts;
+    t.killed_from = t.threads - t.threads / processes;
     t.collectors = calloc(t.threads, sizeof(*t.collectors));
     t.now = calloc(t.threads, sizeof(*t.now));
     t.written = calloc(t.threads, sizeof(*t.written));
     t.sequence = calloc(t.threads, sizeof(*t.sequence));
     mkdir(argv[1], 0777);
-    int err = make_run(&t, argv[1], hosts);
+    int err = make_run(&t, argv[1], processes);
     if (err)
         fprintf(stderr, "%s: %s\n", argv[0], pastset_error());
     paths_map_destroy(t.map);

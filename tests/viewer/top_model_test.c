@@ -1,6 +1,6 @@
 /* top_model_test.c - what a window holds, of runs made by hand: every time is
- * known to the nanosecond. Hosts start at tick FAKE_START and end ten seconds
- * later. */
+ * known to the nanosecond. Processes start at tick FAKE_START and end ten
+ * seconds later. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -163,7 +163,7 @@ Test(top_model, names_who_came_last_most_often_in_the_window)
     cr_expect_eq(frame.collectives[0].rounds, 40);
     cr_expect(near(frame.collectives[0].rounds_per_s, 40));
     cr_expect_str_eq(frame.collectives[0].last, "b");
-    cr_expect_str_eq(frame.collectives[0].last_host, "h0");
+    cr_expect_str_eq(frame.collectives[0].last_process, "h0");
     cr_expect(near(frame.collectives[0].last_share, 0.75));
 }
 
@@ -187,22 +187,22 @@ Test(top_model, tells_the_cost_of_the_collectors)
     for (uint64_t at = 9000; at < END_MS; at++)
         event(LONE, 2, at, at, 8);
     snapshot(1000, VIEWER_TOP_NUMBER);
-    cr_expect(near(frame.hosts[1].events_per_s, 1000));
-    cr_expect(near(frame.hosts[1].collectors, 1000 * 20e-9));
-    cr_expect_eq(frame.hosts[1].made, 1000);
-    cr_expect_eq(frame.hosts[1].missed, 0);
-    cr_expect_eq(frame.hosts[0].events_per_s, 0);
+    cr_expect(near(frame.processes[1].events_per_s, 1000));
+    cr_expect(near(frame.processes[1].collectors, 1000 * 20e-9));
+    cr_expect_eq(frame.processes[1].made, 1000);
+    cr_expect_eq(frame.processes[1].missed, 0);
+    cr_expect_eq(frame.processes[0].events_per_s, 0);
 }
 
-Test(top_model, tells_of_a_host_that_was_killed_and_why)
+Test(top_model, tells_of_a_process_that_was_killed_and_why)
 {
     event(LONE, 2, 100, 200, 8);
     fake_run_ended(fake, 1, EVENTSPACE_KILLED, "killed by signal 9");
     snapshot(1000, VIEWER_TOP_NUMBER);
     cr_expect(viewer_top_over(top));
-    cr_expect_str_eq(frame.hosts[1].state, "killed");
-    cr_expect_str_eq(frame.hosts[1].problem, "killed by signal 9");
-    cr_expect_str_eq(frame.hosts[0].state, "finished");
+    cr_expect_str_eq(frame.processes[1].state, "killed");
+    cr_expect_str_eq(frame.processes[1].problem, "killed by signal 9");
+    cr_expect_str_eq(frame.processes[0].state, "finished");
 }
 
 /* A thread and a time that cannot be. */

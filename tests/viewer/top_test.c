@@ -22,7 +22,7 @@
 #include "eventspace/run/run.h"
 #include "paths/net/address.h"
 #include "tests/support/check.h"
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 #include "tests/support/scratch.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -35,7 +35,7 @@
 
 #define LEAVES "\033[?1049l"
 
-static process app;
+static command app;
 static int done_pipe, go_pipe;
 static bool app_runs;
 
@@ -71,7 +71,7 @@ static void setup(void)
     done_pipe = pipe_make("done");
     go_pipe = pipe_make("go");
     snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
-    process_start(&app, EVENTSPACE, "run", MAP, "--out", scratch_file("run"),
+    command_start(&app, EVENTSPACE, "run", MAP, "--out", scratch_file("run"),
                   "--", PROGRAM, rounds, scratch_file("."), NULL);
     app_runs = true;
     for (int i = 0; i < THREADS; i++) {
@@ -83,18 +83,18 @@ static void setup(void)
 static void app_end(int exit_code)
 {
     cr_assert_eq(write(go_pipe, "ggggg", THREADS), THREADS);
-    process_wait(&app, 60);
+    command_wait(&app, 60);
     app_runs = false;
     cr_expect_eq(app.exit_code, exit_code, "%s", app.output);
-    process_free(&app);
+    command_free(&app);
 }
 
 static void teardown(void)
 {
     if (app_runs) {
         kill(-app.pid, SIGKILL);
-        process_wait(&app, 60);
-        process_free(&app);
+        command_wait(&app, 60);
+        command_free(&app);
     }
     close(done_pipe);
     close(go_pipe);
@@ -107,7 +107,7 @@ TestSuite(top, .timeout = 600, .init = setup, .fini = teardown);
 
 static json_t *top_json(void)
 {
-    char *text = process_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
+    char *text = command_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
                              "--format", "json", "--window", "3600s", NULL);
     json_error_t error;
     json_t *frame = json_loads(text, 0, &error);
@@ -187,9 +187,9 @@ static truth truth_take(void)
     truth t = {0};
 
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++)
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++)
         check_status(eventspace_run_each(run, i, count, &t), 0);
-    t.hz = eventspace_run_host_at(run, 0)->meta.tick_hz;
+    t.hz = eventspace_run_process_at(run, 0)->meta.tick_hz;
     eventspace_run_close(run);
     return t;
 }
@@ -206,10 +206,10 @@ static void check_threads(json_t *frame)
         row = row_of(frame, "threads", "thread", name);
         cr_expect_eq(number_of(row, "operations"), i == 3 ? 2 * ROUNDS : ROUNDS,
                      "%s", name);
-        cr_expect_str_eq(text_of(row, "host"), i < 2 ? "A" : "B");
+        cr_expect_str_eq(text_of(row, "process"), i < 2 ? "A" : "B");
         cr_expect_str_eq(text_of(row, "last"), i < 3 ? "total" : "news");
         cr_expect_geq(number_of(row, "silent_ns"), 0);
-        /* Each host has measured the rate of the counter for itself. */
+        /* Each process has measured the rate of the counter for itself. */
         cr_expect_lt(fabs((double)number_of(row, "longest_ns") - longest),
                      1000 + 1e-5 * longest, "%s: %lld ns, not %.0f", name,
                      (long long)number_of(row, "longest_ns"), longest);
@@ -238,12 +238,12 @@ static void check_collective(json_t *frame)
     his = t.rounds[atoi(last + 6) - 1];
     cr_expect_eq(his, max, "%s was last %u times, not %u", last, his, max);
     cr_expect_str_eq(text_of(row, "element"), "element1");
-    cr_expect_str_eq(text_of(row, "host"), "A");
+    cr_expect_str_eq(text_of(row, "process"), "A");
     cr_expect_eq(number_of(row, "rounds"), ROUNDS);
     cr_expect_lt(fabs(real_of(row, "last_share") - (double)max / ROUNDS), 1e-6);
 }
 
-static void check_frame(json_t *frame, const char *state, const char *hosts)
+static void check_frame(json_t *frame, const char *state, const char *processes)
 {
     const json_t *head = json_object_get(frame, "frame");
 
@@ -252,8 +252,8 @@ static void check_frame(json_t *frame, const char *state, const char *hosts)
     cr_expect_geq(number_of(json_object_get(head, "watching"), "tuples"),
                   10 * ROUNDS);
     for (int i = 0; i < 2; i++) {
-        json_t *row = row_of(frame, "hosts", "host", i ? "B" : "A");
-        cr_expect_str_eq(text_of(row, "state"), hosts);
+        json_t *row = row_of(frame, "processes", "process", i ? "B" : "A");
+        cr_expect_str_eq(text_of(row, "state"), processes);
         cr_expect_eq(number_of(row, "events_made"), 5 * ROUNDS);
         cr_expect_eq(number_of(row, "events_missed"), 0);
     }
@@ -287,12 +287,12 @@ Test(top, tells_the_same_of_a_run_that_was_killed)
     json_t *frame;
 
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++)
-        kill((pid_t)eventspace_run_host_at(run, i)->meta.pid, SIGKILL);
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++)
+        kill((pid_t)eventspace_run_process_at(run, i)->meta.pid, SIGKILL);
     eventspace_run_close(run);
-    process_wait(&app, 60);
+    command_wait(&app, 60);
     app_runs = false;
-    process_free(&app);
+    command_free(&app);
     frame = top_json();
     check_frame(frame, "over", "killed");
     json_decref(frame);
@@ -300,16 +300,16 @@ Test(top, tells_the_same_of_a_run_that_was_killed)
 
 Test(top, prints_frames_until_the_run_is_over)
 {
-    process top;
+    command top;
 
-    process_start(&top, EVENTSPACE, "top", scratch_file("run"), "--batch", "0",
+    command_start(&top, EVENTSPACE, "top", scratch_file("run"), "--batch", "0",
                   "--interval", "20ms", NULL);
     app_end(0);
-    process_wait(&top, 60);
+    command_wait(&top, 60);
     cr_expect_eq(top.exit_code, 0, "%s", top.output);
     check_says(top.output, ": over, ");
     check_says(top.output, "finished");
-    process_free(&top);
+    command_free(&top);
 }
 
 /* One at which nobody listens, nor comes to: that of this process alone in
@@ -345,33 +345,33 @@ static json_t *last_json(const char *text)
 Test(top, watches_a_run_over_the_network)
 {
     const char *address = address_free();
-    process server, top;
+    command server, top;
     json_t *frame;
 
-    free(process_run(0, 60, EVENTSPACE, "key", scratch_file("key"), NULL));
-    process_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+    free(command_run(0, 60, EVENTSPACE, "key", scratch_file("key"), NULL));
+    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
                   "--listen", address, "--key", scratch_file("key"), "--once",
                   NULL);
-    process_start(&top, EVENTSPACE, "top", "--connect", address, "--key",
+    command_start(&top, EVENTSPACE, "top", "--connect", address, "--key",
                   scratch_file("key"), "--batch", "0", "--interval", "50ms",
                   "--window", "3600s", "--format", "json", NULL);
     app_end(0);
-    process_wait(&top, 60);
+    command_wait(&top, 60);
     cr_assert_eq(top.exit_code, 0, "%s", top.output);
-    process_wait(&server, 60);
+    command_wait(&server, 60);
     frame = last_json(top.output);
     check_frame(frame, "over", "finished");
     json_decref(frame);
-    process_free(&server);
-    process_free(&top);
+    command_free(&server);
+    command_free(&top);
 }
 
 Test(top, tells_why_a_run_cannot_be_reached)
 {
     char *output;
 
-    free(process_run(0, 60, EVENTSPACE, "key", scratch_file("key"), NULL));
-    output = process_run(1, 60, EVENTSPACE, "top", "--connect", "nowhere:7",
+    free(command_run(0, 60, EVENTSPACE, "key", scratch_file("key"), NULL));
+    output = command_run(1, 60, EVENTSPACE, "top", "--connect", "nowhere:7",
                          "--key", scratch_file("key"), NULL);
     check_says(output, "nowhere");
     free(output);
@@ -380,7 +380,7 @@ Test(top, tells_why_a_run_cannot_be_reached)
 Test(top, sorts_by_what_is_asked_for)
 {
     char *text =
-        process_run(0, 60, EVENTSPACE, "top", scratch_file("run"), "--format",
+        command_run(0, 60, EVENTSPACE, "top", scratch_file("run"), "--format",
                     "csv", "--window", "3600s", "--sort", "number", NULL);
     const char *at = text;
 
@@ -392,7 +392,7 @@ Test(top, sorts_by_what_is_asked_for)
     }
     free(text);
     text =
-        process_run(0, 60, EVENTSPACE, "top", scratch_file("run"), "--format",
+        command_run(0, 60, EVENTSPACE, "top", scratch_file("run"), "--format",
                     "csv", "--window", "3600s", "--sort", "rate", NULL);
     check_says(text, "\r\nthread"); /* behind the head, thread 4: it has two */
     cr_expect_eq(strncmp(strchr(text, '\n') + 1, "thread4,", 8), 0, "%s", text);

@@ -12,11 +12,11 @@ cd "$folder" || exit 1
 failures=0
 
 "$gsum" mapping --threads 8 >application.dot
-"$eventspace" map generate -a application.dot --hosts 4 -o plain.dot
+"$eventspace" map generate -a application.dot --processes 4 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
 "$eventspace" run map.dot --out RUN --archive -- "$gsum" run -n 3000 >/dev/null ||
     exit 1
-end_ns=$("$eventspace" view RUN host --format csv | awk -F, '
+end_ns=$("$eventspace" view RUN process --format csv | awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == "end_ns") column = i }
     NR > 1 && $column > end { end = $column }
     END { printf "%d", end }')

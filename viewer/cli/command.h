@@ -63,10 +63,12 @@ const char *cli_run_directory(const char *run);
 bool cli_is_packed(const char *run);
 /* Opens it. NULL after telling what is wrong. The caller closes it. */
 eventspace_run *cli_open_run(const char *run);
-/* Does a host of it still run? */
+/* Does a process of it still run? */
 bool cli_is_running(const eventspace_run *run);
-/* The host of that name; PATHS_NONE without a name. Errors: PASTSET_ENOENT. */
-int cli_find_host(const eventspace_run *run, const char *name, uint32_t *out);
+/* The process of that name; PATHS_NONE without a name. Errors: PASTSET_ENOENT.
+ * */
+int cli_find_process(const eventspace_run *run, const char *name,
+                     uint32_t *out);
 /* A file's name in a run directory, RUN/NAME + suffix, or beside a packed run.
  * The caller frees it. */
 char *cli_beside(const char *run, const char *name, const char *suffix);
@@ -106,6 +108,12 @@ void cli_take(const char **place, char *argument, struct argp_state *state);
  * it is, as in "the map". Others are not known. */
 error_t cli_take_one(const char **place, const char *what, int key, char *text,
                      struct argp_state *state);
+
+/* Key of a hidden option that has another name now, which stands where the text
+ * for --help would be: wrong usage, which says so. Further ones: + 1 ... Other
+ * keys are not known. */
+#define CLI_RENAMED 0x10000
+error_t cli_renamed(int key, struct argp_state *state);
 
 /* Values of options; anything else is wrong usage. */
 

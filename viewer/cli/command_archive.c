@@ -44,17 +44,18 @@ static scopes_archiver_answer trouble_tell(const char *text, void *context)
                                         : SCOPES_ARCHIVER_LOSE;
 }
 
-/* Hosts would wait for ever: better none than that. */
+/* Processes would wait for ever: better none than that. */
 static void hopeless_tell(const char *text, void *context)
 {
     command_archiving *a = context;
 
     a->failed = true;
     if (a->end && !atomic_load(a->end)) {
-        fprintf(stderr,
-                "eventspace: archive: %s: a host cannot be archived: the run "
-                "ends\n",
-                text);
+        fprintf(
+            stderr,
+            "eventspace: archive: %s: a process cannot be archived: the run "
+            "ends\n",
+            text);
         atomic_store(a->end, "its archive cannot be made");
     }
 }
@@ -93,7 +94,7 @@ static int thread_start(command_archiving *a)
 
 int cli_archiving_start(command_archiving *a)
 {
-    int err = scopes_archiver_create(&a->archiver, a->directory, a->host,
+    int err = scopes_archiver_create(&a->archiver, a->directory, a->process,
                                      &a->throttle);
 
     if (!err)
@@ -180,7 +181,14 @@ int cli_archiving_end(command_archiving *a)
 
 /* --- the command --- */
 
-enum { KEY_SHARE = 256, KEY_INTERVAL, KEY_BATCH, KEY_LAG, KEY_ONCE, KEY_HOST };
+enum {
+    KEY_SHARE = 256,
+    KEY_INTERVAL,
+    KEY_BATCH,
+    KEY_LAG,
+    KEY_ONCE,
+    KEY_PROCESS
+};
 
 static const struct argp_option options[] = {
     {"share", KEY_SHARE, "SHARE", 0,
@@ -197,7 +205,8 @@ static const struct argp_option options[] = {
      "as lost",
      0},
     {"once", KEY_ONCE, NULL, 0, "Save what there is now, and end", 0},
-    {"host", KEY_HOST, "NAME", 0, "Only the events of this host", 0},
+    {"host", CLI_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
+    {"process", KEY_PROCESS, "NAME", 0, "Only the events of this process", 0},
     {0},
 };
 
@@ -221,9 +230,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_ONCE:
         a->until = SCOPES_ARCHIVER_ONCE;
         return 0;
-    case KEY_HOST:
-        a->host = text;
+    case KEY_PROCESS:
+        a->process = text;
         return 0;
+    case CLI_RENAMED:
+        return cli_renamed(key, state);
     default:
         return cli_take_one(&a->directory, "the run directory", key, text,
                             state);
@@ -265,8 +276,8 @@ int cli_archive(int argc, char **argv)
         options,
         parse,
         "RUN",
-        "Saves the events of a run to RUN/HOST.archive, while it goes on, "
-        "until all its hosts have ended. What was saved before is gone on "
+        "Saves the events of a run to RUN/PROCESS.archive, while it goes on, "
+        "until all its processes have ended. What was saved before is gone on "
         "with.\vTrace elements can then be small: see trace_capacity. "
         "`eventspace run --archive` does the same from the beginning of a "
         "run.",

@@ -18,11 +18,11 @@ typedef enum command_when_full {
 
 typedef struct command_archiving {
     const char *directory;
-    const char *host; /* NULL: of all */
+    const char *process; /* NULL: of all */
     scopes_throttle throttle;
     scopes_archiver_until until;
     command_when_full when_full;
-    const char *_Atomic *end; /* of a run whose hosts wait for the archive:
+    const char *_Atomic *end; /* of a run whose processes wait for the archive:
                                  takes the reason why it is to end. NULL: this
                                  is no such run */
     /* What follows is filled in. */

@@ -27,6 +27,18 @@ error_t cli_take_one(const char **place, const char *what, int key, char *text,
     }
 }
 
+error_t cli_renamed(int key, struct argp_state *state)
+{
+    const struct argp_option *option = state->root_argp->options;
+
+    if (key < CLI_RENAMED || key > 0xfffff) /* argp's own are beyond */
+        return ARGP_ERR_UNKNOWN;
+    while (option->key != key)
+        option++;
+    argp_error(state, "--%s is called --%s now", option->name, option->doc);
+    return 0;
+}
+
 /* --- values of options --- */
 
 size_t cli_choice(const char *text, const char *const *names, size_t count,

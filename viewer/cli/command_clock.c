@@ -1,5 +1,5 @@
-/* command_clock.c - eventspace clock RUN: the clocks of a run's hosts, and how
- * good they are. */
+/* command_clock.c - eventspace clock RUN: the clocks of a run's processes, and
+ * how good they are. */
 #include "viewer/cli/command.h"
 
 #include "paths/map/map.h"
@@ -28,16 +28,16 @@ typedef struct snapshot {
     eventspace_run *run;
     scopes_source *source;
     scopes_topology *topology;
-    bool *collectors;    /* around hops between hosts */
-    uint64_t *from, *to; /* by host */
+    bool *collectors;    /* around hops between processes */
+    uint64_t *from, *to; /* by process */
     scopes_event_table *event_table;
     scopes_clocks *clocks[2]; /* by method */
 } snapshot;
 
 static const struct argp_option clock_options[] = {
     CLI_FORMAT_OPTION,
-    {"reference", 'r', "HOST", 0,
-     "By the clock of this host (default: the one from which the others are "
+    {"reference", 'r', "PROCESS", 0,
+     "By the clock of this process (default: the one from which the others are "
      "the fewest hops away)",
      0},
     {"method", 'm', "hull|average", 0,
@@ -51,10 +51,10 @@ static const struct argp_option clock_options[] = {
     {0},
 };
 
-/* --- the hosts --- */
+/* --- the processes --- */
 
-static const scopes_column host_columns[] = {
-    {"host", "host", SCOPES_TEXT},
+static const scopes_column process_columns[] = {
+    {"process", "process", SCOPES_TEXT},
     {"how", "aligned by", SCOPES_TEXT},
     {"parent", "with", SCOPES_TEXT},
     {"depth", "hops", SCOPES_COUNT},
@@ -88,13 +88,13 @@ static int64_t rounded(double ns)
     return isfinite(ns) ? llround(ns) : SCOPES_BLANK;
 }
 
-/* The last moment of which a host has told. */
-static uint64_t last_ticks(const snapshot *l, uint32_t host)
+/* The last moment of which a process has told. */
+static uint64_t last_ticks(const snapshot *l, uint32_t process)
 {
     uint64_t last = 0;
     for (uint32_t i = 0; i < l->event_table->collectors; i++) {
         const scopes_series *series = &l->event_table->series[i];
-        if (series->host == host && series->count &&
+        if (series->process == process && series->count &&
             series->events[series->count - 1].end > last)
             last = series->events[series->count - 1].end;
     }
@@ -102,40 +102,42 @@ static uint64_t last_ticks(const snapshot *l, uint32_t host)
 }
 
 static int64_t certain_end(const snapshot *l, const scopes_clocks *clocks,
-                           uint32_t host)
+                           uint32_t process)
 {
-    uint64_t last = last_ticks(l, host);
+    uint64_t last = last_ticks(l, process);
     int64_t from, to;
     if (!last)
         return SCOPES_BLANK;
-    scopes_clocks_certain(clocks, host, last, &from, &to);
+    scopes_clocks_certain(clocks, process, last, &from, &to);
     return from == INT64_MIN || to == INT64_MAX ? SCOPES_BLANK
                                                 : (to - from + 1) / 2;
 }
 
-static void add_host(scopes_table *table, const snapshot *l,
-                     const scopes_clocks *clocks, uint32_t host)
+static void add_process(scopes_table *table, const snapshot *l,
+                        const scopes_clocks *clocks, uint32_t process)
 {
     const paths_map *map = eventspace_run_map(l->run);
-    const scopes_clock *c = scopes_clocks_host(clocks, host);
+    const scopes_clock *c = scopes_clocks_process(clocks, process);
     bool known = c->how != SCOPES_CLOCK_NONE;
-    scopes_table_text(table, map->hosts[host].name);
+    scopes_table_text(table, map->processes[process].name);
     scopes_table_text(table, how_name(c->how));
-    scopes_table_text(
-        table, c->parent < map->host_count ? map->hosts[c->parent].name : "");
+    scopes_table_text(table, c->parent < map->process_count
+                                 ? map->processes[c->parent].name
+                                 : "");
     scopes_table_integer(table, known ? c->depth : SCOPES_BLANK);
     scopes_table_integer(table, (int64_t)c->pairs);
     scopes_table_integer(table, known ? rounded(c->offset_ns) : SCOPES_BLANK);
     scopes_table_real(table, known ? c->rate_ppm : NAN);
     scopes_table_integer(table, rounded(c->certain_ns));
-    scopes_table_integer(table, certain_end(l, clocks, host));
+    scopes_table_integer(table, certain_end(l, clocks, process));
 }
 
-static scopes_table *hosts_table(const snapshot *l, const scopes_clocks *clocks)
+static scopes_table *processes_table(const snapshot *l,
+                                     const scopes_clocks *clocks)
 {
-    scopes_table *table = scopes_table_create(CLI_LIST(host_columns));
-    for (uint32_t i = 0; i < eventspace_run_host_count(l->run); i++)
-        add_host(table, l, clocks, i);
+    scopes_table *table = scopes_table_create(CLI_LIST(process_columns));
+    for (uint32_t i = 0; i < eventspace_run_process_count(l->run); i++)
+        add_process(table, l, clocks, i);
     return table;
 }
 
@@ -166,13 +168,14 @@ static int accuracy_table(scopes_table **out, const snapshot *l)
 /* --- printing --- */
 
 static int print_json(const snapshot *l, const clock_arguments *a,
-                      const scopes_table *hosts, const scopes_table *accuracy)
+                      const scopes_table *processes,
+                      const scopes_table *accuracy)
 {
     const paths_map *map = eventspace_run_map(l->run);
     uint32_t reference = scopes_clocks_reference(l->clocks[a->method]);
     const scopes_ledger *ledger = &l->event_table->ledger;
     json_t *name = viewer_json_text(
-        reference < map->host_count ? map->hosts[reference].name : "");
+        reference < map->process_count ? map->processes[reference].name : "");
     int err;
     if (!name)
         return pastset_fail(PASTSET_ENOMEM, "no memory to print");
@@ -180,9 +183,10 @@ static int print_json(const snapshot *l, const clock_arguments *a,
     json_dumpf(name, stdout, JSON_ENCODE_ANY);
     json_decref(name);
     printf(",\n\"tuples\": {\"made\": %" PRIu64 ", \"seen\": %" PRIu64
-           ", \"missed\": %" PRIu64 ", \"beside\": %" PRIu64 "},\n\"hosts\": ",
+           ", \"missed\": %" PRIu64 ", \"beside\": %" PRIu64
+           "},\n\"processes\": ",
            ledger->made, ledger->seen, ledger->missed, ledger->beside);
-    err = viewer_table_print(hosts, VIEWER_JSON, stdout);
+    err = viewer_table_print(processes, VIEWER_JSON, stdout);
     printf(",\n\"accuracy\": ");
     if (!err)
         err = viewer_table_print(accuracy, VIEWER_JSON, stdout);
@@ -191,12 +195,13 @@ static int print_json(const snapshot *l, const clock_arguments *a,
 }
 
 static int print_lists(const snapshot *l, const clock_arguments *a,
-                       const scopes_table *hosts, const scopes_table *accuracy)
+                       const scopes_table *processes,
+                       const scopes_table *accuracy)
 {
     bool table = a->format == VIEWER_TABLE;
     int err = 0;
     if (!a->accuracy)
-        err = viewer_table_print(hosts, a->format, stdout);
+        err = viewer_table_print(processes, a->format, stdout);
     if (table && !a->accuracy)
         putchar('\n');
     if (!err && (table || a->accuracy))
@@ -209,36 +214,38 @@ static int print_lists(const snapshot *l, const clock_arguments *a,
 
 static int print_look(const snapshot *l, const clock_arguments *a)
 {
-    scopes_table *hosts = hosts_table(l, l->clocks[a->method]);
+    scopes_table *processes = processes_table(l, l->clocks[a->method]);
     scopes_table *accuracy;
     int err = accuracy_table(&accuracy, l);
     if (!err)
-        err = a->format == VIEWER_JSON ? print_json(l, a, hosts, accuracy)
-                                       : print_lists(l, a, hosts, accuracy);
-    scopes_table_destroy(hosts);
+        err = a->format == VIEWER_JSON ? print_json(l, a, processes, accuracy)
+                                       : print_lists(l, a, processes, accuracy);
+    scopes_table_destroy(processes);
     scopes_table_destroy(accuracy);
     return err;
 }
 
-/* No line keeps within the bounds that the probe pairs of such a host give. */
+/* No line keeps within the bounds that the probe pairs of such a process give.
+ * */
 static void warn(const snapshot *l)
 {
     const paths_map *map = eventspace_run_map(l->run);
-    for (uint32_t i = 0; i < map->host_count; i++) {
+    for (uint32_t i = 0; i < map->process_count; i++) {
         const scopes_clock *c =
-            scopes_clocks_host(l->clocks[SCOPES_CLOCK_HULL], i);
+            scopes_clocks_process(l->clocks[SCOPES_CLOCK_HULL], i);
         if (c->how == SCOPES_CLOCK_PROBE_PAIRS && isinf(c->certain_ns))
-            fprintf(stderr,
-                    "eventspace: host %s: nothing is certain of its clock, as "
-                    "no constant rate fits all exchanges on the way to it; "
-                    "see --last\n",
-                    map->hosts[i].name);
+            fprintf(
+                stderr,
+                "eventspace: process %s: nothing is certain of its clock, as "
+                "no constant rate fits all exchanges on the way to it; "
+                "see --last\n",
+                map->processes[i].name);
         if (c->how == SCOPES_CLOCK_WALL)
             fprintf(stderr,
-                    "eventspace: host %s: aligned by its wall clock, as no "
-                    "operations between hosts were collected that lead to "
+                    "eventspace: process %s: aligned by its wall clock, as no "
+                    "operations between processes were collected that lead to "
                     "it\n",
-                    map->hosts[i].name);
+                    map->processes[i].name);
     }
 }
 
@@ -266,15 +273,15 @@ static void look_end(snapshot *l)
 
 static int look_begin(snapshot *l)
 {
-    size_t hosts = eventspace_run_host_count(l->run);
+    size_t processes = eventspace_run_process_count(l->run);
     int err = scopes_source_open(&l->source, l->run);
     if (err)
         return err;
     err = scopes_topology_make(&l->topology, eventspace_run_map(l->run));
     if (err)
         return err;
-    l->from = calloc(hosts + 1, sizeof(*l->from));
-    l->to = calloc(hosts + 1, sizeof(*l->to));
+    l->from = calloc(processes + 1, sizeof(*l->from));
+    l->to = calloc(processes + 1, sizeof(*l->to));
     l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
     if (!l->from || !l->to || !l->collectors)
         return pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
@@ -295,27 +302,28 @@ static int last_of(const scopes_batch *batch, void *context)
     return 0;
 }
 
-/* The end of a host that runs is now: by the wall clock of this machine, if it
- * is its own too, else by that of whoever asks. Of one that was killed only its
- * tuples tell when. */
-static int window_make(snapshot *l, uint64_t last_ns, size_t host)
+/* The end of a process that runs is now: by the wall clock of this machine, if
+ * it is its own too, else by that of whoever asks. Of one that was killed only
+ * its tuples tell when. */
+static int window_make(snapshot *l, uint64_t last_ns, size_t process)
 {
-    const eventspace_run_host *h = eventspace_run_host_at(l->run, host);
+    const eventspace_run_process *h =
+        eventspace_run_process_at(l->run, process);
     scopes_filter all = {0};
     uint64_t end = h->meta.end_tick;
     double span;
     int err = 0;
-    l->from[host] = 0;
-    l->to[host] = UINT64_MAX;
+    l->from[process] = 0;
+    l->to[process] = UINT64_MAX;
     if (!h->has_meta)
         return 0;
     if (h->meta.state == EVENTSPACE_RUNNING)
         end = eventspace_meta_now(&h->meta);
     else if (!end)
-        err = scopes_source_each(l->source, host, &all, last_of, &end, NULL);
+        err = scopes_source_each(l->source, process, &all, last_of, &end, NULL);
     span = (double)last_ns * h->meta.tick_hz / 1e9;
     if (span < (double)end)
-        l->from[host] = end - (uint64_t)span;
+        l->from[process] = end - (uint64_t)span;
     return err;
 }
 
@@ -324,7 +332,8 @@ static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
     scopes_filter filter = {.collectors = l->collectors};
     int err = 0;
     if (a->last_ns) {
-        for (size_t i = 0; i < eventspace_run_host_count(l->run) && !err; i++)
+        for (size_t i = 0; i < eventspace_run_process_count(l->run) && !err;
+             i++)
             err = window_make(l, a->last_ns, i);
         filter.from_ticks = l->from;
         filter.to_ticks = l->to;
@@ -348,7 +357,7 @@ static void pause_for(double seconds)
 static int show(snapshot *l, const clock_arguments *a)
 {
     uint32_t reference;
-    int err = cli_find_host(l->run, a->reference, &reference);
+    int err = cli_find_process(l->run, a->reference, &reference);
     while (!err) {
         bool more = a->follow_s > 0 && cli_is_running(l->run);
         err = look_take(l, a, reference);
@@ -404,9 +413,10 @@ int cli_clock(int argc, char **argv)
         clock_options,
         parse_clock,
         "RUN",
-        "Tells the clocks of a run's hosts, as its own traffic shows them: "
+        "Tells the clocks of a run's processes, as its own traffic shows them: "
         "offset, rate, and the interval in which they certainly are; and of "
-        "how many operations between hosts they do not say that they arrived "
+        "how many operations between processes they do not say that they "
+        "arrived "
         "before they were sent."
         "\vWorks in the same way while the run goes on. CSV and JSON give "
         "times in nanoseconds.",

@@ -1,7 +1,7 @@
 /* command_info.c - eventspace info: what a run directory holds.
  *
- * One list at a time is printed as a table or as CSV, the hosts unless another
- * is asked for. JSON has all lists in one object. */
+ * One list at a time is printed as a table or as CSV, the processes unless
+ * another is asked for. JSON has all lists in one object. */
 #include "viewer/cli/command.h"
 
 #include "paths/engine/executor.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef enum info_list {
-    LIST_HOSTS,
+    LIST_PROCESSES,
     LIST_THREADS,
     LIST_ELEMENTS,
     LIST_COLLECTORS,
@@ -30,13 +30,13 @@ typedef struct info {
     viewer_facts facts;
     viewer_counts counts; /* `topology` NULL: not counted (yet) */
     double event_cost_ns; /* 0: not measured (yet) */
-    bool notes_below;     /* texts of hosts stand below the list, not in it */
+    bool notes_below; /* texts of processes stand below the list, not in it */
 } info;
 
-/* --- hosts --- */
+/* --- processes --- */
 
-static const scopes_column host_columns[] = {
-    {"host", "host", SCOPES_TEXT},
+static const scopes_column process_columns[] = {
+    {"process", "process", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"pid", "pid", SCOPES_NUMBER},
     {"threads", "threads", SCOPES_COUNT},
@@ -51,16 +51,18 @@ static const scopes_column host_columns[] = {
     {"text", "text", SCOPES_TEXT},       /* these last two may be long: */
     {"problem", "problem", SCOPES_TEXT}, /* see `notes_below` */
 };
-#define HOST_NOTES 2
+#define PROCESS_NOTES 2
 
-static void add_host(const info *i, scopes_table *table, const char *name,
-                     const viewer_host_facts *facts)
+static void add_process(const info *i, scopes_table *table, const char *name,
+                        const viewer_process_facts *facts)
 {
-    static const eventspace_run_host nobody;
-    const eventspace_run_host *host = facts->host ? facts->host : &nobody;
+    static const eventspace_run_process nobody;
+    const eventspace_run_process *process =
+        facts->process ? facts->process : &nobody;
     scopes_table_text(table, name);
     scopes_table_text(table, facts->state);
-    scopes_table_integer(table, facts->host ? host->meta.pid : SCOPES_BLANK);
+    scopes_table_integer(table,
+                         facts->process ? process->meta.pid : SCOPES_BLANK);
     scopes_table_integer(table, facts->threads);
     scopes_table_integer(table, (int64_t)facts->elements);
     scopes_table_integer(table, (int64_t)facts->traces);
@@ -69,19 +71,20 @@ static void add_host(const info *i, scopes_table *table, const char *name,
     scopes_table_integer(table, (int64_t)facts->events.dropped);
     scopes_table_integer(table, (int64_t)facts->events.drained);
     scopes_table_integer(table, (int64_t)facts->events.blocked_ns);
-    scopes_table_text(table, host->meta.tick_source);
+    scopes_table_text(table, process->meta.tick_source);
     if (i->notes_below)
         return;
-    scopes_table_text(table, host->meta.text);
-    scopes_table_text(table, host->problem);
+    scopes_table_text(table, process->meta.text);
+    scopes_table_text(table, process->problem);
 }
 
-static int list_hosts(info *i, scopes_table *table)
+static int list_processes(info *i, scopes_table *table)
 {
-    for (size_t k = 0; k < i->facts.host_count; k++)
-        add_host(i, table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
+    for (size_t k = 0; k < i->facts.process_count; k++)
+        add_process(i, table, i->facts.processes[k].process->name,
+                    &i->facts.processes[k]);
     if (i->notes_below)
-        add_host(i, table, "all", &i->facts.total);
+        add_process(i, table, "all", &i->facts.total);
     return 0;
 }
 
@@ -90,15 +93,15 @@ static int list_hosts(info *i, scopes_table *table)
 static const scopes_column thread_columns[] = {
     {"number", "no.", SCOPES_NUMBER},
     {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"paths", "paths", SCOPES_COUNT},
     {"operations", "operations", SCOPES_COUNT},
     {"missing", "missing", SCOPES_COUNT},
 };
 
-static const char *host_name(const paths_map *map, uint32_t host)
+static const char *process_name(const paths_map *map, uint32_t process)
 {
-    return host < map->host_count ? map->hosts[host].name : "";
+    return process < map->process_count ? map->processes[process].name : "";
 }
 
 /* Counted once for all lists. */
@@ -119,7 +122,7 @@ static int list_threads(info *i, scopes_table *table)
         const paths_map_node *thread = &i->map->nodes[topology->threads[k]];
         scopes_table_integer(table, k);
         scopes_table_text(table, thread->name);
-        scopes_table_text(table, host_name(i->map, thread->host));
+        scopes_table_text(table, process_name(i->map, thread->process));
         scopes_table_integer(table, thread->out_count);
         scopes_table_integer(table, (int64_t)i->counts.threads[k].operations);
         scopes_table_integer(table, (int64_t)i->counts.threads[k].missing);
@@ -131,7 +134,7 @@ static int list_threads(info *i, scopes_table *table)
 
 static const scopes_column element_columns[] = {
     {"element", "element", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"trace", "trace", SCOPES_TEXT},
     {"type", "type", SCOPES_TEXT},
     {"policy", "policy", SCOPES_TEXT},
@@ -158,13 +161,13 @@ static const char *policy_name(pastset_policy policy)
     return "?";
 }
 
-static void add_element(scopes_table *table, const char *host,
+static void add_element(scopes_table *table, const char *process,
                         pastset_element *element, bool trace)
 {
     pastset_ledger ledger;
     pastset_element_ledger(element, &ledger);
     scopes_table_text(table, pastset_element_name(element));
-    scopes_table_text(table, host);
+    scopes_table_text(table, process);
     scopes_table_text(table, trace ? "yes" : "no");
     scopes_table_text(table, pastset_element_type(element)->text);
     scopes_table_text(table, policy_name(pastset_element_policy(element)));
@@ -180,14 +183,14 @@ static void add_element(scopes_table *table, const char *host,
 
 static int list_elements(info *i, scopes_table *table)
 {
-    for (size_t k = 0; k < i->facts.host_count; k++) {
-        const eventspace_run_host *host = i->facts.hosts[k].host;
-        size_t count = host->space ? pastset_space_count(host->space) : 0;
+    for (size_t k = 0; k < i->facts.process_count; k++) {
+        const eventspace_run_process *process = i->facts.processes[k].process;
+        size_t count = process->space ? pastset_space_count(process->space) : 0;
         for (size_t e = 0; e < count; e++) {
-            pastset_element *element = pastset_space_at(host->space, e);
+            pastset_element *element = pastset_space_at(process->space, e);
             if (paths_executor_is_name(pastset_element_name(element)))
                 continue; /* not of the map: see the view pending */
-            add_element(table, host->name, element,
+            add_element(table, process->name, element,
                         eventspace_run_is_trace(i->run, element));
         }
     }
@@ -197,9 +200,12 @@ static int list_elements(info *i, scopes_table *table)
 /* --- collectors --- */
 
 static const scopes_column collector_columns[] = {
-    {"collector", "id", SCOPES_NUMBER}, {"name", "collector", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},      {"trace", "trace element", SCOPES_TEXT},
-    {"events", "events", SCOPES_COUNT}, {"bytes", "bytes", SCOPES_COUNT},
+    {"collector", "id", SCOPES_NUMBER},
+    {"name", "collector", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
+    {"trace", "trace element", SCOPES_TEXT},
+    {"events", "events", SCOPES_COUNT},
+    {"bytes", "bytes", SCOPES_COUNT},
     {"failed", "failed", SCOPES_COUNT},
 };
 
@@ -211,7 +217,7 @@ static void add_collector(scopes_table *table, const paths_map *map,
     const char *trace = paths_node_get(node, "trace");
     scopes_table_integer(table, id);
     scopes_table_text(table, node->name);
-    scopes_table_text(table, host_name(map, node->host));
+    scopes_table_text(table, process_name(map, node->process));
     scopes_table_text(table, trace ? trace : "");
     scopes_table_integer(table, (int64_t)c->events);
     scopes_table_integer(table, (int64_t)c->bytes);
@@ -231,9 +237,9 @@ static int list_collectors(info *i, scopes_table *table)
 
 /* --- costs --- */
 
-/* Of one host, and (but for how often it looked) of its archive. */
+/* Of one process, and (but for how often it looked) of its archive. */
 static const scopes_column cost_columns[] = {
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"lasted_ns", "lasted ms", SCOPES_TIME_NS},
     {"events_made", "events", SCOPES_COUNT},
     {"collectors_ns", "collectors ms", SCOPES_TIME_NS},
@@ -251,7 +257,7 @@ static double share_of(double part_ns, double whole_ns)
 }
 
 static void add_cost(const info *i, scopes_table *table, const char *name,
-                     const viewer_host_facts *facts)
+                     const viewer_process_facts *facts)
 {
     const scopes_archive_cost *archive = &facts->archive;
     bool there = facts->archived, known = i->event_cost_ns > 0;
@@ -276,8 +282,9 @@ static void add_cost(const info *i, scopes_table *table, const char *name,
 
 static int list_costs(info *i, scopes_table *table)
 {
-    for (size_t k = 0; k < i->facts.host_count; k++)
-        add_cost(i, table, i->facts.hosts[k].host->name, &i->facts.hosts[k]);
+    for (size_t k = 0; k < i->facts.process_count; k++)
+        add_cost(i, table, i->facts.processes[k].process->name,
+                 &i->facts.processes[k]);
     if (i->notes_below)
         add_cost(i, table, "all", &i->facts.total);
     return 0;
@@ -291,7 +298,7 @@ static const struct {
     size_t column_count;
     int (*fill)(info *i, scopes_table *table);
 } lists[LISTS] = {
-    [LIST_HOSTS] = {"hosts", CLI_LIST(host_columns), list_hosts},
+    [LIST_PROCESSES] = {"processes", CLI_LIST(process_columns), list_processes},
     [LIST_THREADS] = {"threads", CLI_LIST(thread_columns), list_threads},
     [LIST_ELEMENTS] = {"elements", CLI_LIST(element_columns), list_elements},
     [LIST_COLLECTORS] = {"collectors", CLI_LIST(collector_columns),
@@ -302,8 +309,8 @@ static const struct {
 static int print_list(info *i, info_list list, viewer_format format)
 {
     size_t columns = lists[list].column_count;
-    if (list == LIST_HOSTS && i->notes_below)
-        columns -= HOST_NOTES;
+    if (list == LIST_PROCESSES && i->notes_below)
+        columns -= PROCESS_NOTES;
     scopes_table *table = scopes_table_create(lists[list].columns, columns);
     int err = table ? lists[list].fill(i, table) : 0;
     if (!err)
@@ -314,14 +321,14 @@ static int print_list(info *i, info_list list, viewer_format format)
 
 static int print_json(info *i)
 {
-    const viewer_host_facts *total = &i->facts.total;
+    const viewer_process_facts *total = &i->facts.total;
     json_t *head = json_pack(
         "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
         "run", viewer_json_text(i->name), "map", viewer_json_text(i->map->name),
         "state", total->state, "threads", (json_int_t)total->threads,
         "events_made", (json_int_t)total->events.made, "events_present",
         (json_int_t)total->events.present, "events_dropped",
-        (json_int_t)total->events.dropped, "damaged_hosts",
+        (json_int_t)total->events.dropped, "damaged_processes",
         (json_int_t)eventspace_run_damaged(i->run), "events_drained",
         (json_int_t)total->events.drained, "blocked_ns",
         (json_int_t)total->events.blocked_ns, "trace_bytes",
@@ -341,26 +348,27 @@ static int print_json(info *i)
     return err;
 }
 
-static void print_note(const char *host, const char *state, const char *text)
+static void print_note(const char *process, const char *state, const char *text)
 {
     if (*text)
-        printf("%s %s: %s\n", host, state, text);
+        printf("%s %s: %s\n", process, state, text);
 }
 
 static void print_notes(const info *i)
 {
     putchar('\n');
-    for (size_t k = 0; k < i->facts.host_count; k++) {
-        const eventspace_run_host *host = i->facts.hosts[k].host;
-        print_note(host->name, i->facts.hosts[k].state, host->meta.text);
-        print_note(host->name, "files", host->problem);
+    for (size_t k = 0; k < i->facts.process_count; k++) {
+        const eventspace_run_process *process = i->facts.processes[k].process;
+        print_note(process->name, i->facts.processes[k].state,
+                   process->meta.text);
+        print_note(process->name, "files", process->problem);
     }
 }
 
 /* An estimate, and by what. */
 static void print_costs(const info *i)
 {
-    const viewer_host_facts *total = &i->facts.total;
+    const viewer_process_facts *total = &i->facts.total;
     const scopes_archive_cost *archive = &total->archive;
     double collectors_ns = (double)total->events.made * i->event_cost_ns;
 
@@ -380,8 +388,9 @@ static void print_summary(const info *i)
 {
     const viewer_facts *facts = &i->facts;
     const eventspace_events *events = &facts->total.events;
-    printf("%s: %s, %zu host%s, %u thread%s\n", i->name, i->map->name,
-           facts->host_count, facts->host_count == 1 ? "" : "s",
+    printf("%s: %s, %zu %s, %u thread%s\n", i->name, i->map->name,
+           facts->process_count,
+           facts->process_count == 1 ? "process" : "processes",
            facts->total.threads, facts->total.threads == 1 ? "" : "s");
     printf("events: %" PRIu64 " made, %" PRIu64 " present (%.1f MB), %" PRIu64
            " lost%s\n",
@@ -399,7 +408,7 @@ static int print_info(info *i, info_list list, viewer_format format)
         return print_json(i);
     i->notes_below = format == VIEWER_TABLE;
     int err = print_list(i, list, format);
-    if (!err && list == LIST_HOSTS && format == VIEWER_TABLE) {
+    if (!err && list == LIST_PROCESSES && format == VIEWER_TABLE) {
         print_notes(i);
         print_summary(i);
     }
@@ -416,7 +425,7 @@ typedef struct info_arguments {
 
 static const struct argp_option info_options[] = {
     CLI_FORMAT_OPTION,
-    {"threads", 't', NULL, 0, "List the threads instead of the hosts", 0},
+    {"threads", 't', NULL, 0, "List the threads instead of the processes", 0},
     {"elements", 'e', NULL, 0, "List the elements instead", 0},
     {"collectors", 'c', NULL, 0, "List the events of each collector instead",
      0},
@@ -455,9 +464,10 @@ int cli_info(int argc, char **argv)
         info_options,
         parse_info,
         "RUN",
-        "Tells what a run directory holds: the hosts and how they ended, and "
+        "Tells what a run directory holds: the processes and how they ended, "
+        "and "
         "the events, with exact losses. JSON has all lists.\vA run may be "
-        "looked at while it goes on, and after a host was killed.",
+        "looked at while it goes on, and after a process was killed.",
         NULL,
         NULL,
         NULL};
@@ -471,7 +481,8 @@ int cli_info(int argc, char **argv)
         return COMMAND_FAILED;
     i.map = eventspace_run_map(i.run);
     int err = viewer_facts_take(&i.facts, i.run);
-    if (a.list == LIST_HOSTS || a.list == LIST_COSTS || a.format == VIEWER_JSON)
+    if (a.list == LIST_PROCESSES || a.list == LIST_COSTS ||
+        a.format == VIEWER_JSON)
         i.event_cost_ns = viewer_event_cost_ns();
     if (!err)
         err = print_info(&i, a.list, a.format);

@@ -12,15 +12,16 @@
 
 #define LOOK_NS 500000000 /* a full disk is told within a second */
 
-/* Adds up the events of the hosts that are meant. */
+/* Adds up the events of the processes that are meant. */
 static void count(eventspace_run *run, const command_losses *losses,
                   eventspace_events *out)
 {
     memset(out, 0, sizeof(*out));
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         eventspace_events of;
-        if (losses->host &&
-            strcmp(losses->host, eventspace_run_host_at(run, i)->name) != 0)
+        if (losses->process &&
+            strcmp(losses->process, eventspace_run_process_at(run, i)->name) !=
+                0)
             continue;
         if (eventspace_run_events(run, i, &of) != 0)
             continue;
@@ -91,7 +92,7 @@ static void events_tell(const char *directory, const eventspace_events *events)
               stderr);
 }
 
-/* What hosts that ended well have noted. False: some have lost events whose
+/* What processes that ended well have noted. False: some have lost events whose
  * trace element could not be made. */
 static bool notes_tell(eventspace_run *run, const command_losses *losses,
                        bool *joined)
@@ -100,16 +101,18 @@ static bool notes_tell(eventspace_run *run, const command_losses *losses,
 
     *joined = false;
 
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        if (losses->host && strcmp(losses->host, host->name) != 0)
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        if (losses->process && strcmp(losses->process, process->name) != 0)
             continue;
-        if (host->has_meta && host->meta.state == EVENTSPACE_FINISHED &&
-            host->meta.text[0])
-            fprintf(stderr, "eventspace: host %s: %s\n", host->name,
-                    host->meta.text);
-        *joined |= host->has_meta;
-        well &= !host->has_meta || !strstr(host->meta.text, "events lost");
+        if (process->has_meta && process->meta.state == EVENTSPACE_FINISHED &&
+            process->meta.text[0])
+            fprintf(stderr, "eventspace: process %s: %s\n", process->name,
+                    process->meta.text);
+        *joined |= process->has_meta;
+        well &=
+            !process->has_meta || !strstr(process->meta.text, "events lost");
     }
     return well;
 }

@@ -11,9 +11,9 @@
 
 typedef struct command_losses {
     const char *directory;
-    const char *host; /* NULL: of all */
-    bool patient;     /* hosts wait for room on a full disk */
-    int signal;       /* that ended the run: some may not have joined for it */
+    const char *process; /* NULL: of all */
+    bool patient;        /* processes wait for room on a full disk */
+    int signal; /* that ended the run: some may not have joined for it */
     /* What follows is filled in. */
     pthread_t thread;
     pastset_waiter waiter;
@@ -26,8 +26,8 @@ typedef struct command_losses {
 void cli_losses_watch(command_losses *losses);
 /* Ends that, and says on standard error what is lost, and whether there was a
  * run at all; `archived`: an archiver has counted that, and what is left to say
- * is what hosts have noted. COMMAND_FAILED: something was lost for want of
- * disk, or no host has joined. */
+ * is what processes have noted. COMMAND_FAILED: something was lost for want of
+ * disk, or no process has joined. */
 int cli_losses_end(command_losses *losses, bool archived);
 
 #endif

@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-#define HOSTS_MAX 10000
+#define PROCESSES_MAX 10000
 
 /* --- generate --- */
 
 typedef struct generate_arguments {
     const char *application, *cluster, *placement;
     const char *output;
-    uint32_t hosts; /* 0: not said */
+    uint32_t processes; /* 0: not said */
     paths_spread spread;
     paths_home home;
     const char *shape; /* NULL: not said */
@@ -26,12 +26,13 @@ enum { KEY_SHAPE = 256, KEY_FANOUT };
 static const struct argp_option generate_options[] = {
     {"application", 'a', "FILE", 0,
      "Which threads use which elements, and how; - is standard input", 0},
-    {"cluster", 'c', "FILE", 0, "The hosts and their links", 0},
-    {"hosts", 'n', "N", 0,
-     "Instead: N hosts h0, h1 ... on this machine "
+    {"cluster", 'c', "FILE", 0, "The machines and their links", 0},
+    {"hosts", CLI_RENAMED, "N", OPTION_HIDDEN, "processes", 0},
+    {"processes", 'n', "N", 0,
+     "Instead: N processes h0, h1 ... on this machine "
      "(default 1)",
      0},
-    {"placement", 'p', "FILE", 0, "What lives on which host", 0},
+    {"placement", 'p', "FILE", 0, "What lives on which process", 0},
     {"spread", 's', "block|cyclic", 0,
      "Where threads go that have no place "
      "(default block)",
@@ -88,8 +89,8 @@ static void check_generate(const generate_arguments *a,
 {
     if (!a->application)
         argp_error(state, "--application is missing");
-    if (a->cluster && a->hosts)
-        argp_error(state, "--cluster and --hosts exclude each other");
+    if (a->cluster && a->processes)
+        argp_error(state, "--cluster and --processes exclude each other");
     if (a->fanout && a->shape && strcmp(a->shape, "binomial") == 0)
         argp_error(state, "--shape binomial and --fanout exclude each other");
 }
@@ -105,7 +106,7 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         a->cluster = text;
         return 0;
     case 'n':
-        a->hosts = (uint32_t)cli_number(text, 1, HOSTS_MAX, state);
+        a->processes = (uint32_t)cli_number(text, 1, PROCESSES_MAX, state);
         return 0;
     case 'p':
         a->placement = text;
@@ -135,7 +136,7 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         check_generate(a, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_renamed(key, state);
     }
 }
 
@@ -178,7 +179,7 @@ static int generate(const generate_arguments *a)
     paths_generate_options options = {
         .application = application,
         .cluster = cluster,
-        .hosts = a->hosts ? a->hosts : 1,
+        .processes = a->processes ? a->processes : 1,
         .placement = placement,
         .spread = a->spread,
         .home = a->home,
@@ -203,7 +204,7 @@ static int map_generate(int argc, char **argv)
         parse_generate,
         "--application FILE",
         "Makes a path map from mappings: which threads use which elements, "
-        "which hosts there are, and what lives where.",
+        "which processes there are, and what lives where.",
         NULL,
         NULL,
         NULL};

@@ -13,7 +13,7 @@ typedef struct merge_arguments {
     const char **given; /* `count` of them: directories or packed runs */
     const char **directories;
     size_t count;
-    bool incomplete; /* something of a host is missing or damaged */
+    bool incomplete; /* something of a process is missing or damaged */
 } merge_arguments;
 
 static const struct argp_option options[] = {
@@ -75,20 +75,20 @@ static void print_given(const merge_arguments *a, const char *text, FILE *file)
 
 /* --- merging --- */
 
-static void tell(const char *host, const char *directory, const char *problem,
-                 void *context)
+static void tell(const char *process, const char *directory,
+                 const char *problem, void *context)
 {
     merge_arguments *a = context;
 
     if (directory) {
-        printf("host %s: from ", host);
+        printf("process %s: from ", process);
         print_given(a, directory, stdout);
         putchar('\n');
     }
     if (!*problem)
         return;
     fflush(stdout);
-    fprintf(stderr, "eventspace: host %s: ", host);
+    fprintf(stderr, "eventspace: process %s: ", process);
     print_given(a, problem, stderr);
     putc('\n', stderr);
     a->incomplete = true;
@@ -124,7 +124,7 @@ int cli_merge(int argc, char **argv)
         "RUN RUN... --out DIR",
         "Makes one run directory of several: those that a run of several "
         "machines has left on each of them, or mirrors that scopes have made.\v"
-        "They have the same path map. The files of each host come from the "
+        "They have the same path map. The files of each process come from the "
         "directory from which the most of its events can be read; none is "
         "changed. What is missing or damaged is told, and makes the exit code "
         "1; the run is made all the same.",

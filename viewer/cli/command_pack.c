@@ -49,17 +49,16 @@ static void skipped_tell(const char *name)
 
 /* Files whose launcher was killed still have room to grow. Where they cannot be
  * changed they are packed as they are. */
-static int host_settle(const char *directory, const char *host)
+static int process_settle(const char *directory, const char *process)
 {
     if (viewer_pack_stop)
         return pastset_fail(PASTSET_ECANCELED, "interrupted");
-    if (eventspace_run_settle(directory, host) != PASTSET_EAGAIN)
+    if (eventspace_run_settle(directory, process) != PASTSET_EAGAIN)
         return 0;
     return pastset_fail(PASTSET_EINVAL,
-                        "%s: host %s is still running, though its process "
-                        "cannot be seen from here; pack the run when it has "
-                        "ended",
-                        directory, host);
+                        "%s: process %s is still running, where it cannot "
+                        "be seen from here; pack the run when it has ended",
+                        directory, process);
 }
 
 /* A run that goes on would be torn: each of its files at another time. */
@@ -71,21 +70,23 @@ static int run_check(const char *directory)
 
     if (err)
         return err;
-    for (size_t i = 0; !err && i < eventspace_run_host_count(run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        begun |= host->has_meta || host->has_space;
-        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING &&
-            host->has_space)
+    for (size_t i = 0; !err && i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        begun |= process->has_meta || process->has_space;
+        if (process->has_meta && process->meta.state == EVENTSPACE_RUNNING &&
+            process->has_space)
             err = pastset_fail(PASTSET_EINVAL,
-                               "%s: host %s is still running; pack the run "
+                               "%s: process %s is still running; pack the run "
                                "when it has ended",
-                               directory, host->name);
+                               directory, process->name);
     }
     if (!err && !begun)
-        err = pastset_fail(PASTSET_EINVAL, "%s: no host of it has begun",
+        err = pastset_fail(PASTSET_EINVAL, "%s: no process of it has begun",
                            directory);
-    for (size_t i = 0; !err && i < eventspace_run_host_count(run); i++)
-        err = host_settle(directory, eventspace_run_host_at(run, i)->name);
+    for (size_t i = 0; !err && i < eventspace_run_process_count(run); i++)
+        err =
+            process_settle(directory, eventspace_run_process_at(run, i)->name);
     eventspace_run_close(run);
     return err;
 }

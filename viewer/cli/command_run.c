@@ -11,7 +11,7 @@
 
 enum {
     KEY_REPLACE = 256,
-    KEY_HOST,
+    KEY_PROCESS,
     KEY_FILE,
     KEY_GRACE,
     KEY_ARCHIVE,
@@ -23,20 +23,22 @@ enum {
 static const struct argp_option run_options[] = {
     {"out", 'o', "RUN", 0, "The run directory", 0},
     {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in it", 0},
-    {"host", KEY_HOST, "NAME", 0,
-     "Start this host only; the others are "
+    {"host", CLI_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
+    {"process", KEY_PROCESS, "NAME", 0,
+     "Start this process only; the others are "
      "started by the same command elsewhere",
      0},
     {"key-file", KEY_FILE, "FILE", 0,
-     "The key that all hosts know, made by "
-     "`eventspace key`; needed with --host",
+     "The key that all processes know, made by "
+     "`eventspace key`; needed with --process",
      0},
     {"grace", KEY_GRACE, "SECONDS", 0,
-     "How long the other hosts may go on "
+     "How long the other processes may go on "
      "when one has failed (default 5)",
      0},
     {"archive", KEY_ARCHIVE, NULL, 0,
-     "Save all events to RUN/HOST.archive while the run goes on; where that is "
+     "Save all events to RUN/PROCESS.archive while the run goes on; where that "
+     "is "
      "not fast enough the program waits",
      0},
     {"archive-share", KEY_SHARE, "SHARE", 0,
@@ -89,9 +91,9 @@ static void check_run(const eventspace_launch_options *options,
         argp_error(state, "--out is missing: where does the run go?");
     else if (!options->argv)
         argp_error(state, "the program is missing");
-    else if (options->host && !options->key_file)
-        argp_error(state, "--host needs --key-file: a key that the other "
-                          "hosts know too");
+    else if (options->process && !options->key_file)
+        argp_error(state, "--process needs --key-file: a key that the other "
+                          "processes know too");
 }
 
 /* The first argument is the map; the second is the program, and all that
@@ -118,8 +120,8 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
     case KEY_REPLACE:
         options->replace = true;
         return 0;
-    case KEY_HOST:
-        options->host = text;
+    case KEY_PROCESS:
+        options->process = text;
         return 0;
     case KEY_FILE:
         options->key_file = text;
@@ -150,7 +152,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         check_run(options, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_renamed(key, state);
     }
 }
 
@@ -165,9 +167,9 @@ static int check_before(const char *file)
     return err ? COMMAND_FAILED : COMMAND_OK;
 }
 
-/* The hosts have been started: from here on there is something to archive, and
- * to lose. Hosts that are to be archived would wait for ever for an archiver
- * that could not be made. */
+/* The processes have been started: from here on there is something to archive,
+ * and to lose. Processes that are to be archived would wait for ever for an
+ * archiver that could not be made. */
 static void observers_begin(void *context)
 {
     run_arguments *arguments = context;
@@ -187,7 +189,7 @@ static int launch(run_arguments *arguments)
 
     if (arguments->archive) {
         archiving->directory = options->directory;
-        archiving->host = options->host;
+        archiving->process = options->process;
         archiving->until = SCOPES_ARCHIVER_STOP;
         archiving->end = &arguments->end;
         options->archived = true;
@@ -195,7 +197,7 @@ static int launch(run_arguments *arguments)
         options->end = &arguments->end;
     }
     arguments->losses.directory = options->directory;
-    arguments->losses.host = options->host;
+    arguments->losses.process = options->process;
     arguments->losses.patient = options->patient;
     options->signal = &arguments->losses.signal;
     options->started = observers_begin;
@@ -219,9 +221,10 @@ int cli_run(int argc, char **argv)
         run_options,
         parse_run,
         "MAP --out RUN -- PROGRAM [ARGUMENTS]",
-        "Starts the program once for each host of the map and passes on what "
+        "Starts the program once for each process of the map and passes on "
+        "what "
         "they print. When one fails, all are ended.\vThe run directory holds "
-        "the map, and for each host its elements and how it ended; see "
+        "the map, and for each process its elements and how it ended; see "
         "`eventspace info`.",
         NULL,
         NULL,
@@ -248,8 +251,9 @@ int cli_key(int argc, char **argv)
         parse_key,
         "FILE",
         "Writes a new random key to a file that only you may read. Copy it to "
-        "the machines of the other hosts, and start each with `eventspace run "
-        "--host NAME --key-file FILE`.",
+        "the machines of the other processes, and start each with `eventspace "
+        "run "
+        "--process NAME --key-file FILE`.",
         NULL,
         NULL,
         NULL};

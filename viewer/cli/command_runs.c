@@ -192,20 +192,21 @@ eventspace_run *cli_open_run(const char *run)
 
 bool cli_is_running(const eventspace_run *run)
 {
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        if (host->has_meta && host->meta.state == EVENTSPACE_RUNNING)
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        if (process->has_meta && process->meta.state == EVENTSPACE_RUNNING)
             return true;
     }
     return false;
 }
 
-int cli_find_host(const eventspace_run *run, const char *name, uint32_t *out)
+int cli_find_process(const eventspace_run *run, const char *name, uint32_t *out)
 {
-    *out =
-        name ? paths_map_find_host(eventspace_run_map(run), name) : PATHS_NONE;
+    *out = name ? paths_map_find_process(eventspace_run_map(run), name)
+                : PATHS_NONE;
     return name && *out == PATHS_NONE
-               ? pastset_fail(PASTSET_ENOENT, "the run has no host \"%s\"",
+               ? pastset_fail(PASTSET_ENOENT, "the run has no process \"%s\"",
                               name)
                : 0;
 }

@@ -1,5 +1,5 @@
 /* command_scope.c - eventspace scope: gathers the events of a run over its
- * hosts. Here are its arguments. */
+ * processes. Here are its arguments. */
 #include "viewer/cli/command_scope.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ enum {
     SCOPE_LISTEN,
     SCOPE_CONNECT,
     SCOPE_KEY,
-    SCOPE_AS_HOST,
+    SCOPE_AS_PROCESS,
     SCOPE_PRINT,
 };
 
@@ -57,7 +57,7 @@ static const struct argp_option options[] = {
     {"once", SCOPE_ONCE, NULL, 0, "With --serve: end after the first one", 3},
     {"connect", SCOPE_CONNECT, "ADDRESS", 0, "Gather from one that serves", 3},
     {"key", SCOPE_KEY, "FILE", 0, "The key of both, by `eventspace key`", 3},
-    {"as-host", SCOPE_AS_HOST, NULL, OPTION_HIDDEN, NULL, 4},
+    {"as-process", SCOPE_AS_PROCESS, NULL, OPTION_HIDDEN, NULL, 4},
     {"print", SCOPE_PRINT, "FD", OPTION_HIDDEN, NULL, 4},
     {0},
 };
@@ -125,7 +125,7 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
 
 static void check_scope(const scope *s, struct argp_state *state)
 {
-    if (s->as_host)
+    if (s->as_process)
         return;
     if (!s->run && !s->connect)
         argp_error(state, "the run is missing");
@@ -150,9 +150,9 @@ static void check_scope(const scope *s, struct argp_state *state)
     if (s->format != VIEWER_TABLE && !s->statistics)
         argp_error(state, "--format is for --statistics");
     if (s->connect && s->map)
-        argp_error(state, "--map is for trees on the run's own hosts");
+        argp_error(state, "--map is for trees on the run's own processes");
     if ((s->serve || s->connect) && s->gather.fanout)
-        argp_error(state, "--fanout is for trees on the run's own hosts");
+        argp_error(state, "--fanout is for trees on the run's own processes");
 }
 
 static error_t parse_scope(int key, char *text, struct argp_state *state)
@@ -188,8 +188,8 @@ static error_t parse_scope(int key, char *text, struct argp_state *state)
     case SCOPE_KEY:
         s->key_file = text;
         return 0;
-    case SCOPE_AS_HOST:
-        s->as_host = true;
+    case SCOPE_AS_PROCESS:
+        s->as_process = true;
         return 0;
     case SCOPE_PRINT:
         s->print_fd = atoi(text);
@@ -213,7 +213,7 @@ int cli_scope(int argc, char **argv)
         "RUN --out DIR\nRUN --statistics WINDOW\n--serve RUN --listen ADDRESS "
         "--key FILE\n--connect ADDRESS --key FILE --out DIR",
         "Gathers the events of a run that goes on, or is over, by a tree of "
-        "processes beside its hosts, until all of them have ended.\v"
+        "processes beside its processes, until all of them have ended.\v"
         "The mirror is a run directory, for `eventspace view`, `info` and the "
         "others.",
         NULL,
@@ -222,8 +222,8 @@ int cli_scope(int argc, char **argv)
     scope s = {.format = VIEWER_TABLE};
     if (argp_parse(&argp, argc, argv, 0, NULL, &s))
         return COMMAND_USAGE;
-    if (s.as_host)
-        return cli_scope_host(&s);
+    if (s.as_process)
+        return cli_scope_process(&s);
     if (s.run && !(s.run = cli_run_directory(s.run)))
         return COMMAND_FAILED;
     if (s.serve)

@@ -10,7 +10,7 @@
 typedef struct scope {
     scopes_gather_options gather;
     const char *run, *out, *listen, *connect, *key_file;
-    bool map, serve, once, as_host, statistics;
+    bool map, serve, once, as_process, statistics;
     bool told; /* where it listens */
     viewer_format format;
     int print_fd;
@@ -35,7 +35,7 @@ int cli_scope_end(scope *s, int err);
 /* --- each gives the exit code --- */
 
 int cli_scope_tree(scope *s);
-int cli_scope_host(scope *s); /* one of that tree */
+int cli_scope_process(scope *s); /* one of that tree */
 int cli_scope_serve(scope *s);
 int cli_scope_connect(scope *s);
 

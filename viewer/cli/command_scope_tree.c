@@ -1,8 +1,8 @@
 /* command_scope_tree.c - trees of `eventspace scope`.
  *
- * The tree's hosts are processes of this same program, `eventspace scope
- * --as-host`, started by the launcher; the first one is the root. For --serve
- * and --connect there is one process on each side, and no launcher. */
+ * The tree's processes are processes of this same program, `eventspace scope
+ * --as-process`, started by the launcher; the first one is the root. For
+ * --serve and --connect there is one process on each side, and no launcher. */
 #include "viewer/cli/command_scope.h"
 
 #include <dirent.h>
@@ -30,7 +30,7 @@ static void stop(int number)
     atomic_store(&stopped, true);
 }
 
-/* --- a host of the tree --- */
+/* --- a process of the tree --- */
 
 static int app_map(paths_map **out, const char *run)
 {
@@ -59,8 +59,8 @@ static void stop_catch(void)
     sigaction(SIGHUP, &action, NULL);
 }
 
-static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
-                      paths_map **maps)
+static int process_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
+                         paths_map **maps)
 {
     bool first;
     int err = app_map(&maps[0], eventspace_directory(es));
@@ -68,7 +68,8 @@ static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
     if (err)
         return err;
     gatherer->map = maps[0];
-    first = strcmp(getenv("EVENTSPACE_HOST"), maps[0]->hosts[0].name) == 0;
+    first =
+        strcmp(getenv("EVENTSPACE_PROCESS"), maps[0]->processes[0].name) == 0;
     if (first) {
         err = app_map(&maps[1], s->run);
         if (err)
@@ -82,7 +83,7 @@ static int host_start(scope *s, eventspace *es, scopes_gatherer *gatherer,
     return eventspace_program(es, "*", scopes_gather_thread, gatherer);
 }
 
-int cli_scope_host(scope *s)
+int cli_scope_process(scope *s)
 {
     scopes_consumer consumer = {
         .record = cli_scope_record, .turn = cli_scope_turn, .context = s};
@@ -96,7 +97,7 @@ int cli_scope_host(scope *s)
     if (!err)
         err = eventspace_start(&es);
     if (!err)
-        err = host_start(s, es, &gatherer, maps);
+        err = process_start(s, es, &gatherer, maps);
     code = eventspace_finish(es, err);
     if (s->mirror && cli_scope_end(s, 0))
         code = cli_fail();
@@ -124,14 +125,15 @@ static void directory_remove(const char *directory)
     rmdir(directory);
 }
 
-/* Did all hosts of the tree come to their end? */
+/* Did all processes of the tree come to their end? */
 static bool ended_well(const eventspace_run *run)
 {
     bool well = true;
 
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        well &= host->has_meta && host->meta.state == EVENTSPACE_FINISHED;
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        well &= process->has_meta && process->meta.state == EVENTSPACE_FINISHED;
     }
     return well;
 }
@@ -181,15 +183,15 @@ static void signals_let(void *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Calls this program as a host of the tree. Signals are held before and after;
- * `before` are those that were so anyway. */
+/* Calls this program as a process of the tree. Signals are held before and
+ * after; `before` are those that were so anyway. */
 static int launch(const scope *s, const char *map_file, const char *directory,
                   sigset_t *before)
 {
     char self[PATH_MAX], print[16], window[32];
     const char *const formats[] = {"table", "csv", "json"};
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    /* The hosts' own lines get names in front. The lowest descriptors are
+    /* The processes' own lines get names in front. The lowest descriptors are
      * what the launcher gives to them. */
     int fd = fcntl(STDOUT_FILENO, F_DUPFD, 64);
     int code = COMMAND_FAILED, signal_number = 0, n = 0;
@@ -213,7 +215,7 @@ static int launch(const scope *s, const char *map_file, const char *directory,
     snprintf(print, sizeof(print), "%d", fd);
     snprintf(window, sizeof(window), "%lluns",
              (unsigned long long)s->gather.window_ns);
-    const char *const always[] = {self,          "scope",   "--as-host",
+    const char *const always[] = {self,          "scope",   "--as-process",
                                   s->gather.run, "--print", print};
     for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
         argv[n++] = always[i];
@@ -265,7 +267,7 @@ static int launch_tree(const scope *s, const paths_map *map)
     return code;
 }
 
-/* What is wrong is better said here than by each host of the tree. */
+/* What is wrong is better said here than by each process of the tree. */
 static int run_look(const scope *s, char *run, paths_map **app)
 {
     int err = app_map(app, s->run);

@@ -310,8 +310,9 @@ static const struct argp_option top_options[] = {
      "(default 1, where standard output is no terminal)",
      0},
     CLI_FORMAT_OPTION,
-    {"hosts", 'H', NULL, 0, "With CSV, list the hosts instead of the threads",
-     0},
+    {"hosts", CLI_RENAMED, NULL, OPTION_HIDDEN, "processes", 0},
+    {"processes", 'P', NULL, 0,
+     "With CSV, list the processes instead of the threads", 0},
     {"collectives", 'c', NULL, 0, "With CSV, list the collectives instead", 0},
     {"pending", 'p', NULL, 0,
      "With CSV, list the operations that are waited for instead", 0},
@@ -373,8 +374,8 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
-    case 'H':
-        a->list = VIEWER_TOP_HOSTS;
+    case 'P':
+        a->list = VIEWER_TOP_PROCESSES;
         return 0;
     case 'c':
         a->list = VIEWER_TOP_COLLECTIVES;
@@ -395,7 +396,7 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
         check_arguments(a, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_renamed(key, state);
     }
 }
 

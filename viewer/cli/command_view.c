@@ -46,8 +46,8 @@ static const struct argp_option view_options[] = {
     {"to", KEY_TO, "TIME", 0, "Up to this time of the run", 0},
     {"last", KEY_LAST, "TIME", 0, "The last part of what there is, as in 300ms",
      0},
-    {"reference", KEY_REFERENCE, "HOST", 0,
-     "Align the clocks to this host's (default: the best placed)", 0},
+    {"reference", KEY_REFERENCE, "PROCESS", 0,
+     "Align the clocks to this process's (default: the best placed)", 0},
     {"method", KEY_METHOD, "hull|average", 0,
      "How to align clocks (default hull)", 0},
     {"follow", KEY_FOLLOW, "SECONDS", 0,
@@ -113,12 +113,12 @@ static void print_missed_where(const scopes_snapshot *snapshot, FILE *file)
 {
     const char *before = " (";
 
-    for (size_t i = 0; i < eventspace_run_host_count(snapshot->run); i++) {
+    for (size_t i = 0; i < eventspace_run_process_count(snapshot->run); i++) {
         uint64_t missed = snapshot->event_table->ledgers[i].missed;
         if (missed == 0)
             continue;
         fprintf(file, "%s%s %" PRIu64, before,
-                eventspace_run_host_at(snapshot->run, i)->name, missed);
+                eventspace_run_process_at(snapshot->run, i)->name, missed);
         before = ", ";
     }
     if (*before == ',')
@@ -159,7 +159,7 @@ static int print_json(const scopes_table *table, const scopes_view *view,
 
     printf("{\"view\":\"%s\",\"made\":%" PRIu64 ",\"seen\":%" PRIu64
            ",\"beside\":%" PRIu64 ",\"missed\":%" PRIu64
-           ",\"damaged_hosts\":%zu,\"rows\":",
+           ",\"damaged_processes\":%zu,\"rows\":",
            view->name, ledger->made, ledger->seen, ledger->beside,
            ledger->missed, eventspace_run_damaged(snapshot->run));
     err = viewer_table_print(table, VIEWER_JSON, stdout);
@@ -288,19 +288,21 @@ static int list_views(viewer_format format)
 
 /* --- what a person should know of the run --- */
 
-/* Hosts that still run need no word: there will be more to see. */
-static void warn_of_hosts(const eventspace_run *run)
+/* Processes that still run need no word: there will be more to see. */
+static void warn_of_processes(const eventspace_run *run)
 {
-    size_t count = eventspace_run_host_count(run), bad = 0;
+    size_t count = eventspace_run_process_count(run), bad = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        bad += !host->has_meta || (host->meta.state != EVENTSPACE_RUNNING &&
-                                   host->meta.state != EVENTSPACE_FINISHED);
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        bad +=
+            !process->has_meta || (process->meta.state != EVENTSPACE_RUNNING &&
+                                   process->meta.state != EVENTSPACE_FINISHED);
     }
     if (bad)
         fprintf(stderr,
-                "eventspace: %zu of %zu hosts are missing or did not "
+                "eventspace: %zu of %zu processes are missing or did not "
                 "end well; they are shown as far as there are events: "
                 "see `eventspace info`\n",
                 bad, count);
@@ -309,17 +311,18 @@ static void warn_of_hosts(const eventspace_run *run)
 /* What could not be read is in no view, and no count of it may be known. */
 static void warn_of_damage(const eventspace_run *run)
 {
-    for (size_t i = 0; i < eventspace_run_host_count(run); i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(run, i);
-        if (eventspace_run_is_damaged(host))
-            fprintf(stderr, "eventspace: host %s: %s\n", host->name,
-                    host->problem);
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        if (eventspace_run_is_damaged(process))
+            fprintf(stderr, "eventspace: process %s: %s\n", process->name,
+                    process->problem);
     }
 }
 
 static void warn(const scopes_snapshot *snapshot)
 {
-    warn_of_hosts(snapshot->run);
+    warn_of_processes(snapshot->run);
     warn_of_damage(snapshot->run);
     if (!has_collectors(snapshot))
         fputs("eventspace: the map of this run has no collectors: see "
@@ -343,8 +346,8 @@ static void pause_ns(uint64_t ns)
         ;
 }
 
-/* The states of the hosts are those from before the events were read, so what
- * is printed last is all there is. */
+/* The states of the processes are those from before the events were read, so
+ * what is printed last is all there is. */
 static int follow(const view_arguments *a, scopes_snapshot *snapshot)
 {
     int err = 0;
@@ -367,8 +370,8 @@ static void narrow(view_arguments *a)
 {
     const char *name = a->view ? a->view->name : "";
     bool of_threads = strcmp(name, "communication") == 0;
-    bool of_tops =
-        of_threads || strcmp(name, "steps") == 0 || strcmp(name, "host") == 0;
+    bool of_tops = of_threads || strcmp(name, "steps") == 0 ||
+                   strcmp(name, "process") == 0;
 
     a->snapshot.numbered = a->each;
     a->snapshot.tops_only =
@@ -382,7 +385,7 @@ static int view_run(eventspace_run *run, view_arguments *a)
 {
     scopes_snapshot *snapshot;
     waiting w;
-    int err = cli_find_host(run, a->reference, &a->snapshot.reference);
+    int err = cli_find_process(run, a->reference, &a->snapshot.reference);
 
     if (err)
         return err;
@@ -451,7 +454,10 @@ static void check_view(view_arguments *a, struct argp_state *state)
         a->view = scopes_view_find(a->name);
         if (!a->view)
             argp_error(state,
-                       "there is no view '%s': see `eventspace view --list`",
+                       strcmp(a->name, "host") == 0
+                           ? "the view %s is called process now"
+                           : "there is no view '%s': see `eventspace view "
+                             "--list`",
                        a->name);
         else if (a->each && !a->view->each)
             argp_error(state, "the view %s has no --each", a->name);
@@ -525,10 +531,10 @@ int cli_view(int argc, char **argv)
         parse_view,
         "RUN VIEW\nRUN all\n--list",
         "Prints a view of a run, or all of them: a table computed from the "
-        "run's map, its events and its hosts' clocks.\vTimes of a run are "
-        "counted from the start of its first host; they are milliseconds in "
+        "run's map, its events and its processes' clocks.\vTimes of a run are "
+        "counted from the start of its first process; they are milliseconds in "
         "tables, nanoseconds in CSV and JSON. A run may be looked at while it "
-        "goes on, and after a host was killed.",
+        "goes on, and after a process was killed.",
         NULL,
         NULL,
         NULL};

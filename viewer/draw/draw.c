@@ -279,27 +279,28 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
     return 0;
 }
 
-/* --- hosts --- */
+/* --- processes --- */
 
-static int dress_host(paths_map_host *host)
+static int dress_process(paths_map_process *process)
 {
-    const char *address = paths_attributes_get(&host->attributes, "address");
+    const char *address = paths_attributes_get(&process->attributes, "address");
     const char *members =
-        paths_attributes_get(&host->attributes, VIEWER__MEMBERS);
-    const char *last = paths_attributes_get(&host->attributes, VIEWER__LAST);
-    int err = set_all(&host->attributes, "style", "rounded,filled", "fillcolor",
-                      "#f7f7f4", "color", "#999988", "fontsize", "14",
-                      "fontname", "Helvetica-Bold", "labeljust", "l",
+        paths_attributes_get(&process->attributes, VIEWER__MEMBERS);
+    const char *last = paths_attributes_get(&process->attributes, VIEWER__LAST);
+    int err = set_all(&process->attributes, "style", "rounded,filled",
+                      "fillcolor", "#f7f7f4", "color", "#999988", "fontsize",
+                      "14", "fontname", "Helvetica-Bold", "labeljust", "l",
                       "labelloc", "t", "margin", "12", NULL);
 
     if (err)
         return err;
     if (members && last)
-        return set_text(&host->attributes, "label",
-                        "hosts %.100s … %.100s (%s hosts)", host->name, last,
-                        members);
-    return set_text(&host->attributes, "label", "host %.100s%s%.60s",
-                    host->name, address ? "   " : "", address ? address : "");
+        return set_text(&process->attributes, "label",
+                        "processes %.100s … %.100s (%s processes)",
+                        process->name, last, members);
+    return set_text(&process->attributes, "label", "process %.100s%s%.60s",
+                    process->name, address ? "   " : "",
+                    address ? address : "");
 }
 
 /* --- the graph, with the legend --- */
@@ -402,8 +403,8 @@ static void clean(paths_map *map)
     attributes_clean(&map->attributes);
     attributes_clean(&map->node_defaults);
     attributes_clean(&map->edge_defaults);
-    for (uint32_t i = 0; i < map->host_count; i++)
-        attributes_clean(&map->hosts[i].attributes);
+    for (uint32_t i = 0; i < map->process_count; i++)
+        attributes_clean(&map->processes[i].attributes);
     for (uint32_t i = 0; i < map->node_count; i++)
         attributes_clean(&map->nodes[i].attributes);
     for (uint32_t i = 0; i < map->edge_count; i++)
@@ -426,8 +427,8 @@ static int dress(paths_map *map)
 
     clean(map);
     err = dress_graph(map);
-    for (uint32_t i = 0; i < map->host_count && !err; i++)
-        err = dress_host(&map->hosts[i]);
+    for (uint32_t i = 0; i < map->process_count && !err; i++)
+        err = dress_process(&map->processes[i]);
     for (uint32_t i = 0; i < map->node_count && !err; i++)
         err = dress_node(&map->nodes[i]);
     for (uint32_t i = 0; i < map->edge_count && !err; i++)

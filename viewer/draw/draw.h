@@ -1,14 +1,14 @@
 /* draw.h - a path map as a picture.
  *
- * Hosts are boxes; threads, wrappers, collectors and elements each have a
+ * Processes are boxes; threads, wrappers, collectors and elements each have a
  * shape and a colour, told by a legend. Arrows show where tuples go: from a
  * thread that writes, to a thread that reads. Collectives are funnels, and the
  * edges of their trees have a colour of their own.
  *
- * A map of many threads is folded: threads of a host that use the same kinds
+ * A map of many threads is folded: threads of a process that use the same kinds
  * of paths become one node, "t17 ... t32, 16 threads", and so do the wrappers
  * and elements on these paths; an arrow tells how many it stands for. Where
- * that leaves too much or many hosts, hosts that are alike become one.
+ * that leaves too much or many processes, processes that are alike become one.
  *
  * Threads: not while another thread reads a path map: Graphviz, which draws in
  *          a child process, keeps global state. */

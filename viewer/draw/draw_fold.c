@@ -2,22 +2,22 @@
  *
  * Each node gets a signature, and nodes of one signature become one:
  *
- *   thread   its host, and for each of its paths the role, the use, the kinds
- *            and hosts of the stages, and the element's type, policy and
- *            capacity. The role is the name of the path with # for its
+ *   thread   its process, and for each of its paths the role, the use, the
+ *            kinds and processes of the stages, and the element's type, policy
+ *            and capacity. The role is the name of the path with # for its
  *            numbers, so that up_3 and up_4 are one role.
  *   wrapper  the folded thread that passes it first, its role there, how far
- *            down it stands, its kind and host
- *   element  its host, type, policy and capacity, and the folded thread that
+ *            down it stands, its kind and process
+ *   element  its process, type, policy and capacity, and the folded thread that
  *            writes it first (else: reads it first), with the role
  *
  * This looks one path far and not at what the neighbours are folded to: in a
  * chain of threads that would tell each from all others.
  *
- * Where that leaves too much, or too many hosts, hosts are folded too: those
- * whose folded nodes and edges are of the same kinds count as one host, and
- * the nodes are signed again. Paths from one of them to another then stay in
- * one box. */
+ * Where that leaves too much, or too many processes, processes are folded too:
+ * those whose folded nodes and edges are of the same kinds count as one
+ * process, and the nodes are signed again. Paths from one of them to another
+ * then stay in one box. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -31,7 +31,7 @@
 #include "pastset/status.h"
 
 #define NONE UINT32_MAX
-#define HOSTS_MAX 12 /* one below the other: what fits on a screen */
+#define PROCESSES_MAX 12 /* one below the other: what fits on a screen */
 
 /* What a signature stands for in the folded map. */
 typedef struct entry {
@@ -49,12 +49,12 @@ typedef struct table {
 typedef struct folder {
     const paths_map *map;
     paths_map *folded;
-    uint32_t *like;       /* of hosts: the first host that it is folded with */
-    uint32_t *host_index; /* of hosts: their host in `folded` */
-    uint64_t *signatures; /* of nodes; 0: not yet */
-    uint32_t *groups;     /* of nodes: their node in `folded` */
-    uint32_t *members;    /* of nodes of `folded` */
-    uint32_t *last;       /* of nodes of `folded`: the last member */
+    uint32_t *like; /* of processes: the first process that it is folded with */
+    uint32_t *process_index; /* of processes: their process in `folded` */
+    uint64_t *signatures;    /* of nodes; 0: not yet */
+    uint32_t *groups;        /* of nodes: their node in `folded` */
+    uint32_t *members;       /* of nodes of `folded` */
+    uint32_t *last;          /* of nodes of `folded`: the last member */
     uint32_t *edge_members;
     table table;
 } folder;
@@ -146,9 +146,10 @@ static uint64_t hash_kind(uint64_t hash, const paths_map_node *node)
 static uint64_t hash_stage(uint64_t hash, const folder *f,
                            const paths_map_node *node)
 {
-    uint32_t host = node->host == PATHS_NONE ? NONE : f->like[node->host];
+    uint32_t process =
+        node->process == PATHS_NONE ? NONE : f->like[node->process];
 
-    return hash_kind(hash_number(hash, host), node);
+    return hash_kind(hash_number(hash, process), node);
 }
 
 /* The next node down, or NONE. */
@@ -249,10 +250,10 @@ static int fold_node(folder *f, uint32_t index)
     if (!group)
         return out_of_memory();
     if (*group == NONE) {
-        uint32_t host = node->host == PATHS_NONE
-                            ? PATHS_NONE
-                            : f->host_index[f->like[node->host]];
-        *group = paths_map_add_node(f->folded, host, node->type, node->name);
+        uint32_t process = node->process == PATHS_NONE
+                               ? PATHS_NONE
+                               : f->process_index[f->like[node->process]];
+        *group = paths_map_add_node(f->folded, process, node->type, node->name);
         if (*group == PATHS_NONE)
             return out_of_memory();
         if (paths_attributes_copy(&f->folded->nodes[*group].attributes,
@@ -337,92 +338,93 @@ static int count(folder *f)
     return err;
 }
 
-/* --- hosts --- */
+/* --- processes --- */
 
-/* What folded hosts look like, whatever their neighbours are called: each of
- * their edges by the kinds of its ends, and whether it leaves the host. */
-static void sign_hosts(const paths_map *map, uint64_t *sums)
+/* What folded processes look like, whatever their neighbours are called: each
+ * of their edges by the kinds of its ends, and whether it leaves the process.
+ * */
+static void sign_processes(const paths_map *map, uint64_t *sums)
 {
     for (uint32_t i = 0; i < map->edge_count; i++) {
         const paths_map_edge *edge = &map->edges[i];
         const paths_map_node *from = &map->nodes[edge->from];
         const paths_map_node *to = &map->nodes[edge->to];
         uint64_t hash = hash_kind(hash_kind(BEGIN, from), to);
-        if (from->host == PATHS_NONE)
+        if (from->process == PATHS_NONE)
             continue;
         hash = hash_text(hash, use_of(edge));
-        hash = hash_number(hash, to->host == from->host);
-        sums[from->host] += (hash ^ (hash >> 31)) * 0xff51afd7ed558ccdu;
+        hash = hash_number(hash, to->process == from->process);
+        sums[from->process] += (hash ^ (hash >> 31)) * 0xff51afd7ed558ccdu;
     }
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
-        if (node->host != PATHS_NONE)
-            sums[node->host] += hash_kind(BEGIN, node) * 0xc4ceb9fe1a85ec53u;
+        if (node->process != PATHS_NONE)
+            sums[node->process] += hash_kind(BEGIN, node) * 0xc4ceb9fe1a85ec53u;
     }
 }
 
-/* Finds for each host the first one like it, in a map folded so far. */
-static int liken_hosts(uint32_t *like, const paths_map *folded)
+/* Finds for each process the first one like it, in a map folded so far. */
+static int liken_processes(uint32_t *like, const paths_map *folded)
 {
-    uint64_t *sums = calloc((size_t)folded->host_count + 1, sizeof(*sums));
-    table hosts;
-    int err = table_init(&hosts, folded->host_count);
+    uint64_t *sums = calloc((size_t)folded->process_count + 1, sizeof(*sums));
+    table processes;
+    int err = table_init(&processes, folded->process_count);
 
     if (!sums)
         err = out_of_memory();
     else
-        sign_hosts(folded, sums);
-    for (uint32_t i = 0; i < folded->host_count && !err; i++) {
-        uint32_t *first = table_at(&hosts, sums[i]);
+        sign_processes(folded, sums);
+    for (uint32_t i = 0; i < folded->process_count && !err; i++) {
+        uint32_t *first = table_at(&processes, sums[i]);
         if (!first)
             err = out_of_memory();
         else if (*first == NONE)
             *first = i;
         like[i] = first ? *first : i;
     }
-    table_fini(&hosts);
+    table_fini(&processes);
     free(sums);
     return err;
 }
 
-static int fold_host(folder *f, uint32_t index)
+static int fold_process(folder *f, uint32_t index)
 {
-    const paths_map_host *host = &f->map->hosts[index];
+    const paths_map_process *process = &f->map->processes[index];
     paths_attributes *attributes;
     uint32_t members = 1, last = index;
     int err;
 
     if (f->like[index] != index)
         return 0;
-    for (uint32_t i = index + 1; i < f->map->host_count; i++) {
+    for (uint32_t i = index + 1; i < f->map->process_count; i++) {
         if (f->like[i] == index) {
             members++;
             last = i;
         }
     }
-    f->host_index[index] = paths_map_add_host(f->folded, host->name);
-    if (f->host_index[index] == PATHS_NONE)
+    f->process_index[index] = paths_map_add_process(f->folded, process->name);
+    if (f->process_index[index] == PATHS_NONE)
         return out_of_memory();
-    attributes = &f->folded->hosts[f->host_index[index]].attributes;
-    err = paths_attributes_copy(attributes, &host->attributes);
+    attributes = &f->folded->processes[f->process_index[index]].attributes;
+    err = paths_attributes_copy(attributes, &process->attributes);
     if (err)
         return err;
     err = set_members(attributes, members);
     if (err || members == 1)
         return err;
     return paths_attributes_set(attributes, VIEWER__LAST,
-                                f->map->hosts[last].name);
+                                f->map->processes[last].name);
 }
 
-static int fold_hosts(folder *f)
+static int fold_processes(folder *f)
 {
     int err = paths_map_create(&f->folded, f->map->name);
 
     if (err)
         return err;
     err = paths_attributes_copy(&f->folded->attributes, &f->map->attributes);
-    for (uint32_t i = 0; i < f->map->host_count && !err; i++)
-        err = fold_host(f, i);
+    for (uint32_t i = 0; i < f->map->process_count && !err; i++)
+        err = fold_process(f, i);
     return err;
 }
 
@@ -432,21 +434,21 @@ static int arrays(folder *f)
 {
     size_t nodes = (size_t)f->map->node_count + 1;
 
-    f->host_index =
-        calloc((size_t)f->map->host_count + 1, sizeof(*f->host_index));
+    f->process_index =
+        calloc((size_t)f->map->process_count + 1, sizeof(*f->process_index));
     f->signatures = calloc(nodes, sizeof(*f->signatures));
     f->groups = calloc(nodes, sizeof(*f->groups));
     f->members = calloc(nodes, sizeof(*f->members));
     f->last = calloc(nodes, sizeof(*f->last));
     f->edge_members =
         calloc((size_t)f->map->edge_count + 1, sizeof(*f->edge_members));
-    return f->host_index && f->signatures && f->groups && f->members &&
+    return f->process_index && f->signatures && f->groups && f->members &&
                    f->last && f->edge_members
                ? 0
                : out_of_memory();
 }
 
-/* Folds the map where hosts that are `like` each other are one. */
+/* Folds the map where processes that are `like` each other are one. */
 static int fold(paths_map **out, const paths_map *map, uint32_t *like)
 {
     folder f = {.map = map, .like = like};
@@ -454,7 +456,7 @@ static int fold(paths_map **out, const paths_map *map, uint32_t *like)
 
     if (err)
         goto done;
-    err = fold_hosts(&f);
+    err = fold_processes(&f);
     if (err)
         goto done;
     sign_all(&f);
@@ -465,7 +467,7 @@ static int fold(paths_map **out, const paths_map *map, uint32_t *like)
     if (!err)
         err = count(&f);
 done:
-    free(f.host_index);
+    free(f.process_index);
     free(f.signatures);
     free(f.groups);
     free(f.members);
@@ -482,7 +484,7 @@ static int fold_further(paths_map **folded, const paths_map *map,
                         uint32_t *like)
 {
     paths_map *further;
-    int err = liken_hosts(like, *folded);
+    int err = liken_processes(like, *folded);
 
     if (err)
         return err;
@@ -505,18 +507,18 @@ uint32_t viewer__nodes(const paths_map *map)
 
 int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max)
 {
-    uint32_t *like = calloc((size_t)map->host_count + 1, sizeof(*like));
+    uint32_t *like = calloc((size_t)map->process_count + 1, sizeof(*like));
     paths_map *folded = NULL;
     int err;
 
     *out = NULL;
     if (!like)
         return out_of_memory();
-    for (uint32_t i = 0; i < map->host_count; i++)
+    for (uint32_t i = 0; i < map->process_count; i++)
         like[i] = i;
     err = fold(&folded, map, like);
-    if (!err &&
-        (viewer__nodes(folded) > nodes_max || folded->host_count > HOSTS_MAX))
+    if (!err && (viewer__nodes(folded) > nodes_max ||
+                 folded->process_count > PROCESSES_MAX))
         err = fold_further(&folded, map, like);
     free(like);
     if (err)

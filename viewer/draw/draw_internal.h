@@ -5,7 +5,7 @@
 
 #include "viewer/draw/draw.h"
 
-/* Attributes of hosts, nodes and edges of a folded map: how many they stand
+/* Attributes of processes, nodes and edges of a folded map: how many they stand
  * for, when that is more than one, and the name of the last of them. */
 #define VIEWER__MEMBERS "members"
 #define VIEWER__LAST "last"
@@ -13,8 +13,8 @@
 /* How many nodes a map has, collectors not counted. */
 uint32_t viewer__nodes(const paths_map *map);
 
-/* Makes a folded copy. Hosts are folded too when it still has more than
- * `nodes_max` nodes, or many hosts, otherwise. Errors: PASTSET_ENOMEM. */
+/* Makes a folded copy. Processes are folded too when it still has more than
+ * `nodes_max` nodes, or many processes, otherwise. Errors: PASTSET_ENOMEM. */
 int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max);
 
 /* The format by its name, or by how the file's name ends.

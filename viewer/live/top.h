@@ -1,8 +1,8 @@
 /* top.h - a run in numbers, while it goes on: who communicates how much, who
  * is silent, who comes last, what is lost, and what watching costs.
  *
- * A top looks at a run directory: one that hosts of this machine write, or a
- * mirror of a run elsewhere (see eventspace-scope(1)). Each pull takes in the
+ * A top looks at a run directory: one that processes of this machine write, or
+ * a mirror of a run elsewhere (see eventspace-scope(1)). Each pull takes in the
  * trace tuples that came since the one before; a frame is what a window that
  * ends now holds. Of a run that is over it is the last window of the run.
  *
@@ -29,7 +29,7 @@ typedef struct viewer_top_options {
     int64_t window_ns;    /* 0: 5 s */
     double event_cost_ns; /* what making a tuple costs a thread, see facts.h;
                              0: not known */
-    bool mirror; /* of a run on other machines: that no process of a host is
+    bool mirror; /* of a run on other machines: that no process of a process is
                     here does not mean that it was killed */
     const char *name; /* shown in place of the directory; NULL: that */
     pid_t helper; /* a process whose processor time is part of watching; 0 */
@@ -47,12 +47,12 @@ void viewer_top_close(viewer_top *top);
  * scopes_source_each. */
 int viewer_top_pull(viewer_top *top);
 
-/* Every host that ever came up has ended, and at least one did come up. */
+/* Every process that ever came up has ended, and at least one did come up. */
 bool viewer_top_over(const viewer_top *top);
 
 typedef struct viewer_top_thread {
     uint32_t number; /* in the map */
-    const char *name, *host;
+    const char *name, *process;
     double operations_per_s, bytes_per_s;
     double share;        /* of the time: in operations that came up */
     int64_t silent_ns;   /* since its last operation came up; SCOPES_BLANK: it
@@ -65,32 +65,32 @@ typedef struct viewer_top_thread {
 
 /* The root of a tree of collective wrappers. */
 typedef struct viewer_top_collective {
-    const char *name, *element, *host; /* the wrapper, ... */
+    const char *name, *element, *process; /* the wrapper, ... */
     double rounds_per_s;
-    uint64_t rounds;       /* in the window */
-    const char *last;      /* the thread that came last most often; "" when
-                              there is no collector below the wrapper, which
-                              would know */
-    const char *last_host; /* that thread's */
-    double last_share;     /* of the rounds; NaN when not known */
+    uint64_t rounds;          /* in the window */
+    const char *last;         /* the thread that came last most often; "" when
+                                 there is no collector below the wrapper, which
+                                 would know */
+    const char *last_process; /* that thread's */
+    double last_share;        /* of the rounds; NaN when not known */
 } viewer_top_collective;
 
-typedef struct viewer_top_host {
+typedef struct viewer_top_process {
     const char *name;
     const char *state;   /* "missing": it has not come up */
     const char *problem; /* with its files, or why it ended; "" */
     double events_per_s;
     uint64_t made, missed; /* as in scopes_ledger, of the whole run */
     double missed_per_s;
-    int64_t behind_ns; /* of a mirror: how long ago it heard of the host;
+    int64_t behind_ns; /* of a mirror: how long ago it heard of the process;
                           SCOPES_BLANK when it is of this machine, or over */
     double collectors; /* share of one processor for making tuples; NaN when
                           the cost of one is not known */
-} viewer_top_host;
+} viewer_top_process;
 
 /* An operation that is under way, for long. */
 typedef struct viewer_top_pending {
-    const char *thread, *host; /* "loop": the network loop of the host */
+    const char *thread, *process; /* "loop": the network loop of the process */
     const char *state;
     int64_t for_ns;
     const char *verb, *path, *stage, *peer, *waits_for;
@@ -108,12 +108,12 @@ typedef struct viewer_top_frame {
     const char *run, *map, *state; /* "running", "over" */
     int64_t run_ns;                /* how long the run lasts, or lasted */
     int64_t window_ns;
-    int64_t behind_ns; /* the most of any host; SCOPES_BLANK */
+    int64_t behind_ns; /* the most of any process; SCOPES_BLANK */
     viewer_top_thread *threads;
     viewer_top_collective *collectives;
-    viewer_top_host *hosts;
+    viewer_top_process *processes;
     viewer_top_pending *pending; /* the longest first */
-    size_t thread_count, collective_count, host_count, pending_count;
+    size_t thread_count, collective_count, process_count, pending_count;
     uint64_t strange; /* tuples of threads or collectors that the map lacks */
     viewer_top_watching watching;
 } viewer_top_frame;
@@ -142,7 +142,7 @@ void viewer_top_frame_clear(viewer_top_frame *frame);
 typedef enum viewer_top_list {
     VIEWER_TOP_THREADS,
     VIEWER_TOP_COLLECTIVES,
-    VIEWER_TOP_HOSTS,
+    VIEWER_TOP_PROCESSES,
     VIEWER_TOP_PENDING,
     VIEWER_TOP_LISTS,
 } viewer_top_list;

@@ -26,8 +26,9 @@ static int take_last(const scopes_batch *batch, void *context)
             !top->is_top[event->collector])
             continue;
         thread = &top->threads[event->thread];
-        if (thread->host != batch->host || event->end < thread->last_end ||
-            event->end > top->hosts[batch->host].now)
+        if (thread->process != batch->process ||
+            event->end < thread->last_end ||
+            event->end > top->processes[batch->process].now)
             continue;
         thread->last_end = event->end;
         thread->last = event->collector;
@@ -38,9 +39,10 @@ static int take_last(const scopes_batch *batch, void *context)
     return 0;
 }
 
-/* The collectors of threads of this host of which nothing is known; false when
- * there are none. */
-static bool find_silent(const viewer_top *top, uint32_t host, bool *collectors)
+/* The collectors of threads of this process of which nothing is known; false
+ * when there are none. */
+static bool find_silent(const viewer_top *top, uint32_t process,
+                        bool *collectors)
 {
     bool any = false;
 
@@ -49,7 +51,7 @@ static bool find_silent(const viewer_top *top, uint32_t host, bool *collectors)
     for (uint32_t i = 0; i < top->topology->top_count; i++) {
         const scopes_top *t = &top->topology->tops[i];
         const top_thread *thread = &top->threads[t->thread];
-        if (thread->host != host || thread->sequence ||
+        if (thread->process != process || thread->sequence ||
             t->collector >= top->collectors)
             continue;
         collectors[t->collector] = true;
@@ -58,23 +60,24 @@ static bool find_silent(const viewer_top *top, uint32_t host, bool *collectors)
     return any;
 }
 
-static int look_back(viewer_top *top, uint32_t host, uint64_t *from,
+static int look_back(viewer_top *top, uint32_t process, uint64_t *from,
                      bool *collectors)
 {
-    const top_host *h = &top->hosts[host];
+    const top_process *h = &top->processes[process];
     scopes_filter filter = {.from_ticks = from, .collectors = collectors};
     double back = (double)top->options.window_ns / 1e9 * h->hz;
     uint64_t before = top->tuples;
     int err = 0;
 
-    from[host] = UINT64_MAX;
-    while (!err && from[host] > h->base && top->tuples - before < MAX_TUPLES &&
-           find_silent(top, host, collectors)) {
+    from[process] = UINT64_MAX;
+    while (!err && from[process] > h->base &&
+           top->tuples - before < MAX_TUPLES &&
+           find_silent(top, process, collectors)) {
         back *= FURTHER;
-        from[host] = h->base;
+        from[process] = h->base;
         if (back < (double)(h->now - h->base))
-            from[host] = h->now - (uint64_t)back;
-        err = scopes_source_each(top->source, host, &filter, take_last, top,
+            from[process] = h->now - (uint64_t)back;
+        err = scopes_source_each(top->source, process, &filter, take_last, top,
                                  NULL);
     }
     return err;
@@ -82,14 +85,15 @@ static int look_back(viewer_top *top, uint32_t host, uint64_t *from,
 
 int viewer__top_look_back(viewer_top *top)
 {
-    uint64_t *from = calloc(top->host_count + 1, sizeof(*from));
+    uint64_t *from = calloc(top->process_count + 1, sizeof(*from));
     bool *collectors = calloc(top->collectors + 1, sizeof(*collectors));
     int err = from && collectors
                   ? 0
                   : pastset_fail(PASTSET_ENOMEM, "no memory to look back");
 
-    for (uint32_t i = 0; i < top->host_count && !err; i++) {
-        if (top->hosts[i].known && top->hosts[i].now > top->hosts[i].base)
+    for (uint32_t i = 0; i < top->process_count && !err; i++) {
+        if (top->processes[i].known &&
+            top->processes[i].now > top->processes[i].base)
             err = look_back(top, i, from, collectors);
     }
     free(from);

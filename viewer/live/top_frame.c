@@ -31,14 +31,15 @@ viewer_top_sort viewer_top_sort_find(const char *name)
 }
 
 /* Is this slice of the window? */
-static bool is_in(const top_host *host, uint32_t place, uint64_t first)
+static bool is_in(const top_process *process, uint32_t place, uint64_t first)
 {
-    return host->slices[place].number > first;
+    return process->slices[place].number > first;
 }
 
-static const char *host_name(const viewer_top *top, uint32_t host)
+static const char *process_name(const viewer_top *top, uint32_t process)
 {
-    return host < top->host_count ? top->map->hosts[host].name : "";
+    return process < top->process_count ? top->map->processes[process].name
+                                        : "";
 }
 
 static double per_second(double amount, double seconds)
@@ -46,9 +47,9 @@ static double per_second(double amount, double seconds)
     return seconds > 0 ? amount / seconds : 0;
 }
 
-static int64_t to_ns(const top_host *host, uint64_t ticks)
+static int64_t to_ns(const top_process *process, uint64_t ticks)
 {
-    return (int64_t)((double)ticks * 1e9 / host->hz);
+    return (int64_t)((double)ticks * 1e9 / process->hz);
 }
 
 /* --- threads --- */
@@ -68,12 +69,12 @@ static const char *path_name(const viewer_top *top, uint32_t thread,
 static top_cell sum_cells(const viewer_top *top, uint32_t thread,
                           uint64_t first)
 {
-    const top_host *host = &top->hosts[top->threads[thread].host];
+    const top_process *process = &top->processes[top->threads[thread].process];
     top_cell sum = {.longest = PATHS_NONE};
 
     for (uint32_t k = 0; k < TOP_SLICES; k++) {
         const top_cell *c = &top->cells[(size_t)k * top->thread_count + thread];
-        if (!is_in(host, k, first))
+        if (!is_in(process, k, first))
             continue;
         sum.operations += c->operations;
         sum.bytes += c->bytes;
@@ -90,7 +91,7 @@ static void tell_silence(viewer_top_thread *out, const viewer_top *top,
                          uint32_t number)
 {
     const top_thread *thread = &top->threads[number];
-    const top_host *host = &top->hosts[thread->host];
+    const top_process *process = &top->processes[thread->process];
 
     out->silent_ns = SCOPES_BLANK;
     out->last = out->longest = "";
@@ -99,8 +100,8 @@ static void tell_silence(viewer_top_thread *out, const viewer_top *top,
     if (!thread->sequence)
         return;
     out->last = path_name(top, number, thread->last);
-    out->silent_ns = host->now > thread->last_end
-                         ? to_ns(host, host->now - thread->last_end)
+    out->silent_ns = process->now > thread->last_end
+                         ? to_ns(process, process->now - thread->last_end)
                          : 0;
 }
 
@@ -108,24 +109,24 @@ static void tell_thread(viewer_top_thread *out, const viewer_top *top,
                         uint32_t number)
 {
     const top_thread *thread = &top->threads[number];
-    const top_host *host = &top->hosts[thread->host];
+    const top_process *process = &top->processes[thread->process];
     double seconds;
-    uint64_t first = viewer__top_window(top, thread->host, &seconds);
+    uint64_t first = viewer__top_window(top, thread->process, &seconds);
     top_cell sum = sum_cells(top, number, first);
 
     out->number = number;
     out->name = scopes_topology_thread_name(top->topology, number);
-    out->host = host_name(top, thread->host);
+    out->process = process_name(top, thread->process);
     tell_silence(out, top, number);
-    if (!host->known)
+    if (!process->known)
         return;
     out->operations_per_s = per_second(sum.operations, seconds);
     out->bytes_per_s = per_second((double)sum.bytes, seconds);
-    out->share = per_second((double)sum.ticks / host->hz, seconds);
+    out->share = per_second((double)sum.ticks / process->hz, seconds);
     if (out->share > 1) /* several of them at once: paths_start */
         out->share = 1;
     if (sum.operations) {
-        out->longest_ns = to_ns(host, sum.longest_ticks);
+        out->longest_ns = to_ns(process, sum.longest_ticks);
         out->longest = path_name(top, number, sum.longest);
     }
 }
@@ -166,7 +167,7 @@ static void tell_threads(viewer_top_frame *out, const viewer_top *top,
                          viewer_top_sort sort)
 {
     for (uint32_t i = 0; i < top->thread_count; i++)
-        if (top->threads[i].host < top->host_count)
+        if (top->threads[i].process < top->process_count)
             tell_thread(&out->threads[out->thread_count++], top, i);
     qsort_r(out->threads, out->thread_count, sizeof(*out->threads),
             compare_threads, &sort);
@@ -175,12 +176,12 @@ static void tell_threads(viewer_top_frame *out, const viewer_top *top,
 /* --- collectives --- */
 
 static uint64_t arrivals_of(const viewer_top *top, uint32_t root,
-                            uint32_t thread, uint32_t host, uint64_t first)
+                            uint32_t thread, uint32_t process, uint64_t first)
 {
     uint64_t sum = 0;
 
     for (uint32_t k = 0; k < TOP_SLICES; k++)
-        if (is_in(&top->hosts[host], k, first))
+        if (is_in(&top->processes[process], k, first))
             sum += top->arrivals[((size_t)k * top->root_count + root) *
                                      top->thread_count +
                                  thread];
@@ -194,10 +195,10 @@ static void tell_collective(viewer_top_collective *out, const viewer_top *top,
     uint32_t last = PATHS_NONE;
     uint64_t max = 0;
     double seconds;
-    uint64_t first = viewer__top_window(top, m->host, &seconds);
+    uint64_t first = viewer__top_window(top, m->process, &seconds);
 
     for (uint32_t t = 0; t < top->thread_count; t++) {
-        uint64_t sum = arrivals_of(top, root, t, m->host, first);
+        uint64_t sum = arrivals_of(top, root, t, m->process, first);
         out->rounds += sum;
         if (sum > max) {
             max = sum;
@@ -206,41 +207,42 @@ static void tell_collective(viewer_top_collective *out, const viewer_top *top,
     }
     out->name = scopes_topology_node_name(top->topology, m->node);
     out->element = scopes_topology_node_name(top->topology, m->element);
-    out->host = host_name(top, m->host);
+    out->process = process_name(top, m->process);
     out->rounds_per_s = per_second((double)out->rounds, seconds);
-    out->last = out->last_host = "";
+    out->last = out->last_process = "";
     out->last_share = NAN;
     if (last == PATHS_NONE || !top->knows_last[root])
         return;
     out->last = scopes_topology_thread_name(top->topology, last);
-    out->last_host = host_name(top, top->threads[last].host);
+    out->last_process = process_name(top, top->threads[last].process);
     out->last_share = (double)max / (double)out->rounds;
 }
 
-/* --- hosts --- */
+/* --- processes --- */
 
-static void tell_state(viewer_top_host *out, const viewer_top *top,
-                       const eventspace_run_host *host)
+static void tell_state(viewer_top_process *out, const viewer_top *top,
+                       const eventspace_run_process *process)
 {
     out->state = "missing";
-    out->problem = host->problem;
-    if (!host->has_meta)
+    out->problem = process->problem;
+    if (!process->has_meta)
         return;
-    out->state = eventspace_state_name(host->meta.state);
-    if (*host->meta.text)
-        out->problem = host->meta.text;
+    out->state = eventspace_state_name(process->meta.state);
+    if (*process->meta.text)
+        out->problem = process->meta.text;
     if (!top->options.mirror)
         return;
-    if (host->meta.state == EVENTSPACE_KILLED && !*host->meta.text)
+    if (process->meta.state == EVENTSPACE_KILLED && !*process->meta.text)
         out->state = eventspace_state_name(EVENTSPACE_RUNNING);
-    out->problem = host->meta.text; /* a mirror has no spaces */
+    out->problem = process->meta.text; /* a mirror has no spaces */
 }
 
-/* The mirror touches a host's meta file whenever it hears of it. */
+/* The mirror touches a process's meta file whenever it hears of it. */
 static int64_t behind_of(const viewer_top *top, uint32_t number,
                          const char *state)
 {
-    const eventspace_run_host *host = eventspace_run_host_at(top->run, number);
+    const eventspace_run_process *process =
+        eventspace_run_process_at(top->run, number);
     char file[4096];
     struct timespec now;
     struct stat status;
@@ -248,7 +250,7 @@ static int64_t behind_of(const viewer_top *top, uint32_t number,
     if (!top->options.mirror ||
         strcmp(state, eventspace_state_name(EVENTSPACE_RUNNING)) != 0 ||
         eventspace_run_file(file, sizeof(file),
-                            eventspace_run_directory(top->run), host->name,
+                            eventspace_run_directory(top->run), process->name,
                             ".meta") != 0 ||
         stat(file, &status) != 0)
         return SCOPES_BLANK;
@@ -257,26 +259,26 @@ static int64_t behind_of(const viewer_top *top, uint32_t number,
            now.tv_nsec - status.st_mtim.tv_nsec;
 }
 
-static void tell_host(viewer_top_host *out, const viewer_top *top,
-                      uint32_t number)
+static void tell_process(viewer_top_process *out, const viewer_top *top,
+                         uint32_t number)
 {
-    const top_host *host = &top->hosts[number];
+    const top_process *process = &top->processes[number];
     uint64_t events = 0, missed = 0, first;
     double seconds, cost_ns = top->options.event_cost_ns;
 
     first = viewer__top_window(top, number, &seconds);
     for (uint32_t k = 0; k < TOP_SLICES; k++) {
-        if (!is_in(host, k, first))
+        if (!is_in(process, k, first))
             continue;
-        events += host->slices[k].events;
-        missed += host->slices[k].missed;
+        events += process->slices[k].events;
+        missed += process->slices[k].missed;
     }
-    out->name = host_name(top, number);
-    tell_state(out, top, eventspace_run_host_at(top->run, number));
+    out->name = process_name(top, number);
+    tell_state(out, top, eventspace_run_process_at(top->run, number));
     out->events_per_s = per_second((double)(events + missed), seconds);
     out->missed_per_s = per_second((double)missed, seconds);
-    out->made = host->made;
-    out->missed = host->missed;
+    out->made = process->made;
+    out->missed = process->missed;
     out->behind_ns = behind_of(top, number, out->state);
     out->collectors = cost_ns > 0 ? out->events_per_s * cost_ns / 1e9 : NAN;
 }
@@ -303,13 +305,13 @@ static void tell_pending(viewer_top_frame *out, const viewer_top *top,
         .thread = is_loop
                       ? "loop"
                       : scopes_topology_thread_name(top->topology, p->thread),
-        .host = host_name(top, p->host),
+        .process = process_name(top, p->process),
         .state = paths_activity_name(p->activity),
         .for_ns = p->lasts_ns,
         .verb = p->operates ? pastset_verb_name(p->verb) : "",
         .path = p->operates ? p->path : "",
         .stage = p->operates ? node_name(top, p->stage) : "",
-        .peer = host_name(top, p->peer),
+        .peer = process_name(top, p->peer),
         .waits_for = p->waits_for,
     };
 }
@@ -366,19 +368,19 @@ static void tell_watching(viewer_top_frame *out, viewer_top *top)
     top->before.tuples = top->tuples;
 }
 
-/* The longest time and window of a host, which are those of all but for hosts
- * that came late. */
+/* The longest time and window of a process, which are those of all but for
+ * processes that came late. */
 static void tell_times(viewer_top_frame *out, const viewer_top *top)
 {
-    for (uint32_t i = 0; i < top->host_count; i++) {
-        const top_host *host = &top->hosts[i];
+    for (uint32_t i = 0; i < top->process_count; i++) {
+        const top_process *process = &top->processes[i];
         double seconds;
         int64_t lasted;
         viewer__top_window(top, i, &seconds);
         if (seconds * 1e9 > (double)out->window_ns)
             out->window_ns = (int64_t)(seconds * 1e9);
-        lasted = host->known && host->now > host->base
-                     ? to_ns(host, host->now - host->base)
+        lasted = process->known && process->now > process->base
+                     ? to_ns(process, process->now - process->base)
                      : 0;
         if (lasted > out->run_ns)
             out->run_ns = lasted;
@@ -396,13 +398,13 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
         .map = top->map->name ? top->map->name : "",
         .state = top->over ? "over" : "running",
         .collective_count = top->root_count,
-        .host_count = top->host_count,
+        .process_count = top->process_count,
         .strange = top->strange,
         .threads = calloc(top->thread_count + 1, sizeof(*out->threads)),
         .collectives = calloc(top->root_count + 1, sizeof(*out->collectives)),
-        .hosts = calloc(top->host_count + 1, sizeof(*out->hosts)),
+        .processes = calloc(top->process_count + 1, sizeof(*out->processes)),
     };
-    err = out->threads && out->collectives && out->hosts
+    err = out->threads && out->collectives && out->processes
               ? tell_all_pending(out, top)
               : pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
     if (err) {
@@ -413,10 +415,10 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
     for (uint32_t i = 0; i < top->root_count; i++)
         tell_collective(&out->collectives[i], top, i);
     out->behind_ns = SCOPES_BLANK;
-    for (uint32_t i = 0; i < top->host_count; i++) {
-        tell_host(&out->hosts[i], top, i);
-        if (out->hosts[i].behind_ns > out->behind_ns)
-            out->behind_ns = out->hosts[i].behind_ns;
+    for (uint32_t i = 0; i < top->process_count; i++) {
+        tell_process(&out->processes[i], top, i);
+        if (out->processes[i].behind_ns > out->behind_ns)
+            out->behind_ns = out->processes[i].behind_ns;
     }
     tell_times(out, top);
     tell_watching(out, top);
@@ -427,7 +429,7 @@ void viewer_top_frame_clear(viewer_top_frame *frame)
 {
     free(frame->threads);
     free(frame->collectives);
-    free(frame->hosts);
+    free(frame->processes);
     free(frame->pending);
     *frame = (viewer_top_frame){0};
 }

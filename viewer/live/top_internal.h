@@ -1,7 +1,7 @@
 /* top_internal.h - what a top knows (top_model.c, top_slices.c) and how a
  * frame is made of it (top_frame.c).
  *
- * Time is cut into slices, a tenth of the window each, by each host's own
+ * Time is cut into slices, a tenth of the window each, by each process's own
  * ticks from its start. A tuple is added to the slice of its end, and the time
  * it lasted to all slices that it lasted through. The window is the slices of
  * the last SLICES that are not older than it. So a tuple is looked at once, and
@@ -24,13 +24,13 @@ typedef struct top_cell {
 } top_cell;
 
 typedef struct top_thread {
-    uint32_t host;     /* of the map; PATHS_NONE: no thread of this number */
-    uint64_t last_end; /* ticks of its host */
+    uint32_t process;  /* of the map; PATHS_NONE: no thread of this number */
+    uint64_t last_end; /* ticks of its process */
     uint32_t last;     /* collector of that one */
     uint32_t sequence; /* the greatest; 0: none yet */
 } top_thread;
 
-typedef struct top_host {
+typedef struct top_process {
     bool known; /* its clock: the next four */
     uint64_t base, slice_ticks;
     double hz;
@@ -48,7 +48,7 @@ typedef struct top_host {
         uint64_t number; /* + 1; 0: empty */
         uint64_t events, missed;
     } slices[TOP_SLICES];
-} top_host;
+} top_process;
 
 struct viewer_top {
     viewer_top_options options;
@@ -70,8 +70,8 @@ struct viewer_top {
     uint32_t *arrivals; /* by slice, root and thread: who came last */
     bool *knows_last;   /* by root: there is a collector below it */
 
-    uint32_t host_count;
-    top_host *hosts;
+    uint32_t process_count;
+    top_process *processes;
     void *streams;                /* a tree (search.h): how far each was read */
     scopes_pending_list *pending; /* at the last frame; its texts */
     uint64_t pulls;
@@ -86,19 +86,19 @@ struct viewer_top {
 
 /* --- top_slices.c --- */
 
-/* Adds tuples of one stream of a host. Errors: PASTSET_ENOMEM. */
+/* Adds tuples of one stream of a process. Errors: PASTSET_ENOMEM. */
 int viewer__top_take(viewer_top *top, const scopes_batch *batch);
 void viewer__top_streams_free(viewer_top *top);
 /* The last end of the stream that is furthest behind, of those with one after
  * `after`; UINT64_MAX when there is none. */
-uint64_t viewer__top_behind(const viewer_top *top, uint32_t host,
+uint64_t viewer__top_behind(const viewer_top *top, uint32_t process,
                             uint64_t after);
 
 /* The place of the slice that holds `ticks`, made ready; PATHS_NONE when it is
  * too old. */
-uint32_t viewer__top_slice(viewer_top *top, uint32_t host, uint64_t ticks);
+uint32_t viewer__top_slice(viewer_top *top, uint32_t process, uint64_t ticks);
 /* The first slice of the window that ends now, and what it all covers. */
-uint64_t viewer__top_window(const viewer_top *top, uint32_t host,
+uint64_t viewer__top_window(const viewer_top *top, uint32_t process,
                             double *seconds);
 
 /* --- top_back.c --- */

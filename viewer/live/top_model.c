@@ -1,11 +1,11 @@
 /* top_model.c - opening a run and following it; see top_internal.h.
  *
- * What time is it at a host? Where it runs on this machine, its wall clock is
- * ours, and its meta file has a tick and a wall clock taken together. Of a run
- * elsewhere all that is known are the tuples: its time is at least their
+ * What time is it at a process? Where it runs on this machine, its wall clock
+ * is ours, and its meta file has a tick and a wall clock taken together. Of a
+ * run elsewhere all that is known are the tuples: its time is at least their
  * greatest end. From either, it goes on by this machine's clock, and is put
  * right when a tuple comes with a later end. Ticks are never compared across
- * hosts. */
+ * processes. */
 #include "viewer/live/top_internal.h"
 
 #include "eventspace/collect/ticks.h"
@@ -59,8 +59,8 @@ static int find_threads(viewer_top *top)
         return PASTSET_ENOMEM;
     for (uint32_t i = 0; i < top->thread_count; i++) {
         uint32_t node = topology->threads[i];
-        top->threads[i].host =
-            node == PATHS_NONE ? PATHS_NONE : top->map->nodes[node].host;
+        top->threads[i].process =
+            node == PATHS_NONE ? PATHS_NONE : top->map->nodes[node].process;
         top->threads[i].last = PATHS_NONE;
         while (at < topology->top_count && topology->tops[at].thread < i)
             at++;
@@ -115,24 +115,26 @@ static int make_slices(viewer_top *top)
     top->cells = calloc(threads + 1, sizeof(*top->cells));
     top->arrivals =
         calloc(threads * top->root_count + 1, sizeof(*top->arrivals));
-    top->host_count = top->map->host_count;
-    top->hosts = calloc(top->host_count + 1, sizeof(*top->hosts));
-    return top->cells && top->arrivals && top->hosts ? 0 : PASTSET_ENOMEM;
+    top->process_count = top->map->process_count;
+    top->processes = calloc(top->process_count + 1, sizeof(*top->processes));
+    return top->cells && top->arrivals && top->processes ? 0 : PASTSET_ENOMEM;
 }
 
 /* --- time --- */
 
-static bool is_over(const viewer_top *top, const eventspace_run_host *host)
+static bool is_over(const viewer_top *top,
+                    const eventspace_run_process *process)
 {
-    if (!host->has_meta || host->meta.state == EVENTSPACE_RUNNING)
+    if (!process->has_meta || process->meta.state == EVENTSPACE_RUNNING)
         return false;
-    /* Of a host elsewhere there is no process here; only what it has written
+    /* Of a process elsewhere there is no process here; only what it has written
      * itself, or its launcher, is to be believed. */
-    return !top->options.mirror || host->meta.state != EVENTSPACE_KILLED ||
-           *host->meta.text;
+    return !top->options.mirror || process->meta.state != EVENTSPACE_KILLED ||
+           *process->meta.text;
 }
 
-static void know_clock(viewer_top *top, top_host *h, double hz, uint64_t base)
+static void know_clock(viewer_top *top, top_process *h, double hz,
+                       uint64_t base)
 {
     double window = (double)top->options.window_ns / 1e9 * hz;
 
@@ -145,26 +147,26 @@ static void know_clock(viewer_top *top, top_host *h, double hz, uint64_t base)
     h->ahead = (double)base - (double)viewer__top_clock_ns() / 1e9 * hz;
 }
 
-static void meet_host(viewer_top *top, top_host *h,
-                      const eventspace_run_host *host)
+static void meet_process(viewer_top *top, top_process *h,
+                         const eventspace_run_process *process)
 {
-    if (h->known || !host->has_meta || !(host->meta.tick_hz > 0))
+    if (h->known || !process->has_meta || !(process->meta.tick_hz > 0))
         return;
-    know_clock(top, h, host->meta.tick_hz, host->meta.start_tick);
+    know_clock(top, h, process->meta.tick_hz, process->meta.start_tick);
     if (!top->options.mirror)
-        h->ahead += (double)(eventspace_meta_now(&host->meta) - h->base);
+        h->ahead += (double)(eventspace_meta_now(&process->meta) - h->base);
 }
 
-static void set_now(viewer_top *top, uint32_t host, int64_t local_ns)
+static void set_now(viewer_top *top, uint32_t process, int64_t local_ns)
 {
-    top_host *h = &top->hosts[host];
+    top_process *h = &top->processes[process];
     double local = (double)local_ns / 1e9 * h->hz;
     uint64_t end;
 
     if (!h->known)
         return;
     if (top->over) {
-        end = eventspace_run_end_ticks(top->run, host);
+        end = eventspace_run_end_ticks(top->run, process);
         h->now = end > h->last_end ? end : h->last_end;
         return;
     }
@@ -173,24 +175,25 @@ static void set_now(viewer_top *top, uint32_t host, int64_t local_ns)
     h->now = local + h->ahead > 0 ? (uint64_t)(local + h->ahead) : 0;
 }
 
-static void look_at_hosts(viewer_top *top)
+static void look_at_processes(viewer_top *top)
 {
     size_t met = 0, over = 0;
 
-    for (uint32_t i = 0; i < top->host_count; i++) {
-        const eventspace_run_host *host = eventspace_run_host_at(top->run, i);
-        meet_host(top, &top->hosts[i], host);
-        met += host->has_meta;
-        over += is_over(top, host);
+    for (uint32_t i = 0; i < top->process_count; i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(top->run, i);
+        meet_process(top, &top->processes[i], process);
+        met += process->has_meta;
+        over += is_over(top, process);
     }
     top->over = met > 0 && over == met;
 }
 
 /* --- tuples --- */
 
-static bool is_archived(const viewer_top *top, uint32_t host)
+static bool is_archived(const viewer_top *top, uint32_t process)
 {
-    const char *name = eventspace_run_host_at(top->run, host)->name;
+    const char *name = eventspace_run_process_at(top->run, process)->name;
     struct stat there;
     char file[4096];
 
@@ -200,7 +203,7 @@ static bool is_archived(const viewer_top *top, uint32_t host)
            stat(file, &there) == 0;
 }
 
-static uint64_t before(const top_host *h, uint64_t ticks, double ns)
+static uint64_t before(const top_process *h, uint64_t ticks, double ns)
 {
     uint64_t back = (uint64_t)(ns / 1e9 * h->hz);
 
@@ -210,9 +213,9 @@ static uint64_t before(const top_host *h, uint64_t ticks, double ns)
 /* From when on to look. An archive has a stream's tuples when a block of them
  * is full, so that some streams may be behind the others: as far as the one
  * that is furthest behind, of those that had any in the window. */
-static uint64_t since(const viewer_top *top, uint32_t host, bool first)
+static uint64_t since(const viewer_top *top, uint32_t process, bool first)
 {
-    const top_host *h = &top->hosts[host];
+    const top_process *h = &top->processes[process];
     double slice_ns = (double)top->options.window_ns / (TOP_SLICES - 2);
     uint64_t window =
         before(h, h->now, (double)top->options.window_ns + slice_ns);
@@ -220,10 +223,10 @@ static uint64_t since(const viewer_top *top, uint32_t host, bool first)
 
     if (first || top->over || !h->pulled)
         return window;
-    if (!is_archived(top, host))
+    if (!is_archived(top, process))
         return before(h, h->pulled, LATE_NS);
     from = before(h, h->pulled, ARCHIVED_NS);
-    behind = viewer__top_behind(top, host, window);
+    behind = viewer__top_behind(top, process, window);
     if (behind < from)
         from = behind;
     return from > window ? from : window;
@@ -232,20 +235,21 @@ static uint64_t since(const viewer_top *top, uint32_t host, bool first)
 static int take(const scopes_batch *batch, void *context)
 {
     viewer_top *top = context;
-    top_host *h = &top->hosts[batch->host];
+    top_process *h = &top->processes[batch->process];
 
     if (!h->known && batch->count) /* its meta file is missing or damaged */
         know_clock(top, h, eventspace_ticks_hz(), batch->events[0].start);
     return viewer__top_take(top, batch);
 }
 
-static void count(viewer_top *top, uint32_t host, const scopes_ledger *ledger)
+static void count(viewer_top *top, uint32_t process,
+                  const scopes_ledger *ledger)
 {
-    top_host *h = &top->hosts[host];
+    top_process *h = &top->processes[process];
     uint32_t place;
 
     if (h->counted && h->known && ledger->missed > h->missed) {
-        place = viewer__top_slice(top, host, h->now);
+        place = viewer__top_slice(top, process, h->now);
         if (place != PATHS_NONE)
             h->slices[place].missed += ledger->missed - h->missed;
     }
@@ -254,32 +258,33 @@ static void count(viewer_top *top, uint32_t host, const scopes_ledger *ledger)
     h->missed = ledger->missed;
 }
 
-/* When nobody was left to write when a host ended, its last tuple may be later
- * than the last other sign of life. So that everything of the last window is
- * found, all of it is looked at. */
-static bool end_is_unknown(const viewer_top *top, uint32_t host)
+/* When nobody was left to write when a process ended, its last tuple may be
+ * later than the last other sign of life. So that everything of the last window
+ * is found, all of it is looked at. */
+static bool end_is_unknown(const viewer_top *top, uint32_t process)
 {
-    const eventspace_run_host *shown = eventspace_run_host_at(top->run, host);
+    const eventspace_run_process *shown =
+        eventspace_run_process_at(top->run, process);
 
-    return !top->hosts[host].known || top->hosts[host].now == 0 ||
+    return !top->processes[process].known || top->processes[process].now == 0 ||
            (top->over && shown->meta.end_tick == 0) || top->options.mirror;
 }
 
-static int pull_host(viewer_top *top, uint32_t host, uint64_t *from)
+static int pull_process(viewer_top *top, uint32_t process, uint64_t *from)
 {
     scopes_filter filter = {0};
     scopes_ledger ledger = {0};
-    bool first = !top->hosts[host].counted;
+    bool first = !top->processes[process].counted;
     int err;
 
-    if (!(first && end_is_unknown(top, host))) {
-        from[host] = since(top, host, first);
+    if (!(first && end_is_unknown(top, process))) {
+        from[process] = since(top, process, first);
         filter.from_ticks = from;
     }
-    err = scopes_source_each(top->source, host, &filter, take, top, &ledger);
+    err = scopes_source_each(top->source, process, &filter, take, top, &ledger);
     if (!err)
-        count(top, host, &ledger);
-    top->hosts[host].pulled = top->hosts[host].now;
+        count(top, process, &ledger);
+    top->processes[process].pulled = top->processes[process].now;
     return err;
 }
 
@@ -296,14 +301,14 @@ int viewer_top_pull(viewer_top *top)
     err = scopes_source_refresh(top->source);
     if (err)
         return err;
-    from = calloc(top->host_count + 1, sizeof(*from));
+    from = calloc(top->process_count + 1, sizeof(*from));
     if (!from)
         return pastset_fail(PASTSET_ENOMEM, "no memory to look");
-    look_at_hosts(top);
+    look_at_processes(top);
     now_ns = viewer__top_clock_ns();
-    for (uint32_t i = 0; i < top->host_count && !err; i++) {
+    for (uint32_t i = 0; i < top->process_count && !err; i++) {
         set_now(top, i, now_ns);
-        err = pull_host(top, i, from);
+        err = pull_process(top, i, from);
         set_now(top, i, now_ns);
     }
     free(from);
@@ -386,7 +391,7 @@ void viewer_top_close(viewer_top *top)
     free(top->knows_last);
     free(top->cells);
     free(top->arrivals);
-    free(top->hosts);
+    free(top->processes);
     free(top);
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct stream {
-    size_t host;
+    size_t process;
     const char *name;
     uint64_t last_end;
     uint32_t ties;  /* tuples taken with this end */
@@ -26,14 +26,14 @@ static int compare_streams(const void *left, const void *right)
 {
     const stream *a = left, *b = right;
 
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
 static stream *stream_of(viewer_top *top, const scopes_batch *batch)
 {
-    stream filter = {.host = batch->host, .name = batch->stream};
+    stream filter = {.process = batch->process, .name = batch->stream};
     stream **found = tfind(&filter, &top->streams, compare_streams);
     size_t bytes = strlen(batch->stream) + 1;
     stream *made;
@@ -43,7 +43,7 @@ static stream *stream_of(viewer_top *top, const scopes_batch *batch)
     made = calloc(1, sizeof(*made) + bytes);
     if (!made)
         return NULL;
-    made->host = batch->host;
+    made->process = batch->process;
     memcpy(made->text, batch->stream, bytes);
     made->name = made->text;
     if (tsearch(made, &top->streams, compare_streams))
@@ -59,7 +59,7 @@ void viewer__top_streams_free(viewer_top *top)
 }
 
 typedef struct behind {
-    size_t host;
+    size_t process;
     uint64_t after, min;
 } behind;
 
@@ -68,15 +68,15 @@ static void find_behind(const void *node, VISIT visit, void *context)
     const stream *l = *(stream *const *)node;
     behind *b = context;
 
-    if ((visit == postorder || visit == leaf) && l->host == b->host &&
+    if ((visit == postorder || visit == leaf) && l->process == b->process &&
         l->last_end > b->after && l->last_end < b->min)
         b->min = l->last_end;
 }
 
-uint64_t viewer__top_behind(const viewer_top *top, uint32_t host,
+uint64_t viewer__top_behind(const viewer_top *top, uint32_t process,
                             uint64_t after)
 {
-    behind b = {.host = host, .after = after, .min = UINT64_MAX};
+    behind b = {.process = process, .after = after, .min = UINT64_MAX};
 
     twalk_r(top->streams, find_behind, &b);
     return b.min;
@@ -97,26 +97,26 @@ static bool is_old(stream *l, uint64_t end)
 
 /* --- slices --- */
 
-static void empty_slice(viewer_top *top, uint32_t host, uint32_t place)
+static void empty_slice(viewer_top *top, uint32_t process, uint32_t place)
 {
     top_cell *cells = &top->cells[(size_t)place * top->thread_count];
     uint32_t *arrivals =
         &top->arrivals[(size_t)place * top->root_count * top->thread_count];
 
     for (uint32_t i = 0; i < top->thread_count; i++)
-        if (top->threads[i].host == host)
+        if (top->threads[i].process == process)
             cells[i] = (top_cell){0};
     for (uint32_t i = 0; i < top->root_count; i++)
-        if (top->topology->sites[top->roots[i]].host == host)
+        if (top->topology->sites[top->roots[i]].process == process)
             memset(&arrivals[(size_t)i * top->thread_count], 0,
                    top->thread_count * sizeof(*arrivals));
-    memset(&top->hosts[host].slices[place], 0,
-           sizeof(top->hosts[host].slices[place]));
+    memset(&top->processes[process].slices[place], 0,
+           sizeof(top->processes[process].slices[place]));
 }
 
-uint32_t viewer__top_slice(viewer_top *top, uint32_t host, uint64_t ticks)
+uint32_t viewer__top_slice(viewer_top *top, uint32_t process, uint64_t ticks)
 {
-    top_host *h = &top->hosts[host];
+    top_process *h = &top->processes[process];
     uint64_t number, from;
     uint32_t place;
 
@@ -128,7 +128,7 @@ uint32_t viewer__top_slice(viewer_top *top, uint32_t host, uint64_t ticks)
     if (h->slices[place].number > number + 1)
         return PATHS_NONE;
     if (h->slices[place].number != number + 1) {
-        empty_slice(top, host, place);
+        empty_slice(top, process, place);
         h->slices[place].number = number + 1;
     }
     h->slice_from = h->base + number * h->slice_ticks;
@@ -137,10 +137,10 @@ uint32_t viewer__top_slice(viewer_top *top, uint32_t host, uint64_t ticks)
     return place;
 }
 
-uint64_t viewer__top_window(const viewer_top *top, uint32_t host,
+uint64_t viewer__top_window(const viewer_top *top, uint32_t process,
                             double *seconds)
 {
-    const top_host *h = &top->hosts[host];
+    const top_process *h = &top->processes[process];
     uint64_t lasted, window, number;
 
     *seconds = 0;
@@ -156,10 +156,10 @@ uint64_t viewer__top_window(const viewer_top *top, uint32_t host,
 /* --- tuples --- */
 
 /* The time from start to end, to each slice its part. */
-static void spread(viewer_top *top, uint32_t host,
+static void spread(viewer_top *top, uint32_t process,
                    const eventspace_trace *event)
 {
-    const top_host *h = &top->hosts[host];
+    const top_process *h = &top->processes[process];
     uint64_t kept = (TOP_SLICES - 1) * h->slice_ticks;
     uint64_t from = event->start, to = event->end;
 
@@ -168,7 +168,7 @@ static void spread(viewer_top *top, uint32_t host,
     if (to > kept && from < to - kept)
         from = to - kept;
     while (from < to) {
-        uint32_t place = viewer__top_slice(top, host, from);
+        uint32_t place = viewer__top_slice(top, process, from);
         uint64_t end =
             h->base + ((from - h->base) / h->slice_ticks + 1) * h->slice_ticks;
         if (end > to)
@@ -180,10 +180,10 @@ static void spread(viewer_top *top, uint32_t host,
     }
 }
 
-static void take_operation(viewer_top *top, uint32_t host, uint32_t place,
+static void take_operation(viewer_top *top, uint32_t process, uint32_t place,
                            const eventspace_trace *event)
 {
-    const top_host *h = &top->hosts[host];
+    const top_process *h = &top->processes[process];
     top_cell *cell =
         &top->cells[(size_t)place * top->thread_count + event->thread];
     top_thread *thread = &top->threads[event->thread];
@@ -198,7 +198,7 @@ static void take_operation(viewer_top *top, uint32_t host, uint32_t place,
     if (event->start >= h->slice_from)
         cell->ticks += ticks;
     else
-        spread(top, host, event);
+        spread(top, process, event);
     if (event->end >= thread->last_end) {
         thread->last_end = event->end;
         thread->last = event->collector;
@@ -207,21 +207,21 @@ static void take_operation(viewer_top *top, uint32_t host, uint32_t place,
         thread->sequence = event->sequence;
 }
 
-static void take_event(viewer_top *top, uint32_t host,
+static void take_event(viewer_top *top, uint32_t process,
                        const eventspace_trace *event)
 {
-    top_host *h = &top->hosts[host];
+    top_process *h = &top->processes[process];
     uint32_t root, place;
 
     if (event->collector >= top->collectors ||
         event->thread >= top->thread_count ||
-        top->threads[event->thread].host == PATHS_NONE) {
+        top->threads[event->thread].process == PATHS_NONE) {
         top->strange++;
         return;
     }
     if (event->end > h->last_end)
         h->last_end = event->end;
-    place = viewer__top_slice(top, host, event->end);
+    place = viewer__top_slice(top, process, event->end);
     if (place == PATHS_NONE)
         return;
     h->slices[place].events++;
@@ -231,12 +231,12 @@ static void take_event(viewer_top *top, uint32_t host,
                           top->thread_count +
                       event->thread]++;
     if (top->is_top[event->collector] &&
-        top->threads[event->thread].host == host)
-        take_operation(top, host, place, event);
+        top->threads[event->thread].process == process)
+        take_operation(top, process, place, event);
 }
 
 /* Ticks from a damaged file would move the window out of sight. */
-static uint64_t latest(const viewer_top *top, const top_host *h)
+static uint64_t latest(const viewer_top *top, const top_process *h)
 {
     if (top->options.mirror || h->now == 0)
         return UINT64_MAX;
@@ -245,7 +245,7 @@ static uint64_t latest(const viewer_top *top, const top_host *h)
 
 int viewer__top_take(viewer_top *top, const scopes_batch *batch)
 {
-    const top_host *h = &top->hosts[batch->host];
+    const top_process *h = &top->processes[batch->process];
     stream *l = stream_of(top, batch);
     uint64_t max = latest(top, h);
 
@@ -265,7 +265,7 @@ int viewer__top_take(viewer_top *top, const scopes_batch *batch)
         }
         l->ties = event->end == l->last_end ? l->ties + 1 : 1;
         l->last_end = event->end;
-        take_event(top, (uint32_t)batch->host, event);
+        take_event(top, (uint32_t)batch->process, event);
     }
     top->tuples += batch->count;
     return 0;

@@ -10,7 +10,7 @@
 
 static const scopes_column thread_columns[] = {
     {"thread", "thread", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"operations_per_s", "op/s", SCOPES_REAL},
     {"bytes_per_s", "bytes/s", SCOPES_REAL},
     {"communicating", "communicating", SCOPES_SHARE},
@@ -24,18 +24,18 @@ static const scopes_column thread_columns[] = {
 static const scopes_column collective_columns[] = {
     {"collective", "collective", SCOPES_TEXT},
     {"element", "element", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"rounds", "rounds", SCOPES_COUNT},
     {"rounds_per_s", "rounds/s", SCOPES_REAL},
     {"last", "mostly last", SCOPES_TEXT},
-    {"last_host", "of host", SCOPES_TEXT},
+    {"last_process", "of process", SCOPES_TEXT},
     {"last_share", "of rounds", SCOPES_SHARE},
 };
-/* A mirror hears of each host several times a second, and writes once. */
+/* A mirror hears of each process several times a second, and writes once. */
 #define STALE_NS 3000000000
 
-static const scopes_column host_columns[] = {
-    {"host", "host", SCOPES_TEXT},
+static const scopes_column process_columns[] = {
+    {"process", "process", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"events_per_s", "events/s", SCOPES_REAL},
     {"events_made", "made", SCOPES_COUNT},
@@ -48,7 +48,7 @@ static const scopes_column host_columns[] = {
 
 static const scopes_column pending_columns[] = {
     {"pending", "pending", SCOPES_TEXT},
-    {"host", "host", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"for_ns", "for ms", SCOPES_TIME_NS},
     {"verb", "verb", SCOPES_TEXT},
@@ -74,7 +74,7 @@ static void add_thread(scopes_table *table, const viewer_top_frame *frame,
     const viewer_top_thread *t = &frame->threads[i];
 
     scopes_table_text(table, t->name);
-    scopes_table_text(table, t->host);
+    scopes_table_text(table, t->process);
     scopes_table_real(table, rounded(t->operations_per_s));
     scopes_table_real(table, rounded(t->bytes_per_s));
     scopes_table_real(table, t->share);
@@ -93,18 +93,18 @@ static void add_collective(scopes_table *table, const viewer_top_frame *frame,
 
     scopes_table_text(table, c->name);
     scopes_table_text(table, c->element);
-    scopes_table_text(table, c->host);
+    scopes_table_text(table, c->process);
     scopes_table_integer(table, (int64_t)c->rounds);
     scopes_table_real(table, rounded(c->rounds_per_s));
     scopes_table_text(table, c->last);
-    scopes_table_text(table, c->last_host);
+    scopes_table_text(table, c->last_process);
     scopes_table_real(table, c->last_share);
 }
 
-static void add_host(scopes_table *table, const viewer_top_frame *frame,
-                     size_t i)
+static void add_process(scopes_table *table, const viewer_top_frame *frame,
+                        size_t i)
 {
-    const viewer_top_host *h = &frame->hosts[i];
+    const viewer_top_process *h = &frame->processes[i];
 
     scopes_table_text(table, h->name);
     scopes_table_text(table, h->state);
@@ -123,7 +123,7 @@ static void add_pending(scopes_table *table, const viewer_top_frame *frame,
     const viewer_top_pending *p = &frame->pending[i];
 
     scopes_table_text(table, p->thread);
-    scopes_table_text(table, p->host);
+    scopes_table_text(table, p->process);
     scopes_table_text(table, p->state);
     scopes_table_integer(table, p->for_ns);
     scopes_table_text(table, p->verb);
@@ -144,7 +144,8 @@ static const struct {
     [VIEWER_TOP_THREADS] = {"threads", COLUMNS(thread_columns), add_thread},
     [VIEWER_TOP_COLLECTIVES] = {"collectives", COLUMNS(collective_columns),
                                 add_collective},
-    [VIEWER_TOP_HOSTS] = {"hosts", COLUMNS(host_columns), add_host},
+    [VIEWER_TOP_PROCESSES] = {"processes", COLUMNS(process_columns),
+                              add_process},
     [VIEWER_TOP_PENDING] = {"pending", COLUMNS(pending_columns), add_pending},
 };
 
@@ -153,7 +154,7 @@ static size_t rows_of(const viewer_top_frame *frame, viewer_top_list list)
     const size_t counts[VIEWER_TOP_LISTS] = {
         [VIEWER_TOP_THREADS] = frame->thread_count,
         [VIEWER_TOP_COLLECTIVES] = frame->collective_count,
-        [VIEWER_TOP_HOSTS] = frame->host_count,
+        [VIEWER_TOP_PROCESSES] = frame->process_count,
         [VIEWER_TOP_PENDING] = frame->pending_count,
     };
 
@@ -202,8 +203,8 @@ static void print_cost(const viewer_top_frame *frame, FILE *file)
     const viewer_top_watching *w = &frame->watching;
     double collectors = 0;
 
-    for (size_t i = 0; i < frame->host_count; i++)
-        collectors += frame->hosts[i].collectors;
+    for (size_t i = 0; i < frame->process_count; i++)
+        collectors += frame->processes[i].collectors;
     fprintf(file, "watching: %.1f%% of a processor, %.1f MB/s",
             w->processor * 100, w->bytes_per_s / 1e6);
     if (isfinite(collectors))
@@ -230,7 +231,7 @@ static int print_tables(const viewer_top_frame *frame, FILE *file)
 
     print_head(frame, file);
     fputs("\n\n", file);
-    err = print_list(frame, VIEWER_TOP_HOSTS, SIZE_MAX, VIEWER_TABLE, file);
+    err = print_list(frame, VIEWER_TOP_PROCESSES, SIZE_MAX, VIEWER_TABLE, file);
     if (!err)
         err = print_optional(frame, VIEWER_TOP_COLLECTIVES, file);
     if (!err)
@@ -401,8 +402,8 @@ static unsigned min(size_t a, size_t b)
     return (unsigned)(a < b ? a : b);
 }
 
-/* Hosts, collectives and what is pending get a quarter each, if they need it;
- * threads have what is left. */
+/* Processes, collectives and what is pending get a quarter each, if they need
+ * it; threads have what is left. */
 int viewer_top_draw(const viewer_top_frame *frame, unsigned rows,
                     unsigned columns, bool colour, const char *keys, FILE *file)
 {
@@ -412,7 +413,7 @@ int viewer_top_draw(const viewer_top_frame *frame, unsigned rows,
                  .columns = columns > 1 ? columns - 1 : 1,
                  .colour = colour};
     static const viewer_top_list lists_above[] = {
-        VIEWER_TOP_HOSTS, VIEWER_TOP_COLLECTIVES, VIEWER_TOP_PENDING};
+        VIEWER_TOP_PROCESSES, VIEWER_TOP_COLLECTIVES, VIEWER_TOP_PENDING};
     unsigned share = rows / 4 > 3 ? rows / 4 : 3;
     int err = draw_head(&d, frame, keys);
 

@@ -7,15 +7,15 @@
  *   wouldWait, deadlinePassed  statuses that are no failures
  *   verbs, statuses          names; of statuses only those that occur
  *   events                   {made, present, dropped}
- *   hosts     [{name, state, text, problem, made, present, dropped}]
- *   threads   [{name, host, operations, steps, startNs, endNs,
+ *   processes     [{name, state, text, problem, made, present, dropped}]
+ *   threads   [{name, process, operations, steps, startNs, endNs,
  *               communicatingNs, computingNs, longest, longestNs, missing,
- *               stepsKnown}], by number; `host` is an index or -1, `longest`
+ *               stepsKnown}], by number; `process` is an index or -1, `longest`
  *               the place of an operation among the thread's, or -1
  *   paths     [{thread, name, element, operations, bytes, totalNs,
  *               longestNs}], by thread
- *   pending   [{number, thread, host, state, since_ns, for_ns ...}]: the rows
- *             of the view pending, whose file tells what they are
+ *   pending   [{number, thread, process, state, since_ns, for_ns ...}]: the
+ *             rows of the view pending, whose file tells what they are
  *   operations  base64 of the operations, by thread and start. Each is seven
  *             LEB128 numbers, about 13 bytes in all:
  *
@@ -111,23 +111,23 @@ static json_t *pack_operations(const scopes_communication *view,
 
 /* --- the rest --- */
 
-static json_t *host_of(const viewer_host_facts *facts)
+static json_t *process_of(const viewer_process_facts *facts)
 {
     return json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I}", "name",
-                     viewer_json_text(facts->host->name), "state", facts->state,
-                     "text", viewer_json_text(facts->text), "problem",
-                     viewer_json_text(facts->host->problem), "made",
-                     (json_int_t)facts->events.made, "present",
+                     viewer_json_text(facts->process->name), "state",
+                     facts->state, "text", viewer_json_text(facts->text),
+                     "problem", viewer_json_text(facts->process->problem),
+                     "made", (json_int_t)facts->events.made, "present",
                      (json_int_t)facts->events.present, "dropped",
                      (json_int_t)facts->events.dropped);
 }
 
-static json_t *hosts_of(const viewer_facts *facts)
+static json_t *processes_of(const viewer_facts *facts)
 {
-    json_t *hosts = json_array();
-    for (size_t i = 0; i < facts->host_count; i++)
-        json_array_append_new(hosts, host_of(&facts->hosts[i]));
-    return hosts;
+    json_t *processes = json_array();
+    for (size_t i = 0; i < facts->process_count; i++)
+        json_array_append_new(processes, process_of(&facts->processes[i]));
+    return processes;
 }
 
 static json_t *thread_of(const scopes_communication *view,
@@ -141,9 +141,10 @@ static json_t *thread_of(const scopes_communication *view,
     }
     return json_pack(
         "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name",
-        viewer_json_text(thread->name), "host",
-        (json_int_t)(thread->host == PATHS_NONE ? -1
-                                                : (json_int_t)thread->host),
+        viewer_json_text(thread->name), "process",
+        (json_int_t)(thread->process == PATHS_NONE
+                         ? -1
+                         : (json_int_t)thread->process),
         "operations", (json_int_t)thread->operations, "steps",
         (json_int_t)thread->steps, "startNs", (json_int_t)thread->start_ns,
         "endNs", (json_int_t)thread->end_ns, "communicatingNs",
@@ -201,16 +202,16 @@ static json_t *statuses_of(const scopes_communication *view)
     return names;
 }
 
-/* "2026-11-21 01:23:45 UTC", of the host that started first. */
+/* "2026-11-21 01:23:45 UTC", of the process that started first. */
 static json_t *began(const viewer_facts *facts)
 {
     uint64_t first_ns = UINT64_MAX;
-    for (size_t i = 0; i < facts->host_count; i++) {
-        const eventspace_run_host *host = facts->hosts[i].host;
-        if (host->has_meta && host->meta.start_wall_ns < first_ns)
-            first_ns = host->meta.start_wall_ns;
+    for (size_t i = 0; i < facts->process_count; i++) {
+        const eventspace_run_process *process = facts->processes[i].process;
+        if (process->has_meta && process->meta.start_wall_ns < first_ns)
+            first_ns = process->meta.start_wall_ns;
     }
-    char text[64] = "no host has come up";
+    char text[64] = "no process has come up";
     time_t seconds = (time_t)(first_ns / 1000000000u);
     struct tm parts;
     if (first_ns != UINT64_MAX && gmtime_r(&seconds, &parts))
@@ -284,7 +285,7 @@ json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
         "deadlinePassed", -PASTSET_ETIMEDOUT, "verbs", verbs(), "statuses",
         statuses_of(view), "events", "made", (json_int_t)events->made,
         "present", (json_int_t)events->present, "dropped",
-        (json_int_t)events->dropped, "hosts", hosts_of(facts), "threads",
-        threads_of(view), "paths", paths_of(view), "pending", rows,
+        (json_int_t)events->dropped, "processes", processes_of(facts),
+        "threads", threads_of(view), "paths", paths_of(view), "pending", rows,
         "operations", pack_operations(view, all.start_ns));
 }

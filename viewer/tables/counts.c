@@ -81,7 +81,7 @@ static int walk(counting *c, eventspace_run *run)
 
     if (err)
         return err;
-    for (size_t i = 0; i < eventspace_run_host_count(run) && !err; i++)
+    for (size_t i = 0; i < eventspace_run_process_count(run) && !err; i++)
         err = scopes_source_each(source, i, &filter, count_batch, c, NULL);
     scopes_source_close(source);
     return err;

@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static void count_elements(viewer_host_facts *facts, eventspace_run *run)
+static void count_elements(viewer_process_facts *facts, eventspace_run *run)
 {
-    pastset_space *space = facts->host->space;
+    pastset_space *space = facts->process->space;
     size_t count = space ? pastset_space_count(space) : 0;
     for (size_t i = 0; i < count; i++) {
         pastset_element *element = pastset_space_at(space, i);
@@ -30,12 +30,12 @@ static void count_elements(viewer_host_facts *facts, eventspace_run *run)
     }
 }
 
-static uint32_t threads_on(const paths_map *map, uint32_t host)
+static uint32_t threads_on(const paths_map *map, uint32_t process)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < map->node_count; i++)
-        count +=
-            map->nodes[i].kind == PATHS_THREAD && map->nodes[i].host == host;
+        count += map->nodes[i].kind == PATHS_THREAD &&
+                 map->nodes[i].process == process;
     return count;
 }
 
@@ -50,14 +50,15 @@ static int latest(const eventspace_trace *event, void *context)
     return 0;
 }
 
-/* When nobody was left to write when a host ended, its last tuple may be later
- * than the last other sign of life. */
-static void take_time(viewer_host_facts *facts, eventspace_run *run, size_t i)
+/* When nobody was left to write when a process ended, its last tuple may be
+ * later than the last other sign of life. */
+static void take_time(viewer_process_facts *facts, eventspace_run *run,
+                      size_t i)
 {
-    const eventspace_meta *meta = &facts->host->meta;
+    const eventspace_meta *meta = &facts->process->meta;
     uint64_t end = eventspace_run_end_ticks(run, i);
 
-    if (!facts->host->has_meta)
+    if (!facts->process->has_meta)
         return;
     if (meta->state != EVENTSPACE_RUNNING && meta->end_tick == 0)
         eventspace_run_each(run, i, latest, &end);
@@ -68,15 +69,15 @@ static void take_time(viewer_host_facts *facts, eventspace_run *run, size_t i)
 
 /* --- archives --- */
 
-static bool has_archive(eventspace_run *run, const char *host, char *file,
+static bool has_archive(eventspace_run *run, const char *process, char *file,
                         size_t capacity)
 {
     return eventspace_run_file(file, capacity, eventspace_run_directory(run),
-                               host, SCOPES_ARCHIVE_SUFFIX) == 0 &&
+                               process, SCOPES_ARCHIVE_SUFFIX) == 0 &&
            access(file, F_OK) == 0;
 }
 
-static int count_saved(viewer_host_facts *facts, scopes_source *source,
+static int count_saved(viewer_process_facts *facts, scopes_source *source,
                        size_t i)
 {
     scopes_ledger ledger;
@@ -91,7 +92,7 @@ static int count_saved(viewer_host_facts *facts, scopes_source *source,
     return 0;
 }
 
-static int take_archive(viewer_host_facts *facts, scopes_source *source,
+static int take_archive(viewer_process_facts *facts, scopes_source *source,
                         size_t i, const char *file)
 {
     scopes_archive *archive;
@@ -110,14 +111,14 @@ static int take_archives(viewer_facts *facts, eventspace_run *run)
     char file[4096];
     int err = 0;
 
-    for (size_t i = 0; i < facts->host_count && !err; i++) {
-        const char *name = facts->hosts[i].host->name;
+    for (size_t i = 0; i < facts->process_count && !err; i++) {
+        const char *name = facts->processes[i].process->name;
         if (!has_archive(run, name, file, sizeof(file)))
             continue;
         if (!source)
             err = scopes_source_open(&source, run);
         if (!err)
-            err = take_archive(&facts->hosts[i], source, i, file);
+            err = take_archive(&facts->processes[i], source, i, file);
     }
     if (source)
         scopes_source_close(source);
@@ -126,14 +127,15 @@ static int take_archives(viewer_facts *facts, eventspace_run *run)
 
 /* --- all --- */
 
-static int take_host(viewer_host_facts *facts, eventspace_run *run, size_t i)
+static int take_process(viewer_process_facts *facts, eventspace_run *run,
+                        size_t i)
 {
-    facts->host = eventspace_run_host_at(run, i);
+    facts->process = eventspace_run_process_at(run, i);
     facts->state = "missing";
-    facts->text = facts->host->problem;
-    if (facts->host->has_meta) {
-        facts->state = eventspace_state_name(facts->host->meta.state);
-        facts->text = facts->host->meta.text;
+    facts->text = facts->process->problem;
+    if (facts->process->has_meta) {
+        facts->state = eventspace_state_name(facts->process->meta.state);
+        facts->text = facts->process->meta.text;
     }
     facts->threads = threads_on(eventspace_run_map(run), (uint32_t)i);
     count_elements(facts, run);
@@ -141,29 +143,30 @@ static int take_host(viewer_host_facts *facts, eventspace_run *run, size_t i)
     return eventspace_run_events(run, i, &facts->events);
 }
 
-static void add(viewer_host_facts *total, const viewer_host_facts *host)
+static void add(viewer_process_facts *total,
+                const viewer_process_facts *process)
 {
-    if (strcmp(host->state, "finished") != 0)
-        total->state = host->state;
-    total->threads += host->threads;
-    total->elements += host->elements;
-    total->traces += host->traces;
-    total->events.made += host->events.made;
-    total->events.present += host->events.present;
-    total->events.dropped += host->events.dropped;
-    total->events.drained += host->events.drained;
-    total->events.starved += host->events.starved;
-    total->events.blocked_ns += host->events.blocked_ns;
-    total->events.bytes += host->events.bytes;
-    if (host->lasted_ns > total->lasted_ns)
-        total->lasted_ns = host->lasted_ns;
-    total->archived |= host->archived;
-    total->archive.tuples += host->archive.tuples;
-    total->archive.bytes += host->archive.bytes;
-    total->archive.processor_ns += host->archive.processor_ns;
-    total->archive.pulls += host->archive.pulls;
-    if (host->archive.elapsed_ns > total->archive.elapsed_ns)
-        total->archive.elapsed_ns = host->archive.elapsed_ns;
+    if (strcmp(process->state, "finished") != 0)
+        total->state = process->state;
+    total->threads += process->threads;
+    total->elements += process->elements;
+    total->traces += process->traces;
+    total->events.made += process->events.made;
+    total->events.present += process->events.present;
+    total->events.dropped += process->events.dropped;
+    total->events.drained += process->events.drained;
+    total->events.starved += process->events.starved;
+    total->events.blocked_ns += process->events.blocked_ns;
+    total->events.bytes += process->events.bytes;
+    if (process->lasted_ns > total->lasted_ns)
+        total->lasted_ns = process->lasted_ns;
+    total->archived |= process->archived;
+    total->archive.tuples += process->archive.tuples;
+    total->archive.bytes += process->archive.bytes;
+    total->archive.processor_ns += process->archive.processor_ns;
+    total->archive.pulls += process->archive.pulls;
+    if (process->archive.elapsed_ns > total->archive.elapsed_ns)
+        total->archive.elapsed_ns = process->archive.elapsed_ns;
 }
 
 int viewer_facts_take(viewer_facts *out, eventspace_run *run)
@@ -171,19 +174,19 @@ int viewer_facts_take(viewer_facts *out, eventspace_run *run)
     memset(out, 0, sizeof(*out));
     out->total.state = "finished";
     out->total.text = "";
-    out->host_count = eventspace_run_host_count(run);
-    out->hosts = calloc(out->host_count + 1, sizeof(*out->hosts));
+    out->process_count = eventspace_run_process_count(run);
+    out->processes = calloc(out->process_count + 1, sizeof(*out->processes));
     int err = 0;
-    if (!out->hosts) {
+    if (!out->processes) {
         viewer_facts_drop(out);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the hosts");
+        return pastset_fail(PASTSET_ENOMEM, "no memory for the processes");
     }
-    for (size_t i = 0; i < out->host_count && !err; i++)
-        err = take_host(&out->hosts[i], run, i);
+    for (size_t i = 0; i < out->process_count && !err; i++)
+        err = take_process(&out->processes[i], run, i);
     if (!err)
         err = take_archives(out, run);
-    for (size_t i = 0; i < out->host_count && !err; i++)
-        add(&out->total, &out->hosts[i]);
+    for (size_t i = 0; i < out->process_count && !err; i++)
+        add(&out->total, &out->processes[i]);
     if (err)
         viewer_facts_drop(out);
     return err;
@@ -191,7 +194,7 @@ int viewer_facts_take(viewer_facts *out, eventspace_run *run)
 
 void viewer_facts_drop(viewer_facts *facts)
 {
-    free(facts->hosts);
+    free(facts->processes);
     memset(facts, 0, sizeof(*facts));
 }
 

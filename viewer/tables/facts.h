@@ -1,4 +1,4 @@
-/* facts.h - what is to be said about a run: how its hosts ended, how many
+/* facts.h - what is to be said about a run: how its processes ended, how many
  * events they made, what was lost, and what making and archiving them cost.
  *
  * Events that are in an archive are present: they are not lost when the trace
@@ -9,8 +9,8 @@
 #include "eventspace/run/run.h"
 #include "scopes/archive/archive.h"
 
-typedef struct viewer_host_facts {
-    const eventspace_run_host *host; /* borrowed from the run */
+typedef struct viewer_process_facts {
+    const eventspace_run_process *process; /* borrowed from the run */
     const char *state; /* as in meta.h, or "missing" without a meta file */
     const char *text;  /* why; "" when there is nothing to say */
     uint32_t threads;  /* of the map that stand on it */
@@ -21,13 +21,14 @@ typedef struct viewer_host_facts {
                           began or ended is not known */
     bool archived;     /* there is an archive, and this is what it has cost: */
     scopes_archive_cost archive;
-} viewer_host_facts;
+} viewer_process_facts;
 
 typedef struct viewer_facts {
-    viewer_host_facts *hosts;
-    size_t host_count;
-    viewer_host_facts total; /* `host` NULL; `state` "finished" if all are;
-                                `lasted_ns` of the one that lasted longest */
+    viewer_process_facts *processes;
+    size_t process_count;
+    viewer_process_facts
+        total; /* `process` NULL; `state` "finished" if all are;
+                  `lasted_ns` of the one that lasted longest */
 } viewer_facts;
 
 /* Errors: PASTSET_ENOMEM, those of eventspace_run_events and

@@ -1,5 +1,5 @@
-/* command_choose.c - eventspace choose PROFILE --cluster FILE: which hosts will
- * run a program fastest. */
+/* command_choose.c - eventspace choose PROFILE --cluster FILE: which machines
+ * will run a program fastest. */
 #include "viewer/cli/command.h"
 
 #include "paths/generate/generate.h"
@@ -16,7 +16,7 @@
 enum { KEY_MAX = 256, KEY_SECONDS, KEY_SEED, KEY_WIRE, KEY_MAP };
 
 #define WIRES_MAX 256
-#define BEFORE_HOSTS 5 /* columns */
+#define BEFORE_MACHINES 5 /* columns */
 
 typedef struct choose_arguments {
     const char *profile, *cluster, *map, *output;
@@ -29,9 +29,9 @@ typedef struct choose_arguments {
 
 static const struct argp_option choose_options[] = {
     {"cluster", 'c', "FILE", 0,
-     "The hosts, their loads and links (eventspace load writes it)", 0},
+     "The machines, their loads and links (eventspace load writes it)", 0},
     {"nodes", 'n', "COUNT", 0,
-     "How many hosts to choose: as many as the profile has nodes", 0},
+     "How many machines to choose: as many as the profile has nodes", 0},
     {"best", 'b', "COUNT", 0, "How many placements to print (default 10)", 0},
     CLI_FORMAT_OPTION,
     {"wire", KEY_WIRE, "A-B=RATE,TIME", 0,
@@ -52,7 +52,7 @@ static const struct argp_option choose_options[] = {
 
 /* --- the table --- */
 
-static const scopes_column first_columns[BEFORE_HOSTS] = {
+static const scopes_column first_columns[BEFORE_MACHINES] = {
     {"rank", "rank", SCOPES_NUMBER},
     {"time_s", "time s", SCOPES_REAL},
     {"factor", "times dedicated", SCOPES_REAL},
@@ -64,13 +64,13 @@ static const scopes_column first_columns[BEFORE_HOSTS] = {
 static scopes_column *columns_of(const predict_profile *profile)
 {
     scopes_column *columns =
-        calloc(BEFORE_HOSTS + profile->node_count, sizeof(*columns));
+        calloc(BEFORE_MACHINES + profile->node_count, sizeof(*columns));
 
     if (!columns)
         return NULL;
     memcpy(columns, first_columns, sizeof(first_columns));
     for (size_t i = 0; i < profile->node_count; i++)
-        columns[BEFORE_HOSTS + i] = (scopes_column){
+        columns[BEFORE_MACHINES + i] = (scopes_column){
             profile->nodes[i].name, profile->nodes[i].name, SCOPES_TEXT};
     return columns;
 }
@@ -87,7 +87,7 @@ static void add_row(scopes_table *table, const predict_choice *choice,
     scopes_table_real(table, p->lower_s);
     scopes_table_real(table, p->upper_s);
     for (uint32_t i = 0; i < choice->nodes; i++)
-        scopes_table_text(table, cluster->hosts[p->hosts[i]].name);
+        scopes_table_text(table, cluster->machines[p->machines[i]].name);
 }
 
 static int print_json(const predict_choice *choice, const scopes_table *table)
@@ -110,20 +110,21 @@ static int print_json(const predict_choice *choice, const scopes_table *table)
     return err;
 }
 
-/* Else hosts that no link leads to would be missing in silence. */
+/* Else machines that no link leads to would be missing in silence. */
 static void tell_unlinked(const predict_cluster *cluster)
 {
-    uint32_t count = cluster->host_count;
+    uint32_t count = cluster->machine_count;
 
     for (uint32_t i = 0; i < count; i++) {
         bool linked = false;
         for (uint32_t j = 0; j < count && !linked; j++)
             linked = j != i && cluster->wires[i * count + j].bandwidth > 0;
         if (!linked)
-            fprintf(stderr,
-                    "eventspace: host %s has no link in the cluster file; no "
-                    "node that communicates was placed there\n",
-                    cluster->hosts[i].name);
+            fprintf(
+                stderr,
+                "eventspace: machine %s has no link in the cluster file; no "
+                "node that communicates was placed there\n",
+                cluster->machines[i].name);
     }
 }
 
@@ -136,7 +137,7 @@ static int print(const choose_arguments *a, const predict_choice *choice,
 
     if (!columns)
         return pastset_fail(PASTSET_ENOMEM, "no memory to print");
-    table = scopes_table_create(columns, BEFORE_HOSTS + profile->node_count);
+    table = scopes_table_create(columns, BEFORE_MACHINES + profile->node_count);
     for (uint32_t i = 0; i < choice->count; i++)
         add_row(table, choice, cluster, i);
     if (a->format == VIEWER_JSON)
@@ -155,40 +156,41 @@ static int print(const choose_arguments *a, const predict_choice *choice,
 
 /* --- the placement file --- */
 
-static int place_node(paths_map *placement, const char *name, uint32_t host)
+static int place_node(paths_map *placement, const char *name, uint32_t machine)
 {
     uint32_t from = paths_map_add_node(placement, PATHS_NONE, "", name);
 
     if (from == PATHS_NONE ||
-        paths_map_add_edge(placement, from, host) == PATHS_NONE)
+        paths_map_add_edge(placement, from, machine) == PATHS_NONE)
         return pastset_fail(PASTSET_ENOMEM, "no memory for a placement");
     return 0;
 }
 
-/* Threads and elements of the host that was a node of the profile go to
+/* Threads and elements of the machine that was a node of the profile go to
  * the one that was chosen for it. */
-static int place_host(paths_map *placement, const paths_map *map,
-                      const char *name, const char *to)
+static int place_machine(paths_map *placement, const paths_map *map,
+                         const char *name, const char *to)
 {
-    uint32_t was = paths_map_find_host(map, name);
-    uint32_t host = paths_map_add_node(placement, PATHS_NONE, "", to);
+    uint32_t was = paths_map_find_process(map, name);
+    uint32_t machine = paths_map_add_node(placement, PATHS_NONE, "", to);
     int err = 0;
 
     if (was == PATHS_NONE)
         return pastset_fail(PASTSET_ENOENT,
-                            "%.250s: there is no host %s, which the profile "
+                            "%.250s: there is no machine %s, which the profile "
                             "has: is this the map of the run that was "
                             "measured?",
                             map->file, name);
-    if (host == PATHS_NONE)
-        return pastset_fail(PASTSET_EINVAL,
-                            "host %s: another thing of the map has this name, "
-                            "so a placement file cannot tell",
-                            to);
+    if (machine == PATHS_NONE)
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "machine %s: another thing of the map has this name, "
+            "so a placement file cannot tell",
+            to);
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         const paths_map_node *node = &map->nodes[i];
-        if (node->host == was && node->kind != PATHS_WRAPPER)
-            err = place_node(placement, node->name, host);
+        if (node->process == was && node->kind != PATHS_WRAPPER)
+            err = place_node(placement, node->name, machine);
     }
     return err;
 }
@@ -198,7 +200,7 @@ static int write_placement(const choose_arguments *a,
                            const predict_profile *profile,
                            const predict_cluster *cluster)
 {
-    const uint32_t *hosts = choice->placements[0].hosts;
+    const uint32_t *machines = choice->placements[0].machines;
     paths_map *map, *placement = NULL;
     int err = paths_map_read(&map, cli_input(a->map));
 
@@ -206,8 +208,8 @@ static int write_placement(const choose_arguments *a,
         return err;
     err = paths_map_create(&placement, "placement");
     for (uint32_t i = 0; i < choice->nodes && !err; i++)
-        err = place_host(placement, map, profile->nodes[i].name,
-                         cluster->hosts[hosts[i]].name);
+        err = place_machine(placement, map, profile->nodes[i].name,
+                            cluster->machines[machines[i]].name);
     if (!err)
         err = paths_map_save(placement, a->output);
     paths_map_destroy(map);
@@ -359,7 +361,7 @@ int cli_choose(int argc, char **argv)
         choose_options,
         parse_choose,
         "PROFILE",
-        "Chooses the hosts of a cluster, under its present load, on which a "
+        "Chooses the machines of a cluster, under its present load, on which a "
         "program will run fastest, by what is predicted for each placement of "
         "the nodes of its profile."
         "\vWhere there are too many placements to predict all, it says how it "

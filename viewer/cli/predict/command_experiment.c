@@ -32,11 +32,12 @@ static const struct argp_option experiment_options[] = {
      0},
     {"runs", KEY_RUNS, "COUNT", 0, "Runs of each scenario (default 5)", 0},
     {"pin", KEY_PIN, "LIST", 0,
-     "Processors to which hosts are bound, in turn: 0,1 (default: all that may "
+     "Processors to which processes are bound, in turn: 0,1 (default: all that "
+     "may "
      "be used)",
      0},
     {"testbed", KEY_TESTBED, "NAME", OPTION_ARG_OPTIONAL,
-     "Put each host into a network namespace, so that links can be limited; "
+     "Put each process into a network namespace, so that links can be limited; "
      "takes the rights of root",
      0},
     {"delay", KEY_DELAY, NULL, 0,

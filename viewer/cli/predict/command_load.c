@@ -1,9 +1,9 @@
-/* command_load.c - eventspace load: how loaded hosts and links are now, printed
- * and written into a cluster file.
+/* command_load.c - eventspace load: how loaded machines and links are now,
+ * printed and written into a cluster file.
  *
- * A host measures itself. Others are asked by a command of the user's, such as
- * ssh, to run `eventspace load --format json` there; all at the same time, so
- * that what they tell belongs together. */
+ * A machine measures itself. Others are asked by a command of the user's, such
+ * as ssh, to run `eventspace load --format json` there; all at the same time,
+ * so that what they tell belongs together. */
 #include "viewer/cli/predict/command_load.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum {
     KEY_SCHEDULER = 256,
-    KEY_HOST,
+    KEY_MACHINE,
     KEY_LINK,
     KEY_REMOTE,
     KEY_PROCESSOR,
@@ -25,10 +25,10 @@ enum {
 static const struct argp_option load_options[] = {
     {"cluster", 'c', "FILE", 0,
      "Write what is measured into this cluster file too", 0},
-    {"host", KEY_HOST, "NAME", 0,
-     "This host's name in it (default: what hostname(1) tells)", 0},
-    {"link", KEY_LINK, "ADDRESS[:PORT]=HOST", 0,
-     "Measure the link to a host too: at ADDRESS there must be `eventspace "
+    {"machine", KEY_MACHINE, "NAME", 0,
+     "This machine's name in it (default: what hostname(1) tells)", 0},
+    {"link", KEY_LINK, "ADDRESS[:PORT]=MACHINE", 0,
+     "Measure the link to a machine too: at ADDRESS there must be `eventspace "
      "netbench --serve`. May be given many times",
      0},
     {"law", KEY_SCHEDULER, NULL, 0,
@@ -37,10 +37,12 @@ static const struct argp_option load_options[] = {
      "The load of this processor only (default: of all)", 0},
     {"seconds", 't', "SECONDS", 0, "How long to look (default 2)", 0},
     {"remote", KEY_REMOTE, "COMMAND", 0,
-     "Ask all hosts of the cluster file, each by this command, in which {host} "
-     "stands for its name: 'ssh {host}'",
+     "Ask all machines of the cluster file, each by this command, in which "
+     "{machine} "
+     "stands for its name: 'ssh {machine}'",
      0},
     CLI_FORMAT_OPTION,
+    {"host", CLI_RENAMED, "NAME", OPTION_HIDDEN, "machine", 0},
     {0},
 };
 
@@ -50,10 +52,11 @@ static int write_cluster(const load *l)
 {
     measure_changes list = {0};
     int err = 0;
-    for (size_t i = 0; i < l->host_count && !err; i++) {
-        const load_host *row = &l->hosts[i];
-        err = measure_changes_host(&list, row->name, &row->load,
-                                   row->has_scheduler ? &row->scheduler : NULL);
+    for (size_t i = 0; i < l->machine_count && !err; i++) {
+        const load_machine *row = &l->machines[i];
+        err = measure_changes_machine(&list, row->name, &row->load,
+                                      row->has_scheduler ? &row->scheduler
+                                                         : NULL);
     }
     for (size_t i = 0; i < l->link_count && !err; i++)
         if (l->links[i].measured)
@@ -83,12 +86,15 @@ static void check_arguments(const load *l, struct argp_state *state)
     if (!l->a.remote)
         return;
     if (!l->a.cluster)
-        argp_error(state, "--remote asks the hosts of a --cluster file");
-    if (!strstr(l->a.remote, "{host}"))
-        argp_error(state, "--remote needs {host} in it, as in 'ssh {host}'");
-    if (l->link_count || l->a.host || l->a.processor >= 0)
-        argp_error(state, "--host, --link and --processor are about this host, "
-                          "not about those of --remote");
+        argp_error(state, "--remote asks the machines of a --cluster file");
+    if (!strstr(l->a.remote, "{machine}"))
+        argp_error(
+            state, "--remote needs {machine} in it, as in 'ssh {machine}'%s",
+            strstr(l->a.remote, "{host}") ? "; {host} is its older name" : "");
+    if (l->link_count || l->a.machine || l->a.processor >= 0)
+        argp_error(state,
+                   "--machine, --link and --processor are about this machine, "
+                   "not about those of --remote");
 }
 
 static error_t parse_load(int key, char *text, struct argp_state *state)
@@ -98,8 +104,8 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
     case 'c':
         l->a.cluster = text;
         return 0;
-    case KEY_HOST:
-        l->a.host = text;
+    case KEY_MACHINE:
+        l->a.machine = text;
         return 0;
     case KEY_LINK:
         take_link(l, text, state);
@@ -126,7 +132,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
         check_arguments(l, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_renamed(key, state);
     }
 }
 
@@ -137,7 +143,7 @@ static int run_load(load *l)
     int err = l->a.remote ? cli_load_remote(l) : cli_load_here(l), then = 0;
     if (err)
         snprintf(why, sizeof(why), "%s", pastset_error());
-    if (l->host_count) {
+    if (l->machine_count) {
         then = cli_load_print(l);
         if (!then && l->a.cluster)
             then = write_cluster(l);
@@ -155,7 +161,8 @@ int cli_load(int argc, char **argv)
         load_options,
         parse_load,
         NULL,
-        "Measures how loaded this host is: the threads that run or are ready, "
+        "Measures how loaded this machine is: the threads that run or are "
+        "ready, "
         "on average; with --law how its scheduler shares a processor, with "
         "--link latency and bandwidth of links. `eventspace choose` reads them "
         "from the cluster file.",
@@ -173,14 +180,14 @@ int cli_load(int argc, char **argv)
         free(l.links);
         return COMMAND_USAGE;
     }
-    if (l.a.host)
-        snprintf(l.here, sizeof(l.here), "%s", l.a.host);
+    if (l.a.machine)
+        snprintf(l.here, sizeof(l.here), "%s", l.a.machine);
     else if (gethostname(l.here, sizeof(l.here) - 1))
         snprintf(l.here, sizeof(l.here), "localhost");
     err = run_load(&l);
-    for (size_t i = 0; i < l.host_count; i++)
-        free(l.hosts[i].name);
-    free(l.hosts);
+    for (size_t i = 0; i < l.machine_count; i++)
+        free(l.machines[i].name);
+    free(l.machines);
     free(l.links);
     return cli_end_output(err);
 }

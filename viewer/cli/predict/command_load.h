@@ -9,13 +9,13 @@
 #include "measure/load/load.h"
 #include "viewer/cli/command.h"
 
-typedef struct load_host {
+typedef struct load_machine {
     char *name;
     measure_load load;
     bool has_scheduler;
     predict_scheduler scheduler;
     double scheduler_error; /* NaN: not told */
-} load_host;
+} load_machine;
 
 typedef struct load_link {
     const char *address, *to; /* as given */
@@ -24,7 +24,7 @@ typedef struct load_link {
 } load_link;
 
 typedef struct load_arguments {
-    const char *cluster, *host, *remote;
+    const char *cluster, *machine, *remote;
     viewer_format format;
     int processor;
     double seconds_s;
@@ -33,23 +33,23 @@ typedef struct load_arguments {
 
 typedef struct load {
     load_arguments a;
-    load_host *hosts;
-    size_t host_count;
+    load_machine *machines;
+    size_t machine_count;
     load_link *links;
     size_t link_count;
     char here[256]; /* its name */
 } load;
 
-/* Measures this host and the links; what cannot be measured does not keep the
- * rest from it. Errors: those of measure/load/load.h and link.h. */
+/* Measures this machine and the links; what cannot be measured does not keep
+ * the rest from it. Errors: those of measure/load/load.h and link.h. */
 int cli_load_here(load *load);
 
-/* Asks the hosts of the cluster file. Of those that do not answer each is told,
- * and the others go on; then it is PASTSET_EHOST. */
+/* Asks the machines of the cluster file. Of those that do not answer each is
+ * told, and the others go on; then it is PASTSET_EHOST. */
 int cli_load_remote(load *load);
 
-/* A row for a host, to be filled in. NULL when memory is out. */
-load_host *cli_load_add(load *load, const char *name);
+/* A row for a machine, to be filled in. NULL when memory is out. */
+load_machine *cli_load_add(load *load, const char *name);
 
 int cli_load_print(const load *load);
 

@@ -1,4 +1,4 @@
-/* command_load_here.c - eventspace load: this host and its links. */
+/* command_load_here.c - eventspace load: this machine and its links. */
 #include "viewer/cli/predict/command_load.h"
 
 #include <math.h>
@@ -8,18 +8,18 @@
 
 #include "pastset/status.h"
 
-load_host *cli_load_add(load *l, const char *name)
+load_machine *cli_load_add(load *l, const char *name)
 {
-    load_host *rows =
-        realloc(l->hosts, (l->host_count + 1) * sizeof(*l->hosts));
+    load_machine *rows =
+        realloc(l->machines, (l->machine_count + 1) * sizeof(*l->machines));
     if (rows) {
-        l->hosts = rows;
-        rows[l->host_count] =
-            (load_host){.name = strdup(name), .scheduler_error = NAN};
-        if (rows[l->host_count].name)
-            return &rows[l->host_count++];
+        l->machines = rows;
+        rows[l->machine_count] =
+            (load_machine){.name = strdup(name), .scheduler_error = NAN};
+        if (rows[l->machine_count].name)
+            return &rows[l->machine_count++];
     }
-    pastset_fail(PASTSET_ENOMEM, "no memory for the hosts");
+    pastset_fail(PASTSET_ENOMEM, "no memory for the machines");
     return NULL;
 }
 
@@ -30,7 +30,7 @@ static void show_progress(void *context, double share)
             share >= 1 ? "\r\033[K" : "");
 }
 
-static int measure_host_scheduler(load_host *row, const load *l)
+static int measure_machine_scheduler(load_machine *row, const load *l)
 {
     measure_scheduler_options options = {
         .processor = l->a.processor,
@@ -57,17 +57,18 @@ static int keep_first(int first, int err, char *why, size_t bytes)
  * measured does not keep the rest from it. */
 int cli_load_here(load *l)
 {
-    load_host *row = cli_load_add(l, l->here);
+    load_machine *row = cli_load_add(l, l->here);
     int err = row ? measure_load_now(&row->load, l->a.processor, l->a.seconds_s)
                   : PASTSET_ENOMEM;
     char why[1024];
     if (err) {
         if (row)
-            free(l->hosts[--l->host_count].name);
+            free(l->machines[--l->machine_count].name);
         return err;
     }
     if (l->a.scheduler)
-        err = keep_first(0, measure_host_scheduler(row, l), why, sizeof(why));
+        err =
+            keep_first(0, measure_machine_scheduler(row, l), why, sizeof(why));
     for (size_t i = 0; i < l->link_count; i++) {
         measure_link_options o = {.processor = l->a.processor};
         int then = measure_link_run(&l->links[i].link, l->links[i].address, &o);

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const scopes_column host_columns[] = {
-    {"host", "host", SCOPES_TEXT},
+static const scopes_column machine_columns[] = {
+    {"machine", "machine", SCOPES_TEXT},
     {"load", "running or ready", SCOPES_REAL},
     {"average", "load average", SCOPES_REAL},
     {"busy", "busy", SCOPES_SHARE},
@@ -27,12 +27,12 @@ static const scopes_column link_columns[] = {
     {"alone_ns", "alone ms", SCOPES_TIME_NS},
 };
 
-static scopes_table *hosts_table(const load *l)
+static scopes_table *machines_table(const load *l)
 {
     scopes_table *table = scopes_table_create(
-        host_columns, sizeof(host_columns) / sizeof(*host_columns));
-    for (size_t i = 0; i < l->host_count; i++) {
-        const load_host *row = &l->hosts[i];
+        machine_columns, sizeof(machine_columns) / sizeof(*machine_columns));
+    for (size_t i = 0; i < l->machine_count; i++) {
+        const load_machine *row = &l->machines[i];
         char scheduler[32];
         scopes_table_text(table, row->name);
         scopes_table_real(table, round(row->load.running * 1000) / 1000);
@@ -73,15 +73,15 @@ static scopes_table *links_table(const load *l)
     return table;
 }
 
-static int print_tables(const load *l, const scopes_table *hosts,
+static int print_tables(const load *l, const scopes_table *machines,
                         const scopes_table *links)
 {
     bool json = l->a.format == VIEWER_JSON;
     bool both =
         json || (l->a.format == VIEWER_TABLE && scopes_table_rows(links) > 0);
     int err;
-    fputs(json ? "{\"hosts\": " : "", stdout);
-    err = viewer_table_print(hosts, l->a.format, stdout);
+    fputs(json ? "{\"machines\": " : "", stdout);
+    err = viewer_table_print(machines, l->a.format, stdout);
     if (!err && both) {
         fputs(json ? ",\n\"links\": " : "\n", stdout);
         err = viewer_table_print(links, l->a.format, stdout);
@@ -92,9 +92,9 @@ static int print_tables(const load *l, const scopes_table *hosts,
 
 int cli_load_print(const load *l)
 {
-    scopes_table *hosts = hosts_table(l), *links = links_table(l);
-    int err = print_tables(l, hosts, links);
-    scopes_table_destroy(hosts);
+    scopes_table *machines = machines_table(l), *links = links_table(l);
+    int err = print_tables(l, machines, links);
+    scopes_table_destroy(machines);
     scopes_table_destroy(links);
     return err;
 }

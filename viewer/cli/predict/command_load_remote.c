@@ -1,4 +1,4 @@
-/* command_load_remote.c - eventspace load --remote: other hosts, asked by a
+/* command_load_remote.c - eventspace load --remote: other machines, asked by a
  * command of the user's, such as ssh. All at the same time, so that what they
  * tell belongs together. */
 #include "viewer/cli/predict/command_load.h"
@@ -20,12 +20,12 @@ static bool is_plain(const char *name)
                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == 0;
 }
 
-static FILE *ask(const load *l, const char *host)
+static FILE *ask(const load *l, const char *machine)
 {
-    const char *at = strstr(l->a.remote, "{host}");
+    const char *at = strstr(l->a.remote, "{machine}");
     char *line;
     FILE *answer;
-    if (!is_plain(host)) {
+    if (!is_plain(machine)) {
         pastset_fail(PASTSET_EINVAL,
                      "the name has characters that a shell might take for "
                      "something else");
@@ -34,8 +34,8 @@ static FILE *ask(const load *l, const char *host)
     if (asprintf(&line,
                  "%.*s%s%s eventspace load --format json --seconds "
                  "%g%s </dev/null",
-                 (int)(at - l->a.remote), l->a.remote, host,
-                 at + strlen("{host}"), l->a.seconds_s,
+                 (int)(at - l->a.remote), l->a.remote, machine,
+                 at + strlen("{machine}"), l->a.seconds_s,
                  l->a.scheduler ? " --law" : "") < 0) {
         pastset_fail(PASTSET_ENOMEM, "no memory for the command");
         return NULL;
@@ -58,35 +58,37 @@ static void take_place(measure_load *out, const char *place)
         strcpy(out->place, place);
 }
 
-static int take_answer(load_host *row, const json_t *answer)
+static int take_answer(load_machine *row, const json_t *answer)
 {
-    const json_t *host = json_array_get(json_object_get(answer, "hosts"), 0);
-    const char *scheduler = json_string_value(json_object_get(host, "law"));
-    double running = json_number_value(json_object_get(host, "load"));
+    const json_t *machine =
+        json_array_get(json_object_get(answer, "machines"), 0);
+    const char *scheduler = json_string_value(json_object_get(machine, "law"));
+    double running = json_number_value(json_object_get(machine, "load"));
     json_int_t processors =
-        json_integer_value(json_object_get(host, "processors"));
-    if (!json_is_number(json_object_get(host, "load")) || running < 0 ||
+        json_integer_value(json_object_get(machine, "processors"));
+    if (!json_is_number(json_object_get(machine, "load")) || running < 0 ||
         processors < 1 || processors > UINT32_MAX)
         return pastset_fail(PASTSET_EFORMAT,
                             "it answers something else than `eventspace load "
                             "--format json` does");
     row->load = (measure_load){
         .running = running,
-        .average = json_number_value(json_object_get(host, "average")),
-        .busy = json_number_value(json_object_get(host, "busy")),
+        .average = json_number_value(json_object_get(machine, "average")),
+        .busy = json_number_value(json_object_get(machine, "busy")),
         .processors = (uint32_t)processors};
-    take_place(&row->load, json_string_value(json_object_get(host, "place")));
+    take_place(&row->load,
+               json_string_value(json_object_get(machine, "place")));
     row->has_scheduler =
         scheduler && predict_scheduler_parse(&row->scheduler, scheduler) == 0;
-    if (json_is_number(json_object_get(host, "law_error")))
+    if (json_is_number(json_object_get(machine, "law_error")))
         row->scheduler_error =
-            json_number_value(json_object_get(host, "law_error"));
+            json_number_value(json_object_get(machine, "law_error"));
     return 0;
 }
 
-static int hear(load *l, const char *host, FILE *from)
+static int hear(load *l, const char *machine, FILE *from)
 {
-    load_host row = {.scheduler_error = NAN}, *added;
+    load_machine row = {.scheduler_error = NAN}, *added;
     json_t *answer;
     int ended, err;
     if (!from)
@@ -101,7 +103,7 @@ static int hear(load *l, const char *host, FILE *from)
     json_decref(answer);
     if (err)
         return err;
-    added = cli_load_add(l, host);
+    added = cli_load_add(l, machine);
     if (!added)
         return PASTSET_ENOMEM;
     row.name = added->name;
@@ -120,26 +122,28 @@ int cli_load_remote(load *l)
     int err = predict_cluster_read(&cluster, l->a.cluster);
     if (err)
         return err;
-    for (uint32_t i = 0; i < cluster->host_count; i += AT_ONCE) {
-        uint32_t end = i + AT_ONCE < cluster->host_count ? i + AT_ONCE
-                                                         : cluster->host_count;
+    for (uint32_t i = 0; i < cluster->machine_count; i += AT_ONCE) {
+        uint32_t end = i + AT_ONCE < cluster->machine_count
+                           ? i + AT_ONCE
+                           : cluster->machine_count;
         for (uint32_t k = i; k < end; k++)
-            if (!(answers[k - i] = ask(l, cluster->hosts[k].name)))
-                fprintf(stderr, "eventspace: host %s: %s\n",
-                        cluster->hosts[k].name, pastset_error());
+            if (!(answers[k - i] = ask(l, cluster->machines[k].name)))
+                fprintf(stderr, "eventspace: machine %s: %s\n",
+                        cluster->machines[k].name, pastset_error());
         for (uint32_t k = i; k < end; k++) {
             if (answers[k - i] &&
-                !hear(l, cluster->hosts[k].name, answers[k - i]))
+                !hear(l, cluster->machines[k].name, answers[k - i]))
                 continue;
             if (answers[k - i])
-                fprintf(stderr, "eventspace: host %s: %s\n",
-                        cluster->hosts[k].name, pastset_error());
+                fprintf(stderr, "eventspace: machine %s: %s\n",
+                        cluster->machines[k].name, pastset_error());
             failed++;
         }
     }
     if (failed)
-        err = pastset_fail(PASTSET_EHOST, "%u of %u hosts could not be asked",
-                           failed, cluster->host_count);
+        err =
+            pastset_fail(PASTSET_EHOST, "%u of %u machines could not be asked",
+                         failed, cluster->machine_count);
     predict_cluster_destroy(cluster);
     return err;
 }

@@ -9,8 +9,8 @@
 
 const run = JSON.parse(document.getElementById('es-data').textContent);
 const id = (name) => document.getElementById('es-' + name);
-const NO_HOST = {name: '(no host)', state: '', text: ''};
-const hostOf = (thread) => run.hosts[thread.host] || NO_HOST;
+const NO_PROCESS = {name: '(no process)', state: '', text: ''};
+const processOf = (thread) => run.processes[thread.process] || NO_PROCESS;
 
 /* --- operations --- */
 

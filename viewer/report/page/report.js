@@ -3,7 +3,7 @@
  * For tests and for the console, `window.eventspaceReport` has
  *   ready            true once the first picture is there
  *   loadMs           from the start of the page to that moment
- *   threads          [{name, host, operations, startNs, endNs ...}]
+ *   threads          [{name, process, operations, startNs, endNs ...}]
  *   operationCount
  *   intervals(t)     the operations of thread number t, as objects
  *   selectStep(k)    chooses a step (0: none);  selectedStep() tells it

@@ -9,7 +9,7 @@
   const lasted = run.endNs - run.startNs;
   id('lead').textContent = run.directory + ' \u00b7 ' + run.began;
   const facts = [
-    ['Hosts', count(run.hosts.length)],
+    ['Processes', count(run.processes.length)],
     ['Threads', count(run.threads.length)],
     ['Steps', range(d3.extent(run.threads, (t) => t.steps))],
     [run.pending.length ? 'From the first operation to the end' :
@@ -25,15 +25,15 @@
 
   const alerts = [];
   /* Those that are gone come first: the others mostly failed for them. */
-  const gone = (host) => host.state === 'failed' || host.state === 'finished' ? 1 : 0;
-  for (const host of run.hosts.slice().sort((a, b) => gone(a) - gone(b))) {
-    const how = [host.text, host.problem].filter(Boolean).join('; ');
-    if (host.state !== 'finished' || host.problem)
-      alerts.push(`Host ${host.name}: ${host.state}${how ? ': ' + how : ''}. ` +
-        `${plural(host.present, 'event')} of it ${host.present === 1 ? 'is' : 'are'} here.`);
+  const gone = (process) => process.state === 'failed' || process.state === 'finished' ? 1 : 0;
+  for (const process of run.processes.slice().sort((a, b) => gone(a) - gone(b))) {
+    const how = [process.text, process.problem].filter(Boolean).join('; ');
+    if (process.state !== 'finished' || process.problem)
+      alerts.push(`Process ${process.name}: ${process.state}${how ? ': ' + how : ''}. ` +
+        `${plural(process.present, 'event')} of it ${process.present === 1 ? 'is' : 'are'} here.`);
   }
   if (run.events.dropped > 0) {
-    const where = run.hosts.filter((h) => h.dropped > 0)
+    const where = run.processes.filter((h) => h.dropped > 0)
       .map((h) => `${h.name} ${count(h.dropped)}`).join(', ');
     alerts.push(`${plural(run.events.dropped, 'event')} of ${count(run.events.made)} ` +
       `did not fit the trace elements and ${run.events.dropped === 1 ? 'is' : 'are'} ` +
@@ -92,7 +92,7 @@ table('threads', [
     cell.append('button').attr('type', 'button').text(t.name)
       .on('click', () => showThread(t.number));
   }},
-  {head: 'Host', value: (t) => hostOf(t).name, words: true},
+  {head: 'Process', value: (t) => processOf(t).name, words: true},
   {head: 'Operations', value: (t) => t.operations, text: (t) => count(t.operations)},
   {head: 'Steps', value: (t) => t.steps, text: (t) => count(t.steps)},
   {head: 'Communicating', value: (t) => t.communicatingNs,
@@ -117,7 +117,7 @@ table('pending', [
      else cell.append('button').attr('type', 'button').text(p.thread)
        .on('click', () => showThread(p.number));
    }},
-  {head: 'Host', value: (p) => p.host, words: true},
+  {head: 'Process', value: (p) => p.process, words: true},
   {head: 'State', value: (p) => p.state, words: true},
   {head: 'Since', value: (p) => p.startNs, text: (p) => moment(p.startNs)},
   {head: 'For', value: (p) => p.for_ns, text: (p) => duration(p.for_ns)},

@@ -197,19 +197,19 @@ function clipped(text, room) {
   return text + '\u2026';
 }
 
-/* The hosts: a stripe and a name for each run of rows of one host. */
-function drawHosts() {
+/* The processes: a stripe and a name for each run of rows of one process. */
+function drawProcesses() {
   context.textBaseline = 'middle';
   const names = view.row >= 11;
   const room = names ? 62 : GUTTER - 22;
   for (let r = 0, runs = 0; r < order.length; runs++) {
-    const host = run.threads[order[r]].host;
+    const process = run.threads[order[r]].process;
     const from = r;
-    while (r < order.length && run.threads[order[r]].host === host) r++;
+    while (r < order.length && run.threads[order[r]].process === process) r++;
     const y0 = Math.max(0, from * view.row - view.top);
     const y1 = Math.min(height, r * view.row - view.top);
     if (y1 <= y0) continue;
-    const about = run.hosts[host] || NO_HOST;
+    const about = run.processes[process] || NO_PROCESS;
     const ill = about.state !== 'finished';
     context.fillStyle = ill ? css('failed') : css(runs % 2 ? 'stripe' : 'stripe-other');
     context.fillRect(GUTTER - 8, y0, 5, Math.max(1, y1 - y0 - (y1 - y0 > 6 ? 1 : 0)));
@@ -278,7 +278,7 @@ function draw() {
   context.clearRect(0, 0, canvas.width, canvas.height);
   drawBars(ratio);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  drawHosts();
+  drawProcesses();
   drawAxis();
   drawScrollbar();
   id('range').textContent = `${moment(view.t0)} \u2013 ${moment(view.t1)} ` +
@@ -330,7 +330,7 @@ function describePending(found) {
   const lines = [['since', moment(row.startNs)], ['for', duration(row.for_ns)],
     ['at', row.stage]];
   if (row.waits_for) lines.push(['waits for', row.waits_for]);
-  return {who: `${found.thread.name} on ${hostOf(found.thread).name}`,
+  return {who: `${found.thread.name} on ${processOf(found.thread).name}`,
     what: pendingText(row), lines};
 }
 
@@ -347,7 +347,7 @@ function describe(found) {
     if (operations.status[i])
       lines.push(['status', run.statuses[operations.status[i]] || '?']);
   }
-  return {who: `${found.thread.name} on ${hostOf(found.thread).name}`, what, lines};
+  return {who: `${found.thread.name} on ${processOf(found.thread).name}`, what, lines};
 }
 
 const tip = id('tip'), hairline = id('hairline');
@@ -407,7 +407,7 @@ function stepSpread() {
 function orderRows(by) {
   const keys = {
     number: (t) => t,
-    host: (t) => run.threads[t].host,
+    process: (t) => run.threads[t].process,
     end: (t) => run.threads[t].endNs,
   };
   order = d3.range(run.threads.length)

@@ -1,5 +1,5 @@
 /* process.c - see process.h. */
-#include "tests/support/process.h"
+#include "tests/support/command.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -49,11 +49,11 @@ int child_wait(pid_t pid, unsigned seconds)
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static void start(process *p, const char *program, va_list rest)
+static void start(command *p, const char *program, va_list rest)
 {
-    char *argv[PROCESS_ARGUMENTS] = {(char *)(uintptr_t)program};
+    char *argv[COMMAND_ARGUMENTS] = {(char *)(uintptr_t)program};
 
-    for (int i = 1; i < PROCESS_ARGUMENTS - 1; i++) {
+    for (int i = 1; i < COMMAND_ARGUMENTS - 1; i++) {
         argv[i] = va_arg(rest, char *);
         if (!argv[i])
             break;
@@ -72,7 +72,7 @@ static void start(process *p, const char *program, va_list rest)
     _exit(127);
 }
 
-void process_start(process *p, const char *program, ...)
+void command_start(command *p, const char *program, ...)
 {
     va_list rest;
 
@@ -81,7 +81,7 @@ void process_start(process *p, const char *program, ...)
     va_end(rest);
 }
 
-void process_wait(process *p, unsigned seconds)
+void command_wait(command *p, unsigned seconds)
 {
     off_t bytes;
 
@@ -92,27 +92,27 @@ void process_wait(process *p, unsigned seconds)
               pread(p->output_fd, p->output, (size_t)bytes, 0) == bytes);
 }
 
-void process_free(process *p)
+void command_free(command *p)
 {
     close(p->output_fd);
     free(p->output);
     p->output = NULL;
 }
 
-char *process_run(int exit_code, unsigned seconds, const char *program, ...)
+char *command_run(int exit_code, unsigned seconds, const char *program, ...)
 {
-    process p;
+    command p;
     va_list rest;
     char *output;
 
     va_start(rest, program);
     start(&p, program, rest);
     va_end(rest);
-    process_wait(&p, seconds);
+    command_wait(&p, seconds);
     cr_assert_eq(p.exit_code, exit_code, "%s: exit code %d, not %d:\n%s",
                  program, p.exit_code, exit_code, p.output);
     output = p.output;
     p.output = NULL;
-    process_free(&p);
+    command_free(&p);
     return output;
 }
