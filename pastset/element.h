@@ -32,6 +32,8 @@ typedef enum pastset_policy {
 
 /* "block", "discard" or "grow". Errors: PASTSET_EINVAL (no such policy). */
 int pastset_policy_parse(pastset_policy *out, const char *name);
+/* That text; "?" for what is none. */
+const char *pastset_policy_name(pastset_policy policy);
 
 typedef struct pastset_element_options {
     const char *name;

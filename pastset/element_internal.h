@@ -330,7 +330,4 @@ static inline bool slot_equal(const void *slot, const void *values,
 #endif
 }
 
-/* The policy's text, which pastset_policy_parse reads; "?" for what is none. */
-const char *pastset_policy_name(pastset_policy policy);
-
 #endif

@@ -86,7 +86,7 @@ static int slab_make(slab *s, paths_thread *self)
     s->change = calloc(cells, sizeof(*s->change));
     s->ratios = calloc(cells, sizeof(*s->ratios));
     if (!s->u || !s->kappa || !s->change || !s->ratios)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the slab");
+        return pastset_no_memory("for the slab");
     slab_fill(s);
     return 0;
 }

@@ -61,7 +61,7 @@ static int grids_make(grids *g, const adi_problem *p)
     g->ratios = calloc(g->side, sizeof(*g->ratios));
     if (!g->u || !g->change || !g->kappa || !g->ratios) {
         grids_free(g);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the grid");
+        return pastset_no_memory("for the grid");
     }
     grids_fill(g, p);
     return 0;

@@ -23,7 +23,7 @@ int arrivals_create(arrivals **out, const program_options *o)
 
     *out = a;
     if (!a)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for arrivals");
+        return pastset_no_memory("for arrivals");
     a->options = o;
     a->threads = o->threads;
     a->rounds = barrier_rounds(o);
@@ -32,7 +32,7 @@ int arrivals_create(arrivals **out, const program_options *o)
     a->notes = calloc(a->missing, sizeof(*a->notes));
     a->processes = calloc(a->threads, sizeof(*a->processes));
     if (!a->notes || !a->processes)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for arrivals");
+        return pastset_no_memory("for arrivals");
     return 0;
 }
 

@@ -87,7 +87,7 @@ int order_check(paths_path *path, const program_options *options)
     if (o.come && o.next)
         err = events_check(&o);
     else
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the events");
+        err = pastset_no_memory("for the events");
     free(o.come);
     free(o.next);
     return err;

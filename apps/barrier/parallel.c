@@ -110,7 +110,7 @@ static int notes_make(worker *w)
     w->notes_count = (w->rounds + BARRIER_NOTES - 1) / BARRIER_NOTES;
     w->notes = calloc(w->notes_count, sizeof(*w->notes));
     if (!w->notes)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the notes");
+        return pastset_no_memory("for the notes");
     for (uint32_t i = 0; i < w->notes_count; i++) {
         barrier_notes *n = &w->notes[i];
         uint32_t left = w->rounds - i * BARRIER_NOTES;

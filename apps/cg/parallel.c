@@ -73,8 +73,7 @@ static int memory_take(worker *w)
     w->all = calloc(all, sizeof(double));
     if (!w->starts || !w->columns || !w->values || !w->x || !w->z || !w->r ||
         !w->p || !w->q || !w->all)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %" PRIu32 " rows",
-                            w->own);
+        return pastset_no_memory("for %" PRIu32 " rows", w->own);
     return 0;
 }
 
@@ -97,7 +96,7 @@ static int matrix_make(worker *w)
     uint64_t end = 0;
 
     if (!row)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a row");
+        return pastset_no_memory("for a row");
     for (uint32_t i = 0; i < w->own; i++) {
         uint32_t count = cg_row(&w->problem, w->first + i, row);
         for (uint32_t k = 0; k < count; k++, end++) {

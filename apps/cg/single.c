@@ -41,8 +41,7 @@ static int equations_init(equations *e, const cg_problem *problem)
     e->p = calloc(rows, sizeof(double));
     e->q = calloc(rows, sizeof(double));
     if (!e->first || !e->entries || !e->x || !e->z || !e->r || !e->p || !e->q)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for a matrix of %" PRIu32 " rows", rows);
+        return pastset_no_memory("for a matrix of %" PRIu32 " rows", rows);
     for (uint32_t i = 0; i < rows; i++) {
         e->first[i] = count;
         count += cg_row(problem, i, e->entries + count);

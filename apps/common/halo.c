@@ -20,8 +20,7 @@ int halo_init(halo *h, paths_thread *self, uint32_t side, halo_cut cut)
     h->across = cut == HALO_ROWS ? h->line : h->plane;
     h->along = cut == HALO_ROWS ? h->plane : h->line;
     h->tuple = calloc(2 * h->side * h->side, sizeof(*h->tuple));
-    return h->tuple ? 0
-                    : pastset_fail(PASTSET_ENOMEM, "no memory for the slab");
+    return h->tuple ? 0 : pastset_no_memory("for the slab");
 }
 
 void halo_fini(halo *h)

@@ -40,10 +40,10 @@ static int mapping(const arguments *a)
     int err;
 
     if (!out)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the mapping");
+        return pastset_no_memory("for the mapping");
     err = a->program->mapping(&a->options, out);
     if (fclose(out) != 0 && !err)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the mapping");
+        err = pastset_no_memory("for the mapping");
     if (!err)
         err = text_print(text);
     free(text);

@@ -289,7 +289,7 @@ static int attributes_make(arguments *a)
     FILE *out = open_memstream(&a->attributes, &bytes);
 
     if (!out)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the arguments");
+        return pastset_no_memory("for the arguments");
     fprintf(out, "size=\"%c\"", o->size);
     if (!a->program->no_seed)
         fprintf(out, ", seed=\"%" PRIu64 "\"", o->seed);
@@ -301,7 +301,7 @@ static int attributes_make(arguments *a)
             attribute_print(out, g->option->name, g->text ? g->text : "true");
     }
     if (fclose(out) != 0)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the arguments");
+        return pastset_no_memory("for the arguments");
     a->options.attributes = a->attributes;
     return 0;
 }
@@ -337,7 +337,7 @@ int arguments_read(arguments *a, const program *p, int argc, char **argv)
     a->options.own = own_make(p, p->own_defaults);
     if (!all || !a->given || !a->options.own) {
         free(all);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the arguments");
+        return pastset_no_memory("for the arguments");
     }
     argp_err_exit_status = 1;
     argp_parse(&parser, argc, argv, 0, NULL, a);
@@ -403,7 +403,7 @@ int arguments_of_thread(program_options *out, const arguments *a,
     out->threads = paths_thread_count(self);
     out->own = own_make(a->program, a->options.own);
     if (!out->own)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the options");
+        return pastset_no_memory("for the options");
     err = size_of_map(out, a, self);
     if (!err && seed && !a->has_seed)
         err = parse_seed(out, seed);

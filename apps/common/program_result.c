@@ -25,7 +25,7 @@ int result_create(program_result **out)
     if (r)
         r->values = json_object();
     if (!r || !r->values)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the results");
+        return pastset_no_memory("for the results");
     return 0;
 }
 
@@ -57,8 +57,7 @@ static int add(program_result *r, const char *name, json_t *value)
                                     "there are two results %.100s", name));
     }
     if (!value || json_object_set_new(r->values, name, value) != 0)
-        return keep(r, pastset_fail(PASTSET_ENOMEM,
-                                    "no memory for the result %.100s", name));
+        return keep(r, pastset_no_memory("for the result %.100s", name));
     return 0;
 }
 
@@ -139,7 +138,7 @@ static int json_write(const program_result *r, const result_facts *facts)
     int err;
 
     if (!all)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the results");
+        return pastset_no_memory("for the results");
     snprintf(name, sizeof(name), "%s.json", facts->program->name);
     err = program_file_open(&file, facts->options, name);
     if (!err) {

@@ -272,7 +272,7 @@ int strips_collect(const strips *s, const double *mine, double *all)
         return err;
     piece = malloc(piece_bytes(s->values, piece_rows(s->values)));
     if (!piece)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the rows");
+        return pastset_no_memory("for the rows");
     err = collects ? pieces_read(s, path, piece, all)
                    : pieces_write(s, path, mine, piece);
     free(piece);

@@ -129,7 +129,7 @@ static int contribute_and_measure(worker *w, program_result *r)
     int err;
 
     if (!all)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the times");
+        return pastset_no_memory("for the times");
     err = rounds_run(w, &t);
     if (!err) {
         gsum_report(w->options, w->checksum, r);
@@ -192,7 +192,7 @@ int gsum_thread(paths_thread *self, void *argument)
         return err;
     w.tuple = malloc(w.doubles * sizeof(double));
     if (!w.tuple)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the doubles");
+        return pastset_no_memory("for the doubles");
     err = w.number < w.contributors ? contribute(&w, run->result) : look_on(&w);
     free(w.tuple);
     return err;

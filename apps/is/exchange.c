@@ -76,7 +76,7 @@ static int chunks_make(key_exchange *x)
         x->writers[i].exchange = x;
         x->writers[i].chunk = malloc(bytes);
         if (!x->writers[i].chunk || !x->chunk)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for tuples of keys");
+            return pastset_no_memory("for tuples of keys");
     }
     return 0;
 }
@@ -88,14 +88,14 @@ int key_exchange_open(key_exchange **out, paths_thread *self)
 
     *out = x;
     if (!x)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to exchange keys");
+        return pastset_no_memory("to exchange keys");
     x->self = self;
     x->number = paths_thread_number(self);
     x->count = paths_thread_count(self);
     x->to = calloc(x->count, sizeof(*x->to));
     x->left_from = calloc(x->count, sizeof(*x->left_from));
     if (!x->to || !x->left_from)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to exchange keys");
+        return pastset_no_memory("to exchange keys");
     err = paths_open_all(x);
     return err ? err : chunks_make(x);
 }

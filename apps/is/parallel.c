@@ -101,8 +101,7 @@ static int memory_take(worker *w)
     w->ranks = calloc(w->problem.limit, sizeof(*w->ranks));
     if (!w->keys || !w->ordered || !w->mine || !w->all || !w->place ||
         !w->ranges || !w->matrix_out || !w->matrix_in || !w->ranks)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %" PRIu64 " keys",
-                            w->own);
+        return pastset_no_memory("for %" PRIu64 " keys", w->own);
     return 0;
 }
 
@@ -232,7 +231,7 @@ static int keys_take(worker *w)
         w->taken = malloc(w->taken_capacity * sizeof(*w->taken));
         if (!w->taken) {
             w->taken_capacity = 0;
-            return pastset_fail(PASTSET_ENOMEM, "no memory for the keys");
+            return pastset_no_memory("for the keys");
         }
     }
     return key_exchange_run(w->exchange, w->ordered, w->matrix_out,
@@ -316,7 +315,7 @@ static int keys_sort(worker *w, ends *mine, totals *sums)
     uint32_t *sorted = malloc((r->keys + 1) * sizeof(*sorted));
 
     if (!sorted)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the sorted keys");
+        return pastset_no_memory("for the sorted keys");
     for (uint64_t k = 0; k < r->keys; k++)
         sorted[w->ranks[w->taken[k] - min]++ - r->before] = w->taken[k];
     for (uint64_t k = 0; k < r->keys; k++) {
@@ -338,7 +337,7 @@ static int ends_check(worker *w, const ends *mine, totals *sums)
     size_t bytes = w->count * sizeof(ends);
     ends *all = malloc(bytes);
     int err = all ? paths_exchange(w->ends, mine, sizeof(*mine), all, bytes)
-                  : pastset_fail(PASTSET_ENOMEM, "no memory for the ends");
+                  : pastset_no_memory("for the ends");
 
     for (uint32_t i = w->number; !err && i-- > 0;) {
         if (all[i].keys == 0 || mine->keys == 0)

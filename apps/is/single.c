@@ -50,7 +50,7 @@ static int order(const sort_problem *p, ranking *r, sort_outcome *out)
     uint32_t *sorted = malloc(p->keys * sizeof(*sorted));
 
     if (!sorted)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the sorted keys");
+        return pastset_no_memory("for the sorted keys");
     for (uint64_t i = 0; i < p->keys; i++)
         sorted[r->ranks[r->keys[i]]++] = r->keys[i];
     for (uint64_t i = 0; i < p->keys; i++) {
@@ -78,8 +78,7 @@ int sort_single(const sort_problem *p, sort_outcome *out)
 
     memset(out, 0, sizeof(*out));
     if (!r.keys || !r.ranks) {
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for %" PRIu64 " keys",
-                           p->keys);
+        err = pastset_no_memory("for %" PRIu64 " keys", p->keys);
         goto done;
     }
     sort_keys(p, 0, p->keys, r.keys);

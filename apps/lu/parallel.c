@@ -77,7 +77,7 @@ static int slab_make(slab *s, paths_thread *self)
     s->v = calloc(cells, sizeof(*s->v));
     s->source = calloc(cells, sizeof(*s->source));
     if (!s->u || !s->v || !s->source)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the slab");
+        return pastset_no_memory("for the slab");
     slab_fill(s);
     return 0;
 }

@@ -42,7 +42,7 @@ static int grids_make(grids *g, const lu_problem *p)
     g->source = calloc(cells, sizeof(*g->source));
     if (!g->u || !g->v || !g->source) {
         grids_free(g);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the grid");
+        return pastset_no_memory("for the grid");
     }
     for (uint32_t k = 0; k < p->side; k++)
         for (uint32_t j = 0; j < p->side; j++)

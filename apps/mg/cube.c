@@ -12,8 +12,7 @@ int mg_cube_init(mg_cube *c, uint32_t side)
     c->side = side;
     c->at = calloc((size_t)side * side * side, sizeof(*c->at));
     if (!c->at)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for a cube of %u points a side", side);
+        return pastset_no_memory("for a cube of %u points a side", side);
     return 0;
 }
 

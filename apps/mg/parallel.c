@@ -113,7 +113,7 @@ static int gathering_make(worker *w)
     w->gathered = malloc((size_t)w->count * w->block * side * side *
                          sizeof(*w->gathered));
     if (!w->gathered)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a coarse cube");
+        return pastset_no_memory("for a coarse cube");
     mg_share(w->top, w->count, w->number, w->lowest - 1, &first, &count);
     /* As high as a block, which is sent as it is. */
     err = mg_slab_init(&w->part, side, first, w->block);

@@ -14,9 +14,8 @@ int mg_slab_init(mg_slab *s, uint32_t side, uint32_t first, uint32_t count)
     s->at = calloc((count + (size_t)2) * side * side, sizeof(*s->at));
     s->rows = calloc(4 * (side + (size_t)2), sizeof(*s->rows));
     if (!s->at || !s->rows)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for %u planes of %u points a side",
-                            count, side);
+        return pastset_no_memory("for %u planes of %u points a side", count,
+                                 side);
     return 0;
 }
 

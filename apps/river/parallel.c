@@ -330,7 +330,7 @@ static int cells_collect(const strip *s, river_cell **all)
     *all = collects ? malloc(total * sizeof(**all)) : NULL;
     if (!mine || (collects && !*all)) {
         free(mine);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the cells");
+        return pastset_no_memory("for the cells");
     }
     for (uint32_t row = 0; row < s->rows; row++)
         cells_get(s, row + 1, (double *)(mine + (size_t)row * s->columns));
@@ -394,7 +394,7 @@ static int strip_make(strip *s, paths_thread *self,
     s->north = calloc(s->columns, sizeof(*s->north));
     s->border = calloc(s->links.values, 4 * sizeof(*s->border));
     if (!s->places || !s->spans || !s->north || !s->border)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the strip");
+        return pastset_no_memory("for the strip");
     strip_fill(s);
     seconds_find(s);
     return 0;

@@ -184,7 +184,7 @@ int river_picture_write(const river *r, const river_cell *cells,
     v.beds = beds;
     v.heights = calloc((width + 2) * (height + 2), sizeof(*v.heights));
     if (!beds || !pixels || !v.heights) {
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
+        err = pastset_no_memory("for the picture");
     } else {
         heights_find(&v);
         pixels_fill(&v, pixels);

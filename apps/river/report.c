@@ -31,14 +31,14 @@ static int wet_put(const river_report *report, unsigned at_end,
     FILE *out = open_memstream(&text, &bytes);
 
     if (!out)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the report");
+        return pastset_no_memory("for the report");
     for (uint32_t i = 0; i < report->threads; i++) {
         uint64_t wet = report->wet[2 * i + at_end];
         fprintf(out, "%s%" PRIu64, i ? " " : "", wet);
         sum += wet;
     }
     if (fclose(out) != 0)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the report");
+        return pastset_no_memory("for the report");
     program_count(result, at_end ? "wet_end" : "wet_start", sum);
     program_text(result, at_end ? "strips_wet_end" : "strips_wet_start", text);
     free(text);

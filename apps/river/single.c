@@ -137,7 +137,7 @@ static int report_write(const grid *g, river_report *report,
     int err;
 
     if (!cells)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the cells");
+        return pastset_no_memory("for the cells");
     for (size_t i = 0; i < count; i++)
         cells[i] = g->places[i].cell;
     report->cells = cells;
@@ -159,7 +159,7 @@ int river_single(const program_options *options, program_result *result)
     g.places = malloc(count * sizeof(*g.places));
     g.after = malloc(count * sizeof(*g.after));
     if (!g.places || !g.after) {
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the cells");
+        err = pastset_no_memory("for the cells");
     } else {
         grid_fill(&g);
         wet[0] = wet_count(&g);

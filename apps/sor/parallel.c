@@ -45,7 +45,7 @@ static int strip_make(strip *s, paths_thread *self,
     s->width = s->links.values;
     s->above = malloc((s->links.rows + 2) * s->width * sizeof(*s->above));
     if (!s->above)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the strip");
+        return pastset_no_memory("for the strip");
     for (uint32_t row = 0; row < s->links.rows + 2; row++)
         for (uint32_t column = 0; column < s->width; column++)
             row_at(s, row)[column] =
@@ -119,7 +119,7 @@ static int results_write(const strip *s, sor_report *report,
     if (result) {
         rows = malloc(s->problem.n * s->width * sizeof(*rows));
         if (!rows)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for the grid");
+            return pastset_no_memory("for the grid");
     }
     err = strips_collect(&s->links, row_at(s, 1), rows);
     report->rows = rows;

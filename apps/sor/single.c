@@ -55,7 +55,7 @@ int sor_single(const program_options *options, program_result *result)
         return err;
     grid = malloc((size_t)(s.n + 2) * (s.n + 2) * sizeof(*grid));
     if (!grid)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the grid");
+        return pastset_no_memory("for the grid");
     report.iterations = sor_solve(&s, grid, &report.residual);
     report.rows = grid + s.n + 2;
     err = sor_report_write(&report, result);

@@ -437,7 +437,7 @@ static int field_create(field *f, const lattice_slice *whole)
     f->pixels =
         calloc(pixels + (size_t)f->width * LEGEND_PIXELS, sizeof(colour));
     if (!f->particles || !f->east || !f->north || !f->u || !f->v || !f->pixels)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
+        return pastset_no_memory("for the picture");
     return 0;
 }
 
@@ -457,7 +457,7 @@ static int field_fill(field *f)
     float *capacity = calloc(longest, sizeof(float));
 
     if (!capacity)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the picture");
+        return pastset_no_memory("for the picture");
     cells_fill(f);
     cells_blur(f, f->particles, capacity);
     cells_blur(f, f->east, capacity);

@@ -166,7 +166,7 @@ static int result_write(worker *w)
     int err;
 
     if (!tuple)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the result");
+        return pastset_no_memory("for the result");
     lattice_result_pack(w->slice, tuple);
     err = paths_write(w->results, tuple, bytes);
     free(tuple);
@@ -207,7 +207,7 @@ static int results_read(worker *w, lattice_slice *whole)
     capacity = paths_type(path)->max_bytes;
     tuple = malloc(capacity);
     if (!tuple)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the results");
+        return pastset_no_memory("for the results");
     for (uint32_t i = 0; !err && i < paths_thread_count(w->self); i++)
         err = result_read(path, whole, tuple, capacity);
     free(tuple);
@@ -227,7 +227,7 @@ static int results_report(worker *w)
     int err;
 
     if (!whole)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the tunnel");
+        return pastset_no_memory("for the tunnel");
     report.whole = whole;
     report.particles_before = lattice_particles(whole);
     err = results_read(w, whole);
@@ -272,7 +272,7 @@ static int slice_make(worker *w)
     w->border = malloc(w->border_bytes);
     w->slice = lattice_slice_create(&w->tunnel, first, rows);
     if (!w->border || !w->slice)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the slice");
+        return pastset_no_memory("for the slice");
     return 0;
 }
 

@@ -34,7 +34,7 @@ int windtunnel_single(const windtunnel_options *options)
                             strerror(errno));
     slice = lattice_slice_create(&tunnel, 0, tunnel.height);
     if (!slice)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the tunnel");
+        return pastset_no_memory("for the tunnel");
     report.whole = slice;
     report.particles_before = lattice_particles(slice);
     report.seconds = -windtunnel_seconds();

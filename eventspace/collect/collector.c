@@ -243,4 +243,6 @@ const paths_wrapper_type eventspace__collector_type = {
     .fini = collector_fini,
     .down = collector_down,
     .up = collector_up,
+    .observes = true,
+    .element_prefix = "trace.",
 };

@@ -12,17 +12,6 @@
 #include "paths/wrappers/builtin_internal.h"
 #include "paths/wrappers/collective_tree_internal.h"
 
-static pastset_policy policy_of(const paths_map_node *node)
-{
-    const char *policy = paths_node_get(node, "policy");
-
-    if (policy && strcmp(policy, "discard") == 0)
-        return PASTSET_DISCARD;
-    if (policy && strcmp(policy, "grow") == 0)
-        return PASTSET_GROW;
-    return PASTSET_BLOCK;
-}
-
 static int element_make(paths_process *process, uint32_t node,
                         pastset_element **out)
 {
@@ -31,7 +20,7 @@ static int element_make(paths_process *process, uint32_t node,
     pastset_element_options options = {
         .name = n->name,
         .type = &type,
-        .policy = policy_of(n),
+        .policy = paths_node_policy(n),
         .single_writer = paths__collective_writes_alone(process->map, node)};
     int err = paths__element_type_of(process->map, node, &type);
 
@@ -65,8 +54,7 @@ static int stage_make(paths_process *process, uint32_t node)
     int err;
 
     if (!stage)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
-                            n->name);
+        return pastset_no_memory("for stage \"%s\"", n->name);
     process->stages[node] = stage;
     if (!type)
         return pastset_fail(PASTSET_EMAP,
@@ -86,8 +74,7 @@ static int stage_make(paths_process *process, uint32_t node)
     if (type->state_bytes) {
         stage->state = paths__state_alloc(type->state_bytes);
         if (!stage->state)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
-                                n->name);
+            return pastset_no_memory("for stage \"%s\"", n->name);
     }
     err = paths__type_state_get(process, type, &stage->process_state);
     if (!err && type->source)
@@ -106,8 +93,7 @@ static int ports_make(paths_process *process, paths_stage *stage)
         return 0;
     stage->ports = calloc((size_t)n->in_count + 1, sizeof(*stage->ports));
     if (!stage->ports)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
-                            n->name);
+        return pastset_no_memory("for stage \"%s\"", n->name);
     for (uint32_t i = 0; i < n->in_count; i++) {
         stage->ports[i] = *stage;
         stage->ports[i].ports = NULL;
@@ -181,7 +167,7 @@ static int threads_make(paths_process *process)
     process->threads =
         calloc(process->thread_count + 1, sizeof(*process->threads));
     if (!process->threads)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for threads");
+        return pastset_no_memory("for threads");
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *n = &map->nodes[i];
         paths_thread *thread = &process->threads[at];
@@ -202,7 +188,7 @@ static int threads_make(paths_process *process)
         thread->event_fd = -1;
         thread->links = calloc(process->process_count, sizeof(*thread->links));
         if (!thread->links)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for threads");
+            return pastset_no_memory("for threads");
     }
     return 0;
 }
@@ -235,7 +221,7 @@ static int numbers_make(paths_process *process)
     process->numbers = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
     process->numbered = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
     if (!process->numbers || !process->numbered)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
+        return pastset_no_memory("for the stages");
     paths_map_rank(map, process->numbered);
     for (uint32_t i = 0; i < map->node_count; i++)
         process->numbers[process->numbered[i]] = i;
@@ -311,7 +297,7 @@ int paths__bind(paths_process *process)
     process->ended_threads = calloc((size_t)map->node_count + 1, sizeof(bool));
     if (!process->stages || !process->entries || !process->peers ||
         !process->ended_threads)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
+        return pastset_no_memory("for the stages");
     process->oversubscribed = is_oversubscribed(process);
     err = largest_find(process);
     if (!err)

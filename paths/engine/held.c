@@ -65,7 +65,7 @@ static int heap_reserve(heap *h, uint32_t count)
         return 0;
     items = realloc(h->items, capacity * sizeof(*items));
     if (!items)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a timer");
+        return pastset_no_memory("for a timer");
     h->items = items;
     h->capacity = capacity;
     return 0;

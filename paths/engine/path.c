@@ -34,8 +34,8 @@ static char *describe(const paths_map *map, uint32_t edge)
     fputs(thread->name, out);
     for (size_t i = 0; i < count; i++) {
         const paths_map_node *n = &map->nodes[nodes[i]];
-        bool shown = strcmp(n->type, "collector") != 0; /* they are many */
-        if (shown)
+        const paths_wrapper_type *type = paths_wrapper_find(n->type);
+        if (!type || !type->observes) /* those are many */
             fprintf(out, " -> %s", paths_node_is_end(n) ? n->name : n->type);
         if (i + 1 == count && n->process != thread->process)
             fprintf(out, " on %s", map->processes[n->process].name);
@@ -79,7 +79,7 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     if (!path || !type) {
         free(path);
         free(type);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a path");
+        return pastset_no_memory("for a path");
     }
     path->type = type;
     err = count ? paths__element_type_of(map, nodes[count - 1], type)
@@ -99,7 +99,7 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     path->call.path = path;
     path->call.op.thread = self->number;
     if (!err && (!path->name || !path->description))
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a path");
+        err = pastset_no_memory("for a path");
     if (!err)
         err = link_prepare(self, path->first);
     if (err) {

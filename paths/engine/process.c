@@ -246,7 +246,7 @@ int paths__process_make(paths_process **out,
 
     *out = process;
     if (!process)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a process");
+        return pastset_no_memory("for a process");
     process->map = options->map;
     process->handler = &handler;
     process->process_count = options->map->process_count;

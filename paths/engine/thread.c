@@ -384,7 +384,7 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
         return refuse(path, arguments);
     o = calloc(1, sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry));
     if (!o)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for an operation");
+        return pastset_no_memory("for an operation");
     o->route = (route_entry *)(void *)(o + 1);
     o->home = self;
     o->path = path;

@@ -35,7 +35,7 @@ int paths__uses_make(paths_process *process)
     process->verbs =
         calloc((size_t)map->node_count + 1, sizeof(*process->verbs));
     if (!process->verbs)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the stages");
+        return pastset_no_memory("for the stages");
     for (uint32_t i = 0; i < map->edge_count; i++) {
         const paths_map_edge *edge = &map->edges[i];
         size_t count = map->nodes[edge->from].kind == PATHS_THREAD

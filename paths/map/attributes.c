@@ -45,8 +45,7 @@ static int item_add(paths_attributes *attributes, const char *key,
         attributes->items = items;
     if (!items || !item.key || !item.value) {
         item_free(&item);
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for the attribute %.100s", key);
+        return pastset_no_memory("for the attribute %.100s", key);
     }
     items[attributes->count++] = item;
     return 0;
@@ -67,8 +66,7 @@ static int set(paths_attributes *attributes, const char *key, const char *value,
         return item_add(attributes, key, value, html);
     copy = strdup(value);
     if (!copy)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for the attribute %.100s", key);
+        return pastset_no_memory("for the attribute %.100s", key);
     free(item->value);
     item->value = copy;
     item->html = html;
@@ -231,6 +229,15 @@ static int node_value(const paths_map *map, const paths_map_node *node,
                               pastset_error());
     *out = value;
     return 0;
+}
+
+pastset_policy paths_node_policy(const paths_map_node *node)
+{
+    const char *text = paths_node_get(node, "policy");
+    pastset_policy policy;
+
+    return text && pastset_policy_parse(&policy, text) == 0 ? policy
+                                                            : PASTSET_BLOCK;
 }
 
 int paths_node_number(const paths_map *map, const paths_map_node *node,

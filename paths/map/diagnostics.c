@@ -20,7 +20,7 @@ int paths__diagnose_list(paths_diagnostics *diagnostics, unsigned line,
     if (!items || !item.node || !item.text) {
         free(item.node);
         free(item.text);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a diagnostic");
+        return pastset_no_memory("for a diagnostic");
     }
     items[diagnostics->count++] = item;
     return 0;

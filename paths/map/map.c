@@ -143,7 +143,7 @@ int paths_map_create(paths_map **out, const char *name)
     }
     if (!map || !map->name || !map->file || !map->index) {
         paths_map_destroy(map);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a path map");
+        return pastset_no_memory("for a path map");
     }
     *out = map;
     return 0;
@@ -340,8 +340,7 @@ int paths_map_copy_processes(paths_map **out, const paths_map *map)
         paths_attributes_copy(&copy->edge_defaults, &map->edge_defaults) ||
         copy_processes(copy, map)) {
         paths_map_destroy(copy);
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for a copy of a path map");
+        return pastset_no_memory("for a copy of a path map");
     }
     *out = copy;
     return 0;
@@ -357,8 +356,7 @@ int paths_map_copy(paths_map **out, const paths_map *map)
         return err;
     if (copy_nodes(copy, map) || copy_edges(copy, map)) {
         paths_map_destroy(copy);
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for a copy of a path map");
+        return pastset_no_memory("for a copy of a path map");
     }
     *out = copy;
     return 0;

@@ -55,6 +55,7 @@
 #include "paths/map/path_map.h"
 
 #include "paths/map/units.h"
+#include "pastset/element.h"
 
 #define PATHS_NONE UINT32_MAX /* no process, no node, no edge */
 #define PATHS_PATH_NODES 256  /* most nodes of one path, over all processes */
@@ -160,6 +161,8 @@ void paths_map_rank_processes(const paths_map *map, uint32_t *out);
 /* Where a path can end: an element, or a source, which is a wrapper without a
  * way down that says by `type` what its tuples are. */
 bool paths_node_is_end(const paths_map_node *node);
+/* Of an element; what says none blocks. */
+pastset_policy paths_node_policy(const paths_map_node *node);
 
 /* Follows the path that begins with `edge` (which leaves a thread) down to
  * its end, over first out-edges. Stores the nodes passed, without the thread

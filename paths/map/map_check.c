@@ -265,14 +265,20 @@ static void check_thread(checker *c, const paths_map_node *node,
 
 static void check_element_name(checker *c, const paths_map_node *node)
 {
+    const paths_wrapper_type *type;
+
     if (strlen(node->name) >= PASTSET_NAME_BYTES)
         diagnose(c, node->line, node->name,
                  "the name of an element has at most %d bytes",
                  PASTSET_NAME_BYTES - 1);
-    if (strncmp(node->name, "trace.", 6) == 0)
-        diagnose(c, node->line, node->name,
-                 "names that begin with \"trace.\" are for trace elements: "
-                 "choose another");
+    for (size_t i = 0; (type = paths_wrapper_at(i)) != NULL; i++) {
+        const char *prefix = type->element_prefix;
+        if (prefix && strncmp(node->name, prefix, strlen(prefix)) == 0)
+            diagnose(c, node->line, node->name,
+                     "names that begin with \"%s\" are for elements of "
+                     "kind=%s: choose another",
+                     prefix, type->name);
+    }
     if (paths_executor_is_name(node->name))
         diagnose(c, node->line, node->name,
                  "names that begin with \"~executor.\" are for notes of what "
@@ -295,14 +301,14 @@ static void check_type(checker *c, const paths_map_node *node, bool needed)
 static void check_element(checker *c, const paths_map_node *node,
                           const char *const *own, bool needs_type)
 {
-    static const char *const policies[] = {"block", "discard", "grow", NULL};
     const char *policy = paths_node_get(node, "policy");
+    pastset_policy found;
     uint64_t capacity = 1;
 
     check_element_name(c, node);
     check_attributes(c, node, own);
     check_type(c, node, needs_type);
-    if (policy && policy[0] && !is_one_of(policy, policies))
+    if (policy && policy[0] && pastset_policy_parse(&found, policy) != 0)
         diagnose(c, node->line, node->name,
                  "policy=%s: it is block, discard or grow", policy);
     if (paths_node_get(node, "capacity") &&

@@ -41,7 +41,7 @@ const char *paths__path_name(const paths_map *map, uint32_t edge);
 void paths__attributes_clear(paths_attributes *attributes);
 
 /* True for attributes that Graphviz draws by and nothing else looks at. `id`
- * is not among them, since it numbers collectors. */
+ * is not among them, since nodes are numbered by it. */
 bool paths__attribute_draws(const char *key);
 
 /* Fails with PASTSET_EMAP and "file:line: node: text". */

@@ -149,7 +149,7 @@ static int names_note(names *table, uint64_t hash, unsigned line, bool declared)
     name *slot;
 
     if (!names_reserve(table))
-        return pastset_fail(PASTSET_ENOMEM, "no memory to read a path map");
+        return pastset_no_memory("to read a path map");
     slot = names_slot(table, hash);
     if (slot->hash == 0)
         table->used++;
@@ -458,7 +458,7 @@ static int arrow(scanner *s)
         paths__grow(scan->edge_lines, scan->edge_count, sizeof(*lines));
 
     if (!lines)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to read a path map");
+        return pastset_no_memory("to read a path map");
     scan->edge_lines = lines;
     lines[scan->edge_count++] = s->start;
     if (++g->chain > CHAIN_MAX)
@@ -661,7 +661,7 @@ int paths__scan_create(paths__scan **out, const char *text, size_t bytes,
                             "%.250s: a zero byte in it: this is no text", file);
     s.scan = calloc(1, sizeof(*s.scan));
     if (!s.scan)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to read a path map");
+        return pastset_no_memory("to read a path map");
     err = scan_text(&s);
     if (!err && s.depth)
         err = refuse(&s, s.line, "the graph has no end: a } is missing");

@@ -130,7 +130,7 @@ static int list_make(list *out, const paths_attributes *attributes,
     out->count = 0;
     out->items = calloc(attributes->count + 1, sizeof(*out->items));
     if (!out->items)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to write a path map");
+        return pastset_no_memory("to write a path map");
     for (size_t i = 0; i < attributes->count; i++) {
         const paths_attribute *item = &attributes->items[i];
         const char *otherwise = paths_attributes_get(inherited, item->key);
@@ -213,7 +213,7 @@ static int order_make(order *out, const paths_map *map)
     out->begin = calloc((size_t)none + 3, sizeof(uint32_t));
     out->nodes = calloc((size_t)map->node_count + 1, sizeof(uint32_t));
     if (!out->begin || !out->nodes)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to write a path map");
+        return pastset_no_memory("to write a path map");
     for (uint32_t i = 0; i < map->node_count; i++) {
         uint32_t process = map->nodes[i].process;
         out->begin[(process == PATHS_NONE ? none : process) + 2]++;
@@ -238,7 +238,7 @@ static int write_process(FILE *file, const paths_map *map, uint32_t process,
     int err;
 
     if (asprintf(&cluster, "cluster_%s", h->name) < 0)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to write a path map");
+        return pastset_no_memory("to write a path map");
     fputs("    subgraph ", file);
     write_word(file, cluster);
     free(cluster);
@@ -260,8 +260,7 @@ static int write_second_processes(FILE *file, const paths_map *map)
             continue;
         if (asprintf(&cluster, "cluster_%s",
                      map->processes[node->second_process].name) < 0)
-            return pastset_fail(PASTSET_ENOMEM,
-                                "no memory to write a path map");
+            return pastset_no_memory("to write a path map");
         fputs("    subgraph ", file);
         write_word(file, cluster);
         fputs(" { ", file);
@@ -354,7 +353,7 @@ static int save(const paths_map *map, int fd)
     int err;
 
     if (!stream) {
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to write a path map");
+        err = pastset_no_memory("to write a path map");
         close(fd);
         return err;
     }

@@ -220,7 +220,7 @@ static int queue(connection *c, const wire_header *header,
     connection_output *o = malloc(sizeof(*o) + whole);
 
     if (!o)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
+        return pastset_no_memory("for a frame");
     o->next = NULL;
     o->bytes = whole;
     o->sent = sent;
@@ -347,7 +347,7 @@ int paths__connection_open(connection **out, paths_process *process, int fd,
     if (!c || (state == CONNECTION_OPEN && !buffer)) {
         free(c);
         free(buffer);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a connection");
+        return pastset_no_memory("for a connection");
     }
     c->process = process;
     c->fd = fd;

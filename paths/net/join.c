@@ -67,7 +67,7 @@ int paths__join_start(paths_process *process)
 
     process->connector_fds = malloc(2 * process->process_count * sizeof(int));
     if (!process->connector_fds)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the connections");
+        return pastset_no_memory("for the connections");
     for (uint32_t i = 0; i < 2 * process->process_count; i++)
         process->connector_fds[i] = -1;
     error = pthread_create(&process->connector, NULL, connector_run, process);

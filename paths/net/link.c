@@ -30,7 +30,7 @@ static int waiting_make(paths_thread *thread)
         thread->poll_fds = calloc((size_t)thread->process->process_count + 1,
                                   sizeof(*thread->poll_fds));
     if (!thread->poll_fds)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a link");
+        return pastset_no_memory("for a link");
     return 0;
 }
 
@@ -40,7 +40,7 @@ int paths__link_open(paths_thread *thread, uint32_t process)
     int err;
 
     if (!link)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a link");
+        return pastset_no_memory("for a link");
     link->thread = thread;
     link->process = process;
     link->fd = -1;

@@ -109,8 +109,7 @@ static int peers_make(paths_process *process, const paths_join *joins)
         calloc((size_t)map->node_count + 1, sizeof(*process->stages));
     process->peers = calloc(process->process_count, sizeof(*process->peers));
     if (!process->stages || !process->peers)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for the other processes");
+        return pastset_no_memory("for the other processes");
     for (uint32_t i = 0; joins && i < process->process_count; i++)
         process->peers[i].join = joins[i];
     return 0;
@@ -141,7 +140,7 @@ int paths_stand_in_create(paths_stand_in **out,
 
     *out = s;
     if (!s)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to speak for a process");
+        return pastset_no_memory("to speak for a process");
     err = paths__process_make(&s->process, &as);
     if (!err)
         err = peers_make(s->process, options->joins);

@@ -28,8 +28,7 @@ int paths__source_init(paths_stage *stage)
     stage->answers = malloc(sizeof(*stage->answers));
     stage->next = malloc(sizeof(*stage->next));
     if (!stage->answers || !stage->next)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for stage \"%s\"",
-                            node->name);
+        return pastset_no_memory("for stage \"%s\"", node->name);
     *stage->next = (paths_stage){.down = refuse_down,
                                  .type = stage->type,
                                  .process = stage->process,

@@ -133,7 +133,7 @@ static void check_element(const paths_map *map, const paths_map_node *node,
     uint32_t index =
         paths__collective_element(map, (uint32_t)(node - map->nodes));
     const paths_map_node *element = &map->nodes[index];
-    const char *policy, *problem;
+    const char *problem;
     pastset_type type;
 
     if (index != PATHS_NONE && element->kind != PATHS_ELEMENT) {
@@ -153,8 +153,7 @@ static void check_element(const paths_map *map, const paths_map_node *node,
                        "leads to it: %s",
                        type.text, node->name, node->type, participants,
                        problem);
-    policy = paths_node_get(element, "policy");
-    if ((!policy || !*policy || strcmp(policy, "block") == 0) &&
+    if (paths_node_policy(element) == PASTSET_BLOCK &&
         !is_read_plainly(map, index))
         paths_diagnose(diagnostics, element->line, element->name,
                        "each round of \"%s\" writes to it and nobody takes "

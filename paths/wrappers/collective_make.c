@@ -14,7 +14,7 @@ static int places_make(collective *c)
     c->places = calloc(c->count, sizeof(*c->places));
     c->places_count = calloc(c->count, sizeof(*c->places_count));
     if (!c->places || !c->places_count)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a collective");
+        return pastset_no_memory("for a collective");
     for (uint32_t i = 0; i < c->count; i++) {
         collective_leaves own;
         int err = paths__collective_leaves(
@@ -68,7 +68,7 @@ static int buffers_make(collective *c)
     c->inputs = aligned_alloc(64, c->count * sizeof(*c->inputs));
     if (!c->buffer || !c->inputs ||
         (c->family == FAMILY_ALLTOALL && c->is_root && !c->turned))
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a collective");
+        return pastset_no_memory("for a collective");
     memset(c->inputs, 0, c->count * sizeof(*c->inputs));
     return 0;
 }

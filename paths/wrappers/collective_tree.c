@@ -91,6 +91,7 @@ static bool writes_by_turns(const paths_map_node *node)
 bool paths__collective_writes_alone(const paths_map *map, uint32_t element)
 {
     uint32_t process = map->nodes[element].process, at = element;
+    const paths_wrapper_type *type;
 
     for (uint32_t i = 0; i < map->node_count; i++) {
         if (map->nodes[at].in_count != 1)
@@ -98,7 +99,8 @@ bool paths__collective_writes_alone(const paths_map *map, uint32_t element)
         at = map->edges[map->nodes[at].in[0]].from;
         if (writes_by_turns(&map->nodes[at]))
             return map->nodes[at].process == process;
-        if (strcmp(map->nodes[at].type, "collector") != 0)
+        type = paths_wrapper_find(map->nodes[at].type);
+        if (!type || !type->observes)
             return false;
     }
     return false;
@@ -154,7 +156,7 @@ int paths__collective_leaves(const paths_map *map, uint32_t node,
     out->count = 0;
     out->numbers = calloc(max, sizeof(*out->numbers));
     if (!out->numbers)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a tree");
+        return pastset_no_memory("for a tree");
     err = leaves_add(map, node, 0, max, out);
     qsort(out->numbers, out->count, sizeof(*out->numbers), ascending);
     return err;

@@ -22,8 +22,8 @@ bool paths__collective_touches(const paths_map *map, uint32_t node,
                                uint32_t process);
 bool paths__leads_to_collective(const paths_map *map, uint32_t node);
 /* Does an element have one way that leads to it, from a collective on its
- * process that writes, with nothing but collectors between? Its representatives
- * follow one another. */
+ * process that writes, with nothing between but what observes? Its
+ * representatives follow one another. */
 bool paths__collective_writes_alone(const paths_map *map, uint32_t element);
 /* The last collective of the way down from a node; itself, if there is none or
  * it is the last. */

@@ -211,8 +211,7 @@ static int place_make(operation *o, size_t bytes)
 {
     if (!o->capacity || o->capacity(o, bytes)) /* sets where it goes */
         return 0;
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a result of %zu bytes",
-                        bytes);
+    return pastset_no_memory("for a result of %zu bytes", bytes);
 }
 
 /* `refer`: a reply may be sent from where the result lies. */

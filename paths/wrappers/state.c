@@ -33,8 +33,7 @@ static void *context_of(const paths_process *process, const char *type)
 
 static int no_memory(const paths_wrapper_type *type)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for wrapper type \"%s\"",
-                        type->name);
+    return pastset_no_memory("for wrapper type \"%s\"", type->name);
 }
 
 static void type_state_destroy(type_state *s)

@@ -136,6 +136,15 @@ typedef struct paths_wrapper_type {
     /* Its stages end a path in place of an element. Among its attributes must
      * be `type`. */
     bool source;
+
+    /* It looks at operations and passes each on as it came. What is told of
+     * paths leaves it out, and an element that is written through it alone
+     * counts as written without it. */
+    bool observes;
+
+    /* Elements whose names begin like this are made by the type, and none of a
+     * map may be named so. May be NULL. */
+    const char *element_prefix;
 } paths_wrapper_type;
 
 /* What the stages of a type are given by whoever starts a process. */

@@ -76,7 +76,7 @@ static int chain_add(chain *c, const archive_block *index)
         size_t capacity = c->capacity ? 2 * c->capacity : 64;
         archive_block *more = realloc(c->items, capacity * sizeof(*more));
         if (!more)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for an archive");
+            return pastset_no_memory("for an archive");
         c->items = more;
         c->capacity = capacity;
     }

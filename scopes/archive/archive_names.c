@@ -32,8 +32,7 @@ static int names_grow(archive_names *names)
         realloc((void *)names->names, capacity * sizeof(names->names[0]));
 
     if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u streams",
-                            capacity);
+        return pastset_no_memory("for %u streams", capacity);
     names->names = more;
     names->capacity = capacity;
     return 0;
@@ -61,8 +60,7 @@ int scopes__archive_name_add(archive_names *names, const char *name,
     }
     if (!added || !added->hh.tbl) {
         free(added);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the stream %s",
-                            name);
+        return pastset_no_memory("for the stream %s", name);
     }
     names->names[names->count] = added->text;
     *number = names->count++;

@@ -51,8 +51,7 @@ typedef struct place {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM,
-                        "no memory for what waited at elements");
+    return pastset_no_memory("for what waited at elements");
 }
 
 static role role_of(const eventspace_trace *event)
@@ -350,10 +349,10 @@ static void find(scopes__causes *causes, const place *p)
  * usual: a map that ran has been checked. */
 static void ask_element(place *p)
 {
-    const char *policy = paths_node_get(p->element, "policy");
+    pastset_policy policy = paths_node_policy(p->element);
 
-    p->holds_writes = !policy || strcmp(policy, "block") == 0;
-    p->discards = policy && strcmp(policy, "discard") == 0;
+    p->holds_writes = policy == PASTSET_BLOCK;
+    p->discards = policy == PASTSET_DISCARD;
     if (paths_node_number(p->topology->map, p->element, "capacity", 1024,
                           &p->capacity))
         p->capacity = 1024;

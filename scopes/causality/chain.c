@@ -53,7 +53,7 @@ typedef struct walk {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the critical path");
+    return pastset_no_memory("for the critical path");
 }
 
 /* --- operations --- */

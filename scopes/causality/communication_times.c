@@ -22,7 +22,7 @@
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+    return pastset_no_memory("for the view");
 }
 
 /* Without the cost of a page fault for each 4 KiB. */

@@ -20,7 +20,7 @@ typedef struct taking {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for what is pending");
+    return pastset_no_memory("for what is pending");
 }
 
 /* --- one note --- */

@@ -216,9 +216,8 @@ static void add_users(names *n, const pending_world *w, const scopes_pending *p)
 /* A write waits only at an element that blocks. */
 static bool can_wait(const paths_map *map, const scopes_pending *p)
 {
-    const char *policy = paths_node_get(&map->nodes[p->element], "policy");
-
-    return !brings(p->verb) || !policy || strcmp(policy, "block") == 0;
+    return !brings(p->verb) ||
+           paths_node_policy(&map->nodes[p->element]) == PASTSET_BLOCK;
 }
 
 static char *element_who(const pending_world *w, const scopes_pending *p)

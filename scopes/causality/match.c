@@ -22,7 +22,7 @@ typedef struct placed {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory to match operations");
+    return pastset_no_memory("to match operations");
 }
 
 static int by_key(const void *a, const void *b)

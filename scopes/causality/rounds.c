@@ -38,7 +38,7 @@ typedef struct maker {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the rounds");
+    return pastset_no_memory("for the rounds");
 }
 
 /* --- what is lost --- */

@@ -166,7 +166,7 @@ int scopes__rounds_place(uint32_t *out, const scopes_series *series,
     range *ranges = malloc((series->count + 1) * sizeof(*ranges));
 
     if (!ranges)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the rounds");
+        return pastset_no_memory("for the rounds");
     by_times(ranges, series, known);
     for (size_t e = 0; e < series->count; e++) {
         if (out[e] != SCOPES_MISSING)

@@ -8,7 +8,7 @@
 
 int scopes__topology_no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the ways of a map");
+    return pastset_no_memory("for the ways of a map");
 }
 
 /* There is room for as many as the next power of two. */

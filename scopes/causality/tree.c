@@ -19,7 +19,7 @@ typedef struct making {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a tree of collectors");
+    return pastset_no_memory("for a tree of collectors");
 }
 
 /* Whose top the collector is, if it is one that leads to this tree. */

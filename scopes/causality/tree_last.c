@@ -93,8 +93,7 @@ int scopes__tree_find_last(scopes__tree *tree,
     tree->representatives = scopes__numbers_make(tree->rounds);
     if (!by_thread || !tree->representatives) {
         free(by_thread);
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for a tree of collectors");
+        return pastset_no_memory("for a tree of collectors");
     }
     for (uint32_t b = 0; b < tree->branch_count; b++) {
         if (tree->branches[b].thread != PATHS_NONE)

@@ -298,7 +298,7 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     graph->counters =
         calloc(clocks->process_count + 1u, sizeof(*graph->counters));
     if (!clocks->processes || !clocks->shown || !graph->counters)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for clocks");
+        return pastset_no_memory("for clocks");
     clocks->list = (scopes_clock_list){clocks->shown, clocks->process_count};
     for (uint32_t i = 0; i < clocks->process_count; i++)
         clocks->processes[i].shown = &clocks->shown[i];
@@ -349,7 +349,7 @@ int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
         return err;
     clocks = calloc(1, sizeof(*clocks));
     if (!clocks)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for clocks");
+        return pastset_no_memory("for clocks");
     clocks->method = method;
     clocks->reference = reference == PATHS_NONE ? 0 : reference;
     clocks->process_count = (uint32_t)eventspace_run_process_count(run);

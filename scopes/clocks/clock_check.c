@@ -20,8 +20,7 @@ static int miss_add(checker *c, int64_t miss_ns)
         size_t capacity = c->capacity ? 2 * c->capacity : 1024;
         int64_t *misses = realloc(c->misses, capacity * sizeof(*misses));
         if (!misses)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for %zu times",
-                                capacity);
+            return pastset_no_memory("for %zu times", capacity);
         c->misses = misses;
         c->capacity = capacity;
     }

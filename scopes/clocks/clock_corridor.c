@@ -193,8 +193,7 @@ int scopes__corridor_make(scopes__corridor *out, const scopes__bounds *above,
     if (!c.from || !c.to) {
         free(c.from);
         free(c.to);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu lines",
-                            capacity);
+        return pastset_no_memory("for %zu lines", capacity);
     }
     cutter_measure(&c);
     line_find(&c, out);

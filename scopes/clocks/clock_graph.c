@@ -22,8 +22,7 @@
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM,
-                        "no memory for the clocks of processes");
+    return pastset_no_memory("for the clocks of processes");
 }
 
 /* --- edges --- */

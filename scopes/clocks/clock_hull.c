@@ -93,10 +93,9 @@ static int make_room(scopes__bounds *bounds)
     }
     points = realloc(bounds->points, capacity * sizeof(points[0]));
     if (!points)
-        return pastset_fail(PASTSET_ENOMEM,
-                            "no memory for %zu bounds of a "
-                            "clock",
-                            capacity);
+        return pastset_no_memory("for %zu bounds of a "
+                                 "clock",
+                                 capacity);
     bounds->points = points;
     bounds->capacity = capacity;
     return 0;

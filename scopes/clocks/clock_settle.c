@@ -178,7 +178,7 @@ int scopes__graph_settle(scopes__graph *graph)
         return 0;
     before = calloc(graph->counter_count, sizeof(*before));
     if (!before)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to settle clocks");
+        return pastset_no_memory("to settle clocks");
     for (uint32_t i = 0; i < graph->counter_count; i++)
         before[i] = graph->counters[i].time;
     reach = reach_of(graph);

@@ -58,7 +58,7 @@ typedef struct gatherer {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a gatherer");
+    return pastset_no_memory("for a gatherer");
 }
 
 /* --- reads --- */

@@ -33,7 +33,7 @@ typedef struct gather_build {
 static void out_of_memory(gather_build *b)
 {
     if (!b->err)
-        b->err = pastset_fail(PASTSET_ENOMEM, "no memory for a gather tree");
+        b->err = pastset_no_memory("for a gather tree");
 }
 
 static void set(gather_build *b, paths_attributes *attributes, const char *key,

@@ -48,7 +48,7 @@ struct scopes_mirror {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a mirror");
+    return pastset_no_memory("for a mirror");
 }
 
 /* --- making --- */

@@ -65,7 +65,7 @@ static int grow(gather_sums *s)
         s->items = items;
     if (!items || !table) {
         free(table);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for statistics");
+        return pastset_no_memory("for statistics");
     }
     free(s->table);
     s->table = table;

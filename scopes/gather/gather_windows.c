@@ -27,7 +27,7 @@ struct scopes_windows {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for statistics");
+    return pastset_no_memory("for statistics");
 }
 
 /* --- making --- */

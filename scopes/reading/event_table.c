@@ -40,8 +40,7 @@ static int series_make(scopes_event_table *event_table)
     event_table->series =
         calloc(event_table->collectors + 1u, sizeof(*event_table->series));
     if (!event_table->series)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
-                            event_table->collectors);
+        return pastset_no_memory("for %u collectors", event_table->collectors);
     for (uint32_t i = 0; i < event_table->collectors; i++)
         event_table->series[i].node = event_table->series[i].process =
             PATHS_NONE;
@@ -62,14 +61,13 @@ static int event_table_create(scopes_event_table **out, const paths_map *map)
 
     *out = NULL;
     if (!event_table)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a store");
+        return pastset_no_memory("for a store");
     event_table->map = map;
     event_table->ledgers =
         calloc(map->process_count + 1u, sizeof(*event_table->ledgers));
     err = event_table->ledgers
               ? series_make(event_table)
-              : pastset_fail(PASTSET_ENOMEM, "no memory for %u processes",
-                             map->process_count);
+              : pastset_no_memory("for %u processes", map->process_count);
     if (err) {
         scopes_event_table_free(event_table);
         return err;
@@ -122,8 +120,7 @@ static int loading_begin(loading *l, scopes_event_table *event_table)
     *l = (loading){.event_table = event_table};
     l->series = calloc(event_table->collectors + 1u, sizeof(*l->series));
     if (!l->series)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
-                            event_table->collectors);
+        return pastset_no_memory("for %u collectors", event_table->collectors);
     return 0;
 }
 
@@ -421,8 +418,7 @@ int scopes_event_table_number(scopes_event_table *event_table,
     event_table->before =
         calloc(event_table->collectors + 1u, sizeof(*event_table->before));
     if (!event_table->before)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %u collectors",
-                            event_table->collectors);
+        return pastset_no_memory("for %u collectors", event_table->collectors);
     for (uint32_t i = 0; i < event_table->map->process_count && !err; i++)
         err = scopes_source_each(source, i, &filter, number_batch, &n, NULL);
     return err;

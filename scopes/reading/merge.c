@@ -272,7 +272,7 @@ static int runs_open(merge *m)
     m->runs = calloc(m->count, sizeof(*m->runs));
     m->sources = calloc(m->count, sizeof(*m->sources));
     if (!m->runs || !m->sources)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu runs", m->count);
+        return pastset_no_memory("for %zu runs", m->count);
     for (size_t i = 0; i < m->count; i++) {
         int err = eventspace_run_open(&m->runs[i], m->directories[i]);
         if (err)

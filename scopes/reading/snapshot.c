@@ -22,7 +22,7 @@ typedef struct window {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory to look at a run");
+    return pastset_no_memory("to look at a run");
 }
 
 static bool is_limited(const scopes_snapshot *snapshot)

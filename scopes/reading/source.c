@@ -459,8 +459,7 @@ static int visits_begin(walk *w)
         return 0;
     w->visited = calloc(w->archived, sizeof(*w->visited));
     if (!w->visited)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for %zu streams",
-                            w->archived);
+        return pastset_no_memory("for %zu streams", w->archived);
     return 0;
 }
 
@@ -525,7 +524,7 @@ int scopes_source_count(scopes_source *source, size_t process,
 
     *out = (scopes_ledger){0};
     if (!never)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the processes");
+        return pastset_no_memory("for the processes");
     for (size_t i = 0; i < processes; i++)
         never[i] = UINT64_MAX;
     err = scopes_source_each(source, process, &filter, pass_over, NULL, out);

@@ -28,8 +28,7 @@
 
 static int no_memory(size_t capacity)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for %zu trace tuples",
-                        capacity);
+    return pastset_no_memory("for %zu trace tuples", capacity);
 }
 
 /* --- memory --- */

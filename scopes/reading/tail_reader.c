@@ -105,7 +105,7 @@ int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
     }
     if (!tail || !tail->elements || !tail->buffer) {
         scopes_tail_reader_destroy(tail);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a feed");
+        return pastset_no_memory("for a feed");
     }
     tail->run = run;
     tail->first_process = process == SIZE_MAX ? 0 : process;
@@ -162,7 +162,7 @@ static int stream_add(scopes_tail_reader *tail, const eventspace_stream *stream)
         feed_stream *streams =
             realloc(tail->streams, capacity * sizeof(*streams));
         if (!streams)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+            return pastset_no_memory("for a stream");
         tail->streams = streams;
         tail->capacity = capacity;
     }
@@ -230,12 +230,12 @@ int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,
     }
     laters = realloc(tail->laters, (tail->later_count + 1) * sizeof(*laters));
     if (!laters)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+        return pastset_no_memory("for a stream");
     tail->laters = laters;
     laters[tail->later_count] =
         (later){.process = process, .stream = strdup(stream), .index = index};
     if (!laters[tail->later_count].stream)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+        return pastset_no_memory("for a stream");
     tail->later_count++;
     return 0;
 }

@@ -14,7 +14,7 @@ int scopes__sample_add(scopes__sample *sample, int64_t value)
         size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
         int64_t *more = realloc(sample->values, capacity * sizeof(*more));
         if (!more)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+            return pastset_no_memory("for the view");
         sample->values = more;
         sample->capacity = capacity;
     }

@@ -116,7 +116,7 @@ void scopes_table_real(scopes_table *table, double number)
 int scopes_table_status(const scopes_table *table)
 {
     if (!table || table->failed)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a table");
+        return pastset_no_memory("for a table");
     return 0;
 }
 

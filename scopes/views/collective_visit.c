@@ -13,7 +13,7 @@
 
 int scopes__no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+    return pastset_no_memory("for the view");
 }
 
 /* Does `of` name the element, the wrapper, or one of those that are seen as

@@ -118,7 +118,7 @@ static int add_operations(scopes_table *out,
     bool *asked = calloc(view->path_count + 1, sizeof(*asked));
 
     if (!asked)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+        return pastset_no_memory("for the view");
     for (size_t i = 0; i < view->path_count; i++)
         asked[i] = (view_input->thread == PATHS_NONE ||
                     view_input->thread == view->paths[i].thread) &&

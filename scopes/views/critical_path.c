@@ -71,7 +71,7 @@ typedef struct critical {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view critical-path");
+    return pastset_no_memory("for the view critical-path");
 }
 
 /* --- what a place is --- */

@@ -83,7 +83,7 @@ typedef struct ordering {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+    return pastset_no_memory("for the view");
 }
 
 /* --- counting pairs --- */

@@ -308,7 +308,7 @@ static int make_sums(scopes__hops *h)
     h->widths =
         calloc(h->view_input->map->process_count + 1, sizeof(*h->widths));
     if (!h->parts || !h->widths) {
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the view hops");
+        err = pastset_no_memory("for the view hops");
     } else {
         choose_ways(h);
         measure_widths(h);

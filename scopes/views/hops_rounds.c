@@ -95,7 +95,7 @@ int scopes__hops_begin(scopes__hops *h)
     if (h->starts && h->ends && h->kept)
         return 0;
     scopes__hops_end(h);
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view hops");
+    return pastset_no_memory("for the view hops");
 }
 
 int64_t scopes__hops_wait_ns(const scopes__hops *h, uint32_t top, uint32_t last,

@@ -119,7 +119,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     if (processes)
         sum(processes, view_input, view);
     else
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+        err = pastset_no_memory("for the view");
     for (uint32_t i = 0; i <= count && !err; i++) {
         if (processes[i].threads > 0)
             add_process(out,

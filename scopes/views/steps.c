@@ -173,7 +173,7 @@ static int turns_make(turns *t, parts *p, const scopes_communication *view)
     p->steps = calloc(count, sizeof(*p->steps));
     if (t->at && t->end && t->numbers && p->steps)
         return 0;
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view");
+    return pastset_no_memory("for the view");
 }
 
 static int add_steps(scopes_table *out, const scopes_view_input *view_input,

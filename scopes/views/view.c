@@ -66,8 +66,7 @@ int scopes_view_make(scopes_table **out, const scopes_view *view,
             ? scopes_table_create(view->each_columns, view->each_column_count)
             : scopes_table_create(view->columns, view->column_count);
     if (!table)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the view %s",
-                            view->name);
+        return pastset_no_memory("for the view %s", view->name);
     err = view->make(table, view_input);
     if (!err)
         err = scopes_table_status(table);

@@ -71,7 +71,7 @@ typedef struct waits {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for the view waits-for");
+    return pastset_no_memory("for the view waits-for");
 }
 
 static uint32_t root_of(const scopes_topology *topology, uint32_t site)

@@ -45,7 +45,7 @@ static int numbers_add(numbers *n, uint64_t number)
     if (number >= n->count) {
         bool *has = realloc(n->has, number + 1);
         if (!has)
-            return pastset_fail(PASTSET_ENOMEM, "no memory for a filter");
+            return pastset_no_memory("for a filter");
         memset(has + n->count, 0, number + 1 - n->count);
         n->has = has;
         n->count = number + 1;
@@ -73,7 +73,7 @@ static int words_each(filter *f, const char *text, const paths_map *app,
                       each_word *each)
 {
     char *copy = strdup(text), *rest = copy, *word;
-    int err = copy ? 0 : pastset_fail(PASTSET_ENOMEM, "no memory for a filter");
+    int err = copy ? 0 : pastset_no_memory("for a filter");
 
     while (!err && (word = strtok_r(rest, " ,", &rest)))
         err = each(f, word, app);

@@ -39,7 +39,7 @@ typedef struct statistics {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for statistics");
+    return pastset_no_memory("for statistics");
 }
 
 /* NULL: out of memory. */

@@ -70,7 +70,7 @@ typedef struct traces {
 
 static int no_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory for a scope's leaf");
+    return pastset_no_memory("for a scope's leaf");
 }
 
 /* Keeps tuples for the next message. */

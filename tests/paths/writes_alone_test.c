@@ -19,6 +19,10 @@ TestSuite(writes_alone, .timeout = 120);
 static const paths_wrapper_type funnel = {
     .name = "funnel", .state_bytes = 8, .joins = true};
 
+/* And one that only looks. */
+static const paths_wrapper_type onlooker = {.name = "onlooker",
+                                            .observes = true};
+
 static _Atomic int finished;
 
 static paths_map *parse(const char *text)
@@ -43,10 +47,11 @@ static void check_shape(bool alone, const char *text)
 Test(writes_alone, where_one_collective_and_nobody_else_leads_to_it)
 {
     check_status(paths_wrapper_register(&funnel), 0);
+    check_status(paths_wrapper_register(&onlooker), 0);
     check_shape(true, "digraph g { subgraph cluster_h { " ELEMENT THREADS
                       "c [kind=sum]; } t0 -> c; t1 -> c; c -> e; }");
     check_shape(true, "digraph g { subgraph cluster_h { " ELEMENT THREADS
-                      "c [kind=barrier]; o [kind=collector]; }\n"
+                      "c [kind=barrier]; o [kind=onlooker]; }\n"
                       "t0 -> c; t1 -> c; c -> o; o -> e; }");
     check_shape(false, "digraph g { subgraph cluster_h { " ELEMENT THREADS
                        "c [kind=sum]; t2 [kind=thread, number=2]; }\n"

@@ -178,7 +178,7 @@ static int print_json(const snapshot *l, const clock_arguments *a,
         reference < map->process_count ? map->processes[reference].name : "");
     int err;
     if (!name)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to print");
+        return pastset_no_memory("to print");
     printf("{\"method\": \"%s\", \"reference\": ", cli_methods[a->method]);
     json_dumpf(name, stdout, JSON_ENCODE_ANY);
     json_decref(name);
@@ -284,7 +284,7 @@ static int look_begin(snapshot *l)
     l->to = calloc(processes + 1, sizeof(*l->to));
     l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
     if (!l->from || !l->to || !l->collectors)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to look at clocks");
+        return pastset_no_memory("to look at clocks");
     for (uint32_t i = 0; i < l->topology->collectors; i++) {
         const scopes_hop *hop = &l->topology->hops[i];
         if (hop->upper != PATHS_NONE && hop->lower != PATHS_NONE && hop->remote)

@@ -148,19 +148,6 @@ static const scopes_column element_columns[] = {
     {"present", "present", SCOPES_COUNT},
 };
 
-static const char *policy_name(pastset_policy policy)
-{
-    switch (policy) {
-    case PASTSET_BLOCK:
-        return "block";
-    case PASTSET_DISCARD:
-        return "discard";
-    case PASTSET_GROW:
-        return "grow";
-    }
-    return "?";
-}
-
 static void add_element(scopes_table *table, const char *process,
                         pastset_element *element, bool trace)
 {
@@ -170,7 +157,7 @@ static void add_element(scopes_table *table, const char *process,
     scopes_table_text(table, process);
     scopes_table_text(table, trace ? "yes" : "no");
     scopes_table_text(table, pastset_element_type(element)->text);
-    scopes_table_text(table, policy_name(pastset_element_policy(element)));
+    scopes_table_text(table, pastset_policy_name(pastset_element_policy(element)));
     scopes_table_integer(table, (int64_t)pastset_element_capacity(element));
     scopes_table_integer(table, (int64_t)ledger.written);
     scopes_table_integer(table, (int64_t)ledger.read);

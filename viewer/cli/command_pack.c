@@ -147,7 +147,7 @@ static int pack(const pack_arguments *a)
     signals_catch();
     err = run_check(a->run);
     if (!err && !file)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
+        err = pastset_no_memory("for a file's name");
     if (!err)
         err = viewer_pack(file, a->run, skipped_tell, &counts);
     if (!err)
@@ -250,7 +250,7 @@ int cli_unpack(int argc, char **argv)
     if (!a.out)
         a.out = name = cli_packed_name(a.file, "");
     err = a.out ? unpack_to(a.file, a.out)
-                : pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
+                : pastset_no_memory("for a file's name");
     if (!err)
         puts(a.out);
     free(name);

@@ -36,7 +36,7 @@ static int write_report(eventspace_run *run, const report_arguments *a)
         return viewer_report(run, a->output);
     file = cli_beside(a->run, "report", ".html");
     err = file ? viewer_report(run, file)
-               : pastset_fail(PASTSET_ENOMEM, "no memory for a file's name");
+               : pastset_no_memory("for a file's name");
     if (!err)
         puts(file);
     free(file);

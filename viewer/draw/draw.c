@@ -326,7 +326,7 @@ static int legend(paths_map *map)
     int err;
 
     if (!file)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
+        return pastset_no_memory("to draw a path map");
     fprintf(file, "<table border=\"0\" cellborder=\"0\" cellspacing=\"4\">"
                   "<tr>");
     for (size_t i = 0; i < STYLES; i++)
@@ -339,7 +339,7 @@ static int legend(paths_map *map)
                   "<td>both</td></tr></table>");
     if (fclose(file) != 0) {
         free(text);
-        return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
+        return pastset_no_memory("to draw a path map");
     }
     err = paths_attributes_set_html(&map->attributes, "label", text);
     free(text);

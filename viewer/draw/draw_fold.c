@@ -61,7 +61,7 @@ typedef struct folder {
 
 static int out_of_memory(void)
 {
-    return pastset_fail(PASTSET_ENOMEM, "no memory to fold a path map");
+    return pastset_no_memory("to fold a path map");
 }
 
 static int table_init(table *t, size_t most)

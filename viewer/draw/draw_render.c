@@ -110,10 +110,10 @@ static int render(const paths_map *map, const char *format, FILE *file)
     int err;
 
     if (!text)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
+        return pastset_no_memory("to draw a path map");
     err = paths_map_write(map, text);
     if (fclose(text) != 0 && !err)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to draw a path map");
+        err = pastset_no_memory("to draw a path map");
     if (!err)
         err = render_text(dot, format, file);
     free(dot);
@@ -150,7 +150,7 @@ static int picture_render(char **out, size_t *bytes, const paths_map *map,
     if (!file) {
         if (fd >= 0)
             close(fd);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
+        return pastset_no_memory("for a picture");
     }
     err = render(map, format, file);
     if (!err)
@@ -165,10 +165,10 @@ static int picture_write(char **out, size_t *bytes, const paths_map *map)
     int err;
 
     if (!text)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
+        return pastset_no_memory("for a picture");
     err = paths_map_write(map, text);
     if (fclose(text) != 0 && !err)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for a picture");
+        err = pastset_no_memory("for a picture");
     return err;
 }
 

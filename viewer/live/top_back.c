@@ -87,9 +87,7 @@ int viewer__top_look_back(viewer_top *top)
 {
     uint64_t *from = calloc(top->process_count + 1, sizeof(*from));
     bool *collectors = calloc(top->collectors + 1, sizeof(*collectors));
-    int err = from && collectors
-                  ? 0
-                  : pastset_fail(PASTSET_ENOMEM, "no memory to look back");
+    int err = from && collectors ? 0 : pastset_no_memory("to look back");
 
     for (uint32_t i = 0; i < top->process_count && !err; i++) {
         if (top->processes[i].known &&

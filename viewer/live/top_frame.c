@@ -337,7 +337,7 @@ static int tell_all_pending(viewer_top_frame *out, viewer_top *top)
     list = top->pending;
     out->pending = calloc(list->count + 1, sizeof(*out->pending));
     if (!out->pending)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
+        return pastset_no_memory("for a frame");
     for (size_t i = 0; i < list->count; i++)
         tell_pending(out, top, &list->items[i]);
     qsort(out->pending, out->pending_count, sizeof(*out->pending),
@@ -406,7 +406,7 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
     };
     err = out->threads && out->collectives && out->processes
               ? tell_all_pending(out, top)
-              : pastset_fail(PASTSET_ENOMEM, "no memory for a frame");
+              : pastset_no_memory("for a frame");
     if (err) {
         viewer_top_frame_clear(out);
         return err;

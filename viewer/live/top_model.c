@@ -303,7 +303,7 @@ int viewer_top_pull(viewer_top *top)
         return err;
     from = calloc(top->process_count + 1, sizeof(*from));
     if (!from)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to look");
+        return pastset_no_memory("to look");
     look_at_processes(top);
     now_ns = viewer__top_clock_ns();
     for (uint32_t i = 0; i < top->process_count && !err; i++) {
@@ -338,7 +338,7 @@ int viewer_top_open(viewer_top **out, const char *directory,
 
     *out = NULL;
     if (!top)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a top");
+        return pastset_no_memory("for a top");
     if (options)
         top->options = *options;
     if (top->options.window_ns <= 0)

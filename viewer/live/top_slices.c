@@ -250,7 +250,7 @@ int viewer__top_take(viewer_top *top, const scopes_batch *batch)
     uint64_t max = latest(top, h);
 
     if (!l)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a stream");
+        return pastset_no_memory("for a stream");
     if (l->pull != top->pulls) {
         l->pull = top->pulls;
         l->again = l->ties;

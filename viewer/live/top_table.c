@@ -180,7 +180,7 @@ static int print_list(const viewer_top_frame *frame, viewer_top_list list,
 {
     scopes_table *table = list_table(frame, list, max);
     int err = table ? viewer_table_print(table, format, file)
-                    : pastset_fail(PASTSET_ENOMEM, "no memory for a table");
+                    : pastset_no_memory("for a table");
 
     scopes_table_destroy(table);
     return err;
@@ -367,12 +367,12 @@ static int draw_list(drawing *d, const viewer_top_frame *frame,
         max--;
     memory = open_memstream(&text, &bytes);
     if (!memory)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to draw");
+        return pastset_no_memory("to draw");
     err = print_list(frame, list, max, VIEWER_TABLE, memory);
     if (all > max)
         fprintf(memory, "... and %zu %s more\n", all - max, lists[list].name);
     if (fclose(memory) != 0 && !err)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to draw");
+        err = pastset_no_memory("to draw");
     if (!err)
         draw_lines(d, text, true);
     free(text);
@@ -387,7 +387,7 @@ static int draw_head(drawing *d, const viewer_top_frame *frame,
     FILE *memory = open_memstream(&text, &bytes);
 
     if (!memory)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to draw");
+        return pastset_no_memory("to draw");
     print_head(frame, memory);
     fprintf(memory, "%s%s\n", keys ? "  " : "", keys ? keys : "");
     print_cost(frame, memory);

@@ -91,7 +91,7 @@ static int put_data(page *p)
     if (json_dump_callback(p->data, write_data, p->file,
                            JSON_COMPACT | JSON_ENSURE_ASCII |
                                JSON_REAL_PRECISION(9)))
-        return pastset_fail(PASTSET_ENOMEM, "no memory to write the data");
+        return pastset_no_memory("to write the data");
     return 0;
 }
 
@@ -214,7 +214,7 @@ static int collect(page *p)
         goto done;
     p->data = viewer__report_data(p->run, &facts, view, pending);
     if (!p->data)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the report's data");
+        err = pastset_no_memory("for the report's data");
 done:
     viewer_facts_drop(&facts);
     scopes_communication_destroy(view);
@@ -230,10 +230,10 @@ static int page_make(page *p, char **text, size_t *bytes)
 
     p->file = open_memstream(text, bytes);
     if (!p->file)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the report");
+        return pastset_no_memory("for the report");
     err = put_page(p);
     if (fclose(p->file) != 0 && !err)
-        err = pastset_fail(PASTSET_ENOMEM, "no memory for the report");
+        err = pastset_no_memory("for the report");
     return err;
 }
 

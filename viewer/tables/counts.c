@@ -102,7 +102,7 @@ int viewer_counts_take(viewer_counts *out, eventspace_run *run)
         calloc((size_t)out->topology->thread_count + 1, sizeof(*out->threads));
     c.tops = calloc((size_t)out->topology->collectors + 1, sizeof(*c.tops));
     if (!out->collectors || !out->threads || !c.tops) {
-        err = pastset_fail(PASTSET_ENOMEM, "no memory to count events");
+        err = pastset_no_memory("to count events");
         goto done;
     }
     for (uint32_t i = 0; i < out->topology->thread_count; i++)

@@ -179,7 +179,7 @@ int viewer_facts_take(viewer_facts *out, eventspace_run *run)
     int err = 0;
     if (!out->processes) {
         viewer_facts_drop(out);
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the processes");
+        return pastset_no_memory("for the processes");
     }
     for (size_t i = 0; i < out->process_count && !err; i++)
         err = take_process(&out->processes[i], run, i);

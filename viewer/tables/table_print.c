@@ -174,7 +174,7 @@ static int print_table(const scopes_table *table, FILE *file)
     style *styles = calloc(columns, sizeof(*styles));
 
     if (!styles)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to print a table");
+        return pastset_no_memory("to print a table");
     measure(table, styles);
     for (size_t k = 0; k < columns; k++)
         print_padded(file, scopes_table_column(table, k)->head, styles[k].width,

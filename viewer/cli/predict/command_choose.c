@@ -96,7 +96,7 @@ static int print_json(const predict_choice *choice, const scopes_table *table)
     int err;
 
     if (!how)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to print");
+        return pastset_no_memory("to print");
     printf("{\"model\": \"%s\", \"how\": ", choice->model);
     json_dumpf(how, stdout, JSON_ENCODE_ANY);
     json_decref(how);
@@ -136,7 +136,7 @@ static int print(const choose_arguments *a, const predict_choice *choice,
     int err;
 
     if (!columns)
-        return pastset_fail(PASTSET_ENOMEM, "no memory to print");
+        return pastset_no_memory("to print");
     table = scopes_table_create(columns, BEFORE_MACHINES + profile->node_count);
     for (uint32_t i = 0; i < choice->count; i++)
         add_row(table, choice, cluster, i);
@@ -162,7 +162,7 @@ static int place_node(paths_map *placement, const char *name, uint32_t machine)
 
     if (from == PATHS_NONE ||
         paths_map_add_edge(placement, from, machine) == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for a placement");
+        return pastset_no_memory("for a placement");
     return 0;
 }
 

@@ -208,7 +208,7 @@ static int print(const measure_experiment *e, const experiment_arguments *a)
     else
         table = answer_table(e);
     err = table ? viewer_table_print(table, a->format, stdout)
-                : pastset_fail(PASTSET_ENOMEM, "no memory for the table");
+                : pastset_no_memory("for the table");
     if (a->format == VIEWER_JSON)
         putchar('\n');
     scopes_table_destroy(table);

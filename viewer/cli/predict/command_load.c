@@ -173,7 +173,7 @@ int cli_load(int argc, char **argv)
     int err;
     l.links = calloc(LINKS_MAX, sizeof(*l.links));
     if (!l.links) {
-        pastset_fail(PASTSET_ENOMEM, "no memory for links");
+        pastset_no_memory("for links");
         return cli_fail();
     }
     if (argp_parse(&argp, argc, argv, 0, NULL, &l)) {

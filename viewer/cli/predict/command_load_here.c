@@ -19,7 +19,7 @@ load_machine *cli_load_add(load *l, const char *name)
         if (rows[l->machine_count].name)
             return &rows[l->machine_count++];
     }
-    pastset_fail(PASTSET_ENOMEM, "no memory for the machines");
+    pastset_no_memory("for the machines");
     return NULL;
 }
 

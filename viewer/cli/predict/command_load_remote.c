@@ -37,7 +37,7 @@ static FILE *ask(const load *l, const char *machine)
                  (int)(at - l->a.remote), l->a.remote, machine,
                  at + strlen("{machine}"), l->a.seconds_s,
                  l->a.scheduler ? " --law" : "") < 0) {
-        pastset_fail(PASTSET_ENOMEM, "no memory for the command");
+        pastset_no_memory("for the command");
         return NULL;
     }
     fflush(stdout);

@@ -105,7 +105,7 @@ static int print_json(const measure_link *link, const char *address,
     int err;
     json_decref(summary);
     if (!text)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the output");
+        return pastset_no_memory("for the output");
     printf("%.*s,\n\"sizes\": ", (int)strlen(text) - 1, text);
     free(text);
     err = viewer_table_print(sizes, VIEWER_JSON, stdout);

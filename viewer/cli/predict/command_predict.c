@@ -206,7 +206,7 @@ static int predict(const predict_arguments *a)
     predict_scenario *scenario = NULL;
     predict_answers *answers = calloc(1, sizeof(*answers));
     int err = answers ? predict_profile_load(&profile, cli_input(a->profile))
-                      : pastset_fail(PASTSET_ENOMEM, "no memory to predict");
+                      : pastset_no_memory("to predict");
     if (err)
         goto done;
     viewer_profile_warn(profile, a->profile);

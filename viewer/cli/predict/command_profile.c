@@ -212,7 +212,7 @@ static int print_to(const predict_profile *profile, const profile_arguments *a,
     scopes_table *table = viewer_profile_table(profile, a->table);
     int err;
     if (!table)
-        return pastset_fail(PASTSET_ENOMEM, "no memory for the table");
+        return pastset_no_memory("for the table");
     err = viewer_table_print(table, a->format, file);
     if (!err && a->format == VIEWER_JSON)
         fputc('\n', file);
