@@ -8,6 +8,7 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "pastset/array.h"
 
 static paths_attribute *find(const paths_attributes *attributes,
                              const char *key)
@@ -39,7 +40,7 @@ static int item_add(paths_attributes *attributes, const char *key,
 {
     paths_attribute item = {strdup(key), strdup(value), html};
     paths_attribute *items =
-        paths__grow(attributes->items, attributes->count, sizeof(item));
+        pastset_array_grow(attributes->items, attributes->count, sizeof(item));
 
     if (items)
         attributes->items = items;

@@ -4,14 +4,15 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "pastset/array.h"
 
 int paths__diagnose_list(paths_diagnostics *diagnostics, unsigned line,
                          const char *node, const char *format,
                          va_list arguments)
 {
     paths_diagnostic item = {.line = line, .node = strdup(node)};
-    paths_diagnostic *items =
-        paths__grow(diagnostics->items, diagnostics->count, sizeof(item));
+    paths_diagnostic *items = pastset_array_grow(
+        diagnostics->items, diagnostics->count, sizeof(item));
 
     if (items)
         diagnostics->items = items;

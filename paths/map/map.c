@@ -8,6 +8,7 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "pastset/array.h"
 
 /* A slot holds an index plus one; 0 is empty. */
 typedef struct table {
@@ -196,7 +197,7 @@ uint32_t paths_map_add_process(paths_map *map, const char *name)
         paths_map_find_process(map, name) != PATHS_NONE ||
         !table_reserve(&map->index->processes, map, process_name))
         return PATHS_NONE;
-    processes = paths__grow(map->processes, index, sizeof(process));
+    processes = pastset_array_grow(map->processes, index, sizeof(process));
     if (!processes)
         return PATHS_NONE;
     map->processes = processes;
@@ -228,7 +229,7 @@ uint32_t paths_map_add_node(paths_map *map, uint32_t process, const char *type,
         paths_map_find_node(map, name) != PATHS_NONE ||
         !table_reserve(&map->index->nodes, map, node_name))
         return PATHS_NONE;
-    nodes = paths__grow(map->nodes, index, sizeof(node));
+    nodes = pastset_array_grow(map->nodes, index, sizeof(node));
     if (!nodes)
         return PATHS_NONE;
     map->nodes = nodes;
@@ -255,17 +256,17 @@ uint32_t paths_map_add_edge(paths_map *map, uint32_t from, uint32_t to)
     if (index >= PATHS_NONE / 4 || from >= map->node_count ||
         to >= map->node_count)
         return PATHS_NONE;
-    edges = paths__grow(map->edges, index, sizeof(*edges));
+    edges = pastset_array_grow(map->edges, index, sizeof(*edges));
     if (!edges)
         return PATHS_NONE;
     map->edges = edges;
     a = &map->nodes[from];
     b = &map->nodes[to];
-    list = paths__grow(a->out, a->out_count, sizeof(*list));
+    list = pastset_array_grow(a->out, a->out_count, sizeof(*list));
     if (!list)
         return PATHS_NONE;
     a->out = list;
-    list = paths__grow(b->in, b->in_count, sizeof(*list));
+    list = pastset_array_grow(b->in, b->in_count, sizeof(*list));
     if (!list)
         return PATHS_NONE;
     b->in = list;

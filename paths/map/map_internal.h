@@ -11,21 +11,6 @@
 #define PATHS__FILE_BYTES (64u << 20) /* longest file of a map: 64 MiB */
 #define PATHS__ATTRIBUTE_TYPES_MAX 64
 
-/* Room for one more item in an array of `count` items. Arrays double whenever
- * their count is a power of two, so that no capacity needs to be kept. Returns
- * the array, which may have moved, or NULL. */
-static inline void *paths__grow(void *items, size_t count, size_t item_bytes)
-{
-    size_t capacity, bytes;
-
-    if (count & (count - 1))
-        return items;
-    capacity = count ? 2 * count : 1;
-    if (__builtin_mul_overflow(capacity, item_bytes, &bytes))
-        return NULL;
-    return realloc(items, bytes);
-}
-
 /* --- map.c --- */
 
 /* FNV-1a, 64 bits. Continue with the last result; begin with PATHS__HASH. */

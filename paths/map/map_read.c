@@ -14,6 +14,7 @@
 #include "paths/generate/generate.h"
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "pastset/array.h"
 
 #define CLUSTER "cluster_"
 
@@ -186,7 +187,8 @@ static int symbols_collect(reader *r, symbols *out, int kind)
     Agsym_t *symbol = NULL;
 
     while ((symbol = agnxtattr(r->graph, kind, symbol))) {
-        Agsym_t **items = paths__grow(out->items, out->count, sizeof(*items));
+        Agsym_t **items =
+            pastset_array_grow(out->items, out->count, sizeof(*items));
         if (!items)
             return out_of_memory(r);
         out->items = items;
@@ -241,7 +243,7 @@ static int take_subgraphs(reader *r, Agraph_t *parent)
 {
     for (Agraph_t *g = agfstsubg(parent); g; g = agnxtsubg(g)) {
         Agraph_t **list =
-            paths__grow(r->subgraphs, r->subgraph_count, sizeof(*list));
+            pastset_array_grow(r->subgraphs, r->subgraph_count, sizeof(*list));
         int err;
         if (!list)
             return out_of_memory(r);
@@ -360,7 +362,7 @@ static int list_edges(reader *r)
         for (Agedge_t *e = agfstout(r->graph, n); e;
              e = agnxtout(r->graph, e)) {
             Agedge_t **edges =
-                paths__grow(r->edges, r->edge_count, sizeof(*edges));
+                pastset_array_grow(r->edges, r->edge_count, sizeof(*edges));
             if (!edges)
                 return out_of_memory(r);
             r->edges = edges;

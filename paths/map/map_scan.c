@@ -23,6 +23,7 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "pastset/array.h"
 
 #define DEPTH_MAX 32          /* of braces */
 #define CHAIN_MAX 256         /* arrows in one statement */
@@ -455,7 +456,7 @@ static int arrow(scanner *s)
     group *g = innermost(s);
     paths__scan *scan = s->scan;
     unsigned *lines =
-        paths__grow(scan->edge_lines, scan->edge_count, sizeof(*lines));
+        pastset_array_grow(scan->edge_lines, scan->edge_count, sizeof(*lines));
 
     if (!lines)
         return pastset_no_memory("to read a path map");
