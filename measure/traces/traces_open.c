@@ -128,7 +128,7 @@ static int follow_rounds(traces *t, uint32_t m)
     const scopes_site *site = &t->topology->sites[m];
     scopes_rounds *rounds;
     int err =
-        scopes_rounds_make(&rounds, t->topology, t->snapshot->event_table, m);
+        scopes_rounds_create(&rounds, t->topology, t->snapshot->event_table, m);
 
     if (err)
         return err;
@@ -190,8 +190,8 @@ static int note_need(traces *t, uint32_t id, uint32_t event)
 
 static int note_needs(traces *t)
 {
-    int err = scopes_causes_make(&t->causes, t->topology,
-                                 t->snapshot->event_table, t->snapshot->clocks);
+    int err = scopes_causes_create(
+        &t->causes, t->topology, t->snapshot->event_table, t->snapshot->clocks);
 
     if (!err && t->message_capacity >= TRACES_NONE)
         err = pastset_fail(PASTSET_ELIMIT, "%zu messages are too many",
@@ -266,12 +266,12 @@ int measure__traces_open(traces *t, eventspace_run *run, int64_t start_ns)
 void measure__traces_close(traces *t)
 {
     for (uint32_t i = 0; t->rounds && i < t->topology->site_count; i++)
-        scopes_rounds_free(t->rounds[i]);
+        scopes_rounds_destroy(t->rounds[i]);
     for (uint32_t i = 0; t->streams && i < t->topology->collectors; i++) {
         free(t->streams[i].below);
         free(t->streams[i].release);
     }
-    scopes_causes_free(t->causes);
+    scopes_causes_destroy(t->causes);
     free(t->rounds);
     free(t->streams);
     free(t->processes);
@@ -280,7 +280,7 @@ void measure__traces_close(traces *t)
     free(t->steps);
     free(t->actors);
     free(t->spots);
-    scopes_snapshot_free(t->snapshot);
+    scopes_snapshot_destroy(t->snapshot);
 }
 
 /* --- bytes --- */

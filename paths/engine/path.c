@@ -47,7 +47,7 @@ static char *describe(const paths_map *map, uint32_t edge)
     return text;
 }
 
-void paths__path_free(paths_path *path)
+void paths__path_destroy(paths_path *path)
 {
     free(path->name);
     free(path->description);
@@ -103,7 +103,7 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     if (!err)
         err = link_prepare(self, path->first);
     if (err) {
-        paths__path_free(path);
+        paths__path_destroy(path);
         return err;
     }
     *out = path;

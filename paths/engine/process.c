@@ -239,8 +239,8 @@ static int check_map(const paths_map *map)
     return err;
 }
 
-int paths__process_make(paths_process **out,
-                        const paths_process_options *options)
+int paths__process_create(paths_process **out,
+                          const paths_process_options *options)
 {
     paths_process *process = calloc(1, sizeof(*process));
 
@@ -275,7 +275,7 @@ int paths_process_start(paths_process **out,
     err = check_map(options->map);
     if (err)
         return err;
-    err = paths__process_make(&process, options);
+    err = paths__process_create(&process, options);
     if (!err)
         err = paths__loop_open(process, options->listen_fd);
     if (!err)

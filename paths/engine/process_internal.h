@@ -160,8 +160,8 @@ void paths__source_fini(paths_stage *stage);
 
 /* A process that knows who it is and nothing more: it has no loop, no stages.
  * After an error too it is to be stopped, unless it is NULL. */
-int paths__process_make(paths_process **out,
-                        const paths_process_options *options);
+int paths__process_create(paths_process **out,
+                          const paths_process_options *options);
 /* Its loop, listening at a socket that it takes over, or at its address. */
 int paths__loop_open(paths_process *process, int listen_fd);
 /* Runs the loop until the run is over for this process. */

@@ -553,7 +553,7 @@ void paths__thread_fini(paths_thread *thread)
     while (thread->paths) {
         paths_path *path = thread->paths;
         thread->paths = path->next;
-        paths__path_free(path);
+        paths__path_destroy(path);
     }
     for (uint32_t i = 0; thread->links && i < thread->process->process_count;
          i++) {

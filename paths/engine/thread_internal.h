@@ -71,7 +71,7 @@ static inline bool is_allowed(uint32_t verbs, unsigned verb)
 
 /* --- path.c --- */
 
-void paths__path_free(paths_path *path);
+void paths__path_destroy(paths_path *path);
 
 /* --- thread.c --- */
 

@@ -141,7 +141,7 @@ int paths_stand_in_create(paths_stand_in **out,
     *out = s;
     if (!s)
         return pastset_no_memory("to speak for a process");
-    err = paths__process_make(&s->process, &as);
+    err = paths__process_create(&s->process, &as);
     if (!err)
         err = peers_make(s->process, options->joins);
     if (!err)

@@ -38,8 +38,8 @@ typedef struct scopes_archive_writer scopes_archive_writer;
  * Errors: PASTSET_EIO, PASTSET_EEXIST (somebody else is writing to it),
  * PASTSET_ENOSPC, PASTSET_EFORMAT (it is no archive, or that of another
  * process), PASTSET_ENOMEM. */
-int scopes_archive_create(scopes_archive_writer **out, const char *file,
-                          const char *process);
+int scopes_archive_writer_open(scopes_archive_writer **out, const char *file,
+                               const char *process);
 
 /* Appends tuples of a stream; they are kept until a block is full, or until
  * flush. `index` is that of the first; when it is not the one after the last
@@ -74,7 +74,7 @@ int scopes_archive_note(scopes_archive_writer *writer,
                         const scopes_archive_cost *cost);
 
 /* Flushes and closes. NULL is allowed. Errors: as of flush. */
-int scopes_archive_close(scopes_archive_writer *writer);
+int scopes_archive_writer_close(scopes_archive_writer *writer);
 
 /* --- reading --- */
 
@@ -87,7 +87,7 @@ typedef struct scopes_archive scopes_archive;
 int scopes_archive_open(scopes_archive **out, const char *file);
 /* Takes in the blocks that came since. */
 int scopes_archive_refresh(scopes_archive *archive);
-void scopes_archive_free(scopes_archive *archive);
+void scopes_archive_close(scopes_archive *archive);
 
 /* What is wrong with the file and what is lost by that; "" when nothing. */
 const char *scopes_archive_problem(const scopes_archive *archive);

@@ -131,7 +131,7 @@ static int file_resume(scopes_archive_writer *w)
     if (!err)
         err = file_start(w, there);
     w->heads_from = w->end;
-    scopes_archive_free(there);
+    scopes_archive_close(there);
     return err;
 }
 
@@ -154,7 +154,7 @@ static void writer_free(scopes_archive_writer *w)
     for (uint32_t i = 0; i < w->names.count; i++)
         free(w->streams[i].events);
     free(w->streams);
-    scopes__archive_names_free(&w->names);
+    scopes__archive_names_fini(&w->names);
     ZSTD_freeCCtx(w->packer);
     free(w->raw);
     free(w->block);
@@ -166,8 +166,8 @@ static void writer_free(scopes_archive_writer *w)
     free(w);
 }
 
-int scopes_archive_create(scopes_archive_writer **out, const char *file,
-                          const char *process)
+int scopes_archive_writer_open(scopes_archive_writer **out, const char *file,
+                               const char *process)
 {
     scopes_archive_writer *w;
     int err;
@@ -197,7 +197,7 @@ failed:
     return err;
 }
 
-int scopes_archive_close(scopes_archive_writer *w)
+int scopes_archive_writer_close(scopes_archive_writer *w)
 {
     int err;
 

@@ -98,7 +98,7 @@ uint32_t scopes__archive_name_find(const archive_names *names,
 /* Finds or adds. Errors: PASTSET_ENOMEM. */
 int scopes__archive_name_add(archive_names *names, const char *name,
                              uint32_t *number);
-void scopes__archive_names_free(archive_names *names);
+void scopes__archive_names_fini(archive_names *names);
 
 /* --- an archive that is open for reading --- */
 

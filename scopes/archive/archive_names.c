@@ -67,7 +67,7 @@ int scopes__archive_name_add(archive_names *names, const char *name,
     return 0;
 }
 
-void scopes__archive_names_free(archive_names *names)
+void scopes__archive_names_fini(archive_names *names)
 {
     archive_name *name, *next;
 

@@ -103,7 +103,7 @@ static int archive_make(scopes_archive **out, const char *file, int fd,
     err = a->file ? scopes_archive_refresh(a)
                   : pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     if (err)
-        scopes_archive_free(a);
+        scopes_archive_close(a);
     else
         *out = a;
     return err;
@@ -134,7 +134,7 @@ int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory", file);
     for (int i = 0; i < RESUME_TRIES; i++) {
         const scopes_archive_block *last;
-        scopes_archive_free(*out);
+        scopes_archive_close(*out);
         *out = NULL;
         err = archive_make(out, file, fd, true, limit);
         if (err || !(*out)->block_count)
@@ -150,18 +150,18 @@ int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
     if (!err)
         *end = (*out)->at;
     else
-        scopes_archive_free(*out);
+        scopes_archive_close(*out);
     return err;
 }
 
-void scopes_archive_free(scopes_archive *a)
+void scopes_archive_close(scopes_archive *a)
 {
     if (!a)
         return;
     for (uint32_t i = 0; i < a->names.count; i++)
         free(a->streams[i].blocks);
     free(a->streams);
-    scopes__archive_names_free(&a->names);
+    scopes__archive_names_fini(&a->names);
     free(a->blocks);
     free(a->contents);
     ZSTD_freeDCtx(a->unpacker);

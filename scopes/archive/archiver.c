@@ -86,7 +86,7 @@ static int streams_seek(scopes_archiver *a, size_t process, const char *file)
             err = scopes_tail_reader_seek(a->tail, process, stream->name,
                                           stream->next);
     }
-    scopes_archive_free(there);
+    scopes_archive_close(there);
     return err;
 }
 
@@ -97,7 +97,7 @@ static int writer_open(scopes_archiver *a, size_t process)
 
     if (err || a->writers[process])
         return err;
-    return scopes_archive_create(
+    return scopes_archive_writer_open(
         &a->writers[process], file,
         eventspace_run_process_at(a->run, process)->name);
 }
@@ -183,7 +183,8 @@ void scopes_archiver_destroy(scopes_archiver *a)
     if (!a)
         return;
     for (size_t i = a->from; a->writers && i < a->to; i++)
-        (void)scopes_archive_close(a->writers[i]); /* run has flushed them */
+        (void)scopes_archive_writer_close(
+            a->writers[i]); /* run has flushed them */
     free(a->writers);
     scopes_tail_reader_destroy(a->tail);
     eventspace_run_close(a->run);

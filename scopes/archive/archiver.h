@@ -24,8 +24,8 @@ typedef struct scopes_archiver scopes_archiver;
  * the process of this name, or (NULL) of all.
  * `throttle` NULL: as scopes_throttle says, but an interval of 5 ms, since what
  * comes between two pulls has to have room in the trace elements. Errors: those
- * of eventspace_run_open and scopes_archive_create, PASTSET_ENOENT (no such
- * process), PASTSET_EINVAL (the share). */
+ * of eventspace_run_open and scopes_archive_writer_open, PASTSET_ENOENT (no
+ * such process), PASTSET_EINVAL (the share). */
 int scopes_archiver_create(scopes_archiver **out, const char *directory,
                            const char *process,
                            const scopes_throttle *throttle);

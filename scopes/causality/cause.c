@@ -416,21 +416,21 @@ static int make(scopes__causes **out, const scopes_topology *topology,
             err = add_element(causes, &p);
     }
     if (err) {
-        scopes__causes_free(causes);
+        scopes__causes_destroy(causes);
         return err;
     }
     *out = causes;
     return 0;
 }
 
-int scopes__causes_make(scopes__causes **out, const scopes_topology *topology,
-                        const scopes_event_table *event_table,
-                        const scopes_clocks *clocks)
+int scopes__causes_create(scopes__causes **out, const scopes_topology *topology,
+                          const scopes_event_table *event_table,
+                          const scopes_clocks *clocks)
 {
     return make(out, topology, event_table, clocks, false);
 }
 
-void scopes__causes_free(scopes__causes *causes)
+void scopes__causes_destroy(scopes__causes *causes)
 {
     if (!causes)
         return;
@@ -446,9 +446,9 @@ struct scopes_causes {
     scopes__causes *causes;
 };
 
-int scopes_causes_make(scopes_causes **out, const scopes_topology *topology,
-                       const scopes_event_table *event_table,
-                       const scopes_clocks *clocks)
+int scopes_causes_create(scopes_causes **out, const scopes_topology *topology,
+                         const scopes_event_table *event_table,
+                         const scopes_clocks *clocks)
 {
     scopes_causes *made = calloc(1, sizeof(*made));
     int err = made ? make(&made->causes, topology, event_table, clocks, true)
@@ -463,11 +463,11 @@ int scopes_causes_make(scopes_causes **out, const scopes_topology *topology,
     return 0;
 }
 
-void scopes_causes_free(scopes_causes *causes)
+void scopes_causes_destroy(scopes_causes *causes)
 {
     if (!causes)
         return;
-    scopes__causes_free(causes->causes);
+    scopes__causes_destroy(causes->causes);
     free(causes);
 }
 

@@ -25,11 +25,11 @@ typedef struct scopes_cause {
 typedef struct scopes_causes scopes_causes;
 
 /* For all elements. Errors: PASTSET_ENOMEM. */
-int scopes_causes_make(scopes_causes **out, const scopes_topology *topology,
-                       const scopes_event_table *event_table,
-                       const scopes_clocks *clocks);
+int scopes_causes_create(scopes_causes **out, const scopes_topology *topology,
+                         const scopes_event_table *event_table,
+                         const scopes_clocks *clocks);
 /* NULL is allowed. */
-void scopes_causes_free(scopes_causes *causes);
+void scopes_causes_destroy(scopes_causes *causes);
 
 /* Whom an event of one of the lowest collectors of an element needs. */
 scopes_cause scopes_causes_of(const scopes_causes *causes, uint32_t collector,

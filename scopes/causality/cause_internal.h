@@ -45,11 +45,11 @@ typedef struct scopes__causes {
 } scopes__causes;
 
 /* For all elements. Errors: PASTSET_ENOMEM. */
-int scopes__causes_make(scopes__causes **out, const scopes_topology *topology,
-                        const scopes_event_table *event_table,
-                        const scopes_clocks *clocks);
+int scopes__causes_create(scopes__causes **out, const scopes_topology *topology,
+                          const scopes_event_table *event_table,
+                          const scopes_clocks *clocks);
 /* NULL is allowed. */
-void scopes__causes_free(scopes__causes *causes);
+void scopes__causes_destroy(scopes__causes *causes);
 
 static inline scopes__cause scopes__cause_of(const scopes__causes *causes,
                                              uint32_t collector, uint32_t event)

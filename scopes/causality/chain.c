@@ -406,8 +406,8 @@ static int add_path(scopes__chain *chain, uint32_t position,
 static int add_collective(scopes__chain *chain, uint32_t site)
 {
     scopes__tree *tree;
-    int err = scopes__tree_make(&tree, chain->topology, chain->event_table,
-                                chain->clocks, site);
+    int err = scopes__tree_create(&tree, chain->topology, chain->event_table,
+                                  chain->clocks, site);
 
     chain->trees[site] = tree;
     for (uint32_t b = 0; !err && b < tree->branch_count; b++) {
@@ -463,8 +463,8 @@ static void find_firsts(scopes__chain *chain)
 static int fill(scopes__chain *chain)
 {
     const scopes_topology *topology = chain->topology;
-    int err = scopes__causes_make(&chain->causes, topology, chain->event_table,
-                                  chain->clocks);
+    int err = scopes__causes_create(&chain->causes, topology,
+                                    chain->event_table, chain->clocks);
 
     if (err)
         return err;
@@ -480,9 +480,9 @@ static int fill(scopes__chain *chain)
     return add_paths(chain);
 }
 
-int scopes__chain_make(scopes__chain **out, const scopes_topology *topology,
-                       const scopes_event_table *event_table,
-                       const scopes_clocks *clocks)
+int scopes__chain_create(scopes__chain **out, const scopes_topology *topology,
+                         const scopes_event_table *event_table,
+                         const scopes_clocks *clocks)
 {
     scopes__chain *chain = calloc(1, sizeof(*chain));
     int err;
@@ -495,24 +495,24 @@ int scopes__chain_make(scopes__chain **out, const scopes_topology *topology,
     chain->clocks = clocks;
     err = fill(chain);
     if (err) {
-        scopes__chain_free(chain);
+        scopes__chain_destroy(chain);
         return err;
     }
     *out = chain;
     return 0;
 }
 
-void scopes__chain_free(scopes__chain *chain)
+void scopes__chain_destroy(scopes__chain *chain)
 {
     if (!chain)
         return;
     for (uint32_t i = 0; chain->trees && i < chain->topology->site_count +
                                                  chain->topology->top_count;
          i++)
-        scopes__tree_free(chain->trees[i]);
+        scopes__tree_destroy(chain->trees[i]);
     for (uint32_t i = 0; chain->paths && i < chain->topology->top_count; i++)
         free(chain->paths[i].round_of);
-    scopes__causes_free(chain->causes);
+    scopes__causes_destroy(chain->causes);
     free(chain->trees);
     free(chain->paths);
     free(chain->firsts);

@@ -43,11 +43,11 @@ typedef int scopes__chain_each(uint32_t place, int64_t from_ns, int64_t to_ns,
                                void *context);
 
 /* Makes what a walk needs. Errors: PASTSET_ENOMEM. */
-int scopes__chain_make(scopes__chain **out, const scopes_topology *topology,
-                       const scopes_event_table *event_table,
-                       const scopes_clocks *clocks);
+int scopes__chain_create(scopes__chain **out, const scopes_topology *topology,
+                         const scopes_event_table *event_table,
+                         const scopes_clocks *clocks);
 /* NULL is allowed. */
-void scopes__chain_free(scopes__chain *chain);
+void scopes__chain_destroy(scopes__chain *chain);
 
 uint32_t scopes__chain_places(const scopes__chain *chain);
 const scopes__link_place *scopes__chain_place(const scopes__chain *chain,

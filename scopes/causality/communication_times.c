@@ -388,7 +388,7 @@ static int make(scopes_communication **out, const scopes_topology *topology,
     free(m.slots);
     free(m.uses);
     free(m.next);
-    scopes__heap_free(&m.heap);
+    scopes__heap_fini(&m.heap);
     if (err)
         scopes_communication_destroy(m.view);
     else
@@ -396,10 +396,11 @@ static int make(scopes_communication **out, const scopes_topology *topology,
     return err;
 }
 
-int scopes_communication_make(scopes_communication **out,
-                              const scopes_topology *topology,
-                              const scopes_event_table *event_table,
-                              const scopes_clocks *clocks, scopes_detail detail)
+int scopes_communication_create(scopes_communication **out,
+                                const scopes_topology *topology,
+                                const scopes_event_table *event_table,
+                                const scopes_clocks *clocks,
+                                scopes_detail detail)
 {
     return make(out, topology, event_table, clocks, detail,
                 event_table->ledger.beside == 0);

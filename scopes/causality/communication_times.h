@@ -122,11 +122,11 @@ typedef enum scopes_detail {
 /* Makes the view of the tuples of an event table. Those of other times or
  * collectors than the event table was loaded with are not counted as missing.
  * An end before its start counts as the start. Errors: PASTSET_ENOMEM. */
-int scopes_communication_make(scopes_communication **out,
-                              const scopes_topology *topology,
-                              const scopes_event_table *event_table,
-                              const scopes_clocks *clocks,
-                              scopes_detail detail);
+int scopes_communication_create(scopes_communication **out,
+                                const scopes_topology *topology,
+                                const scopes_event_table *event_table,
+                                const scopes_clocks *clocks,
+                                scopes_detail detail);
 
 /* Makes the view, in all detail, of a look at a whole run; `tops_only` will do.
  * Events of processes that died are shown as far as they are there.

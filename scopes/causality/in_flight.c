@@ -241,14 +241,14 @@ int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
     free(t.world.silent_ns);
     free(t.world.threads);
     if (err) {
-        scopes_pending_free(t.list);
+        scopes_pending_destroy(t.list);
         t.list = NULL;
     }
     *out = t.list;
     return err;
 }
 
-void scopes_pending_free(scopes_pending_list *list)
+void scopes_pending_destroy(scopes_pending_list *list)
 {
     if (!list)
         return;

@@ -50,6 +50,6 @@ typedef struct scopes_pending_list {
 int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
                         const scopes_topology *topology);
 /* NULL is allowed. */
-void scopes_pending_free(scopes_pending_list *list);
+void scopes_pending_destroy(scopes_pending_list *list);
 
 #endif

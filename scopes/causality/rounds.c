@@ -397,8 +397,8 @@ static int series_find(maker *m)
     return 0;
 }
 
-int scopes_rounds_make(scopes_rounds **out, const scopes_topology *topology,
-                       const scopes_event_table *event_table, uint32_t site)
+int scopes_rounds_create(scopes_rounds **out, const scopes_topology *topology,
+                         const scopes_event_table *event_table, uint32_t site)
 {
     maker m = {.topology = topology,
                .event_table = event_table,
@@ -428,13 +428,13 @@ done:
     free(m.by_thread);
     free(m.representatives);
     if (err)
-        scopes_rounds_free(m.rounds);
+        scopes_rounds_destroy(m.rounds);
     else
         *out = m.rounds;
     return err;
 }
 
-void scopes_rounds_free(scopes_rounds *rounds)
+void scopes_rounds_destroy(scopes_rounds *rounds)
 {
     if (!rounds)
         return;

@@ -44,10 +44,10 @@ typedef struct scopes_rounds {
 } scopes_rounds;
 
 /* Errors: PASTSET_ENOMEM. */
-int scopes_rounds_make(scopes_rounds **out, const scopes_topology *topology,
-                       const scopes_event_table *event_table, uint32_t site);
+int scopes_rounds_create(scopes_rounds **out, const scopes_topology *topology,
+                         const scopes_event_table *event_table, uint32_t site);
 /* NULL is allowed. */
-void scopes_rounds_free(scopes_rounds *rounds);
+void scopes_rounds_destroy(scopes_rounds *rounds);
 
 /* Of an event at the collector `upper`, the one of the same operation at
  * collector `lower`, one hop below (no collective in between), for all events

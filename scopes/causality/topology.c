@@ -34,7 +34,7 @@ static void lists_free(scopes_ids *lists, uint32_t count)
     free(lists);
 }
 
-void scopes_topology_free(scopes_topology *topology)
+void scopes_topology_destroy(scopes_topology *topology)
 {
     if (!topology)
         return;

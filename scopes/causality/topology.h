@@ -84,9 +84,9 @@ typedef struct scopes_topology {
 } scopes_topology;
 
 /* Errors: PASTSET_EMAP, PASTSET_ENOMEM. */
-int scopes_topology_make(scopes_topology **out, const paths_map *map);
+int scopes_topology_create(scopes_topology **out, const paths_map *map);
 /* NULL is allowed. */
-void scopes_topology_free(scopes_topology *topology);
+void scopes_topology_destroy(scopes_topology *topology);
 
 /* The number of the input by which a thread's operations come to a collective
  * site; PATHS_NONE when they do not. There is one at most. */

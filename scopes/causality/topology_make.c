@@ -261,7 +261,7 @@ static void maker_fini(maker *m)
     free(m->joins);
 }
 
-int scopes_topology_make(scopes_topology **out, const paths_map *map)
+int scopes_topology_create(scopes_topology **out, const paths_map *map)
 {
     maker m = {.map = map, .topology = calloc(1, sizeof(*m.topology))};
     int err;
@@ -286,7 +286,7 @@ int scopes_topology_make(scopes_topology **out, const paths_map *map)
 done:
     maker_fini(&m);
     if (err)
-        scopes_topology_free(m.topology);
+        scopes_topology_destroy(m.topology);
     else
         *out = m.topology;
     return err;

@@ -135,7 +135,7 @@ static int add_partial(making *m, uint32_t branch, uint32_t site)
     uint32_t collector = m->tree->branches[branch].collector;
     size_t below = scopes_event_series(m->event_table, collector)->count;
     uint32_t *round_of, *by_event;
-    int err = scopes_rounds_make(&rounds, m->topology, m->event_table, site);
+    int err = scopes_rounds_create(&rounds, m->topology, m->event_table, site);
 
     if (err)
         return err;
@@ -149,7 +149,7 @@ static int add_partial(making *m, uint32_t branch, uint32_t site)
     }
     free(by_event);
     free(round_of);
-    scopes_rounds_free(rounds);
+    scopes_rounds_destroy(rounds);
     return err;
 }
 
@@ -284,7 +284,7 @@ static int make_collective(making *m, uint32_t site)
 {
     scopes_rounds *rounds;
     uint32_t ids[PATHS_PATH_NODES], count, branch = SCOPES_MISSING;
-    int err = scopes_rounds_make(&rounds, m->topology, m->event_table, site);
+    int err = scopes_rounds_create(&rounds, m->topology, m->event_table, site);
 
     if (err)
         return err;
@@ -303,7 +303,7 @@ static int make_collective(making *m, uint32_t site)
         err =
             scopes__tree_find_last(m->tree, m->event_table, m->clocks, rounds);
 done:
-    scopes_rounds_free(rounds);
+    scopes_rounds_destroy(rounds);
     return err;
 }
 
@@ -320,9 +320,9 @@ static int begin(making *m, const scopes_topology *topology,
     return 0;
 }
 
-int scopes__tree_make(scopes__tree **out, const scopes_topology *topology,
-                      const scopes_event_table *event_table,
-                      const scopes_clocks *clocks, uint32_t site)
+int scopes__tree_create(scopes__tree **out, const scopes_topology *topology,
+                        const scopes_event_table *event_table,
+                        const scopes_clocks *clocks, uint32_t site)
 {
     making m;
     int err = begin(&m, topology, event_table, clocks);
@@ -334,7 +334,7 @@ int scopes__tree_make(scopes__tree **out, const scopes_topology *topology,
     m.tree->element = topology->sites[site].element;
     err = make_collective(&m, site);
     if (err) {
-        scopes__tree_free(m.tree);
+        scopes__tree_destroy(m.tree);
         return err;
     }
     *out = m.tree;
@@ -388,7 +388,7 @@ int scopes__tree_make_plain(scopes__tree **out, const scopes_topology *topology,
     if (!err && count)
         err = add_chain(&m, ids, count, at, &m.tree->only);
     if (err) {
-        scopes__tree_free(m.tree);
+        scopes__tree_destroy(m.tree);
         return err;
     }
     if (count) {
@@ -399,7 +399,7 @@ int scopes__tree_make_plain(scopes__tree **out, const scopes_topology *topology,
     return 0;
 }
 
-void scopes__tree_free(scopes__tree *tree)
+void scopes__tree_destroy(scopes__tree *tree)
 {
     if (!tree)
         return;

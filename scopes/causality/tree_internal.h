@@ -57,16 +57,16 @@ typedef struct scopes__tree {
 
 /* The tree whose root is this collective site.
  * Errors: PASTSET_ENOMEM. */
-int scopes__tree_make(scopes__tree **out, const scopes_topology *topology,
-                      const scopes_event_table *event_table,
-                      const scopes_clocks *clocks, uint32_t site);
+int scopes__tree_create(scopes__tree **out, const scopes_topology *topology,
+                        const scopes_event_table *event_table,
+                        const scopes_clocks *clocks, uint32_t site);
 /* The one of a path that leads to no collective site, by its position in
  * topology->tops. Errors: PASTSET_ENOMEM. */
 int scopes__tree_make_plain(scopes__tree **out, const scopes_topology *topology,
                             const scopes_event_table *event_table,
                             uint32_t top);
 /* NULL is allowed. */
-void scopes__tree_free(scopes__tree *tree);
+void scopes__tree_destroy(scopes__tree *tree);
 
 /* Is another top with this collector and thread in front of it? Then its
  * operations are those of that one. */

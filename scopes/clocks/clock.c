@@ -336,10 +336,10 @@ static int reference_check(eventspace_run *run, uint32_t reference)
     return 0;
 }
 
-int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
-                       const scopes_event_table *event_table,
-                       const scopes_topology *topology,
-                       scopes_clock_method method, uint32_t reference)
+int scopes_clocks_create(scopes_clocks **out, eventspace_run *run,
+                         const scopes_event_table *event_table,
+                         const scopes_topology *topology,
+                         scopes_clock_method method, uint32_t reference)
 {
     int err = reference_check(run, reference);
     scopes_clocks *clocks;
@@ -355,7 +355,7 @@ int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
     clocks->process_count = (uint32_t)eventspace_run_process_count(run);
     err = make(clocks, run, event_table, topology, reference);
     if (err) {
-        scopes_clocks_free(clocks);
+        scopes_clocks_destroy(clocks);
         return err;
     }
     processes_place(clocks, run);
@@ -363,11 +363,11 @@ int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
     return 0;
 }
 
-void scopes_clocks_free(scopes_clocks *clocks)
+void scopes_clocks_destroy(scopes_clocks *clocks)
 {
     if (!clocks)
         return;
-    scopes__graph_free(&clocks->graph);
+    scopes__graph_fini(&clocks->graph);
     free(clocks->processes);
     free(clocks->shown);
     free(clocks);

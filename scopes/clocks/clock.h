@@ -76,12 +76,12 @@ typedef struct scopes_clocks scopes_clocks;
 
 /* `reference` PATHS_NONE: the process that gives the lowest tree.
  * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such process). */
-int scopes_clocks_make(scopes_clocks **out, eventspace_run *run,
-                       const scopes_event_table *event_table,
-                       const scopes_topology *topology,
-                       scopes_clock_method method, uint32_t reference);
+int scopes_clocks_create(scopes_clocks **out, eventspace_run *run,
+                         const scopes_event_table *event_table,
+                         const scopes_topology *topology,
+                         scopes_clock_method method, uint32_t reference);
 /* NULL is allowed. */
-void scopes_clocks_free(scopes_clocks *clocks);
+void scopes_clocks_destroy(scopes_clocks *clocks);
 
 uint32_t scopes_clocks_reference(const scopes_clocks *clocks);
 const scopes_clock *scopes_clocks_process(const scopes_clocks *clocks,

@@ -64,11 +64,11 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
     return edge;
 }
 
-void scopes__graph_free(scopes__graph *graph)
+void scopes__graph_fini(scopes__graph *graph)
 {
     for (uint32_t i = 0; i < graph->edge_count; i++) {
-        scopes__bounds_free(&graph->edges[i].above);
-        scopes__bounds_free(&graph->edges[i].below);
+        scopes__bounds_fini(&graph->edges[i].above);
+        scopes__bounds_fini(&graph->edges[i].below);
         free(graph->edges[i].corridor.corners);
     }
     free(graph->edges);

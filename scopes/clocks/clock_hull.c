@@ -115,7 +115,7 @@ int scopes__bounds_add(scopes__bounds *bounds, double x, double y)
     return 0;
 }
 
-void scopes__bounds_free(scopes__bounds *bounds)
+void scopes__bounds_fini(scopes__bounds *bounds)
 {
     free(bounds->points);
     *bounds = (scopes__bounds){.above = bounds->above};

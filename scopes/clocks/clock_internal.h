@@ -34,7 +34,7 @@ typedef struct scopes__bounds {
 int scopes__bounds_add(scopes__bounds *bounds, double x, double y);
 /* Leaves the hull alone in `points`, from left to right. */
 void scopes__bounds_reduce(scopes__bounds *bounds);
-void scopes__bounds_free(scopes__bounds *bounds);
+void scopes__bounds_fini(scopes__bounds *bounds);
 
 /* --- clock_corridor.c --- */
 
@@ -136,7 +136,7 @@ int scopes__graph_choose(scopes__graph *graph);
  * (PATHS_NONE) from the best one.
  * Errors: PASTSET_ENOMEM. */
 int scopes__graph_span(scopes__graph *graph, uint32_t root);
-void scopes__graph_free(scopes__graph *graph);
+void scopes__graph_fini(scopes__graph *graph);
 
 /* --- clock_settle.c --- */
 

@@ -140,8 +140,8 @@ int scopes_mirror_place(const char *directory);
  * of which only those tuples were made. `app` NULL: the map comes as records.
  * `directory` NULL: only the map and the ledgers are kept, in memory.
  * Errors: PASTSET_EIO, PASTSET_EEXIST, PASTSET_ENOMEM. */
-int scopes_mirror_create(scopes_mirror **out, const char *directory,
-                         const paths_map *app);
+int scopes_mirror_open(scopes_mirror **out, const char *directory,
+                       const paths_map *app);
 /* For a scopes_consumer; their context is the mirror. */
 int scopes_mirror_record(const scopes_record *record, void *mirror);
 int scopes_mirror_turn(void *mirror);

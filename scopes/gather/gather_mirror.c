@@ -91,8 +91,8 @@ int scopes_mirror_place(const char *directory)
     return 0;
 }
 
-int scopes_mirror_create(scopes_mirror **out, const char *directory,
-                         const paths_map *app)
+int scopes_mirror_open(scopes_mirror **out, const char *directory,
+                       const paths_map *app)
 {
     scopes_mirror *m = calloc(1, sizeof(*m));
     int err = 0;
@@ -124,8 +124,8 @@ static int archive_open(scopes_mirror *m, uint32_t process)
                                   SCOPES_ARCHIVE_SUFFIX);
 
     return err ? err
-               : scopes_archive_create(&m->processes[process].archive, file,
-                                       name);
+               : scopes_archive_writer_open(&m->processes[process].archive,
+                                            file, name);
 }
 
 static mirror_stream *stream_of(mirror_process *h, const char *name)
@@ -389,7 +389,7 @@ int scopes_mirror_close(scopes_mirror *m)
         int r;
         if (m->processes[i].archive)
             cost_note(m, &m->processes[i]);
-        r = scopes_archive_close(m->processes[i].archive);
+        r = scopes_archive_writer_close(m->processes[i].archive);
         err = err ? err : r;
         free(m->processes[i].streams);
     }

@@ -69,14 +69,14 @@ static int event_table_create(scopes_event_table **out, const paths_map *map)
               ? series_make(event_table)
               : pastset_no_memory("for %u processes", map->process_count);
     if (err) {
-        scopes_event_table_free(event_table);
+        scopes_event_table_destroy(event_table);
         return err;
     }
     *out = event_table;
     return 0;
 }
 
-void scopes_event_table_free(scopes_event_table *event_table)
+void scopes_event_table_destroy(scopes_event_table *event_table)
 {
     if (!event_table)
         return;
@@ -317,7 +317,7 @@ static int event_table_give(scopes_event_table **out,
                             scopes_event_table *event_table, int err)
 {
     if (err) {
-        scopes_event_table_free(event_table);
+        scopes_event_table_destroy(event_table);
         return err;
     }
     *out = event_table;
@@ -344,9 +344,9 @@ int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
     return event_table_give(out, event_table, err);
 }
 
-int scopes_event_table_make(scopes_event_table **out, const paths_map *map,
-                            const eventspace_trace *events, size_t count,
-                            const scopes_ledger *ledger)
+int scopes_event_table_create(scopes_event_table **out, const paths_map *map,
+                              const eventspace_trace *events, size_t count,
+                              const scopes_ledger *ledger)
 {
     scopes_batch all = {.events = events, .count = count};
     scopes_event_table *event_table;

@@ -39,7 +39,7 @@ typedef struct scopes_event_table {
 int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
                             const scopes_filter *filter);
 /* NULL is allowed. */
-void scopes_event_table_free(scopes_event_table *event_table);
+void scopes_event_table_destroy(scopes_event_table *event_table);
 
 /* The number that the first tuple of a collector's series has among all of its
  * tuples in the run; SCOPES_NO_NUMBER: not known, as some were left out and

@@ -93,7 +93,7 @@ static inline void scopes__heap_drop(scopes__heap *heap)
         scopes__heap_sink(heap, 0, last);
 }
 
-static inline void scopes__heap_free(scopes__heap *heap)
+static inline void scopes__heap_fini(scopes__heap *heap)
 {
     free(heap->keys);
     *heap = (scopes__heap){0};

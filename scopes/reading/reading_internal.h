@@ -16,9 +16,9 @@ bool scopes_source_at_rest(const scopes_source *source);
 
 /* An event table from tuples in memory; for tests and for windows that were
  * gathered. They are copied. `ledger` may be NULL: nothing was missed. */
-int scopes_event_table_make(scopes_event_table **out, const paths_map *map,
-                            const eventspace_trace *events, size_t count,
-                            const scopes_ledger *ledger);
+int scopes_event_table_create(scopes_event_table **out, const paths_map *map,
+                              const eventspace_trace *events, size_t count,
+                              const scopes_ledger *ledger);
 /* For an event table of a window of time: counts the tuples before it, so that
  * those in it have the numbers that they have in the whole run. Walks all of
  * them. `from_ticks`: as those that the event table was loaded with. Errors:

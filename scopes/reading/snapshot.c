@@ -74,15 +74,15 @@ static int make_first_clocks(scopes_clocks **out,
                              const scopes_snapshot *snapshot)
 {
     scopes_event_table *empty;
-    int err =
-        scopes_event_table_make(&empty, snapshot->topology->map, NULL, 0, NULL);
+    int err = scopes_event_table_create(&empty, snapshot->topology->map, NULL,
+                                        0, NULL);
 
     if (err)
         return err;
-    err = scopes_clocks_make(out, snapshot->run, empty, snapshot->topology,
-                             snapshot->options.method,
-                             snapshot->options.reference);
-    scopes_event_table_free(empty);
+    err = scopes_clocks_create(out, snapshot->run, empty, snapshot->topology,
+                               snapshot->options.method,
+                               snapshot->options.reference);
+    scopes_event_table_destroy(empty);
     return err;
 }
 
@@ -139,11 +139,11 @@ static int align_by(scopes_clocks **out, const scopes_snapshot *snapshot,
     filter.to_ticks = w.to_ticks;
     err = scopes_event_table_load(&event_table, snapshot->source, &filter);
     if (!err)
-        err = scopes_clocks_make(out, snapshot->run, event_table,
-                                 snapshot->topology, snapshot->options.method,
-                                 snapshot->options.reference);
+        err = scopes_clocks_create(out, snapshot->run, event_table,
+                                   snapshot->topology, snapshot->options.method,
+                                   snapshot->options.reference);
 done:
-    scopes_event_table_free(event_table);
+    scopes_event_table_destroy(event_table);
     close_window(&w);
     return err;
 }
@@ -169,7 +169,7 @@ static int align(scopes_clocks **out, const scopes_snapshot *snapshot,
         err = align_by(out, snapshot, first, false, more_ns);
         if (err || more_ns > WIDEST_NS || are_aligned(snapshot, *out))
             return err;
-        scopes_clocks_free(*out);
+        scopes_clocks_destroy(*out);
         *out = NULL;
     }
 }
@@ -271,10 +271,10 @@ static int look_at_all(scopes_snapshot *snapshot, scopes_clocks **first)
     if (err)
         return err;
     if (!are_exact(snapshot, *first))
-        return scopes_clocks_make(&snapshot->clocks, snapshot->run,
-                                  snapshot->event_table, snapshot->topology,
-                                  snapshot->options.method,
-                                  snapshot->options.reference);
+        return scopes_clocks_create(&snapshot->clocks, snapshot->run,
+                                    snapshot->event_table, snapshot->topology,
+                                    snapshot->options.method,
+                                    snapshot->options.reference);
     snapshot->clocks = *first;
     *first = NULL;
     return 0;
@@ -318,7 +318,7 @@ static int look_now(scopes_snapshot *snapshot)
         err = look_at_part(snapshot, &first);
     else
         err = look_at_all(snapshot, &first);
-    scopes_clocks_free(first);
+    scopes_clocks_destroy(first);
     return err ? err
                : scopes_pending_take(&snapshot->pending, snapshot->run,
                                      snapshot->topology);
@@ -326,9 +326,9 @@ static int look_now(scopes_snapshot *snapshot)
 
 static void forget(scopes_snapshot *snapshot)
 {
-    scopes_event_table_free(snapshot->event_table);
-    scopes_clocks_free(snapshot->clocks);
-    scopes_pending_free(snapshot->pending);
+    scopes_event_table_destroy(snapshot->event_table);
+    scopes_clocks_destroy(snapshot->clocks);
+    scopes_pending_destroy(snapshot->pending);
     snapshot->pending = NULL;
     snapshot->event_table = NULL;
     snapshot->clocks = NULL;
@@ -345,7 +345,7 @@ int scopes_snapshot_take(scopes_snapshot **out, eventspace_run *run,
         return no_memory();
     snapshot->run = run;
     snapshot->options = *options;
-    err = scopes_topology_make(&snapshot->topology, eventspace_run_map(run));
+    err = scopes_topology_create(&snapshot->topology, eventspace_run_map(run));
     if (err)
         goto failed;
     err = scopes_source_open(&snapshot->source, run);
@@ -357,7 +357,7 @@ int scopes_snapshot_take(scopes_snapshot **out, eventspace_run *run,
     *out = snapshot;
     return 0;
 failed:
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
     return err;
 }
 
@@ -371,13 +371,13 @@ int scopes_snapshot_again(scopes_snapshot *snapshot)
     return err ? err : look_now(snapshot);
 }
 
-void scopes_snapshot_free(scopes_snapshot *snapshot)
+void scopes_snapshot_destroy(scopes_snapshot *snapshot)
 {
     if (!snapshot)
         return;
     forget(snapshot);
     if (snapshot->source)
         scopes_source_close(snapshot->source);
-    scopes_topology_free(snapshot->topology);
+    scopes_topology_destroy(snapshot->topology);
     free(snapshot);
 }

@@ -61,6 +61,6 @@ int scopes_snapshot_take(scopes_snapshot **out, eventspace_run *run,
  * error the look can only be freed. */
 int scopes_snapshot_again(scopes_snapshot *snapshot);
 /* NULL is allowed. */
-void scopes_snapshot_free(scopes_snapshot *snapshot);
+void scopes_snapshot_destroy(scopes_snapshot *snapshot);
 
 #endif

@@ -127,7 +127,7 @@ void scopes_source_close(scopes_source *source)
         return;
     for (size_t i = 0;
          source->archives && i < eventspace_run_process_count(source->run); i++)
-        scopes_archive_free(source->archives[i]);
+        scopes_archive_close(source->archives[i]);
     free(source->archives);
     free(source->buffer);
     free(source);

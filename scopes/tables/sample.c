@@ -22,7 +22,7 @@ int scopes__sample_add(scopes__sample *sample, int64_t value)
     return 0;
 }
 
-void scopes__sample_free(scopes__sample *sample)
+void scopes__sample_fini(scopes__sample *sample)
 {
     free(sample->values);
     *sample = (scopes__sample){0};

@@ -15,7 +15,7 @@ typedef struct scopes__sample {
 } scopes__sample;
 
 int scopes__sample_add(scopes__sample *sample, int64_t value);
-void scopes__sample_free(scopes__sample *sample);
+void scopes__sample_fini(scopes__sample *sample);
 
 /* The columns that `scopes__sample_row` fills in. `deviation` is that of the
  * population; of an even number of samples the median is the lower of the two

@@ -97,7 +97,7 @@ static int visit_init(scopes__visit *visit, const scopes_view_input *view_input,
 static void visit_fini(scopes__visit *visit)
 {
     for (uint32_t i = 0; visit->samples && i < visit->inputs; i++)
-        scopes__sample_free(&visit->samples[i]);
+        scopes__sample_fini(&visit->samples[i]);
     free(visit->series);
     free(visit->origins);
     free(visit->times);
@@ -121,12 +121,12 @@ static int visit_one(scopes_table *out, const scopes_view_input *view_input,
     err = visit_init(&visit, view_input, number);
     visit.only = only;
     if (!err)
-        err = scopes_rounds_make(&rounds, view_input->topology,
-                                 view_input->event_table, number);
+        err = scopes_rounds_create(&rounds, view_input->topology,
+                                   view_input->event_table, number);
     visit.rounds = rounds;
     if (!err)
         err = each(out, &visit);
-    scopes_rounds_free(rounds);
+    scopes_rounds_destroy(rounds);
     visit_fini(&visit);
     return err;
 }

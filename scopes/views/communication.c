@@ -134,7 +134,7 @@ static int add_operations(scopes_table *out,
 static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     scopes_communication *view;
-    int err = scopes_communication_make(
+    int err = scopes_communication_create(
         &view, view_input->topology, view_input->event_table,
         view_input->clocks,
         view_input->each ? SCOPES_OPERATIONS : SCOPES_THREADS);

@@ -254,17 +254,17 @@ static int fill(critical *c)
 static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     critical c = {.out = out, .view_input = view_input};
-    int err = scopes__chain_make(&c.chain, view_input->topology,
-                                 view_input->event_table, view_input->clocks);
+    int err = scopes__chain_create(&c.chain, view_input->topology,
+                                   view_input->event_table, view_input->clocks);
 
     if (!err)
         err = fill(&c);
     for (uint32_t i = 0; i < c.places && c.samples; i++)
-        scopes__sample_free(&c.samples[i]);
+        scopes__sample_fini(&c.samples[i]);
     free(c.samples);
     free(c.times);
     free(c.sums);
-    scopes__chain_free(c.chain);
+    scopes__chain_destroy(c.chain);
     return err;
 }
 

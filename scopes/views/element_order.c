@@ -333,8 +333,8 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     free(o.begun);
     free(o.unused);
     free_pairs(&o.pairs);
-    scopes__heap_free(&o.starts);
-    scopes__heap_free(&o.ends);
+    scopes__heap_fini(&o.starts);
+    scopes__heap_fini(&o.ends);
     return err;
 }
 

@@ -300,7 +300,7 @@ static void measure_widths(scopes__hops *h)
 static int make_sums(scopes__hops *h)
 {
     uint32_t count = h->tree->branch_count;
-    int err = scopes__hops_begin(h);
+    int err = scopes__hops_init(h);
 
     if (err)
         return err;
@@ -320,13 +320,13 @@ static int make_sums(scopes__hops *h)
     if (!err)
         add_rows(h);
     for (uint32_t b = 0; b < count && h->parts; b++) {
-        scopes__sample_free(&h->parts[b].wait.sample);
-        scopes__sample_free(&h->parts[b].down.sample);
-        scopes__sample_free(&h->parts[b].up.sample);
+        scopes__sample_fini(&h->parts[b].wait.sample);
+        scopes__sample_fini(&h->parts[b].down.sample);
+        scopes__sample_fini(&h->parts[b].up.sample);
     }
     free(h->parts);
     free(h->widths);
-    scopes__hops_end(h);
+    scopes__hops_fini(h);
     return err;
 }
 
@@ -342,13 +342,13 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
         scopes__hops h = {.out = out, .view_input = view_input};
         if (topology->sites[i].parent != PATHS_NONE)
             continue;
-        err = scopes__tree_make(&tree, topology, view_input->event_table,
-                                view_input->clocks, i);
+        err = scopes__tree_create(&tree, topology, view_input->event_table,
+                                  view_input->clocks, i);
         if (err)
             return err;
         h.tree = tree;
         err = view_input->each ? scopes__hops_each(&h) : make_sums(&h);
-        scopes__tree_free(tree);
+        scopes__tree_destroy(tree);
     }
     return err;
 }

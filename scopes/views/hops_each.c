@@ -105,7 +105,7 @@ static void each_round(scopes__hops *h, uint32_t i)
 
 int scopes__hops_each(scopes__hops *h)
 {
-    int err = scopes__hops_begin(h);
+    int err = scopes__hops_init(h);
 
     if (err)
         return err;
@@ -114,6 +114,6 @@ int scopes__hops_each(scopes__hops *h)
         for (uint32_t i = 0; i < h->count; i++)
             each_round(h, i);
     }
-    scopes__hops_end(h);
+    scopes__hops_fini(h);
     return 0;
 }

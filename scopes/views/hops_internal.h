@@ -63,8 +63,8 @@ static inline size_t scopes__hops_cell(const scopes__hops *h, uint32_t branch,
 }
 
 /* Memory for blocks of `block` rounds. Errors: PASTSET_ENOMEM. */
-int scopes__hops_begin(scopes__hops *h);
-void scopes__hops_end(scopes__hops *h);
+int scopes__hops_init(scopes__hops *h);
+void scopes__hops_fini(scopes__hops *h);
 /* Fills in the block that begins with round `first`. */
 void scopes__hops_look(scopes__hops *h, uint32_t first);
 

@@ -72,14 +72,14 @@ void scopes__hops_look(scopes__hops *h, uint32_t first)
     mark_ways(h);
 }
 
-void scopes__hops_end(scopes__hops *h)
+void scopes__hops_fini(scopes__hops *h)
 {
     free(h->starts);
     free(h->ends);
     free(h->kept);
 }
 
-int scopes__hops_begin(scopes__hops *h)
+int scopes__hops_init(scopes__hops *h)
 {
     uint32_t branches = h->tree->branch_count;
     size_t cells;
@@ -94,7 +94,7 @@ int scopes__hops_begin(scopes__hops *h)
     h->kept = malloc(cells * sizeof(*h->kept));
     if (h->starts && h->ends && h->kept)
         return 0;
-    scopes__hops_end(h);
+    scopes__hops_fini(h);
     return pastset_no_memory("for the view hops");
 }
 

@@ -215,7 +215,7 @@ static void counts_fini(counts *c, const scopes__visit *visit)
     uint32_t threads = visit->view_input->topology->thread_count;
 
     for (uint32_t i = 0; c->behind && i < threads; i++)
-        scopes__sample_free(&c->behind[i]);
+        scopes__sample_fini(&c->behind[i]);
     free(c->inputs);
     free(c->threads);
     free(c->behind);

@@ -137,7 +137,7 @@ static int visit_phases(scopes_table *out, scopes__visit *visit)
     if (!err && !visit->view_input->each)
         add_sums(out, visit, samples);
     for (int i = 0; i < PHASES; i++)
-        scopes__sample_free(&samples[i]);
+        scopes__sample_fini(&samples[i]);
     return err;
 }
 

@@ -109,9 +109,9 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     scopes_communication *view;
     uint32_t count = view_input->map->process_count;
     sums *processes;
-    int err = scopes_communication_make(&view, view_input->topology,
-                                        view_input->event_table,
-                                        view_input->clocks, SCOPES_THREADS);
+    int err = scopes_communication_create(&view, view_input->topology,
+                                          view_input->event_table,
+                                          view_input->clocks, SCOPES_THREADS);
 
     if (err)
         return err;

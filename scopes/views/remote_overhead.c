@@ -138,7 +138,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
         err = add_all(&c);
         if (!err && c.sample.count)
             add_row(&c);
-        scopes__sample_free(&c.sample);
+        scopes__sample_fini(&c.sample);
         if (err)
             return err;
     }

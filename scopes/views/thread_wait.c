@@ -94,7 +94,7 @@ static int add_top(scopes_table *out, const scopes_view_input *view_input,
     }
     if (!err && !view_input->each)
         add_sums(out, view_input, top, &sample);
-    scopes__sample_free(&sample);
+    scopes__sample_fini(&sample);
     return err;
 }
 

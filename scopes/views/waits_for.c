@@ -177,7 +177,7 @@ static int add_plain(waits *w, uint32_t top)
             err = add_wait(w, own, scopes__tree_event(own, r), &by,
                            tree->element);
     }
-    scopes__tree_free(tree);
+    scopes__tree_destroy(tree);
     return err;
 }
 
@@ -188,7 +188,7 @@ static int add_collective(waits *w, uint32_t top, uint32_t site)
     int err = 0;
 
     if (!t->tree) {
-        err = scopes__tree_make(
+        err = scopes__tree_create(
             &t->tree, w->view_input->topology, w->view_input->event_table,
             w->view_input->clocks, root_of(w->view_input->topology, site));
         if (err)
@@ -333,8 +333,8 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     const scopes_topology *topology = view_input->topology;
     waits w = {.out = out, .view_input = view_input};
-    int err = scopes__causes_make(&w.causes, topology, view_input->event_table,
-                                  view_input->clocks);
+    int err = scopes__causes_create(
+        &w.causes, topology, view_input->event_table, view_input->clocks);
 
     w.together = calloc(topology->site_count + 1, sizeof(*w.together));
     w.samples = calloc(topology->thread_count + 1, sizeof(*w.samples));
@@ -343,14 +343,14 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     if (!err)
         err = add_threads(&w);
     for (uint32_t i = 0; i < topology->site_count && w.together; i++) {
-        scopes__tree_free(w.together[i].tree);
+        scopes__tree_destroy(w.together[i].tree);
         free(w.together[i].releases);
     }
     for (uint32_t i = 0; i < topology->thread_count && w.samples; i++)
-        scopes__sample_free(&w.samples[i]);
+        scopes__sample_fini(&w.samples[i]);
     free(w.together);
     free(w.samples);
-    scopes__causes_free(w.causes);
+    scopes__causes_destroy(w.causes);
     return err;
 }
 

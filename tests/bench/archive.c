@@ -97,7 +97,7 @@ static double archive_ns(const eventspace_trace *all)
 
     unlink(file);
     begin = bench_now_ns();
-    bench_check(scopes_archive_create(&writer, file, "h0"), "an archive");
+    bench_check(scopes_archive_writer_open(&writer, file, "h0"), "an archive");
     for (size_t i = 0; i < WRITTEN; i += PIECE) {
         size_t thread = i / PIECE % THREADS;
         char stream[32];
@@ -107,7 +107,7 @@ static double archive_ns(const eventspace_trace *all)
             "appending");
         next[thread] += PIECE;
     }
-    bench_check(scopes_archive_close(writer), "closing");
+    bench_check(scopes_archive_writer_close(writer), "closing");
     return bench_now_ns() - begin;
 }
 
@@ -154,7 +154,7 @@ static void large_write(uint64_t bytes)
 
     unlink(file);
     tracers_begin(tracers);
-    bench_check(scopes_archive_create(&writer, file, "h0"), "an archive");
+    bench_check(scopes_archive_writer_open(&writer, file, "h0"), "an archive");
     for (uint64_t at = 0; so_far.bytes < bytes; at += PIECE) {
         for (uint32_t i = 0; i < THREADS; i++) {
             char stream[32];
@@ -165,7 +165,7 @@ static void large_write(uint64_t bytes)
         }
         scopes_archive_count(writer, &so_far);
     }
-    bench_check(scopes_archive_close(writer), "closing");
+    bench_check(scopes_archive_writer_close(writer), "closing");
 }
 
 /* Opens the archive and reads all blocks, or those of one second of one
@@ -191,7 +191,7 @@ static uint64_t snapshot(bool whole)
             found += whole || (tuples[k].thread == 7 && tuples[k].start <= to &&
                                tuples[k].end >= from);
     }
-    scopes_archive_free(archive);
+    scopes_archive_close(archive);
     return found;
 }
 

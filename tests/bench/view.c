@@ -308,10 +308,11 @@ static void load(made *m)
 
 static void prepare(made *m)
 {
-    bench_check(scopes_topology_make(&m->topology, m->event_table->map),
+    bench_check(scopes_topology_create(&m->topology, m->event_table->map),
                 "ways");
-    bench_check(scopes_clocks_make(&m->clocks, m->run, m->event_table,
-                                   m->topology, SCOPES_CLOCK_HULL, PATHS_NONE),
+    bench_check(scopes_clocks_create(&m->clocks, m->run, m->event_table,
+                                     m->topology, SCOPES_CLOCK_HULL,
+                                     PATHS_NONE),
                 "clocks");
 }
 
@@ -331,9 +332,9 @@ static void view_make(made *m, const scopes_view *view)
 
 static void unload(made *m)
 {
-    scopes_clocks_free(m->clocks);
-    scopes_topology_free(m->topology);
-    scopes_event_table_free(m->event_table);
+    scopes_clocks_destroy(m->clocks);
+    scopes_topology_destroy(m->topology);
+    scopes_event_table_destroy(m->event_table);
     scopes_source_close(m->source);
     eventspace_run_close(m->run);
 }

@@ -107,7 +107,7 @@ static void check_reading(const char *file)
     for (size_t i = 0; i < scopes_archive_streams(a); i++)
         check_stream(a, i);
     must(scopes_archive_refresh(a) == 0, "nothing has changed");
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 static void check_writing(const char *file)
@@ -116,7 +116,7 @@ static void check_writing(const char *file)
     scopes_archive_writer *w;
     scopes_archive *a;
     uint64_t next;
-    int err = scopes_archive_create(&w, file, "h0");
+    int err = scopes_archive_writer_open(&w, file, "h0");
 
     must(err == 0 || (err == PASTSET_EFORMAT && pastset_error()[0]),
          "it is gone on with, or refused");
@@ -126,14 +126,14 @@ static void check_writing(const char *file)
     if (next < UINT64_MAX - 1)
         must(scopes_archive_append(w, "fuzz", next, &event, 1) == 0,
              "a tuple is taken");
-    must(scopes_archive_close(w) == 0, "it is written");
+    must(scopes_archive_writer_close(w) == 0, "it is written");
     must(scopes_archive_open(&a, file) == 0, "it can be read again");
     must(
         next >= UINT64_MAX - 1 ||
             scopes_archive_stream_at(a, scopes_archive_find(a, "fuzz"))->next ==
                 next + 1,
         "the tuple is there");
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 static void check_columns(const uint8_t *data, size_t bytes)

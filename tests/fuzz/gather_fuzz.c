@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                  paths_map_add_process(app, "A") == PATHS_NONE ||
                  paths_map_add_process(app, "B") == PATHS_NONE))
         abort();
-    if (!copy || scopes_mirror_create(&w.mirror, NULL, app) ||
+    if (!copy || scopes_mirror_open(&w.mirror, NULL, app) ||
         scopes_windows_create(&w.windows, 1000, app))
         abort();
     memcpy(copy, data, size);

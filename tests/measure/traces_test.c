@@ -160,7 +160,7 @@ static counted count_remote(void)
                 c.bytes += series->events[e].bytes;
         }
     }
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
     return c;
 }
 
@@ -445,7 +445,7 @@ static void look_at_thread(int64_t *first_ns, int64_t *between_ns,
                 start_ns - scopes_clocks_ns(snapshot->clocks, series->process,
                                             series->events[i - 1].end);
     }
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
 }
 
 /* Its path begins with the collector above the proxy, so that nothing is left

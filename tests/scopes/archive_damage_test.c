@@ -48,7 +48,7 @@ Test(archive_damage, loses_one_block_when_its_head_is_damaged_and_says_which)
     check_problem(a, "are damaged");
     check_problem(a, "lost by damage: 16384 tuples of stream a from 16384 to "
                      "32767");
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 Test(archive_damage, loses_one_block_when_its_content_is_damaged_and_says_which)
@@ -65,7 +65,7 @@ Test(archive_damage, loses_one_block_when_its_content_is_damaged_and_says_which)
     check_problem(a, "16384 tuples of stream b from 16384 on are lost");
     cr_assert_eq(stream_check(a, "a", 1), 3 * BLOCK);
     cr_assert_eq(stream_check(a, "b", 2), 2 * BLOCK);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
     free(events);
 }
 
@@ -77,12 +77,12 @@ Test(archive_damage, tells_damage_from_what_was_missed)
     append(w, "a", 0, 100, 1);
     append(w, "a", 200, 100, 1); /* 100 were missed */
     append(w, "a", 350, 100, 1); /* and 50 */
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     byte_flip(offset_of(1) + 50);
     a = archive_open();
     cr_assert_eq(stream_check(a, "a", 1), 200);
     check_problem(a, "lost by damage: 100 tuples of stream a from 100 to 349");
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 Test(archive_damage, survives_a_flip_of_any_byte)
@@ -95,7 +95,7 @@ Test(archive_damage, survives_a_flip_of_any_byte)
         check_status(scopes_archive_flush(w), 0);
     }
     check_status(scopes_archive_end_stream(w, "a", 30, 2), 0);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     all = file_bytes();
     for (size_t i = 0; i < all.count; i++) {
         scopes_archive *a;
@@ -109,7 +109,7 @@ Test(archive_damage, survives_a_flip_of_any_byte)
         }
         cr_assert_geq(stream_check(a, "a", 1), 25, "byte %zu", i);
         cr_assert(*scopes_archive_problem(a), "byte %zu: no word of it", i);
-        scopes_archive_free(a);
+        scopes_archive_close(a);
     }
     free(all.data);
 }
@@ -127,7 +127,7 @@ Test(archive_damage, survives_being_cut_anywhere)
         ends[i] = all.count;
         free(all.data);
     }
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     all = file_bytes();
     for (size_t cut = 0; cut < all.count; cut++) {
         uint64_t whole = 0;
@@ -142,7 +142,7 @@ Test(archive_damage, survives_being_cut_anywhere)
             cr_assert_eq(scopes_archive_blocks(a), 0);
         if (cut != ARCHIVE_HEAD_BYTES && (!whole || cut != ends[whole - 1]))
             cr_assert(*scopes_archive_problem(a), "cut at %zu", cut);
-        scopes_archive_free(a);
+        scopes_archive_close(a);
     }
     free(all.data);
 }
@@ -161,7 +161,7 @@ Test(archive_damage, knows_a_tail_of_zeros)
     cr_assert_eq(stream_check(a, "a", 1), 2 * BLOCK);
     cr_assert_eq(stream_check(a, "b", 2), BLOCK);
     check_problem(a, "tuples of stream b from 16384 on are lost");
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 
     all = file_bytes();
     all.data = realloc(all.data, all.count + 100000);
@@ -170,7 +170,7 @@ Test(archive_damage, knows_a_tail_of_zeros)
     free(all.data);
     a = archive_open();
     check_problem(a, "100000 bytes that are zero");
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 /* A computer went down, and the end of the file never came to the disk. */
@@ -191,12 +191,12 @@ Test(archive_damage, is_continued_over_a_damaged_tail)
     cr_assert_eq(scopes_archive_next(w, "b"), 2 * BLOCK);
     append(w, "a", 2 * BLOCK, BLOCK, 1);
     append(w, "b", 2 * BLOCK, 17, 2);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     a = archive_open();
     cr_assert_str_eq(scopes_archive_problem(a), "");
     cr_assert_eq(stream_check(a, "a", 1), 3 * BLOCK);
     cr_assert_eq(stream_check(a, "b", 2), 2 * BLOCK + 17);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 /* The next writer cuts off the tail when a reader has just seen how long the
@@ -214,12 +214,12 @@ Test(archive_damage, is_not_seen_where_a_tail_is_written_over_meanwhile)
     goes_on_at = (off_t)cut;
     a = archive_open();
     cr_assert_not_null(goes_on, "the reader did not look there");
-    check_status(scopes_archive_close(goes_on), 0);
+    check_status(scopes_archive_writer_close(goes_on), 0);
     check_status(scopes_archive_refresh(a), 0);
     cr_expect_str_eq(scopes_archive_problem(a), "");
     cr_expect_eq(stream_check(a, "a", 1), BLOCK);
     cr_expect_eq(stream_check(a, "b", 2), 15);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
     free(all.data);
 }
 
@@ -256,7 +256,7 @@ Test(archive_damage, is_opened_without_its_head)
     check_problem(a, "its head is damaged");
     cr_assert_str_eq(scopes_archive_process(a), "");
     cr_assert_eq(stream_check(a, "a", 1), BLOCK);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 /* --- indexes --- */
@@ -284,7 +284,7 @@ Test(archive_damage, needs_no_index)
         file_put(all.data, all.count);
         a = archive_open();
         check_small_blocks(a, 1500);
-        scopes_archive_free(a);
+        scopes_archive_close(a);
     }
     cr_assert_eq(found, 5);
     free(all.data);
@@ -305,7 +305,7 @@ Test(archive_damage, finds_its_indexes_though_the_end_is_cut_off)
     cr_assert_gt(scopes_archive_blocks(a), 5900);
     stream_check(a, "a", 1);
     stream_check(a, "b", 2);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 /* What an index tells of may be damaged meanwhile. */
@@ -320,7 +320,7 @@ Test(archive_damage, sees_damage_of_blocks_that_it_found_by_an_index)
     a = archive_open();
     cr_assert_eq(stream_check(a, "a", 1), 7495);
     check_problem(a, "5 tuples of stream a from 250 on are lost");
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 /* --- a full disk --- */
@@ -336,7 +336,7 @@ static int on_full_disk(void)
     uint64_t next;
 
     signal(SIGXFSZ, SIG_IGN);
-    if (scopes_archive_create(&w, file(), "h0") ||
+    if (scopes_archive_writer_open(&w, file(), "h0") ||
         setrlimit(RLIMIT_FSIZE, &limit))
         return 1;
     if (scopes_archive_append(w, "a", 0, events, 40 * BLOCK) != PASTSET_ENOSPC)
@@ -349,7 +349,8 @@ static int on_full_disk(void)
         return 3;
     if (stat(file(), &info) || info.st_size > 400000)
         return 4;
-    if (scopes_archive_close(w) != 0 && !strstr(pastset_error(), "h0.archive"))
+    if (scopes_archive_writer_close(w) != 0 &&
+        !strstr(pastset_error(), "h0.archive"))
         return 5;
     free(events);
     return 0;
@@ -372,15 +373,15 @@ Test(archive_damage, keeps_whole_blocks_on_a_full_disk_and_goes_on_later)
     next = stream_check(a, "a", 1);
     cr_assert_gt(next, 0);
     cr_assert_eq(next, scopes_archive_stream_at(a, 0)->next);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 
     w = writer_open();
     cr_assert_eq(scopes_archive_next(w, "a"), next);
     append(w, "a", next, 2 * BLOCK, 1);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     a = archive_open();
     cr_assert_eq(stream_check(a, "a", 1), next + 2 * BLOCK);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 /* What follows a full disk: the tuples come again, in other pieces, and the
@@ -394,7 +395,7 @@ static int on_disk_with_capacity_again(void)
     uint64_t next;
 
     signal(SIGXFSZ, SIG_IGN);
-    if (scopes_archive_create(&w, file(), "h0") ||
+    if (scopes_archive_writer_open(&w, file(), "h0") ||
         setrlimit(RLIMIT_FSIZE, &full))
         return 1;
     if (scopes_archive_append(w, "a", 0, events, 40 * BLOCK) != PASTSET_ENOSPC)
@@ -411,7 +412,7 @@ static int on_disk_with_capacity_again(void)
     /* After that, what is there is there. */
     if (scopes_archive_append(w, "a", 150, events + 150, 50) != PASTSET_EINVAL)
         return 6;
-    if (scopes_archive_close(w) != 0)
+    if (scopes_archive_writer_close(w) != 0)
         return 7;
     free(events);
     return 0;
@@ -432,5 +433,5 @@ Test(archive_damage, goes_on_when_a_full_disk_has_room_with_what_is_left)
     cr_assert_str_eq(scopes_archive_problem(a), "");
     cr_assert_eq(stream_check(a, "a", 1), scopes_archive_stream_at(a, 0)->next);
     cr_assert_eq(scopes_archive_stream_at(a, 0)->next % BLOCK, 500);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }

@@ -53,7 +53,7 @@ const char *file(void)
 scopes_archive_writer *writer_open(void)
 {
     scopes_archive_writer *w;
-    check_status(scopes_archive_create(&w, file(), "h0"), 0);
+    check_status(scopes_archive_writer_open(&w, file(), "h0"), 0);
     return w;
 }
 
@@ -71,7 +71,7 @@ void archive_write(size_t blocks)
         append(w, "a", i * BLOCK, BLOCK, 1);
         append(w, "b", i * BLOCK, BLOCK, 2);
     }
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
 }
 
 /* Reads a stream, and checks that each tuple is the one of its index. Gives how
@@ -123,7 +123,7 @@ uint64_t offset_of(size_t block)
 {
     scopes_archive *a = archive_open();
     uint64_t offset = scopes_archive_block_at(a, block)->offset;
-    scopes_archive_free(a);
+    scopes_archive_close(a);
     return offset;
 }
 
@@ -151,7 +151,7 @@ void small_blocks_write(uint64_t blocks, int writers)
             append(w, "b", index, 5, 2);
             check_status(scopes_archive_flush(w), 0);
         }
-        check_status(scopes_archive_close(w), 0);
+        check_status(scopes_archive_writer_close(w), 0);
     }
 }
 

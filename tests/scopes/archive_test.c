@@ -97,14 +97,14 @@ Test(archive, gives_back_what_was_appended_in_any_pieces)
         if (mixed(seed) % 11 == 0)
             check_status(scopes_archive_flush(w), 0);
     }
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     a = archive_open();
     cr_assert_str_eq(scopes_archive_process(a), "h0");
     cr_assert_str_eq(scopes_archive_problem(a), "");
     cr_assert_eq(stream_check(a, "a", 1), index);
     cr_assert_eq(scopes_archive_stream_at(a, 0)->next, index);
     cr_assert_eq(scopes_archive_find(a, "b"), SIZE_MAX);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 Test(archive, counts_what_is_missing_between_tuples)
@@ -116,7 +116,7 @@ Test(archive, counts_what_is_missing_between_tuples)
     append(w, "a", 100, 50, 1);
     append(w, "a", 1000, 10, 1);
     check_status(scopes_archive_end_stream(w, "a", 1500, 7), 0);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     a = archive_open();
     stream = scopes_archive_stream_at(a, 0);
     cr_assert_str_eq(scopes_archive_problem(a), "");
@@ -124,7 +124,7 @@ Test(archive, counts_what_is_missing_between_tuples)
     cr_assert_eq(stream->next, 1010);
     cr_assert_eq(stream->written, 1500);
     cr_assert_eq(stream->refused, 7);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 Test(archive, says_of_each_block_what_is_in_it)
@@ -135,7 +135,7 @@ Test(archive, says_of_each_block_what_is_in_it)
 
     append(w, "a", 30, 10, 5);
     append(w, "a", 40, 10, 9);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     a = archive_open();
     cr_assert_eq(scopes_archive_blocks(a), 1);
     b = scopes_archive_block_at(a, 0);
@@ -148,7 +148,7 @@ Test(archive, says_of_each_block_what_is_in_it)
     cr_assert_eq(b->to_ticks, event_at(49, 9).end);
     cr_assert_leq(b->from_ticks, event_at(30, 5).start);
     cr_assert_geq(b->from_ticks, event_at(30, 5).start - 700);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 Test(archive, refuses_a_tuple_that_is_there_already)
@@ -158,7 +158,7 @@ Test(archive, refuses_a_tuple_that_is_there_already)
 
     append(w, "a", 0, 10, 1);
     check_status(scopes_archive_append(w, "a", 9, &event, 1), PASTSET_EINVAL);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
 }
 
 Test(archive, is_continued_where_it_ended)
@@ -169,19 +169,19 @@ Test(archive, is_continued_where_it_ended)
 
     append(w, "a", 0, 1000, 1);
     scopes_archive_note(w, &cost);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     w = writer_open();
     cr_assert_eq(scopes_archive_next(w, "a"), 1000);
     append(w, "a", 1000, 500, 1);
     scopes_archive_note(w, &cost);
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
     a = archive_open();
     cr_assert_eq(stream_check(a, "a", 1), 1500);
     cr_assert_str_eq(scopes_archive_problem(a), "");
     cr_assert_eq(scopes_archive_costs(a).tuples, 1500);
     cr_assert_eq(scopes_archive_costs(a).processor_ns, 10);
     cr_assert_eq(scopes_archive_costs(a).pulls, 4);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 Test(archive, is_not_continued_for_another_process_or_by_two)
@@ -189,14 +189,16 @@ Test(archive, is_not_continued_for_another_process_or_by_two)
     scopes_archive_writer *w = writer_open(), *other;
 
     append(w, "a", 0, 10, 1);
-    check_status(scopes_archive_create(&other, file(), "h0"), PASTSET_EEXIST);
+    check_status(scopes_archive_writer_open(&other, file(), "h0"),
+                 PASTSET_EEXIST);
     check_error("somebody else is writing");
-    check_status(scopes_archive_close(w), 0);
-    check_status(scopes_archive_create(&other, file(), "h1"), PASTSET_EFORMAT);
+    check_status(scopes_archive_writer_close(w), 0);
+    check_status(scopes_archive_writer_open(&other, file(), "h1"),
+                 PASTSET_EFORMAT);
     check_error("process h0");
     scratch_write("text.archive", "this is no archive");
     check_status(
-        scopes_archive_create(&other, scratch_file("text.archive"), "h0"),
+        scopes_archive_writer_open(&other, scratch_file("text.archive"), "h0"),
         PASTSET_EFORMAT);
     check_error("is no archive");
 }
@@ -214,8 +216,8 @@ Test(archive, is_read_while_it_is_written)
         cr_assert_eq(stream_check(a, "a", 1), (i + 1) * 100);
         cr_assert_str_eq(scopes_archive_problem(a), "");
     }
-    check_status(scopes_archive_close(w), 0);
-    scopes_archive_free(a);
+    check_status(scopes_archive_writer_close(w), 0);
+    scopes_archive_close(a);
 }
 
 /* --- indexes --- */
@@ -233,7 +235,7 @@ Test(archive, is_opened_by_its_indexes_without_going_to_each_block)
     cr_assert_lt(taken, 6000 * ARCHIVE_BLOCK_BYTES / 2,
                  "it read %llu bytes to find its blocks",
                  (unsigned long long)taken);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 Test(archive, is_opened_by_indexes_of_several_writers)
@@ -244,7 +246,7 @@ Test(archive, is_opened_by_indexes_of_several_writers)
     a = archive_open();
     cr_assert_str_eq(scopes_archive_problem(a), "");
     check_small_blocks(a, 2000);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
 }
 
 /* Every index is of no use, or one of them, or the end is gone. */
@@ -264,7 +266,7 @@ static void minutes_write(void)
             append(w, name, from, 1000, thread);
         }
     }
-    check_status(scopes_archive_close(w), 0);
+    check_status(scopes_archive_writer_close(w), 0);
 }
 
 Test(archive, reads_a_hundredth_for_one_second_of_one_thread)
@@ -290,6 +292,6 @@ Test(archive, reads_a_hundredth_for_one_second_of_one_thread)
     cr_assert_geq(found, 999);
     cr_assert_leq(found, 1002);
     cr_assert_lt(scopes_archive_read_bytes(a), (uint64_t)info.st_size / 100);
-    scopes_archive_free(a);
+    scopes_archive_close(a);
     free(out);
 }

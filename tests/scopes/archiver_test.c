@@ -217,7 +217,7 @@ static totals archives_compare(bool complete)
             cr_assert_str_eq(scopes_archive_problem(c.archive), "");
         check_status(eventspace_run_streams_each(run, i, stream_compare, &c),
                      0);
-        scopes_archive_free(c.archive);
+        scopes_archive_close(c.archive);
     }
     eventspace_run_close(run);
     c.totals.lost = c.totals.made - c.totals.saved;
@@ -508,7 +508,7 @@ static bool watch_look(void *context)
 static void watch_end(watch *w)
 {
     for (int i = 0; i < 2; i++)
-        scopes_archive_free(w->archives[i]);
+        scopes_archive_close(w->archives[i]);
 }
 
 /* Waits until so many tuples are saved, and then for a moment of no certain

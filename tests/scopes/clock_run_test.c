@@ -113,24 +113,25 @@ static void view_input_make(view_input *s)
 
     check_status(eventspace_run_open(&s->run, scratch_file("run")), 0);
     check_status(scopes_source_open(&s->source, s->run), 0);
-    check_status(scopes_topology_make(&s->topology, eventspace_run_map(s->run)),
-                 0);
+    check_status(
+        scopes_topology_create(&s->topology, eventspace_run_map(s->run)), 0);
     check_status(scopes_event_table_load(&s->event_table, s->source, &all), 0);
-    check_status(scopes_clocks_make(&s->hull, s->run, s->event_table,
-                                    s->topology, SCOPES_CLOCK_HULL, PATHS_NONE),
+    check_status(scopes_clocks_create(&s->hull, s->run, s->event_table,
+                                      s->topology, SCOPES_CLOCK_HULL,
+                                      PATHS_NONE),
                  0);
-    check_status(scopes_clocks_make(&s->average, s->run, s->event_table,
-                                    s->topology, SCOPES_CLOCK_AVERAGE,
-                                    PATHS_NONE),
+    check_status(scopes_clocks_create(&s->average, s->run, s->event_table,
+                                      s->topology, SCOPES_CLOCK_AVERAGE,
+                                      PATHS_NONE),
                  0);
 }
 
 static void view_input_free(view_input *s)
 {
-    scopes_clocks_free(s->hull);
-    scopes_clocks_free(s->average);
-    scopes_event_table_free(s->event_table);
-    scopes_topology_free(s->topology);
+    scopes_clocks_destroy(s->hull);
+    scopes_clocks_destroy(s->average);
+    scopes_event_table_destroy(s->event_table);
+    scopes_topology_destroy(s->topology);
     scopes_source_close(s->source);
     eventspace_run_close(s->run);
 }

@@ -55,8 +55,8 @@ static scopes_clocks *clocks_make(scopes_clock_method method)
 {
     scopes_clocks *clocks;
 
-    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
-                                    method, PATHS_NONE),
+    check_status(scopes_clocks_create(&clocks, w.run, w.event_table, w.topology,
+                                      method, PATHS_NONE),
                  0);
     return clocks;
 }
@@ -140,8 +140,8 @@ static void check_shape(shape s, uint32_t processes, uint64_t seed)
     cr_assert_leq(10 * median_error(hull), median_error(average),
                   "shape %d, %u processes: %g and %g ns", (int)s, processes,
                   median_error(hull), median_error(average));
-    scopes_clocks_free(hull);
-    scopes_clocks_free(average);
+    scopes_clocks_destroy(hull);
+    scopes_clocks_destroy(average);
     world_end(&w);
 }
 
@@ -190,7 +190,7 @@ Test(clock, is_certain_within_limits_after_a_single_exchange)
         check_certain(clocks);
         check_causality(clocks);
         cr_assert_eq(scopes_clocks_process(clocks, 1)->pairs, 1);
-        scopes_clocks_free(clocks);
+        scopes_clocks_destroy(clocks);
         world_end(&w);
     }
 }
@@ -212,7 +212,7 @@ Test(clock, of_a_ring_keeps_the_order_on_the_edge_that_is_not_in_the_tree)
         clocks = clocks_make(SCOPES_CLOCK_HULL);
         check_causality(clocks);
         check_certain(clocks);
-        scopes_clocks_free(clocks);
+        scopes_clocks_destroy(clocks);
         world_end(&w);
     }
 }
@@ -238,7 +238,7 @@ Test(clock, goes_by_the_process_from_which_the_tree_is_lowest)
         cr_expect_eq(c->parent, i == 3 ? PATHS_NONE : i < 3 ? i + 1 : i - 1);
     }
     cr_expect_null(scopes_clocks_process(clocks, 7));
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -250,18 +250,18 @@ Test(clock, goes_by_the_process_that_is_asked_for)
     shape_lay(LINE, 50);
     w.processes[3].missing = true;
     world_make(&w);
-    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
-                                    SCOPES_CLOCK_HULL, 2),
+    check_status(scopes_clocks_create(&clocks, w.run, w.event_table, w.topology,
+                                      SCOPES_CLOCK_HULL, 2),
                  0);
     cr_assert_eq(scopes_clocks_reference(clocks), 2);
     cr_assert_eq(scopes_clocks_process(clocks, 0)->depth, 2);
-    scopes_clocks_free(clocks);
-    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
-                                    SCOPES_CLOCK_HULL, 5),
+    scopes_clocks_destroy(clocks);
+    check_status(scopes_clocks_create(&clocks, w.run, w.event_table, w.topology,
+                                      SCOPES_CLOCK_HULL, 5),
                  PASTSET_EINVAL);
     check_error("5");
-    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
-                                    SCOPES_CLOCK_HULL, 3),
+    check_status(scopes_clocks_create(&clocks, w.run, w.event_table, w.topology,
+                                      SCOPES_CLOCK_HULL, 3),
                  PASTSET_EINVAL);
     check_error("h3");
     world_end(&w);
@@ -282,7 +282,7 @@ Test(clock, does_not_go_by_single_exchanges_when_there_are_others)
     cr_assert_eq(scopes_clocks_process(clocks, 0)->depth, 4);
     check_causality(clocks);
     check_certain(clocks);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -311,7 +311,7 @@ Test(clock, of_processes_that_share_a_counter_is_one_to_the_tick)
     }
     check_certain(clocks);
     check_causality(clocks);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -327,8 +327,8 @@ Test(clock, without_exchanges_is_that_of_the_wall)
     world_hop_add(&w, 0, 1, 100);
     world_hop_add(&w, 2, 3, 100);
     world_make(&w);
-    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
-                                    SCOPES_CLOCK_HULL, 0),
+    check_status(scopes_clocks_create(&clocks, w.run, w.event_table, w.topology,
+                                      SCOPES_CLOCK_HULL, 0),
                  0);
     cr_assert_eq(scopes_clocks_process(clocks, 2)->how, SCOPES_CLOCK_WALL);
     cr_assert_eq(scopes_clocks_process(clocks, 3)->how,
@@ -344,7 +344,7 @@ Test(clock, without_exchanges_is_that_of_the_wall)
                        world_truth(&w, clocks, w.processes[2].start_ns) + 5000,
                        20000);
     check_causality(clocks); /* between 2 and 3 too */
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -367,7 +367,7 @@ Test(clock, of_a_process_that_never_came_up_is_not_known)
     cr_assert_eq(to, INT64_MAX);
     cr_assert_eq(scopes_clocks_process(clocks, 1)->how,
                  SCOPES_CLOCK_PROBE_PAIRS);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -381,7 +381,7 @@ Test(clock, of_a_run_in_which_nobody_came_up_is_none)
     world_make(&w);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     cr_assert_eq(scopes_clocks_process(clocks, 0)->how, SCOPES_CLOCK_NONE);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -401,7 +401,7 @@ Test(clock, takes_no_notice_of_operations_that_failed)
     check_status(scopes_clocks_check(&a, clocks, w.event_table, w.topology), 0);
     cr_assert_eq(a.operations, 2 * 300);
     cr_assert_eq(a.correct, a.operations);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -427,7 +427,7 @@ Test(clock, that_does_not_run_at_a_constant_rate_is_not_certain)
     error = (double)scopes_clocks_ns(clocks, 1, world_ticks(&w, 1, 5e9)) -
             world_truth(&w, clocks, 5e9);
     cr_assert_lt(fabs(error), 300000);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -443,7 +443,7 @@ Test(clock, of_damaged_tuples_does_no_harm)
         world_begin(&w, seed, 5, 1e9);
         shape_lay(RING, 0);
         world_make(&w);
-        scopes_event_table_free(w.event_table);
+        scopes_event_table_destroy(w.event_table);
         for (uint32_t i = 0; i < 400; i++) {
             double max = seed % 2 ? 0x1p64 : 0x1p40;
             events[i] = (eventspace_trace){
@@ -461,9 +461,9 @@ Test(clock, of_damaged_tuples_does_no_harm)
                 eventspace_meta_save(&meta, scratch_file("h%u.meta", h)), 0);
         }
         check_status(eventspace_run_refresh(w.run), 0);
-        check_status(scopes_event_table_make(&w.event_table,
-                                             eventspace_run_map(w.run), events,
-                                             400, NULL),
+        check_status(scopes_event_table_create(&w.event_table,
+                                               eventspace_run_map(w.run),
+                                               events, 400, NULL),
                      0);
         clocks = clocks_make(SCOPES_CLOCK_HULL);
         check_status(scopes_clocks_check(&a, clocks, w.event_table, w.topology),
@@ -475,7 +475,7 @@ Test(clock, of_damaged_tuples_does_no_harm)
             (void)scopes_clocks_ticks(clocks, h, INT64_MIN);
             (void)scopes_clocks_ticks(clocks, h, INT64_MAX);
         }
-        scopes_clocks_free(clocks);
+        scopes_clocks_destroy(clocks);
         world_end(&w);
     }
 }
@@ -497,7 +497,7 @@ Test(clock, turns_times_into_ticks_and_back)
         }
         cr_assert_eq(scopes_clocks_ticks(clocks, h, INT64_MIN / 2), 0);
     }
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -514,7 +514,7 @@ Test(clock, keeps_the_order_of_a_processes_ticks)
     for (uint64_t t = ticks - 1000; t < ticks + 1000; t++)
         cr_assert_leq(scopes_clocks_ns(clocks, 1, t),
                       scopes_clocks_ns(clocks, 1, t + 1));
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -533,7 +533,7 @@ Test(clock, tells_the_first_start_of_a_process_as_zero)
         min = ns < min ? ns : min;
     }
     cr_assert_leq(llabs(min), 1);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -562,7 +562,7 @@ Test(clock, tells_offset_and_rate_against_the_reference_process)
         cr_expect_float_eq(c->rate_ppm, ppm, 5, "process %u: %g, not %g", h,
                            c->rate_ppm, ppm);
     }
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -585,19 +585,19 @@ Test(clock, by_the_average_is_that_of_the_paper)
     }
     world_hop_add(&w, 0, 1, 0);
     world_make(&w);
-    scopes_event_table_free(w.event_table);
+    scopes_event_table_destroy(w.event_table);
     eventspace_trace events[] = {
         {1002000, 1003000, 0, 0, 1, 0, 0, 0},
         {1003300, 1003700, 1, 0, 1, 0, 0, 0}, /* 1000 ahead */
         {1005000, 1007000, 0, 0, 2, 0, 0, 0},
         {1007000, 1007600, 1, 0, 2, 0, 0, 0}, /* 1300 ahead */
     };
-    check_status(scopes_event_table_make(&w.event_table,
-                                         eventspace_run_map(w.run), events, 4,
-                                         NULL),
+    check_status(scopes_event_table_create(&w.event_table,
+                                           eventspace_run_map(w.run), events, 4,
+                                           NULL),
                  0);
-    check_status(scopes_clocks_make(&clocks, w.run, w.event_table, w.topology,
-                                    SCOPES_CLOCK_AVERAGE, 0),
+    check_status(scopes_clocks_create(&clocks, w.run, w.event_table, w.topology,
+                                      SCOPES_CLOCK_AVERAGE, 0),
                  0);
     a = scopes_clocks_process(clocks, 0);
     b = scopes_clocks_process(clocks, 1);
@@ -609,7 +609,7 @@ Test(clock, by_the_average_is_that_of_the_paper)
     scopes_clocks_certain(clocks, 1, b->at_ticks, &from, &to);
     cr_assert_eq(from, INT64_MIN);
     cr_assert_eq(to, INT64_MAX);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 
@@ -625,7 +625,7 @@ Test(clock, misses_are_summed_up_as_in_table_1)
     w.processes[1].shares = 0;
     world_hop_add(&w, 0, 1, 0);
     world_make(&w);
-    scopes_event_table_free(w.event_table);
+    scopes_event_table_destroy(w.event_table);
     uint64_t t = w.processes[0].base_ticks;
     eventspace_trace events[] = {
         {t + 100, t + 200, 0, 0, 1, 0, 0, 0},
@@ -638,9 +638,9 @@ Test(clock, misses_are_summed_up_as_in_table_1)
         {t + 700, t + 800, 1, 0, 4, 0, 0, 0}, /* at once is in time */
         {t + 900, t + 950, 0, 0, 5, 0, 0, 0}, /* arrived nowhere */
     };
-    check_status(scopes_event_table_make(&w.event_table,
-                                         eventspace_run_map(w.run), events, 9,
-                                         NULL),
+    check_status(scopes_event_table_create(&w.event_table,
+                                           eventspace_run_map(w.run), events, 9,
+                                           NULL),
                  0);
     clocks = clocks_make(SCOPES_CLOCK_HULL);
     check_status(scopes_clocks_check(&got, clocks, w.event_table, w.topology),
@@ -651,7 +651,7 @@ Test(clock, misses_are_summed_up_as_in_table_1)
     cr_assert_float_eq(got.median_ns, 20, 1e-9);
     cr_assert_float_eq(got.deviation_ns, sqrt((400 + 100 + 900) / 3.0), 1e-9);
     cr_assert_float_eq(got.worst_ns, 60, 1e-9);
-    scopes_clocks_free(clocks);
+    scopes_clocks_destroy(clocks);
     world_end(&w);
 }
 

@@ -198,18 +198,18 @@ void world_make(world *w)
             meta_write(w, i);
     }
     check_status(eventspace_run_open(&w->run, scratch_file(".")), 0);
-    check_status(scopes_topology_make(&w->topology, eventspace_run_map(w->run)),
-                 0);
-    check_status(scopes_event_table_make(&w->event_table,
-                                         eventspace_run_map(w->run), events,
-                                         count, NULL),
+    check_status(
+        scopes_topology_create(&w->topology, eventspace_run_map(w->run)), 0);
+    check_status(scopes_event_table_create(&w->event_table,
+                                           eventspace_run_map(w->run), events,
+                                           count, NULL),
                  0);
     free(events);
 }
 
 void world_end(world *w)
 {
-    scopes_event_table_free(w->event_table);
-    scopes_topology_free(w->topology);
+    scopes_event_table_destroy(w->event_table);
+    scopes_topology_destroy(w->topology);
     eventspace_run_close(w->run);
 }

@@ -75,19 +75,19 @@ static void run_make(void)
         cr_assert_eq(counts[id], ROUNDS);
         qsort(ec[id], ROUNDS, sizeof(ec[id][0]), by_start);
     }
-    check_status(scopes_topology_make(&topology, map), 0);
+    check_status(scopes_topology_create(&topology, map), 0);
     event_table_load();
-    check_status(scopes_clocks_make(&clocks, run, event_table, topology,
-                                    SCOPES_CLOCK_HULL, PATHS_NONE),
+    check_status(scopes_clocks_create(&clocks, run, event_table, topology,
+                                      SCOPES_CLOCK_HULL, PATHS_NONE),
                  0);
 }
 
 static void run_remove(void)
 {
     scopes_table_destroy(table);
-    scopes_clocks_free(clocks);
-    scopes_event_table_free(event_table);
-    scopes_topology_free(topology);
+    scopes_clocks_destroy(clocks);
+    scopes_event_table_destroy(event_table);
+    scopes_topology_destroy(topology);
     eventspace_run_close(run);
     scratch_remove();
 }
@@ -120,9 +120,9 @@ static void lost(void)
         }
     }
     ledger.missed = ledger.made - ledger.seen;
-    scopes_event_table_free(event_table);
-    check_status(scopes_event_table_make(&event_table, map, kept,
-                                         (size_t)ledger.seen, &ledger),
+    scopes_event_table_destroy(event_table);
+    check_status(scopes_event_table_create(&event_table, map, kept,
+                                           (size_t)ledger.seen, &ledger),
                  0);
 }
 
@@ -642,10 +642,10 @@ static paths_map *tops_only(uint32_t *ids)
     size_t n = 0;
 
     check_status(eventspace_instrument(&tops, map, &options), 0);
-    scopes_topology_free(topology);
-    scopes_event_table_free(event_table);
+    scopes_topology_destroy(topology);
+    scopes_event_table_destroy(event_table);
     event_table = NULL;
-    check_status(scopes_topology_make(&topology, tops), 0);
+    check_status(scopes_topology_create(&topology, tops), 0);
     map = tops;
     for (uint32_t i = 0; i < topology->top_count; i++) {
         const scopes_top *top = &topology->tops[i];
@@ -657,7 +657,7 @@ static paths_map *tops_only(uint32_t *ids)
             events[n++].collector = top->collector;
         }
     }
-    check_status(scopes_event_table_make(&event_table, map, events, n, NULL),
+    check_status(scopes_event_table_create(&event_table, map, events, n, NULL),
                  0);
     return tops;
 }
@@ -711,9 +711,9 @@ Test(collective_views, without_inner_collectors_go_by_order_and_times)
         check_integer(row, "count", 0);
     scopes_table_destroy(table);
     table = NULL;
-    scopes_event_table_free(event_table);
+    scopes_event_table_destroy(event_table);
     event_table = NULL;
-    scopes_topology_free(topology);
+    scopes_topology_destroy(topology);
     topology = NULL;
     paths_map_destroy(tops);
 }

@@ -62,8 +62,8 @@ static view_input *begin(const char *text, eventspace_collectors collectors)
     check_status(fake_run_end(fake), 0);
     paths_map_destroy(map);
     check_status(eventspace_run_open(&s->run, scratch_file(".")), 0);
-    check_status(scopes_topology_make(&s->topology, eventspace_run_map(s->run)),
-                 0);
+    check_status(
+        scopes_topology_create(&s->topology, eventspace_run_map(s->run)), 0);
     return s;
 }
 
@@ -71,17 +71,17 @@ static const scopes_communication *finish(view_input *s)
 {
     scopes_event_table *event_table;
     scopes_clocks *clocks;
-    check_status(scopes_event_table_make(&event_table, s->topology->map,
-                                         s->events, s->count, &s->ledger),
+    check_status(scopes_event_table_create(&event_table, s->topology->map,
+                                           s->events, s->count, &s->ledger),
                  0);
-    check_status(scopes_clocks_make(&clocks, s->run, event_table, s->topology,
-                                    SCOPES_CLOCK_HULL, PATHS_NONE),
+    check_status(scopes_clocks_create(&clocks, s->run, event_table, s->topology,
+                                      SCOPES_CLOCK_HULL, PATHS_NONE),
                  0);
-    check_status(scopes_communication_make(&s->view, s->topology, event_table,
-                                           clocks, SCOPES_OPERATIONS),
+    check_status(scopes_communication_create(&s->view, s->topology, event_table,
+                                             clocks, SCOPES_OPERATIONS),
                  0);
-    scopes_clocks_free(clocks);
-    scopes_event_table_free(event_table);
+    scopes_clocks_destroy(clocks);
+    scopes_event_table_destroy(event_table);
     return s->view;
 }
 
@@ -117,7 +117,7 @@ static void add(view_input *s, uint32_t thread, uint32_t collector,
 static void end(view_input *s)
 {
     scopes_communication_destroy(s->view);
-    scopes_topology_free(s->topology);
+    scopes_topology_destroy(s->topology);
     eventspace_run_close(s->run);
     free(s);
 }
@@ -331,8 +331,8 @@ Test(communication, tells_threads_apart_that_share_a_collector, .timeout = 120)
     check_status(fake_run_end(fake), 0);
     paths_map_destroy(map);
     check_status(eventspace_run_open(&s->run, scratch_file(".")), 0);
-    check_status(scopes_topology_make(&s->topology, eventspace_run_map(s->run)),
-                 0);
+    check_status(
+        scopes_topology_create(&s->topology, eventspace_run_map(s->run)), 0);
     for (uint32_t i = 1; i <= 9; i++)
         add(s, i % 3 == 0, 0, i % 3 == 0 ? i / 3 : i - i / 3, 10 * i,
             10 * i + 5);
@@ -383,7 +383,7 @@ Test(communication, reads_a_run_of_which_one_process_was_killed, .timeout = 120)
     check_status(eventspace_run_open(&run, directory), 0);
     check_status(scopes_snapshot_take(&snapshot, run, &options), 0);
     check_status(scopes_communication_read(&view, snapshot), 0);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
     cr_assert_eq(view->operation_count, 3);
     cr_assert_eq(view->threads[0].start_ns, 5000);
     cr_assert_eq(view->threads[0].communicating_ns, 1500);

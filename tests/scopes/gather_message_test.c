@@ -242,7 +242,7 @@ Test(gather_ledger, counts_each_gap_and_what_a_filter_left_out)
     scopes_ledger l;
     scopes_record r;
 
-    check_status(scopes_mirror_create(&mirror, NULL, app), 0);
+    check_status(scopes_mirror_open(&mirror, NULL, app), 0);
     r = record_of(SCOPES_RECORD_TUPLES, 1, "x", 5, 10); /* 0 to 4 are gone */
     r.count = 4;
     r.body = events;
@@ -276,7 +276,7 @@ Test(gather_ledger, refuses_tuples_that_come_twice_and_processes_that_are_not)
     scopes_record again = record_of(SCOPES_RECORD_COUNTED, 0, "x", 9, 1);
     scopes_record none = record_of(SCOPES_RECORD_COUNTED, 2, "x", 0, 1);
 
-    check_status(scopes_mirror_create(&mirror, NULL, app), 0);
+    check_status(scopes_mirror_open(&mirror, NULL, app), 0);
     check_status(scopes_mirror_record(&first, mirror), 0);
     check_status(scopes_mirror_record(&again, mirror), PASTSET_EPROTO);
     check_status(scopes_mirror_record(&none, mirror), PASTSET_EPROTO);

@@ -117,7 +117,7 @@ static void check_window(const scopes_snapshot *snapshot, int64_t to_ns)
     cr_assert_leq(llabs((int64_t)seen - (int64_t)want), 4, "%lu, not %lu",
                   (unsigned long)seen, (unsigned long)want);
     cr_assert_eq(snapshot->event_table->ledger.seen, seen);
-    scopes_snapshot_free(whole);
+    scopes_snapshot_destroy(whole);
 }
 
 Test(snapshot, a_whole_run_is_aligned_by_its_own_exchanges)
@@ -126,7 +126,7 @@ Test(snapshot, a_whole_run_is_aligned_by_its_own_exchanges)
 
     check_status(scopes_snapshot_take(&snapshot, run, &everything), 0);
     check_clocks(snapshot);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
 }
 
 static void check_part(uint64_t too_many, bool from_end)
@@ -142,11 +142,11 @@ static void check_part(uint64_t too_many, bool from_end)
         options.from_ns = quarter_ns(snapshot, 1);
         options.to_ns = quarter_ns(snapshot, 2);
     }
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
     check_status(scopes_snapshot_take(&snapshot, run, &options), 0);
     check_clocks(snapshot);
     check_window(snapshot, from_end ? INT64_MAX : options.to_ns);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
 }
 
 Test(snapshot, a_window_of_a_small_run_is_aligned_by_all_of_it)
@@ -176,7 +176,7 @@ Test(snapshot, a_second_look_is_aligned_too)
     check_status(scopes_snapshot_take(&snapshot, run, &everything), 0);
     check_status(scopes_snapshot_again(snapshot), 0);
     check_clocks(snapshot);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
 }
 
 Test(snapshot, looks_for_the_end_of_a_process_that_says_nonsense_of_it)
@@ -196,5 +196,5 @@ Test(snapshot, looks_for_the_end_of_a_process_that_says_nonsense_of_it)
     options.last_ns = 1000000000;
     check_status(scopes_snapshot_take(&snapshot, run, &options), 0);
     cr_assert_gt(snapshot->event_table->ledger.seen, 0);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
 }

@@ -214,7 +214,7 @@ static void archive_damage(const char *file)
     check_status(scopes_archive_open(&archive, file), 0);
     cr_assert_gt(scopes_archive_blocks(archive), 0);
     head = scopes_archive_block_at(archive, 0)->offset;
-    scopes_archive_free(archive);
+    scopes_archive_close(archive);
     bytes_damage(file, head + ARCHIVE_BLOCK_BYTES);
 }
 

@@ -112,7 +112,7 @@ static int make(void)
 static void end(void)
 {
     scopes_table_destroy(table);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
     eventspace_run_close(run);
     paths_map_destroy(map);
     table = NULL;

@@ -25,8 +25,8 @@ static uint32_t truth[THREADS][SEQUENCES];
 
 static void close_run(void)
 {
-    scopes_event_table_free(event_table);
-    scopes_topology_free(topology);
+    scopes_event_table_destroy(event_table);
+    scopes_topology_destroy(topology);
     eventspace_run_close(run);
     event_table = NULL;
     topology = NULL;
@@ -50,7 +50,7 @@ static void load(void)
 
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     map = eventspace_run_map(run);
-    check_status(scopes_topology_make(&topology, map), 0);
+    check_status(scopes_topology_create(&topology, map), 0);
     check_status(scopes_source_open(&source, run), 0);
     check_status(scopes_event_table_load(&event_table, source, &all), 0);
     scopes_source_close(source);
@@ -134,12 +134,13 @@ static void check_whole(void)
     cr_assert_gt(topology->site_count, 0);
     for (uint32_t i = 0; i < topology->site_count; i++) {
         scopes_rounds *rounds;
-        check_status(scopes_rounds_make(&rounds, topology, event_table, i), 0);
+        check_status(scopes_rounds_create(&rounds, topology, event_table, i),
+                     0);
         cr_assert_eq(rounds->count, ROUNDS);
         cr_assert(rounds->complete);
         for (uint32_t r = 0; r < ROUNDS; r++)
             cr_assert_eq(check_round(rounds, r), r);
-        scopes_rounds_free(rounds);
+        scopes_rounds_destroy(rounds);
     }
 }
 
@@ -158,9 +159,9 @@ static void lose(void)
         }
     }
     ledger.missed = ledger.made - ledger.seen;
-    scopes_event_table_free(event_table);
-    check_status(scopes_event_table_make(&event_table, map, kept,
-                                         (size_t)ledger.seen, &ledger),
+    scopes_event_table_destroy(event_table);
+    check_status(scopes_event_table_create(&event_table, map, kept,
+                                           (size_t)ledger.seen, &ledger),
                  0);
 }
 
@@ -171,12 +172,13 @@ static void check_lossy(void)
     lose();
     for (uint32_t i = 0; i < topology->site_count; i++) {
         scopes_rounds *rounds;
-        check_status(scopes_rounds_make(&rounds, topology, event_table, i), 0);
+        check_status(scopes_rounds_create(&rounds, topology, event_table, i),
+                     0);
         cr_assert_not(rounds->complete);
         for (uint32_t r = 0; r < rounds->count; r++)
             check_round(rounds, r);
         whole += rounds->count;
-        scopes_rounds_free(rounds);
+        scopes_rounds_destroy(rounds);
     }
     cr_assert_gt(whole, topology->site_count * ROUNDS / 2);
 }

@@ -31,9 +31,9 @@ static uint64_t seed;
 
 static void clean(void)
 {
-    scopes_rounds_free(rounds);
-    scopes_event_table_free(event_table);
-    scopes_topology_free(topology);
+    scopes_rounds_destroy(rounds);
+    scopes_event_table_destroy(event_table);
+    scopes_topology_destroy(topology);
     paths_map_destroy(map);
 }
 
@@ -97,7 +97,7 @@ static const char bare_map[] =
 static void map_make(const char *text)
 {
     check_status(paths_map_parse(&map, text, strlen(text), "test.dot"), 0);
-    check_status(scopes_topology_make(&topology, map), 0);
+    check_status(scopes_topology_create(&topology, map), 0);
     cr_assert_eq(topology->site_count, 1);
 }
 
@@ -181,16 +181,16 @@ static void event_table_make(scopes_ledger ledger)
 
     for (size_t i = 0; i < kept_count; i++)
         events[i] = kept[i].event;
-    check_status(
-        scopes_event_table_make(&event_table, map, events, kept_count, &ledger),
-        0);
-    check_status(scopes_rounds_make(&rounds, topology, event_table, 0), 0);
+    check_status(scopes_event_table_create(&event_table, map, events,
+                                           kept_count, &ledger),
+                 0);
+    check_status(scopes_rounds_create(&rounds, topology, event_table, 0), 0);
 }
 
 static void drop(void)
 {
-    scopes_rounds_free(rounds);
-    scopes_event_table_free(event_table);
+    scopes_rounds_destroy(rounds);
+    scopes_event_table_destroy(event_table);
     rounds = NULL;
     event_table = NULL;
 }
@@ -437,8 +437,8 @@ Test(rounds, of_a_process_that_lost_nothing_are_told_although_others_did)
     truth_make();
     lose(30, 0); /* c0, c1 and c4 */
     event_table->ledgers[0].missed = event_table->ledger.missed;
-    scopes_rounds_free(rounds);
-    check_status(scopes_rounds_make(&rounds, topology, event_table, 0), 0);
+    scopes_rounds_destroy(rounds);
+    check_status(scopes_rounds_create(&rounds, topology, event_table, 0), 0);
     check_true();
     check_nothing_left_out();
     here = 0;

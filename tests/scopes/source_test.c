@@ -155,7 +155,8 @@ static scopes_archive_writer *archive_begin(void)
 {
     scopes_archive_writer *writer;
     check_status(
-        scopes_archive_create(&writer, scratch_file("h0.archive"), "h0"), 0);
+        scopes_archive_writer_open(&writer, scratch_file("h0.archive"), "h0"),
+        0);
     return writer;
 }
 
@@ -175,7 +176,7 @@ static void archive_make(there *t, uint64_t to)
 
     archive_add(writer, "trace.t0", 0, 10000);
     archive_add(writer, "trace.t0", 12000, to);
-    check_status(scopes_archive_close(writer), 0);
+    check_status(scopes_archive_writer_close(writer), 0);
     there_is(t, 0, 10000);
     there_is(t, 12000, to);
     t->written = t->written > to ? t->written : to;
@@ -281,7 +282,7 @@ Test(source, counts_the_losses_that_only_an_archive_tells)
 
     archive_add(writer, "trace.t0", 0, 20000);
     check_status(scopes_archive_end_stream(writer, "trace.t0", 20100, 30), 0);
-    check_status(scopes_archive_close(writer), 0);
+    check_status(scopes_archive_writer_close(writer), 0);
     t->written = 20100;
     t->refused = 30;
     there_is(t, 0, 20000);
@@ -315,7 +316,7 @@ Test(source, walks_lane_by_lane_also_those_that_only_the_archive_has)
         stream_write(stream_make(space, "trace.t0", PASTSET_GROW, 9), 5, 7), 0);
     stream_make(space, "e", PASTSET_GROW, 9);
     archive_add(writer, "trace.t0~2", 0, 4);
-    check_status(scopes_archive_close(writer), 0);
+    check_status(scopes_archive_writer_close(writer), 0);
     run = stream_run();
     check_status(scopes_source_open(&source, run), 0);
     check_status(
@@ -404,7 +405,7 @@ Test(source, looks_at_the_archive_again_before_it_counts_a_loss)
     check_walk(source, t, &(scopes_filter){0});
     scopes_source_close(source);
     eventspace_run_close(run);
-    check_status(scopes_archive_close(writer), 0);
+    check_status(scopes_archive_writer_close(writer), 0);
     free(t);
 }
 
@@ -427,7 +428,7 @@ Test(source, looks_at_it_again_for_a_window_behind_what_was_archived)
     check_walk(source, t, &(scopes_filter){.from_ticks = from, .to_ticks = to});
     scopes_source_close(source);
     eventspace_run_close(run);
-    check_status(scopes_archive_close(writer), 0);
+    check_status(scopes_archive_writer_close(writer), 0);
     free(t);
 }
 

@@ -122,7 +122,7 @@ Test(event_table, puts_tuples_into_the_series_of_their_collectors)
     };
     scopes_event_table *event_table;
 
-    check_status(scopes_event_table_make(&event_table, map, events, 4, NULL),
+    check_status(scopes_event_table_create(&event_table, map, events, 4, NULL),
                  0);
     cr_assert_eq(event_table->collectors, 3);
     cr_assert_eq(scopes_event_series(event_table, 0)->count, 2);
@@ -134,14 +134,15 @@ Test(event_table, puts_tuples_into_the_series_of_their_collectors)
     cr_assert_eq(event_table->ledger.seen, 4);
     cr_assert_eq(event_table->ledger.missed, 0);
     cr_assert_eq(event_table->strange, 0);
-    scopes_event_table_free(event_table);
+    scopes_event_table_destroy(event_table);
 }
 
 Test(event_table, knows_where_collectors_stand)
 {
     scopes_event_table *event_table;
 
-    check_status(scopes_event_table_make(&event_table, map, NULL, 0, NULL), 0);
+    check_status(scopes_event_table_create(&event_table, map, NULL, 0, NULL),
+                 0);
     cr_assert_str_eq(map->nodes[scopes_event_series(event_table, 2)->node].name,
                      "c2");
     cr_assert_str_eq(
@@ -155,8 +156,8 @@ Test(event_table, knows_where_collectors_stand)
     cr_assert_eq(scopes_event_series(event_table, UINT32_MAX)->count, 0);
     cr_assert_eq(scopes_event_series(event_table, UINT32_MAX)->process,
                  PATHS_NONE);
-    scopes_event_table_free(event_table);
-    scopes_event_table_free(NULL);
+    scopes_event_table_destroy(event_table);
+    scopes_event_table_destroy(NULL);
 }
 
 Test(event_table, counts_tuples_of_collectors_that_the_map_has_not)
@@ -166,12 +167,12 @@ Test(event_table, counts_tuples_of_collectors_that_the_map_has_not)
     scopes_ledger ledger = {.made = 10, .seen = 3, .missed = 7};
     scopes_event_table *event_table;
 
-    check_status(scopes_event_table_make(&event_table, map, events, 3, &ledger),
-                 0);
+    check_status(
+        scopes_event_table_create(&event_table, map, events, 3, &ledger), 0);
     cr_assert_eq(event_table->strange, 2);
     cr_assert_eq(scopes_event_series(event_table, 2)->count, 1);
     cr_assert_eq(event_table->ledger.missed, 7);
-    scopes_event_table_free(event_table);
+    scopes_event_table_destroy(event_table);
 }
 
 /* --- loading --- */
@@ -237,17 +238,17 @@ static void check_loads(bool at_rest)
     cr_assert_eq(event_table->ledgers[0].seen, 65000);
     cr_assert_eq(event_table->ledger.missed, 20000);
     cr_assert_eq(event_table->ledger.made, 85000);
-    scopes_event_table_free(event_table);
+    scopes_event_table_destroy(event_table);
     event_table = event_table_load(&wanted, at_rest);
     cr_assert_eq(check_event_table(event_table), ones);
     cr_assert_eq(scopes_event_series(event_table, 0)->count, 0);
     cr_assert_eq(event_table->ledger.beside, 65000 - ones);
-    scopes_event_table_free(event_table);
+    scopes_event_table_destroy(event_table);
     wanted = (scopes_filter){.from_ticks = from};
     event_table = event_table_load(&wanted, at_rest);
     /* All that end at 300000 or later; see stream_tuple. */
     cr_assert_eq(check_event_table(event_table), 60000 - 29000);
-    scopes_event_table_free(event_table);
+    scopes_event_table_destroy(event_table);
 }
 
 static void streams_fill(void)
@@ -310,7 +311,7 @@ Test(event_table, is_exact_when_somebody_writes_to_a_run_that_seems_to_be_over)
         check_event_table(event_table);
         cr_assert_eq(event_table->ledger.made,
                      event_table->ledger.seen + event_table->ledger.missed);
-        scopes_event_table_free(event_table);
+        scopes_event_table_destroy(event_table);
     }
     w.stop = true;
     pthread_join(thread, NULL);

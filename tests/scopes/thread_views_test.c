@@ -192,7 +192,7 @@ static const scopes_table *view(view_input *s, const char *name, bool each)
 static void end(view_input *s)
 {
     scopes_table_destroy(s->table);
-    scopes_snapshot_free(s->snapshot);
+    scopes_snapshot_destroy(s->snapshot);
     eventspace_run_close(s->run);
     paths_map_destroy(s->map);
     free(s);

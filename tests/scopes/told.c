@@ -17,9 +17,10 @@ static void told_rest(told *t)
 {
     const paths_map *map = eventspace_run_map(t->run);
 
-    check_status(scopes_topology_make(&t->topology, map), 0);
-    check_status(scopes_clocks_make(&t->clocks, t->run, t->event_table,
-                                    t->topology, SCOPES_CLOCK_HULL, PATHS_NONE),
+    check_status(scopes_topology_create(&t->topology, map), 0);
+    check_status(scopes_clocks_create(&t->clocks, t->run, t->event_table,
+                                      t->topology, SCOPES_CLOCK_HULL,
+                                      PATHS_NONE),
                  0);
     t->view_input = (scopes_view_input){.map = map,
                                         .topology = t->topology,
@@ -61,9 +62,9 @@ void told_made(told *t, const char *map_text, const eventspace_trace *events,
         later[i].start += FAKE_START;
         later[i].end += FAKE_START;
     }
-    check_status(scopes_event_table_make(&t->event_table,
-                                         eventspace_run_map(t->run), later,
-                                         count, NULL),
+    check_status(scopes_event_table_create(&t->event_table,
+                                           eventspace_run_map(t->run), later,
+                                           count, NULL),
                  0);
     free(later);
     told_rest(t);
@@ -86,20 +87,20 @@ void told_lose(told *t, unsigned percent, unsigned seed)
         }
     }
     cr_assert_lt(count, t->event_table->ledger.seen);
-    scopes_clocks_free(t->clocks);
-    scopes_topology_free(t->topology);
-    scopes_event_table_free(t->event_table);
+    scopes_clocks_destroy(t->clocks);
+    scopes_topology_destroy(t->topology);
+    scopes_event_table_destroy(t->event_table);
     check_status(
-        scopes_event_table_make(&t->event_table, map, left, count, NULL), 0);
+        scopes_event_table_create(&t->event_table, map, left, count, NULL), 0);
     free(left);
     told_rest(t);
 }
 
 void told_end(told *t)
 {
-    scopes_clocks_free(t->clocks);
-    scopes_topology_free(t->topology);
-    scopes_event_table_free(t->event_table);
+    scopes_clocks_destroy(t->clocks);
+    scopes_topology_destroy(t->topology);
+    scopes_event_table_destroy(t->event_table);
     eventspace_run_close(t->run);
     paths_map_destroy(t->map);
 }

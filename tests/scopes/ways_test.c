@@ -14,7 +14,7 @@ static scopes_topology *topology;
 
 static void clean(void)
 {
-    scopes_topology_free(topology);
+    scopes_topology_destroy(topology);
     paths_map_destroy(map);
 }
 
@@ -28,13 +28,13 @@ static void parse(const char *text)
 static void make(const char *text)
 {
     parse(text);
-    check_status(scopes_topology_make(&topology, map), 0);
+    check_status(scopes_topology_create(&topology, map), 0);
 }
 
 static void make_figure3(void)
 {
     check_status(paths_map_read(&map, FIGURE3), 0);
-    check_status(scopes_topology_make(&topology, map), 0);
+    check_status(scopes_topology_create(&topology, map), 0);
 }
 
 /* A generated map with 12 threads, instrumented. */
@@ -48,7 +48,7 @@ static void make_tree(const char *shape, unsigned fanout,
 
     check_status(paths_map_parse(&bare, text, strlen(text), "tree.dot"), 0);
     check_status(eventspace_instrument(&map, bare, &options), 0);
-    check_status(scopes_topology_make(&topology, map), 0);
+    check_status(scopes_topology_create(&topology, map), 0);
     paths_map_destroy(bare);
     free(text);
     free(application);
@@ -388,7 +388,7 @@ Test(topology, that_lead_in_a_circle_are_refused)
 {
     parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
           "  a [kind=delay]; b [kind=sum]; } t0 -> a; a -> b; b -> a; }");
-    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
+    check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
     check_error("leads back to it");
 }
 
@@ -404,7 +404,7 @@ Test(topology, with_a_collector_s_id_given_twice_or_too_high_are_refused)
                  " x [kind=element, type=i64]; } t0 -> a; a -> b; b -> x; }",
                  ids[i]);
         parse(text);
-        check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
+        check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
         cr_assert_null(topology);
         paths_map_destroy(map);
         map = NULL;
@@ -416,7 +416,7 @@ Test(topology, of_threads_without_numbers_of_their_own_are_refused)
     parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
           " t1 [kind=thread, number=0]; x [kind=element, type=i64]; }"
           " t0 -> x; t1 -> x; }");
-    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
+    check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
     check_error("numbered");
 }
 
@@ -439,7 +439,7 @@ Test(topology, that_part_are_refused)
                        i / 2, i / 2 + 1);
     snprintf(text + at, sizeof(text) - (size_t)at, " }");
     parse(text);
-    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
+    check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
     check_error("2 edges leave it");
 }
 
@@ -448,7 +448,7 @@ Test(topology, that_go_on_behind_an_element_are_refused)
     parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
           " s [kind=sum]; x [kind=element, type=i64];"
           " y [kind=element, type=i64]; } t0 -> x; x -> s; s -> y; }");
-    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
+    check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
     check_error("1 edges leave it");
 }
 
@@ -457,6 +457,6 @@ Test(topology, with_a_collector_on_no_process_are_refused)
     parse("digraph c { c0 [kind=collector, id=0]; subgraph cluster_a {"
           " t0 [kind=thread, number=0]; x [kind=element, type=i64]; }"
           " t0 -> c0; c0 -> x; }");
-    check_status(scopes_topology_make(&topology, map), PASTSET_EMAP);
+    check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
     check_error("on no process");
 }

@@ -57,7 +57,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-    viewer_top_frame_clear(&frame);
+    viewer_top_frame_fini(&frame);
     viewer_top_close(top);
     paths_map_destroy(map);
     scratch_remove();
@@ -89,7 +89,7 @@ static void snapshot(int64_t window_ms, viewer_top_sort sort)
         check_status(fake_run_end(fake), 0);
     fake = NULL;
     check_status(viewer_top_open(&top, scratch_file("."), &options), 0);
-    check_status(viewer_top_frame_make(&frame, top, sort), 0);
+    check_status(viewer_top_frame_init(&frame, top, sort), 0);
 }
 
 static const viewer_top_thread *thread_of(uint32_t number)
@@ -176,8 +176,8 @@ Test(top_model, counts_each_event_once_however_often_it_looks)
     snapshot(1000, VIEWER_TOP_NUMBER);
     for (int i = 0; i < 10; i++)
         check_status(viewer_top_pull(top), 0);
-    viewer_top_frame_clear(&frame);
-    check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_NUMBER), 0);
+    viewer_top_frame_fini(&frame);
+    check_status(viewer_top_frame_init(&frame, top, VIEWER_TOP_NUMBER), 0);
     cr_expect(near(thread_of(2)->operations_per_s, 105), "%g",
               thread_of(2)->operations_per_s);
 }
@@ -223,14 +223,14 @@ Test(top_model, sorts_the_threads)
     event(B_LOG, 1, 9020, 9030, 10);
     snapshot(1000, VIEWER_TOP_SHARE);
     cr_expect_eq(frame.threads[0].number, 0);
-    viewer_top_frame_clear(&frame);
-    check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_RATE), 0);
+    viewer_top_frame_fini(&frame);
+    check_status(viewer_top_frame_init(&frame, top, VIEWER_TOP_RATE), 0);
     cr_expect_eq(frame.threads[0].number, 1);
-    viewer_top_frame_clear(&frame);
-    check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_BYTES), 0);
+    viewer_top_frame_fini(&frame);
+    check_status(viewer_top_frame_init(&frame, top, VIEWER_TOP_BYTES), 0);
     cr_expect_eq(frame.threads[0].number, 2);
-    viewer_top_frame_clear(&frame);
-    check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_SILENT), 0);
+    viewer_top_frame_fini(&frame);
+    check_status(viewer_top_frame_init(&frame, top, VIEWER_TOP_SILENT), 0);
     cr_expect_eq(frame.threads[0].number, 1);
 }
 
@@ -285,7 +285,7 @@ Test(top_model, the_time_of_a_helper_is_part_of_what_watching_costs)
     check_status(viewer_top_open(&top, scratch_file("."), &options), 0);
     cr_assert_eq(write(tell, "", 1), 1);
     cr_assert_eq(read(told, &byte, 1), 1);
-    check_status(viewer_top_frame_make(&frame, top, VIEWER_TOP_NUMBER), 0);
+    check_status(viewer_top_frame_init(&frame, top, VIEWER_TOP_NUMBER), 0);
     max_s = (double)(clock_ns(CLOCK_MONOTONIC_RAW) - before_ns) / 1e9;
     cr_expect_geq(frame.watching.processor * max_s, BURNT_NS / 2 / 1e9);
     kill(options.helper, SIGKILL);

@@ -253,9 +253,9 @@ static void warn(const snapshot *l)
 
 static void look_drop(snapshot *l)
 {
-    scopes_clocks_free(l->clocks[0]);
-    scopes_clocks_free(l->clocks[1]);
-    scopes_event_table_free(l->event_table);
+    scopes_clocks_destroy(l->clocks[0]);
+    scopes_clocks_destroy(l->clocks[1]);
+    scopes_event_table_destroy(l->event_table);
     l->clocks[0] = l->clocks[1] = NULL;
     l->event_table = NULL;
 }
@@ -263,7 +263,7 @@ static void look_drop(snapshot *l)
 static void look_end(snapshot *l)
 {
     look_drop(l);
-    scopes_topology_free(l->topology);
+    scopes_topology_destroy(l->topology);
     scopes_source_close(l->source);
     eventspace_run_close(l->run);
     free(l->collectors);
@@ -277,7 +277,7 @@ static int look_begin(snapshot *l)
     int err = scopes_source_open(&l->source, l->run);
     if (err)
         return err;
-    err = scopes_topology_make(&l->topology, eventspace_run_map(l->run));
+    err = scopes_topology_create(&l->topology, eventspace_run_map(l->run));
     if (err)
         return err;
     l->from = calloc(processes + 1, sizeof(*l->from));
@@ -341,9 +341,9 @@ static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
     if (!err)
         err = scopes_event_table_load(&l->event_table, l->source, &filter);
     for (int i = 0; i < 2 && !err; i++)
-        err =
-            scopes_clocks_make(&l->clocks[i], l->run, l->event_table,
-                               l->topology, (scopes_clock_method)i, reference);
+        err = scopes_clocks_create(&l->clocks[i], l->run, l->event_table,
+                                   l->topology, (scopes_clock_method)i,
+                                   reference);
     return err;
 }
 

@@ -157,7 +157,8 @@ static void add_element(scopes_table *table, const char *process,
     scopes_table_text(table, process);
     scopes_table_text(table, trace ? "yes" : "no");
     scopes_table_text(table, pastset_element_type(element)->text);
-    scopes_table_text(table, pastset_policy_name(pastset_element_policy(element)));
+    scopes_table_text(table,
+                      pastset_policy_name(pastset_element_policy(element)));
     scopes_table_integer(table, (int64_t)pastset_element_capacity(element));
     scopes_table_integer(table, (int64_t)ledger.written);
     scopes_table_integer(table, (int64_t)ledger.read);
@@ -473,8 +474,8 @@ int cli_info(int argc, char **argv)
         i.event_cost_ns = viewer_event_cost_ns();
     if (!err)
         err = print_info(&i, a.list, a.format);
-    viewer_counts_drop(&i.counts);
-    viewer_facts_drop(&i.facts);
+    viewer_counts_fini(&i.counts);
+    viewer_facts_fini(&i.facts);
     eventspace_run_close(i.run);
     return cli_end_output(err);
 }

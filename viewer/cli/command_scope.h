@@ -23,7 +23,7 @@ typedef struct scope {
 /* --- the root: it writes the mirror, or prints the statistics --- */
 
 /* `app` NULL: the map comes with the rest. Errors: those of
- * scopes_mirror_create. */
+ * scopes_mirror_open. */
 int cli_scope_begin(scope *s, const paths_map *app);
 /* For a scopes_consumer; its context is the scope. */
 int cli_scope_record(const scopes_record *record, void *scope);

@@ -70,7 +70,7 @@ int cli_scope_begin(scope *s, const paths_map *app)
     s->print = s->print_fd > 0 ? fdopen(s->print_fd, "w") : stdout;
     if (!s->print)
         return pastset_fail(PASTSET_EIO, "cannot print: %s", strerror(errno));
-    return scopes_mirror_create(&s->mirror, s->out, app);
+    return scopes_mirror_open(&s->mirror, s->out, app);
 }
 
 /* What ended it comes before what could not be gathered. */

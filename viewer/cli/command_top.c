@@ -113,7 +113,7 @@ static int mirror_wait(viewer_mirror *mirror, const sigset_t *open)
 static int mirror_begin(viewer_mirror *mirror, const top_arguments *a,
                         const sigset_t *open)
 {
-    int err = viewer_mirror_begin(mirror, a->connect, a->key);
+    int err = viewer_mirror_open(mirror, a->connect, a->key);
 
     return err ? err : mirror_wait(mirror, open);
 }
@@ -125,7 +125,7 @@ static int show(watcher *w)
     viewer_top_frame frame;
     unsigned rows, columns;
     char keys[64];
-    int err = viewer_top_frame_make(&frame, w->top, w->sort);
+    int err = viewer_top_frame_init(&frame, w->top, w->sort);
 
     if (err)
         return err;
@@ -139,7 +139,7 @@ static int show(watcher *w)
         err = viewer_top_print(&frame, w->arguments->list, w->arguments->format,
                                stdout);
     }
-    viewer_top_frame_clear(&frame);
+    viewer_top_frame_fini(&frame);
     if (fflush(stdout) != 0 && !err)
         err = pastset_fail(PASTSET_EIO, "standard output: %s", strerror(errno));
     return err;
@@ -431,6 +431,6 @@ int cli_top(int argc, char **argv)
         return COMMAND_FAILED;
     err = top_run(&a, &m);
     viewer_terminal_leave();
-    viewer_mirror_end(&m);
+    viewer_mirror_close(&m);
     return cli_end_output(err);
 }

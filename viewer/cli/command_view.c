@@ -399,7 +399,7 @@ static int view_run(eventspace_run *run, view_arguments *a)
     err = print(a, snapshot);
     if (!err && a->follow_ns > 0)
         err = follow(a, snapshot);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
     return err;
 }
 

@@ -133,9 +133,9 @@ const char *viewer_top_sort_name(viewer_top_sort sort);
 viewer_top_sort viewer_top_sort_find(const char *name);
 
 /* Errors: PASTSET_ENOMEM. The caller clears it. */
-int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
+int viewer_top_frame_init(viewer_top_frame *out, viewer_top *top,
                           viewer_top_sort sort);
-void viewer_top_frame_clear(viewer_top_frame *frame);
+void viewer_top_frame_fini(viewer_top_frame *frame);
 
 /* --- as tables --- */
 

@@ -330,7 +330,7 @@ static int tell_all_pending(viewer_top_frame *out, viewer_top *top)
     const scopes_pending_list *list;
     int err;
 
-    scopes_pending_free(top->pending);
+    scopes_pending_destroy(top->pending);
     err = scopes_pending_take(&top->pending, top->run, top->topology);
     if (err)
         return err;
@@ -387,7 +387,7 @@ static void tell_times(viewer_top_frame *out, const viewer_top *top)
     }
 }
 
-int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
+int viewer_top_frame_init(viewer_top_frame *out, viewer_top *top,
                           viewer_top_sort sort)
 {
     int err;
@@ -408,7 +408,7 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
               ? tell_all_pending(out, top)
               : pastset_no_memory("for a frame");
     if (err) {
-        viewer_top_frame_clear(out);
+        viewer_top_frame_fini(out);
         return err;
     }
     tell_threads(out, top, sort);
@@ -425,7 +425,7 @@ int viewer_top_frame_make(viewer_top_frame *out, viewer_top *top,
     return 0;
 }
 
-void viewer_top_frame_clear(viewer_top_frame *frame)
+void viewer_top_frame_fini(viewer_top_frame *frame)
 {
     free(frame->threads);
     free(frame->collectives);

@@ -88,7 +88,7 @@ struct viewer_top {
 
 /* Adds tuples of one stream of a process. Errors: PASTSET_ENOMEM. */
 int viewer__top_take(viewer_top *top, const scopes_batch *batch);
-void viewer__top_streams_free(viewer_top *top);
+void viewer__top_streams_fini(viewer_top *top);
 /* The last end of the stream that is furthest behind, of those with one after
  * `after`; UINT64_MAX when there is none. */
 uint64_t viewer__top_behind(const viewer_top *top, uint32_t process,

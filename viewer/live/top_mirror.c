@@ -35,7 +35,7 @@ static void run_scope(const viewer_mirror *m, const char *address,
     _exit(127);
 }
 
-int viewer_mirror_begin(viewer_mirror *m, const char *address, const char *key)
+int viewer_mirror_open(viewer_mirror *m, const char *address, const char *key)
 {
     const char *temporary = getenv("TMPDIR");
 
@@ -129,7 +129,7 @@ static void scope_end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-void viewer_mirror_end(viewer_mirror *m)
+void viewer_mirror_close(viewer_mirror *m)
 {
     if (m->pid > 0) {
         scope_end(m->pid);

@@ -24,8 +24,8 @@ typedef struct viewer_mirror {
 
 /* Starts the scope. `key` (a file) may be NULL.
  * Errors: PASTSET_EIO. End is to be called after an error, too. */
-int viewer_mirror_begin(viewer_mirror *mirror, const char *address,
-                        const char *key);
+int viewer_mirror_open(viewer_mirror *mirror, const char *address,
+                       const char *key);
 /* Is the map there, so that the run can be opened? 1, 0 (not yet), or
  * PASTSET_EIO: the scope has ended without it, and this is what it said. */
 int viewer_mirror_ready(viewer_mirror *mirror);
@@ -34,6 +34,6 @@ bool viewer_mirror_ended(viewer_mirror *mirror);
 /* 0, or, when the scope has failed, PASTSET_EIO with what it said. */
 int viewer_mirror_status(const viewer_mirror *mirror);
 /* Ends the scope and removes the directory. */
-void viewer_mirror_end(viewer_mirror *mirror);
+void viewer_mirror_close(viewer_mirror *mirror);
 
 #endif

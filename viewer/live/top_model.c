@@ -353,7 +353,7 @@ int viewer_top_open(viewer_top **out, const char *directory,
     if (err)
         goto failed;
     top->map = eventspace_run_map(top->run);
-    err = scopes_topology_make(&top->topology, top->map);
+    err = scopes_topology_create(&top->topology, top->map);
     if (err)
         goto failed;
     err = memory_make(top);
@@ -376,9 +376,9 @@ void viewer_top_close(viewer_top *top)
 {
     if (!top)
         return;
-    viewer__top_streams_free(top);
-    scopes_pending_free(top->pending);
-    scopes_topology_free(top->topology);
+    viewer__top_streams_fini(top);
+    scopes_pending_destroy(top->pending);
+    scopes_topology_destroy(top->topology);
     if (top->source)
         scopes_source_close(top->source);
     if (top->run)

@@ -52,7 +52,7 @@ static stream *stream_of(viewer_top *top, const scopes_batch *batch)
     return NULL;
 }
 
-void viewer__top_streams_free(viewer_top *top)
+void viewer__top_streams_fini(viewer_top *top)
 {
     tdestroy(top->streams, free);
     top->streams = NULL;

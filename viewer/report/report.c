@@ -216,10 +216,10 @@ static int collect(page *p)
     if (!p->data)
         err = pastset_no_memory("for the report's data");
 done:
-    viewer_facts_drop(&facts);
+    viewer_facts_fini(&facts);
     scopes_communication_destroy(view);
     scopes_table_destroy(pending);
-    scopes_snapshot_free(snapshot);
+    scopes_snapshot_destroy(snapshot);
     return err;
 }
 

@@ -93,7 +93,7 @@ int viewer_counts_take(viewer_counts *out, eventspace_run *run)
     int err;
 
     memset(out, 0, sizeof(*out));
-    err = scopes_topology_make(&out->topology, eventspace_run_map(run));
+    err = scopes_topology_create(&out->topology, eventspace_run_map(run));
     if (err)
         return err;
     out->collectors =
@@ -119,10 +119,10 @@ done:
     return err;
 }
 
-void viewer_counts_drop(viewer_counts *counts)
+void viewer_counts_fini(viewer_counts *counts)
 {
     free(counts->collectors);
     free(counts->threads);
-    scopes_topology_free(counts->topology);
+    scopes_topology_destroy(counts->topology);
     memset(counts, 0, sizeof(*counts));
 }

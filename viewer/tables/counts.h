@@ -26,9 +26,9 @@ typedef struct viewer_counts {
     viewer_thread_counts *threads;       /* by number */
 } viewer_counts;
 
-/* Errors: PASTSET_ENOMEM, those of scopes_topology_make and scopes_source_open.
- * Drop it also after an error. */
+/* Errors: PASTSET_ENOMEM, those of scopes_topology_create and
+ * scopes_source_open. Drop it also after an error. */
 int viewer_counts_take(viewer_counts *out, eventspace_run *run);
-void viewer_counts_drop(viewer_counts *counts);
+void viewer_counts_fini(viewer_counts *counts);
 
 #endif

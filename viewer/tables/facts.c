@@ -101,7 +101,7 @@ static int take_archive(viewer_process_facts *facts, scopes_source *source,
         return 0; /* the source has noted what is wrong with it */
     facts->archived = true;
     facts->archive = scopes_archive_costs(archive);
-    scopes_archive_free(archive);
+    scopes_archive_close(archive);
     return count_saved(facts, source, i);
 }
 
@@ -178,7 +178,7 @@ int viewer_facts_take(viewer_facts *out, eventspace_run *run)
     out->processes = calloc(out->process_count + 1, sizeof(*out->processes));
     int err = 0;
     if (!out->processes) {
-        viewer_facts_drop(out);
+        viewer_facts_fini(out);
         return pastset_no_memory("for the processes");
     }
     for (size_t i = 0; i < out->process_count && !err; i++)
@@ -188,11 +188,11 @@ int viewer_facts_take(viewer_facts *out, eventspace_run *run)
     for (size_t i = 0; i < out->process_count && !err; i++)
         add(&out->total, &out->processes[i]);
     if (err)
-        viewer_facts_drop(out);
+        viewer_facts_fini(out);
     return err;
 }
 
-void viewer_facts_drop(viewer_facts *facts)
+void viewer_facts_fini(viewer_facts *facts)
 {
     free(facts->processes);
     memset(facts, 0, sizeof(*facts));

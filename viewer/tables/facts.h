@@ -34,7 +34,7 @@ typedef struct viewer_facts {
 /* Errors: PASTSET_ENOMEM, those of eventspace_run_events and
  * scopes_source_each. */
 int viewer_facts_take(viewer_facts *out, eventspace_run *run);
-void viewer_facts_drop(viewer_facts *facts);
+void viewer_facts_fini(viewer_facts *facts);
 
 /* What making a trace tuple takes a thread: two stamps, and 36 bytes into a
  * trace element whose memory is there. Measured when it is called, in a few
