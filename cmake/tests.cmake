@@ -1,5 +1,6 @@
-# es_test(FOLDER/NAME [SOURCES ...] [LINKS ...] [TIMEOUT seconds] [JOBS tests]):
-# a Criterion suite, tests/FOLDER/NAME.c. JOBS: how many of its tests at once, if
+# es_test(FOLDER[/ROOM]/NAME [SOURCES ...] [LINKS ...] [TIMEOUT seconds]
+# [JOBS tests]): a Criterion suite, tests/FOLDER[/ROOM]/NAME.c, which ctest calls
+# FOLDER/NAME. JOBS: how many of its tests at once, if
 # they do little but wait; else as many as there are processors. Under
 # ThreadSanitizer Criterion cannot start, and for another processor it cannot run
 # (it starts itself again, which an emulator does not see): no suites then.
@@ -10,15 +11,15 @@ function(es_test path)
     return()
   endif()
   es_test_program(${path} "${ES_SOURCES}" "${ES_LINKS}" "${ES_TIMEOUT}")
-  string(REPLACE "/" "_" target ${path})
+  es_test_name(${path} name target)
   target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)
   if(ES_JOBS)
-    set_tests_properties(${path} PROPERTIES ENVIRONMENT
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
                                             CRITERION_JOBS=${ES_JOBS})
   endif()
 endfunction()
 
-# es_stress(FOLDER/NAME ...): a program with a main() of its own; it is what
+# es_stress(FOLDER[/ROOM]/NAME ...): a program with a main() of its own; it is what
 # ThreadSanitizer watches. For another processor it is built; which of them are
 # run is said in tests/cross.
 function(es_stress path)
@@ -29,8 +30,16 @@ function(es_stress path)
   es_test_program(${path} "${ES_SOURCES}" "${ES_LINKS}" "${ES_TIMEOUT}")
 endfunction()
 
+# Of scopes/views/hops_test: scopes/hops_test, scopes_hops_test.
+function(es_test_name path name target)
+  string(REGEX REPLACE "^([^/]+)/.*/" "\\1/" short ${path})
+  string(REPLACE "/" "_" flat ${short})
+  set(${name} ${short} PARENT_SCOPE)
+  set(${target} ${flat} PARENT_SCOPE)
+endfunction()
+
 function(es_test_program path sources links timeout)
-  string(REPLACE "/" "_" target ${path})
+  es_test_name(${path} name target)
   if(NOT timeout)
     set(timeout 300)
   endif()
@@ -43,8 +52,8 @@ function(es_test_program path sources links timeout)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                              ${CMAKE_BINARY_DIR}/tests)
   if(NOT CMAKE_CROSSCOMPILING)
-    add_test(NAME ${path} COMMAND ${target})
-    set_tests_properties(${path} PROPERTIES TIMEOUT ${timeout})
+    add_test(NAME ${name} COMMAND ${target})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout})
   endif()
 endfunction()
 

@@ -99,7 +99,7 @@ bool paths__collective_writes_alone(const paths_map *map, uint32_t element)
         at = map->edges[map->nodes[at].in[0]].from;
         if (writes_by_turns(&map->nodes[at]))
             return map->nodes[at].process == process;
-        type = paths_wrapper_find(map->nodes[at].type);
+        type = paths__registry_find(map->nodes[at].type); /* none is built in */
         if (!type || !type->observes)
             return false;
     }

@@ -1,47 +1,47 @@
 # Processes as processes: operations here and there, held operations, strangers.
 set(processes_support support/map_processes.c support/command.c support/scratch.c
-                  paths/wrappers.c)
-es_test(paths/process_test LINKS eventspace::paths SOURCES ${processes_support}
+                  paths/wrappers/wrappers.c)
+es_test(paths/engine/process_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
-es_test(paths/rounds_in_step_test LINKS eventspace::paths
+es_test(paths/wrappers/rounds_in_step_test LINKS eventspace::paths
         SOURCES ${processes_support} TIMEOUT 300)
-es_test(paths/held_test LINKS eventspace::paths SOURCES ${processes_support}
+es_test(paths/engine/held_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
-es_test(paths/uses_test LINKS eventspace::paths SOURCES ${processes_support}
+es_test(paths/engine/uses_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
-es_test(paths/source_test LINKS eventspace::eventspace
+es_test(paths/wrappers/source_test LINKS eventspace::eventspace
         SOURCES ${processes_support} TIMEOUT 600)
-es_test(paths/security_test LINKS eventspace::paths
-        SOURCES ${processes_support} paths/attacker.c TIMEOUT 900)
-es_test(paths/noise_test LINKS eventspace::paths)
-set(hostile_support ${processes_support} paths/attacker.c paths/hostile_run.c
-                    paths/hostile_relay.c)
-es_test(paths/hostile_peer_test LINKS eventspace::paths
+es_test(paths/net/security_test LINKS eventspace::paths
+        SOURCES ${processes_support} paths/net/attacker.c TIMEOUT 900)
+es_test(paths/net/noise_test LINKS eventspace::paths)
+set(hostile_support ${processes_support} paths/net/attacker.c paths/net/hostile_run.c
+                    paths/net/hostile_relay.c)
+es_test(paths/net/hostile_peer_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
-es_test(paths/out_of_turn_test LINKS eventspace::paths
+es_test(paths/net/out_of_turn_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 300 JOBS 6)
 foreach(test security_test noise_test hostile_peer_test out_of_turn_test)
   if(TARGET paths_${test})
     target_link_libraries(paths_${test} PRIVATE PkgConfig::SODIUM)
   endif()
 endforeach()
-es_test(paths/collective_test LINKS eventspace::paths
-        SOURCES ${processes_support} support/mapping.c paths/collective_round.c
+es_test(paths/wrappers/collective_test LINKS eventspace::paths
+        SOURCES ${processes_support} support/mapping.c paths/wrappers/collective_round.c
         TIMEOUT 600)
-es_test(paths/collective_fault_test LINKS eventspace::paths
-        SOURCES ${processes_support} paths/collective_round.c TIMEOUT 900 JOBS 4)
-es_test(paths/processors_test LINKS eventspace::paths PkgConfig::UV
+es_test(paths/wrappers/collective_fault_test LINKS eventspace::paths
+        SOURCES ${processes_support} paths/wrappers/collective_round.c TIMEOUT 900 JOBS 4)
+es_test(paths/engine/processors_test LINKS eventspace::paths PkgConfig::UV
         SOURCES support/command.c support/scratch.c)
-es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
+es_stress(paths/engine/paths_stress LINKS eventspace::paths SOURCES paths/wrappers/wrappers.c
           TIMEOUT 120)
-es_stress(paths/collective_stress LINKS eventspace::paths
-          SOURCES paths/collective_kinds.c paths/collective_parts.c
-                  paths/collective_faults.c support/inside.c
+es_stress(paths/wrappers/collective_stress LINKS eventspace::paths
+          SOURCES paths/wrappers/collective_kinds.c paths/wrappers/collective_parts.c
+                  paths/wrappers/collective_faults.c support/inside.c
           TIMEOUT 600)
-es_test(paths/writes_alone_test LINKS eventspace::paths
+es_test(paths/wrappers/writes_alone_test LINKS eventspace::paths
         SOURCES support/inside.c)
 # A minute of failed rounds: with few threads, some and many.
-es_stress(paths/failed_rounds_stress LINKS eventspace::paths
+es_stress(paths/wrappers/failed_rounds_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 300)
 if(TARGET paths_failed_rounds_stress AND NOT EVENTSPACE_SANITIZE
    AND NOT CMAKE_CROSSCOMPILING)
@@ -52,11 +52,11 @@ if(TARGET paths_failed_rounds_stress AND NOT EVENTSPACE_SANITIZE
                          PROPERTIES TIMEOUT 300)
   endforeach()
 endif()
-es_stress(paths/ending_rounds_stress LINKS eventspace::paths
+es_stress(paths/wrappers/ending_rounds_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 300)
-es_stress(paths/stand_in_stress LINKS eventspace::paths
+es_stress(paths/net/stand_in_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 120)
-es_test(paths/bereft_test LINKS eventspace::paths SOURCES ${processes_support}
+es_test(paths/engine/orphaned_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
 
 # Where threads are delayed, by twenty seeds.
@@ -82,4 +82,4 @@ if(EVENTSPACE_SCHEDULE)
                    $<TARGET_FILE:paths_failed_rounds_stress> any 4 0.2 3)
   set_tests_properties(paths/failed_rounds_seeds PROPERTIES TIMEOUT 300)
 endif()
-es_stress(paths/executor_stress LINKS eventspace::paths)
+es_stress(paths/engine/executor_stress LINKS eventspace::paths)

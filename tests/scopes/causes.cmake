@@ -1,6 +1,6 @@
 # The views of what is waited for; included from tests/CMakeLists.txt.
 foreach(name hops critical_path waits_for remote_overhead)
-  es_test(scopes/${name}_test
+  es_test(scopes/views/${name}_test
           SOURCES scopes/told.c scopes/fake_run.c support/command.c
                   support/scratch.c support/mapping.c
           LINKS eventspace::scopes m TIMEOUT 600)
@@ -9,7 +9,7 @@ foreach(name hops critical_path waits_for remote_overhead)
   endif()
 endforeach()
 if(suites)
-  add_executable(uneven_app scopes/uneven_app.c)
+  add_executable(uneven_app scopes/views/uneven_app.c)
   target_link_libraries(uneven_app PRIVATE eventspace::eventspace)
   target_include_directories(uneven_app PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(uneven_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY

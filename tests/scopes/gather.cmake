@@ -1,11 +1,11 @@
 # Gather trees: messages, maps, and trees of processes beside real runs.
-es_test(scopes/gather_test LINKS eventspace::scopes
+es_test(scopes/gather/gather_test LINKS eventspace::scopes
         SOURCES scopes/fake_run.c support/command.c support/scratch.c
         TIMEOUT 900)
-es_test(scopes/gather_message_test LINKS eventspace::scopes)
-es_test(scopes/gather_thread_test LINKS eventspace::scopes
+es_test(scopes/gather/gather_message_test LINKS eventspace::scopes)
+es_test(scopes/gather/gather_thread_test LINKS eventspace::scopes
         SOURCES support/map_processes.c support/command.c)
-es_test(scopes/merge_test LINKS eventspace::scopes
+es_test(scopes/archive/merge_test LINKS eventspace::scopes
         SOURCES scopes/fake_run.c support/command.c support/scratch.c
         TIMEOUT 600)
 if(TARGET scopes_gather_test)

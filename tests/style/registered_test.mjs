@@ -15,7 +15,7 @@ const [source, build, ctest] = process.argv.slice(2);
 // What stands for a test by its name, and the name that ctest has for it; or
 // none, if the file itself is given to a command.
 const kinds = [
-  [/^tests\/([^/]+\/.+_(?:test|stress))\.c$/, (m) => m[1]],
+  [/^tests\/([^/]+\/)(?:[^/]+\/)*([^/]+_(?:test|stress))\.c$/, (m) => m[1] + m[2]],
   [/^tests\/fuzz\/(.+)_fuzz\.c$/, (m) => `fuzz/${m[1]}`],
   [/^tests\/[^/]+\/.+_(?:test|check)\.(?:sh|mjs)$/],
   [/^(?!tests\/).+\.pml$/],

@@ -1,0 +1,319 @@
+/* event_table_test.c - series of tuples: their order, their memory, and what is
+ * in none of them. */
+#include "scopes/reading/event_table.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "scopes/reading/stack_internal.h"
+#include "tests/scopes/reading/stream_files.h"
+#include "scopes/reading/reading_internal.h"
+
+static paths_map *map;
+
+static void map_make(void)
+{
+    check_status(
+        paths_map_parse(&map, stream_map, strlen(stream_map), "sample.dot"), 0);
+    streams_begin();
+}
+
+static void map_free(void)
+{
+    paths_map_destroy(map);
+    scratch_remove();
+}
+
+TestSuite(event_table, .timeout = 120, .init = map_make, .fini = map_free);
+
+/* --- sorting, against the plainest way there is --- */
+
+static int by_order(const void *left, const void *right)
+{
+    const eventspace_trace *a = left, *b = right;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    if (a->sequence != b->sequence)
+        return a->sequence < b->sequence ? -1 : 1;
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+/* A number from `seed` that looks random, below `below`. */
+static uint32_t random_below(uint64_t *seed, uint32_t below)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % below;
+}
+
+/* `streams` sequences behind each other, each in order but for tuples that are
+ * up to `late` places too late. */
+static void check_sorts(size_t count, size_t streams, uint32_t late)
+{
+    scopes_stack stack = {0}, spare = {0};
+    eventspace_trace *want = malloc((count + 1) * sizeof(*want));
+    uint64_t seed = count + streams * 7 + late;
+
+    check_status(scopes__stack_reserve(&stack, count), 0);
+    for (size_t i = 0; i < count; i++) {
+        size_t place = i % (count / streams + 1);
+        eventspace_trace event = {
+            .start = 1000 + 3 * (place - random_below(&seed, late + 1)),
+            .end = i,
+            .sequence = random_below(&seed, 4),
+            .thread = (uint32_t)i};
+        stack.events[stack.count++] = want[i] = event;
+    }
+    qsort(want, count, sizeof(*want), by_order);
+    check_status(scopes__sort(stack.events, count, &spare), 0);
+    for (size_t i = 0; i < count; i++)
+        cr_assert_eq(memcmp(&stack.events[i], &want[i], sizeof(*want)), 0,
+                     "%zu of %zu (%zu streams, up to %u late) is another one",
+                     i, count, streams, late);
+    scopes__stack_fini(&stack);
+    scopes__stack_fini(&spare);
+    free(want);
+}
+
+Test(event_table, sorts_series_of_every_length)
+{
+    for (size_t count = 1; count < 200; count++) {
+        check_sorts(count, 1, 0);
+        check_sorts(count, 3, 5);
+        check_sorts(count, 1, 300);
+    }
+}
+
+Test(event_table, sorts_lanes_that_lie_behind_each_other)
+{
+    check_sorts(100000, 1, 8);
+    check_sorts(100000, 7, 0);
+    check_sorts(100000, 8, 40);
+    check_sorts(100000, 1, 100000);
+    check_sorts(300000, 100000, 0); /* backwards, nearly */
+}
+
+Test(event_table, keeps_what_is_in_a_stack_that_grows)
+{
+    scopes_stack stack = {0};
+
+    for (uint32_t i = 0; i < 700000; i++) { /* 25 MB, from the heap on */
+        check_status(scopes__stack_reserve(&stack, i + 1), 0);
+        stack.events[stack.count++] = (eventspace_trace){.sequence = i};
+    }
+    for (uint32_t i = 0; i < 700000; i++)
+        cr_assert_eq(stack.events[i].sequence, i);
+    cr_assert_gt(stack.mapped_bytes, 0);
+    scopes__stack_fini(&stack);
+    check_status(scopes__stack_reserve(&stack, SIZE_MAX / 8), PASTSET_ENOMEM);
+    scopes__stack_fini(&stack);
+}
+
+/* --- event tables --- */
+
+Test(event_table, puts_tuples_into_the_series_of_their_collectors)
+{
+    eventspace_trace events[] = {
+        {.collector = 2, .start = 30, .end = 31, .sequence = 1},
+        {.collector = 0, .start = 20, .end = 40, .sequence = 2},
+        {.collector = 0, .start = 10, .end = 50, .sequence = 1},
+        {.collector = 2, .start = 30, .end = 32, .sequence = 0},
+    };
+    scopes_event_table *event_table;
+
+    check_status(scopes_event_table_create(&event_table, map, events, 4, NULL),
+                 0);
+    cr_assert_eq(event_table->collectors, 3);
+    cr_assert_eq(scopes_event_series(event_table, 0)->count, 2);
+    cr_assert_eq(scopes_event_series(event_table, 0)->events[0].start, 10);
+    cr_assert_eq(scopes_event_series(event_table, 0)->events[1].start, 20);
+    cr_assert_eq(scopes_event_series(event_table, 2)->count, 2);
+    cr_assert_eq(scopes_event_series(event_table, 2)->events[0].sequence, 0);
+    cr_assert_eq(event_table->ledger.made, 4);
+    cr_assert_eq(event_table->ledger.seen, 4);
+    cr_assert_eq(event_table->ledger.missed, 0);
+    cr_assert_eq(event_table->strange, 0);
+    scopes_event_table_destroy(event_table);
+}
+
+Test(event_table, knows_where_collectors_stand)
+{
+    scopes_event_table *event_table;
+
+    check_status(scopes_event_table_create(&event_table, map, NULL, 0, NULL),
+                 0);
+    cr_assert_str_eq(map->nodes[scopes_event_series(event_table, 2)->node].name,
+                     "c2");
+    cr_assert_str_eq(
+        map->processes[scopes_event_series(event_table, 2)->process].name,
+        "h1");
+    cr_assert_str_eq(
+        map->processes[scopes_event_series(event_table, 0)->process].name,
+        "h0");
+    cr_assert_eq(scopes_event_series(event_table, 0)->count, 0);
+    cr_assert_eq(scopes_event_series(event_table, 3)->node, PATHS_NONE);
+    cr_assert_eq(scopes_event_series(event_table, UINT32_MAX)->count, 0);
+    cr_assert_eq(scopes_event_series(event_table, UINT32_MAX)->process,
+                 PATHS_NONE);
+    scopes_event_table_destroy(event_table);
+    scopes_event_table_destroy(NULL);
+}
+
+Test(event_table, counts_tuples_of_collectors_that_the_map_has_not)
+{
+    eventspace_trace events[] = {
+        {.collector = 3}, {.collector = 2}, {.collector = UINT32_MAX}};
+    scopes_ledger ledger = {.made = 10, .seen = 3, .missed = 7};
+    scopes_event_table *event_table;
+
+    check_status(
+        scopes_event_table_create(&event_table, map, events, 3, &ledger), 0);
+    cr_assert_eq(event_table->strange, 2);
+    cr_assert_eq(scopes_event_series(event_table, 2)->count, 1);
+    cr_assert_eq(event_table->ledger.missed, 7);
+    scopes_event_table_destroy(event_table);
+}
+
+/* --- loading --- */
+
+static void meta_write(eventspace_state state)
+{
+    eventspace_meta meta = {.eventspace = "0.1.0",
+                            .process = "h0",
+                            .pid = (uint32_t)getpid(),
+                            .tick_source = "tsc",
+                            .tick_hz = 1e9,
+                            .state = state};
+    meta.start_wall_ns = UINT64_C(4000000000000000000); /* not a later one */
+    check_status(eventspace_meta_save(&meta, scratch_file("h0.meta")), 0);
+}
+
+static scopes_event_table *event_table_load(const scopes_filter *wanted,
+                                            bool at_rest)
+{
+    eventspace_run *run = stream_run();
+    scopes_source *source;
+    scopes_event_table *event_table;
+
+    check_status(scopes_source_open(&source, run), 0);
+    cr_assert_eq(scopes_source_at_rest(source), at_rest);
+    check_status(scopes_event_table_load(&event_table, source, wanted), 0);
+    /* The map is the run's. */
+    event_table->map = map;
+    scopes_source_close(source);
+    eventspace_run_close(run);
+    return event_table;
+}
+
+/* Each series is in order, and all that was seen is in one. */
+static uint64_t check_event_table(const scopes_event_table *event_table)
+{
+    uint64_t count = event_table->strange;
+
+    for (uint32_t i = 0; i < event_table->collectors; i++) {
+        const scopes_series *series = scopes_event_series(event_table, i);
+        for (size_t k = 0; k < series->count; k++) {
+            const eventspace_trace *event = &series->events[k];
+            eventspace_trace want = stream_tuple(event->sequence);
+            cr_assert_eq(memcmp(event, &want, sizeof(want)), 0);
+            cr_assert_eq(event->collector, i);
+            cr_assert(k == 0 || event[-1].start <= event->start);
+        }
+        count += series->count;
+    }
+    cr_assert_eq(count, event_table->ledger.seen);
+    return count;
+}
+
+static void check_loads(bool at_rest)
+{
+    static const bool mask[] = {false, true, false};
+    uint64_t from[] = {300000, 0};
+    scopes_filter wanted = {.collectors = mask};
+    scopes_event_table *event_table = event_table_load(NULL, at_rest);
+    size_t ones = scopes_event_series(event_table, 1)->count;
+
+    cr_assert_eq(check_event_table(event_table), 65000);
+    cr_assert_eq(event_table->ledgers[0].seen, 65000);
+    cr_assert_eq(event_table->ledger.missed, 20000);
+    cr_assert_eq(event_table->ledger.made, 85000);
+    scopes_event_table_destroy(event_table);
+    event_table = event_table_load(&wanted, at_rest);
+    cr_assert_eq(check_event_table(event_table), ones);
+    cr_assert_eq(scopes_event_series(event_table, 0)->count, 0);
+    cr_assert_eq(event_table->ledger.beside, 65000 - ones);
+    scopes_event_table_destroy(event_table);
+    wanted = (scopes_filter){.from_ticks = from};
+    event_table = event_table_load(&wanted, at_rest);
+    /* All that end at 300000 or later; see stream_tuple. */
+    cr_assert_eq(check_event_table(event_table), 60000 - 29000);
+    scopes_event_table_destroy(event_table);
+}
+
+static void streams_fill(void)
+{
+    pastset_space *space = stream_space("h0.space");
+
+    check_status(
+        stream_write(stream_make(space, "trace.t0", PASTSET_GROW, 60000), 0,
+                     60000),
+        0);
+    check_status(
+        stream_write(stream_make(space, "trace.t1", PASTSET_DISCARD, 5000), 0,
+                     25000),
+        0);
+    pastset_space_close(space);
+}
+
+Test(event_table, loads_a_run_that_is_over)
+{
+    streams_fill();
+    meta_write(EVENTSPACE_FINISHED);
+    check_loads(true);
+}
+
+Test(event_table, loads_a_run_that_goes_on)
+{
+    streams_fill();
+    meta_write(EVENTSPACE_RUNNING);
+    check_loads(false);
+}
+
+typedef struct writer {
+    pastset_element *streams[2];
+    _Atomic bool stop;
+} writer;
+
+static void *write_on(void *argument)
+{
+    writer *w = argument;
+    for (uint64_t i = 0; !w->stop && i < 3000000; i++) {
+        check_status(stream_write(w->streams[i % 2], i / 2, i / 2 + 1), 0);
+    }
+    return NULL;
+}
+
+/* What the meta file says need not be so: it may be a process of another
+ * machine that nobody here sees. */
+Test(event_table, is_exact_when_somebody_writes_to_a_run_that_seems_to_be_over)
+{
+    pastset_space *space = stream_space("h0.space");
+    writer w = {
+        .streams = {stream_make(space, "trace.t0", PASTSET_GROW, 2000000),
+                    stream_make(space, "trace.t1", PASTSET_DISCARD, 10000)}};
+    pthread_t thread;
+
+    meta_write(EVENTSPACE_FINISHED);
+    cr_assert_eq(pthread_create(&thread, NULL, write_on, &w), 0);
+    for (int i = 0; i < 20; i++) {
+        scopes_event_table *event_table = event_table_load(NULL, true);
+        check_event_table(event_table);
+        cr_assert_eq(event_table->ledger.made,
+                     event_table->ledger.seen + event_table->ledger.missed);
+        scopes_event_table_destroy(event_table);
+    }
+    w.stop = true;
+    pthread_join(thread, NULL);
+    pastset_space_close(space);
+}
