@@ -2,17 +2,17 @@
  * them meanwhile.
  *
  * Model of drain.c (stream_empty, drain_run), collector.c (write_slowly) and
- * streams.c (eventspace_stream_count, eventspace_stream_read). A collector writes
- * into a lane of policy block, which is full after two tuples; the drain copies
- * what is there into an element of the file, and then truncates the lane. What
- * one of these steps does inside of an element is in element.pml and
+ * streams.c (eventspace_stream_count, eventspace_stream_read). A collector
+ * writes into a lane of policy block, which is full after two tuples; the drain
+ * copies what is there into an element of the file, and then truncates the
+ * lane. What one of these steps does inside of an element is in element.pml and
  * ledger.pml, and how the drain is woken in waiter.pml.
  *
  * The two stores of the drain, the count of the file and First of the lane,
  * become visible in their order, as the second is a release store.
  *
  * What must hold: each tuple that was written is in the lane or in the file,
- * whenever the host is killed; a reader counts and finds all of them; the
+ * whenever the process is killed; a reader counts and finds all of them; the
  * collector never waits for ever, although the drain looks by itself only once
  * here, and not after each pause. */
 /* cc: -DSAFETY */
@@ -152,7 +152,7 @@ proctype reader()
     od
 }
 
-/* The host is killed, and what it has stored becomes visible. */
+/* The process is killed, and what it has stored becomes visible. */
 proctype killer()
 {
     d_step { assert(copied >= first && first <= last) }

@@ -1,4 +1,4 @@
-/* process.c - the processes of a run: starting, listening to and ending them.
+/* children.c - the processes of a run: starting, listening to and ending them.
  *
  * One libuv loop waits for all of it. When a process has failed, the others
  * go through these stages, each of which ends when no process is left:

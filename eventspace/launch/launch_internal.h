@@ -1,5 +1,5 @@
 /* launch_internal.h - between the files that start a run: launch.c prepares
- * it with run_directory.c, process.c runs its processes. */
+ * it with run_directory.c, children.c runs its processes. */
 #ifndef EVENTSPACE_LAUNCH_INTERNAL_H
 #define EVENTSPACE_LAUNCH_INTERNAL_H
 
@@ -48,7 +48,7 @@ int eventspace__place_enter(launch_place *place,
                             const paths_map_process *process);
 void eventspace__place_leave(launch_place *place);
 
-/* --- process.c --- */
+/* --- children.c --- */
 
 /* A process to be started. */
 typedef struct launch_process {

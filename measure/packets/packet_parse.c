@@ -1,4 +1,4 @@
-/* measure__packet_parse.c - the headers of one frame.
+/* packet_parse.c - the headers of one frame.
  *
  * Only headers are looked at; of the payload only the length is known, from
  * the IP header: Ethernet pads short frames. A packet that the sender's kernel

@@ -1,4 +1,4 @@
-# Processes as processes: operations here and there, held operations, strangers.
+# Processes of maps as real ones: operations here and there, held operations, unauthenticated peers.
 set(processes_support support/map_processes.c support/command.c support/scratch.c
                   paths/wrappers/wrappers.c)
 es_test(paths/engine/process_test LINKS eventspace::paths SOURCES ${processes_support}

@@ -1,5 +1,5 @@
 # Laws, models, scenarios and answers; included from tests/CMakeLists.txt.
-es_test(predict/law_test LINKS eventspace::predict m)
+es_test(predict/scheduler_test LINKS eventspace::predict m)
 es_test(predict/models_test LINKS eventspace::predict m)
 es_test(predict/scenario_test LINKS eventspace::predict m)
 es_test(predict/predict_test LINKS eventspace::predict m)

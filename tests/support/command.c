@@ -1,4 +1,4 @@
-/* process.c - see process.h. */
+/* command.c - see process.h. */
 #include "tests/support/command.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* process.h - commands and other processes, with a deadline on each. */
+/* command.h - commands and other processes, with a deadline on each. */
 #ifndef TESTS_SUPPORT_COMMAND_H
 #define TESTS_SUPPORT_COMMAND_H
 

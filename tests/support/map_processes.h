@@ -1,4 +1,4 @@
-/* processes.h - the processes of a map as processes of a test, without a
+/* map_processes.h - the processes of a map as processes of a test, without a
  * launcher.
  *
  * Each process is forked from the test. What its threads find wrong they return
