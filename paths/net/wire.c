@@ -1,11 +1,8 @@
 /* wire.c - what is in a frame: checking headers. */
-#include "paths/net/frame.h"
 #include "paths/net/wire_internal.h"
 #include "pastset/request.h"
 #include "pastset/status.h"
 
-_Static_assert(sizeof(wire_header) == PATHS_FRAME_HEADER_BYTES,
-               "what users count is what goes over the wire");
 static int check_bytes(const wire_header *header, uint32_t max)
 {
     if (header->bytes > max)

@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "paths/net/frame.h"
 #include "paths/net/handshake_internal.h"
 
 #define WIRE_TEXT_BYTES 1024 /* longest text of an error */
@@ -130,13 +131,12 @@ typedef union wire_header {
     wire_ended ended;
 } wire_header;
 
-#define WIRE_HEADER_BYTES 48
-_Static_assert(sizeof(wire_request) == WIRE_HEADER_BYTES &&
-                   sizeof(wire_spoilt) == WIRE_HEADER_BYTES &&
-                   sizeof(wire_reply) == WIRE_HEADER_BYTES &&
-                   sizeof(wire_left) == WIRE_HEADER_BYTES &&
-                   sizeof(wire_ended) == WIRE_HEADER_BYTES &&
-                   sizeof(wire_header) == WIRE_HEADER_BYTES,
+_Static_assert(sizeof(wire_request) == PATHS_FRAME_HEADER_BYTES &&
+                   sizeof(wire_spoilt) == PATHS_FRAME_HEADER_BYTES &&
+                   sizeof(wire_reply) == PATHS_FRAME_HEADER_BYTES &&
+                   sizeof(wire_left) == PATHS_FRAME_HEADER_BYTES &&
+                   sizeof(wire_ended) == PATHS_FRAME_HEADER_BYTES &&
+                   sizeof(wire_header) == PATHS_FRAME_HEADER_BYTES,
                "no padding on the wire");
 
 /* Do the fields of its kind hold what they may? `max` is the largest payload
