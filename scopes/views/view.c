@@ -8,8 +8,8 @@
 static const scopes_view *const views[] = {
     &scopes__view_communication,    &scopes__view_critical_path,
     &scopes__view_element_order,    &scopes__view_hops,
-    &scopes__view_process,          &scopes__view_last_arriver,
-    &scopes__view_pending,          &scopes__view_performance,
+    &scopes__view_last_arriver,     &scopes__view_pending,
+    &scopes__view_performance,      &scopes__view_process,
     &scopes__view_remote_overhead,  &scopes__view_signal_arrival,
     &scopes__view_signal_departure, &scopes__view_steps,
     &scopes__view_thread_wait,      &scopes__view_tuples,

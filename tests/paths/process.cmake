@@ -1,6 +1,7 @@
-# Processes as processes: operations here and there, held operations, strangers.
-set(processes_support support/map_processes.c support/command.c support/scratch.c
-                  paths/wrappers.c)
+# Processes of a map as real processes: operations here and there, held
+# operations, strangers.
+set(processes_support support/map_processes.c support/command.c
+                      support/scratch.c paths/wrappers.c)
 es_test(paths/process_test LINKS eventspace::paths SOURCES ${processes_support}
         TIMEOUT 600)
 es_test(paths/rounds_in_step_test LINKS eventspace::paths
@@ -29,7 +30,8 @@ es_test(paths/collective_test LINKS eventspace::paths
         SOURCES ${processes_support} support/mapping.c paths/collective_round.c
         TIMEOUT 600)
 es_test(paths/collective_fault_test LINKS eventspace::paths
-        SOURCES ${processes_support} paths/collective_round.c TIMEOUT 900 JOBS 4)
+        SOURCES ${processes_support} paths/collective_round.c
+        TIMEOUT 900 JOBS 4)
 es_test(paths/processors_test LINKS eventspace::paths PkgConfig::UV
         SOURCES support/command.c support/scratch.c)
 es_stress(paths/paths_stress LINKS eventspace::paths SOURCES paths/wrappers.c
