@@ -12,7 +12,7 @@
  * become visible in their order, as the second is a release store.
  *
  * What must hold: each tuple that was written is in the lane or in the file,
- * whenever the host is killed; a reader counts and finds all of them; the
+ * whenever the process is killed; a reader counts and finds all of them; the
  * collector never waits for ever, although the drain looks by itself only once
  * here, and not after each pause. */
 /* cc: -DSAFETY */
@@ -152,7 +152,7 @@ proctype reader()
     od
 }
 
-/* The host is killed, and what it has stored becomes visible. */
+/* The process is killed, and what it has stored becomes visible. */
 proctype killer()
 {
     d_step { assert(copied >= first && first <= last) }

@@ -1,21 +1,21 @@
-/* handshake.pml - two hosts prove to each other who they are, and whoever
+/* handshake.pml - two processes prove to each other who they are, and whoever
  * sits between them hears all that they say.
  *
  * A model of handshake_internal.h. Cryptography is perfect: nobody makes, reads
  * or changes a sealed message without the run's key, which the attacker does
  * not have. But he has every message that was ever said, also of a run before
- * with the same key, and what a host receives is whatever he hands it, as often
- * and to whom he likes; or nothing, and it stops there. So there is no network
- * here: a host that waits takes any of the messages in `said`.
+ * with the same key, and what a process receives is whatever he hands it, as
+ * often and to whom he likes; or nothing, and it stops there. So there is no
+ * network here: a process that waits takes any of the messages in `said`.
  *
- * Each of two hosts connects once, in a role of its choice, and has two places
- * at its door, so that each can be told the same thing twice, and be told what
- * it has said itself. Ephemeral keys are numbers; a cipher is the pair of them
- * from which it comes. Their maps may be the same or not.
+ * Each of two processes connects once, in a role of its choice, and has two
+ * places at its door, so that each can be told the same thing twice, and be
+ * told what it has said itself. Ephemeral keys are numbers; a cipher is the
+ * pair of them from which it comes. Their maps may be the same or not.
  *
  * What must hold, when one side believes the other (Lowe's injective
- * agreement): it is the host that it says it is, it has meant this host, in
- * this role, with the same map, now, and only once; and both have the same
+ * agreement): it is the process that it says it is, it has meant this process,
+ * in this role, with the same map, now, and only once; and both have the same
  * pair of keys.
  *
  * Faults: FAULT_REFLECT, names are no part of what is sealed, as in 4b07966;
@@ -27,9 +27,9 @@
 /* cc: -DSAFETY -DCOLLAPSE */
 /* pan: -m10000 */
 
-#define DIALLERS 3 /* one for each host, and one of the run before */
+#define DIALLERS 3 /* one for each process, and one of the run before */
 #define OLD 2
-#define DOORS 5    /* two for each host, and one of the run before */
+#define DOORS 5    /* two for each process, and one of the run before */
 #define OLD_DOOR 4
 #define NONE 9
 
@@ -57,7 +57,7 @@ byte finished[DIALLERS];
 bool taken[DIALLERS]; /* it was let in */
 byte answered[DOORS]; /* whose message a door has answered */
 
-#define host_of(door) ((door) / 2)
+#define process_of(door) ((door) / 2)
 
 inline say(at, k, d, r, f, t, ro, m)
 {
@@ -122,7 +122,7 @@ proctype dial(byte d)
 #endif
             true) ->
             assert(M.door != NONE && M.door != OLD_DOOR);
-            assert(host_of(M.door) == to && answered[M.door] == d);
+            assert(process_of(M.door) == to && answered[M.door] == d);
             assert(map_of[to] == map_of[from]);
             finished[d] = M.door;
             say(THIRD_OF(d), THIRD, d, M.door, NONE, NONE, NONE, NONE)
@@ -134,7 +134,7 @@ proctype dial(byte d)
 
 /* --- who is connected to --- */
 
-/* It believes that dialler `d` of host `from` is there, in this role. */
+/* It believes that dialler `d` of process `from` is there, in this role. */
 inline believe()
 {
 #ifdef FAULT_NOBODY
@@ -149,7 +149,7 @@ inline believe()
 
 proctype answer(byte r)
 {
-    byte i, self = host_of(r), d, from, role;
+    byte i, self = process_of(r), d, from, role;
     byte map;
 
     atomic {
@@ -221,7 +221,8 @@ init
         for (k : 0 .. DOORS - 1) {
             answered[k] = NONE
         }
-        /* The run before: host 0 was let in by host 1, with the same maps. */
+        /* The run before: process 0 was let in by process 1, with the same
+         * maps. */
         wants_to[OLD] = 1;
         say(FIRST_OF(OLD), FIRST, OLD, NONE, 0, 1, 0, 0);
         say(SECOND_OF(OLD_DOOR), SECOND, OLD, OLD_DOOR, 1, 0, 0, 0);

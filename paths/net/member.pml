@@ -1,22 +1,23 @@
-/* member.pml - membership: joining, DONE, END, FAILED, GONE, and hosts that
+/* member.pml - membership: joining, DONE, END, FAILED, GONE, and processes that
  * die at any moment (member.c, join.c, stand_in.c).
  *
- * Three hosts; 0 is the coordinator, whom 1 and 2 join by a connection each.
- * Each has a link to make to another before its threads run. Those of 1 and 2
- * need that host to have come as far, and then write to an element of 0, which
- * 0 reads; they end, or with an error when whom they need has died. Up to
- * DEATHS of the hosts are killed, at any moment, or end by themselves before
- * they have joined. Each has a launcher that sees this, and what the host has
- * told it by its line.
+ * Three processes; 0 is the coordinator, whom 1 and 2 join by a connection
+ * each. Each has a link to make to another before its threads run. Those of 1
+ * and 2 need that process to have come as far, and then write to an element of
+ * 0, which 0 reads; they end, or with an error when whom they need has died. Up
+ * to DEATHS of the processes are killed, at any moment, or end by themselves
+ * before they have joined. Each has a launcher that sees this, and what the
+ * process has told it by its line.
  *
  * No time passes here: that somebody is ended by a second line, SIGTERM or 60
  * seconds, would be that all others stand still, which spin reports as an
- * invalid end state. So every host ends by itself, and one that fails must name
- * one that was killed or ended too early, not one that ended because of it. */
+ * invalid end state. So every process ends by itself, and one that fails must
+ * name one that was killed or ended too early, not one that ended because of
+ * it. */
 /* cc: -DSAFETY */
 #define N 3
 /* One finds each of the faults. */
-#if defined(FAULT_NO_NOTICE) || defined(FAULT_FIRST_HOST) ||                   \
+#if defined(FAULT_NO_NOTICE) || defined(FAULT_FIRST_PROCESS) ||                \
     defined(FAULT_LINE_EARLY) || defined(FAULT_MEMBER_LATE) ||                 \
     defined(FAULT_LATE_NOT_TOLD) || defined(FAULT_NO_SECOND_TRY) ||            \
     defined(FAULT_NO_CAUSE) || defined(FAULT_ENDED_IS_LEFT) ||                 \
@@ -47,7 +48,7 @@ bool victim[N]; /* it was killed, or ended too early */
 bool killed[N];
 bool listens[N], ran[N];
 bool wrote[N]; /* its thread, to an element of 0, which 0 reads at last */
-byte cause[N]; /* of a failure: 1 + the host that is named; UNKNOWN */
+byte cause[N]; /* of a failure: 1 + the process that is named; UNKNOWN */
 #define UNKNOWN 9
 
 bool told[N]; /* the launcher: it has joined, or was told why not */
@@ -55,7 +56,7 @@ bool came[N]; /* 0's launcher: the same of those who joined 0 */
 bool coming[N]; /* 0's launcher: 0 is about to let it in */
 
 typedef knows { bool dead[N] };
-knows host[N]; /* who has died, as each knows */
+knows process[N]; /* who has died, as each knows */
 
 /* What the kernel does when a process ends. */
 inline connections_close(i)
@@ -82,7 +83,7 @@ inline end_of(i)
 }
 
 #define link_is_there(i)                                                       \
-    ((listens[OTHER(i)] && alive[OTHER(i)]) || host[i].dead[OTHER(i)])
+    ((listens[OTHER(i)] && alive[OTHER(i)]) || process[i].dead[OTHER(i)])
 
 #ifdef FAULT_MEMBER_LATE /* its connection is looked at when all are made */
 #define reads(i) linked
@@ -122,16 +123,17 @@ again:
         do
         :: reads(i) && nempty(down[i]) ->
            if
-           :: down[i]?GONE(x) -> host[i].dead[x] = true
+           :: down[i]?GONE(x) -> process[i].dead[x] = true
            :: down[i]?END(x) -> goto ended
            :: down[i]?FAILED(x) -> cause[i] = x; goto ended
            fi
         :: reads(i) && closed[i] && empty(down[i]) -> cause[i] = 1; goto ended
         :: !linked && link_is_there(i) -> linked = true
         :: linked && !ran[i] -> ran[i] = true
-        :: ran[i] && !done && (ran[OTHER(i)] || host[i].dead[OTHER(i)]) ->
+        :: ran[i] && !done && (ran[OTHER(i)] || process[i].dead[OTHER(i)]) ->
            wrote[i] = true; done = true; up[i]!DONE(0)
-        :: ran[i] && !done && host[i].dead[OTHER(i)] -> /* the program fails */
+        :: ran[i] && !done && process[i].dead[OTHER(i)] ->
+           /* the program fails */
            cause[i] = 1 + OTHER(i);
            up[i]!FAILED(cause[i]);
            goto ended
@@ -165,8 +167,8 @@ inline died(i)
     d_step {
         joined[i] = false;
         if
-        :: !failed && !host[0].dead[i] ->
-           host[0].dead[i] = true;
+        :: !failed && !process[0].dead[i] ->
+           process[0].dead[i] = true;
            is_done[i] = true;
            if :: joined[3 - i] -> down[3 - i]!GONE(i) :: else fi
         :: else
@@ -188,7 +190,7 @@ inline welcome(i)
            joined[i] = true;
            down[i]!WELCOME(0);
 #ifndef FAULT_LATE_NOT_TOLD
-           if :: host[0].dead[3 - i] -> down[i]!GONE(3 - i) :: else fi
+           if :: process[0].dead[3 - i] -> down[i]!GONE(3 - i) :: else fi
 #endif
         fi
     }
@@ -216,14 +218,14 @@ inline turn_0(i)
     fi
 }
 
-/* Is that host's thread no longer one that may write to the element? */
+/* Is that process's thread no longer one that may write to the element? */
 #ifdef FAULT_ENDED_IS_LEFT
-#define is_gone(i) host[0].dead[i]
+#define is_gone(i) process[0].dead[i]
 #else
-#define is_gone(i) (host[0].dead[i] || is_done[i])
+#define is_gone(i) (process[0].dead[i] || is_done[i])
 #endif
 #define is_bereft()                                                            \
-    (is_gone(1) && is_gone(2) && (host[0].dead[1] || host[0].dead[2]))
+    (is_gone(1) && is_gone(2) && (process[0].dead[1] || process[0].dead[2]))
 
 proctype coordinator()
 {
@@ -246,7 +248,7 @@ proctype coordinator()
         :: ran[0] && !is_done[0] && !failed &&
            wrote[1] && wrote[2] -> is_done[0] = true
         :: ran[0] && !is_done[0] && !failed && is_bereft() ->
-           fail_0((host[0].dead[1] -> 2 : 3))
+           fail_0((process[0].dead[1] -> 2 : 3))
         :: failed -> goto ended /* it lingers, or not */
         :: !failed && is_done[0] && is_done[1] && is_done[2] ->
            if :: joined[1] -> down[1]!END(0) :: else fi;
@@ -288,7 +290,7 @@ proctype launcher(byte i)
 proctype first_launcher()
 {
     !alive[0];
-#if !defined(FAULT_NO_NOTICE) && !defined(FAULT_FIRST_HOST)
+#if !defined(FAULT_NO_NOTICE) && !defined(FAULT_FIRST_PROCESS)
     do
     :: dial[1] == WAITS ->
        d_step { answer[1]!(killed[0] -> 1 : cause[0]); dial[1] = NO }
