@@ -28,10 +28,10 @@ typedef struct paths_process_options {
     uint32_t refused_ms; /* of that, how long a process is tried again at
                             whose address nobody listens; 0: all */
     int launcher_fd;     /* a stream socket, taken over, to whoever
-                            started this process: the process writes there
-                            who has joined (paths_joined, below: itself;
-                            at the first process, each other), and fails when
-                            the other end is closed; 0 or less: none */
+                            started this process: it writes there who has joined
+                            (paths_joined, below: itself; at the first process,
+                            each other), and fails when the other end is closed;
+                            0 or less: none */
     /* For the types of wrappers, in any order, ended by one without a type.
      * Those of types that the process has no stages of are not looked at. NULL:
      * none. Needed only until the process has started. */
