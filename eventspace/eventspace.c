@@ -70,8 +70,8 @@ static char *join(const char *directory, const char *name, const char *end)
 }
 
 /* The wall clock and the counter at one moment: of a few tries the one in which
- * the least time passed between them, since a process may lose its processor.
- * */
+ * the least time passed between them, since a process may lose its
+ * processor. */
 static void start_note(eventspace_meta *meta)
 {
     uint64_t min = UINT64_MAX;

@@ -12,19 +12,15 @@ static const char about[] =
     "waits longest, `planned_ns` what the longest waits make together; both "
     "are those of `single --threads N`. A run takes no less than that, and "
     "unless --unchecked it fails when a thread leaves a barrier before all "
-    "have come. What the "
-    "threads measured: `last_late`, in how many rounds the late thread was "
-    "the last of all, `last_late_on_process`, of those of its process, "
-    "`last_process`, in how many the last one was of its process; "
-    "`last_planned`, "
-    "in how many the last one was the one that waited longest; "
+    "have come. What the threads measured: `last_late`, in how many rounds "
+    "the late thread was the last of all, `last_late_on_process`, of those of "
+    "its process, `last_process`, in how many the last one was of its process; "
+    "`last_planned`, in how many the last one was the one that waited longest; "
     "`leave_us_mean`, from the last arrival to the last leaving.\n"
     "\n"
     "arrivals.csv has a line for each thread and round: round, thread, "
-    "process, "
-    "arrived_ns, left_ns. Times are of CLOCK_REALTIME, for processes on "
-    "several "
-    "machines as good as these are synchronized.";
+    "process, arrived_ns, left_ns. Times are of CLOCK_REALTIME, for processes "
+    "on several machines as good as these are synchronized.";
 
 int main(int argc, char **argv)
 {

@@ -19,8 +19,8 @@
  *     {"program": "ep", "size": "S", "threads": 4, "processes": 2,
  *      "seconds": 0.31, "values": {"sx": -3247.8346520347401, ...}}
  *
- * and a table on standard output. `single` has no "processes" and one thread.
- * */
+ * and a table on standard output. `single` has no "processes" and one
+ * thread. */
 #ifndef COMMON_PROGRAM_H
 #define COMMON_PROGRAM_H
 

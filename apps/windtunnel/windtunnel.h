@@ -39,8 +39,8 @@ int windtunnel_tunnel(lattice_tunnel *out, const windtunnel_options *options,
 int windtunnel_mapping(const windtunnel_options *options);
 int windtunnel_single(const windtunnel_options *options);
 
-/* Runs this process of a run. Returns the exit code: errors are told already.
- * */
+/* Runs this process of a run. Returns the exit code: errors are told
+ * already. */
 int windtunnel_run(const windtunnel_options *options);
 
 /* True when the slice is to be sampled after the step it has just done: every

@@ -60,8 +60,8 @@ int eventspace__stream_make(trace_element *trace, trace_stream *stream);
 void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
                              const trace_element *trace, uint32_t number);
 
-/* Calls `each` for every trace element of the process; under the list's lock.
- * */
+/* Calls `each` for every trace element of the process; under the list's
+ * lock. */
 void eventspace__traces_each(paths_process *process,
                              void (*each)(trace_element *trace, void *context),
                              void *context);

@@ -4,8 +4,8 @@
  * go through these stages, each of which ends when no process is left:
  *
  *     RUNNING --a process fails--> GRACE --grace_ms--> TERM --term_ms--> KILL
- *        |                                           ^             ^
- *        '------- SIGINT, SIGTERM, SIGHUP -----------'--- again ---'
+ *        |                                              ^             ^
+ *        '--------- SIGINT, SIGTERM, SIGHUP ------------'--- again ---'
  *
  * One that is killed, and is not the first, has not failed in that sense: the
  * others go on as long as they can without it. */

@@ -1,17 +1,18 @@
-/* launch.h - starting the processes of a path map as processes.
+/* launch.h - starting the processes of a path map.
  *
  * The launcher makes the run directory, writes RUN/pathmap.dot with the
  * addresses that are really used, opens a listening socket for each process
  * that it starts, and starts the program once per process with, in the
  * environment,
  *
- *   EVENTSPACE_RUN        the run directory
- *   EVENTSPACE_PROCESS       the process's name
- *   EVENTSPACE_LISTEN_FD  the listening socket
- *   EVENTSPACE_KEY_FD     a pipe from which the run's 32 byte key is read
+ *   EVENTSPACE_RUN          the run directory
+ *   EVENTSPACE_PROCESS      the process's name
+ *   EVENTSPACE_LISTEN_FD    the listening socket
+ *   EVENTSPACE_KEY_FD       a pipe from which the run's 32 byte key is read
  *   EVENTSPACE_LAUNCHER_FD  a socket to the launcher (paths/engine/process.h)
- *   EVENTSPACE_ARCHIVED   "1": somebody saves all trace tuples while it runs;
- *                         "wait": and on a full disk the process waits for room
+ *   EVENTSPACE_ARCHIVED     "1": somebody saves all trace tuples while it runs;
+ *                           "wait": and on a full disk the process waits for
+ *                           room
  *
  * and an empty standard input. Lines that a process prints come out on the same
  * stream of the launcher, each with "name| " in front. When a process fails the
@@ -38,22 +39,21 @@
 
 typedef struct eventspace_launch_options {
     const char *map_file;
-    const char
-        *directory;       /* the run directory; must not exist, or be empty,
-                             or hold an older run when `replace`, or (with
-                             `process`) the same map and nothing of that process
-                             */
-    bool replace;         /* removes the files that a run makes, no others;
-                             with `process` those of that process */
-    const char *process;  /* start this process only, all having addresses with
-                             ports in the map; NULL: all of them */
-    const char *key_file; /* 64 hex digits; needed with `process`; NULL: a new
-                             random key for this run */
-    char *const *argv;    /* the program and its arguments, ended by NULL */
-    uint32_t grace_ms;    /* 0: 5,000 */
-    uint32_t term_ms;     /* between SIGTERM and SIGKILL; 0: 1,000 */
-    int *signal;          /* becomes the number of the signal that ended the
-                             launcher; may be NULL */
+    const char *directory; /* the run directory; must not exist, or be empty, or
+                              hold an older run when `replace`, or (with
+                              `process`) the same map and nothing of that
+                              process */
+    bool replace;          /* removes the files that a run makes, no others;
+                              with `process` those of that process */
+    const char *process;   /* start this process only, all having addresses with
+                              ports in the map; NULL: all of them */
+    const char *key_file;  /* 64 hex digits; needed with `process`; NULL: a new
+                              random key for this run */
+    char *const *argv;     /* the program and its arguments, ended by NULL */
+    uint32_t grace_ms;     /* 0: 5,000 */
+    uint32_t term_ms;      /* between SIGTERM and SIGKILL; 0: 1,000 */
+    int *signal;           /* becomes the number of the signal that ended the
+                              launcher; may be NULL */
     bool hushed;   /* and from then on nothing is said of the processes, nor
                       by them on standard error: they are helpers of the
                       caller, who says it */
@@ -65,9 +65,9 @@ typedef struct eventspace_launch_options {
      * processes get SIGTERM, as when the launcher is interrupted. NULL: by
      * nobody. */
     const char *_Atomic *end;
-    /* Called once all processes' processes were started, before it waits for
-     * them; not when none was. The launcher starts no further process after it,
-     * so that threads may be made. NULL: nobody is told. */
+    /* Called once all processes were started, before it waits for them; not
+     * when none was. The launcher starts no further process after it, so that
+     * threads may be made. NULL: nobody is told. */
     void (*started)(void *context);
     void *context;
 } eventspace_launch_options;

@@ -61,8 +61,8 @@ typedef struct launch_plan {
     const paths_map *map;  /* with the addresses that are used */
     const char *directory; /* as an absolute path */
     const launch_process *processes;
-    size_t
-        process_count; /* fewer than in the map: others are started elsewhere */
+    size_t process_count; /* fewer than in the map: others are started
+                             elsewhere */
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
     uint32_t grace_ms, term_ms;

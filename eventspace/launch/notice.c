@@ -15,8 +15,8 @@
 #include "eventspace/launch/launch_internal.h"
 #include "pastset/status.h"
 
-/* How long after its start others are waited for, as the process itself would.
- * */
+/* How long after its start others are waited for, as the process itself
+ * would. */
 #define WAIT_MS 60000
 /* How long at least, and for one that ended well: it need not be a program
  * that wants to join anybody. */

@@ -75,8 +75,8 @@ int eventspace_meta_decode(eventspace_meta *out, const void *data,
 bool eventspace_meta_same_counter(const eventspace_meta *a,
                                   const eventspace_meta *b);
 
-/* The ticks of a process of this machine now, as far as its wall clock tells.
- * */
+/* The ticks of a process of this machine now, as far as its wall clock
+ * tells. */
 uint64_t eventspace_meta_now(const eventspace_meta *meta);
 
 #endif

@@ -40,7 +40,7 @@ int eventspace_run_file(char *out, size_t capacity, const char *directory,
     return 0;
 }
 
-/* --- the process of a process --- */
+/* --- a process, as the system sees it --- */
 
 static int64_t clock_ns(clockid_t clock)
 {
@@ -127,7 +127,7 @@ static bool file_there(const eventspace_run_process *process,
 }
 
 /* The process ran elsewhere: what is here was gathered from there. Then it has
- * no space, and its process cannot be looked for. */
+ * no space, and cannot be looked for. */
 static bool is_mirror(const eventspace_run_process *process,
                       const char *directory)
 {

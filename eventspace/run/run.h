@@ -1,15 +1,16 @@
 /* run.h - reading a run directory: while it runs, after it, after a kill.
  *
- *   RUN/pathmap.dot    the instrumented map as it ran
- *   RUN/<process>.space   the process's elements, trace elements among them
- *   RUN/<process>.meta    see meta.h
- *   RUN/<process>.drained a second space, where there are trace elements whose
- *                      policy is `block`: tuples that were moved out of them
- *                      to make room (see drain.c), in elements of the same
- *                      names and with the same indexes
- *   RUN/<process>.archive what a scope has saved (scopes/archive/archive.h). A
- * process that has this and no space is a mirror: it ran elsewhere, and its
- * state is what its meta file says
+ *   RUN/pathmap.dot        the instrumented map as it ran
+ *   RUN/<process>.space    the process's elements, trace elements among them
+ *   RUN/<process>.meta     see meta.h
+ *   RUN/<process>.drained  a second space, where there are trace elements whose
+ *                          policy is `block`: tuples that were moved out of
+ *                          them to make room (see drain.c), in elements of the
+ *                          same names and with the same indexes
+ *   RUN/<process>.archive  what a scope has saved (scopes/archive/archive.h). A
+ *                          process that has this and no space is a mirror: it
+ *                          ran elsewhere, and its state is what its meta file
+ *                          says
  *
  * Trace elements. A collector names its trace element by the attribute
  * `trace`. Each thread that passes operations through the collectors of a
@@ -74,8 +75,8 @@ uint32_t eventspace_run_collectors(const eventspace_run *run);
 bool eventspace_run_is_damaged(const eventspace_run_process *process);
 size_t eventspace_run_damaged(const eventspace_run *run);
 
-/* True for elements of a process's space that are streams of a trace element.
- * */
+/* True for elements of a process's space that are streams of a trace
+ * element. */
 bool eventspace_run_is_trace(const eventspace_run *run,
                              pastset_element *element);
 
@@ -168,8 +169,8 @@ uint64_t eventspace_run_end_ticks(const eventspace_run *run, size_t process);
 
 /* Makes the files of a process as small as what is in them
  * (pastset_space_settle), unless it is not known to have ended: then they stay
- * as they are, and so do damaged ones. Errors: as of that; PASTSET_EAGAIN: its
- * process cannot be seen, and still writes. */
+ * as they are, and so do damaged ones. Errors: as of that; PASTSET_EAGAIN: it
+ * cannot be seen, and still writes. */
 int eventspace_run_settle(const char *directory, const char *process);
 
 /* The name of a process's file: directory/process + suffix (".space").

@@ -10,7 +10,7 @@
  * went on. One of thread 1 that goes on to element 1 leaves six times behind,
  * on its way down and up, at EC1, EC7 and EC10.
  *
- *     process A                    process B
+ *     process A                 process B
  *
  *     thread1   thread2         thread3   thread4      thread5
  *        |         |               |       |    |         |

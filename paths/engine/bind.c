@@ -1,5 +1,5 @@
-/* bind.c - makes the stages, elements and threads of one process from its map.
- * */
+/* bind.c - makes the stages, elements and threads of one process from its
+ * map. */
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,8 +228,8 @@ static int numbers_make(paths_process *process)
     return 0;
 }
 
-/* The machine of a process, as far as the map says: its address without a port.
- * */
+/* The machine of a process, as far as the map says: its address without a
+ * port. */
 static void machine_of(const paths_map_process *process, char *out,
                        size_t capacity)
 {

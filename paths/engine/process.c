@@ -365,8 +365,7 @@ static int result(paths_process *process)
     else if (process->loss[0] && process->self == 0)
         status =
             pastset_fail(PASTSET_EHOST,
-                         "process %s: the others went on to their end, but "
-                         "%s",
+                         "process %s: the others went on to their end, but %s",
                          paths_process_name(process), process->loss);
     pthread_mutex_unlock(&process->failure_lock);
     return status;

@@ -16,7 +16,7 @@
 
 typedef struct paths_process_options {
     const paths_map *map;        /* borrowed until stop */
-    const char *process;         /* which process of the map this process is */
+    const char *process;         /* which process of the map this one is */
     const char *space_file;      /* NULL: elements in anonymous memory */
     int listen_fd;               /* a listening socket, taken over; -1: make one
                                     at the process's address */
@@ -28,10 +28,10 @@ typedef struct paths_process_options {
     uint32_t refused_ms; /* of that, how long a process is tried again at
                             whose address nobody listens; 0: all */
     int launcher_fd;     /* a stream socket, taken over, to whoever
-                            started this process: the process writes there
-                            who has joined (paths_joined, below: itself;
-                            at the first process, each other), and fails when
-                            the other end is closed; 0 or less: none */
+                            started this process: it writes there who has joined
+                            (paths_joined, below: itself; at the first process,
+                            each other), and fails when the other end is closed;
+                            0 or less: none */
     /* For the types of wrappers, in any order, ended by one without a type.
      * Those of types that the process has no stages of are not looked at. NULL:
      * none. Needed only until the process has started. */
@@ -61,7 +61,7 @@ void paths_process_stop(paths_process *process);
 
 const char *paths_process_name(const paths_process *process);
 
-/* --- for whoever starts the processes of processes --- */
+/* --- for whoever starts the processes --- */
 
 /* How far another process has come, as a process knows. It writes that to its
  * launcher_fd each time it changes, one paths_joined at a time. */
@@ -81,7 +81,7 @@ typedef struct paths_stand_in paths_stand_in;
 
 typedef struct paths_stand_in_options {
     const paths_map *map;    /* borrowed until destroy; with addresses */
-    const char *process;     /* whose process has ended */
+    const char *process;     /* the one that has ended */
     int listen_fd;           /* its socket; stays the caller's */
     const uint8_t *key;      /* PATHS_KEY_BYTES */
     const paths_join *joins; /* who had joined the first process, or how far
@@ -93,9 +93,9 @@ typedef struct paths_stand_in_options {
     uint32_t wait_ms; /* for processes that are not there yet; 0: 60,000 */
 } paths_stand_in_options;
 
-/* Takes the place of a process whose process has ended before it had joined the
- * others, to tell them. Errors: PASTSET_ENOENT (no such process),
- * PASTSET_ENOMEM, PASTSET_ELIMIT, PASTSET_EIO. */
+/* Takes the place of a process that has ended before it had joined the others,
+ * to tell them. Errors: PASTSET_ENOENT (no such process), PASTSET_ENOMEM,
+ * PASTSET_ELIMIT, PASTSET_EIO. */
 int paths_stand_in_create(paths_stand_in **out,
                           const paths_stand_in_options *options);
 /* Returns when all who had to be told are, or have not come in time. Any

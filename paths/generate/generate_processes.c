@@ -28,8 +28,7 @@ static int add_process(generator *g, const char *name, unsigned line,
     if (index == PATHS_NONE &&
         paths_map_find_process(g->map, name) != PATHS_NONE)
         return paths__fail_at(from, line, name,
-                              "there are two processes of this "
-                              "name");
+                              "there are two processes of this name");
     if (index == PATHS_NONE)
         return paths__generate_no_memory();
     return set(&g->map->processes[index].attributes, "label", name);

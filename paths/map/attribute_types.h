@@ -16,7 +16,7 @@
 typedef struct paths_attribute_type {
     const char *name;
 
-    /* Who may have it: processes of path maps, and the processes of which a
+    /* Who may have it: processes of path maps, and the machines of which a
      * cluster mapping tells. What both may have goes from there into the path
      * maps that are made of it. */
     bool of_processes, of_machines;

@@ -87,10 +87,10 @@ typedef struct paths_map_process {
 struct paths_map_node {
     char *name;
     paths_kind kind;
-    char *type; /* the `kind` attribute: "thread", "element", "proxy" ...;
-                   "" when it has none. Not among the attributes. */
-    uint32_t
-        process; /* index into processes; PATHS_NONE when it stands in none */
+    char *type;       /* the `kind` attribute: "thread", "element", "proxy" ...;
+                         "" when it has none. Not among the attributes. */
+    uint32_t process; /* index into processes; PATHS_NONE when it stands in
+                         none */
     uint32_t second_process; /* another process it stands in as well, which is a
                                 mistake; PATHS_NONE */
     unsigned line;           /* in the file, from 1; 0 when made by a program */

@@ -118,8 +118,8 @@ static int write_all(int fd, const void *data, size_t bytes)
 }
 
 /* A connection that is being made: reading from it ends with the run, or when
- * the other process has died or has not said all that it must by the deadline.
- * */
+ * the other process has died or has not said all that it must by the
+ * deadline. */
 typedef struct joining {
     paths_process *process;
     uint32_t to;

@@ -222,7 +222,7 @@ init
             answered[k] = NONE
         }
         /* The run before: process 0 was let in by process 1, with the same
-           maps. */
+         * maps. */
         wants_to[OLD] = 1;
         say(FIRST_OF(OLD), FIRST, OLD, NONE, 0, 1, 0, 0);
         say(SECOND_OF(OLD_DOOR), SECOND, OLD, OLD_DOOR, 1, 0, 0, 0);

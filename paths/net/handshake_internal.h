@@ -64,7 +64,7 @@ int paths__handshake_opening_check(
 int paths__handshake_begin(handshake *h, const uint8_t key[32],
                            const handshake_claim *own,
                            unsigned char first[HANDSHAKE_MESSAGE_BYTES]);
-/* Host: answers a first message that is for it. It proves nothing yet.
+/* Process: answers a first message that is for it. It proves nothing yet.
  * Errors: PASTSET_EAUTH, PASTSET_EPROTO. */
 int paths__handshake_answer(handshake *h, const uint8_t key[32],
                             const char *self, uint64_t digest,
@@ -75,7 +75,7 @@ int paths__handshake_answer(handshake *h, const uint8_t key[32],
 int paths__handshake_finish(handshake *h, const handshake_claim *own,
                             const unsigned char second[HANDSHAKE_MESSAGE_BYTES],
                             unsigned char proof[HANDSHAKE_PROOF_BYTES]);
-/* Host: from here on the claim is the dialler's; so is the map.
+/* Process: from here on the claim is the dialler's; so is the map.
  * Errors: PASTSET_EAUTH. */
 int paths__handshake_check(handshake *h,
                            const unsigned char proof[HANDSHAKE_PROOF_BYTES]);
@@ -84,7 +84,6 @@ void paths__handshake_wipe(handshake *h);
 /* As maps that differ are told by either side. */
 #define HANDSHAKE_OTHER_MAP                                                    \
     "the two processes were started with different path maps; give all the "   \
-    "same "                                                                    \
-    "file"
+    "same file"
 
 #endif

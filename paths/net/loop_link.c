@@ -143,8 +143,7 @@ void paths__loop_link_reply_end(connection *c)
         return;
     if (c->away) {
         pastset_fail(PASTSET_ENOMEM,
-                     "process %s: no memory for a tuple of %u "
-                     "bytes",
+                     "process %s: no memory for a tuple of %u bytes",
                      paths_process_name(c->process), reply->bytes);
         paths_resume(&o->op, PASTSET_ENOMEM);
         return;

@@ -9,8 +9,8 @@ int paths__loop_link_send(paths_process *process, operation *o,
                           const paths_stage *proxy);
 /* Under held_lock. False: its reply is being taken. */
 bool paths__loop_link_forget(paths_process *process, operation *o);
-/* Tells the process behind a proxy that nobody contributes that way any more.
- * */
+/* Tells the process behind a proxy that nobody contributes that way any
+ * more. */
 void paths__loop_link_left(const paths_stage *proxy, const char *why);
 /* The link to a process is there: sends what came in before it was. */
 void paths__loop_link_adopt(paths_process *process, peer *p, connection *link);

@@ -132,7 +132,8 @@ again:
         :: linked && !ran[i] -> ran[i] = true
         :: ran[i] && !done && (ran[OTHER(i)] || process[i].dead[OTHER(i)]) ->
            wrote[i] = true; done = true; up[i]!DONE(0)
-        :: ran[i] && !done && process[i].dead[OTHER(i)] -> /* the program fails */
+        :: ran[i] && !done && process[i].dead[OTHER(i)] ->
+           /* the program fails */
            cause[i] = 1 + OTHER(i);
            up[i]!FAILED(cause[i]);
            goto ended
@@ -259,8 +260,8 @@ ended:
     } unless { !alive[0] }
 }
 
-/* 0 and its launcher have ended. Who has reached them before sees that soon,
- * and for who has not they are still there. */
+/* 0 and its launcher have ended. Who has reached them before sees that soon, and
+ * for who has not they are still there. */
 bool nobody_listens;
 
 /* The launcher of 1 or 2. */

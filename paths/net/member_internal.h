@@ -1,5 +1,5 @@
-/* member_internal.h - the processes of a run: how they come together, and part.
- * */
+/* member_internal.h - the processes of a run: how they come together, and
+ * part. */
 #ifndef PATHS_MEMBER_INTERNAL_H
 #define PATHS_MEMBER_INTERNAL_H
 

@@ -1,4 +1,4 @@
-/* stand_in.c - speaking for a process whose process ended before it had joined.
+/* stand_in.c - speaking for a process that ended before it had joined.
  *
  * The others cannot see that it did: those who connect to it wait in the queue
  * of its listening socket, and the coordinator waits for it to come. Whoever

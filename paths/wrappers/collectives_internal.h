@@ -1,5 +1,5 @@
-/* collectives_internal.h - what processes, threads and links tell collectives.
- * */
+/* collectives_internal.h - what processes, threads and links tell
+ * collectives. */
 #ifndef PATHS_COLLECTIVES_INTERNAL_H
 #define PATHS_COLLECTIVES_INTERNAL_H
 

@@ -29,8 +29,8 @@ static int check_size(const paths_stage *stage, const paths_operation *op)
 }
 
 /* The process below never hears of it: collectives there would take the next
- * one by this way for it. Of a process that has died they are told by others.
- * */
+ * one by this way for it. Of a process that has died they are told by
+ * others. */
 static int not_sent(paths_stage *stage, operation *o, int err)
 {
     paths__keep_text(o, err);

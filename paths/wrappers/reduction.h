@@ -21,8 +21,8 @@ extern "C" {
 typedef void paths_reduction(const pastset_type *type, void *into,
                              const void *from);
 
-/* Makes a function known to this process; call it before the process is
- * started, from one thread. The name must stay.
+/* Makes a function known to this process; call it before paths_process_start,
+ * from one thread. The name must stay.
  * Errors: PASTSET_EINVAL, PASTSET_EEXIST, PASTSET_ELIMIT (64 functions). */
 int paths_reduction_register(const char *name, paths_reduction *function);
 /* NULL when there is none. */

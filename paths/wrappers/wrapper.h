@@ -1,7 +1,8 @@
 /* wrapper.h - wrapper types: what stands on a path between thread and element.
  *
- * To add one, fill in a `paths_wrapper_type` and register it before the process
- * starts. A node of the map whose `kind` is its name becomes a stage of it.
+ * To add one, fill in a `paths_wrapper_type` and register it before
+ * paths_process_start. A node of the map whose `kind` is its name becomes a
+ * stage of it.
  *
  * An operation passes each stage twice: `down` on its way to the element,
  * `up` on its way back. Each may pass it on, turn it around, or hold it:
@@ -154,8 +155,8 @@ typedef struct paths_wrapper_context {
                          the type says */
 } paths_wrapper_context;
 
-/* Registers a type for this process; the struct must stay. Call it before a
- * map is checked or a process is started, from one thread.
+/* Registers a type for this process; the struct must stay. Call it before a map
+ * is checked and before paths_process_start, from one thread.
  * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, or a source without a
  * `type`), PASTSET_ELIMIT (64 types). */
 int paths_wrapper_register(const paths_wrapper_type *type);
@@ -178,8 +179,8 @@ paths_process *paths_stage_process(const paths_stage *stage);
 uint32_t paths_stage_input(const paths_stage *stage);
 
 /* A small number for the executor that runs now: 0 for the network loop,
- * 1 ... n for the threads of the process. Less than paths_process_executors().
- * */
+ * 1 ... n for the threads of the process. Less than
+ * paths_process_executors(). */
 static inline uint32_t paths_executor(void)
 {
     extern __thread uint32_t paths__executor_number; /* C and C++ */
@@ -222,8 +223,8 @@ struct paths_operation {
     uint32_t thread;     /* number of the thread whose operation it is */
     uint32_t sequence;   /* its operation number, from 1 */
     void *tuple;         /* write, exchange: the tuple; else where it goes: on
-                            the way down NULL when it came from another process
-                            */
+                            the way down NULL when it came from another
+                            process */
     size_t bytes;        /* write, exchange: its length; else room, then its
                             length */
     void *result;        /* exchange: where what comes back goes; as `tuple` */

@@ -1,8 +1,8 @@
 /* archiver.c - the archive scope: a tail reader, and a writer for each process.
  *
- * A process's end is noticed by its meta file, or by its process that is gone;
- * whatever it has traced was traced before, so that one more round of pulls
- * gets all of it. */
+ * A process's end is noticed by its meta file, or because it is gone; whatever
+ * it has traced was traced before, so that one more round of pulls gets all of
+ * it. */
 #include "scopes/archive/archiver.h"
 
 #include <pthread.h>
@@ -201,8 +201,8 @@ void scopes_archiver_stop(scopes_archiver *a)
 /* --- the processes --- */
 
 /* Whether all processes that came up on this machine have ended, and at least
- * one did; or the run directory is gone, so that nothing of them will be seen.
- * */
+ * one did; or the run directory is gone, so that nothing of them will be
+ * seen. */
 static bool processes_ended(scopes_archiver *a)
 {
     size_t ended = 0;

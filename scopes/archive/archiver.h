@@ -4,7 +4,7 @@
  *     tail reader (all processes of this machine) ─► archive writers, one per
  *     process
  *
- * It runs beside the processes, in a process that is none of them, so that it
+ * It runs beside the processes, in one that is none of the map's, so that it
  * goes on when one of them is killed, and reads the rest from its file. It says
  * in each stream up to where it is in the archive, so that a process can wait
  * for it. What it comes too late for is counted: by the gaps between blocks,
@@ -51,8 +51,8 @@ int scopes_archiver_run(scopes_archiver *archiver, scopes_archiver_until until);
  * full disk: `text` says what. It is tried again from time to time. */
 typedef enum scopes_archiver_answer {
     SCOPES_ARCHIVER_LOSE, /* processes go on; what trace elements have no room
-                             for is lost, and counted. Also when nobody is told
-                             */
+                             for is lost, and counted. Also when nobody is
+                             told */
     SCOPES_ARCHIVER_WAIT, /* until it goes well processes wait */
 } scopes_archiver_answer;
 

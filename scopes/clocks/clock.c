@@ -66,8 +66,8 @@ static void counter_take(scopes_clocks *clocks, eventspace_run *run,
     clocks->processes[process].counter = index;
 }
 
-/* The chosen reference process comes first, so that it stands for its counter.
- * */
+/* The chosen reference process comes first, so that it stands for its
+ * counter. */
 static void counters_make(scopes_clocks *clocks, eventspace_run *run,
                           uint32_t reference)
 {

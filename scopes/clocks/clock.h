@@ -132,8 +132,8 @@ static inline int64_t scopes_clocks_ns(const scopes_clocks *clocks,
                                            c->ns_per_tick +
                                        c->fraction_ns + 0.5);
 }
-/* The ticks of a process at a time; 0 when that was before its counter began.
- * */
+/* The ticks of a process at a time; 0 when that was before its counter
+ * began. */
 uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t process,
                              int64_t ns);
 /* The interval that certainly holds the time of a process's ticks. INT64_MIN

@@ -2,16 +2,16 @@
  *
  * A gather tree is a path map of its own, made from that of the application:
  *
- *     scope.A: traces ─┐
- *     scope.B: traces ─┴► gather.A ─► gathered.A ─┐
- *     scope.C: traces ─┐                          ├► thread scope, process
- *     scope scope.D: traces ─┴► gather.C ─► gathered.C ─┘
+ *   scope.A: traces ─┐
+ *   scope.B: traces ─┴► gather.A ─► gathered.A ─┐
+ *   scope.C: traces ─┐                          ├► thread scope, process scope
+ *   scope.D: traces ─┴► gather.C ─► gathered.C ─┘
  *
  * Its leaves stand on the machines of the application's processes and read
  * their space files (tail_reader.h), so that all they cost the application is
- * memory bandwidth. Each process of the tree is a process, started by
- * eventspace_launch with a program whose threads run scopes_gather_thread.
- * docs/scopes.md tells of its parameters, which are attributes of the map.
+ * memory bandwidth. Each process of the tree is started by eventspace_launch,
+ * with a program whose threads run scopes_gather_thread. docs/scopes.md tells
+ * of its parameters, which are attributes of the map.
  *
  * What reaches the root are records, in order for each process. Nothing is lost
  * unseen: those of tuples say how many of their stream they stand for, and what
@@ -123,7 +123,7 @@ typedef struct scopes_gatherer {
                                 processes of a tree; may be NULL */
 } scopes_gatherer;
 
-/* Call scopes_register() before the process is started, and then
+/* Call scopes_register() before paths_process_start, and then
  * paths_process_program(process, "*", scopes_gather_thread, &gatherer), or the
  * same by eventspace_program. */
 int scopes_gather_thread(paths_thread *self, void *gatherer);

@@ -2,8 +2,8 @@
  *
  * Leaves first, one for each process of the application, on processes of their
  * own with the same address; then levels of gatherers, each on the process of
- * its first child, as long as there are more children than the root may have.
- * */
+ * its first child, as long as there are more children than the root may
+ * have. */
 #include "scopes/gather/gather_internal.h"
 
 #include <stdio.h>
@@ -111,8 +111,8 @@ static uint32_t message_bytes(const gather_build *b)
 
 /* --- leaves --- */
 
-/* The address without its port: the tree's processes have ports of their own.
- * */
+/* The address without its port: the tree's processes have ports of their
+ * own. */
 static void address_copy(gather_build *b, uint32_t process, const char *address)
 {
     const char *end;

@@ -7,7 +7,7 @@
  *    0 u32 magic       "EVSG"
  *    4 u16 version     1
  *    6 u16 flags       MORE, ENDED, OVER
- *    8 u32 process        of the application's map; PATHS_NONE: of none
+ *    8 u32 process     of the application's map; PATHS_NONE: of none
  *   12 u32 bytes       of the whole message
  *   16 u32 records     that follow
  *   20 u32 pause_us    until the next pull
@@ -16,7 +16,7 @@
  *   40 u64 missed
  *   48 u64 beside
  *   56 u64 processor_ns  of the leaf's process so far; 0: told with another
- * process
+ *                     process
  *
  * then records, each
  *
@@ -29,8 +29,8 @@
  *   24 u64 span
  *   32 name, then body, each filled up with zeros to four bytes
  *
- * Everything is checked on receipt, at each process that looks into a message.
- * */
+ * Everything is checked on receipt, at each process that looks into a
+ * message. */
 #ifndef SCOPES_GATHER_MESSAGE_H
 #define SCOPES_GATHER_MESSAGE_H
 

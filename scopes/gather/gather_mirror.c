@@ -335,8 +335,8 @@ int scopes_mirror_record(const scopes_record *record, void *context)
     return err ? err : process_record(m, record);
 }
 
-/* What gathering has cost on the process's machine: its leaf's processor time.
- * */
+/* What gathering has cost on the process's machine: its leaf's processor
+ * time. */
 static void cost_note(const scopes_mirror *m, const mirror_process *h)
 {
     scopes_archive_cost cost = {.processor_ns = h->processor_ns,
@@ -346,8 +346,8 @@ static void cost_note(const scopes_mirror *m, const mirror_process *h)
     scopes_archive_note(h->archive, &cost);
 }
 
-/* How far behind the mirror is, is told by the age of the process's meta file.
- * */
+/* How far behind the mirror is, is told by the age of the process's meta
+ * file. */
 static void heard_note(const scopes_mirror *m, mirror_process *h)
 {
     char file[4096];

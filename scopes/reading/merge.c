@@ -216,8 +216,8 @@ static int process_choose(const merge *m, size_t process, offer *best,
     return 0;
 }
 
-/* What is missing or damaged of a process as it is in `out`; "" when nothing.
- * */
+/* What is missing or damaged of a process as it is in `out`; "" when
+ * nothing. */
 static void problem_tell(const merge *m, size_t process, const offer *best,
                          const offer *fullest, char *out, size_t capacity)
 {

@@ -7,8 +7,8 @@
  * written fast cannot keep it from the others.
  *
  * A pull makes no system call but to take the processor time of its thread,
- * to open files of processes that have none yet, and when a stream is drained.
- * */
+ * to open files of processes that have none yet, and when a stream is
+ * drained. */
 #include "scopes/reading/tail_reader.h"
 
 #include <stdlib.h>

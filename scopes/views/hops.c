@@ -76,8 +76,8 @@ static bool is_last(const scopes__hops *h, uint32_t branch, uint32_t i)
     return scopes__tree_representative(h->tree, h->first + i) == branch;
 }
 
-/* Between two processes, the half-width of what is certain, where it is widest.
- * */
+/* Between two processes, the half-width of what is certain, where it is
+ * widest. */
 static void widen(const scopes__hops *h, scopes__part *p, uint32_t process,
                   uint32_t other)
 {

@@ -8,7 +8,7 @@
  *   element            at the end of the tree
  *   wrapper, at        and the process where it stands; "(tree)": see below
  *   input              the collector by which it comes; empty if there is none
- *   from, process         the thread or the collective above, and its process
+ *   from, process      the thread or the collective above, and its process
  *   last, rounds       how often it came last, of so many rounds of which it is
  *                      known who did
  *   share              of all rounds

@@ -8,17 +8,23 @@
  *
  *   no., thread, process
  *   state      starting: its process waits for the others; connecting; waiting:
- * for an operation; computing: between operations; running: the loop since an
- * operation is under way: since it is waited for (one of paths_start: since it
- * began); else since the state lasts, as far as notes and tuples tell for from
- * then until now, or until the end of its process verb, path, stage, element
- * of the operation, and where its thread let go of it: a collective (it has
- * come, and others have not), a proxy, the element. Blank when none is under
- * way peer the process behind that proxy, or to which it connects waits for
- * threads that have not come to the collective, that may write the element (or,
- * for a write, read it); a process; and what these are in under way  operations
- * of paths_start; a thread that computes or polls tells of the oldest sequence
- * the number of the operation, as its trace tuples will have it */
+ *              for an operation; computing: between operations; running: the
+ *              loop
+ *   since      an operation is under way: since it is waited for (one of
+ *              paths_start: since it began); else since the state lasts, as far
+ *              as notes and tuples tell
+ *   for        from then until now, or until the end of its process
+ *   verb, path, stage, element
+ *              of the operation, and where its thread let go of it: a
+ *              collective (it has come, and others have not), a proxy, the
+ *              element. Blank when none is under way
+ *   peer       the process behind that proxy, or to which it connects
+ *   waits for  threads that have not come to the collective, that may write the
+ *              element (or, for a write, read it); a process; and what these
+ *              are in
+ *   under way  operations of paths_start; a thread that computes or polls tells
+ *              of the oldest
+ *   sequence   the number of the operation, as its trace tuples will have it */
 #include "pastset/request.h"
 #include "pastset/status.h"
 #include "scopes/views/view_internal.h"

@@ -6,7 +6,7 @@
  *
  *   wrapper, at        and the process where it stands
  *   input              the collector by which the contribution comes
- *   from, process         the thread or the collective above, and its process
+ *   from, process      the thread or the collective above, and its process
  *   last               how often it was the last one to come
  *   count ... most     how long after the first contribution of its round it
  *                      came, of the rounds of which no contribution is missing

@@ -9,7 +9,7 @@
  *
  *   wrapper, at        and the process where it stands
  *   input              the furthest collector of its way
- *   to, process           the thread or the collective above, and its process
+ *   to, process        the thread or the collective above, and its process
  *   first              how often it was the first one to have its result
  *   count ... most     how long after the first departure of its round it was,
  *                      of the rounds of which no departure is missing

@@ -6,9 +6,9 @@
  * collector saw is the whole of an operation, as its thread saw it.
  *
  *   no., thread, process  of the thread
- *   path, element      the name by which the program opens the path, and where
- *                      it leads
- *   count ... most     of the times from start to end of its operations
+ *   path, element         the name by which the program opens the path, and
+ *                         where it leads
+ *   count ... most        of the times from start to end of its operations
  *
  * With `each` a row for each operation, in the order of threads, paths, and
  * starts: `round` counts the operations of the path that are there, from 0. So

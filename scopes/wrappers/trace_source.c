@@ -5,7 +5,7 @@
  *
  *   type      bytes[N], the largest message
  *   run       the run directory; absent: the context that the process was given
- *   process      whose traces; absent: those of all processes, in turns
+ *   process   whose traces; absent: those of all processes, in turns
  *   interval, batch, share, lag   see scopes_throttle
  *   map       true: sends the run's map first
  *

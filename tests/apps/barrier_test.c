@@ -53,8 +53,8 @@ static bool line_read(FILE *file, line *l)
 }
 
 /* The lines of a round; who was last. Nobody left before. As all processes are
- * on one machine they have one clock, which may be set meanwhile, but is not.
- * */
+ * on one machine they have one clock, which may be set meanwhile, but is
+ * not. */
 static unsigned check_round(FILE *file, unsigned round, unsigned threads)
 {
     line l[THREADS_MAX];

@@ -8,9 +8,8 @@
  * into each round, and the first of the sums is checked.
  *
  *   threads8       8 threads of one process; MPI's ranks in shared memory
- *   processes8x1       processes of one thread each, beside the same
- *   processes4x8       4 processes of 8 threads; MPI's ranks in 4 groups of 8,
- *                      with
+ *   processes8x1   processes of one thread each, beside the same
+ *   processes4x8   4 processes of 8 threads; MPI's ranks in 4 groups of 8, with
  *                  shared memory in each and TCP between them
  *   processes4x8.all_tcp   the same of ours; all of MPI's ranks on TCP */
 #include <math.h>

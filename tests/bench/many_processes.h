@@ -1,5 +1,5 @@
-/* many_processes.h - the processes of a map for benches: the first in this
- * process, the others as processes of their own. */
+/* many_processes.h - the processes of a map for benches: the first is this one,
+ * the others are started by it. */
 #ifndef TESTS_BENCH_MANY_PROCESSES_H
 #define TESTS_BENCH_MANY_PROCESSES_H
 

@@ -17,10 +17,9 @@
  *
  * Groups: MPICH is told that the ranks are of so many cliques, which have
  * shared memory, and UCX, which carries what goes between them, that it has
- * TCP. Open MPI has a node for each group, in a network namespace with a
- * process name of its own (mpi/nodes.sh, mpi/node.sh), which takes the rights
- * of root; its collectives are the usual ones or those made for such nodes
- * (coll_han).
+ * TCP. Open MPI has a node for each group, in a network namespace with a host
+ * name of its own (mpi/nodes.sh, mpi/node.sh), which takes the rights of root;
+ * its collectives are the usual ones or those made for such nodes (coll_han).
  *
  * A setting whose first run is ten times slower than another's is not run
  * again.

@@ -1,5 +1,5 @@
-/* one_process.h - a process in this process, for benches of what stays local.
- * */
+/* one_process.h - a process of a map, within this one, for benches of what
+ * stays local. */
 #ifndef TESTS_BENCH_ONE_PROCESS_H
 #define TESTS_BENCH_ONE_PROCESS_H
 

@@ -5,7 +5,7 @@
  * which differ more than what is to be measured. With one processor only they
  * share it.
  *
- * The other process is a process. The limit is the same exchange over a bare
+ * The other process is a real one. The limit is the same exchange over a bare
  * TCP connection with blocking sockets: as many bytes there, and a short answer
  * back; for the process that polls, with sockets that are polled. Both go in
  * turns, within this run. */

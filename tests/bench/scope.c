@@ -1,4 +1,4 @@
-/* scope.c - how fast a scope gathers, on its process and over the network. */
+/* scope.c - how fast a scope gathers, on its machine and over the network. */
 #include "tests/bench/bench.h"
 
 void bench_scope(void)

@@ -1,12 +1,12 @@
 /* scope_local.c - how fast a tail reader gathers from a process of the same
  * machine.
  *
- * The process is another process, with streams in its space file. It fills them
- * when it is told to, and the tail reader takes all of it: in rings that are
- * written again and again, as of a run with a bounded trace, and in elements
- * that grow, where each page is a new one for the tail reader as well. The
- * limit is copying the same bytes out of the same mapping, into a buffer of the
- * same size. */
+ * The process is started by this one, with streams in its space file. It fills
+ * them when it is told to, and the tail reader takes all of it: in rings that
+ * are written again and again, as of a run with a bounded trace, and in
+ * elements that grow, where each page is a new one for the tail reader as well.
+ * The limit is copying the same bytes out of the same mapping, into a buffer of
+ * the same size. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,7 +141,7 @@ static void process_fill(process *h)
 
     if (h->pid < 0 || write(h->tell, &byte, 1) != 1 ||
         read(h->told, &byte, 1) != 1)
-        bench_check(PASTSET_EIO, "the process's process");
+        bench_check(PASTSET_EIO, "the process with the streams");
 }
 
 static int forget(const char *name, const struct stat *status, int kind,

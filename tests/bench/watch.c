@@ -43,8 +43,8 @@ typedef struct program {
 } program;
 
 static const program programs[] = {
-    /* On one process: over two, by chance alone, it takes a fifth more or less.
-     */
+    /* On one process: over two, by chance alone, it takes a fifth more or
+     * less. */
     {"gsum", "--threads 8 --rounds 200000", 1, "128k", ""},
     {"windtunnel", "--threads 8", 2, "16k", "run --steps 12000"},
 };

@@ -14,7 +14,8 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 "$application" mapping --threads 4 --size S >application.dot
-"$eventspace" map generate --application application.dot --processes 2 -o plain.dot
+"$eventspace" map generate --application application.dot --processes 2 \
+    -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
 "$eventspace" run map.dot --out RUN -- "$application" run >many
 "$application" single --size S "$@" >one

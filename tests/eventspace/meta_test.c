@@ -46,7 +46,7 @@ static void entries_reset(void)
     static const entry good[ENTRIES] = {
         {"version", 'u', EVENTSPACE_META_VERSION, NULL},
         {"eventspace", 's', 0, "0.1.0"},
-        {"process", 's', 0, "h0"},
+        {"host", 's', 0, "h0"},
         {"pid", 'u', 4711, NULL},
         {"tick_source", 's', 0, "tsc"},
         {"tick_hz", 'f', 1000, NULL},
@@ -290,7 +290,7 @@ Test(meta, checks_the_type_of_each_value)
     check_refused("threads", 'i', (uint64_t)-1, NULL, "not a number");
     check_refused("start_tick", 'f', 1, NULL, "not a number");
     check_refused("end_tick", 'n', 0, NULL, "not a number");
-    check_refused("process", 'u', 1, NULL, "not a text");
+    check_refused("host", 'u', 1, NULL, "not a text");
     check_refused("text", 'a', 0, NULL, "not a text");
     check_refused("tick_hz", 'u', 1000, NULL, "from 1 to 1e12");
     check_refused("tick_hz", 'f', 0, NULL, "from 1 to 1e12");
@@ -308,7 +308,7 @@ Test(meta, refuses_a_text_that_is_too_long)
 
     memset(text, 'x', sizeof(text));
     text[128] = 0;
-    check_refused("process", 's', 0, text, "longer than 127 bytes");
+    check_refused("host", 's', 0, text, "longer than 127 bytes");
     check_refused("eventspace", 's', 0, text, "longer than 31 bytes");
 }
 

@@ -259,7 +259,7 @@ static eventspace_state state_found(const eventspace_meta *meta)
     return state;
 }
 
-Test(run, takes_a_process_as_killed_when_its_process_is_gone)
+Test(run, takes_a_process_that_is_gone_as_killed)
 {
     eventspace_meta meta = meta_of("h0");
     pid_t child = fork();

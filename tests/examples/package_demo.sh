@@ -3,8 +3,8 @@
 #
 #     package_demo.sh PREFIX
 #
-# The wind tunnel is run on two processes and looked at in all ways there are, below
-# a temporary folder. Needs nothing but what the package depends on.
+# The wind tunnel is run on two processes and looked at in all ways there are,
+# below a temporary folder. Needs nothing but what the package depends on.
 set -eu
 prefix=$1
 folder=$(mktemp -d)

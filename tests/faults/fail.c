@@ -1,16 +1,16 @@
 /* fail.c - a library to be put before a program (LD_PRELOAD): one of its calls
  * that can fail does, and what it never gave back is told at its end.
  *
- *   FAULT_KIND  memory, descriptor, space, write, send, receive or process
- *   FAULT_AT    which call of the kind fails, from 1; 0 or nothing: none
- *   FAULT_FOR   how many fail from there on (1)
- *   FAULT_PROCESS  only in the process of this process; "" in that which is of
- *                  none
- *   FAULT_LOG   a file, to which each process appends lines:
- *                   calls KIND COUNT
- *                   failed FUNCTION CALLER
- *                   leak memory|descriptor CALLER
- *               CALLER is an address in the program, for addr2line
+ *   FAULT_KIND     memory, descriptor, space, write, send, receive or process
+ *   FAULT_AT       which call of the kind fails, from 1; 0 or nothing: none
+ *   FAULT_FOR      how many fail from there on (1)
+ *   FAULT_PROCESS  only in this process of the map; "": in one that is none of
+ *                  its processes
+ *   FAULT_LOG      a file, to which each process appends lines:
+ *                      calls KIND COUNT
+ *                      failed FUNCTION CALLER
+ *                      leak memory|descriptor CALLER
+ *                  CALLER is an address in the program, for addr2line
  *
  * Only calls of the program's own code count (it is linked with our libraries
  * statically), not those of the C library or others on its behalf; processes

@@ -42,8 +42,9 @@ const copied = (...args) => (out) => {
 
 const cases = [
     {name: 'one', process: 'h0', command: run('one.dot')},
-    ...processes3.map((process) => ({name: `three-${process || 'launcher'}`, process,
-                              command: run('three.dot')})),
+    ...processes3.map((process) => (
+        {name: `three-${process || 'launcher'}`, process,
+         command: run('three.dot')})),
     {name: 'info', same: true, command: look('info', 'RUN')},
     {name: 'view', same: true, command: look('view', 'RUN', 'all')},
     {name: 'report', same: true,
@@ -105,7 +106,8 @@ function execute(c, kind, at) {
 
 // --- what came ---
 
-const program = (c) => c.name.startsWith('one') || (c.process && c.process !== '')
+const program = (c) => c.name.startsWith('one') ||
+    (c.process && c.process !== '')
     ? c.name.startsWith('scope') ? eventspace : subject : eventspace;
 
 function where(c, address) {

@@ -1,7 +1,7 @@
 /* wire_fuzz.c - whatever comes over a connection is parsed or refused, and
  * when the connection is gone nothing of it is left.
  *
- * Two processes of one map are in this process, without threads, and their
+ * Two processes of one map are within this one, without threads, and their
  * loops are turned by hand. An input is
  *
  *   0 u8  what the connection is: see MODE_*; bit 7: the second process

@@ -17,8 +17,8 @@ typedef struct told {
 /* Of a run directory: all of it. */
 void told_run(told *t, const char *directory);
 /* Of events made by hand on the processes of an instrumented map. Their ticks
- * are nanoseconds after the start of all processes. Needs a scratch directory.
- * */
+ * are nanoseconds after the start of all processes. Needs a scratch
+ * directory. */
 void told_made(told *t, const char *map_text, const eventspace_trace *events,
                size_t count);
 /* Takes so many in a hundred of its events away, whichever. */

@@ -16,10 +16,10 @@
  *   started    between eventspace_start and eventspace_finish
  *   dialling   before it connects to another process
  *   connected  before it says anything on that connection
- *   joining    the first process: it has told the launcher that it lets a
- *              process in
- *   welcomed   the first process: and the process, but not the launcher that it
- *              did
+ *   joining    the first process: it has told the launcher that it lets
+ *              another in
+ *   welcomed   the first process: and that other one, but not the launcher that
+ *              it did
  *   joined     it has told the launcher that a process has joined
  *   running    its thread runs
  *   done       it has said DONE; the first process: is about to say END

@@ -1,6 +1,6 @@
-/* inside.h - the processes of a map as threads of one process, for programs
- * that ThreadSanitizer watches: it does not see what several processes share.
- * They talk over loopback, as processes do. */
+/* inside.h - the processes of a map as threads of the program itself, for
+ * programs that ThreadSanitizer watches: it does not see what several processes
+ * share. They talk over loopback, as real processes do. */
 #ifndef TESTS_SUPPORT_INSIDE_H
 #define TESTS_SUPPORT_INSIDE_H
 

@@ -1,4 +1,4 @@
-/* map_processes.c - see processes.h. */
+/* map_processes.c - see map_processes.h. */
 #include "tests/support/map_processes.h"
 
 #include <arpa/inet.h>

@@ -1,12 +1,12 @@
-/* map_processes.h - the processes of a map as processes of a test, without a
+/* map_processes.h - the processes of a map, started by a test without a
  * launcher.
  *
  * Each process is forked from the test. What its threads find wrong they return
  * as an error, with `expect`; that ends the run, and `processes_end_well` shows
  * the text. A failing assertion of the test framework cannot leave a forked
  * process, so the programs of threads must not use those. */
-#ifndef TESTS_SUPPORT_PROCESSES_H
-#define TESTS_SUPPORT_PROCESSES_H
+#ifndef TESTS_SUPPORT_MAP_PROCESSES_H
+#define TESTS_SUPPORT_MAP_PROCESSES_H
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -73,7 +73,7 @@ typedef struct processes {
     process_result *results;       /* shared with the processes */
 } processes;
 
-/* The process of this process, for the programs of threads. */
+/* What this process is in the map, for the programs of threads. */
 extern paths_process *processes_here;
 
 void processes_start(processes *h);

@@ -14,7 +14,7 @@
 #include "tests/support/check.h"
 #include "tests/support/command.h"
 
-/* Processes give a unauthenticated peer 5 s; how long they need for it on a
+/* Processes give an unauthenticated peer 5 s; how long they need for it on a
  * busy machine is not known. Who never closes is found out all the same. */
 #define TIMEOUT_S 60
 

@@ -77,7 +77,7 @@ Test(hostile_peer, cannot_bring_a_threads_words_back_to_its_process)
     ends_with_its_own_text(HARBOUR, "cannot join process lighthouse");
 }
 
-Test(hostile_peer, cannot_bring_a_processes_words_to_a_third)
+Test(hostile_peer, cannot_bring_the_words_of_a_process_to_a_third)
 {
     hostile_run_start(hostile_play, WITHOUT(LIGHTHOUSE), WITHOUT(LIGHTHOUSE));
     brings_it_to(LIGHTHOUSE, HARBOUR, ISLAND, true);
@@ -174,7 +174,7 @@ static void answers(int length, const void *data, const char *text)
     hostile_run_ends_with(LIGHTHOUSE, text);
 }
 
-Test(hostile_peer, is_not_believed_when_it_repeats_a_processes_answer)
+Test(hostile_peer, is_not_believed_when_it_repeats_the_answer_of_a_process)
 {
     run_overhear();
     hostile_run_ends_well();

@@ -1,9 +1,9 @@
 /* stand_in_stress.c - runs of three processes of which one never comes, since
- * its process has ended: somebody stands in for it and says so.
+ * it has ended: somebody stands in for it and says so.
  *
  *     stand_in_stress [RUNS]
  *
- * The processes and who stands in are threads of one process, so that
+ * The processes and who stands in are threads of this program, so that
  * ThreadSanitizer sees them. It does not see libuv close its files, so none is
  * closed before all are open, and none opened after. Each of the other
  * processes has to fail, naming that one, while it joins or when its thread

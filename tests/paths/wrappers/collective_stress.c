@@ -2,7 +2,7 @@
  * at once: rounds of collectives of all kinds in an order that looks random and
  * is the same for all, called or started, two of them at once, with reads and
  * writes in between. Each result is checked against what it must be. All
- * processes are in this process, so that ThreadSanitizer sees them.
+ * processes of the map are within this one, so that ThreadSanitizer sees them.
  *
  *     collective_stress [well|faults]
  *

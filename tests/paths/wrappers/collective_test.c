@@ -1,5 +1,4 @@
-/* collective_test.c - sums and their likes over processes that are processes.
- * */
+/* collective_test.c - sums and their likes over real processes. */
 #include <float.h>
 #include <math.h>
 #include <pthread.h>

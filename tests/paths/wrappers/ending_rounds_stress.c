@@ -1,7 +1,8 @@
 /* ending_rounds_stress.c - many short runs, each of which ends in the middle of
  * rounds: a thread that has no part in them fails, or one that has ends early.
- * Two processes in this process sum together, with operations that are called
- * and such that are started, so that some wait at the gate and others do not.
+ * Two processes of a map, within this one, sum together, with operations that
+ * are called and such that are started, so that some wait at the gate and
+ * others do not.
  *
  * What must hold: each operation is completed once; what came as a result is
  * the sum; and all of them end, with an error that says why.

@@ -138,8 +138,8 @@ Test(merge, makes_one_run_of_those_of_two_machines)
 }
 
 /* What was seen: an empty archive of the other machine's process, in each of
- * two mirrors, made all events of both vanish when they were copied together.
- * */
+ * two mirrors, made all events of both vanish when they were copied
+ * together. */
 Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
 {
     char run[512], machines[2][512], mirrors[2][512], all[512], *output;

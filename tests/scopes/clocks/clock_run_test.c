@@ -136,8 +136,8 @@ static void view_input_free(view_input *s)
     eventspace_run_close(s->run);
 }
 
-/* ticks = raw * (1 + rate) + offset, of the raw ticks that all processes share.
- * */
+/* ticks = raw * (1 + rate) + offset, of the raw ticks that all processes
+ * share. */
 typedef struct simulated {
     long double rate, offset;
 } simulated;

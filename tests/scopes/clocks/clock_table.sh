@@ -1,8 +1,8 @@
 #!/bin/sh
 # clock_table.sh BIN - the table of docs/clocks.md: table 1 of paper 004, with
 # both methods. BIN is the folder with the programs: build/release/bin. All
-# processes have counters of their own, with offsets up to 10 s, and first with equal
-# rates, then with rates up to 200 ppm; they are the same each time.
+# processes have counters of their own, with offsets up to 10 s, and first with
+# equal rates, then with rates up to 200 ppm; they are the same each time.
 set -e
 bin=$1
 scratch=$(mktemp -d)

@@ -385,8 +385,8 @@ Test(clock, of_a_run_in_which_nobody_came_up_is_none)
     world_end(&w);
 }
 
-/* An operation that was given up comes up before it does on the other process.
- * */
+/* An operation that was given up comes up before it does on the other
+ * process. */
 Test(clock, takes_no_notice_of_operations_that_failed)
 {
     scopes_clocks *clocks;
@@ -501,7 +501,7 @@ Test(clock, turns_times_into_ticks_and_back)
     world_end(&w);
 }
 
-Test(clock, keeps_the_order_of_a_processes_ticks)
+Test(clock, keeps_the_order_of_the_ticks_of_a_process)
 {
     scopes_clocks *clocks;
     uint64_t ticks;

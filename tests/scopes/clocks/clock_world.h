@@ -3,7 +3,7 @@
  * There is a true time, in nanoseconds, by which all things happen. Each
  * process has a counter with its own start, offset, rate and ticks a second.
  * Over each hop operations go at random times; what they take is a least time,
- * another one for each way, and a random one. From that a run directory and a
+ * another one for each way, and a random one. From that a run directory and an
  * event table are made, as a run would leave them. */
 #ifndef TESTS_SCOPES_CLOCK_WORLD_H
 #define TESTS_SCOPES_CLOCK_WORLD_H

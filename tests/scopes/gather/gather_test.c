@@ -800,7 +800,7 @@ Test(gather, a_run_whose_directory_is_removed_has_ended_for_it)
     command_free(&ring);
 }
 
-/* The process of a process of the tree, by its meta file. */
+/* The id of a process of the tree, by its meta file. */
 static pid_t tree_pid(const char *process)
 {
     DIR *dir = opendir(scratch_file("tmp"));
@@ -816,7 +816,7 @@ static pid_t tree_pid(const char *process)
             pid = (pid_t)meta.pid;
     }
     closedir(dir);
-    cr_assert_gt(pid, 0, "no process of %s", process);
+    cr_assert_gt(pid, 0, "no id of process %s", process);
     return pid;
 }
 

@@ -2,9 +2,10 @@
  *
  *     node damage_check.mjs EVENTSPACE GSUM
  *
- * Runs gsum on four processes and damages the space of one of them in many ways.
- * Whatever it is, `info` and `view` say so in a clear text, and show all other
- * processes as before, and the other trace elements of the damaged one. */
+ * Runs gsum on four processes and damages the space of one of them in many
+ * ways. Whatever it is, `info` and `view` say so in a clear text, and show all
+ * other processes as before, and the other trace elements of the damaged one.
+ */
 import {spawnSync, execFileSync} from 'node:child_process';
 import {closeSync, copyFileSync, mkdtempSync, openSync, readFileSync,
   readSync, rmSync, statSync, truncateSync, writeFileSync, writeSync} from 'node:fs';
@@ -50,8 +51,9 @@ function look(what) {
   const info = call(what, 'info', run);
   const view = call(what, 'view', run, 'communication');
   call(what, 'view', run, 'pending'); /* whatever it says */
-  return {damaged: info.said.total.damaged_processes + view.said.damaged_processes,
-    processes: new Map(info.said.processes.map((process) => [process.process, process])),
+  return {damaged: info.said.total.damaged_processes +
+      view.said.damaged_processes,
+    processes: new Map(info.said.processes.map((p) => [p.process, p])),
     threads: view.said.rows, warned: view.warned};
 }
 
@@ -81,7 +83,8 @@ function check(what, before, {says, traces, events}) {
     /lost, and those of damaged files/, what);
   assert.match(after.warned, says, what);
   assert.equal(process.traces, traces, what);
-  assert.ok(events(process.events_present), `${what}: ${process.events_present}`);
+  assert.ok(events(process.events_present),
+    `${what}: ${process.events_present}`);
 }
 
 /* --- damage --- */

@@ -122,16 +122,18 @@ function barrier() {
     all.some((r) => r.wrapper === row.wrapper && r.process !== most.process));
   const rootName = all.find((row) =>
     row.wrapper !== '(tree)' && row.last > 0 && row.rounds === rounds &&
-    all.some((r) => r.wrapper === row.wrapper && r.process !== row.process))?.wrapper;
+    all.some((r) => r.wrapper === row.wrapper &&
+      r.process !== row.process))?.wrapper;
   const byProcess = root.filter((row) => row.wrapper === rootName);
   sure.forEach((arrivals) => assert.ok(arrivals.length === threads));
   const wanted = sure.filter((a) => a.at(-1).process === most.process).length;
   const found = byProcess.filter((row) => row.process === most.process).length;
   assert.ok(wanted <= found && found <= wanted + unsure,
-    `process ${most.process} was last in ${found} rounds, by the log in ${wanted}`);
-  console.log(`barrier: ${most.from} of ${most.process} last in ${most.last} of ` +
-    `${rounds} rounds, ${sure.length} of them sure; its process's signal ` +
-    `in ${found}`);
+    `process ${most.process} was last in ${found} rounds, by the log in ` +
+    `${wanted}`);
+  console.log(`barrier: ${most.from} of ${most.process} last in ` +
+    `${most.last} of ${rounds} rounds, ${sure.length} of them sure; ` +
+    `its process's signal in ${found}`);
 }
 
 /* --- 5.3 --- */

@@ -39,14 +39,16 @@ function readProcess(run, process) {
     {encoding: 'utf8', maxBuffer: 1 << 30});
   const lines = text.trimEnd().split('\n');
   const [, start, wall, hz] = lines.shift().split(' ');
-  return {process, start: BigInt(start), wall: BigInt(wall), hz: Number(hz), lines};
+  return {process, start: BigInt(start), wall: BigInt(wall), hz: Number(hz),
+    lines};
 }
 
 /* Both processes are on one machine and count the same ticks: times are told by
  * the counter of the one that started first, from its start. */
 function readRun(run) {
   const processes = ['A', 'B'].map((process) => readProcess(run, process));
-  const first = processes[0].wall <= processes[1].wall ? processes[0] : processes[1];
+  const first =
+    processes[0].wall <= processes[1].wall ? processes[0] : processes[1];
   const ns = (ticks) => Number(BigInt(ticks) - first.start) * 1e9 / first.hz;
   const ec = Array.from({length: 11}, () => []);
   for (const {lines} of processes) {
@@ -219,9 +221,10 @@ function communication(ec) {
       communicating_ns += Math.max(0, e.end - Math.max(until ?? 0, e.start));
       until = Math.max(until ?? 0, e.end);
     }
-    return {number, thread, process: PROCESS_OF[thread], operations: events.length,
-      start_ns: events[0]?.start ?? 0, end_ns: until ?? 0, communicating_ns,
-      computing_ns, bytes: events.reduce((sum, e) => sum + e.bytes, 0)};
+    return {number, thread, process: PROCESS_OF[thread],
+      operations: events.length, start_ns: events[0]?.start ?? 0,
+      end_ns: until ?? 0, communicating_ns, computing_ns,
+      bytes: events.reduce((sum, e) => sum + e.bytes, 0)};
   });
 }
 
@@ -380,8 +383,8 @@ function start(name, rounds_, computing_us) {
 
 async function untilRounds(run, count) {
   for (const deadline = Date.now() + DEADLINE_MS; Date.now() < deadline;) {
-    const said = ['A', 'B'].map((process) => spawnSync(rawTuples, [run, process],
-      {encoding: 'utf8', maxBuffer: 1 << 30}));
+    const said = ['A', 'B'].map((process) => spawnSync(rawTuples,
+      [run, process], {encoding: 'utf8', maxBuffer: 1 << 30}));
     if (said.every((s) => s.status === 0)) {
       const ec = readAll(run);
       if (Math.min(ec[10].length, ec[6].length) >= count) return ec;

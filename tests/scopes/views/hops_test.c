@@ -226,8 +226,8 @@ static int64_t end_of(const world *w, uint32_t collector, int64_t round)
         event_of(w, collector, round)->end);
 }
 
-/* Who goes on for all may have been stamped just before others of his process.
- * */
+/* Who goes on for all may have been stamped just before others of his
+ * process. */
 static int64_t wait_of(const world *w, uint32_t top, uint32_t last,
                        int64_t round)
 {
