@@ -223,7 +223,8 @@ view_json() {
         for (const h of processes)
             for (const key of keys)
                 assert.equal(
-                    sum(totals.filter((t) => t.process === h.process), key), h[key]);
+                    sum(totals.filter((t) => t.process === h.process), key),
+                    h[key]);
         for (const w of wave) {
             const own = steps.filter((s) => s.step === w.step);
             const ends = own.map((s) => s.end_ns);
@@ -337,7 +338,8 @@ check "a run with lost files is shown as far as it is there" killed_run
 
 # --- clocks ---
 
-# Counters of processes that differ: what tuples' times are depends on the method.
+# Counters of processes that differ: what tuples' times are depends on the
+# method.
 clocks_run() {
     "$gsum" mapping --threads 4 | "$eventspace" map generate -a - -n 2 |
         "$eventspace" map instrument - --collectors all |
