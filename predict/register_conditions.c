@@ -1,4 +1,4 @@
-/* register_conditions.c - what a cluster file says of its processes that path
+/* register_conditions.c - what a cluster file says of its machines that path
  * maps need not know: how fast and how loaded they are at present. */
 #include "predict/register_conditions.h"
 

@@ -19,7 +19,7 @@
  *                  needs a testbed (testbed_internal.h) or simulated
  * links
  *
- * L and B of links, quiet and limited, are measured between the processes of
+ * L and B of links, quiet and limited, are measured between the machines of
  * the testbed by measure/links/links.h, and fitted to the sizes of messages
  * that the program sends; the predictions go by these.
  *

@@ -2,10 +2,9 @@
  * measuring them: the rate that was asked for is not quite what a program gets.
  *
  * All links of a testbed are alike, so that one is measured for all, between
- * its first two processes, at each rate that is asked for. Simulated links have
+ * its first two machines, at each rate that is asked for. Simulated links have
  * the rate that the map gives them, on top of what this machine's loopback
- * costs.
- */
+ * costs. */
 #include "measure/experiment/experiment_internal.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  *
  * Every two machines have a veth pair `es-I-J` (the end of machine I that leads
  * to J). A machine has one address, on its loopback, and a route to each other
- * one over their pair; so a machine of a path map has one address, as it
+ * one over their pair; so a process of a path map has one address, as it
  * should, and each link its own queue.
  *
  * tbf lets a burst through at full speed. It is as small as a packet here, and

@@ -1,5 +1,5 @@
-/* testbed_internal.h - machines on one machine, with links of a known rate
- * between them.
+/* testbed_internal.h - several machines, simulated on this one, with links of
+ * a known rate between them.
  *
  * Each machine is a network namespace; between each two of them there is a veth
  * pair, so that every link is of its own. A link's rate is limited with
@@ -8,7 +8,7 @@
  * Made with ip(8) and tc(8) of iproute2; needs CAP_NET_ADMIN and CAP_SYS_ADMIN.
  *
  * Machine i of the testbed NAME is the namespace `NAME-i`, which the attribute
- * `netns` of a machine in a path map names (docs/map.md), with an address
+ * `netns` of a process in a path map names (docs/map.md), with an address
  * 10.x.y.i+1, x and y being of the name.
  *
  * Threads:   one thread per testbed.

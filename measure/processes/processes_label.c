@@ -1,9 +1,9 @@
 /* processes_label.c - what a process is called, and where it may run.
  *
- * The parts of a parallel program carry their names in the environment: our
- * processes ($EVENTSPACE_PROCESS), the ranks of an MPI. It is there from the
- * exec on, so that it is read again after each; what is forked without an exec
- * has that of its parent. */
+ * The parts of a parallel program carry their names in the environment: the
+ * processes of a run of ours ($EVENTSPACE_PROCESS), the ranks of an MPI. It is
+ * there from the exec on, so that it is read again after each; what is forked
+ * without an exec has that of its parent. */
 #include "measure/processes/processes_internal.h"
 
 #include <ctype.h>

@@ -83,7 +83,7 @@ static void read_table(measure_watch *w, pid_t pid, uint64_t network,
     fclose(file);
 }
 
-/* --- a process' files --- */
+/* --- a process's files --- */
 
 static bool has_socket(const measure_watch *w, pid_t pid, uint64_t inode)
 {

@@ -40,9 +40,8 @@ static void begin_earlier(measure_thread *t, int64_t sum)
 }
 
 /* The account as it was last read, and the runs after that. (Runs are a little
- * longer than the account where the process of a virtual machine took its
- * part.)
- */
+ * longer than the account where the host of a virtual machine took its
+ * part.) */
 static void order_runs(measure_thread *t, int64_t times_ns)
 {
     int64_t sum = 0, waited = 0;

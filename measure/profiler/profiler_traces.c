@@ -1,9 +1,9 @@
 /* profiler_traces.c - messages and steps of a program of ours.
  *
- * Its processes have the names of the map's processes (EVENTSPACE_PROCESS), and
- * their threads those of the map's, cut to what the kernel keeps; the thread
- * with which a process began serves the network. So the processor time that a
- * thread of the map had is known from outside as well. */
+ * Its processes carry the names that they have in the map (EVENTSPACE_PROCESS),
+ * and their threads those of the map's, cut to what the kernel keeps; the
+ * thread with which a process began serves the network. So the processor time
+ * that a thread of the map had is known from outside as well. */
 #include "measure/profiler/profiler_internal.h"
 
 #include "eventspace/run/run.h"

@@ -9,7 +9,7 @@
  *     traces_write.c    into the profile
  *
  * A `stream` is a collector with what follows it. Below its event stands either
- * the same operation at another collector, on this process or behind a proxy;
+ * the same operation at another collector, of this process or behind a proxy;
  * or a round of a collective; or an element. Each event has numbers for the
  * messages that it may need: those of a hop and those of a collective are
  * two, there and back; at an element it is one by which it is released, and

@@ -1,4 +1,4 @@
-/* traces_steps.c - the steps of one operation on one process, from a collector
+/* traces_steps.c - the steps of one operation in one process, from a collector
  * down to where it leaves the process or meets others, and up again.
  *
  * What it took beyond what others told it is known from the collectors: of a
@@ -126,7 +126,7 @@ int64_t measure__traces_others_cpu(const traces *t, uint32_t process,
 
 /* --- where it goes --- */
 
-/* The lowest event of the operation on this process. */
+/* The lowest event of the operation in this process. */
 static traces_spot bottom_of(const traces *t, uint32_t stream, uint32_t event)
 {
     for (int depth = 0; depth < PATHS_PATH_NODES; depth++) {

@@ -15,8 +15,8 @@ typedef struct predict__traffic {
 /* By link; the caller frees it. NULL when memory is out. */
 predict__traffic *predict__traffic_make(const predict_profile *profile);
 
-/* The wire that a link gets between two machines; bandwidth 0: there is none.
- * */
+/* The wire that a link gets between two machines; bandwidth 0: there is
+ * none. */
 predict_wire predict__placed_wire(const predict_cluster *cluster,
                                   const predict__traffic *traffic, uint32_t a,
                                   uint32_t b);
@@ -79,8 +79,8 @@ int predict__rate(predict__rater *rater, predict_placement *placement);
 
 /* --- choose_pool.c --- */
 
-/* The best placements so far, each once, in order: by time, then by machines.
- * */
+/* The best placements so far, each once, in order: by time, then by
+ * machines. */
 typedef struct predict__pool {
     predict_placement *items;
     uint32_t count, capacity, nodes;

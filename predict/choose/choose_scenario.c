@@ -117,8 +117,8 @@ static int check_machines(const predict_profile *profile,
             if (machines[j] == machines[i])
                 return pastset_fail(
                     PASTSET_EINVAL,
-                    "nodes %s and %s are both placed on machine "
-                    "%s, which takes one",
+                    "nodes %s and %s are both placed on machine %s, which "
+                    "takes one",
                     profile->nodes[j].name, profile->nodes[i].name,
                     cluster->machines[machines[i]].name);
         }

@@ -5,13 +5,13 @@
  * links, both ways unless there is one for the other way. A node with
  * kind=switch is none of the machines, but links lead over it.
  *
- *   machine   load=0.5  law=fair  speed=1  processors=2  place=NAME (machines
- *             of one
- *          place share its processors; default: each machine has its own)
- *   edge   bandwidth="100mbit"  latency="150us"
- *          rate="9.6mbit"  burst=1600  alone="20us": its flow (profile.h), for
- *          replays: what it carries for long, the bytes that it lets through
- *          at once, the time of a small message
+ *   machine  load=0.5  law=fair  speed=1  processors=2  place=NAME (machines
+ *            of one place share its processors; default: each machine has its
+ *            own)
+ *   edge     bandwidth="100mbit"  latency="150us"
+ *            rate="9.6mbit"  burst=1600  alone="20us": its flow (profile.h),
+ *            for replays: what it carries for long, the bytes that it lets
+ *            through at once, the time of a small message
  *
  * Without them a machine has load 0, law eevdf, speed 1 and one processor; a
  * link needs bandwidth and latency. A link with a rate has a burst of 0 and
@@ -65,8 +65,8 @@ void predict_cluster_destroy(predict_cluster *cluster);
 
 /* What was measured and is to be written into a cluster file. */
 typedef struct predict_cluster_change {
-    const char *machine,
-        *to; /* `to` is NULL for a machine, else a link machine--to */
+    /* `to` is NULL for a machine, else a link machine--to. */
+    const char *machine, *to;
     const char *key, *value; /* value NULL: the attribute is taken out */
 } predict_cluster_change;
 

@@ -90,9 +90,8 @@ static int take_processors(reader *r, const paths_map_node *node,
     if (*processors && *processors != (uint32_t)value)
         return predict__cluster_fail(
             r->map, node->line, node->name,
-            "says that the place %s has %g "
-            "processors, and another machine of it says "
-            "%u",
+            "says that the place %s has %g processors, and another machine "
+            "of it says %u",
             r->places[place], value, *processors);
     *processors = (uint32_t)value;
     return 0;

@@ -6,7 +6,7 @@
  * in. All times are nanoseconds since the program began.
  *
  * Node      a part of the program that could run on a machine of its own: a
- *           process of a run, a process of others.
+ *           process of a run, or one of a program that is not ours.
  * Place     processors that nodes share: those that its nodes were allowed.
  * Phase     a time in which a node was busy, and the idle time after it.
  * Message   what one node sent to another in one piece.

@@ -276,3 +276,15 @@ Test(load_command, refuses_wrong_usage)
                      "ssh", NULL));
     free(command_run(2, 60, EVENTSPACE, "load", "x", NULL));
 }
+
+Test(load_command, says_what_older_words_are_called)
+{
+    char *output = command_run(2, 60, EVENTSPACE, "load", "--host", "a", NULL);
+    check_says(output, "--host is called --machine now");
+    free(output);
+    output = command_run(2, 60, EVENTSPACE, "load", "--cluster", "x",
+                         "--remote", "ssh {host}", NULL);
+    check_says(output, "needs {machine} in it");
+    check_says(output, "{host} is its older name");
+    free(output);
+}

@@ -1,5 +1,5 @@
 /* messages_test.c - the messages that are found from packets are those that
- * programs sent: `cg`, `is`, `lu` and `mg` run on two processes over TCP while
+ * programs sent: `cg`, `is`, `lu` and `mg` run in two processes over TCP while
  * the loopback is captured, and their own trace tuples tell what they sent.
  *
  * Each connection of a thread begins with the handshake and the welcome, of

@@ -80,6 +80,15 @@ echo 'digraph { a; }' >small.dot
 gives "too few machines" 1 "$eventspace" choose ring.profile \
     --cluster small.dot --wire '*=100mbit,100us'
 says "only 1 machines" err
+sed 's/a \[/a [kind=host, /' now.dot >older.dot
+gives "an older cluster file" 1 "$eventspace" choose ring.profile \
+    --cluster older.dot --wire '*=100mbit,100us'
+says "older.dot:2: a: kind=host is called kind=machine now" err
+sed 's/kind=host/kind=machine/' older.dot >newer.dot
+choose --wire '*=100mbit,100us' --format csv >plain.csv
+gives "the same with kind=machine" 0 "$eventspace" choose ring.profile \
+    --cluster newer.dot --wire '*=100mbit,100us' --format csv
+cmp out plain.csv || says "the same" out
 
 # The best placement, for generating a map.
 cat >application.dot <<'END'

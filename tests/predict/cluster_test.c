@@ -76,6 +76,15 @@ Test(cluster, takes_a_machine_without_conditions_as_idle, .timeout = 120)
     predict_cluster_destroy(c);
 }
 
+Test(cluster, a_machine_may_say_that_it_is_one, .timeout = 120)
+{
+    predict_cluster *c = read_text("digraph { a [kind=machine, load=2]; b; }");
+
+    cr_assert_eq(c->machine_count, 2);
+    cr_assert_eq(machine(c, "a")->load, 2);
+    predict_cluster_destroy(c);
+}
+
 Test(cluster, machines_of_one_place_share_its_processors, .timeout = 120)
 {
     predict_cluster *c = read_text(
@@ -271,6 +280,8 @@ Test(cluster, tells_which_machine_is_wrong, .timeout = 120)
                   " b [place=m, processors=2]; }",
                   "b: says that the place m has 2");
     check_refused("digraph { t0 [kind=thread]; }", "is this a path map");
+    check_refused("digraph {\n\na [kind=host]; }",
+                  "now.dot:3: a: kind=host is called kind=machine now");
     check_refused("digraph { x [kind=switch]; }", "no machine in it");
     check_refused("graph { a; }", "undirected");
     check_refused("digraph { a [;] }", "syntax error");

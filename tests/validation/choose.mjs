@@ -2,11 +2,11 @@
 //
 //     node choose.mjs BIN TESTBED FOLDER [SETTINGS [RUNS [SEED]]]
 //
-// Six machines in network namespaces, three on each of two processors, with links
-// of random rates; other load on one of the processors; a program on two of the
-// machines. In each setting all 15 pairs are predicted, and then all are run. TESTBED
-// is the program built from testbed.c. One JSON object per line: each setting,
-// then the sum. Needs root and a quiet machine.
+// Six machines, simulated by network namespaces, three on each of two processors,
+// with links of random rates; other load on one of the processors; a program on
+// two of the machines. In each setting all 15 pairs are predicted, and then all
+// are run. TESTBED is the program built from testbed.c. One JSON object per line:
+// each setting, then the sum. Needs root and a quiet machine.
 import {spawn, spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createInterface} from 'node:readline';
@@ -53,7 +53,7 @@ for (let line = await next(); line !== 'ready'; line = await next()) {
     process.exit(1);
   const [, number, space, address] = line.split(' ');
   machines.push({name: `n${number}`, space, address,
-              processor: +number < MACHINES / 2 ? 0 : PROCESSORS - 1});
+                 processor: +number < MACHINES / 2 ? 0 : PROCESSORS - 1});
 }
 
 for (const h of machines)
@@ -63,7 +63,7 @@ for (const h of machines)
 
 // --- measuring ---
 
-// `eventspace load` in a machine, which writes what it finds into the cluster file.
+// `eventspace load` on a machine, which writes what it finds into the cluster file.
 function load(cluster, machine, to) {
   call('ip', ['netns', 'exec', machine.space, eventspace, 'load', '--cluster',
               cluster, '--machine', machine.name, '--processor',

@@ -2,9 +2,9 @@
 //
 //     node overhead.mjs BIN FOLDER [PAIRS]
 //
-// cg and lu on two processes, bound to a processor each, with all collectors: alone
-// and under `eventspace profile`, in turn, the first one changing from pair to
-// pair. By the program's own clock. One JSON object per line: the median of the
+// cg and lu in two processes, bound to a processor each, with all collectors:
+// alone and under `eventspace profile`, in turn, the first one changing from pair
+// to pair. By the program's own clock. One JSON object per line: the median of the
 // pairs' ratios. Needs a quiet machine of two processors.
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';

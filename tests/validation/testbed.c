@@ -3,10 +3,10 @@
  *
  *     testbed NAME MACHINES
  *
- *   tells      machine I NAMESPACE ADDRESS    one line each, then "ready"
- *   obeys      limit A B BYTES_PER_SECOND  0: not limited
- *              load PROCESSOR COUNT        processes that compete there, in
- *                                          place of those before
+ *   tells      machine I NAMESPACE ADDRESS  one line each, then "ready"
+ *   obeys      limit A B BYTES_PER_SECOND   0: not limited
+ *              load PROCESSOR COUNT         processes that compete there, in
+ *                                           place of those before
  *   answers    ok, or error and why */
 #include "measure/load/load.h"
 #include "measure/experiment/testbed_internal.h"

@@ -90,6 +90,31 @@ check "a run without a program is wrong usage" wrong_usage run a --out RUN
 check "--process without a key is wrong usage" \
     wrong_usage run a --out RUN --process h0 -- true
 
+is_called() { # TEXT ARGUMENTS...: which are wrong usage, and this is said
+    text=$1
+    shift
+    wrong_usage "$@" && says "$text" err
+}
+older="called --process now"
+check "--host of run says its name" is_called "--host is $older" \
+    run a --out RUN --key-file key --host h0 -- true
+check "--host alone, too" is_called "--host is $older" run --host h0
+check "--host of archive says its name" is_called "--host is $older" \
+    archive RUN --host h0
+check "--hosts of map generate says its name" \
+    is_called "--hosts is called --processes now" map generate -a a --hosts 2
+check "--hosts of top says its name" \
+    is_called "--hosts is called --processes now" top RUN --hosts
+check "the view host says its name" \
+    is_called "the view host is called process now" view RUN host
+is_hidden() { # ARGUMENTS...: of commands that had such an option
+    helps "$@" && ! grep -e --host out
+}
+for words in run archive load top "map generate"; do
+    # shellcheck disable=SC2086
+    check "'$words --help' has no older names" is_hidden $words
+done
+
 missing_run() {
     gives 1 "$eventspace" info nowhere && says nowhere err && [ ! -s out ]
 }
@@ -167,7 +192,7 @@ makes_key() {
 }
 check "a key is made once, for its owner" makes_key
 
-# 8 threads on 4 processes, 50 steps: 50 * (6 * 4 + 2 * 2) operations.
+# 8 threads in 4 processes, 50 steps: 50 * (6 * 4 + 2 * 2) operations.
 check "a run is made" "$make_run" RUN 8 4 50
 
 info_table() {
@@ -223,7 +248,8 @@ view_json() {
         for (const h of processes)
             for (const key of keys)
                 assert.equal(
-                    sum(totals.filter((t) => t.process === h.process), key), h[key]);
+                    sum(totals.filter((t) => t.process === h.process), key),
+                    h[key]);
         for (const w of wave) {
             const own = steps.filter((s) => s.step === w.step);
             const ends = own.map((s) => s.end_ns);
@@ -337,7 +363,8 @@ check "a run with lost files is shown as far as it is there" killed_run
 
 # --- clocks ---
 
-# Counters of processes that differ: what tuples' times are depends on the method.
+# Counters of processes that differ: what tuples' times are depends on the
+# method.
 clocks_run() {
     "$gsum" mapping --threads 4 | "$eventspace" map generate -a - -n 2 |
         "$eventspace" map instrument - --collectors all |

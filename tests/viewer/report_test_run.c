@@ -243,10 +243,10 @@ static int make_run(tunnel *t, const char *directory, uint32_t processes)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(
-            stderr,
-            "usage: %s DIRECTORY THREADS PROCESSES STEPS [killed|hanging]\n",
-            argv[0]);
+        fprintf(stderr,
+                "usage: %s DIRECTORY THREADS PROCESSES STEPS "
+                "[killed|hanging]\n",
+                argv[0]);
         return 2;
     }
     uint32_t processes = (uint32_t)atoi(argv[3]);

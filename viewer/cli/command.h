@@ -65,8 +65,8 @@ bool cli_is_packed(const char *run);
 eventspace_run *cli_open_run(const char *run);
 /* Does a process of it still run? */
 bool cli_is_running(const eventspace_run *run);
-/* The process of that name; PATHS_NONE without a name. Errors: PASTSET_ENOENT.
- * */
+/* The process of that name; PATHS_NONE without a name.
+ * Errors: PASTSET_ENOENT. */
 int cli_find_process(const eventspace_run *run, const char *name,
                      uint32_t *out);
 /* A file's name in a run directory, RUN/NAME + suffix, or beside a packed run.

@@ -51,11 +51,10 @@ static void hopeless_tell(const char *text, void *context)
 
     a->failed = true;
     if (a->end && !atomic_load(a->end)) {
-        fprintf(
-            stderr,
-            "eventspace: archive: %s: a process cannot be archived: the run "
-            "ends\n",
-            text);
+        fprintf(stderr,
+                "eventspace: archive: %s: a process cannot be archived: the "
+                "run ends\n",
+                text);
         atomic_store(a->end, "its archive cannot be made");
     }
 }

@@ -27,14 +27,26 @@ error_t cli_take_one(const char **place, const char *what, int key, char *text,
     }
 }
 
+/* argp_parse puts a command's options below its own. */
+static const struct argp_option *find_option(const struct argp *argp, int key)
+{
+    const struct argp_option *option = argp->options, *found = NULL;
+    const struct argp_child *child = argp->children;
+
+    for (; option && (option->name || option->doc) && !found; option++)
+        found = option->key == key ? option : NULL;
+    for (; child && child->argp && !found; child++)
+        found = find_option(child->argp, key);
+    return found;
+}
+
 error_t cli_renamed(int key, struct argp_state *state)
 {
-    const struct argp_option *option = state->root_argp->options;
+    const struct argp_option *option;
 
     if (key < CLI_RENAMED || key > 0xfffff) /* argp's own are beyond */
         return ARGP_ERR_UNKNOWN;
-    while (option->key != key)
-        option++;
+    option = find_option(state->root_argp, key);
     argp_error(state, "--%s is called --%s now", option->name, option->doc);
     return 0;
 }

@@ -225,8 +225,8 @@ static int print_look(const snapshot *l, const clock_arguments *a)
     return err;
 }
 
-/* No line keeps within the bounds that the probe pairs of such a process give.
- * */
+/* No line keeps within the bounds that the probe pairs of such a process
+ * give. */
 static void warn(const snapshot *l)
 {
     const paths_map *map = eventspace_run_map(l->run);
@@ -234,12 +234,11 @@ static void warn(const snapshot *l)
         const scopes_clock *c =
             scopes_clocks_process(l->clocks[SCOPES_CLOCK_HULL], i);
         if (c->how == SCOPES_CLOCK_PROBE_PAIRS && isinf(c->certain_ns))
-            fprintf(
-                stderr,
-                "eventspace: process %s: nothing is certain of its clock, as "
-                "no constant rate fits all exchanges on the way to it; "
-                "see --last\n",
-                map->processes[i].name);
+            fprintf(stderr,
+                    "eventspace: process %s: nothing is certain of its clock, "
+                    "as no constant rate fits all exchanges on the way to it; "
+                    "see --last\n",
+                    map->processes[i].name);
         if (c->how == SCOPES_CLOCK_WALL)
             fprintf(stderr,
                     "eventspace: process %s: aligned by its wall clock, as no "
@@ -416,8 +415,7 @@ int cli_clock(int argc, char **argv)
         "Tells the clocks of a run's processes, as its own traffic shows them: "
         "offset, rate, and the interval in which they certainly are; and of "
         "how many operations between processes they do not say that they "
-        "arrived "
-        "before they were sent."
+        "arrived before they were sent."
         "\vWorks in the same way while the run goes on. CSV and JSON give "
         "times in nanoseconds.",
         NULL,

@@ -453,9 +453,8 @@ int cli_info(int argc, char **argv)
         parse_info,
         "RUN",
         "Tells what a run directory holds: the processes and how they ended, "
-        "and "
-        "the events, with exact losses. JSON has all lists.\vA run may be "
-        "looked at while it goes on, and after a process was killed.",
+        "and the events, with exact losses. JSON has all lists.\vA run may "
+        "be looked at while it goes on, and after a process was killed.",
         NULL,
         NULL,
         NULL};

@@ -38,8 +38,7 @@ static const struct argp_option run_options[] = {
      0},
     {"archive", KEY_ARCHIVE, NULL, 0,
      "Save all events to RUN/PROCESS.archive while the run goes on; where that "
-     "is "
-     "not fast enough the program waits",
+     "is not fast enough the program waits",
      0},
     {"archive-share", KEY_SHARE, "SHARE", 0,
      "The most of a processor that archiving may take (default 1)", 0},
@@ -222,10 +221,9 @@ int cli_run(int argc, char **argv)
         parse_run,
         "MAP --out RUN -- PROGRAM [ARGUMENTS]",
         "Starts the program once for each process of the map and passes on "
-        "what "
-        "they print. When one fails, all are ended.\vThe run directory holds "
-        "the map, and for each process its elements and how it ended; see "
-        "`eventspace info`.",
+        "what they print. When one fails, all are ended.\vThe run directory "
+        "holds the map, and for each process its elements and how it ended; "
+        "see `eventspace info`.",
         NULL,
         NULL,
         NULL};
@@ -252,8 +250,7 @@ int cli_key(int argc, char **argv)
         "FILE",
         "Writes a new random key to a file that only you may read. Copy it to "
         "the machines of the other processes, and start each with `eventspace "
-        "run "
-        "--process NAME --key-file FILE`.",
+        "run --process NAME --key-file FILE`.",
         NULL,
         NULL,
         NULL};

@@ -150,9 +150,10 @@ static void check_scope(const scope *s, struct argp_state *state)
     if (s->format != VIEWER_TABLE && !s->statistics)
         argp_error(state, "--format is for --statistics");
     if (s->connect && s->map)
-        argp_error(state, "--map is for trees on the run's own processes");
+        argp_error(state, "--map is for trees beside the run's own processes");
     if ((s->serve || s->connect) && s->gather.fanout)
-        argp_error(state, "--fanout is for trees on the run's own processes");
+        argp_error(state,
+                   "--fanout is for trees beside the run's own processes");
 }
 
 static error_t parse_scope(int key, char *text, struct argp_state *state)
@@ -213,7 +214,7 @@ int cli_scope(int argc, char **argv)
         "RUN --out DIR\nRUN --statistics WINDOW\n--serve RUN --listen ADDRESS "
         "--key FILE\n--connect ADDRESS --key FILE --out DIR",
         "Gathers the events of a run that goes on, or is over, by a tree of "
-        "processes beside its processes, until all of them have ended.\v"
+        "other processes beside its own, until all of the run's have ended.\v"
         "The mirror is a run directory, for `eventspace view`, `info` and the "
         "others.",
         NULL,

@@ -1,8 +1,8 @@
 /* command_scope_tree.c - trees of `eventspace scope`.
  *
- * The tree's processes are processes of this same program, `eventspace scope
- * --as-process`, started by the launcher; the first one is the root. For
- * --serve and --connect there is one process on each side, and no launcher. */
+ * The tree's processes run this same program, `eventspace scope --as-process`,
+ * started by the launcher; the first one is the root. For --serve and --connect
+ * there is one process on each side, and no launcher. */
 #include "viewer/cli/command_scope.h"
 
 #include <dirent.h>

@@ -341,8 +341,8 @@ static int count(folder *f)
 /* --- processes --- */
 
 /* What folded processes look like, whatever their neighbours are called: each
- * of their edges by the kinds of its ends, and whether it leaves the process.
- * */
+ * of their edges by the kinds of its ends, and whether it leaves the
+ * process. */
 static void sign_processes(const paths_map *map, uint64_t *sums)
 {
     for (uint32_t i = 0; i < map->edge_count; i++) {

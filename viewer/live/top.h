@@ -29,8 +29,8 @@ typedef struct viewer_top_options {
     int64_t window_ns;    /* 0: 5 s */
     double event_cost_ns; /* what making a tuple costs a thread, see facts.h;
                              0: not known */
-    bool mirror; /* of a run on other machines: that no process of a process is
-                    here does not mean that it was killed */
+    bool mirror; /* of a run on other machines: that a process of it cannot be
+                    seen here does not mean that it was killed */
     const char *name; /* shown in place of the directory; NULL: that */
     pid_t helper; /* a process whose processor time is part of watching; 0 */
 } viewer_top_options;

@@ -127,8 +127,8 @@ static bool is_over(const viewer_top *top,
 {
     if (!process->has_meta || process->meta.state == EVENTSPACE_RUNNING)
         return false;
-    /* Of a process elsewhere there is no process here; only what it has written
-     * itself, or its launcher, is to be believed. */
+    /* A process elsewhere cannot be seen here; only what it has written itself,
+     * or its launcher, is to be believed. */
     return !top->options.mirror || process->meta.state != EVENTSPACE_KILLED ||
            *process->meta.text;
 }

@@ -7,7 +7,7 @@
  *   wouldWait, deadlinePassed  statuses that are no failures
  *   verbs, statuses          names; of statuses only those that occur
  *   events                   {made, present, dropped}
- *   processes     [{name, state, text, problem, made, present, dropped}]
+ *   processes [{name, state, text, problem, made, present, dropped}]
  *   threads   [{name, process, operations, steps, startNs, endNs,
  *               communicatingNs, computingNs, longest, longestNs, missing,
  *               stepsKnown}], by number; `process` is an index or -1, `longest`

@@ -26,9 +26,9 @@ typedef struct viewer_process_facts {
 typedef struct viewer_facts {
     viewer_process_facts *processes;
     size_t process_count;
-    viewer_process_facts
-        total; /* `process` NULL; `state` "finished" if all are;
-                  `lasted_ns` of the one that lasted longest */
+    /* `process` NULL; `state` "finished" if all are; `lasted_ns` of the one
+     * that lasted longest. */
+    viewer_process_facts total;
 } viewer_facts;
 
 /* Errors: PASTSET_ENOMEM, those of eventspace_run_events and

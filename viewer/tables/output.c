@@ -54,7 +54,7 @@ static int fd_write(int fd, const void *bytes, size_t count)
     return error;
 }
 
-/* The number of one of this process' files, if it is named by that. */
+/* The number of one of this process's files, if it is named by that. */
 static int own_file(const char *file)
 {
     int fd = -1, used = 0;

@@ -216,6 +216,35 @@ Test(gather, a_flat_tree_brings_all_of_a_run_that_is_over)
     free(output);
 }
 
+/* Runs the tree that `scope --map` prints, changed by a program of sed. The
+ * launcher does not know `traces`, which the tree's own program brings. */
+static char *changed_tree_run(int exit_code, const char *change)
+{
+    return command_run(exit_code, SECONDS, "sh", "-c",
+                       "cd \"$1\" && \"$0\" scope run --map | sed \""
+                       "s/^digraph scope {/&wrappers=traces;/; $2\" >tree.dot;"
+                       "grep -q ' host=' tree.dot && "
+                       "\"$0\" run tree.dot --replace --out tree -- "
+                       "\"$0\" scope --as-process run --out mirror",
+                       EVENTSPACE, scratch_file("."), change, NULL);
+}
+
+Test(gather, a_map_whose_leaves_say_host_is_still_read)
+{
+    char *output;
+    scopes_ledger l;
+
+    figure3_run(MAP, "300");
+    output = changed_tree_run(0, "s/ process=/ host=/");
+    l = said(output);
+    cr_expect_eq(l.seen, COLLECTORS * 300);
+    check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
+    free(output);
+    output = changed_tree_run(1, "s/ process=B/ host=nobody/");
+    check_says(output, "there is no process \"nobody\"");
+    free(output);
+}
+
 Test(gather, the_tree_leaves_nothing_behind_but_its_mirror)
 {
     struct dirent *entry;

@@ -120,11 +120,10 @@ static void tell_unlinked(const predict_cluster *cluster)
         for (uint32_t j = 0; j < count && !linked; j++)
             linked = j != i && cluster->wires[i * count + j].bandwidth > 0;
         if (!linked)
-            fprintf(
-                stderr,
-                "eventspace: machine %s has no link in the cluster file; no "
-                "node that communicates was placed there\n",
-                cluster->machines[i].name);
+            fprintf(stderr,
+                    "eventspace: machine %s has no link in the cluster file; "
+                    "no node that communicates was placed there\n",
+                    cluster->machines[i].name);
     }
 }
 
@@ -166,9 +165,9 @@ static int place_node(paths_map *placement, const char *name, uint32_t machine)
     return 0;
 }
 
-/* Threads and elements of the machine that was a node of the profile go to
- * the one that was chosen for it. */
-static int place_machine(paths_map *placement, const paths_map *map,
+/* Threads and elements of the process that was a node of the profile go to
+ * the machine that was chosen for it. */
+static int place_process(paths_map *placement, const paths_map *map,
                          const char *name, const char *to)
 {
     uint32_t was = paths_map_find_process(map, name);
@@ -177,16 +176,15 @@ static int place_machine(paths_map *placement, const paths_map *map,
 
     if (was == PATHS_NONE)
         return pastset_fail(PASTSET_ENOENT,
-                            "%.250s: there is no machine %s, which the profile "
+                            "%.250s: there is no process %s, which the profile "
                             "has: is this the map of the run that was "
                             "measured?",
                             map->file, name);
     if (machine == PATHS_NONE)
-        return pastset_fail(
-            PASTSET_EINVAL,
-            "machine %s: another thing of the map has this name, "
-            "so a placement file cannot tell",
-            to);
+        return pastset_fail(PASTSET_EINVAL,
+                            "machine %s: another thing of the map has this "
+                            "name, so a placement file cannot tell",
+                            to);
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         const paths_map_node *node = &map->nodes[i];
         if (node->process == was && node->kind != PATHS_WRAPPER)
@@ -208,7 +206,7 @@ static int write_placement(const choose_arguments *a,
         return err;
     err = paths_map_create(&placement, "placement");
     for (uint32_t i = 0; i < choice->nodes && !err; i++)
-        err = place_machine(placement, map, profile->nodes[i].name,
+        err = place_process(placement, map, profile->nodes[i].name,
                             cluster->machines[machines[i]].name);
     if (!err)
         err = paths_map_save(placement, a->output);

@@ -33,8 +33,7 @@ static const struct argp_option experiment_options[] = {
     {"runs", KEY_RUNS, "COUNT", 0, "Runs of each scenario (default 5)", 0},
     {"pin", KEY_PIN, "LIST", 0,
      "Processors to which processes are bound, in turn: 0,1 (default: all that "
-     "may "
-     "be used)",
+     "may be used)",
      0},
     {"testbed", KEY_TESTBED, "NAME", OPTION_ARG_OPTIONAL,
      "Put each process into a network namespace, so that links can be limited; "

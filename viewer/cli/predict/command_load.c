@@ -38,8 +38,7 @@ static const struct argp_option load_options[] = {
     {"seconds", 't', "SECONDS", 0, "How long to look (default 2)", 0},
     {"remote", KEY_REMOTE, "COMMAND", 0,
      "Ask all machines of the cluster file, each by this command, in which "
-     "{machine} "
-     "stands for its name: 'ssh {machine}'",
+     "{machine} stands for its name: 'ssh {machine}'",
      0},
     CLI_FORMAT_OPTION,
     {"host", CLI_RENAMED, "NAME", OPTION_HIDDEN, "machine", 0},
@@ -162,10 +161,9 @@ int cli_load(int argc, char **argv)
         parse_load,
         NULL,
         "Measures how loaded this machine is: the threads that run or are "
-        "ready, "
-        "on average; with --law how its scheduler shares a processor, with "
-        "--link latency and bandwidth of links. `eventspace choose` reads them "
-        "from the cluster file.",
+        "ready, on average; with --law how its scheduler shares a processor, "
+        "with --link latency and bandwidth of links. `eventspace choose` reads "
+        "them from the cluster file.",
         NULL,
         NULL,
         NULL};
