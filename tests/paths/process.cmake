@@ -1,27 +1,22 @@
 # Processes of a map as real processes: operations here and there, held
 # operations, unauthenticated peers.
 set(processes_support support/map_processes.c support/command.c
-        support/scratch.c
-                  paths/wrappers/wrappers.c)
-es_test(paths/engine/process_test LINKS eventspace::paths SOURCES
-        ${processes_support}
-        TIMEOUT 600)
+                      support/scratch.c paths/wrappers/wrappers.c)
+es_test(paths/engine/process_test LINKS eventspace::paths
+        SOURCES ${processes_support} TIMEOUT 600)
 es_test(paths/wrappers/rounds_in_step_test LINKS eventspace::paths
         SOURCES ${processes_support} TIMEOUT 300)
-es_test(paths/engine/held_test LINKS eventspace::paths SOURCES
-        ${processes_support}
-        TIMEOUT 600)
-es_test(paths/engine/uses_test LINKS eventspace::paths SOURCES
-        ${processes_support}
-        TIMEOUT 600)
+es_test(paths/engine/held_test LINKS eventspace::paths
+        SOURCES ${processes_support} TIMEOUT 600)
+es_test(paths/engine/uses_test LINKS eventspace::paths
+        SOURCES ${processes_support} TIMEOUT 600)
 es_test(paths/wrappers/source_test LINKS eventspace::eventspace
         SOURCES ${processes_support} TIMEOUT 600)
 es_test(paths/net/security_test LINKS eventspace::paths
         SOURCES ${processes_support} paths/net/attacker.c TIMEOUT 900)
 es_test(paths/net/noise_test LINKS eventspace::paths)
 set(hostile_support ${processes_support} paths/net/attacker.c
-        paths/net/hostile_run.c
-                    paths/net/hostile_relay.c)
+                    paths/net/hostile_run.c paths/net/hostile_relay.c)
 es_test(paths/net/hostile_peer_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
 es_test(paths/net/out_of_turn_test LINKS eventspace::paths
@@ -33,16 +28,14 @@ foreach(test security_test noise_test hostile_peer_test out_of_turn_test)
 endforeach()
 es_test(paths/wrappers/collective_test LINKS eventspace::paths
         SOURCES ${processes_support} support/mapping.c
-                paths/wrappers/collective_round.c
-        TIMEOUT 600)
+                paths/wrappers/collective_round.c TIMEOUT 600)
 es_test(paths/wrappers/collective_fault_test LINKS eventspace::paths
-        SOURCES ${processes_support} paths/wrappers/collective_round.c TIMEOUT
-                900 JOBS 4)
+        SOURCES ${processes_support} paths/wrappers/collective_round.c
+        TIMEOUT 900 JOBS 4)
 es_test(paths/engine/processors_test LINKS eventspace::paths PkgConfig::UV
         SOURCES support/command.c support/scratch.c)
-es_stress(paths/engine/paths_stress LINKS eventspace::paths SOURCES
-        paths/wrappers/wrappers.c
-          TIMEOUT 120)
+es_stress(paths/engine/paths_stress LINKS eventspace::paths
+          SOURCES paths/wrappers/wrappers.c TIMEOUT 120)
 es_stress(paths/wrappers/collective_stress LINKS eventspace::paths
           SOURCES paths/wrappers/collective_kinds.c
                   paths/wrappers/collective_parts.c
@@ -66,9 +59,8 @@ es_stress(paths/wrappers/ending_rounds_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 300)
 es_stress(paths/net/stand_in_stress LINKS eventspace::paths
           SOURCES support/inside.c TIMEOUT 120)
-es_test(paths/engine/orphaned_test LINKS eventspace::paths SOURCES
-        ${processes_support}
-        TIMEOUT 600)
+es_test(paths/engine/orphaned_test LINKS eventspace::paths
+        SOURCES ${processes_support} TIMEOUT 600)
 
 # Where threads are delayed, by twenty seeds.
 if(EVENTSPACE_SCHEDULE)

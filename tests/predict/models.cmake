@@ -13,7 +13,7 @@ target_include_directories(table1_print PRIVATE ${PROJECT_SOURCE_DIR})
 if(suites)
   add_test(NAME predict/command
            COMMAND sh
-           ${CMAKE_CURRENT_SOURCE_DIR}/predict/predict_command_test.sh
+                   ${CMAKE_CURRENT_SOURCE_DIR}/predict/predict_command_test.sh
                    $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:table1_print>)
   find_program(NODE NAMES node nodejs REQUIRED)
   add_test(NAME predict/figures

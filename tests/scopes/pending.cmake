@@ -5,10 +5,11 @@ if(suites)
   set_target_properties(hanging_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                ${CMAKE_BINARY_DIR}/tests)
 endif()
-es_test(scopes/causality/pending_test SOURCES support/command.c support/scratch.c
+es_test(scopes/causality/pending_test
+        SOURCES support/command.c support/scratch.c
         LINKS eventspace::scopes PkgConfig::JANSSON)
 if(TARGET scopes_pending_test)
   add_dependencies(scopes_pending_test eventspace_cli hanging_app)
 endif()
-es_test(scopes/causality/pending_notes_test SOURCES scopes/fake_run.c support/scratch.c
-        LINKS eventspace::scopes)
+es_test(scopes/causality/pending_notes_test
+        SOURCES scopes/fake_run.c support/scratch.c LINKS eventspace::scopes)
