@@ -31,7 +31,7 @@ typedef struct eventspace eventspace;
  * opens this process's files in the run directory and makes its stages.
  * `*out` is NULL after an error.
  * Errors: PASTSET_ENOENT (not started by `eventspace run`), those of
- * paths_process_start. */
+ * eventspace_start. */
 int eventspace_start(eventspace **out);
 
 typedef struct eventspace_options {

@@ -19,7 +19,8 @@ typedef struct eventspace_trace {
     uint32_t thread;    /* number of the thread whose operation it is */
     uint32_t sequence;  /* of that thread's operations, from 1; with `thread`
                            it names the operation on every process */
-    uint32_t bytes;     /* of the tuple that was written or read */
+    uint32_t bytes; /* of the tuple that was written or read; of an exchange, of
+                       what it brought */
     uint16_t operation; /* a pastset_verb */
     uint16_t status;    /* 0, or minus a code of pastset/status.h */
 } eventspace_trace;

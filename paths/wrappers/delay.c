@@ -1,8 +1,9 @@
 /* delay.c - a slower link on one machine: latency plus bytes / bandwidth.
  *
- * Each pass is held for `latency`; the pass that carries the tuple (down for
- * a write, up for a read) also for its length divided by `bandwidth`, and
- * passes of one stage do not overtake each other while they use the link. */
+ * Each pass is held for `latency`; a pass that carries a tuple (down for a
+ * write, up for a read, both for an exchange, with what it brings and what it
+ * gets) also for its length divided by `bandwidth`, and passes of one stage do
+ * not overtake each other while they use the link. */
 #include <pthread.h>
 
 #include "paths/engine/process_internal.h"
@@ -57,16 +58,18 @@ static uint64_t transfer(delay *d, int direction, size_t bytes)
 static int delay_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     delay *d = paths_stage_state(stage);
-    size_t bytes = op->verb == PASTSET_WRITE ? op->bytes : 0;
+    bool brings = op->verb == PASTSET_WRITE || op->verb == PASTSET_EXCHANGE;
 
     (void)note;
-    return paths_resume_after(op, transfer(d, 0, bytes));
+    return paths_resume_after(op, transfer(d, 0, brings ? op->bytes : 0));
 }
 
 static int delay_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     delay *d = paths_stage_state(stage);
-    size_t bytes = op->verb == PASTSET_WRITE || op->status ? 0 : op->bytes;
+    size_t bytes = op->verb == PASTSET_WRITE || op->status ? 0
+                   : op->verb == PASTSET_EXCHANGE          ? op->capacity
+                                                           : op->bytes;
 
     (void)note;
     return paths_resume_after(op, transfer(d, 1, bytes));

@@ -21,7 +21,7 @@ extern "C" {
 typedef void paths_reduction(const pastset_type *type, void *into,
                              const void *from);
 
-/* Makes a function known to this process; call it before paths_process_start,
+/* Makes a function known to this process; call it before eventspace_start,
  * from one thread. The name must stay.
  * Errors: PASTSET_EINVAL, PASTSET_EEXIST, PASTSET_ELIMIT (64 functions). */
 int paths_reduction_register(const char *name, paths_reduction *function);

@@ -1,8 +1,8 @@
 /* wrapper.h - wrapper types: what stands on a path between thread and element.
  *
  * To add one, fill in a `paths_wrapper_type` and register it before
- * paths_process_start. A node of the map whose `kind` is its name becomes a
- * stage of it.
+ * eventspace_start. A node of the map whose `kind` is its name becomes a stage
+ * of it.
  *
  * An operation passes each stage twice: `down` on its way to the element,
  * `up` on its way back. Each may pass it on, turn it around, or hold it:
@@ -37,18 +37,22 @@
  *     static int clock_down(paths_stage *stage, paths_operation *op,
  *                           uint64_t *note)
  *     {
- *         int64_t now = pastset_now_ns();
+ *         struct timespec t;
+ *         int64_t now;
  *         void *room;
  *         int err;
  *
  *         if (op->verb != PASTSET_READ_LAST)
  *             return PATHS_PASS;
+ *         clock_gettime(CLOCK_MONOTONIC, &t);
+ *         now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
  *         err = paths_answer_room(op, sizeof(now), &room);
  *         if (!err)
  *             memcpy(room, &now, sizeof(now));
  *         return err;
  *     }
  *
+ *     graph [wrappers=clock];   // so that `eventspace map check` takes it
  *     tick [kind=clock, type=i64];   t0 -> tick [use=read];
  *
  * The node says by `type` what its tuples are, as an element does: that is the
@@ -66,9 +70,20 @@
  * how many tuples were passed over. Rounds of collective wrappers need an
  * element, and no source.
  *
+ * Changing what passes. The tuple belongs to whoever began the operation and is
+ * not written to. On the way down a stage may put a copy of its own, also one
+ * of another length, in place of `tuple` and `bytes`, keep that by its note,
+ * and on the way up puts back what was there and frees it; on the way up it may
+ * change what was read where it lies. A stage whose type has no `drop` sees
+ * each operation that it has passed down come up again, whatever became of it.
+ * One that its `down` completes does not come up through it, but for an error
+ * above a collective, which is brought there first: so set the note before
+ * anything can fail. Behind a proxy no tuple is longer than the longest of the
+ * map's elements.
+ *
  * State for each process. A type can have, beside the state of each stage, one
  * that all of its stages on a process share, and that guards itself. Whoever
- * starts the process gives the type a context for it (paths_process_options): a
+ * starts the process gives the type a context for it (eventspace_options): a
  * file, a connection, what the program knows. */
 #ifndef PATHS_WRAPPER_H
 #define PATHS_WRAPPER_H
@@ -112,7 +127,7 @@ typedef struct paths_wrapper_type {
 
     /* The state that all stages on a process share, zeroed; see
      * paths_stage_process_state. It is made before the first stage and given
-     * back after the last. `context` is what paths_process_options has for this
+     * back after the last. `context` is what eventspace_options has for this
      * type, else NULL. process_init: as `init`. Both may be NULL. */
     size_t process_bytes;
     int (*process_init)(void *state, paths_process *process, void *context);
@@ -138,9 +153,9 @@ typedef struct paths_wrapper_type {
      * be `type`. */
     bool source;
 
-    /* It looks at operations and passes each on as it came. What is told of
-     * paths leaves it out, and an element that is written through it alone
-     * counts as written without it. */
+    /* It looks at operations and passes each on as it came. It is left out when
+     * errors describe a path; and an element that one collective writes needs
+     * no lock though it stands between. */
     bool observes;
 
     /* Elements whose names begin like this are made by the type, and none of a
@@ -156,7 +171,7 @@ typedef struct paths_wrapper_context {
 } paths_wrapper_context;
 
 /* Registers a type for this process; the struct must stay. Call it before a map
- * is checked and before paths_process_start, from one thread.
+ * is checked and before eventspace_start, from one thread.
  * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, or a source without a
  * `type`), PASTSET_ELIMIT (64 types). */
 int paths_wrapper_register(const paths_wrapper_type *type);

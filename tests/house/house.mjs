@@ -8,7 +8,7 @@
  *
  *   - a file includes a header of a layer to the right of its own,
  *   - files call each other in a circle,
- *   - a folder has more than 20 sources, or two files have one name (a file of
+ *   - a folder has more than 20 sources (but those of views and commands), or two files have one name (a file of
  *     scopes/views is named by its view, and compared with other views only),
  *   - an external symbol does not begin with the name of its layer,
  *   - a function in a header is used by nobody whom that is for: one of an
@@ -28,6 +28,10 @@ const layers = ['pastset', 'paths', 'eventspace', 'scopes', 'predict', 'measure'
 const SOURCES_MAX = 20, INSTALLED_MAX = 150;
 const [source, build] = process.argv.slice(2);
 const problems = [];
+
+/* Folders with a file for each view, or command, which has its name: they may
+ * have as many files as there are of these. */
+const by_name = ['scopes/views', 'viewer/cli'];
 
 /* Functions, and headers with all of theirs, that nobody uses but tests. */
 const for_tests = {
@@ -222,8 +226,9 @@ console.log('folder                    sources headers   lines');
 for (const [name, folder] of folders) {
   console.log(`${name.padEnd(26)}${String(folder.sources).padStart(7)}` +
     `${String(folder.headers).padStart(8)}${String(folder.lines).padStart(8)}`);
-  if (folder.sources > SOURCES_MAX)
-    problems.push(`${name} has ${folder.sources} sources; more than ${SOURCES_MAX} are hard to find`);
+  if (folder.sources > SOURCES_MAX && !by_name.includes(name))
+    problems.push(`${name} has ${folder.sources} sources; where there are more than ` +
+      `${SOURCES_MAX}, one is hard to find: make a folder of those that belong together`);
 }
 console.log(`\n${upwards} includes upwards, ${groups.length} circles among files\n`);
 console.log('functions in headers      installed   layer internal   without a user');

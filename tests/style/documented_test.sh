@@ -17,13 +17,28 @@ told() {
     failures=$((failures + 1))
 }
 
+# options COMMAND PAGE: those of its --help are on the page.
+options() {
+    # shellcheck disable=SC2086 # "map check" is two words
+    for option in $("$eventspace" $1 --help |
+        grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | grep -oE '[-]-[a-z-]+' |
+        grep -vxE -e '--(help|usage|version)'); do
+        told "option $option of $1" \
+            "$(echo "$option" | sed 's/-/\\\\-/g')\\>" "docs/man/$2"
+    done
+}
+
 for command in $("$eventspace" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     told "command $command" . "docs/man/eventspace-$command.1"
+    [ "$command" = map ] || options "$command" "eventspace-$command.1"
     told "command $command" "eventspace-$command (1)" docs/man/eventspace.1
+done
+for command in generate instrument check draw; do
+    options "map $command" eventspace-map.1
 done
 for view in $("$eventspace" view --list --format csv |
     sed -n '2,$s/,.*//p'); do
-    told "view $view" "^\.[BR]* \"*$(echo "$view" | sed 's/-/\\\\-/g')" \
+    told "view $view (hyphens written \\-)" "^\.[BR]* \"*$(echo "$view" | sed 's/-/\\\\-/g')" \
         docs/man/eventspace-view.1
 done
 # A kind that is none is answered with those that are.

@@ -562,6 +562,38 @@ Test(process, delays_operations_on_both_ways)
     run_well(delay_map, programs);
 }
 
+/* 0.1 s for what is brought, and 0.2 s for what comes back of it. */
+static const char *const exchange_map =
+    "digraph g { subgraph cluster_h0 {\n"
+    "t0 [kind=thread, number=0]; d [kind=delay, bandwidth=\"1MB\"];\n"
+    "t1 [kind=thread, number=1]; g [kind=gather];\n"
+    "e [kind=element, type=\"u8[200000]\", capacity=4, policy=discard]; }\n"
+    "t0 -> d [as=slow, use=gather]; d -> g; t1 -> g [as=slow, use=gather];\n"
+    "g -> e; }\n";
+
+static int delayed_exchange(paths_thread *self, void *argument)
+{
+    static _Thread_local unsigned char part[100000], all[200000];
+    bool is_slow = paths_thread_number(self) == 0;
+    int64_t before;
+    paths_path *path;
+
+    (void)argument;
+    expect_status(paths_open(&path, self, "slow"), 0);
+    before = pastset_now_ns();
+    expect_status(paths_exchange(path, part, sizeof(part), all, sizeof(all)),
+                  0);
+    expect(!is_slow || pastset_now_ns() - before >= 300000000);
+    return 0;
+}
+
+Test(process, delays_both_ways_of_an_exchange)
+{
+    process_program programs[] = {{"*", delayed_exchange, NULL},
+                                  {NULL, NULL, NULL}};
+    run_well(exchange_map, programs);
+}
+
 /* Many at once pass a delay together, and not one after the other: then each
  * would come a delay behind the one before. On a machine that is busy with
  * something else some may, but not most of them. */
