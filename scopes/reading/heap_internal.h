@@ -2,7 +2,8 @@
  * few series that are in order are merged into one, in linear time but for
  * the logarithm of their number.
  *
- * Inline, since it is asked once or twice for each event. When the next event
+ * Inline, since it is asked once or twice for each event; for the same reason
+ * it keeps the room it has had (see pastset/array.h for other arrays). When the next event
  * is of the same series as the last one, which is the rule, `replace` is done
  * after one look. */
 #ifndef SCOPES_HEAP_INTERNAL_H

@@ -83,7 +83,7 @@ static int rest_add(traces_process *h, const scopes_batch *batch, size_t from)
     if (!rest)
         return no_memory();
     h->rests = rest;
-    rest = &h->rests[h->rest_count];
+    rest += h->rest_count;
     memset(rest, 0, sizeof(*rest));
     rest->count = batch->count - from;
     rest->index = batch->index + from;
