@@ -1,5 +1,6 @@
 /* replay_heap.c - a heap with four children to each entry: half as deep as one
- * with two, and the four lie side by side. */
+ * with two, and the four lie side by side. It fills and empties all the time,
+ * and keeps the room it has had (see pastset/array.h for other arrays). */
 #include <stdlib.h>
 
 #include "pastset/status.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/archive/archive_internal.h"
 
@@ -67,19 +68,16 @@ static int last_find(scopes_archive *a, uint64_t size, uint64_t *index)
 /* The indexes, from the last to the first. */
 typedef struct chain {
     archive_block *items;
-    size_t count, capacity;
+    size_t count;
 } chain;
 
 static int chain_add(chain *c, const archive_block *index)
 {
-    if (c->count == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 64;
-        archive_block *more = realloc(c->items, capacity * sizeof(*more));
-        if (!more)
-            return pastset_no_memory("for an archive");
-        c->items = more;
-        c->capacity = capacity;
-    }
+    archive_block *more = pastset_array_grow(c->items, c->count, sizeof(*more));
+
+    if (!more)
+        return pastset_no_memory("for an archive");
+    c->items = more;
     c->items[c->count++] = *index;
     return 0;
 }

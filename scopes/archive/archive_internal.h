@@ -88,16 +88,16 @@ bool scopes__archive_decode(eventspace_trace *out, size_t count,
 typedef struct archive_name archive_name;
 typedef struct archive_names {
     const char **names; /* by number */
-    uint32_t count, capacity;
+    uint32_t count;
     archive_name *by_text; /* a hash table, which owns them; NULL at first */
 } archive_names;
 
 /* UINT32_MAX when it is not there. */
 uint32_t scopes__archive_name_find(const archive_names *names,
                                    const char *name);
-/* Finds or adds. Errors: PASTSET_ENOMEM. */
-int scopes__archive_name_add(archive_names *names, const char *name,
-                             uint32_t *number);
+/* Adds one that is not there; its number is the count until now.
+ * Errors: PASTSET_ENOMEM. */
+int scopes__archive_name_add(archive_names *names, const char *name);
 void scopes__archive_names_fini(archive_names *names);
 
 /* --- an archive that is open for reading --- */
@@ -109,7 +109,7 @@ typedef struct archive_stream {
     scopes_archive_stream shown;
     uint64_t missed;  /* before `next`, by whoever wrote the archive */
     uint32_t *blocks; /* in the order of their indexes */
-    uint32_t count, capacity;
+    uint32_t count;
 } archive_stream;
 
 /* What is not shown of a block. */
@@ -129,11 +129,10 @@ struct scopes_archive {
     uint64_t at;    /* where the next block begins */
     uint64_t index; /* where the last index is that was seen; 0: none */
     archive_names names;
-    archive_stream *streams;
-    uint32_t stream_capacity;
+    archive_stream *streams; /* one for each name */
     scopes_archive_block *blocks;
     archive_content *contents;
-    uint32_t block_count, block_capacity;
+    uint32_t block_count;
     scopes_archive_cost cost;
     char damage[ARCHIVE_PROBLEM_BYTES]; /* for good */
     char tail[300];                     /* as of the last look */
@@ -219,8 +218,7 @@ struct scopes_archive_writer {
     int fd;
     uint64_t end; /* of the file */
     archive_names names;
-    archive_tail *streams;
-    uint32_t stream_capacity;
+    archive_tail *streams; /* one for each name */
     struct ZSTD_CCtx_s *packer;
     unsigned char *raw;
     unsigned char *block; /* head and content */

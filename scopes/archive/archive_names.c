@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 struct archive_name {
@@ -25,33 +26,16 @@ uint32_t scopes__archive_name_find(const archive_names *names, const char *name)
     return found ? found->number : UINT32_MAX;
 }
 
-static int names_grow(archive_names *names)
-{
-    uint32_t capacity = names->capacity ? 2 * names->capacity : 32;
-    const char **more =
-        realloc((void *)names->names, capacity * sizeof(names->names[0]));
-
-    if (!more)
-        return pastset_no_memory("for %u streams", capacity);
-    names->names = more;
-    names->capacity = capacity;
-    return 0;
-}
-
-int scopes__archive_name_add(archive_names *names, const char *name,
-                             uint32_t *number)
+int scopes__archive_name_add(archive_names *names, const char *name)
 {
     size_t length = strlen(name);
+    const char **more =
+        pastset_array_grow((void *)names->names, names->count, sizeof(*more));
     archive_name *added;
-    int err = 0;
 
-    *number = scopes__archive_name_find(names, name);
-    if (*number != UINT32_MAX)
-        return 0;
-    if (names->count == names->capacity)
-        err = names_grow(names);
-    if (err)
-        return err;
+    if (!more)
+        return pastset_no_memory("for %u streams", names->count + 1);
+    names->names = more;
     added = malloc(sizeof(*added) + length + 1);
     if (added) {
         added->number = names->count;
@@ -62,8 +46,7 @@ int scopes__archive_name_add(archive_names *names, const char *name,
         free(added);
         return pastset_no_memory("for the stream %s", name);
     }
-    names->names[names->count] = added->text;
-    *number = names->count++;
+    names->names[names->count++] = added->text;
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 /* --- what is wrong --- */
@@ -40,74 +41,62 @@ void scopes__archive_damage(scopes_archive *a, const char *format, ...)
 
 /* --- taking in blocks --- */
 
-/* There is a stream for each name: before it gets one. */
-static int streams_reserve(scopes_archive *a)
+static int stream_add(scopes_archive *a, const char *name)
 {
-    uint32_t capacity = a->stream_capacity ? 2 * a->stream_capacity : 32;
-    archive_stream *more;
+    uint32_t number = a->names.count;
+    archive_stream *more =
+        pastset_array_grow(a->streams, number, sizeof(*more));
+    int err;
 
-    if (a->names.count < a->stream_capacity)
-        return 0;
-    more = realloc(a->streams, capacity * sizeof(*more));
     if (!more)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for its streams",
                             a->file);
     a->streams = more;
-    a->stream_capacity = capacity;
-    return 0;
+    err = scopes__archive_name_add(&a->names, name);
+    if (!err)
+        more[number] = (archive_stream){.shown.name = a->names.names[number]};
+    return err;
 }
 
 static int stream_get(scopes_archive *a, const char *name, archive_stream **out)
 {
-    uint32_t before = a->names.count, number;
-    int err = streams_reserve(a);
+    uint32_t number = scopes__archive_name_find(&a->names, name);
+    int err = 0;
 
-    if (!err)
-        err = scopes__archive_name_add(&a->names, name, &number);
-    if (err)
-        return err;
-    if (number == before)
-        a->streams[number] =
-            (archive_stream){.shown.name = a->names.names[number]};
-    *out = &a->streams[number];
-    return 0;
+    if (number == UINT32_MAX) {
+        number = a->names.count;
+        err = stream_add(a, name);
+    }
+    *out = err ? NULL : &a->streams[number];
+    return err;
 }
 
-static int blocks_grow(scopes_archive *a)
+static int block_no_memory(const scopes_archive *a, uint32_t count)
 {
-    uint32_t capacity =
-        a->block_capacity ? a->block_capacity + a->block_capacity / 2 : 256;
-    scopes_archive_block *blocks;
+    return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u blocks", a->file,
+                        count + 1);
+}
+
+/* Makes room for one more block, of the archive and of the stream. */
+static int blocks_grow(scopes_archive *a, archive_stream *l)
+{
+    scopes_archive_block *blocks =
+        pastset_array_grow(a->blocks, a->block_count, sizeof(*blocks));
     archive_content *contents;
+    uint32_t *of_stream;
 
-    if (a->block_count < a->block_capacity)
-        return 0;
-    blocks = realloc(a->blocks, capacity * sizeof(*blocks));
-    if (blocks)
-        a->blocks = blocks;
+    if (!blocks)
+        return block_no_memory(a, a->block_count);
+    a->blocks = blocks;
     contents =
-        blocks ? realloc(a->contents, capacity * sizeof(*contents)) : NULL;
+        pastset_array_grow(a->contents, a->block_count, sizeof(*contents));
     if (!contents)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u blocks",
-                            a->file, capacity);
+        return block_no_memory(a, a->block_count);
     a->contents = contents;
-    a->block_capacity = capacity;
-    return 0;
-}
-
-static int stream_grow(scopes_archive *a, archive_stream *l)
-{
-    uint32_t capacity = l->capacity ? l->capacity + l->capacity / 2 : 16;
-    uint32_t *more;
-
-    if (l->count < l->capacity)
-        return 0;
-    more = realloc(l->blocks, capacity * sizeof(*more));
-    if (!more)
-        return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u blocks",
-                            a->file, capacity);
-    l->blocks = more;
-    l->capacity = capacity;
+    of_stream = pastset_array_grow(l->blocks, l->count, sizeof(*of_stream));
+    if (!of_stream)
+        return block_no_memory(a, l->count);
+    l->blocks = of_stream;
     return 0;
 }
 
@@ -130,10 +119,8 @@ static int tuples_take(scopes_archive *a, archive_stream *l,
                        const archive_block *b)
 {
     uint64_t index = b->numbers[TUPLES_INDEX];
-    int err = blocks_grow(a);
+    int err = blocks_grow(a, l);
 
-    if (!err)
-        err = stream_grow(a, l);
     if (err)
         return err;
     if (index < l->shown.next) {

@@ -13,6 +13,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #define FIRST_CAPACITY 64 /* tuples for which a stream has room at first */
@@ -148,7 +149,7 @@ static int tuples_write(scopes_archive_writer *w, uint32_t number,
     archive_block b = {.kind = ARCHIVE_TUPLES, .count = count};
     int err;
 
-    strcpy(b.stream, w->names.names[number]); /* stream_get has looked at it */
+    strcpy(b.stream, w->names.names[number]); /* tail_get has looked at it */
     b.numbers[TUPLES_INDEX] = index;
     b.numbers[TUPLES_LOST] = w->streams[number].lost;
     ranges_find(&b, events);
@@ -175,42 +176,34 @@ static int kept_write(scopes_archive_writer *w, uint32_t number)
 
 /* --- appending --- */
 
-/* There is a stream for each name: before it gets one. */
-static int tails_reserve(scopes_archive_writer *w)
+static int tail_add(scopes_archive_writer *w, const char *name)
 {
-    uint32_t capacity = w->stream_capacity ? 2 * w->stream_capacity : 32;
-    archive_tail *more;
+    uint32_t number = w->names.count;
+    archive_tail *more = pastset_array_grow(w->streams, number, sizeof(*more));
+    int err;
 
-    if (w->names.count < w->stream_capacity)
-        return 0;
-    more = realloc(w->streams, capacity * sizeof(*more));
     if (!more)
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory for %u streams",
-                            w->file, capacity);
+                            w->file, number + 1);
     w->streams = more;
-    w->stream_capacity = capacity;
-    return 0;
+    err = scopes__archive_name_add(&w->names, name);
+    if (!err)
+        more[number] = (archive_tail){.retry = UINT64_MAX, .told = true};
+    return err;
 }
 
 int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
                              uint32_t *number)
 {
-    uint32_t before = w->names.count;
-    int err;
-
+    *number = scopes__archive_name_find(&w->names, name);
+    if (*number != UINT32_MAX)
+        return 0;
     if (!*name || strlen(name) >= PASTSET_NAME_BYTES)
         return pastset_fail(PASTSET_EINVAL,
                             "%s: no stream can be called \"%s\"", w->file,
                             name);
-    err = tails_reserve(w);
-    if (err)
-        return err;
-    err = scopes__archive_name_add(&w->names, name, number);
-    if (err)
-        return err;
-    if (*number == before)
-        w->streams[*number] = (archive_tail){.retry = UINT64_MAX, .told = true};
-    return 0;
+    *number = w->names.count;
+    return tail_add(w, name);
 }
 
 static int stream_grow(const scopes_archive_writer *w, archive_tail *l,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/causality/cause_internal.h"
 #include "scopes/causality/tree_internal.h"
@@ -30,7 +31,7 @@ struct scopes__chain {
     path *paths;
     uint32_t *firsts; /* by thread: its first top; one more at the end */
     scopes__link_place *places;
-    uint32_t place_count, place_capacity;
+    uint32_t place_count;
 };
 
 /* An operation. */
@@ -336,16 +337,12 @@ int scopes__chain_walk(scopes__chain *chain, scopes__chain_each *each,
 
 static int add_place(scopes__chain *chain, scopes__link_place place)
 {
-    if (chain->place_count == chain->place_capacity) {
-        uint32_t capacity =
-            chain->place_capacity ? 2 * chain->place_capacity : 64;
-        scopes__link_place *more =
-            realloc(chain->places, capacity * sizeof(*chain->places));
-        if (!more)
-            return no_memory();
-        chain->places = more;
-        chain->place_capacity = capacity;
-    }
+    scopes__link_place *more =
+        pastset_array_grow(chain->places, chain->place_count, sizeof(*more));
+
+    if (!more)
+        return no_memory();
+    chain->places = more;
     chain->places[chain->place_count++] = place;
     return 0;
 }

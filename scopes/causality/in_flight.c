@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/request.h"
 #include "pastset/status.h"
 
@@ -15,7 +16,6 @@ typedef struct taking {
     const paths_map *map;
     uint32_t *ranked, *ranked_processes;
     scopes_pending_list *list;
-    size_t capacity;
 } taking;
 
 static int no_memory(void)
@@ -114,15 +114,12 @@ static void fill(const taking *t, scopes_pending *p,
 
 static scopes_pending *add(taking *t)
 {
-    scopes_pending *items = t->list->items;
+    scopes_pending *items =
+        pastset_array_grow(t->list->items, t->list->count, sizeof(*items));
 
-    if (t->list->count == t->capacity) {
-        t->capacity = t->capacity ? 2 * t->capacity : 64;
-        items = realloc(items, t->capacity * sizeof(*items));
-        if (!items)
-            return NULL;
-        t->list->items = items;
-    }
+    if (!items)
+        return NULL;
+    t->list->items = items;
     return memset(&items[t->list->count++], 0, sizeof(*items));
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 int scopes__topology_no_memory(void)
@@ -11,18 +12,13 @@ int scopes__topology_no_memory(void)
     return pastset_no_memory("for the ways of a map");
 }
 
-/* There is room for as many as the next power of two. */
 int scopes__topology_add(scopes_ids *list, uint32_t id)
 {
-    uint32_t count = list->count;
+    uint32_t *more = pastset_array_grow(list->ids, list->count, sizeof(*more));
 
-    if ((count & (count - 1)) == 0) {
-        size_t capacity = count ? 2 * (size_t)count : 1;
-        uint32_t *more = realloc(list->ids, capacity * sizeof(*more));
-        if (!more)
-            return scopes__topology_no_memory();
-        list->ids = more;
-    }
+    if (!more)
+        return scopes__topology_no_memory();
+    list->ids = more;
     list->ids[list->count++] = id;
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/causality/numbers_internal.h"
 
@@ -14,7 +15,6 @@ typedef struct making {
     const scopes_topology *topology;
     const scopes_event_table *event_table;
     const scopes_clocks *clocks;
-    uint32_t capacity; /* for branches */
 } making;
 
 static int no_memory(void)
@@ -40,18 +40,14 @@ static uint32_t add_branch(making *m, uint32_t collector, uint32_t lower,
     const scopes_series *series =
         scopes_event_series(m->event_table, collector);
     uint32_t top = top_of(m->topology, collector);
+    scopes__branch *more =
+        pastset_array_grow(tree->branches, tree->branch_count, sizeof(*more));
 
-    if (tree->branch_count == m->capacity) {
-        uint32_t capacity = m->capacity ? 2 * m->capacity : 16;
-        scopes__branch *more =
-            realloc(tree->branches, capacity * sizeof(*tree->branches));
-        if (!more) {
-            free(at);
-            return SCOPES_MISSING;
-        }
-        tree->branches = more;
-        m->capacity = capacity;
+    if (!more) {
+        free(at);
+        return SCOPES_MISSING;
     }
+    tree->branches = more;
     tree->branches[tree->branch_count] = (scopes__branch){
         .collector = collector,
         .lower = lower,

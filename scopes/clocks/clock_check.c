@@ -5,25 +5,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 typedef struct checker {
     const scopes_clocks *clocks;
     uint64_t operations;
     int64_t *misses; /* nanoseconds */
-    size_t count, capacity;
+    size_t count;
 } checker;
 
 static int miss_add(checker *c, int64_t miss_ns)
 {
-    if (c->count == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 1024;
-        int64_t *misses = realloc(c->misses, capacity * sizeof(*misses));
-        if (!misses)
-            return pastset_no_memory("for %zu times", capacity);
-        c->misses = misses;
-        c->capacity = capacity;
-    }
+    int64_t *misses = pastset_array_grow(c->misses, c->count, sizeof(*misses));
+
+    if (!misses)
+        return pastset_no_memory("for %zu times", c->count + 1);
+    c->misses = misses;
     c->misses[c->count++] = miss_ns;
     return 0;
 }

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 static int no_memory(void)
@@ -47,16 +48,12 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
             return &graph->edges[i];
         }
     }
-    /* A power of two of them is full. */
-    if ((graph->edge_count & (graph->edge_count - 1)) == 0) {
-        size_t capacity = graph->edge_count ? 2 * (size_t)graph->edge_count : 1;
-        edge = realloc(graph->edges, capacity * sizeof(*edge));
-        if (!edge) {
-            no_memory();
-            return NULL;
-        }
-        graph->edges = edge;
+    edge = pastset_array_grow(graph->edges, graph->edge_count, sizeof(*edge));
+    if (!edge) {
+        no_memory();
+        return NULL;
     }
+    graph->edges = edge;
     graph->last = graph->edge_count++;
     edge = &graph->edges[graph->last];
     *edge = (scopes__edge){.low = low, .high = high};

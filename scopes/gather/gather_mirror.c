@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "eventspace/run/run.h"
+#include "pastset/array.h"
 #include "scopes/archive/archive.h"
 
 #define FLUSH_NS 1000000000
@@ -27,7 +28,7 @@ typedef struct mirror_stream {
 typedef struct mirror_process {
     scopes_archive_writer *archive; /* NULL: not yet */
     mirror_stream *streams;
-    size_t stream_count, stream_capacity, stream_at;
+    size_t stream_count, stream_at;
     eventspace_meta meta;
     bool has_meta, ended;
     bool heard;            /* since the last turn */
@@ -130,6 +131,8 @@ static int archive_open(scopes_mirror *m, uint32_t process)
 
 static mirror_stream *stream_of(mirror_process *h, const char *name)
 {
+    mirror_stream *streams;
+
     for (size_t i = 0; i < h->stream_count; i++) {
         size_t at = (h->stream_at + i) % h->stream_count;
         if (strcmp(h->streams[at].name, name) == 0) {
@@ -137,15 +140,10 @@ static mirror_stream *stream_of(mirror_process *h, const char *name)
             return &h->streams[at];
         }
     }
-    if (h->stream_count == h->stream_capacity) {
-        size_t capacity = h->stream_capacity ? 2 * h->stream_capacity : 16;
-        mirror_stream *streams =
-            realloc(h->streams, capacity * sizeof(*streams));
-        if (!streams)
-            return NULL;
-        h->streams = streams;
-        h->stream_capacity = capacity;
-    }
+    streams = pastset_array_grow(h->streams, h->stream_count, sizeof(*streams));
+    if (!streams)
+        return NULL;
+    h->streams = streams;
     h->stream_at = h->stream_count++;
     memset(&h->streams[h->stream_at], 0, sizeof(*h->streams));
     snprintf(h->streams[h->stream_at].name, PASTSET_NAME_BYTES, "%s", name);

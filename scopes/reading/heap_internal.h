@@ -2,9 +2,10 @@
  * few series that are in order are merged into one, in linear time but for
  * the logarithm of their number.
  *
- * Inline, since it is asked once or twice for each event. When the next event
- * is of the same series as the last one, which is the rule, `replace` is done
- * after one look. */
+ * Inline, since it is asked once or twice for each event; and it keeps the room
+ * it has had, since it fills and empties all the time (others grow as in
+ * pastset/array.h). When the next event is of the same series as the last one,
+ * which is the rule, `replace` is done after one look. */
 #ifndef SCOPES_HEAP_INTERNAL_H
 #define SCOPES_HEAP_INTERNAL_H
 

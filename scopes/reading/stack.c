@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 #define HUGE_BYTES (2u << 20)
@@ -238,21 +239,17 @@ static void merge(tuple *events, size_t middle, size_t count, tuple *spare)
 /* Finds the runs; where each ends comes back in `*ends`. */
 static int runs_find(tuple *events, size_t count, size_t **ends, size_t *runs)
 {
-    size_t capacity = 0, end = 0;
+    size_t end = 0;
 
     *ends = NULL;
     *runs = 0;
     while (end < count) {
-        if (*runs == capacity) {
-            size_t *more;
-            capacity = capacity ? 2 * capacity : 64;
-            more = realloc(*ends, capacity * sizeof(**ends));
-            if (!more) {
-                free(*ends);
-                return no_memory(capacity);
-            }
-            *ends = more;
+        size_t *more = pastset_array_grow(*ends, *runs, sizeof(*more));
+        if (!more) {
+            free(*ends);
+            return no_memory(*runs + 1);
         }
+        *ends = more;
         end += run_take(events + end, count - end);
         (*ends)[(*runs)++] = end;
     }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "pastset/array.h"
 #include "pastset/space.h"
 #include "pastset/status.h"
 
@@ -42,7 +43,7 @@ struct scopes_tail_reader {
     size_t first_process, end_process;
     scopes_throttle throttle;
     feed_stream *streams;
-    size_t count, capacity;
+    size_t count;
     size_t turn;      /* where the next pull begins */
     size_t *elements; /* by process: how many its space had at the last look */
     later *laters;
@@ -156,16 +157,12 @@ static later *later_find(scopes_tail_reader *tail, size_t process,
 static int stream_add(scopes_tail_reader *tail, const eventspace_stream *stream)
 {
     const later *begin = later_find(tail, stream->process, stream->name);
+    feed_stream *streams =
+        pastset_array_grow(tail->streams, tail->count, sizeof(*streams));
 
-    if (tail->count == tail->capacity) {
-        size_t capacity = tail->capacity ? 2 * tail->capacity : 16;
-        feed_stream *streams =
-            realloc(tail->streams, capacity * sizeof(*streams));
-        if (!streams)
-            return pastset_no_memory("for a stream");
-        tail->streams = streams;
-        tail->capacity = capacity;
-    }
+    if (!streams)
+        return pastset_no_memory("for a stream");
+    tail->streams = streams;
     tail->streams[tail->count] = (feed_stream){.stream = *stream};
     if (begin)
         tail->streams[tail->count].from = tail->streams[tail->count].next =
@@ -228,7 +225,8 @@ int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,
         later_find(tail, process, stream)->index = index;
         return 0;
     }
-    laters = realloc(tail->laters, (tail->later_count + 1) * sizeof(*laters));
+    laters =
+        pastset_array_grow(tail->laters, tail->later_count, sizeof(*laters));
     if (!laters)
         return pastset_no_memory("for a stream");
     tail->laters = laters;

@@ -5,19 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/clocks/clock.h"
 
 int scopes__sample_add(scopes__sample *sample, int64_t value)
 {
-    if (sample->count == sample->capacity) {
-        size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
-        int64_t *more = realloc(sample->values, capacity * sizeof(*more));
-        if (!more)
-            return pastset_no_memory("for the view");
-        sample->values = more;
-        sample->capacity = capacity;
-    }
+    int64_t *more =
+        pastset_array_grow(sample->values, sample->count, sizeof(*more));
+
+    if (!more)
+        return pastset_no_memory("for the view");
+    sample->values = more;
     sample->values[sample->count++] = value;
     return 0;
 }

@@ -11,7 +11,7 @@
  * samples are kept (8 bytes each), since the median needs them. */
 typedef struct scopes__sample {
     int64_t *values;
-    size_t count, capacity;
+    size_t count;
 } scopes__sample;
 
 int scopes__sample_add(scopes__sample *sample, int64_t value);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 struct scopes_table {
@@ -13,7 +14,7 @@ struct scopes_table {
     scopes_cell *cells;
     size_t count, capacity;
     char **copies;
-    size_t copy_count, copy_capacity;
+    size_t copy_count;
     bool failed; /* memory was out */
 };
 
@@ -76,20 +77,16 @@ void scopes_table_text(scopes_table *table, const char *text)
 
 void scopes_table_copy(scopes_table *table, const char *text)
 {
-    char *copy;
+    char **more, *copy;
 
     if (!table || table->failed)
         return;
-    if (table->copy_count == table->copy_capacity) {
-        size_t capacity = table->copy_capacity ? 2 * table->copy_capacity : 64;
-        char **more = realloc(table->copies, capacity * sizeof(*more));
-        if (!more) {
-            table->failed = true;
-            return;
-        }
-        table->copies = more;
-        table->copy_capacity = capacity;
+    more = pastset_array_grow(table->copies, table->copy_count, sizeof(*more));
+    if (!more) {
+        table->failed = true;
+        return;
     }
+    table->copies = more;
     copy = strdup(text);
     table->failed = !copy;
     if (copy)

@@ -21,6 +21,7 @@
 
 #include <stdlib.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/causality/chain_internal.h"
 #include "scopes/tables/sample_internal.h"
@@ -66,7 +67,7 @@ typedef struct critical {
     uint64_t seconds; /* begun */
     bool begun;
     sum *sums; /* of the seconds that are done, the latest first */
-    size_t sum_count, sum_capacity;
+    size_t sum_count;
 } critical;
 
 static int no_memory(void)
@@ -148,14 +149,11 @@ static int compare(const void *a, const void *b)
 
 static int add_sum(critical *c, uint32_t place)
 {
-    if (c->sum_count == c->sum_capacity) {
-        size_t capacity = c->sum_capacity ? 2 * c->sum_capacity : 64;
-        sum *more = realloc(c->sums, capacity * sizeof(*more));
-        if (!more)
-            return no_memory();
-        c->sums = more;
-        c->sum_capacity = capacity;
-    }
+    sum *more = pastset_array_grow(c->sums, c->sum_count, sizeof(*more));
+
+    if (!more)
+        return no_memory();
+    c->sums = more;
     c->sums[c->sum_count++] = (sum){c->second, place, c->times[place]};
     return 0;
 }

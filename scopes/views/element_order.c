@@ -22,6 +22,7 @@
 
 #include <stdlib.h>
 
+#include "pastset/array.h"
 #include "pastset/request.h"
 #include "pastset/status.h"
 #include "scopes/reading/heap_internal.h"
@@ -74,8 +75,8 @@ typedef struct ordering {
     scopes__heap starts; /* of series, by the next one's start */
     scopes__heap ends;   /* of `begun`, by their ends */
     begun *begun;
-    uint32_t *unused; /* places of `begun` */
-    uint32_t unused_count, begun_capacity;
+    uint32_t *unused; /* places of `begun`; there is room for all of them */
+    uint32_t begun_count, unused_count;
     uint64_t order;
     uint32_t before; /* kind of the last operation, plus one; 0: none */
     pair *pairs;     /* a hash table; NULL: none yet */
@@ -216,25 +217,33 @@ static int end_first(ordering *o)
     return take_effect(o, &o->begun[place]);
 }
 
+/* One more place of `begun`, which is unused. */
+static int add_place(ordering *o)
+{
+    uint32_t place = o->begun_count;
+    begun *more = pastset_array_grow(o->begun, place, sizeof(*more));
+    uint32_t *places;
+
+    if (!more)
+        return no_memory();
+    o->begun = more;
+    places = pastset_array_grow(o->unused, place, sizeof(*places));
+    if (!places)
+        return no_memory();
+    o->unused = places;
+    o->begun_count++;
+    o->unused[o->unused_count++] = place;
+    return 0;
+}
+
 static int begin_one(ordering *o, const eventspace_trace *event,
                      uint32_t process, int64_t start)
 {
     scopes__key key = {time_of(o, process, event->end), (uint64_t)start, 0};
+    int err = o->unused_count == 0 ? add_place(o) : 0;
 
-    if (o->unused_count == 0) {
-        uint32_t capacity = o->begun_capacity ? 2 * o->begun_capacity : 64;
-        begun *more = realloc(o->begun, capacity * sizeof(*more));
-        uint32_t *places = NULL;
-        if (more) {
-            o->begun = more;
-            places = realloc(o->unused, capacity * sizeof(*places));
-        }
-        if (!places)
-            return no_memory();
-        o->unused = places;
-        while (o->begun_capacity < capacity)
-            o->unused[o->unused_count++] = o->begun_capacity++;
-    }
+    if (err)
+        return err;
     key.source = o->unused[--o->unused_count];
     o->begun[key.source] = (begun){event, process};
     return scopes__heap_add(&o->ends, key);

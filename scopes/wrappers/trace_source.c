@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
 #include "pastset/waiter.h"
 
 /* A process that did not say that it runs counts as ended when that has been so
@@ -30,7 +31,7 @@
 typedef struct traces_rest {
     char stream[PASTSET_NAME_BYTES];
     uint64_t index;
-    size_t count, capacity, done;
+    size_t count, done;
     eventspace_trace *events;
 } traces_rest;
 
@@ -44,7 +45,7 @@ typedef struct traces_process {
     bool over;         /* its last message was given */
     size_t stream_end; /* the next stream whose end is to be told */
     traces_rest *rests;
-    size_t rest_count, rest_capacity;
+    size_t rest_count;
 } traces_process;
 
 typedef struct traces {
@@ -76,17 +77,13 @@ static int no_memory(void)
 /* Keeps tuples for the next message. */
 static int rest_add(traces_process *h, const scopes_batch *batch, size_t from)
 {
-    traces_rest *rest;
+    traces_rest *rest =
+        pastset_array_grow(h->rests, h->rest_count, sizeof(*rest));
 
-    if (h->rest_count == h->rest_capacity) {
-        size_t capacity = h->rest_capacity ? 2 * h->rest_capacity : 8;
-        traces_rest *rests = realloc(h->rests, capacity * sizeof(*rests));
-        if (!rests)
-            return no_memory();
-        h->rests = rests;
-        h->rest_capacity = capacity;
-    }
-    rest = &h->rests[h->rest_count];
+    if (!rest)
+        return no_memory();
+    h->rests = rest;
+    rest += h->rest_count;
     memset(rest, 0, sizeof(*rest));
     rest->count = batch->count - from;
     rest->index = batch->index + from;

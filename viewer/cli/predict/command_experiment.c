@@ -10,6 +10,7 @@
 
 #include "measure/experiment/experiment.h"
 #include "measure/load/others.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 enum {
@@ -326,8 +327,8 @@ static void take_processors(experiment_arguments *a, const char *text,
 static void take_scenario(experiment_arguments *a, const char *text,
                           struct argp_state *state)
 {
-    const char **more =
-        realloc(a->scenarios, (a->options.case_count + 1) * sizeof(*more));
+    const char **more = pastset_array_grow(
+        (void *)a->scenarios, a->options.case_count, sizeof(*more));
     if (!more)
         argp_failure(state, 1, 0, "out of memory");
     a->scenarios = more;

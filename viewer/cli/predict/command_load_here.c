@@ -6,12 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 load_machine *cli_load_add(load *l, const char *name)
 {
     load_machine *rows =
-        realloc(l->machines, (l->machine_count + 1) * sizeof(*l->machines));
+        pastset_array_grow(l->machines, l->machine_count, sizeof(*rows));
     if (rows) {
         l->machines = rows;
         rows[l->machine_count] =

@@ -3,6 +3,7 @@
 #include "viewer/cli/command.h"
 
 #include "paths/map/map.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 #include "predict/models/predict.h"
 #include "viewer/tables/profile_table.h"
@@ -233,7 +234,8 @@ done:
 
 static void take(texts *list, const char *text, struct argp_state *state)
 {
-    const char **more = realloc(list->texts, (list->count + 1) * sizeof(*more));
+    const char **more =
+        pastset_array_grow((void *)list->texts, list->count, sizeof(*more));
     if (!more)
         argp_failure(state, COMMAND_FAILED, 0, "no memory for options");
     list->texts = more;
