@@ -490,9 +490,10 @@ static void on_ended(uv_poll_t *handle, int status, int events)
     p->running = false;
     p->how = how;
     uv_close((uv_handle_t *)handle, pidfd_closed);
-    /* A terminal gives its signals to all of a group. When one of them has ended
-     * the launcher has its own, but libuv, which polls for these too, calls for
-     * them last: what comes of this end is known after one more poll. */
+    /* A terminal gives its signals to all of a group. When one of them has
+     * ended the launcher has its own, but libuv, which polls for these too,
+     * calls for them last: what comes of this end is known after one more poll.
+     */
     uv_idle_init(&p->all->loop, &p->later);
     p->later.data = p;
     uv_idle_start(&p->later, on_later);

@@ -33,7 +33,7 @@ typedef struct ring {
     uint8_t *data;
     size_t bytes;
     uint64_t head; /* up to which it is read this time */
-    pid_t tid; /* that has this processor; 0: none of ours */
+    pid_t tid;     /* that has this processor; 0: none of ours */
     pid_t pid;
     int64_t since_ns;
 } ring;

@@ -69,7 +69,8 @@ gathering() {
 # It has just what the root has counted.
 whole() {
     echo "exit code $code"
-    [ $code -eq 0 ] && lines 1 err && lines 1 out &&
+    cat err out
+    [ "$code" -eq 0 ] && lines 1 err && lines 1 out &&
         says "^eventspace: interrupted; MIRROR holds what was gathered" err &&
         says "^gathered [1-9][0-9]* of [1-9]" out || return 1
     gathered=$(sed 's/gathered \([0-9]*\) .*/\1/' out)
