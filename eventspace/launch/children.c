@@ -30,7 +30,6 @@
 #define LEFT_BYTES (1u << 20) /* most that a pipe holds */
 #define STOP_MS 200           /* one that cannot be stopped is not waited for */
 #define LOOK_MS 100
-#define LATE_MS 20
 #define NAMES 8      /* that are told of processes that were ended */
 #define WAIT_MS 2000 /* before it is said what is waited for */
 
@@ -59,7 +58,8 @@ struct child {
     int sent_signal; /* by the launcher; 0: none */
     int obeyed;      /* the one of these, or of a terminal's, that it died of */
     int how;         /* it ended, as waitpid tells */
-    uv_timer_t late; /* before that is looked at */
+    uv_idle_t later; /* turns of the loop before that is looked at */
+    bool polled;     /* one of them is over */
     stream streams[2];
 };
 
@@ -458,10 +458,17 @@ static void ended_take(child *p)
     end_look(p->all);
 }
 
-static void on_late(uv_timer_t *timer)
+/* Idle handles are called before the loop polls: the second time it has. */
+static void on_later(uv_idle_t *idle)
 {
-    uv_close((uv_handle_t *)timer, NULL);
-    ended_take(timer->data);
+    child *p = idle->data;
+
+    if (!p->polled) {
+        p->polled = true;
+        return;
+    }
+    uv_close((uv_handle_t *)idle, NULL);
+    ended_take(p);
 }
 
 static void pidfd_closed(uv_handle_t *handle)
@@ -483,15 +490,13 @@ static void on_ended(uv_poll_t *handle, int status, int events)
     p->running = false;
     p->how = how;
     uv_close((uv_handle_t *)handle, pidfd_closed);
-    if (!WIFSIGNALED(how) || !is_of_terminal(WTERMSIG(how))) {
-        ended_take(p);
-        return;
-    }
-    /* A terminal gives them to all of a group; that it came to the launcher
-     * too may be seen only after this. */
-    uv_timer_init(&p->all->loop, &p->late);
-    p->late.data = p;
-    uv_timer_start(&p->late, on_late, LATE_MS, 0);
+    /* A terminal gives its signals to all of a group. When one of them has
+     * ended the launcher has its own, but libuv, which polls for these too,
+     * calls for them last: what comes of this end is known after one more poll.
+     */
+    uv_idle_init(&p->all->loop, &p->later);
+    p->later.data = p;
+    uv_idle_start(&p->later, on_later);
 }
 
 /* --- starting --- */

@@ -165,7 +165,6 @@ int measure_watch_open(measure_watch **out, char **argv, int output,
             measure__add_process(w, w->command, w->self, w->result.start_ns);
         w->next_ns = w->result.start_ns;
         w->command_fd = (int)syscall(SYS_pidfd_open, w->command, 0);
-        measure__add_thread(w, w->command, w->command, w->result.start_ns);
         if (process != MEASURE__NONE)
             measure__begin_label(w, process, argv[0]);
     }

@@ -39,6 +39,7 @@ typedef struct measure__process {
     uint32_t looks;
     uint32_t threads;        /* that we know and that live */
     int64_t last_ns;         /* when it was last looked at */
+    int64_t end_ns;          /* of its last thread, if it is gone */
     int64_t stat_ns;         /* its account then, to a tick */
     int64_t reaped_ns;       /* its account and that of all it waited for; -1 */
     int64_t sockets_next_ns; /* when to look for sockets again */
@@ -102,7 +103,8 @@ int64_t measure__now(clockid_t clock);
 size_t measure__find_thread(const measure_watch *w, pid_t tid);
 void measure__index_fini(measure_watch *w);
 size_t measure__find_process(const measure_watch *w, pid_t pid);
-/* Adds, unless it lives already. MEASURE__NONE: no memory. */
+/* Adds, a process with its first thread, unless it lives already.
+ * MEASURE__NONE: no memory. */
 size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,
                             int64_t at_ns);
 size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,

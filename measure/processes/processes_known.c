@@ -101,7 +101,27 @@ static bool grow_threads(measure_watch *w)
     return well;
 }
 
-/* --- processes --- */
+/* --- adding and ending --- */
+
+static size_t new_thread(measure_watch *w, size_t process, pid_t tid,
+                         int64_t at_ns)
+{
+    const measure_process *p = &w->result.processes[process];
+    size_t i = w->result.thread_count;
+    if (!grow_threads(w) || !index_thread(w, tid, i)) {
+        w->memory = true;
+        return MEASURE__NONE;
+    }
+    w->result.thread_count++;
+    w->result.threads[i] = (measure_thread){
+        .pid = p->pid, .tid = tid, .start_ns = at_ns, .end_ns = at_ns};
+    memcpy(w->result.threads[i].name, p->name,
+           sizeof(w->result.threads[i].name));
+    w->threads[i] = (measure__thread){
+        .stat_fd = -1, .times_fd = -1, .children_fd = -1, .process = process};
+    w->processes[process].threads++;
+    return i;
+}
 
 /* What it has of its parent until it is looked at, or if it never is. */
 static void inherit(measure_watch *w, size_t process, pid_t parent)
@@ -126,6 +146,8 @@ static void inherit(measure_watch *w, size_t process, pid_t parent)
     }
 }
 
+/* With its first thread: whoever ends before anybody has looked at it is known
+ * by that when the kernel's records come to tell of it. */
 size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,
                             int64_t at_ns)
 {
@@ -141,6 +163,7 @@ size_t measure__add_process(measure_watch *w, pid_t pid, pid_t parent,
     w->processes[i] = (measure__process){
         .stat_fd = -1, .fresh = true, .last_ns = at_ns, .reaped_ns = -1};
     inherit(w, i, parent);
+    new_thread(w, i, pid, at_ns);
     return i;
 }
 
@@ -151,12 +174,14 @@ void measure__end_process(measure_watch *w, size_t process)
         return;
     p->gone = true;
     measure__drop(w, &p->stat_fd);
-    for (size_t i = 0; i < w->result.thread_count; i++)
-        if (w->threads[i].process == process)
-            measure__end_thread(w, i);
+    for (size_t i = 0; i < w->result.thread_count; i++) {
+        if (w->threads[i].process != process)
+            continue;
+        measure__end_thread(w, i);
+        if (w->result.threads[i].end_ns > p->end_ns)
+            p->end_ns = w->result.threads[i].end_ns;
+    }
 }
-
-/* --- threads --- */
 
 size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,
                            int64_t at_ns)
@@ -166,20 +191,12 @@ size_t measure__add_thread(measure_watch *w, pid_t pid, pid_t tid,
     if (i != MEASURE__NONE && !w->threads[i].gone)
         return i;
     process = measure__add_process(w, pid, 0, at_ns);
-    if (process == MEASURE__NONE || !grow_threads(w) ||
-        !index_thread(w, tid, w->result.thread_count)) {
-        w->memory = true;
+    if (process == MEASURE__NONE)
         return MEASURE__NONE;
-    }
-    i = w->result.thread_count++;
-    w->result.threads[i] = (measure_thread){
-        .pid = pid, .tid = tid, .start_ns = at_ns, .end_ns = at_ns};
-    memcpy(w->result.threads[i].name, w->result.processes[process].name,
-           sizeof(w->result.threads[i].name));
-    w->threads[i] = (measure__thread){
-        .stat_fd = -1, .times_fd = -1, .children_fd = -1, .process = process};
-    w->processes[process].threads++;
-    return i;
+    i = measure__find_thread(w, tid);
+    if (i != MEASURE__NONE && !w->threads[i].gone)
+        return i; /* the first one of a new process */
+    return new_thread(w, process, tid, at_ns);
 }
 
 void measure__end_thread(measure_watch *w, size_t thread)
@@ -263,10 +280,12 @@ static void told_ran(void *context, pid_t pid, pid_t tid, int64_t from_ns,
         add_run(w, i, from_ns, to_ns, ready);
 }
 
-static bool is_ours(const measure_watch *w, pid_t pid)
+/* Then: what is told of one may come after its end has been seen. */
+static bool was_ours(const measure_watch *w, pid_t pid, int64_t at_ns)
 {
     size_t i = measure__find_process(w, pid);
-    return i != MEASURE__NONE && !w->processes[i].gone;
+    return i != MEASURE__NONE &&
+           (!w->processes[i].gone || at_ns <= w->processes[i].end_ns);
 }
 
 static void told_began(void *context, pid_t pid, pid_t tid, pid_t parent,
@@ -275,7 +294,7 @@ static void told_began(void *context, pid_t pid, pid_t tid, pid_t parent,
     measure_watch *w = context;
     size_t i = thread_then(w, pid, tid, at_ns);
     if (i == MEASURE__NONE) {
-        if (!is_ours(w, pid == tid ? parent : pid))
+        if (!was_ours(w, pid == tid ? parent : pid, at_ns))
             return;
         if (pid == tid)
             measure__add_process(w, pid, parent, at_ns);

@@ -32,7 +32,8 @@ typedef struct ring {
     struct perf_event_mmap_page *page;
     uint8_t *data;
     size_t bytes;
-    pid_t tid; /* that has this processor; 0: none of ours */
+    uint64_t head; /* up to which it is read this time */
+    pid_t tid;     /* that has this processor; 0: none of ours */
     pid_t pid;
     int64_t since_ns;
 } ring;
@@ -365,13 +366,18 @@ static void copy_out(const ring *r, uint64_t at, uint8_t *out, size_t bytes)
     memcpy(out + first, r->data, bytes - first);
 }
 
+/* Acquire: pairs with the kernel's release of data_head; the records below it
+ * are there. */
+static void find_head(ring *r)
+{
+    r->head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+}
+
 static void read_ring(const reader *r)
 {
     uint8_t record[RECORD_MAX];
     struct perf_event_mmap_page *page = r->ring->page;
-    /* Acquire: pairs with the kernel's release of data_head; the records
-     * below it are there. */
-    uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t head = r->ring->head;
     uint64_t tail = page->data_tail;
     while (tail < head) {
         struct perf_event_header header;
@@ -393,7 +399,9 @@ static void read_ring(const reader *r)
 }
 
 /* Who began on one processor may have run on another: all rings are read up to
- * the same moment, first for who there is, by time, and then for who ran. */
+ * the same moment, first for who there is, by time, and then for who ran. What
+ * comes to a ring in between is for the next time, though it may be of before
+ * that moment: the kernel takes the time first and then writes. */
 void measure_switches_read(measure_switches *s,
                            const measure_switches_told *told, void *context)
 {
@@ -405,6 +413,7 @@ void measure_switches_read(measure_switches *s,
                 .context = context};
     for (size_t i = 0; i < s->ring_count; i++) {
         r.ring = &s->rings[i];
+        find_head(r.ring);
         read_ring(&r);
     }
     tell_changes(s, told, context);

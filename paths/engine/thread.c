@@ -454,6 +454,9 @@ static int poll_once(paths_thread *self, int timeout_ms, int64_t deadline,
     pastset_waiter_rearm(&self->waiter);
     PASTSET_POINT("thread.polls");
     mailbox_take(self);
+    /* Others may finish each time, as local ones do when they are started. */
+    if (self->finished && self->pending)
+        paths__links_look(self);
     count = finished_end(self);
     if (count || (timeout_ms == PASTSET_NOWAIT && !self->pending))
         return count;

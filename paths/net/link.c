@@ -192,6 +192,16 @@ static bool links_wait(paths_thread *thread, const operation *o,
     return true;
 }
 
+void paths__links_look(paths_thread *thread)
+{
+    for (uint32_t i = 0; i < thread->process->process_count; i++) {
+        thread_link *link = thread->links[i];
+        if (link && link->pending.first)
+            paths__link_read(link, false);
+    }
+    overdue_end(thread);
+}
+
 bool paths__links_wait(paths_thread *thread, const operation *o)
 {
     return links_wait(thread, o, link_due_of(o));

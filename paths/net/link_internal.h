@@ -80,6 +80,8 @@ bool paths__links_wait(paths_thread *thread, const operation *o);
 /* The same for any operation of paths_start; false: the deadline passed. Those
  * whose own deadline passes are ended. */
 bool paths__links_wait_any(paths_thread *thread, int64_t deadline_ns);
+/* Takes what has come on any link, and ends those whose deadline has passed. */
+void paths__links_look(paths_thread *thread);
 /* Its deadline passed: takes it off its link, and up it goes. What comes of a
  * reply is ignored. */
 void paths__link_give_up(operation *o);

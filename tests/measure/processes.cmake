@@ -9,6 +9,7 @@ if(suites)
                                              ${CMAKE_BINARY_DIR}/tests)
 endif()
 es_test(measure/processes_test LINKS eventspace::measure)
+es_test(measure/processes_known_test LINKS eventspace::measure)
 es_test(measure/others_test LINKS eventspace::measure)
 es_test(measure/profile_nodes_test LINKS eventspace::measure m)
 es_test(measure/profile_test

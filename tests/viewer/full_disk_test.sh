@@ -177,7 +177,8 @@ beside() {
     "$eventspace" run small.dot --out "$disk/RUN" --archive -- "$gsum" run \
         -n 200000 >said 2>told &
     run=$!
-    until [ -e "$disk/RUN/h0.meta" ]; do
+    # They are there when the run's own has locked them.
+    until [ -e "$disk/RUN/h0.archive" ] && [ -e "$disk/RUN/h1.archive" ]; do
         kill -0 $run 2>/dev/null || break
         sleep 0.01
     done

@@ -53,27 +53,64 @@ until [ "$("$eventspace" info RUN 2>/dev/null | grep -c "^h.*running")" -eq 4 ];
     sleep 0.05
 done
 
-has_events() { # RUN
-    "$eventspace" info "$1" --format json >has &&
-        grep -q '"events_present": [1-9]' has
+# holds COUNT RUN: events of so many processes.
+holds() {
+    "$eventspace" info "$2" --format json >has &&
+        [ "$(grep -c '^{"process".*"events_present":[1-9]' has)" -ge "$1" ]
 }
-scope() { # OPTIONS...
+# gathering COUNT OPTIONS...: a scope that has events of so many processes.
+gathering() {
+    count=$1
+    shift
     rm -rf MIRROR
     begin "$eventspace" scope RUN --out MIRROR "$@"
-    until_true has_events MIRROR || { cat err; return 1; }
-    interrupt
-    code=$?
-    [ $code -eq 0 ] && lines 1 err && lines 1 out &&
+    until_true holds "$count" MIRROR || { cat err; return 1; }
+}
+# It has just what the root has counted.
+whole() {
+    echo "exit code $code"
+    cat err out
+    [ "$code" -eq 0 ] && lines 1 err && lines 1 out &&
         says "^eventspace: interrupted; MIRROR holds what was gathered" err &&
         says "^gathered [1-9][0-9]* of [1-9]" out || return 1
-    # It has just what the root has counted.
     gathered=$(sed 's/gathered \([0-9]*\) .*/\1/' out)
-    "$eventspace" view MIRROR performance >/dev/null 2>seen &&
-        "$eventspace" info MIRROR --format json |
-        grep -q "\"events_present\": $gathered,"
+    "$eventspace" view MIRROR performance >seen 2>&1 || { cat seen; return 1; }
+    "$eventspace" info MIRROR --format json >has &&
+        says "\"events_present\": $gathered," has
+}
+scope() { # OPTIONS...: when all of the tree has come up
+    gathering 4 "$@" || return 1
+    interrupt
+    code=$?
+    whole
 }
 check "a scope" scope
 check "and one with a deeper tree" scope --fanout 2
+# What has not come up by then cannot end well, but is told.
+coming_up() {
+    gathering 1 --fanout 2 || return 1
+    interrupt
+    code=$?
+    [ $code -eq 0 ] && { whole; return; }
+    [ $code -eq 1 ] && lines 1 err &&
+        says "^eventspace: interrupted before all that was read had come" err &&
+        "$eventspace" view MIRROR performance >/dev/null && holds 1 MIRROR
+}
+check "one that is still coming up" coming_up
+# Its processes have seen the signal and ended before it was let in again.
+late() {
+    gathering 4 || return 1
+    kill -STOP "$group"
+    kill -INT -"$group"
+    while pgrep -g "$group" -r R,S,D >/dev/null; do
+        sleep 0.05
+    done
+    kill -CONT "$group"
+    wait "$group"
+    code=$?
+    whole
+}
+check "one that sees the ends of its processes first" late
 # As soon as it has files of its own, whatever it does then.
 early() {
     mkdir -p tmp

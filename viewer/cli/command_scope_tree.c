@@ -20,7 +20,9 @@
 #include "eventspace/run/run.h"
 #include "scopes/wrappers/register_gather.h"
 
-#define TERM_MS 10000 /* for what is under way to come up */
+/* For what is under way to come up, however busy the machine is; who does not
+ * want to wait gives a second signal. */
+#define TERM_MS 60000
 
 static atomic_bool stopped;
 

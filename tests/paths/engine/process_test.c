@@ -435,6 +435,55 @@ Test(process, completes_what_the_same_thread_has_started)
     run_well(pipe_map, remote);
 }
 
+static const char *const beside_map =
+    "digraph g { subgraph cluster_h0 { t0 [kind=thread, number=0]; "
+    "e [kind=element, type=i32]; }\n"
+    "subgraph cluster_h1 { t1 [kind=thread, number=1]; "
+    "f [kind=element, type=i32]; e_far [kind=proxy]; }\n"
+    "t0 -> e [use=write, as=e]; t1 -> e_far [use=read, as=e]; e_far -> e; "
+    "t1 -> f [use=both, as=f]; }";
+
+static int write_one(paths_thread *self, void *argument)
+{
+    paths_path *e;
+    int32_t value = 7;
+
+    (void)argument;
+    expect_status(paths_open(&e, self, "e"), 0);
+    return paths_write(e, &value, sizeof(value));
+}
+
+/* It always has a local read that is complete when it polls. */
+static int read_both(paths_thread *self, void *argument)
+{
+    paths_path *e, *f;
+    started far, late, near;
+    int32_t value = 5;
+
+    (void)argument;
+    expect_status(paths_open(&e, self, "e"), 0);
+    expect_status(paths_open(&f, self, "f"), 0);
+    expect_status(paths_write(f, &value, sizeof(value)), 0);
+    expect_status(start_read(e, &far, 0, PASTSET_FOREVER), 0);
+    expect_status(start_read(e, &late, 1, 30), 0);
+    while (!far.calls || !late.calls) {
+        expect_status(start_read(f, &near, 0, PASTSET_FOREVER), 0);
+        expect(paths_poll(self, PASTSET_FOREVER) >= 1);
+        expect(near.calls == 1 && near.value == 5);
+    }
+    expect(far.status == 0 && far.value == 7);
+    expect(late.status == PASTSET_ETIMEDOUT);
+    return 0;
+}
+
+Test(process, completes_remote_operations_beside_local_ones_without_end)
+{
+    process_program programs[] = {
+        {"t0", write_one, NULL}, {"t1", read_both, NULL}, {NULL, NULL, NULL}};
+
+    run_well(beside_map, programs);
+}
+
 static int return_early(paths_thread *self, void *argument)
 {
     static started read;
