@@ -161,28 +161,36 @@ static int start(eventspace *es, const char *directory, const char *name,
         .ticks = stamp,
         .contexts = given->contexts,
     };
-    int err = 0;
+    int err;
 
     es->directory = strdup(directory);
     es->meta_file = join(directory, name, ".meta");
     if (!map_file || !space_file || !drained_file || !es->directory ||
-        !es->meta_file)
+        !es->meta_file) {
         err = pastset_no_memory("for a process");
-    if (!err)
-        err = key_read(key);
-    if (!err)
-        err = eventspace_register();
-    if (!err)
-        err = paths_map_read(&es->map, map_file);
-    if (!err)
-        err = counter_begin(es, name);
-    if (!err)
-        err = meta_begin(es, name);
+        goto done;
+    }
+    err = key_read(key);
+    if (err)
+        goto done;
+    err = eventspace_register();
+    if (err)
+        goto done;
+    err = paths_map_read(&es->map, map_file);
+    if (err)
+        goto done;
+    err = counter_begin(es, name);
+    if (err)
+        goto done;
+    err = meta_begin(es, name);
+    if (err)
+        goto done;
     options.map = es->map;
-    if (!err)
-        err = paths_process_start(&es->process, &options);
-    if (!err)
-        err = eventspace__drain_open(es->process, drained_file);
+    err = paths_process_start(&es->process, &options);
+    if (err)
+        goto done;
+    err = eventspace__drain_open(es->process, drained_file);
+done:
     explicit_bzero(key, sizeof(key));
     free(map_file);
     free(space_file);

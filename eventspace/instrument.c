@@ -364,18 +364,23 @@ int eventspace_instrument(paths_map **out, const paths_map *map,
     int err = check_options(options);
 
     *out = NULL;
-    if (!err)
-        err = paths_map_copy_processes(&w.copy, map);
-    if (!err)
-        err = set_graph(&w);
-    if (!err)
-        err = copy_nodes(&w);
-    if (!err)
-        err = list_ways(&w);
-    if (!err) {
-        follow_all(&w);
-        err = copy_ways(&w);
-    }
+    if (err)
+        goto done;
+    err = paths_map_copy_processes(&w.copy, map);
+    if (err)
+        goto done;
+    err = set_graph(&w);
+    if (err)
+        goto done;
+    err = copy_nodes(&w);
+    if (err)
+        goto done;
+    err = list_ways(&w);
+    if (err)
+        goto done;
+    follow_all(&w);
+    err = copy_ways(&w);
+done:
     free(w.ways);
     free(w.stages);
     if (err)

@@ -196,7 +196,7 @@ static int owner_put(const settling *s)
  * nobody else has a draft of it. */
 static int rewrite(settling *s)
 {
-    int err = 0;
+    int err;
 
     if (asprintf(&s->draft, "%s" PASTSET_SETTLING, s->path) < 0) {
         s->draft = NULL;
@@ -208,14 +208,19 @@ static int rewrite(settling *s)
     if (s->fd < 0)
         return fail_errno(s, "make its settled copy");
     err = owner_put(s);
-    if (!err)
-        err = elements_put(s);
-    if (!err)
-        err = header_put(s);
-    if (!err && rename(s->draft, s->path) != 0)
-        err = fail_errno(s, "be replaced by its settled copy");
     if (err)
-        unlink(s->draft);
+        goto failed;
+    err = elements_put(s);
+    if (err)
+        goto failed;
+    err = header_put(s);
+    if (err)
+        goto failed;
+    if (rename(s->draft, s->path) == 0)
+        return 0;
+    err = fail_errno(s, "be replaced by its settled copy");
+failed:
+    unlink(s->draft);
     return err;
 }
 
@@ -290,12 +295,16 @@ static int space_settle(settling *s)
     s->elements = pastset__space_elements(s->space, &s->count);
     for (uint32_t i = 0; i < s->count; i++)
         s->live += is_live(s->elements[i]);
-    if (!err)
-        err = directory_check(s);
-    if (!err)
-        err = data_check(s);
-    if (!err)
-        err = settle(s);
+    if (err)
+        goto done;
+    err = directory_check(s);
+    if (err)
+        goto done;
+    err = data_check(s);
+    if (err)
+        goto done;
+    err = settle(s);
+done:
     pastset_space_close(s->space);
     return err;
 }

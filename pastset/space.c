@@ -323,14 +323,19 @@ int pastset_space_refresh(pastset_space *space)
      * what is known of it is looked for then. So asking costs nothing. */
     if (claimed != space->looked || claimed == 0 || space->left_count > 0)
         err = pastset__space_file_size(space);
-    if (!err)
-        err = entries_look(space, count_elements(space, claimed, &wrong));
-    if (!err)
-        err = entries_take(space);
-    if (!err && wrong)
+    if (err)
+        goto done;
+    err = entries_look(space, count_elements(space, claimed, &wrong));
+    if (err)
+        goto done;
+    err = entries_take(space);
+    if (err)
+        goto done;
+    if (wrong)
         err = pastset_fail(PASTSET_EFORMAT,
                            "%s is damaged: it claims %u elements", space->path,
                            claimed);
+done:
     pthread_mutex_unlock(&space->lock);
     return err;
 }

@@ -103,13 +103,18 @@ static int paths_open_all(slab *s, paths_thread *self)
 {
     int err = paths_open(&s->highest, self, "highest");
 
-    if (!err)
-        err = paths_open(&s->lowest, self, "lowest");
-    if (!err)
-        err = paths_open(&s->sums, self, "sums");
-    if (!err)
-        err = paths_open(&s->checksum, self, "checksum");
-    return err ? err : halo_open(&s->halo, self, &below_paths, &above_paths);
+    if (err)
+        return err;
+    err = paths_open(&s->lowest, self, "lowest");
+    if (err)
+        return err;
+    err = paths_open(&s->sums, self, "sums");
+    if (err)
+        return err;
+    err = paths_open(&s->checksum, self, "checksum");
+    if (err)
+        return err;
+    return halo_open(&s->halo, self, &below_paths, &above_paths);
 }
 
 /* --- change: 2 (X + Y + Z) u --- */
@@ -328,18 +333,23 @@ static int outcome_make(slab *s, adi_outcome *o)
     slab_look(s, o, sums);
     err = paths_exchange(s->highest, &o->highest, sizeof(o->highest),
                          &o->highest, sizeof(o->highest));
-    if (!err)
-        err = paths_exchange(s->lowest, &o->lowest, sizeof(o->lowest),
-                             &o->lowest, sizeof(o->lowest));
-    if (!err)
-        err = paths_exchange(s->sums, sums, sizeof(sums), sums, sizeof(sums));
-    if (!err)
-        err = paths_exchange(s->checksum, &o->checksum, sizeof(o->checksum),
-                             &o->checksum, sizeof(o->checksum));
+    if (err)
+        return err;
+    err = paths_exchange(s->lowest, &o->lowest, sizeof(o->lowest), &o->lowest,
+                         sizeof(o->lowest));
+    if (err)
+        return err;
+    err = paths_exchange(s->sums, sums, sizeof(sums), sums, sizeof(sums));
+    if (err)
+        return err;
+    err = paths_exchange(s->checksum, &o->checksum, sizeof(o->checksum),
+                         &o->checksum, sizeof(o->checksum));
+    if (err)
+        return err;
     o->heat = sums[0];
     o->wave[0] = sums[1];
     o->wave[1] = sums[2];
-    return err;
+    return 0;
 }
 
 static int slab_run(slab *s, paths_thread *self, const program_run *run)
@@ -364,17 +374,23 @@ int adi_thread(paths_thread *self, void *argument)
     slab s = {0};
     int err = adi_problem_make(&s.problem, run->options);
 
-    if (!err && paths_thread_count(self) > s.problem.side)
+    if (err)
+        goto done;
+    if (paths_thread_count(self) > s.problem.side) {
         err = pastset_fail(PASTSET_EINVAL,
                            "the grid has %" PRIu32
                            " planes, too few for %" PRIu32 " threads",
                            s.problem.side, paths_thread_count(self));
-    if (!err)
-        err = slab_make(&s, self);
-    if (!err)
-        err = paths_open_all(&s, self);
-    if (!err)
-        err = slab_run(&s, self, run);
+        goto done;
+    }
+    err = slab_make(&s, self);
+    if (err)
+        goto done;
+    err = paths_open_all(&s, self);
+    if (err)
+        goto done;
+    err = slab_run(&s, self, run);
+done:
     slab_free(&s);
     return err;
 }

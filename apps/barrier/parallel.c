@@ -93,12 +93,17 @@ static int all_report(worker *w, uint64_t took_ns, program_result *r)
 
     for (uint32_t i = 0; i < w->notes_count && !err; i++)
         err = arrivals_add(all, &w->notes[i]);
-    if (!err)
-        err = arrivals_read(all, w->arrivals);
-    if (!err && w->order)
+    if (err)
+        goto done;
+    err = arrivals_read(all, w->arrivals);
+    if (err)
+        goto done;
+    if (w->order)
         err = order_check(w->order, w->options);
-    if (!err)
-        err = arrivals_report(all, took_ns, r);
+    if (err)
+        goto done;
+    err = arrivals_report(all, took_ns, r);
+done:
     arrivals_destroy(all);
     return err;
 }
@@ -145,17 +150,23 @@ int barrier_thread(paths_thread *self, void *argument)
     uint64_t begin;
     int err = barrier_check(run->options);
 
-    if (!err)
-        err = paths_open_all(&w);
-    if (!err)
-        err = notes_make(&w);
+    if (err)
+        goto done;
+    err = paths_open_all(&w);
+    if (err)
+        goto done;
+    err = notes_make(&w);
+    if (err)
+        goto done;
     begin = program_now_ns();
-    if (!err)
-        err = rounds_run(&w);
-    if (!err && run->result)
+    err = rounds_run(&w);
+    if (err)
+        goto done;
+    if (run->result)
         err = all_report(&w, program_now_ns() - begin, run->result);
-    else if (!err)
+    else
         err = notes_write(&w);
+done:
     free(w.notes);
     return err;
 }

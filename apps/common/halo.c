@@ -108,11 +108,13 @@ int halo_exchange(halo *h, double *grid)
 {
     int err = face_send(h, &h->before, grid);
 
-    if (!err)
-        err = face_send(h, &h->after, grid);
-    if (!err)
-        err = face_receive(h, &h->before, grid);
-    if (!err)
-        err = face_receive(h, &h->after, grid);
-    return err;
+    if (err)
+        return err;
+    err = face_send(h, &h->after, grid);
+    if (err)
+        return err;
+    err = face_receive(h, &h->before, grid);
+    if (err)
+        return err;
+    return face_receive(h, &h->after, grid);
 }

@@ -99,14 +99,18 @@ static int thread_first(const arguments *a, const program_options *options,
     program_run run = {.options = options};
     int err = result_create(&run.result);
 
+    if (err)
+        goto done;
     facts.seconds = -program_seconds();
-    if (!err)
-        err = a->program->thread(self, &run);
+    err = a->program->thread(self, &run);
     facts.seconds += program_seconds();
-    if (!err)
-        err = processes_count(&facts.processes, options->out);
-    if (!err)
-        err = result_write(run.result, &facts);
+    if (err)
+        goto done;
+    err = processes_count(&facts.processes, options->out);
+    if (err)
+        goto done;
+    err = result_write(run.result, &facts);
+done:
     result_destroy(run.result);
     return err;
 }

@@ -405,11 +405,15 @@ int arguments_of_thread(program_options *out, const arguments *a,
     if (!out->own)
         return pastset_no_memory("for the options");
     err = size_of_map(out, a, self);
-    if (!err && seed && !a->has_seed)
+    if (err)
+        return err;
+    if (seed && !a->has_seed)
         err = parse_seed(out, seed);
-    if (!err && rounds && !a->has_rounds)
+    if (err)
+        return err;
+    if (rounds && !a->has_rounds)
         err = parse_rounds(out, rounds);
-    if (!err)
-        err = own_of_map(out, a, self);
-    return err;
+    if (err)
+        return err;
+    return own_of_map(out, a, self);
 }

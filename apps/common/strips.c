@@ -190,14 +190,22 @@ int strips_exchange(strips *s, const double *first, const double *last,
 
     if (s->to_above)
         err = paths_write(s->to_above, first, bytes);
-    if (!err && s->to_below)
+    if (err)
+        return err;
+    if (s->to_below)
         err = paths_write(s->to_below, last, bytes);
-    if (!err && s->from_above)
+    if (err)
+        return err;
+    if (s->from_above)
         err = border_read(s, s->from_above, above);
-    if (!err && s->from_below)
+    if (err)
+        return err;
+    if (s->from_below)
         err = border_read(s, s->from_below, below);
+    if (err)
+        return err;
     s->exchanged++;
-    return err;
+    return 0;
 }
 
 /* --- all rows --- */

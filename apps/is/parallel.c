@@ -75,15 +75,18 @@ static int paths_open_all(worker *w)
 {
     int err = paths_open(&w->counts, w->self, "counts");
 
-    if (!err)
-        err = paths_open(&w->matrix, w->self, "matrix");
-    if (!err)
-        err = paths_open(&w->ends, w->self, "ends");
-    if (!err)
-        err = paths_open(&w->totals, w->self, "totals");
-    if (!err)
-        err = key_exchange_open(&w->exchange, w->self);
-    return err;
+    if (err)
+        return err;
+    err = paths_open(&w->matrix, w->self, "matrix");
+    if (err)
+        return err;
+    err = paths_open(&w->ends, w->self, "ends");
+    if (err)
+        return err;
+    err = paths_open(&w->totals, w->self, "totals");
+    if (err)
+        return err;
+    return key_exchange_open(&w->exchange, w->self);
 }
 
 static int memory_take(worker *w)
@@ -296,13 +299,15 @@ static int round_do(worker *w, uint32_t round)
     buckets_split(w);
     keys_order(w);
     err = matrix_exchange(w);
-    if (!err)
-        err = keys_take(w);
-    if (!err)
-        err = keys_rank(w);
-    if (!err)
-        err = probes_check(w, round);
-    return err;
+    if (err)
+        return err;
+    err = keys_take(w);
+    if (err)
+        return err;
+    err = keys_rank(w);
+    if (err)
+        return err;
+    return probes_check(w, round);
 }
 
 /* --- the end --- */

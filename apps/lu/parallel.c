@@ -306,13 +306,18 @@ static int slab_run(slab *s, paths_thread *self, const program_run *run)
     lu_outcome outcome = {0};
     int err = residual(s);
 
-    if (!err)
-        err = residual_max(s, &outcome.residual_start);
-    if (!err)
-        err = rounds_run(s);
-    if (!err)
-        err = outcome_make(s, &outcome);
-    if (!err && paths_thread_number(self) == 0)
+    if (err)
+        return err;
+    err = residual_max(s, &outcome.residual_start);
+    if (err)
+        return err;
+    err = rounds_run(s);
+    if (err)
+        return err;
+    err = outcome_make(s, &outcome);
+    if (err)
+        return err;
+    if (paths_thread_number(self) == 0)
         err = lu_report(&s->problem, &outcome, run->result);
     return err;
 }
@@ -323,17 +328,23 @@ int lu_thread(paths_thread *self, void *argument)
     slab s = {0};
     int err = lu_problem_make(&s.problem, run->options);
 
-    if (!err && paths_thread_count(self) > s.problem.side)
+    if (err)
+        goto done;
+    if (paths_thread_count(self) > s.problem.side) {
         err = pastset_fail(PASTSET_EINVAL,
                            "the grid has %" PRIu32 " rows, too few for %" PRIu32
                            " threads",
                            s.problem.side, paths_thread_count(self));
-    if (!err)
-        err = slab_make(&s, self);
-    if (!err)
-        err = paths_open_all(&s, self);
-    if (!err)
-        err = slab_run(&s, self, run);
+        goto done;
+    }
+    err = slab_make(&s, self);
+    if (err)
+        goto done;
+    err = paths_open_all(&s, self);
+    if (err)
+        goto done;
+    err = slab_run(&s, self, run);
+done:
     slab_free(&s);
     return err;
 }

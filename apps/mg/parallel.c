@@ -45,34 +45,44 @@ static int planes_open(worker *w)
     size_t bytes = mg_slab_plane_points(&w->u[w->top]) * sizeof(double);
     int err = paths_open(&w->to_below, w->self, "to_below");
 
-    if (!err)
-        err = paths_open(&w->to_above, w->self, "to_above");
-    if (!err)
-        err = paths_open(&w->from_below, w->self, "from_below");
-    if (!err)
-        err = paths_open(&w->from_above, w->self, "from_above");
-    if (!err && (paths_type(w->from_below)->max_bytes < bytes ||
-                 paths_type(w->from_above)->max_bytes < bytes))
-        err = pastset_fail(PASTSET_ETYPE,
-                           "%s: a plane of the finest level has %zu bytes, and "
-                           "does not fit: make the map anew with `mg mapping`",
-                           paths_describe(w->from_below), bytes);
-    return err;
+    if (err)
+        return err;
+    err = paths_open(&w->to_above, w->self, "to_above");
+    if (err)
+        return err;
+    err = paths_open(&w->from_below, w->self, "from_below");
+    if (err)
+        return err;
+    err = paths_open(&w->from_above, w->self, "from_above");
+    if (err)
+        return err;
+    if (paths_type(w->from_below)->max_bytes < bytes ||
+        paths_type(w->from_above)->max_bytes < bytes)
+        return pastset_fail(
+            PASTSET_ETYPE,
+            "%s: a plane of the finest level has %zu bytes, and "
+            "does not fit: make the map anew with `mg mapping`",
+            paths_describe(w->from_below), bytes);
+    return 0;
 }
 
 static int paths_open_all(worker *w)
 {
     int err = w->count > 1 ? planes_open(w) : 0;
 
-    if (!err && w->block)
+    if (err)
+        return err;
+    if (w->block)
         err = paths_open(&w->coarse, w->self, "coarse");
-    if (!err)
-        err = paths_open(&w->norm, w->self, "norm");
-    if (!err)
-        err = paths_open(&w->peak, w->self, "peak");
-    if (!err)
-        err = paths_open(&w->checksum, w->self, "checksum");
-    return err;
+    if (err)
+        return err;
+    err = paths_open(&w->norm, w->self, "norm");
+    if (err)
+        return err;
+    err = paths_open(&w->peak, w->self, "peak");
+    if (err)
+        return err;
+    return paths_open(&w->checksum, w->self, "checksum");
 }
 
 static bool is_shared(const worker *w, uint32_t level)
@@ -181,13 +191,15 @@ static int exchange(worker *w, const mg_slab *s)
     int64_t first = s->first, end = first + s->count;
     int err = paths_write(w->to_below, mg_slab_plane(s, first), bytes);
 
-    if (!err)
-        err = paths_write(w->to_above, mg_slab_plane(s, end - 1), bytes);
-    if (!err)
-        err = plane_receive(w->from_below, mg_slab_plane(s, first - 1), bytes);
-    if (!err)
-        err = plane_receive(w->from_above, mg_slab_plane(s, end), bytes);
-    return err;
+    if (err)
+        return err;
+    err = paths_write(w->to_above, mg_slab_plane(s, end - 1), bytes);
+    if (err)
+        return err;
+    err = plane_receive(w->from_below, mg_slab_plane(s, first - 1), bytes);
+    if (err)
+        return err;
+    return plane_receive(w->from_above, mg_slab_plane(s, end), bytes);
 }
 
 static int neighbours_get(worker *w, uint32_t level, const mg_slab *s)
@@ -305,15 +317,18 @@ static int cycle(worker *w)
     err = smooth(w, 1);
     for (uint32_t k = 2; k < w->top && !err; k++)
         err = level_improve(w, k);
-    if (!err)
-        err = prolong_to(w, w->top);
-    if (!err)
-        err = residual_top(w);
-    if (!err)
-        err = smooth(w, w->top);
-    if (!err)
-        err = residual_top(w);
-    return err;
+    if (err)
+        return err;
+    err = prolong_to(w, w->top);
+    if (err)
+        return err;
+    err = residual_top(w);
+    if (err)
+        return err;
+    err = smooth(w, w->top);
+    if (err)
+        return err;
+    return residual_top(w);
 }
 
 /* --- results --- */
@@ -376,19 +391,28 @@ int mg_thread(paths_thread *self, void *argument)
     worker w = {.self = self, .run = argument};
     int err = worker_make(&w);
 
-    if (!err)
-        err = residual_top(&w);
-    if (!err)
-        err = norm_add(&w, 0);
-    for (uint32_t round = 1; round <= w.problem.rounds && !err; round++) {
+    if (err)
+        goto done;
+    err = residual_top(&w);
+    if (err)
+        goto done;
+    err = norm_add(&w, 0);
+    if (err)
+        goto done;
+    for (uint32_t round = 1; round <= w.problem.rounds; round++) {
         err = cycle(&w);
-        if (!err)
-            err = norm_add(&w, round);
+        if (err)
+            goto done;
+        err = norm_add(&w, round);
+        if (err)
+            goto done;
     }
-    if (!err)
-        err = measure(&w);
-    if (!err && w.run->result)
+    err = measure(&w);
+    if (err)
+        goto done;
+    if (w.run->result)
         err = mg_tell(&w.outcome, w.run->result);
+done:
     worker_free(&w);
     return err;
 }

@@ -375,15 +375,19 @@ static int strip_make(strip *s, paths_thread *self,
     int err = river_make(&s->problem, options);
     size_t places;
 
-    if (!err)
-        err = strips_open(&s->links, self, s->problem.rows,
-                          s->problem.columns * RIVER_CELL_VALUES);
-    if (!err)
-        err = paths_open(&s->step, self, "step");
-    if (!err)
-        err = paths_open(&s->water, self, "water");
-    if (!err)
-        err = paths_open(&s->wet, self, "wet");
+    if (err)
+        return err;
+    err = strips_open(&s->links, self, s->problem.rows,
+                      s->problem.columns * RIVER_CELL_VALUES);
+    if (err)
+        return err;
+    err = paths_open(&s->step, self, "step");
+    if (err)
+        return err;
+    err = paths_open(&s->water, self, "water");
+    if (err)
+        return err;
+    err = paths_open(&s->wet, self, "wet");
     if (err)
         return err;
     s->rows = s->links.rows;

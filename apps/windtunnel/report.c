@@ -132,20 +132,27 @@ int windtunnel_report_write(const windtunnel_report *report,
     int err;
 
     err = file_name(dump, options->dump, report->directory, "lattice.bin");
-    if (!err)
-        err =
-            file_name(picture, options->picture, report->directory, "flow.png");
-    if (!err)
-        err = file_name(json, NULL, report->directory, "windtunnel.json");
-    if (!err)
-        err = dump_write(report->whole, dump);
-    if (!err)
-        err = json_write(report, json);
-    if (!err && lattice_samples(report->whole) > 0)
+    if (err)
+        return err;
+    err = file_name(picture, options->picture, report->directory, "flow.png");
+    if (err)
+        return err;
+    err = file_name(json, NULL, report->directory, "windtunnel.json");
+    if (err)
+        return err;
+    err = dump_write(report->whole, dump);
+    if (err)
+        return err;
+    err = json_write(report, json);
+    if (err)
+        return err;
+    if (lattice_samples(report->whole) > 0)
         err = picture_write(report->whole, picture);
-    if (!err)
-        err = particles_check(report);
-    if (!err)
-        summary_print(report);
-    return err;
+    if (err)
+        return err;
+    err = particles_check(report);
+    if (err)
+        return err;
+    summary_print(report);
+    return 0;
 }

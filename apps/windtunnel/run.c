@@ -125,12 +125,15 @@ static int step_run(worker *w)
 
     lattice_collide(w->slice);
     err = border_send(w, &w->above);
-    if (!err)
-        err = border_send(w, &w->below);
-    if (!err)
-        err = border_receive(w, &w->above);
-    if (!err)
-        err = border_receive(w, &w->below);
+    if (err)
+        return err;
+    err = border_send(w, &w->below);
+    if (err)
+        return err;
+    err = border_receive(w, &w->above);
+    if (err)
+        return err;
+    err = border_receive(w, &w->below);
     if (err)
         return err;
     lattice_propagate(w->slice);
@@ -281,16 +284,23 @@ static int worker_run(paths_thread *self, void *argument)
     worker w = {.self = self, .shared = argument};
     int err = tunnel_find(&w);
 
-    if (!err)
-        err = slice_make(&w);
-    if (!err)
-        err = paths_open_all(&w);
-    if (!err)
-        err = steps_run(&w);
-    if (!err)
-        err = result_write(&w);
-    if (!err && paths_thread_number(self) == 0)
+    if (err)
+        goto done;
+    err = slice_make(&w);
+    if (err)
+        goto done;
+    err = paths_open_all(&w);
+    if (err)
+        goto done;
+    err = steps_run(&w);
+    if (err)
+        goto done;
+    err = result_write(&w);
+    if (err)
+        goto done;
+    if (paths_thread_number(self) == 0)
         err = results_report(&w);
+done:
     lattice_slice_destroy(w.slice);
     free(w.border);
     return err;

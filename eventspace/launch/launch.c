@@ -35,18 +35,21 @@ static int map_load(launch *l)
     paths_diagnostics diagnostics = {0};
     int err = eventspace_register(); /* the map may have collectors */
 
-    if (!err)
-        err = paths_map_read(&l->map, l->options->map_file);
-    if (!err) {
-        err = paths_map_check(l->map, &diagnostics);
-        paths_diagnostics_clear(&diagnostics);
-    }
-    if (!err && l->map->process_count == 0)
-        err = pastset_fail(
+    if (err)
+        return err;
+    err = paths_map_read(&l->map, l->options->map_file);
+    if (err)
+        return err;
+    err = paths_map_check(l->map, &diagnostics);
+    paths_diagnostics_clear(&diagnostics);
+    if (err)
+        return err;
+    if (l->map->process_count == 0)
+        return pastset_fail(
             PASTSET_EMAP,
             "%s: no processes; a process is a subgraph cluster_NAME",
             l->options->map_file);
-    return err;
+    return 0;
 }
 
 /* Lists the processes to start, and makes sure that files can be named after
@@ -266,16 +269,23 @@ int eventspace_launch(const eventspace_launch_options *options, int *exit_code)
                             "a run needs a map, a directory and a program");
     files_allow_many();
     err = map_load(&l);
-    if (!err)
-        err = processes_choose(&l);
-    if (!err && options->process)
+    if (err)
+        goto done;
+    err = processes_choose(&l);
+    if (err)
+        goto done;
+    if (options->process)
         err = ports_require(&l);
-    if (!err)
-        err = key_get(&l);
-    if (!err)
-        err = sockets_open(&l);
-    if (!err)
-        err = start(&l, exit_code);
+    if (err)
+        goto done;
+    err = key_get(&l);
+    if (err)
+        goto done;
+    err = sockets_open(&l);
+    if (err)
+        goto done;
+    err = start(&l, exit_code);
+done:
     launch_fini(&l);
     return err;
 }

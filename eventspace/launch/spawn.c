@@ -199,14 +199,17 @@ int eventspace__spawn(const launch_plan *plan, const launch_process *process,
     char **environment = environment_make(plan, process->name, text);
     int error = environment ? 0 : -ENOMEM;
 
-    if (!error)
-        error = key_pipe_open(&fds[LAUNCH_KEY_FD], plan->key);
-    if (!error) {
-        fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        error = fds[0] < 0 ? -errno : 0;
-    }
-    if (!error)
-        error = fork_at(plan, process, environment, fds, pid);
+    if (error)
+        goto done;
+    error = key_pipe_open(&fds[LAUNCH_KEY_FD], plan->key);
+    if (error)
+        goto done;
+    fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    error = fds[0] < 0 ? -errno : 0;
+    if (error)
+        goto done;
+    error = fork_at(plan, process, environment, fds, pid);
+done:
     if (fds[0] >= 0)
         close(fds[0]);
     if (fds[LAUNCH_KEY_FD] >= 0)

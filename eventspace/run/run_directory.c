@@ -254,13 +254,17 @@ int eventspace__directory_map(const char *directory, const paths_map *map)
 
     snprintf(name, sizeof(name), MAP_NAME ".%ld.tmp", (long)getpid());
     err = file_name(file, sizeof(file), directory, MAP_NAME);
-    if (!err)
-        err = file_name(draft, sizeof(draft), directory, name);
-    if (!err)
-        err = paths_map_save(map, draft);
-    if (!err && rename(draft, file) != 0) {
-        err = fail_io(file);
-        unlink(draft);
-    }
+    if (err)
+        return err;
+    err = file_name(draft, sizeof(draft), directory, name);
+    if (err)
+        return err;
+    err = paths_map_save(map, draft);
+    if (err)
+        return err;
+    if (rename(draft, file) == 0)
+        return 0;
+    err = fail_io(file);
+    unlink(draft);
     return err;
 }

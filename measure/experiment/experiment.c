@@ -46,7 +46,7 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
         number ? &s->conditions[number - 1] : &none;
     experiment_applied applied = {0};
     char map[EXPERIMENT_PATH] = "", run[EXPERIMENT_PATH];
-    char **argv;
+    char **argv = NULL;
     measure_others others;
     double took = 0, share;
     int err = 0;
@@ -54,13 +54,18 @@ static int run_once(experiment_setup *s, size_t number, uint32_t round)
     snprintf(run, sizeof(run), "%s/run", s->folder);
     if (s->options->map)
         err = measure__experiment_map_write(s, "run", conditions, false, map);
+    if (err)
+        goto done;
     argv = measure__experiment_arguments(s, map, run);
-    if (!err && !argv)
+    if (!argv) {
         err = pastset_no_memory("for the experiment");
-    if (!err)
-        err = measure__experiment_apply(&applied, s, conditions);
-    if (!err)
-        err = measure__experiment_time(&took, s, argv);
+        goto done;
+    }
+    err = measure__experiment_apply(&applied, s, conditions);
+    if (err)
+        goto done;
+    err = measure__experiment_time(&took, s, argv);
+done:
     measure__experiment_undo(&applied, s, conditions);
     free(argv);
     /* Competitors are children of ours, and have ended by now. */
@@ -119,19 +124,27 @@ static int run_rounds(experiment_setup *s)
 static int go(experiment_setup *s)
 {
     int err = measure__experiment_setup_init(s);
-    if (!err)
-        err = measure__experiment_make_quiet(s);
-    if (!err)
-        err = measure__experiment_profile(s);
-    if (!err)
-        err = measure__experiment_wires_measure(s);
-    if (!err)
-        err = measure__experiment_make_quiet(s);
-    if (!err)
-        err = measure__experiment_links_set(s);
-    if (!err)
-        err = measure__experiment_predict(s);
-    return err ? err : run_rounds(s);
+    if (err)
+        return err;
+    err = measure__experiment_make_quiet(s);
+    if (err)
+        return err;
+    err = measure__experiment_profile(s);
+    if (err)
+        return err;
+    err = measure__experiment_wires_measure(s);
+    if (err)
+        return err;
+    err = measure__experiment_make_quiet(s);
+    if (err)
+        return err;
+    err = measure__experiment_links_set(s);
+    if (err)
+        return err;
+    err = measure__experiment_predict(s);
+    if (err)
+        return err;
+    return run_rounds(s);
 }
 
 int measure_experiment_run(measure_experiment **out,

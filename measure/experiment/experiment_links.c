@@ -176,15 +176,21 @@ static int measure_one(measure_link *out, const experiment_setup *s,
     char address[ADDRESS_BYTES] = "";
     told t = {0};
     int err = end_start(&server, s, NULL, 0);
-    if (!err && (!read_all(server.fd, address, sizeof(address)) || !*address))
+    if (err)
+        goto done;
+    if (!read_all(server.fd, address, sizeof(address)) || !*address) {
         err = pastset_fail(PASTSET_EIO, "nobody listens in the namespace %s",
                            measure_testbed_namespace(s->testbed, 1));
-    if (!err)
-        err = end_start(&client, s, address, limit);
-    if (!err && !read_all(client.fd, &t, sizeof(t)))
+        goto done;
+    }
+    err = end_start(&client, s, address, limit);
+    if (err)
+        goto done;
+    if (!read_all(client.fd, &t, sizeof(t)))
         err = pastset_fail(PASTSET_EIO, "the measuring process has died");
-    else if (!err && t.err)
+    else if (t.err)
         err = pastset_fail(t.err, "%s", t.text);
+done:
     end_stop(&client);
     end_stop(&server);
     *out = t.link;
@@ -283,14 +289,16 @@ static int wire_measure(measure_wire *wire, const experiment_setup *s)
         if (!err && measure__experiment_stopped(s))
             err = pastset_fail(PASTSET_ECANCELED, "interrupted");
     }
-    if (!err && !s->testbed && wire->limit > 0)
+    if (err)
+        return err;
+    if (!s->testbed && wire->limit > 0)
         simulate(&wire->link, wire->limit);
-    if (!err)
-        err = measure_link_fit(&wire->link);
-    if (!err)
-        wire->fitted =
-            measure__experiment_wire_fit(&wire->link, s->result->profile);
-    return err;
+    err = measure_link_fit(&wire->link);
+    if (err)
+        return err;
+    wire->fitted =
+        measure__experiment_wire_fit(&wire->link, s->result->profile);
+    return 0;
 }
 
 int measure__experiment_wires_measure(experiment_setup *s)

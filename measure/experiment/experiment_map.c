@@ -155,14 +155,21 @@ int measure__experiment_map_write(const experiment_setup *s, const char *name,
     snprintf(file, EXPERIMENT_PATH, "%s/%s.dot", s->folder, name);
     for (uint32_t i = 0; !err && i < map->process_count; i++)
         err = place_process(s, map, i);
-    if (!err)
-        err = instrument(&map, false);
-    if (!err && s->options->links == MEASURE_LINKS_DELAYS)
+    if (err)
+        goto done;
+    err = instrument(&map, false);
+    if (err)
+        goto done;
+    if (s->options->links == MEASURE_LINKS_DELAYS)
         err = simulate(s, &map, conditions);
-    if (!err && collectors)
+    if (err)
+        goto done;
+    if (collectors)
         err = instrument(&map, true);
-    if (!err)
-        err = paths_map_save(map, file);
+    if (err)
+        goto done;
+    err = paths_map_save(map, file);
+done:
     paths_map_destroy(map);
     return err ? pastset_fail_while(err, "the map of the experiment") : 0;
 }

@@ -68,26 +68,31 @@ static int measure(experiment_setup *s, char **argv, const char *run,
 static int profile_now(experiment_setup *s)
 {
     char map[EXPERIMENT_PATH] = "", run[EXPERIMENT_PATH];
-    char **argv;
+    char **argv = NULL;
     int output = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    int said = measure__experiment_said_open(s);
-    int err = output < 0
-                  ? pastset_fail(PASTSET_EIO, "/dev/null: %s", strerror(errno))
-              : said < 0 ? said
-                         : 0;
-    snprintf(run, sizeof(run), "%s/profiled", s->folder);
-    if (!err && s->options->map)
-        err = measure__experiment_map_write(s, "profiled", NULL, true, map);
-    argv = measure__experiment_arguments(s, map, run);
-    if (!err && !argv)
-        err = pastset_no_memory("for the experiment");
-    if (!err)
-        err = measure(s, argv, s->options->map ? run : NULL, output, said);
-    free(argv);
-    if (said >= 0)
-        close(said);
-    if (output >= 0)
+    int said, err = 0;
+    if (output < 0)
+        return pastset_fail(PASTSET_EIO, "/dev/null: %s", strerror(errno));
+    said = measure__experiment_said_open(s);
+    if (said < 0) {
         close(output);
+        return said;
+    }
+    snprintf(run, sizeof(run), "%s/profiled", s->folder);
+    if (s->options->map)
+        err = measure__experiment_map_write(s, "profiled", NULL, true, map);
+    if (err)
+        goto done;
+    argv = measure__experiment_arguments(s, map, run);
+    if (!argv) {
+        err = pastset_no_memory("for the experiment");
+        goto done;
+    }
+    err = measure(s, argv, s->options->map ? run : NULL, output, said);
+done:
+    free(argv);
+    close(said);
+    close(output);
     return err;
 }
 

@@ -197,28 +197,37 @@ static int cases_make(experiment_setup *s)
 int measure__experiment_setup_init(experiment_setup *s)
 {
     const measure_experiment_options *o = s->options;
-    int err = 0;
+    int err;
     if (!o->argv || !o->argv[0])
-        err = pastset_fail(PASTSET_EINVAL, "the program is missing");
-    else if (!o->map && o->links != MEASURE_LINKS_AS_THEY_ARE)
-        err = pastset_fail(PASTSET_EINVAL,
-                           "links can be limited for programs with a path map "
-                           "only");
-    if (!err)
-        err = eventspace_register();
-    if (!err)
-        err = cases_make(s);
-    if (!err)
-        err = processors_find(s);
-    if (!err)
-        err = command_find(s);
-    if (!err)
-        err = folder_make(s);
-    if (!err && o->map)
+        return pastset_fail(PASTSET_EINVAL, "the program is missing");
+    if (!o->map && o->links != MEASURE_LINKS_AS_THEY_ARE)
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "links can be limited for programs with a path map only");
+    err = eventspace_register();
+    if (err)
+        return err;
+    err = cases_make(s);
+    if (err)
+        return err;
+    err = processors_find(s);
+    if (err)
+        return err;
+    err = command_find(s);
+    if (err)
+        return err;
+    err = folder_make(s);
+    if (err)
+        return err;
+    if (o->map) {
         err = processes_find(s);
-    if (!err && o->map)
+        if (err)
+            return err;
         err = measure__experiment_parse_cases(s);
-    if (!err && o->links == MEASURE_LINKS_TESTBED)
+        if (err)
+            return err;
+    }
+    if (o->links == MEASURE_LINKS_TESTBED)
         err = testbed_create(s, o->testbed ? o->testbed : TESTBED);
     return err;
 }

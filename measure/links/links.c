@@ -107,14 +107,17 @@ static int agree(run *r, const measure__frame *ask)
 {
     measure__frame answer;
     int err = measure__frame_send(&r->peer, ask);
-    if (!err)
-        err = measure__frame_receive(&r->peer, &answer);
-    if (!err && (answer.bytes != ask->bytes || answer.rounds != ask->rounds))
-        err = pastset_fail(PASTSET_EPROTO, "%s answers something else",
-                           r->peer.name);
-    if (!err && ask->rounds == 0)
+    if (err)
+        return err;
+    err = measure__frame_receive(&r->peer, &answer);
+    if (err)
+        return err;
+    if (answer.bytes != ask->bytes || answer.rounds != ask->rounds)
+        return pastset_fail(PASTSET_EPROTO, "%s answers something else",
+                            r->peer.name);
+    if (ask->rounds == 0)
         r->cpu_s += (double)answer.number * 1e-9;
-    return err;
+    return 0;
 }
 
 static int round_trips(run *r, uint64_t bytes, uint32_t rounds)
@@ -263,14 +266,17 @@ int measure_link_run(measure_link *out, const char *address,
     r->peer.fd = -1;
     r->peer.name = address;
     err = options_fill(&r->o, options);
-    if (!err)
-        err = open_peer(r, address);
-    if (!err)
-        err = measure__bind(0, r->o.processor, &before);
-    if (!err) {
-        err = run_all(out, r);
-        measure__unbind(0, &before);
-    }
+    if (err)
+        goto done;
+    err = open_peer(r, address);
+    if (err)
+        goto done;
+    err = measure__bind(0, r->o.processor, &before);
+    if (err)
+        goto done;
+    err = run_all(out, r);
+    measure__unbind(0, &before);
+done:
     if (r->peer.fd >= 0)
         close(r->peer.fd);
     free(r->peer.data);

@@ -106,26 +106,30 @@ static int start(measure_watch *w, char **argv, int output,
                  const measure_watch_options *options)
 {
     int go[2] = {-1, -1}, failed[2] = {-1, -1};
-    int err = 0;
-    if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+    int err;
+    if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
         err = pastset_fail(PASTSET_EIO, "no pipe: %s", strerror(errno));
-    if (!err && (w->command = fork()) < 0)
+        goto done;
+    }
+    w->command = fork();
+    if (w->command < 0) {
         err = pastset_fail(PASTSET_EIO, "no new process: %s", strerror(errno));
-    if (!err && w->command == 0) {
+        goto done;
+    }
+    if (w->command == 0) {
         close(go[1]);
         child(argv, output, options ? options->errors : 0, go[0], failed[1]);
     }
-    if (!err) {
-        close(failed[1]);
-        failed[1] = -1;
-        if (!options || !options->no_switches)
-            w->switches = measure_switches_open(w->command, w->result.why,
-                                                sizeof(w->result.why));
-        else
-            snprintf(w->result.why, sizeof(w->result.why),
-                     "records of switches were not asked for");
-        err = let_go(w, argv[0], go[1], failed[0]);
-    }
+    close(failed[1]);
+    failed[1] = -1;
+    if (!options || !options->no_switches)
+        w->switches = measure_switches_open(w->command, w->result.why,
+                                            sizeof(w->result.why));
+    else
+        snprintf(w->result.why, sizeof(w->result.why),
+                 "records of switches were not asked for");
+    err = let_go(w, argv[0], go[1], failed[0]);
+done:
     close_both(go);
     close_both(failed);
     return err;

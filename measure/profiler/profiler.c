@@ -150,19 +150,26 @@ static int make_messages(measure__making *m)
     measure__messages messages = {0};
     const char *source = "none";
     int err = measure__take_packets(m, &messages);
-    if (!err && m->run_directory)
+    if (err)
+        goto done;
+    if (m->run_directory)
         err = measure__want_processes(m);
-    if (!err)
-        err = measure__make_nodes(m);
-    if (!err && m->run_directory) {
+    if (err)
+        goto done;
+    err = measure__make_nodes(m);
+    if (err)
+        goto done;
+    if (m->run_directory) {
         err = measure__add_traces(m);
         source = m->profile->message_count ? "traces" : source;
-    } else if (!err) {
+    } else {
         err = measure__add_messages(m, &messages);
         source = m->capture_count ? "packets" : source;
     }
-    if (!err)
-        err = set_source(m->profile, source);
+    if (err)
+        goto done;
+    err = set_source(m->profile, source);
+done:
     free(messages.items);
     return err;
 }

@@ -30,12 +30,16 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
                             "the profile has messages already: those of traces "
                             "are all that there were");
     err = measure__traces_open(&t, run, start_ns);
-    if (!err)
-        err = measure__traces_nodes(&t, profile);
-    if (!err)
-        err = make_steps(&t, profile->wall_ns);
-    if (!err)
-        err = measure__traces_write(&t, profile);
+    if (err)
+        goto done;
+    err = measure__traces_nodes(&t, profile);
+    if (err)
+        goto done;
+    err = make_steps(&t, profile->wall_ns);
+    if (err)
+        goto done;
+    err = measure__traces_write(&t, profile);
+done:
     measure__traces_close(&t);
     return err;
 }

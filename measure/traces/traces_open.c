@@ -254,13 +254,18 @@ int measure__traces_open(traces *t, eventspace_run *run, int64_t start_ns)
     t->topology = t->snapshot->topology;
     t->start_ns = start_ns;
     err = make_processes(t, run);
-    if (!err)
-        err = make_streams(t);
-    if (!err)
-        err = check_tops(t);
-    if (!err)
-        err = follow(t);
-    return err ? err : note_needs(t);
+    if (err)
+        return err;
+    err = make_streams(t);
+    if (err)
+        return err;
+    err = check_tops(t);
+    if (err)
+        return err;
+    err = follow(t);
+    if (err)
+        return err;
+    return note_needs(t);
 }
 
 void measure__traces_close(traces *t)

@@ -300,17 +300,24 @@ int paths__bind(paths_process *process)
         return pastset_no_memory("for the stages");
     process->oversubscribed = is_oversubscribed(process);
     err = largest_find(process);
-    if (!err)
-        err = paths__uses_make(process);
-    if (!err)
-        err = numbers_make(process);
-    if (!err)
-        err = threads_make(process);
-    if (!err)
-        err = paths__executors_make(process);
-    if (!err)
-        err = stages_make(process);
-    for (uint32_t i = 0; i < map->node_count && !err; i++) {
+    if (err)
+        return err;
+    err = paths__uses_make(process);
+    if (err)
+        return err;
+    err = numbers_make(process);
+    if (err)
+        return err;
+    err = threads_make(process);
+    if (err)
+        return err;
+    err = paths__executors_make(process);
+    if (err)
+        return err;
+    err = stages_make(process);
+    if (err)
+        return err;
+    for (uint32_t i = 0; i < map->node_count; i++) {
         paths_stage *stage = process->stages[i];
         if (!stage)
             continue;
@@ -319,9 +326,9 @@ int paths__bind(paths_process *process)
             err = stage->type->init(stage);
         stage->ready = !err;
         if (err)
-            pastset_fail_while(err, "stage \"%s\"", map->nodes[i].name);
+            return pastset_fail_while(err, "stage \"%s\"", map->nodes[i].name);
     }
-    return err;
+    return 0;
 }
 
 void paths__unbind(paths_process *process)

@@ -82,12 +82,6 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
         return pastset_no_memory("for a path");
     }
     path->type = type;
-    err = count ? paths__element_type_of(map, nodes[count - 1], type)
-                : pastset_fail(PASTSET_EMAP, "it is longer than %d stages",
-                               PATHS_PATH_NODES);
-    if (!err)
-        err = paths__collective_read_bytes(map, nodes[0], type,
-                                           &path->read_bytes);
     path->thread = self;
     path->edge = edge;
     path->verbs = paths__uses_verbs(&map->edges[edge]);
@@ -98,16 +92,26 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     path->call.home = self;
     path->call.path = path;
     path->call.op.thread = self->number;
-    if (!err && (!path->name || !path->description))
+    err = count ? paths__element_type_of(map, nodes[count - 1], type)
+                : pastset_fail(PASTSET_EMAP, "it is longer than %d stages",
+                               PATHS_PATH_NODES);
+    if (err)
+        goto failed;
+    err = paths__collective_read_bytes(map, nodes[0], type, &path->read_bytes);
+    if (err)
+        goto failed;
+    if (!path->name || !path->description) {
         err = pastset_no_memory("for a path");
-    if (!err)
-        err = link_prepare(self, path->first);
-    if (err) {
-        paths__path_destroy(path);
-        return err;
+        goto failed;
     }
+    err = link_prepare(self, path->first);
+    if (err)
+        goto failed;
     *out = path;
     return 0;
+failed:
+    paths__path_destroy(path);
+    return err;
 }
 
 int paths_open(paths_path **out, paths_thread *self, const char *name)

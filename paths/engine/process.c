@@ -276,22 +276,28 @@ int paths_process_start(paths_process **out,
     if (err)
         return err;
     err = paths__process_create(&process, options);
-    if (!err)
-        err = paths__loop_open(process, options->listen_fd);
-    if (!err)
-        err = pastset_space_create(&process->space, &space);
-    if (!err)
-        err = paths__bind(process);
-    if (!err && options->launcher_fd > 0)
+    if (err)
+        goto failed;
+    err = paths__loop_open(process, options->listen_fd);
+    if (err)
+        goto failed;
+    err = pastset_space_create(&process->space, &space);
+    if (err)
+        goto failed;
+    err = paths__bind(process);
+    if (err)
+        goto failed;
+    if (options->launcher_fd > 0)
         err = paths__launcher_open(process, options->launcher_fd);
-    if (err) {
-        pastset_fail_while(err, "process %s", options->process);
-        paths_process_stop(process);
-        return err;
-    }
+    if (err)
+        goto failed;
     process->contexts = NULL;
     *out = process;
     return 0;
+failed:
+    pastset_fail_while(err, "process %s", options->process);
+    paths_process_stop(process);
+    return err;
 }
 
 int paths_process_program(paths_process *process, const char *pattern,

@@ -193,6 +193,14 @@ static int place_all(generator *g)
 
 /* --- nodes --- */
 
+/* Unless the application map says something else. */
+static int preset(paths_attributes *attributes, const char *key,
+                  const char *value)
+{
+    return paths_attributes_get(attributes, key) ? 0
+                                                 : set(attributes, key, value);
+}
+
 static int copy_element(generator *g, uint32_t index)
 {
     const char *use = g->uses[index];
@@ -200,19 +208,24 @@ static int copy_element(generator *g, uint32_t index)
     const char *const *key = paths__tree_attributes;
     int err = 0;
 
-    for (; use && *key && !err; key++)
+    if (!use)
+        return preset(attributes, "shape", "box");
+    for (; *key && !err; key++)
         err = set(attributes, *key, NULL);
-    if (!err && use && !paths_attributes_get(attributes, "policy"))
-        err = set(attributes, "policy", "discard");
+    if (err)
+        return err;
+    err = preset(attributes, "policy", "discard");
+    if (err)
+        return err;
     /* The last results, not the usual 1024: a gathered tuple may be large. */
-    if (!err && use && !paths_attributes_get(attributes, "capacity"))
-        err = set(attributes, "capacity", "16");
-    if (!err && use && strcmp(use, "barrier") == 0 &&
-        !paths_attributes_get(attributes, "type"))
-        err = set(attributes, "type", "bytes[1]");
-    if (!err && !paths_attributes_get(attributes, "shape"))
-        err = set(attributes, "shape", "box");
-    return err;
+    err = preset(attributes, "capacity", "16");
+    if (err)
+        return err;
+    if (strcmp(use, "barrier") == 0)
+        err = preset(attributes, "type", "bytes[1]");
+    if (err)
+        return err;
+    return preset(attributes, "shape", "box");
 }
 
 static int copy_node(generator *g, uint32_t index, bool numbered)
@@ -298,15 +311,18 @@ static int make_graph(generator *g)
     const paths_map *a = g->application;
     int err = paths_map_create(&g->map, a->name);
 
-    if (!err)
-        err = paths_attributes_copy(&g->map->attributes, &a->attributes);
-    if (!err && !paths_attributes_get(&a->attributes, "rankdir"))
-        err = set(&g->map->attributes, "rankdir", "LR");
-    if (!err)
-        err = copy_node_defaults(g);
-    if (!err)
-        err = paths_attributes_copy(&g->map->edge_defaults, &a->edge_defaults);
-    return err;
+    if (err)
+        return err;
+    err = paths_attributes_copy(&g->map->attributes, &a->attributes);
+    if (err)
+        return err;
+    err = preset(&g->map->attributes, "rankdir", "LR");
+    if (err)
+        return err;
+    err = copy_node_defaults(g);
+    if (err)
+        return err;
+    return paths_attributes_copy(&g->map->edge_defaults, &a->edge_defaults);
 }
 
 static int make_arrays(generator *g)
@@ -328,17 +344,24 @@ static int make_map(generator *g)
 {
     int err = make_arrays(g);
 
-    if (!err)
-        err = check_application(g);
-    if (!err)
-        err = make_graph(g);
-    if (!err)
-        err = paths__generate_processes(g);
-    if (!err)
-        err = place_all(g);
-    if (!err)
-        err = copy_nodes(g);
-    return err ? err : add_paths(g);
+    if (err)
+        return err;
+    err = check_application(g);
+    if (err)
+        return err;
+    err = make_graph(g);
+    if (err)
+        return err;
+    err = paths__generate_processes(g);
+    if (err)
+        return err;
+    err = place_all(g);
+    if (err)
+        return err;
+    err = copy_nodes(g);
+    if (err)
+        return err;
+    return add_paths(g);
 }
 
 int paths_generate(paths_map **out, const paths_generate_options *options)

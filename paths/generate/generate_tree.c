@@ -444,12 +444,17 @@ int paths__generate_tree(paths__generator *g, uint32_t element)
     int err = paths__generate_shape(g, node, &t.shape, &t.fanout);
 
     t.inputs = malloc(node->in_count * sizeof(*t.inputs));
-    if (!err && (!list || !t.inputs || !t.root))
+    if (err)
+        goto done;
+    if (!list || !t.inputs || !t.root) {
         err = paths__generate_no_memory();
-    if (!err)
-        err = take_threads(&t, list);
-    if (!err)
-        err = lay(&t);
+        goto done;
+    }
+    err = take_threads(&t, list);
+    if (err)
+        goto done;
+    err = lay(&t);
+done:
     free(list);
     free(t.inputs);
     free(t.root);

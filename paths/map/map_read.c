@@ -401,28 +401,41 @@ static int take_graph(reader *r)
     paths_map *map = r->map;
     int err = symbols_collect(r, &r->of_graph, AGRAPH);
 
-    if (!err)
-        err = symbols_collect(r, &r->of_nodes, AGNODE);
-    if (!err)
-        err = symbols_collect(r, &r->of_edges, AGEDGE);
-    if (!err)
-        err = take_attributes(&map->attributes, &r->of_graph, r->graph, &none);
-    if (!err) /* the processes that inherit it keep it */
-        err = paths_attributes_set(&map->attributes, "address", NULL);
-    if (!err)
-        err = take_defaults(&map->node_defaults, &r->of_nodes);
-    if (!err)
-        err = take_defaults(&map->edge_defaults, &r->of_edges);
-    if (!err)
-        err = take_subgraphs(r, r->graph);
-    if (!err && r->subgraph_count)
+    if (err)
+        return err;
+    err = symbols_collect(r, &r->of_nodes, AGNODE);
+    if (err)
+        return err;
+    err = symbols_collect(r, &r->of_edges, AGEDGE);
+    if (err)
+        return err;
+    err = take_attributes(&map->attributes, &r->of_graph, r->graph, &none);
+    if (err)
+        return err;
+    /* The processes that inherit it keep it. */
+    err = paths_attributes_set(&map->attributes, "address", NULL);
+    if (err)
+        return err;
+    err = take_defaults(&map->node_defaults, &r->of_nodes);
+    if (err)
+        return err;
+    err = take_defaults(&map->edge_defaults, &r->of_edges);
+    if (err)
+        return err;
+    err = take_subgraphs(r, r->graph);
+    if (err)
+        return err;
+    if (r->subgraph_count)
         qsort(r->subgraphs, r->subgraph_count, sizeof(*r->subgraphs),
               compare_subgraph);
     for (size_t i = 0; i < r->subgraph_count && !err; i++)
         err = take_process(r, r->subgraphs[i]);
-    if (!err)
-        err = take_nodes(r);
-    return err ? err : take_edges(r);
+    if (err)
+        return err;
+    err = take_nodes(r);
+    if (err)
+        return err;
+    return take_edges(r);
 }
 
 static void reader_release(reader *r)

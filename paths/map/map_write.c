@@ -334,15 +334,19 @@ int paths_map_write(const paths_map *map, FILE *file)
 {
     int err = write_head(file, map);
 
-    if (!err)
-        err = write_nodes(file, map);
-    if (!err)
-        err = write_edges(file, map);
+    if (err)
+        return err;
+    err = write_nodes(file, map);
+    if (err)
+        return err;
+    err = write_edges(file, map);
+    if (err)
+        return err;
     fputs("}\n", file);
-    if (!err && (fflush(file) != 0 || ferror(file)))
+    if (fflush(file) != 0 || ferror(file))
         return pastset_fail(pastset_status_from_errno(errno),
                             "cannot write a path map: %s", strerror(errno));
-    return err;
+    return 0;
 }
 
 /* --- files --- */

@@ -188,16 +188,23 @@ static int greet(joining *j, uint16_t role)
     snprintf(own.from, sizeof(own.from), "%s", paths_process_name(process));
     snprintf(own.to, sizeof(own.to), "%s", process_name(process, j->to));
     err = paths__handshake_begin(&h, process->key, &own, message);
-    if (!err)
-        err = write_all(j->fd, message, sizeof(message));
-    if (!err)
-        err = answer_read(j, message);
-    if (!err)
-        err = paths__handshake_finish(&h, &own, message, proof);
-    if (!err && h.claim.digest != own.digest)
+    if (err)
+        goto done;
+    err = write_all(j->fd, message, sizeof(message));
+    if (err)
+        goto done;
+    err = answer_read(j, message);
+    if (err)
+        goto done;
+    err = paths__handshake_finish(&h, &own, message, proof);
+    if (err)
+        goto done;
+    if (h.claim.digest != own.digest) {
         err = pastset_fail(PASTSET_EHOST, HANDSHAKE_OTHER_MAP);
-    if (!err)
-        err = write_all(j->fd, proof, sizeof(proof));
+        goto done;
+    }
+    err = write_all(j->fd, proof, sizeof(proof));
+done:
     paths__handshake_wipe(&h);
     return err;
 }

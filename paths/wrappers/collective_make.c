@@ -146,14 +146,20 @@ static int collective_init(paths_stage *stage)
     waiting_choose(c, node);
     c->element = element_below(stage);
     err = paths_node_duration(map, node, "deadline", 0, &c->deadline_ns);
-    if (!err)
-        err = reduction_find(c, node);
-    if (!err)
-        err = tree_read(c);
-    if (!err)
-        err = buffers_make(c);
     if (err)
-        collective_fini(stage);
+        goto failed;
+    err = reduction_find(c, node);
+    if (err)
+        goto failed;
+    err = tree_read(c);
+    if (err)
+        goto failed;
+    err = buffers_make(c);
+    if (err)
+        goto failed;
+    return 0;
+failed:
+    collective_fini(stage);
     return err;
 }
 

@@ -309,15 +309,17 @@ static int init(chooser *c, const predict_profile *profile,
 {
     int err = predict__rater_init(&c->rater, profile, cluster);
 
-    if (!err)
-        err = predict__pool_init(&c->best, c->nodes, c->options.keep);
-    if (!err)
-        err = predict__pool_init(&c->found, c->nodes, CANDIDATES);
-    c->choice = calloc(1, sizeof(*c->choice));
-    if (!err && !c->choice)
-        err = pastset_no_memory("to choose");
     if (err)
         return err;
+    err = predict__pool_init(&c->best, c->nodes, c->options.keep);
+    if (err)
+        return err;
+    err = predict__pool_init(&c->found, c->nodes, CANDIDATES);
+    if (err)
+        return err;
+    c->choice = calloc(1, sizeof(*c->choice));
+    if (!c->choice)
+        return pastset_no_memory("to choose");
     c->choice->nodes = c->nodes;
     c->choice->all = count_all(cluster->machine_count, c->nodes);
     c->choice->model = profile->actor_count ? "replay" : "bounds";

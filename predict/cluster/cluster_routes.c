@@ -143,18 +143,22 @@ static int flow_read(const paths_map *map, const paths_map_edge *edge, way *out)
     if (!paths_attributes_get(&edge->attributes, "rate"))
         return flow_without_rate(map, edge);
     err = link_value(map, edge, "rate", &rate, paths_parse_rate);
-    if (!err)
-        err = link_value(map, edge, "alone", &alone_ns, paths_parse_duration);
-    if (!err)
-        err = link_burst(map, edge, &out->narrow.burst);
-    if (!err && rate == 0)
-        err = link_fail(map, edge,
-                        "rate is zero: take the link out if nothing gets "
-                        "through");
+    if (err)
+        return err;
+    err = link_value(map, edge, "alone", &alone_ns, paths_parse_duration);
+    if (err)
+        return err;
+    err = link_burst(map, edge, &out->narrow.burst);
+    if (err)
+        return err;
+    if (rate == 0)
+        return link_fail(map, edge,
+                         "rate is zero: take the link out if nothing gets "
+                         "through");
     out->narrow.rate = (double)rate;
     out->narrow.alone_ns = (double)alone_ns;
     out->narrow.known = true;
-    return err;
+    return 0;
 }
 
 static int link_read(const paths_map *map, const paths_map_edge *edge, way *out)
@@ -163,19 +167,23 @@ static int link_read(const paths_map *map, const paths_map_edge *edge, way *out)
 
     out->from = edge->from;
     out->to = edge->to;
-    if (!err)
-        err = link_value(map, edge, "latency", &out->latency_ns,
-                         paths_parse_duration);
-    if (!err)
-        err = link_need(map, edge, "bandwidth");
-    if (!err)
-        err = link_value(map, edge, "bandwidth", &out->bandwidth,
-                         paths_parse_rate);
-    if (!err && out->bandwidth == 0)
-        err = link_fail(map, edge,
-                        "bandwidth is zero: take the link out if nothing gets "
-                        "through");
-    return err ? err : flow_read(map, edge, out);
+    if (err)
+        return err;
+    err = link_value(map, edge, "latency", &out->latency_ns,
+                     paths_parse_duration);
+    if (err)
+        return err;
+    err = link_need(map, edge, "bandwidth");
+    if (err)
+        return err;
+    err = link_value(map, edge, "bandwidth", &out->bandwidth, paths_parse_rate);
+    if (err)
+        return err;
+    if (out->bandwidth == 0)
+        return link_fail(map, edge,
+                         "bandwidth is zero: take the link out if nothing gets "
+                         "through");
+    return flow_read(map, edge, out);
 }
 
 static bool is_narrower(const narrow *a, const narrow *b)

@@ -66,20 +66,24 @@ static int node_factor(double *out, const char *busy_name,
                        predict_scheduler scheduler)
 {
     int err = need_amount(busy_name, span.busy_s);
-    if (!err)
-        err = need_amount(idle_name, span.idle_s);
-    if (!err && span.busy_s + span.idle_s <= 0)
-        err =
-            refuse(busy_name, span.busy_s, "above 0 if there is no idle time");
-    if (!err)
-        err = need_amount("the load", load);
-    if (!err)
-        err = need_scheduler(scheduler);
-    if (!err)
-        *out = 1 + predict_scheduler_extra(scheduler, span.busy_s, span.idle_s,
-                                           load) /
-                       (span.busy_s + span.idle_s);
-    return err;
+    if (err)
+        return err;
+    err = need_amount(idle_name, span.idle_s);
+    if (err)
+        return err;
+    if (span.busy_s + span.idle_s <= 0)
+        return refuse(busy_name, span.busy_s,
+                      "above 0 if there is no idle time");
+    err = need_amount("the load", load);
+    if (err)
+        return err;
+    err = need_scheduler(scheduler);
+    if (err)
+        return err;
+    *out =
+        1 + predict_scheduler_extra(scheduler, span.busy_s, span.idle_s, load) /
+                (span.busy_s + span.idle_s);
+    return 0;
 }
 
 int predict_node_by_phases(double *out, double busy_phase_s,
@@ -131,16 +135,20 @@ int predict_link_added(double *out, predict_wire old, predict_wire changed,
                        double size_bytes, double count)
 {
     int err = need_wire("old", old);
-    if (!err)
-        err = need_wire("changed", changed);
-    if (!err)
-        err = need_amount("the size of messages", size_bytes);
-    if (!err)
-        err = need_amount("the number of messages", count);
-    if (!err)
-        *out = (wire_time(changed, size_bytes) - wire_time(old, size_bytes)) *
-               count;
-    return err;
+    if (err)
+        return err;
+    err = need_wire("changed", changed);
+    if (err)
+        return err;
+    err = need_amount("the size of messages", size_bytes);
+    if (err)
+        return err;
+    err = need_amount("the number of messages", count);
+    if (err)
+        return err;
+    *out =
+        (wire_time(changed, size_bytes) - wire_time(old, size_bytes)) * count;
+    return 0;
 }
 
 int predict_link_added_each(double *out, predict_wire old, predict_wire changed,
@@ -162,14 +170,15 @@ int predict_node_and_link(double *out, predict_times dedicated, double added_s,
                           double busy, double load, predict_scheduler scheduler,
                           double phases)
 {
-    double comm_s, busy_s, idle_s, factor;
+    double comm_s, busy_s, idle_s, factor = 0;
     int err = need_times(dedicated);
-    if (!err && !isfinite(added_s))
-        err = refuse("the time that the link adds", added_s, "a number");
-    if (!err && !(busy >= 0 && busy <= 1))
-        err = refuse("the busy share of communication", busy, "from 0 to 1");
-    if (!err)
-        err = need_amount("the number of phases", phases);
+    if (err)
+        return err;
+    if (!isfinite(added_s))
+        return refuse("the time that the link adds", added_s, "a number");
+    if (!(busy >= 0 && busy <= 1))
+        return refuse("the busy share of communication", busy, "from 0 to 1");
+    err = need_amount("the number of phases", phases);
     if (err)
         return err;
     /* A better link cannot take more away than communication took. */
@@ -179,9 +188,10 @@ int predict_node_and_link(double *out, predict_times dedicated, double added_s,
     phases = fmax(1, phases);
     err = predict_node_by_phases(&factor, busy_s / phases, idle_s / phases,
                                  load, scheduler);
-    if (!err)
-        *out = factor * (busy_s + idle_s);
-    return err;
+    if (err)
+        return err;
+    *out = factor * (busy_s + idle_s);
+    return 0;
 }
 
 /* --- all of them --- */

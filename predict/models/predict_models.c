@@ -209,15 +209,17 @@ static int node_bounds(predict_bounds *out, const predict__asked *asked,
     min.idle_s *= fmin(1, 1 / asked->fastest);
     busy.idle_s = min.idle_s + min.comm_s - busy.comm_s;
     err = predict_nodes_and_links(&above, max, load, r);
-    if (!err)
-        err = predict_nodes_and_links(&below, busy, asked->loads[node],
-                                      asked->ratios[node]);
-    if (!err)
-        err = predict_all_links(&links, min, asked->ratios[node]);
-    if (!err)
-        *out =
-            (predict_bounds){fmax(below.lower_s, links.lower_s), above.upper_s};
-    return err;
+    if (err)
+        return err;
+    err = predict_nodes_and_links(&below, busy, asked->loads[node],
+                                  asked->ratios[node]);
+    if (err)
+        return err;
+    err = predict_all_links(&links, min, asked->ratios[node]);
+    if (err)
+        return err;
+    *out = (predict_bounds){fmax(below.lower_s, links.lower_s), above.upper_s};
+    return 0;
 }
 
 static bool is_credit(const predict__asked *asked,

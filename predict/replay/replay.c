@@ -382,12 +382,16 @@ int predict_replay_run(predict_replay **out, const predict_scenario *scenario)
         return pastset_fail(PASTSET_EINVAL, "%zu actors are too many to replay",
                             r.profile->actor_count);
     err = prepare(&r);
-    if (!err)
-        err = start(&r);
-    if (!err)
-        err = run(&r);
-    if (!err)
-        err = tell(out, &r);
+    if (err)
+        goto done;
+    err = start(&r);
+    if (err)
+        goto done;
+    err = run(&r);
+    if (err)
+        goto done;
+    err = tell(out, &r);
+done:
     release(&r);
     return err;
 }

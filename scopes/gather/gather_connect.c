@@ -36,20 +36,23 @@ static int process_run(const scopes_gather_options *options, const end *which)
     paths_map *map;
     int err = scopes_register();
 
+    if (err)
+        return err;
     plain.run = NULL; /* a place on the server's machine */
-    if (!err)
-        err = scopes__gather_map_pair(&map, &plain, which->address);
+    err = scopes__gather_map_pair(&map, &plain, which->address);
     if (err)
         return err;
     start.map = gatherer.map = map;
     err = paths_process_start(&process, &start);
-    if (!err && which->listening)
+    if (err)
+        goto done;
+    if (which->listening)
         which->listening(which->context);
-    if (!err)
-        err = paths_process_program(process, "*", scopes_gather_thread,
-                                    &gatherer);
-    if (!err)
-        err = paths_process_run(process);
+    err = paths_process_program(process, "*", scopes_gather_thread, &gatherer);
+    if (err)
+        goto done;
+    err = paths_process_run(process);
+done:
     if (process)
         paths_process_stop(process);
     paths_map_destroy(map);

@@ -345,12 +345,16 @@ static int all_merge(const merge *m, scopes_merged *merged, void *context)
     char map[PATH_MAX], text[1024];
     int err = processes_merge(m, merged, context);
 
-    if (!err)
-        err = eventspace_run_file(map, sizeof(map), m->out, "pathmap", ".dot");
-    if (!err)
-        err = paths_map_save(eventspace_run_map(m->runs[0]), map);
-    if (!err)
-        return 0;
+    if (err)
+        goto failed;
+    err = eventspace_run_file(map, sizeof(map), m->out, "pathmap", ".dot");
+    if (err)
+        goto failed;
+    err = paths_map_save(eventspace_run_map(m->runs[0]), map);
+    if (err)
+        goto failed;
+    return 0;
+failed:
     snprintf(text, sizeof(text), "%s", pastset_error());
     copies_remove(m);
     return pastset_fail(err, "%s", text);

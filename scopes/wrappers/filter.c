@@ -220,15 +220,24 @@ static int filter_init(paths_stage *stage)
     f->by_thread = threads != NULL;
     f->by_verb = verbs != NULL;
     f->meta.tick_hz = eventspace_ticks_hz();
-    if (!err && collectors)
+    if (err)
+        goto failed;
+    if (collectors)
         err = collectors_read(stage, f, collectors);
-    if (!err && threads)
+    if (err)
+        goto failed;
+    if (threads)
         err = words_each(f, threads, NULL, thread_word);
-    if (!err && verbs)
+    if (err)
+        goto failed;
+    if (verbs)
         err = words_each(f, verbs, NULL, verb_word);
     if (err)
-        filter_fini(stage);
-    return err ? pastset_fail_while(err, "%s", node->name) : 0;
+        goto failed;
+    return 0;
+failed:
+    filter_fini(stage);
+    return pastset_fail_while(err, "%s", node->name);
 }
 
 /* --- what passes --- */

@@ -586,18 +586,25 @@ static int traces_init(paths_stage *stage)
     pthread_mutex_init(&t->lock, NULL);
     t->gives_map = gives && strcmp(gives, "true") == 0;
     err = scopes__leaf_largest(stage, &t->largest);
-    if (!err)
-        err = throttle_read(stage, t->largest, &t->throttle);
-    if (!err && !run)
+    if (err)
+        goto failed;
+    err = throttle_read(stage, t->largest, &t->throttle);
+    if (err)
+        goto failed;
+    if (!run) {
         err = pastset_fail(PASTSET_EMAP, "%s: which run? Give it run=DIRECTORY",
                            node->name);
-    if (!err)
-        err = eventspace_run_open(&t->run, run);
-    if (!err)
-        err =
-            processes_open(t, process ? process : paths_node_get(node, "host"));
+        goto failed;
+    }
+    err = eventspace_run_open(&t->run, run);
     if (err)
-        traces_fini(stage);
+        goto failed;
+    err = processes_open(t, process ? process : paths_node_get(node, "host"));
+    if (err)
+        goto failed;
+    return 0;
+failed:
+    traces_fini(stage);
     return err;
 }
 

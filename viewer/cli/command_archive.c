@@ -96,16 +96,18 @@ int cli_archiving_start(command_archiving *a)
     int err = scopes_archiver_create(&a->archiver, a->directory, a->process,
                                      &a->throttle);
 
-    if (!err)
-        scopes_archiver_set_guard(
-            a->archiver, &(scopes_archiver_guard){.trouble = trouble_tell,
-                                                  .awaited = a->end != NULL,
-                                                  .hopeless = hopeless_tell,
-                                                  .context = a});
-    if (!err)
-        err = thread_start(a);
-    if (!err)
-        return COMMAND_OK;
+    if (err)
+        goto failed;
+    scopes_archiver_set_guard(
+        a->archiver, &(scopes_archiver_guard){.trouble = trouble_tell,
+                                              .awaited = a->end != NULL,
+                                              .hopeless = hopeless_tell,
+                                              .context = a});
+    err = thread_start(a);
+    if (err)
+        goto failed;
+    return COMMAND_OK;
+failed:
     a->failed = true;
     fprintf(stderr, "eventspace: archive: %s\n", pastset_error());
     return COMMAND_FAILED;

@@ -146,12 +146,17 @@ static int pack(const pack_arguments *a)
 
     signals_catch();
     err = run_check(a->run);
-    if (!err && !file)
+    if (err)
+        goto done;
+    if (!file) {
         err = pastset_no_memory("for a file's name");
-    if (!err)
-        err = viewer_pack(file, a->run, skipped_tell, &counts);
-    if (!err)
-        counts_tell(file, &counts, piped ? stderr : stdout);
+        goto done;
+    }
+    err = viewer_pack(file, a->run, skipped_tell, &counts);
+    if (err)
+        goto done;
+    counts_tell(file, &counts, piped ? stderr : stdout);
+done:
     free(name);
     return err;
 }
