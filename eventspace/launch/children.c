@@ -73,7 +73,9 @@ typedef struct children {
     uv_timer_t looks; /* whether somebody wants the end */
     uv_signal_t signals[CAUGHT];
     child *items;
-    size_t started; /* of the items */
+    paths_join *joins; /* of the map's processes, for each of these: also for
+                          one that cannot be started, so that others are told */
+    size_t started;    /* of the items */
     size_t running;
     size_t telling; /* notices that are under way */
     stage stage;
@@ -553,8 +555,9 @@ static int child_start(children *all, size_t index)
     p->all = all;
     p->name = process->name;
     all->started++;
-    err = eventspace__notice_open(&p->notice, all->plan, process, &all->loop,
-                                  &fds[2]);
+    err = eventspace__notice_open(
+        &p->notice, all->plan, process, &all->loop,
+        &all->joins[index * all->plan->map->process_count], &fds[2]);
     if (!err)
         err = stream_open(&p->streams[0], p, stdout, &fds[0]);
     if (!err)
@@ -671,9 +674,11 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
     int err;
 
     all.items = calloc(plan->process_count, sizeof(all.items[0]));
-    if (!all.items)
-        return pastset_no_memory("for %zu processes", plan->process_count);
-    err = loop_make(&all);
+    all.joins = calloc(plan->process_count * plan->map->process_count,
+                       sizeof(all.joins[0]));
+    err = all.items && all.joins
+              ? loop_make(&all)
+              : pastset_no_memory("for %zu processes", plan->process_count);
     if (!err) {
         /* Whoever reads our output may go away; the run goes on. */
         sigaction(SIGPIPE, &ignore, &before);
@@ -692,8 +697,7 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
         sigaction(SIGPIPE, &before, NULL);
     }
     *exit_code = err || all.failed ? 1 : 0;
-    for (size_t i = 0; i < all.started; i++)
-        eventspace__notice_fini(&all.items[i].notice);
+    free(all.joins);
     free(all.items);
     return err;
 }

@@ -116,11 +116,12 @@ typedef enum launch_end {
     LAUNCH_ENDED_WELL
 } launch_end;
 
-/* Opens the line to a process, and stores the process's end of it. Returns 0
- * or a negative errno. */
+/* Opens the line to a process, and stores the process's end of it. `joins`, of
+ * zeros and lent, is for each process of the map. Returns 0 or a negative
+ * errno; it can be told of by the notice after that, too. */
 int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
                             const launch_process *process, uv_loop_t *loop,
-                            int *child_fd);
+                            paths_join *joins, int *child_fd);
 /* Takes in what the process has said. The loop does, too. */
 void eventspace__notice_read(launch_notice *n);
 void eventspace__notice_close(launch_notice *n);
@@ -131,6 +132,5 @@ bool eventspace__notice_is_due(launch_notice *n);
 int eventspace__notice_send(launch_notice *n, launch_end end, const char *how);
 /* Nobody is left to be told: it is over soon. */
 void eventspace__notice_cancel(launch_notice *n);
-void eventspace__notice_fini(launch_notice *n);
 
 #endif

@@ -49,7 +49,7 @@ static void on_line(uv_poll_t *handle, int status, int events)
 
 int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
                             const launch_process *process, uv_loop_t *loop,
-                            int *child_fd)
+                            paths_join *joins, int *child_fd)
 {
     int ends[2], err;
 
@@ -58,9 +58,7 @@ int eventspace__notice_open(launch_notice *n, const launch_plan *plan,
     n->self = paths_map_find_process(plan->map, process->name);
     n->loop = loop;
     n->since_ms = uv_now(loop);
-    n->joins = calloc(plan->map->process_count, sizeof(n->joins[0]));
-    if (!n->joins)
-        return -ENOMEM;
+    n->joins = joins;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -errno;
     *child_fd = ends[1];
@@ -168,9 +166,4 @@ void eventspace__notice_cancel(launch_notice *n)
 {
     if (n->stand_in)
         paths_stand_in_cancel(n->stand_in);
-}
-
-void eventspace__notice_fini(launch_notice *n)
-{
-    free(n->joins);
 }
