@@ -22,7 +22,7 @@
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define PROGRAM TEST_BINARY_DIR "/../tests/hanging_app"
-#define MAP TEST_SOURCE_DIR "/scopes/hanging.dot"
+#define MAP TEST_SOURCE_DIR "/scopes/causality/hanging.dot"
 
 #define THREADS 5
 
