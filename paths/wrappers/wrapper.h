@@ -37,7 +37,7 @@
  *     static int clock_down(paths_stage *stage, paths_operation *op,
  *                           uint64_t *note)
  *     {
- *         int64_t now = pastset_now_ns();
+ *         int64_t now = time(NULL);
  *         void *room;
  *         int err;
  *
@@ -57,7 +57,9 @@
  * complete with 0 or an error; what it passes is refused by its name, with
  * PASTSET_EINVAL. On the way down of a read `op->bytes` is the room that the
  * reader has. Whether a tuple fits there (PASTSET_EROOM) and is one of the type
- * (PASTSET_ETYPE) is seen to by paths_answer_room, wherever the reader is.
+ * (PASTSET_ETYPE) is seen to by paths_answer_room, wherever the reader is. A
+ * read that is completed with 0 and has got no tuple of the type fails, with
+ * PASTSET_ETYPE.
  *
  * A source may hold an operation until it has an answer. Then it has a `drop`,
  * completes one that does not want to be held (`nowait`) with PASTSET_EAGAIN,
