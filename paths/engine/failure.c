@@ -21,8 +21,9 @@ static void failure_set(paths_process *process, int status, bool of_thread)
                      pastset_error());
         atomic_store(&process->failed, status);
     }
+    if (process->loop_open) /* else a stage told it in its `fini` */
+        uv_async_send(&process->wakeup);
     pthread_mutex_unlock(&process->failure_lock);
-    uv_async_send(&process->wakeup);
 }
 
 void paths_process_fail(paths_process *process, int status)

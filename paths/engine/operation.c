@@ -184,6 +184,8 @@ void paths_resume(paths_operation *op, int status)
     int r;
 
     paths__unhold(o);
+    if (status == 0 && !o->rising && o->stage->answers)
+        status = paths__answer_check(o);
     if (status < 0) {
         o->op.status = status;
         paths__keep_text(o, status);

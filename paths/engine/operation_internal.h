@@ -57,6 +57,10 @@ typedef struct route_entry {
     uint64_t note;
 } route_entry;
 
+/* Entries of a route: for the stages of a path, and for what stands below a
+ * source. */
+#define ROUTE_ENTRIES (PATHS_STAGES_MAX + 1)
+
 /* An operation, behind what wrapper.h shows of it. */
 struct operation {
     paths_operation op;      /* first */
@@ -74,6 +78,8 @@ struct operation {
     bool asynchronous;       /* started by paths_start */
     pastset_request request; /* at its element */
     uint64_t asked;          /* index that was asked for */
+    size_t answer_bytes;     /* at a source: that it has room for, if... */
+    bool answered;           /* it has asked for room */
     char *text; /* of a failure on another thread or process; owned */
 
     /* Its home waits at this gate until it is no longer at `gate_value`. */

@@ -422,6 +422,10 @@ static void close_handle(uv_handle_t *handle, void *argument)
 static void loop_close(paths_process *process)
 {
     connections_close(process);
+    /* Threads of wrappers go on until their stages are given back. */
+    pthread_mutex_lock(&process->failure_lock);
+    process->loop_open = false;
+    pthread_mutex_unlock(&process->failure_lock);
     uv_walk(&process->loop, close_handle, NULL);
     uv_run(&process->loop, UV_RUN_DEFAULT);
     uv_loop_close(&process->loop);

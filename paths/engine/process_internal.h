@@ -78,7 +78,8 @@ struct paths_process {
     uint32_t unauthenticated;          /* connections before their proof */
     uint32_t turned_away;              /* those that cannot be of the run; */
     const char *turned_away_why;       /* the last one */
-    bool loop_open, closing;
+    bool loop_open; /* guarded by failure_lock once stages are made */
+    bool closing;
 
     pthread_t connector; /* makes the loop's links, before the threads run */
     _Atomic int connector_state; /* see join.c */
@@ -155,6 +156,9 @@ void paths__type_states_fini(paths_process *process);
 /* Errors: PASTSET_ENOMEM, PASTSET_EINVAL. After these too, fini. */
 int paths__source_init(paths_stage *stage);
 void paths__source_fini(paths_stage *stage);
+/* A source completes an operation with 0. Errors: PASTSET_ETYPE (it is a read,
+ * and was given no tuple of the type). */
+int paths__answer_check(operation *o);
 
 /* --- process.c --- */
 

@@ -382,7 +382,7 @@ int paths_start(paths_path *path, paths_arguments *arguments, paths_done *done,
         return err;
     if (run_failed(path))
         return refuse(path, arguments);
-    o = calloc(1, sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry));
+    o = calloc(1, sizeof(*o) + ROUTE_ENTRIES * sizeof(route_entry));
     if (!o)
         return pastset_no_memory("for an operation");
     o->route = (route_entry *)(void *)(o + 1);

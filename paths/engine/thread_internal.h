@@ -20,7 +20,7 @@ struct paths_path {
     uint32_t read_bytes; /* what a read of it brings, at most */
     pastset_cursor cursor;
     operation call; /* the one of paths_call */
-    route_entry route[PATHS_STAGES_MAX];
+    route_entry route[ROUTE_ENTRIES];
 };
 
 struct paths_thread {

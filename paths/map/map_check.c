@@ -275,8 +275,8 @@ static void check_element_name(checker *c, const paths_map_node *node)
         const char *prefix = type->element_prefix;
         if (prefix && strncmp(node->name, prefix, strlen(prefix)) == 0)
             diagnose(c, node->line, node->name,
-                     "names that begin with \"%s\" are for elements of "
-                     "kind=%s: choose another",
+                     "names that begin with \"%s\" are for elements that "
+                     "kind=%s makes: choose another",
                      prefix, type->name);
     }
     if (paths_executor_is_name(node->name))

@@ -99,15 +99,14 @@ static unsigned char *request_begin(connection *c)
     c->request = NULL;
     if (!stage)
         return NULL;
-    o = malloc(sizeof(*o) + PATHS_STAGES_MAX * sizeof(route_entry) + h->bytes +
-               1);
+    o = malloc(sizeof(*o) + ROUTE_ENTRIES * sizeof(route_entry) + h->bytes + 1);
     if (!o) { /* request_run() says so */
         c->away = true;
         return c->small;
     }
     memset(o, 0, sizeof(*o));
     o->route = (route_entry *)(void *)(o + 1);
-    payload = (unsigned char *)(o->route + PATHS_STAGES_MAX);
+    payload = (unsigned char *)(o->route + ROUTE_ENTRIES);
     o->stage = stage;
     o->op.verb = h->verb;
     o->op.nowait = h->timeout_ms == 0;
@@ -212,8 +211,8 @@ static void request_run(connection *c)
     }
     err = request_check(c, o);
     if (o->op.status)
-        o->text = strndup((const char *)(o->route + PATHS_STAGES_MAX),
-                          WIRE_TEXT_BYTES);
+        o->text =
+            strndup((const char *)(o->route + ROUTE_ENTRIES), WIRE_TEXT_BYTES);
     if (err) {
         o->op.status = err;
         paths__replace_text(o, err);

@@ -37,15 +37,12 @@
  *     static int clock_down(paths_stage *stage, paths_operation *op,
  *                           uint64_t *note)
  *     {
- *         struct timespec t;
- *         int64_t now;
+ *         int64_t now = time(NULL);
  *         void *room;
  *         int err;
  *
  *         if (op->verb != PASTSET_READ_LAST)
  *             return PATHS_PASS;
- *         clock_gettime(CLOCK_MONOTONIC, &t);
- *         now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
  *         err = paths_answer_room(op, sizeof(now), &room);
  *         if (!err)
  *             memcpy(room, &now, sizeof(now));
@@ -61,7 +58,9 @@
  * complete with 0 or an error; what it passes is refused by its name, with
  * PASTSET_EINVAL. On the way down of a read `op->bytes` is the room that the
  * reader has. Whether a tuple fits there (PASTSET_EROOM) and is one of the type
- * (PASTSET_ETYPE) is seen to by paths_answer_room, wherever the reader is.
+ * (PASTSET_ETYPE) is seen to by paths_answer_room, wherever the reader is. A
+ * read that is completed with 0 and has got no tuple of the type fails, with
+ * PASTSET_ETYPE.
  *
  * A source may hold an operation until it has an answer. Then it has a `drop`,
  * completes one that does not want to be held (`nowait`) with PASTSET_EAGAIN,

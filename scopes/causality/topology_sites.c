@@ -179,13 +179,20 @@ int scopes__topology_sites(maker *m)
 
 /* --- tops --- */
 
+/* By the rule of paths_open. */
 static const char *top_name(const scopes_topology *topology,
                             const scopes_top *top)
 {
+    const paths_map *map = topology->map;
     const char *as =
-        paths_attributes_get(&topology->map->edges[top->edge].attributes, "as");
+        paths_attributes_get(&map->edges[top->edge].attributes, "as");
+    uint32_t nodes[PATHS_PATH_NODES];
+    size_t count;
 
-    return as ? as : scopes_topology_node_name(topology, top->element);
+    if (as || top->element != PATHS_NONE)
+        return as ? as : scopes_topology_node_name(topology, top->element);
+    count = paths_map_walk(map, top->edge, nodes, PATHS_PATH_NODES);
+    return count ? map->nodes[nodes[count - 1]].name : ""; /* a source */
 }
 
 /* Where the path comes to its first collective site. */

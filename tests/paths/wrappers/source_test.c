@@ -1,7 +1,9 @@
 /* source_test.c - paths that end in a source: a stage of the application's own
  * that answers by itself. And what the stages of a type on a process share. */
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -407,6 +409,185 @@ Test(source, is_not_needed_for_a_wrapper_to_answer_in_place_of_an_element)
 
     run_well(covered, here);
     run_well(covered, there);
+}
+
+/* --- what is no answer --- */
+
+/* A source that breaks its word, by its node's `does`. */
+static int liar_down(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    const char *does = paths_node_get(paths_stage_node(stage), "does");
+    uint64_t value = 5;
+    int err = strcmp(does, "nothing") == 0 ? 0 : answer(op, value);
+
+    (void)note;
+    if (err)
+        return err;
+    if (strcmp(does, "more") == 0)
+        op->bytes = 4096;
+    if (strcmp(does, "less") == 0)
+        op->bytes = 7;
+    return 0;
+}
+
+static const char *const liar_attributes[] = {"type", "does", NULL};
+
+static const paths_wrapper_type liar_type = {
+    .name = "liar",
+    .attributes = liar_attributes,
+    .down = liar_down,
+    .source = true,
+};
+
+static const char *const lying =
+    "digraph g { subgraph cluster_h0 {\n"
+    "nothing [kind=liar, type=u64, does=nothing];\n"
+    "more [kind=liar, type=\"bytes[4096]\", does=more];\n"
+    "less [kind=liar, type=u64, does=less]; t0 [kind=thread, number=0]; }\n"
+    "subgraph cluster_h1 { p [kind=proxy]; q [kind=proxy]; r [kind=proxy];\n"
+    "t1 [kind=thread, number=1]; }\n"
+    "t0 -> nothing [use=read]; t0 -> more [use=read]; t0 -> less [use=read];\n"
+    "t1 -> p [as=nothing, use=read]; t1 -> q [as=more, use=read];\n"
+    "t1 -> r [as=less, use=read]; p -> nothing; q -> more; r -> less; }\n";
+
+static int read_lies(paths_thread *self, void *argument)
+{
+    static const char *const names[] = {"nothing", "more", "less"};
+    char tuple[8192];
+    paths_path *path;
+
+    (void)argument;
+    for (int i = 0; i < 3; i++) {
+        expect_status(paths_open(&path, self, names[i]), 0);
+        expect_status(call(path, PASTSET_READ_LAST, tuple, sizeof(tuple),
+                           PASTSET_FOREVER),
+                      PASTSET_ETYPE);
+        expect_error(i ? "bytes does not fit"
+                       : "source \"nothing\" (liar) completed a read_last "
+                         "without an answer");
+    }
+    return 0;
+}
+
+Test(source, is_told_when_what_it_completes_has_no_answer_of_its_type)
+{
+    process_program programs[] = {{"*", read_lies, NULL}, {NULL, NULL, NULL}};
+
+    check_status(paths_wrapper_register(&liar_type), 0);
+    run_well(lying, programs);
+}
+
+/* --- below as many stages as there may be --- */
+
+static int seen_up(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    (void)stage;
+    (void)op;
+    (void)note;
+    return PATHS_PASS;
+}
+
+static const paths_wrapper_type step_type = {.name = "step", .up = seen_up};
+
+static const paths_wrapper_type bottom_type = {
+    .name = "bottom",
+    .attributes = type_only,
+    .up = seen_up,
+    .source = true,
+};
+
+static int write_to_the_bottom(paths_thread *self, void *argument)
+{
+    uint64_t value = 1;
+    paths_path *bottom;
+
+    (void)argument;
+    expect_status(paths_open(&bottom, self, "bottom"), 0);
+    expect_status(paths_write(bottom, &value, sizeof(value)), PASTSET_EINVAL);
+    expect_error("source \"bottom\" (bottom) answers no write");
+    return 0;
+}
+
+Test(source, refuses_below_as_many_stages_as_a_path_may_have)
+{
+    process_program programs[] = {{"*", write_to_the_bottom, NULL},
+                                  {NULL, NULL, NULL}};
+    char map[4096];
+    int used = snprintf(
+        map, sizeof(map),
+        "digraph g { subgraph cluster_h0 { bottom [kind=bottom, type=u64];\n"
+        "t0 [kind=thread, number=0];");
+
+    check_status(paths_wrapper_register(&step_type), 0);
+    check_status(paths_wrapper_register(&bottom_type), 0);
+    for (int i = 1; i < PATHS_STAGES_MAX; i++)
+        used += snprintf(map + used, sizeof(map) - (size_t)used,
+                         " s%d [kind=step];", i);
+    used += snprintf(map + used, sizeof(map) - (size_t)used,
+                     "}\nsubgraph cluster_h1 { p [kind=proxy]; t1 "
+                     "[kind=thread, number=1]; }\nt0 -> s1; t1 -> p; p -> s1;");
+    for (int i = 1; i < PATHS_STAGES_MAX - 1; i++)
+        used += snprintf(map + used, sizeof(map) - (size_t)used, " s%d -> s%d;",
+                         i, i + 1);
+    snprintf(map + used, sizeof(map) - (size_t)used, " s%d -> bottom; }\n",
+             PATHS_STAGES_MAX - 1);
+    run_well(map, programs);
+}
+
+/* --- a thread of its own --- */
+
+typedef struct alarm_clock {
+    pthread_t thread;
+    paths_stage *stage;
+    _Atomic bool stops;
+} alarm_clock;
+
+/* Fails when the run is over. */
+static void *alarm_run(void *argument)
+{
+    alarm_clock *a = argument;
+
+    while (!atomic_load(&a->stops))
+        usleep(1000);
+    pastset_fail(PASTSET_EAPP, "it rings too late");
+    paths_process_fail(paths_stage_process(a->stage), PASTSET_EAPP);
+    return NULL;
+}
+
+static int alarm_init(paths_stage *stage)
+{
+    alarm_clock *a = paths_stage_state(stage);
+
+    a->stage = stage;
+    return pthread_create(&a->thread, NULL, alarm_run, a) ? PASTSET_ELIMIT : 0;
+}
+
+static void alarm_fini(paths_stage *stage)
+{
+    alarm_clock *a = paths_stage_state(stage);
+
+    atomic_store(&a->stops, true);
+    pthread_join(a->thread, NULL);
+}
+
+static const paths_wrapper_type alarm_type = {
+    .name = "alarm",
+    .state_bytes = sizeof(alarm_clock),
+    .attributes = type_only,
+    .init = alarm_init,
+    .fini = alarm_fini,
+    .source = true,
+};
+
+Test(source, may_fail_when_the_run_is_over)
+{
+    static const char *const map =
+        "digraph g { subgraph cluster_h0 { a [kind=alarm, type=u64];\n"
+        "t0 [kind=thread, number=0]; t0 -> a; } }\n";
+    process_program programs[] = {{"*", idle, NULL}, {NULL, NULL, NULL}};
+
+    check_status(paths_wrapper_register(&alarm_type), 0);
+    run_well(map, programs);
 }
 
 /* --- through collectors --- */

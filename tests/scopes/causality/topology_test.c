@@ -384,6 +384,17 @@ Test(topology, of_wrappers_that_nobody_knows_here_are_followed_too)
 
 /* --- what is refused --- */
 
+Test(topology, that_end_in_a_source_are_called_by_its_name)
+{
+    make("digraph c { graph [wrappers=clock];"
+         "subgraph cluster_a { t0 [kind=thread, number=0];"
+         "tick [kind=clock, type=i64]; c0 [kind=collector, id=0]; }"
+         "t0 -> c0 [use=read]; c0 -> tick; }");
+    cr_assert_eq(topology->top_count, 1);
+    cr_assert_str_eq(topology->tops[0].name, "tick");
+    cr_assert_eq(topology->tops[0].element, PATHS_NONE);
+}
+
 Test(topology, that_lead_in_a_circle_are_refused)
 {
     parse("digraph c { subgraph cluster_a { t0 [kind=thread, number=0];"
