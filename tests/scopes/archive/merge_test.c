@@ -149,7 +149,7 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
     run_make(run);
     for (int i = 0; i < 2; i++) {
         char process[8], file[1024];
-        snprintf(process, sizeof(command), "h%d", i);
+        snprintf(process, sizeof(process), "h%d", i);
         snprintf(machines[i], 512, "%s", scratch_file("machine%d", i));
         snprintf(mirrors[i], 512, "%s", scratch_file("mirror%d", i));
         machine_make(machines[i], run, process);
