@@ -1,4 +1,4 @@
-/* command.c - see process.h. */
+/* command.c - see command.h. */
 #include "tests/support/command.h"
 
 #include <criterion/criterion.h>

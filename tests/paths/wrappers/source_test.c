@@ -161,7 +161,8 @@ static const paths_wrapper_type lid_type = {
 typedef struct shared {
     wrapper_counts counts;
     seen seen;
-    _Atomic uint64_t ready, died; /* for tests that kill a process */
+    /* For tests that kill a process. */
+    _Atomic uint64_t joined, ready, died;
 } shared;
 
 static shared *at;
@@ -870,6 +871,7 @@ static int stay(paths_thread *self, void *argument)
 {
     (void)self;
     (void)argument;
+    atomic_store(&at->joined, 1);
     wait_until(&at->died, 1);
     return 0;
 }
@@ -933,6 +935,9 @@ Test(source, is_lost_with_its_process_and_its_readers_are_told)
                    .contexts = contexts};
 
     processes_start(&h);
+    /* It serves reads before the coordinator has let it in, and nobody stands
+     * in for it. */
+    wait_until(&at->joined, 1);
     wait_until(&at->counts.held, 2);
     kill_process(&h, 1);
     processes_wait(&h, 60);
