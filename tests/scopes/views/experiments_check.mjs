@@ -168,7 +168,7 @@ const CULPRIT = 0;
 
 function riverRun(count, tries) {
   const run = experiment(`river${tries}`, 'river',
-    ['--threads', String(count), '--size', 'S'], count, ['run']);
+    ['--threads', String(count), '--size', 'W'], count, ['run']);
   const raw = readTuples(run, ['h0', 'h1', 'h2', 'h3']);
   const last = raw.of('step.min.ec').map(({thread}) => thread);
   if (2 * last.filter((thread) => thread === CULPRIT).length > last.length)
@@ -179,7 +179,7 @@ function riverRun(count, tries) {
 
 function river() {
   const count = 4;
-  const {run, raw, last} = riverRun(count, 20);
+  const {run, raw, last} = riverRun(count, 5);
   const values = JSON.parse(readFileSync(join(run, 'river.json'))).values;
   const wet = values.strips_wet_start.split(' ').map(Number);
   assert.ok(wet[0] > 2 * Math.max(...wet.slice(1)), `wet cells: ${wet}`);
