@@ -225,10 +225,11 @@ static looked look_apart(bool whole)
     fflush(stdout);
     pid = fork();
     if (pid == 0) {
+        double before = memory_mb(); /* of the parent, who has written */
         double begin = bench_now_ns();
         l.tuples = snapshot(whole);
         l.ns = bench_now_ns() - begin;
-        l.mb = memory_mb();
+        l.mb = memory_mb() - before;
         _exit(write(ends[1], &l, sizeof(l)) == (ssize_t)sizeof(l) ? 0 : 1);
     }
     close(ends[1]);
