@@ -12,6 +12,7 @@
 #include "tests/support/mapping.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define UNEVEN TEST_BINARY_DIR "/../tests/uneven_app"
@@ -136,12 +137,12 @@ Test(critical_path, can_be_asked_for_one_thread_or_one_wrapper)
     scopes_table *table;
 
     told_made(&t, sum_map, events, SIZE(events));
-    t.view_input.thread = 0;
+    t.view_input.threads = numbers("0");
     table = told_view(&t, "critical-path");
     cr_expect_eq(scopes_table_rows(table), 1);
     check_row(table, "hop", "a", "sum", 150, 7300);
     scopes_table_destroy(table);
-    t.view_input.thread = PATHS_NONE;
+    t.view_input.threads = NULL;
     t.view_input.of = "sum";
     table = told_view(&t, "critical-path");
     cr_expect_eq(scopes_table_rows(table), 2);

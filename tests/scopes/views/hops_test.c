@@ -14,6 +14,7 @@
 #include "tests/support/mapping.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define GSUM TEST_BINARY_DIR "/gsum"
@@ -132,13 +133,13 @@ Test(hops, can_be_asked_for_one_thread_or_one_hop)
     scopes_table *table;
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
-    t.view_input.thread = 2;
+    t.view_input.threads = numbers("2");
     table = told_view(&t, "hops");
     cr_expect_eq(table_count(table, "direction", "wait", NULL), 1);
     cr_expect_eq(table_count(table, "direction", "up", NULL), 1);
     cr_expect_eq(table_count(table, "direction", "down", NULL), 4);
     scopes_table_destroy(table);
-    t.view_input.thread = PATHS_NONE;
+    t.view_input.threads = NULL;
     t.view_input.of = "over";
     table = told_view(&t, "hops");
     cr_expect_eq(scopes_table_rows(table), 2);

@@ -8,6 +8,7 @@
 #include "tests/support/check.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define FIGURE3 TEST_BINARY_DIR "/figure3"
@@ -127,7 +128,7 @@ Test(remote_overhead, can_be_asked_for_one_thread)
     scopes_table *table;
     int64_t count = 0;
 
-    t.view_input.thread = 2;
+    t.view_input.threads = numbers("2");
     table = told_view(&t, "remote-overhead");
     for (size_t i = 0; i < above->count; i++)
         count += above->events[i].thread == 2;

@@ -12,6 +12,7 @@
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 TestSuite(thread_views, .init = scratch_make, .fini = scratch_remove,
           .timeout = 300);
@@ -659,7 +660,7 @@ Test(thread_views, a_window_of_one_thread_leaves_out_the_others)
     int64_t want = 0;
     options.from_ns = 1000;
     options.to_ns = 4000;
-    options.thread = 1;
+    options.threads = numbers("1");
     options.tops_only = true;
     add_by_chance(s, 500);
     look_at(s, &options);

@@ -9,6 +9,7 @@
 #include "tests/support/check.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define FIGURE3 TEST_BINARY_DIR "/figure3"
@@ -241,11 +242,17 @@ Test(waits_for, one_thread_and_one_element_can_be_asked_for)
     scopes_table *table;
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
-    t.view_input.thread = 1;
+    t.view_input.threads = numbers("1");
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 2);
     check_row(table, "b", "a", 1, 4000);
     scopes_table_destroy(table);
+    t.view_input.threads = numbers("0,1");
+    table = told_view(&t, "waits-for");
+    cr_assert_gt(scopes_table_rows(table), 2);
+    check_row(table, "b", "a", 1, 4000);
+    scopes_table_destroy(table);
+    t.view_input.threads = numbers("1");
     t.view_input.of = "part";
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 0);
