@@ -82,13 +82,13 @@ check "binomial with a fan-out is wrong usage" wrong_usage map generate -a a \
     --shape binomial --fanout 2
 check "a bad format is wrong usage" wrong_usage info --format xml RUN
 check "an unknown view is wrong usage" wrong_usage view RUN weather
-check "--each is wrong usage where there is no such" \
-    wrong_usage view RUN process --each
+check "--detail is wrong usage where there is no such" \
+    wrong_usage view RUN process --detail
 check "a window that ends before it begins is wrong usage" \
     wrong_usage view RUN process --from 2s --to 1s
-check "a run without a program is wrong usage" wrong_usage run a --out RUN
+check "a run without a program is wrong usage" wrong_usage run a --output RUN
 check "--process without a key is wrong usage" \
-    wrong_usage run a --out RUN --process h0 -- true
+    wrong_usage run a --output RUN --process h0 -- true
 
 is_called() { # TEXT ARGUMENTS...: which are wrong usage, and this is said
     text=$1
@@ -97,14 +97,14 @@ is_called() { # TEXT ARGUMENTS...: which are wrong usage, and this is said
 }
 older="called --process now"
 check "--host of run says its name" is_called "--host is $older" \
-    run a --out RUN --key-file key --host h0 -- true
+    run a --output RUN --key key --host h0 -- true
 check "--host alone, too" is_called "--host is $older" run --host h0
 check "--host of archive says its name" is_called "--host is $older" \
     archive RUN --host h0
 check "--hosts of map generate says its name" \
     is_called "--hosts is called --processes now" map generate -a a --hosts 2
 check "--hosts of top says its name" \
-    is_called "--hosts is called --processes now" top RUN --hosts
+    is_called "--hosts is called --table=processes now" top RUN --hosts
 check "the view host says its name" \
     is_called "the view host is called process now" view RUN host
 is_hidden() { # ARGUMENTS...: of commands that had such an option
@@ -151,12 +151,12 @@ complains() {
         says pigeon out
 }
 refuses_to_run() {
-    gives 1 "$eventspace" run bad.dot --out RUN -- true && says pigeon err &&
+    gives 1 "$eventspace" run bad.dot --output RUN -- true && says pigeon err &&
         [ ! -e RUN ]
 }
 check "a map is made from standard input" generates
 nobody_joins() {
-    gives 1 "$eventspace" run map.dot --out NOBODY -- ls / &&
+    gives 1 "$eventspace" run map.dot --output NOBODY -- ls / &&
         says "the program has not joined the run" err
 }
 check "a program that is none of ours is told apart" nobody_joins
@@ -212,13 +212,13 @@ info_json() {
         assert.equal(info.threads.length, 8);'
 }
 info_csv() {
-    "$eventspace" info RUN --format csv --elements >list &&
+    "$eventspace" info RUN --format csv --table elements >list &&
         says '^element,process,trace,' list && [ "$(wc -l <list)" -eq 9 ]
 }
 # shellcheck disable=SC2094 # `steps` is a view, and a file
 view_json() {
     "$eventspace" view RUN communication --format json >totals &&
-        "$eventspace" view RUN steps --each --format json >steps &&
+        "$eventspace" view RUN steps --detail --format json >steps &&
         "$eventspace" view RUN steps --format json >wave &&
         "$eventspace" view RUN process --format json >processes &&
         node -e '
@@ -304,15 +304,15 @@ view_window() {
         check(read("last"), end - 30e6, end);'
 }
 view_of() {
-    "$eventspace" view RUN communication --of down_0 --format csv >list &&
+    "$eventspace" view RUN communication --name down_0 --format csv >list &&
         [ "$(wc -l <list)" -eq 3 ] && says '^0,t0,' list && says '^1,' list &&
-        "$eventspace" view RUN element-order --of down_0 --each --format csv \
+        "$eventspace" view RUN element-order --name down_0 --detail --format csv \
             >list && [ "$(wc -l <list)" -eq 101 ] &&
-        gives 1 "$eventspace" view RUN communication --of nothing &&
+        gives 1 "$eventspace" view RUN communication --name nothing &&
         says nothing err
 }
 view_follow() { # of a run that is over: once
-    "$eventspace" view RUN process --follow 0.01 --format csv >list &&
+    "$eventspace" view RUN process --follow 10ms --format csv >list &&
         [ "$(wc -l <list)" -eq 5 ]
 }
 report_default() {
@@ -366,13 +366,13 @@ check "a run with lost files is shown as far as it is there" killed_run
 # Counters of processes that differ: what tuples' times are depends on the
 # method.
 clocks_run() {
-    "$gsum" mapping --threads 4 | "$eventspace" map generate -a - -n 2 |
+    "$gsum" mapping --threads 4 | "$eventspace" map generate -a - --processes 2 |
         "$eventspace" map instrument - --collectors all |
         awk '{ print }
             /^ *subgraph / { printf "counter_offset=\"+%ds\";", ++n
                              printf "counter_rate=\"+%dppm\";", 30 * n }' \
             >clocks.dot &&
-        "$eventspace" run clocks.dot --out CLOCKS -- "$gsum" run -n 200
+        "$eventspace" run clocks.dot --output CLOCKS -- "$gsum" run -n 200
 }
 tuples_by() { # METHOD FILE
     "$eventspace" view CLOCKS tuples --format csv --method "$1" >"$2"

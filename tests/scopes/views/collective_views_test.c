@@ -66,7 +66,7 @@ static void event_table_load(void)
 static void run_make(void)
 {
     scratch_make();
-    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--output",
                      scratch_file("run"), "--", PROGRAM, "400", NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     map = eventspace_run_map(run);
@@ -300,7 +300,7 @@ Test(collective_views, thread_wait_is_the_time_of_each_thread_s_sums)
 
 Test(collective_views, thread_wait_tells_each_operation)
 {
-    view("thread-wait", true, "element1", 3);
+    view("thread-wait", true, "element1", "3");
     cr_assert_eq(scopes_table_rows(table), ROUNDS);
     for (uint32_t r = 0; r < ROUNDS; r++) {
         check_integer(r, "round", r);

@@ -377,8 +377,8 @@ Test(critical_path, names_the_thread_that_computes_twice_as_long)
 
     check_status(paths_map_save(map, scratch_file("map.dot")), 0);
     paths_map_destroy(map);
-    free(command_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
-                     scratch_file("run"), "--", UNEVEN, NULL));
+    free(command_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"),
+                     "--output", scratch_file("run"), "--", UNEVEN, NULL));
     told_run(&t, scratch_file("run"));
     find_chain(&t, chain_ns);
     check_computed(&t);
@@ -429,7 +429,7 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
     told t;
     scopes_table *table;
 
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "500", NULL));
     told_run(&t, scratch_file("run"));
     table = told_view(&t, "critical-path");
@@ -444,7 +444,7 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
 
 Test(critical_path, adds_up_also_where_tuples_are_missing)
 {
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;

@@ -20,7 +20,7 @@ static told t;
 static void run_make(void)
 {
     scratch_make();
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     told_run(&t, scratch_file("run"));
 }

@@ -328,7 +328,7 @@ Test(waits_for, of_figure_3_it_tells_what_the_raw_tuples_say)
     told t;
     scopes_table *table;
 
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     told_run(&t, scratch_file("run"));
     for (size_t i = 0; i < 2; i++)
@@ -360,7 +360,7 @@ Test(waits_for, of_figure_3_it_tells_what_the_raw_tuples_say)
 /* Each operation waits for less than it takes, and only where it is seen. */
 Test(waits_for, is_no_longer_than_the_operation_where_tuples_are_missing)
 {
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;
