@@ -933,7 +933,7 @@ Test(gather, a_server_gives_a_run_to_those_who_know_the_key)
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     command_wait(&server, SECONDS);
     cr_expect_eq(server.exit_code, 0, "%s", server.output);
-    check_says(server.output, "; ends after the first one\n");
+    check_says(server.output, "; ends after 1 client\n");
     command_free(&client);
     command_free(&server);
 }
