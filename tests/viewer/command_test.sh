@@ -51,11 +51,27 @@ helps() {
     gives 0 "$eventspace" "$@" --help && says Usage out && [ ! -s err ]
 }
 
-for words in "" "map" "map check" "map generate" "map instrument" "map draw" \
-    "run" "key" "info" "view" "report"; do
+# listed WORDS...: the commands below a command, each with these words in front.
+listed() {
+    "$eventspace" "$@" --list-commands 2>/dev/null | cut -f 1 |
+        while read -r command; do
+            echo "$@" "$command"
+            listed "$@" "$command"
+        done
+}
+listed >commands
+# helps_alike WORDS...: `help` in front is `--help` behind.
+helps_alike() {
+    helps "$@" && cp out behind && gives 0 "$eventspace" help "$@" &&
+        cmp out behind
+}
+check "'--help' helps" helps
+while read -r words; do
     # shellcheck disable=SC2086 # they are several words
-    check "'$words --help' helps" helps $words
-done
+    check "'$words --help' and 'help $words' help" helps_alike $words
+done <commands
+check "these were all commands" [ "$(wc -l <commands)" -ge 23 ]
+check "those below map are among them" grep -x "map draw" commands
 check "no command is wrong usage" wrong_usage
 check "an unknown command is wrong usage" wrong_usage fly
 check "an unknown map command is wrong usage" wrong_usage map fly
@@ -107,6 +123,97 @@ check "--hosts of top says its name" \
     is_called "--hosts is called --table=processes now" top RUN --hosts
 check "the view host says its name" \
     is_called "the view host is called process now" view RUN host
+# COMMAND OLD NEW, one a line: the words that were renamed
+renamed() {
+    gives 2 "$eventspace" "$@" && [ ! -s out ] &&
+        says "--$old is called --$new now\$" err
+}
+while read -r old new words; do
+    for form in "--$old" "--$old=x"; do
+        # shellcheck disable=SC2086 # they are several words
+        check "'$words $form' says --$new" renamed $words "$form"
+    done
+done <<'END'
+out output run
+key-file key run
+host process run
+host process archive
+hosts processes map generate
+threads table=threads info
+elements table=elements info
+collectors table=collectors info
+costs table=overhead info
+of name view
+each detail view
+batch frames top
+hosts table=processes top
+processes table=processes top
+collectives table=collectives top
+pending table=pending top
+out output scope
+collectors collector scope
+threads thread scope
+verbs verb scope
+least min-duration scope
+map print-map scope
+once clients=1 scope
+out output merge
+END
+
+misspelt() { # WRONG RIGHT COMMAND...
+    wrong=$1
+    right=$2
+    shift 2
+    wrong_usage "$@" "--$wrong" &&
+        says "there is no option '--$wrong'; did you mean '--$right'?" err
+}
+check "--fromat is misspelt" misspelt fromat format view RUN hops
+check "--ouptut is misspelt" misspelt ouptut output run map
+check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
+check "--theads is misspelt" misspelt theads thread scope RUN
+
+no_unit() { # NUMBER COMMAND...
+    number=$1
+    shift
+    wrong_usage "$@" && says \
+        "'$number' has no unit; write ${number}ms or ${number}s" err
+}
+while read -r option words; do
+    # shellcheck disable=SC2086 # they are several words
+    check "$words $option takes a unit" no_unit 5 $words $option 5
+    # shellcheck disable=SC2086
+    check "$words $option takes no word" wrong_usage $words $option soon
+done <<'END'
+--grace run map
+--archive-interval run map
+--from view RUN hops
+--to view RUN hops
+--last view RUN hops
+--follow view RUN hops
+--interval top RUN
+--window top RUN
+--last clock RUN
+--follow clock RUN
+--interval archive RUN
+--interval scope RUN
+--statistics scope RUN
+--min-duration scope RUN
+END
+for option in "-t" "-e" "-C" "-c"; do
+    check "info has no $option" wrong_usage info $option RUN
+done
+for option in "-w" "-s" "-b" "-P" "-p" "-c" "-C"; do
+    check "top has no $option" wrong_usage top $option 1 RUN
+done
+check "a list of threads is numbers" wrong_usage view RUN hops --thread 3-x
+check "so it is for a scope" wrong_usage scope RUN --output M --thread 5-3
+check "a table that there is not is wrong usage" wrong_usage info RUN \
+    --table events
+check "nor has top each table" wrong_usage top RUN --table elements
+check "--clients is for --serve" wrong_usage scope RUN --output M --clients 1
+check "--serve is a flag" wrong_usage scope --serve=RUN --listen 127.0.0.1:7 \
+    --key key
+
 is_hidden() { # ARGUMENTS...: of commands that had such an option
     helps "$@" && ! grep -e --host out
 }
@@ -262,7 +369,12 @@ view_json() {
 view_thread() {
     "$eventspace" view RUN communication --thread 3 --format csv >list &&
         [ "$(wc -l <list)" -eq 2 ] && says '^3,t3,h1,200,50,' list &&
-        gives 1 "$eventspace" view RUN communication --thread 8
+        gives 1 "$eventspace" view RUN communication --thread 8 &&
+        says "there is no thread 8" err &&
+        "$eventspace" view RUN communication --thread 0,2-3 --format csv \
+            >list && [ "$(wc -l <list)" -eq 4 ] && says '^0,t0,' list &&
+        says '^2,t2,' list && says '^3,t3,' list &&
+        gives 1 "$eventspace" view RUN communication --thread 0,7-9
 }
 view_list() {
     "$eventspace" view --list >list && says '^communication ' list &&
