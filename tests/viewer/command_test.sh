@@ -167,8 +167,8 @@ misspelt() { # WRONG RIGHT COMMAND...
     wrong_usage "$@" "--$wrong" &&
         says "there is no option '--$wrong'; did you mean '--$right'?" err
 }
-check "--fromat is misspelt" misspelt fromat format view RUN hops
-check "--ouptut is misspelt" misspelt ouptut output run map
+check "--fornat is misspelt" misspelt fornat format view RUN hops
+check "--outputs is misspelt" misspelt outputs output run map
 check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
 check "--theads is misspelt" misspelt theads thread scope RUN
 
