@@ -167,7 +167,7 @@ misspelt() { # WRONG RIGHT COMMAND...
     wrong_usage "$@" "--$wrong" &&
         says "there is no option '--$wrong'; did you mean '--$right'?" err
 }
-check "--fornat is misspelt" misspelt fornat format view RUN hops
+check "--formats is misspelt" misspelt formats format view RUN hops
 check "--outputs is misspelt" misspelt outputs output run map
 check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
 check "--theads is misspelt" misspelt theads thread scope RUN
