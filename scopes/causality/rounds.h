@@ -1,8 +1,8 @@
 /* rounds.h - which events belong to one round of a collective.
  *
  * In each round of a collective wrapper one operation comes by each way in,
- * and the one that came last goes on for all (docs/architecture.md,
- * "Collectives"). So the event below it lies within the events above it that
+ * and the one that came last goes on for all
+ * (docs/internals/collectives.md). So the event below it lies within the events above it that
  * belong to the same round, in the ticks of one process, and within no others:
  * operations that come by one way do not overlap. That holds also where events
  * were lost; then some inputs of a round are missing. The input whose event
