@@ -179,8 +179,8 @@ typedef struct paths_wrapper_context {
 
 /* Registers a type for this process; the struct must stay. Call it before a map
  * is checked and before eventspace_start, from one thread.
- * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, or a source without a
- * `type`), PASTSET_ELIMIT (64 types). */
+ * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, an empty prefix, or a
+ * source without a `type`), PASTSET_ELIMIT (64 types). */
 int paths_wrapper_register(const paths_wrapper_type *type);
 /* NULL when there is none. The built-in ones are always there. */
 const paths_wrapper_type *paths_wrapper_find(const char *name);
