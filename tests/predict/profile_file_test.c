@@ -103,7 +103,7 @@ Test(profile_file, without_memory_it_is_not_called_damaged)
         count++;
     }
 #ifndef __SANITIZE_ADDRESS__
-    cr_expect_gt(count, 20);
+    cr_expect_gt(count, 10);
 #endif
     predict_profile_destroy(p);
     free(data);
