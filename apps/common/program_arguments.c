@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "apps/common/program_internal.h"
+#include "eventspace/options/options.h"
 #include "paths/map/path_map.h"
 #include "pastset/status.h"
 #include "paths/map/units.h"
@@ -340,7 +341,7 @@ int arguments_read(arguments *a, const program *p, int argc, char **argv)
         return pastset_no_memory("for the arguments");
     }
     argp_err_exit_status = 1;
-    argp_parse(&parser, argc, argv, 0, NULL, a);
+    eventspace_options_parse(&parser, argc, argv, 0, EVENTSPACE_NO_PROGRAM, a);
     free(all);
     return attributes_make(a);
 }

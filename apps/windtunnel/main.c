@@ -1,7 +1,6 @@
 /* main.c - the arguments of `windtunnel`. */
 #include "apps/windtunnel/windtunnel.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "eventspace/options/options.h"
 #include "pastset/status.h"
 
 typedef enum mode {
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     int err;
 
     argp_err_exit_status = 1;
-    argp_parse(&parser, argc, argv, 0, NULL, &a);
+    eventspace_options_parse(&parser, argc, argv, 0, EVENTSPACE_NO_PROGRAM, &a);
     if (a.mode == RUN)
         return windtunnel_run(&a.options);
     err = a.mode == SINGLE ? windtunnel_single(&a.options)

@@ -12,12 +12,17 @@
 
 /* --- dispatching --- */
 
+#define COMMANDS_MAX 64
+
 static void tell_commands(const command *commands, const char *name, FILE *file)
 {
     fprintf(file, "Usage: %s COMMAND [ARGUMENTS]\n\n", name);
     for (; commands->name; commands++)
         fprintf(file, "  %-12s %s\n", commands->name, commands->summary);
-    fprintf(file, "\n`%s COMMAND --help` tells more of each.\n", name);
+    fprintf(
+        file,
+        "\n`%s COMMAND --help` says more of each, as does `help COMMAND`.\n",
+        name);
 }
 
 static const command *find_command(const command *commands, const char *name)
@@ -28,49 +33,14 @@ static const command *find_command(const command *commands, const char *name)
     return NULL;
 }
 
-/* How many letters are to be added, left out, changed or swapped with the next
- * to make one word of the other, as far as it matters. */
-#define WORD_BYTES 32
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static size_t distance(const char *a, const char *b)
-{
-    size_t rows[3][WORD_BYTES + 1], columns = strlen(b);
-
-    if (strlen(a) > WORD_BYTES || columns > WORD_BYTES)
-        return WORD_BYTES;
-    for (size_t k = 0; k <= columns; k++)
-        rows[0][k] = k;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t *row = rows[i % 3];
-        const size_t *above = rows[(i - 1) % 3], *before = rows[(i + 1) % 3];
-        row[0] = i;
-        for (size_t k = 1; k <= columns; k++) {
-            row[k] = smaller(smaller(above[k], row[k - 1]) + 1,
-                             above[k - 1] + (a[i - 1] != b[k - 1]));
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-                row[k] = smaller(row[k], before[k - 2] + 1);
-        }
-    }
-    return rows[strlen(a) % 3][columns];
-}
-
 static void tell_unknown(const command *commands, char **argv)
 {
-    const char *nearest = NULL;
-    size_t min = 3; /* further away it is another word */
+    const char *names[COMMANDS_MAX], *nearest;
+    size_t count = 0;
 
-    for (; commands->name; commands++) {
-        size_t d = distance(argv[1], commands->name);
-        if (d < min && d < strlen(commands->name)) {
-            min = d;
-            nearest = commands->name;
-        }
-    }
+    for (; commands->name && count < COMMANDS_MAX; commands++)
+        names[count++] = commands->name;
+    nearest = eventspace_options_nearest(argv[1], names, count);
     fprintf(stderr, "%s: there is no command '%s'", argv[0], argv[1]);
     if (nearest)
         fprintf(stderr, "; did you mean '%s'?\n", nearest);
@@ -91,18 +61,41 @@ static int run_command(const command *found, int argc, char **argv)
     return code;
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+           strcmp(word, "-?") == 0 || strcmp(word, "help") == 0;
+}
+
+/* `eventspace help map check` is `eventspace map check --help`. */
+static void help_to_end(int argc, char **argv)
+{
+    static char option[] = "--help";
+
+    memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof(*argv));
+    argv[argc - 1] = option;
+}
+
 int cli_dispatch(const command *commands, int argc, char **argv)
 {
+    const command *found;
+
     if (argc < 2) {
         tell_commands(commands, argv[0], stderr);
         return COMMAND_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
+    if (argc > 2 && strcmp(argv[1], "help") == 0)
+        help_to_end(argc, argv);
+    if (is_help(argv[1])) {
         tell_commands(commands, argv[0], stdout);
         return COMMAND_OK;
     }
-    const command *found = find_command(commands, argv[1]);
+    if (strcmp(argv[1], "--list-commands") == 0) {
+        for (; commands->name; commands++)
+            printf("%s\t%s\n", commands->name, commands->summary);
+        return cli_end_output(0);
+    }
+    found = find_command(commands, argv[1]);
     if (!found) {
         tell_unknown(commands, argv);
         return COMMAND_USAGE;

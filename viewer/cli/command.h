@@ -6,11 +6,11 @@
 #ifndef VIEWER_COMMAND_H
 #define VIEWER_COMMAND_H
 
+#include "eventspace/options/options.h"
 #include "eventspace/run/run.h"
 #include "scopes/clocks/clock.h"
 #include "viewer/tables/table_print.h"
 
-#include <argp.h>
 #include <signal.h>
 #include <stdbool.h>
 
@@ -109,12 +109,6 @@ void cli_take(const char **place, char *argument, struct argp_state *state);
 error_t cli_take_one(const char **place, const char *what, int key, char *text,
                      struct argp_state *state);
 
-/* Key of a hidden option that has another name now, which stands where the text
- * for --help would be: wrong usage, which says so. Further ones: + 1 ... Other
- * keys are not known. */
-#define CLI_RENAMED 0x10000
-error_t cli_renamed(int key, struct argp_state *state);
-
 /* Values of options; anything else is wrong usage. */
 
 /* One of `count` names: its place. `otherwise` is said of any other text, which
@@ -129,6 +123,11 @@ scopes_clock_method cli_method(const char *text, struct argp_state *state);
 /* A number from `min` to `max`. The unit letters k and M are known. */
 uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
                     struct argp_state *state);
+/* A duration with its unit, such as 5ms, in nanoseconds; 0 needs none. */
+uint64_t cli_time(const char *text, uint64_t min_ns, uint64_t max_ns,
+                  struct argp_state *state);
+/* A rate with its unit, such as 100mbit, in bytes per second; above 0. */
+uint64_t cli_rate(const char *text, struct argp_state *state);
 double cli_seconds(const char *text, double min, double max,
                    struct argp_state *state);
 /* A share of a processor, above 0 and up to 1. */

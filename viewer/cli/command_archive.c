@@ -206,7 +206,7 @@ static const struct argp_option options[] = {
      "as lost",
      0},
     {"once", KEY_ONCE, NULL, 0, "Save what there is now, and end", 0},
-    {"host", CLI_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
+    {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
     {"process", KEY_PROCESS, "NAME", 0, "Only the events of this process", 0},
     {0},
 };
@@ -234,8 +234,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_PROCESS:
         a->process = text;
         return 0;
-    case CLI_RENAMED:
-        return cli_renamed(key, state);
     default:
         return cli_take_one(&a->directory, "the run directory", key, text,
                             state);
@@ -287,7 +285,8 @@ int cli_archive(int argc, char **argv)
         NULL};
     command_archiving archiving = {.until = SCOPES_ARCHIVER_END};
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &archiving))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &archiving))
         return COMMAND_USAGE;
     if (cli_archiving_start(&archiving) != COMMAND_OK) {
         scopes_archiver_destroy(archiving.archiver);

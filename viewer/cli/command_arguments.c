@@ -1,4 +1,5 @@
 /* command_arguments.c - what the argp parsers of commands share. */
+#include "paths/map/units.h"
 #include "viewer/cli/command.h"
 
 #include <errno.h>
@@ -25,30 +26,6 @@ error_t cli_take_one(const char **place, const char *what, int key, char *text,
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* argp_parse puts a command's options below its own. */
-static const struct argp_option *find_option(const struct argp *argp, int key)
-{
-    const struct argp_option *option = argp->options, *found = NULL;
-    const struct argp_child *child = argp->children;
-
-    for (; option && (option->name || option->doc) && !found; option++)
-        found = option->key == key ? option : NULL;
-    for (; child && child->argp && !found; child++)
-        found = find_option(child->argp, key);
-    return found;
-}
-
-error_t cli_renamed(int key, struct argp_state *state)
-{
-    const struct argp_option *option;
-
-    if (key < CLI_RENAMED || key > 0xfffff) /* argp's own are beyond */
-        return ARGP_ERR_UNKNOWN;
-    option = find_option(state->root_argp, key);
-    argp_error(state, "--%s is called --%s now", option->name, option->doc);
-    return 0;
 }
 
 /* --- values of options --- */
@@ -98,6 +75,48 @@ uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
         argp_error(state, "'%s' is no number from %llu to %llu", text,
                    (unsigned long long)min, (unsigned long long)max);
     return number * unit;
+}
+
+/* A number without a unit is said to be one in an error of its own: it is what
+ * one forgets. */
+static bool is_bare(const char *text)
+{
+    char *end;
+
+    strtod(text, &end);
+    return end != text && !*end;
+}
+
+uint64_t cli_time(const char *text, uint64_t min_ns, uint64_t max_ns,
+                  struct argp_state *state)
+{
+    char min[32], max[32];
+    uint64_t ns = 0;
+
+    if (strcmp(text, "0") != 0 && paths_parse_duration(text, &ns)) {
+        if (is_bare(text))
+            argp_error(state, "'%s' has no unit; write %sms or %ss", text, text,
+                       text);
+        argp_error(state, "'%s' is no time, such as 500us, 5ms or 2.5s", text);
+    }
+    if (ns < min_ns || ns > max_ns)
+        argp_error(state, "'%s' is not a time from %s to %s", text,
+                   paths_exact_duration_text(min_ns, min, sizeof(min)),
+                   paths_exact_duration_text(max_ns, max, sizeof(max)));
+    return ns;
+}
+
+uint64_t cli_rate(const char *text, struct argp_state *state)
+{
+    uint64_t bytes_s = 0;
+
+    if (paths_parse_rate(text, &bytes_s) || bytes_s == 0) {
+        if (is_bare(text))
+            argp_error(state, "'%s' has no unit; write %smbit or %sgbit", text,
+                       text, text);
+        argp_error(state, "'%s' is no rate, such as 100mbit or 1gbit", text);
+    }
+    return bytes_s;
 }
 
 double cli_seconds(const char *text, double min, double max,

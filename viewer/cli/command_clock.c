@@ -423,7 +423,8 @@ int cli_clock(int argc, char **argv)
         NULL};
     clock_arguments a = {0};
     snapshot l = {0};
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     l.run = cli_open_run(a.run);
     if (!l.run)

@@ -460,7 +460,8 @@ int cli_info(int argc, char **argv)
         NULL};
     info_arguments a = {0};
     info i = {0};
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     i.name = a.run;
     i.run = cli_open_run(a.run);

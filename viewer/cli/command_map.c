@@ -27,7 +27,7 @@ static const struct argp_option generate_options[] = {
     {"application", 'a', "FILE", 0,
      "Which threads use which elements, and how; - is standard input", 0},
     {"cluster", 'c', "FILE", 0, "The machines and their links", 0},
-    {"hosts", CLI_RENAMED, "N", OPTION_HIDDEN, "processes", 0},
+    {"hosts", EVENTSPACE_RENAMED, "N", OPTION_HIDDEN, "processes", 0},
     {"processes", 'n', "N", 0,
      "Instead: N processes h0, h1 ... on this machine "
      "(default 1)",
@@ -136,7 +136,7 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         check_generate(a, state);
         return 0;
     default:
-        return cli_renamed(key, state);
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -209,7 +209,8 @@ static int map_generate(int argc, char **argv)
         NULL,
         NULL};
     generate_arguments a = {.spread = PATHS_BLOCK, .home = PATHS_WITH_READER};
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     return cli_end_output(generate(&a));
 }
@@ -321,7 +322,8 @@ static int map_instrument(int argc, char **argv)
         NULL,
         NULL};
     instrument_arguments a = {.options.collectors = EVENTSPACE_ALL_COLLECTORS};
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     paths_map *map = cli_read_map(a.map), *instrumented;
     if (!map)
@@ -355,7 +357,8 @@ static int map_check(int argc, char **argv)
         NULL,
         NULL};
     const char *file = NULL;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &file))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &file))
         return COMMAND_USAGE;
     paths_map *map = cli_read_map(file);
     if (!map)
@@ -421,7 +424,8 @@ static int map_draw(int argc, char **argv)
     draw_arguments a = {.options.file = "/dev/stdout",
                         .options.format = "svg",
                         .options.fold = VIEWER_FOLD_AUTO};
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     paths_map *map = cli_read_map(a.map);
     if (!map)

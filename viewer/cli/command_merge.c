@@ -137,7 +137,8 @@ int cli_merge(int argc, char **argv)
     int code = COMMAND_USAGE;
 
     if (a.given && a.directories &&
-        argp_parse(&argp, argc, argv, 0, NULL, &a) == 0)
+        eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a) == 0)
         code = merge(&a);
     free(a.directories);
     free(a.given);

@@ -175,7 +175,8 @@ int cli_pack(int argc, char **argv)
         NULL};
     pack_arguments a = {0};
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     return cli_end_output(pack(&a));
 }
@@ -250,7 +251,8 @@ int cli_unpack(int argc, char **argv)
     char *name = NULL;
     int err;
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     if (!a.out)
         a.out = name = cli_packed_name(a.file, "");

@@ -58,7 +58,8 @@ int cli_report(int argc, char **argv)
     report_arguments a = {0};
     eventspace_run *run;
     int err;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     run = cli_open_run(a.run);
     if (!run)

@@ -23,7 +23,7 @@ enum {
 static const struct argp_option run_options[] = {
     {"out", 'o', "RUN", 0, "The run directory", 0},
     {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in it", 0},
-    {"host", CLI_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
+    {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
     {"process", KEY_PROCESS, "NAME", 0,
      "Start this process only; the others are "
      "started by the same command elsewhere",
@@ -151,7 +151,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         check_run(options, state);
         return 0;
     default:
-        return cli_renamed(key, state);
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -228,7 +228,8 @@ int cli_run(int argc, char **argv)
         NULL,
         NULL};
     run_arguments arguments = {.archive = false};
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &arguments))
+    if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 1,
+                                 &arguments))
         return COMMAND_USAGE;
     if (check_before(arguments.launch.map_file))
         return COMMAND_FAILED;
@@ -255,7 +256,8 @@ int cli_key(int argc, char **argv)
         NULL,
         NULL};
     const char *file = NULL;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &file))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &file))
         return COMMAND_USAGE;
     return eventspace_key_create(file) ? cli_fail() : COMMAND_OK;
 }

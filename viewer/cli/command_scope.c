@@ -221,7 +221,8 @@ int cli_scope(int argc, char **argv)
         NULL,
         NULL};
     scope s = {.format = VIEWER_TABLE};
-    if (argp_parse(&argp, argc, argv, 0, NULL, &s))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &s))
         return COMMAND_USAGE;
     if (s.as_process)
         return cli_scope_process(&s);

@@ -310,7 +310,7 @@ static const struct argp_option top_options[] = {
      "(default 1, where standard output is no terminal)",
      0},
     CLI_FORMAT_OPTION,
-    {"hosts", CLI_RENAMED, NULL, OPTION_HIDDEN, "processes", 0},
+    {"hosts", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "processes", 0},
     {"processes", 'P', NULL, 0,
      "With CSV, list the processes instead of the threads", 0},
     {"collectives", 'c', NULL, 0, "With CSV, list the collectives instead", 0},
@@ -396,7 +396,7 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
         check_arguments(a, state);
         return 0;
     default:
-        return cli_renamed(key, state);
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -421,7 +421,8 @@ int cli_top(int argc, char **argv)
     viewer_mirror m = {0};
     int err;
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     if (a.batch == NO_BATCH &&
         (a.format != VIEWER_TABLE || !isatty(STDOUT_FILENO)))

@@ -542,7 +542,8 @@ int cli_view(int argc, char **argv)
     eventspace_run *run;
     int err;
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     if (a.list)
         return cli_end_output(list_views(a.format));

@@ -370,7 +370,8 @@ int cli_choose(int argc, char **argv)
         NULL};
     choose_arguments a = {0};
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     return cli_end_output(run(&a));
 }

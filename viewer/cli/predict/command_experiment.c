@@ -461,7 +461,7 @@ int cli_experiment(int argc, char **argv)
         .table = "answers",
         .options = {.scheduler = PREDICT_SCHEDULER_DEFAULT}};
     int code;
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 1, &a))
         return COMMAND_USAGE;
     code = run(&a);
     free(a.scenarios);

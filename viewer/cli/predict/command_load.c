@@ -41,7 +41,7 @@ static const struct argp_option load_options[] = {
      "{machine} stands for its name: 'ssh {machine}'",
      0},
     CLI_FORMAT_OPTION,
-    {"host", CLI_RENAMED, "NAME", OPTION_HIDDEN, "machine", 0},
+    {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "machine", 0},
     {0},
 };
 
@@ -131,7 +131,7 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
         check_arguments(l, state);
         return 0;
     default:
-        return cli_renamed(key, state);
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -174,7 +174,8 @@ int cli_load(int argc, char **argv)
         pastset_no_memory("for links");
         return cli_fail();
     }
-    if (argp_parse(&argp, argc, argv, 0, NULL, &l)) {
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &l)) {
         free(l.links);
         return COMMAND_USAGE;
     }

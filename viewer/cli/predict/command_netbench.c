@@ -251,7 +251,8 @@ int cli_netbench(int argc, char **argv)
         NULL,
         NULL};
     netbench_arguments a = {.options = {.processor = -1}};
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     if (a.serve)
         return cli_end_output(

@@ -291,7 +291,8 @@ int cli_predict(int argc, char **argv)
         NULL};
     predict_arguments a = {.scheduler = PREDICT_SCHEDULER_DEFAULT};
     int err;
-    if (argp_parse(&argp, argc, argv, 0, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
         return COMMAND_USAGE;
     err = predict(&a);
     free(a.nodes.texts);

@@ -336,7 +336,7 @@ int cli_profile(int argc, char **argv)
         NULL};
     profile_arguments a = {
         .table = "nodes", .latency_s = NAN, .bandwidth = NAN, .busy = 0};
-    if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &a))
+    if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &a))
         return COMMAND_USAGE;
     return a.show ? show(&a) : measure(&a);
 }
