@@ -68,7 +68,7 @@ int measure__add_messages(measure__making *m, const measure__messages *from);
 
 /* --- profiler_traces.c --- */
 
-/* The run directory of `eventspace run ... --out DIR`; NULL. */
+/* The run directory of `eventspace run ... --output DIR`; NULL. */
 const char *measure__find_run(char *const *argv);
 int measure__want_processes(measure__making *m);
 int measure__add_traces(measure__making *m);

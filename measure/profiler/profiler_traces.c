@@ -21,14 +21,14 @@ static bool is_ours(const char *program)
     return strcmp(slash ? slash + 1 : program, "eventspace") == 0;
 }
 
-/* `--out DIR`, `--out=DIR`, `-o DIR`, `-oDIR`; NULL: not this one. */
+/* `--output DIR`, `--output=DIR`, `-o DIR`, `-oDIR`; NULL: not this one. */
 static const char *out_of(char *const *at)
 {
     const char *text = *at;
-    if (strcmp(text, "--out") == 0 || strcmp(text, "-o") == 0)
+    if (strcmp(text, "--output") == 0 || strcmp(text, "-o") == 0)
         return at[1];
-    if (strncmp(text, "--out=", 6) == 0)
-        return text + 6;
+    if (strncmp(text, "--output=", 9) == 0)
+        return text + 9;
     if (strncmp(text, "-o", 2) == 0)
         return text + 2;
     return NULL;

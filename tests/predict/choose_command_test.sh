@@ -49,20 +49,20 @@ choose() {
 }
 gives "a link that was not measured" 1 choose
 says "link h0-h1" err
-gives "the table" 0 choose --wire '*=100mbit,100us' -n 2
+gives "the table" 0 choose --wire '*:latency=100us,bandwidth=100mbit' -n 2
 says "all 12 placements were tried" out
 says "By the replay" out
 [ -s err ] && says "nothing" err
 sed 's/^}/e; }/' now.dot >alone.dot
 gives "a machine without a link" 0 "$eventspace" choose ring.profile \
-    --cluster alone.dot --wire '*=100mbit,100us'
+    --cluster alone.dot --wire '*:latency=100us,bandwidth=100mbit'
 says "machine e has no link" err
 [ "$(wc -l <err)" -eq 1 ] || says "one line" err
-gives "CSV" 0 choose --wire '*=100mbit,100us' --format csv --best 3
+gives "CSV" 0 choose --wire '*:latency=100us,bandwidth=100mbit' --format csv --best 3
 says "^rank,time_s,factor,lower_s,upper_s,h0,h1" out
 says "^1,.*,c,d" out
 [ "$(wc -l <out)" -eq 4 ] || says "four lines" out
-gives "JSON" 0 choose --wire '*=100mbit,100us' --format json
+gives "JSON" 0 choose --wire '*:latency=100us,bandwidth=100mbit' --format json
 says '"tried": 12' out
 gives "another number of nodes" 1 choose -n 3
 says "run on 2 nodes" err
@@ -74,20 +74,20 @@ gives "no cluster" 2 "$eventspace" choose ring.profile
 says "cluster FILE is missing" err
 echo 'digraph { a [load=x]; }' >wrong.dot
 gives "a load that is none" 1 "$eventspace" choose ring.profile \
-    --cluster wrong.dot --wire '*=100mbit,100us'
+    --cluster wrong.dot --wire '*:latency=100us,bandwidth=100mbit'
 says "wrong.dot:1: a: load" err
 echo 'digraph { a; }' >small.dot
 gives "too few machines" 1 "$eventspace" choose ring.profile \
-    --cluster small.dot --wire '*=100mbit,100us'
+    --cluster small.dot --wire '*:latency=100us,bandwidth=100mbit'
 says "only 1 machines" err
 sed 's/a \[/a [kind=host, /' now.dot >older.dot
 gives "an older cluster file" 1 "$eventspace" choose ring.profile \
-    --cluster older.dot --wire '*=100mbit,100us'
+    --cluster older.dot --wire '*:latency=100us,bandwidth=100mbit'
 says "older.dot:2: a: kind=host is called kind=machine now" err
 sed 's/kind=host/kind=machine/' older.dot >newer.dot
-choose --wire '*=100mbit,100us' --format csv >plain.csv
+choose --wire '*:latency=100us,bandwidth=100mbit' --format csv >plain.csv
 gives "the same with kind=machine" 0 "$eventspace" choose ring.profile \
-    --cluster newer.dot --wire '*=100mbit,100us' --format csv
+    --cluster newer.dot --wire '*:latency=100us,bandwidth=100mbit' --format csv
 cmp out plain.csv || says "the same" out
 
 # The best placement, for generating a map.
@@ -97,7 +97,7 @@ digraph { t0 [kind=thread]; t1 [kind=thread]; e [kind=element, type=i32];
 END
 gives "a map" 0 "$eventspace" map generate --application application.dot \
     --processes 2 -o map.dot
-gives "its placement" 0 choose --wire '*=100mbit,100us' --map map.dot \
+gives "its placement" 0 choose --wire '*:latency=100us,bandwidth=100mbit' --map map.dot \
     -o placement.dot
 says "t0 -> c" placement.dot
 says "t1 -> d" placement.dot

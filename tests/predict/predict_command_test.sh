@@ -33,19 +33,19 @@ expect "nothing changed" 0 '^best  dedicated  .*25.6 ' -- "$cg"
 expect "the dedicated time" 0 '^dedicated: 25.600 s' -- "$cg"
 expect "the papers' law" 0 \
     '^best,node by phases,"000, 2.1; 001, 3.2",credit,.*,1.4545' -- \
-    "$cg" --node n0=load:1 --law credit --format csv
+    "$cg" --node n0:load=1 --law credit --format csv
 expect "eevdf is the default" 0 '^best,node by phases,.*,eevdf,' -- \
-    "$cg" --node n0=load:1 -f csv
+    "$cg" --node n0:load=1 -f csv
 expect "the papers' law is told too" 0 'node by totals.*credit.*1.454' -- \
-    "$cg" --node n0=load:1
+    "$cg" --node n0:load=1
 expect "a link" 0 'bytes of messages  *n0-n1  *15.948 ' -- \
-    "$cg" --link n1-n0=10mbit
-expect "bounds" 0 '3.008' -- "$cg" '--node=*=load:1' --law credit
-expect "both" 0 'node and link' -- "$cg" --node n0=load:1 --link '*=10mbit'
+    "$cg" --link n1-n0:bandwidth=10mbit
+expect "bounds" 0 '3.008' -- "$cg" '--node=*:load=1' --law credit
+expect "both" 0 'node and link' -- "$cg" --node n0:load=1 --link '*:bandwidth=10mbit'
 expect "JSON has terms" 0 '"what": *"competing processes"' -- \
-    "$cg" --node n0=load:1 --format json
+    "$cg" --node n0:load=1 --format json
 expect "another wire" 0 'link' -- \
-    "$cg" --wire '*=1mbit,1ms' --link n0-n1=10mbit
+    "$cg" --wire '*:latency=1ms,bandwidth=1mbit' --link n0-n1:bandwidth=10mbit
 expect "standard input" 0 'dedicated: 25.600' -- - <"$cg"
 
 # Measured beside others, of whom there is no end.
@@ -77,16 +77,16 @@ expect "no profile" 2 'the profile is missing' --
 expect "no such file" 1 "none.profile" -- "$folder/none.profile"
 echo no >"$folder/other"
 expect "not a profile" 1 "$folder/other" -- "$folder/other"
-expect "no such node" 1 'no node "n7"' -- "$cg" --node n7=load:1
-expect "no such link" 1 'no link "n0-n7"' -- "$cg" --link n0-n7=1mbit
+expect "no such node" 1 'no node "n7"' -- "$cg" --node n7:load=1
+expect "no such link" 1 'no link "n0-n7"' -- "$cg" --link n0-n7:bandwidth=1mbit
 expect "negative bandwidth" 1 '"-10mbit"' -- "$cg" --link n0-n1=-10mbit
-expect "negative load" 1 '"-1"' -- "$cg" --node n0=load:-1
+expect "negative load" 1 '"-1"' -- "$cg" --node n0:load=-1
 expect "no such law" 2 '"best" is no law' -- "$cg" --law best
 expect "no such format" 2 'xml' -- "$cg" --format xml
 
 # What the JSON says is JSON, with the numbers of the CSV.
 if command -v node >/dev/null; then
-    "$eventspace" predict "$cg" '--node=*=load:1' --law credit -f json |
+    "$eventspace" predict "$cg" '--node=*:load=1' --law credit -f json |
         node -e '
             const a = JSON.parse(require("fs").readFileSync(0, "utf8"));
             const best = a.answers.find(x => x.best);

@@ -162,7 +162,7 @@ profiling() {
 }
 check "an experiment that is profiling" profiling
 measuring() {
-    begin "$eventspace" experiment plain.dot --runs 10000 --scenario '*=load:1' \
+    begin "$eventspace" experiment plain.dot --runs 10000 --scenario '*:load=1' \
         --profile profile -- "$gsum" run -n 100
     until_true test -s profile || return 1
     interrupt

@@ -18,8 +18,8 @@ static const scopes_column machine_columns[] = {
 static const scopes_column link_columns[] = {
     {"from", "from", SCOPES_TEXT},
     {"to", "to", SCOPES_TEXT},
-    {"latency_ns", "L ms", SCOPES_TIME_NS},
-    {"bandwidth_mbit", "B Mbit/s", SCOPES_REAL},
+    {"latency_ns", "latency ms", SCOPES_TIME_NS},
+    {"bandwidth_mbit", "bandwidth Mbit/s", SCOPES_REAL},
     {"residual", "residual", SCOPES_SHARE},
     {"busy", "busy", SCOPES_SHARE},
     {"rate_mbit", "rate Mbit/s", SCOPES_REAL},
