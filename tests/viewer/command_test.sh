@@ -372,7 +372,7 @@ clocks_run() {
             /^ *subgraph / { printf "counter_offset=\"+%ds\";", ++n
                              printf "counter_rate=\"+%dppm\";", 30 * n }' \
             >clocks.dot &&
-        "$eventspace" run clocks.dot --out CLOCKS -- "$gsum" run -n 200
+        "$eventspace" run clocks.dot --out CLOCKS -- "$gsum" run --rounds 200
 }
 tuples_by() { # METHOD FILE
     "$eventspace" view CLOCKS tuples --format csv --method "$1" >"$2"
