@@ -41,11 +41,16 @@ expect "the papers' law is told too" 0 'node by totals.*credit.*1.454' -- \
 expect "a link" 0 'bytes of messages  *n0-n1  *15.948 ' -- \
     "$cg" --link n1-n0:bandwidth=10mbit
 expect "bounds" 0 '3.008' -- "$cg" '--node=*:load=1' --law credit
-expect "both" 0 'node and link' -- "$cg" --node n0:load=1 --link '*:bandwidth=10mbit'
+expect "both" 0 'node and link' -- \
+    "$cg" --node n0:load=1 --link '*:bandwidth=10mbit'
 expect "JSON has terms" 0 '"what": *"competing processes"' -- \
     "$cg" --node n0:load=1 --format json
-expect "another wire" 0 'link' -- \
-    "$cg" --wire '*:latency=1ms,bandwidth=1mbit' --link n0-n1:bandwidth=10mbit
+expect "another link when profiled" 0 'link' -- \
+    "$cg" --profiled-link '*:latency=1ms,bandwidth=1mbit' \
+    --link n0-n1:bandwidth=10mbit
+expect "the same of all links" 0 'link' -- \
+    "$cg" --profiled-link latency=1ms,bandwidth=1mbit,busy=0.3 \
+    --link n0-n1:bandwidth=10mbit
 expect "standard input" 0 'dedicated: 25.600' -- - <"$cg"
 
 # Measured beside others, of whom there is no end.
@@ -79,8 +84,21 @@ echo no >"$folder/other"
 expect "not a profile" 1 "$folder/other" -- "$folder/other"
 expect "no such node" 1 'no node "n7"' -- "$cg" --node n7:load=1
 expect "no such link" 1 'no link "n0-n7"' -- "$cg" --link n0-n7:bandwidth=1mbit
-expect "negative bandwidth" 1 '"-10mbit"' -- "$cg" --link n0-n1=-10mbit
-expect "negative load" 1 '"-1"' -- "$cg" --node n0:load=-1
+expect "negative bandwidth" 2 '"-10mbit"' -- \
+    "$cg" --link n0-n1:bandwidth=-10mbit
+expect "negative load" 2 '"-1"' -- "$cg" --node n0:load=-1
+expect "an older node" 2 'write it as n0:load=1,law=credit' -- \
+    "$cg" --node n0=load:1,law:credit
+expect "an older link" 2 'write it as n0-n1:bandwidth=10mbit,latency=400us' -- \
+    "$cg" --link n0-n1=10mbit,400us
+expect "an older word" 2 '--wire is called --profiled-link now' -- \
+    "$cg" --wire '*=10mbit,400us'
+expect "a rate without a unit" 2 '"10" is no rate' -- \
+    "$cg" --link n0-n1:bandwidth=10
+expect "a time without a unit" 2 '"10" is no duration' -- \
+    "$cg" --profiled-link latency=10
+expect "a link without a name" 2 'write it as n0-n1:latency=' -- \
+    "$cg" --link latency=10us
 expect "no such law" 2 '"best" is no law' -- "$cg" --law best
 expect "no such format" 2 'xml' -- "$cg" --format xml
 

@@ -108,7 +108,7 @@ Test(scenario, a_link_gets_bandwidth_and_latency_in_any_order)
     cr_expect_eq(scenario->wires[0].bandwidth, 1.25e6);
     cr_expect_eq(scenario->wires[0].latency_s, 2e-3);
     check_status(
-        predict_scenario_link(scenario, "n1-n0:latency=1s,bandwidth=1MB"), 0);
+        predict_scenario_link(scenario, "n1-n0:bandwidth=1MB,latency=1s"), 0);
     cr_expect_eq(scenario->wires[0].bandwidth, 1e6);
     cr_expect_eq(scenario->wires[0].latency_s, 1);
 }

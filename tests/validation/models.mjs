@@ -83,7 +83,7 @@ function experiment(program, processes, testbed) {
   const done = spawnSync(eventspace, [
     'experiment', '--format', 'json', '--runs', runs,
     '--profile', join(folder, `${name}.profile`),
-    ...(testbed ? ['--testbed=esval', '--quiet', '100mbit'] : []),
+    ...(testbed ? ['--testbed=esval', '--base-rate=100mbit'] : []),
     ...of.flatMap(k => ['--scenario', k.case]),
     map(program, processes, what), '--', join(bin, program), 'run',
     ...(arguments_[program]?.[what] ?? []),
