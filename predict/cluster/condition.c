@@ -186,9 +186,12 @@ static bool renew(char *out, const char *text, unsigned allowed)
     char copy[TEXT_BYTES];
     size_t length = strcspn(text, "="), used = 0;
     char *parts = copy;
+    const char *value;
     strcpy(copy, text);
     if (!text[length])
         length = strcspn(text, ":");
+    if (!length || what_tells(text, '=', &value))
+        return false;
     if (text[length]) {
         parts += length + 1;
         used = (size_t)sprintf(out, "%.*s:", (int)length, text);
@@ -196,7 +199,7 @@ static bool renew(char *out, const char *text, unsigned allowed)
         return false;
     }
     for (char *part = parts, *next; part; part = next) {
-        const char *key = NULL, *value;
+        const char *key = NULL;
         next = strchr(part, ',');
         if (next)
             *next++ = '\0';

@@ -52,6 +52,16 @@ Test(experiment, conditions_tell_nodes_from_links)
     measure__experiment_conditions_fini(&c);
 }
 
+Test(experiment, a_scenario_is_checked_before_its_nodes_are_known)
+{
+    check_status(measure_experiment_check("h9:load=1 h8-h9:bandwidth=1mbit"),
+                 0);
+    check_status(measure_experiment_check("h9:speed=2"), PASTSET_EINVAL);
+    check_error("how fast");
+    check_status(measure_experiment_check("h9=load:1"), PASTSET_EINVAL);
+    check_error("write it as h9:load=1");
+}
+
 Test(experiment, conditions_that_cannot_be_made_are_refused)
 {
     static const struct {
@@ -61,6 +71,7 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
     } wrong[] = {
         {"", PASTSET_EINVAL, "no condition"},
         {"h0", PASTSET_EINVAL, "write it as n0:load=1"},
+        {":load=1", PASTSET_EINVAL, "write it as n0:load=1"},
         {"=load:1", PASTSET_EINVAL, "write it as n0:load=1"},
         {"h0=", PASTSET_EINVAL, "h0="},
         {"h9:load=1", PASTSET_ENOENT, "no node \"h9\"; the nodes are: h0, a-b"},
@@ -81,7 +92,9 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
          "anything else of a link"},
         {"*:bandwidth=10mbit,busy=0", PASTSET_EINVAL,
          "anything else of a link"},
-        {"*=-10mbit", PASTSET_EINVAL, "-10mbit"},
+        {"*:bandwidth=-10mbit", PASTSET_EINVAL, "\"-10mbit\" is no rate"},
+        {"h0=load:1 *=10mbit", PASTSET_EINVAL, "write it as h0:load=1"},
+        {"h0:load=1 *=10mbit", PASTSET_EINVAL, "write it as *:bandwidth=10mb"},
         {"*:bandwidth=10mbit,load=1", PASTSET_EINVAL, "either of a node"},
         {"h0:load=1,law=none", PASTSET_EINVAL, "none"},
     };

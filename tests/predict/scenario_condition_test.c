@@ -69,7 +69,7 @@ Test(condition, of_a_link_has_its_units)
 {
     check_status(parse("n1-n0:latency=9us,bandwidth=13mbit,rate=9.6mbit,burst="
                        "1600,alone=1.5ms,"
-                       "busy:0.25"),
+                       "busy=0.25"),
                  0);
     cr_expect_eq(c.wire.bandwidth, 13e6 / 8);
     cr_expect_eq(c.wire.latency_s, 9e-6);
