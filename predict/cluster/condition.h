@@ -82,7 +82,4 @@ bool predict_condition_of_link(const predict_condition *c, uint32_t a,
 const char *predict_link_text(predict_wire wire, predict_flow flow,
                               char *buffer, size_t bytes);
 
-/* "10mbit" to bytes per second. Errors: PASTSET_EINVAL. */
-int predict_bandwidth_parse(double *out, const char *text);
-
 #endif

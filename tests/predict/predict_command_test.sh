@@ -102,6 +102,41 @@ expect "a link without a name" 2 'write it as n0-n1:latency=' -- \
 expect "no such law" 2 '"best" is no law' -- "$cg" --law best
 expect "no such format" 2 'xml' -- "$cg" --format xml
 
+# Words of before, of the commands that make profiles and compare with them.
+# was COMMAND OLD NEW: an option that has another name.
+was() {
+    "$eventspace" "$1" "--$2=1" >"$folder/out" 2>"$folder/err"
+    got=$?
+    if [ $got -ne 2 ] || ! grep -q -e "--$2 is called --$3 now" "$folder/err"
+    then
+        echo "$1 --$2: exit code $got, not 2, or not called --$3:"
+        cat "$folder/err"
+        failed=1
+    fi
+}
+was profile out output
+was profile wire profiled-link
+was profile busy profiled-link=busy=SHARE
+was experiment quiet base-rate
+
+# wrong COMMAND OPTION PART: wrong usage, and what it says.
+wrong() {
+    "$eventspace" "$1" "$2" -- true >"$folder/out" 2>"$folder/err"
+    got=$?
+    if [ $got -ne 2 ] || ! grep -q -e "$3" "$folder/err"; then
+        echo "$1 $2: exit code $got, not 2, or not '$3':"
+        cat "$folder/err"
+        failed=1
+    fi
+}
+wrong profile --interval=20 "'20' has no unit; write 20ms or 20s"
+wrong profile --profiled-link=400us,70mbit \
+    'write it as latency=400us,bandwidth=70mbit'
+wrong experiment --base-rate=100 "'100' has no unit; write 100mbit or 100gbit"
+wrong experiment --scenario=n0=load:1 'write it as n0:load=1'
+wrong experiment '--scenario=*:latency=1ms' 'anything else of a link'
+wrong experiment --pin=3-1 "is no number from 3"
+
 # What the JSON says is JSON, with the numbers of the CSV.
 if command -v node >/dev/null; then
     "$eventspace" predict "$cg" '--node=*:load=1' --law credit -f json |
