@@ -29,11 +29,13 @@ enum keys {
 
 static const struct argp_option options[] = {
     {"material", MATERIAL, "WHAT", 0,
-     "uniform, or mixed: another conductivity in each block of it (uniform)",
+     "The material: uniform (default) or mixed, which conducts differently in "
+     "each block",
      2},
     {"strips", STRIPS, "N", 0,
-     "Faces go along z in so many tuples: with more of them threads wait less "
-     "for each other, with fewer the tuples are larger (4)",
+     "Send each face along z in N tuples (default 4). With more of them "
+     "threads "
+     "wait less for each other; with fewer the tuples are larger",
      2},
     {0},
 };

@@ -14,13 +14,14 @@ enum key {
 };
 
 const struct argp_option barrier_described[] = {
-    {"late", LATE, "NUMBER", 0, "The thread that waits longer (0)", 0},
-    {"wait", WAIT, "DURATION", 0,
-     "Longest wait of the others; of the size otherwise", 0},
-    {"late-wait", LATE_WAIT, "DURATION", 0,
-     "Longest wait of the late one; four times that of the others", 0},
+    {"late", LATE, "NUMBER", 0,
+     "The thread that waits longer than the others (default 0)", 0},
+    {"wait", WAIT, "TIME", 0,
+     "Longest wait of the other threads (default: as the size says)", 0},
+    {"late-wait", LATE_WAIT, "TIME", 0,
+     "Longest wait of the late thread (default: four times --wait)", 0},
     {"unchecked", UNCHECKED, NULL, 0,
-     "Without the element `order`: barriers and nothing else", 0},
+     "Do not check the order of threads: run barriers only", 0},
     {0},
 };
 

@@ -154,7 +154,7 @@ int program_main(const program *p, int argc, char **argv)
             err = a.command == PROGRAM_MAPPING ? mapping(&a) : single(&a);
         if (err)
             fprintf(stderr, "%s: %s\n", p->name, pastset_error());
-        exit_code = err ? 1 : 0;
+        exit_code = err == PASTSET_EINVAL ? PROGRAM_USAGE : err ? 1 : 0;
     }
     arguments_free(&a);
     return exit_code;

@@ -2,7 +2,7 @@
  * their results are told, and a few lines that each would write again.
  *
  *     NAME mapping --threads N --size S    prints the application mapping
- *     NAME single --size S [--out DIR]     the sequential computation
+ *     NAME single --size S [-o DIR]         the sequential computation
  *     NAME [run]                           one process of a run, started by
  *                                          `eventspace run MAP -- NAME run`
  *
@@ -14,7 +14,7 @@
  * the options of `mapping` as attributes, and in a run they are read from
  * there again. Those that are given to `run` as well win, but for --size.
  *
- * Results are NAME.json in the run directory, or that of --out,
+ * Results are NAME.json in the run directory, or that of --output,
  *
  *     {"program": "ep", "size": "S", "threads": 4, "processes": 2,
  *      "seconds": 0.31, "values": {"sx": -3247.8346520347401, ...}}
@@ -90,7 +90,10 @@ typedef struct program {
     paths_main *thread;
 } program;
 
-/* The whole main: gives its exit code, 0 or 1. */
+/* The exit code of wrong usage: PASTSET_EINVAL of mapping and single too. */
+#define PROGRAM_USAGE 2
+
+/* The whole main: gives its exit code, 0 or 1; wrong usage ends it. */
 int program_main(const program *p, int argc, char **argv);
 
 /* --- results --- */

@@ -3,7 +3,6 @@
  * Own options that were given are kept as their texts. `mapping` writes these
  * into the attributes of the threads, and in a run each thread hands those of
  * its node to `parse`, but for the ones that were given to `run` as well. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +18,21 @@
 static const char *const command_names[PROGRAM_COMMANDS] = {"run", "single",
                                                             "mapping"};
 
+enum { KEY_SIZE = 256, KEY_ROUNDS, KEY_SEED };
+
 static const struct argp_option common[] = {
-    {"threads", 't', "N", 0,
-     "mapping, and single where the problem depends on them: threads (4)", 1},
-    {"size", 's', "SIZE", 0, "Of the problem (S); a run has that of its map",
+    {"threads", 't', "N", 0, "Number of threads, for mapping (default 4)", 1},
+    {"size", KEY_SIZE, "SIZE", 0,
+     "Size of the problem, a letter (default S); a run takes it from its map",
      1},
-    {"rounds", 'n', "N", 0, "In place of those of the size", 1},
-    {"seed", 'r', "N", 0, "Another seed, other random numbers (1)", 1},
-    {"out", 'o', "DIRECTORY", 0,
-     "single: for the results; made when missing. Without it they are printed "
-     "only",
+    {"rounds", KEY_ROUNDS, "N", 0,
+     "Number of rounds (default: as many as the size has)", 1},
+    {"seed", KEY_SEED, "N", 0, "Seed of the random numbers (default 1)", 1},
+    {"output", 'o', "DIR", 0,
+     "Write the results of single to this directory, which is created if "
+     "necessary (default: print them only)",
      1},
+    {"out", EVENTSPACE_RENAMED, "DIR", OPTION_HIDDEN, "output", 1},
 };
 #define COMMON (sizeof(common) / sizeof(common[0]))
 
@@ -39,12 +42,8 @@ int program_parse_number(uint64_t *out, const char *option, const char *text,
                          uint64_t min, uint64_t max)
 {
     uint64_t value;
-    char *end;
 
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || value < min ||
-        value > max)
+    if (paths_parse_number(text, &value) || value < min || value > max)
         return pastset_fail(PASTSET_EINVAL,
                             "--%s=%s: expected a number from %" PRIu64
                             " to %" PRIu64,
@@ -214,8 +213,8 @@ static void command_check(struct argp_state *state, arguments *a)
         argp_error(state, "--threads is for mapping: a run has the threads of "
                           "its map, and single has one");
     if (a->options.out && a->command != PROGRAM_SINGLE)
-        argp_error(state, "--out is for single: the results of a run are in "
-                          "its directory");
+        argp_error(state, "--output is for single: a run writes its results "
+                          "to its run directory");
     for (size_t i = 0; i < a->given_count; i++)
         given_check(state, a, &a->given[i]);
     if (!a->options.threads)
@@ -229,13 +228,13 @@ static int take(arguments *a, int key, char *text)
     switch (key) {
     case 't':
         return parse_threads(o, text);
-    case 's':
+    case KEY_SIZE:
         a->has_size = true;
         return parse_size(a->program, o, text);
-    case 'n':
+    case KEY_ROUNDS:
         a->has_rounds = true;
         return parse_rounds(o, text);
-    case 'r':
+    case KEY_SEED:
         a->has_seed = true;
         return parse_seed(o, text);
     case 'o':
@@ -315,34 +314,62 @@ static struct argp_option *options_make(const program *p)
     struct argp_option *all = calloc(COMMON + own + 1, sizeof(*all));
 
     for (size_t i = 0; all && i < COMMON; i++) {
-        bool without = (common[i].key == 'r' && p->no_seed) ||
-                       (common[i].key == 'n' && p->no_rounds);
-        if (!without)
-            all[count++] = common[i];
+        bool without = (common[i].key == KEY_SEED && p->no_seed) ||
+                       (common[i].key == KEY_ROUNDS && p->no_rounds);
+        if (without)
+            continue;
+        all[count] = common[i];
+        if (common[i].key == 't' && p->single_takes_threads)
+            all[count].doc =
+                "Number of threads, for mapping and single (default 4)";
+        count++;
     }
     if (all && own)
         memcpy(all + count, p->options, own * sizeof(*all));
     return all;
 }
 
+/* What --help says: the first line of `about`, what the commands are, and the
+ * rest. The caller frees it; NULL: no memory. */
+static char *help_make(const program *p)
+{
+    const char *rest = strchr(p->about, '\v');
+    size_t first = rest ? (size_t)(rest - p->about) : strlen(p->about);
+    char *help;
+
+    if (asprintf(&help,
+                 "%.*s\n\n"
+                 "  run      compute in the threads of a map; 'eventspace run' "
+                 "starts it\n"
+                 "  single   compute the same in one thread, for comparison\n"
+                 "  mapping  write the application mapping for 'eventspace map "
+                 "generate'%s",
+                 (int)first, p->about, rest ? rest : "") < 0)
+        return NULL;
+    return help;
+}
+
 int arguments_read(arguments *a, const program *p, int argc, char **argv)
 {
     struct argp_option *all = options_make(p);
+    char *help = help_make(p);
     struct argp parser = {.options = all,
                           .parser = parse,
                           .args_doc = "[run|single|mapping]",
-                          .doc = p->about};
+                          .doc = help};
 
     *a = (arguments){.program = p, .options = {.size = 'S', .seed = 1}};
     a->given = calloc(own_count(p) + 1, sizeof(*a->given));
     a->options.own = own_make(p, p->own_defaults);
-    if (!all || !a->given || !a->options.own) {
+    if (!all || !help || !a->given || !a->options.own) {
         free(all);
+        free(help);
         return pastset_no_memory("for the arguments");
     }
-    argp_err_exit_status = 1;
+    argp_err_exit_status = PROGRAM_USAGE;
     eventspace_options_parse(&parser, argc, argv, 0, EVENTSPACE_NO_PROGRAM, a);
     free(all);
+    free(help);
     return attributes_make(a);
 }
 

@@ -15,15 +15,16 @@ enum key {
 const gsum_options gsum_defaults = {.doubles = 1};
 
 const struct argp_option gsum_described[] = {
-    {"doubles", DOUBLES, "K", 0, "Doubles that each contributes (1)", 0},
+    {"doubles", DOUBLES, "N", 0,
+     "Number of doubles that each thread contributes (default 1)", 0},
     {"spectators", SPECTATORS, "N", 0,
-     "Of the threads, the last N take no part and read the last sums (0)", 0},
-    {"compute", COMPUTE, "DURATION", 0,
-     "Each computes so long before it contributes, as in 50us (0)", 0},
-    {"shape", SHAPE, "SHAPE", 0, "Of the tree: flat, hierarchical, binomial",
-     PROGRAM_OF_MAPPING},
-    {"fanout", FANOUT, "N", 0, "Most inputs of one wrapper",
-     PROGRAM_OF_MAPPING},
+     "Let the last N threads only read the sums (default 0)", 0},
+    {"compute", COMPUTE, "TIME", 0,
+     "Compute this long before each contribution, such as 50us (default 0)", 0},
+    {"shape", SHAPE, "flat|hierarchical|binomial", 0,
+     "Build the tree in this shape, for mapping", PROGRAM_OF_MAPPING},
+    {"fanout", FANOUT, "N", 0,
+     "Give each wrapper at most N inputs, for mapping", PROGRAM_OF_MAPPING},
     {0},
 };
 

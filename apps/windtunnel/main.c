@@ -1,14 +1,13 @@
 /* main.c - the arguments of `windtunnel`. */
 #include "apps/windtunnel/windtunnel.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "eventspace/options/options.h"
+#include "paths/map/units.h"
 #include "pastset/status.h"
 
 typedef enum mode {
@@ -27,32 +26,54 @@ typedef struct arguments {
 } arguments;
 
 static const char about[] =
-    "A wind tunnel: a lattice gas whose rows are shared by threads.\v"
-    "run      one process of a run; started by `eventspace run`\n"
-    "single   all rows in this process, with the same result\n"
-    "mapping  prints the application mapping for `eventspace map generate`\n"
+    "A wind tunnel: a lattice gas whose rows are shared by threads.\n\n"
+    "  run      compute in the threads of a map; 'eventspace run' starts it\n"
+    "  single   compute the same in one thread, for comparison\n"
+    "  mapping  write the application mapping for 'eventspace map generate'\v"
+    "Give --width and --height to mapping: a run takes the size of the tunnel "
+    "from its map.\n"
     "\n"
-    "The map tells a run how large the tunnel is, so give --width and "
-    "--height to `mapping`.\n"
-    "\n"
-    "Results, in the run directory or in that of --out: lattice.bin, flow.png "
-    "and windtunnel.json. Exit code: 0, or 1 after an error.";
+    "Results are lattice.bin, flow.png and windtunnel.json, in the run "
+    "directory or in that of --output.";
+
+#define USAGE 2 /* exit code, as that of eventspace */
+
+enum {
+    KEY_WIDTH = 256,
+    KEY_HEIGHT,
+    KEY_STEPS,
+    KEY_AVERAGE,
+    KEY_SEED,
+    KEY_OBSTACLE,
+    KEY_DUMP,
+    KEY_PICTURE,
+};
 
 static const struct argp_option described[] = {
-    {"width", 'w', "SITES", 0, "Sites in a row, a multiple of 64 (1024)", 0},
-    {"height", 'h', "ROWS", 0, "Rows, with both walls (512)", 0},
+    {"width", KEY_WIDTH, "SITES", 0,
+     "Sites in a row, a multiple of 64 (default 1024)", 0},
+    {"height", KEY_HEIGHT, "ROWS", 0,
+     "Rows, including both walls (default 512)", 0},
     {0, 0, NULL, 0, "mapping:", 1},
-    {"threads", 't', "N", 0, "Threads that share the rows (4)", 1},
+    {"threads", 't', "N", 0,
+     "Number of threads that share the rows (default 4)", 1},
     {0, 0, NULL, 0, "run and single:", 2},
-    {"steps", 's', "N", 0, "Steps (6000)", 2},
-    {"average", 'a', "STEPS", 0,
-     "The picture shows the mean of the last STEPS steps (400)", 2},
-    {"seed", 'r', "N", 0, "Another seed, another gas (1)", 2},
-    {"obstacle", 'o', "WHAT", 0, "empty, plate or disc (plate)", 2},
-    {"dump", 'd', "FILE", 0, "In place of lattice.bin", 2},
-    {"picture", 'p', "FILE", 0, "In place of flow.png", 2},
+    {"steps", KEY_STEPS, "N", 0, "Number of steps (default 6000)", 2},
+    {"average", KEY_AVERAGE, "STEPS", 0,
+     "Show the mean of this many last steps in the picture (default 400)", 2},
+    {"seed", KEY_SEED, "N", 0, "Seed of the random numbers (default 1)", 2},
+    {"obstacle", KEY_OBSTACLE, "WHAT", 0,
+     "The obstacle: empty, plate (default) or disc", 2},
+    {"dump", KEY_DUMP, "FILE", 0, "Write the lattice here, not to lattice.bin",
+     2},
+    {"picture", KEY_PICTURE, "FILE", 0,
+     "Write the picture here, not to flow.png", 2},
     {0, 0, NULL, 0, "single:", 3},
-    {"out", 'O', "DIRECTORY", 0, "For the results; made when missing (.)", 3},
+    {"output", 'o', "DIR", 0,
+     "Write the results to this directory, which is created if necessary "
+     "(default: the current one)",
+     3},
+    {"out", EVENTSPACE_RENAMED, "DIR", OPTION_HIDDEN, "output", 3},
     {0, 0, NULL, 0, NULL, 0},
 };
 
@@ -60,13 +81,9 @@ static const struct argp_option described[] = {
 static uint64_t number(struct argp_state *state, const char *option,
                        const char *text, uint64_t min, uint64_t max)
 {
-    uint64_t value;
-    char *end;
+    uint64_t value = 0;
 
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || value < min ||
-        value > max)
+    if (paths_parse_number(text, &value) || value < min || value > max)
         argp_error(state,
                    "--%s=%s: expected a number from %" PRIu64 " to %" PRIu64,
                    option, text, min, max);
@@ -105,8 +122,8 @@ static void options_check(struct argp_state *state, arguments *a)
         argp_error(state, "--threads is for mapping: a run has the threads "
                           "of its map, and single has one");
     if (a->mode != SINGLE && o->out)
-        argp_error(state, "--out is for single: the results of a run are in "
-                          "its directory");
+        argp_error(state, "--output is for single: a run writes its results "
+                          "to its run directory");
     if (!o->threads)
         o->threads = 4;
     if (!o->out)
@@ -119,35 +136,35 @@ static error_t parse(int key, char *text, struct argp_state *state)
     windtunnel_options *o = &a->options;
 
     switch (key) {
-    case 'w':
+    case KEY_WIDTH:
         o->width = (uint32_t)number(state, "width", text, 64, LATTICE_SIDE_MAX);
         break;
-    case 'h':
+    case KEY_HEIGHT:
         o->height =
             (uint32_t)number(state, "height", text, 3, LATTICE_SIDE_MAX);
         break;
     case 't':
         o->threads = (uint32_t)number(state, "threads", text, 1, UINT32_MAX);
         break;
-    case 's':
+    case KEY_STEPS:
         o->steps = (uint32_t)number(state, "steps", text, 0, UINT32_MAX);
         break;
-    case 'a':
+    case KEY_AVERAGE:
         o->average = (uint32_t)number(state, "average", text, 0, 1000000);
         break;
-    case 'r':
+    case KEY_SEED:
         o->seed = number(state, "seed", text, 0, UINT64_MAX);
         break;
-    case 'o':
+    case KEY_OBSTACLE:
         o->obstacle = obstacle(state, text);
         break;
-    case 'd':
+    case KEY_DUMP:
         o->dump = text;
         break;
-    case 'p':
+    case KEY_PICTURE:
         o->picture = text;
         break;
-    case 'O':
+    case 'o':
         o->out = text;
         break;
     case ARGP_KEY_ARG:
@@ -215,7 +232,7 @@ int main(int argc, char **argv)
     };
     int err;
 
-    argp_err_exit_status = 1;
+    argp_err_exit_status = USAGE;
     eventspace_options_parse(&parser, argc, argv, 0, EVENTSPACE_NO_PROGRAM, &a);
     if (a.mode == RUN)
         return windtunnel_run(&a.options);
@@ -223,5 +240,5 @@ int main(int argc, char **argv)
                            : windtunnel_mapping(&a.options);
     if (err)
         fprintf(stderr, "windtunnel: %s\n", pastset_error());
-    return err ? 1 : 0;
+    return err == PASTSET_EINVAL ? USAGE : err ? 1 : 0;
 }

@@ -12,12 +12,12 @@
  * A case is conditions as in predict/cluster/condition.h, with blanks between
  * them:
  *
- *   n0=load:1      competing processes on the processor of node n0, or of all
- *                  (`*`). `law:LAW` may stand behind; it changes the
+ *   n0:load=1      competing processes on the processor of node n0, or of all
+ *                  (`*`). `law=LAW` may stand behind; it changes the
  *                  prediction only
- *   n0-n1=10mbit   the link is limited to this rate (`*`: all links). That
- *                  needs a testbed (testbed_internal.h) or simulated
- * links
+ *   n0-n1:bandwidth=10mbit
+ *                  the link is limited to this rate (`*`: all links). That
+ *                  needs a testbed (testbed_internal.h) or simulated links
  *
  * L and B of links, quiet and limited, are measured between the machines of
  * the testbed by measure/links/links.h, and fitted to the sizes of messages
@@ -55,7 +55,7 @@ typedef struct measure_experiment_options {
     size_t processor_count;     /* 0: those that we may use */
     measure_experiment_links links;
     const char *testbed;      /* its name; NULL: "experiment" */
-    double quiet;             /* bytes/s of links that no condition names; 0:
+    double base_rate;         /* bytes/s of links that no condition names; 0:
                                  not limited */
     const char *const *cases; /* texts, without the one that is alone */
     size_t case_count;
@@ -98,6 +98,10 @@ typedef struct measure_experiment {
     predict_profile *profile; /* NULL: it did not come so far */
     measure_profile_notes notes;
 } measure_experiment;
+
+/* Can a case of this text be made, whatever the names of nodes are? Errors:
+ * PASTSET_EINVAL. */
+int measure_experiment_check(const char *text);
 
 /* When something fails, what was measured until then is in `*out` as well;
  * NULL when nothing was. The text names the case and the run that failed.

@@ -52,7 +52,8 @@ int measure__experiment_make_quiet(experiment_setup *s)
     int err = 0;
     for (uint32_t i = 0; s->testbed && i < s->node_count; i++)
         for (uint32_t k = i + 1; k < s->node_count && !err; k++)
-            err = measure_testbed_limit(s->testbed, i, k, s->options->quiet);
+            err =
+                measure_testbed_limit(s->testbed, i, k, s->options->base_rate);
     return err;
 }
 
@@ -67,8 +68,8 @@ static int set_links(experiment_setup *s,
                 if (predict_condition_of_link(&conditions->items[c].is, i, k))
                     rate = conditions->items[c].is.wire.bandwidth;
             if (rate >= 0)
-                err = measure_testbed_limit(s->testbed, i, k,
-                                            quiet ? s->options->quiet : rate);
+                err = measure_testbed_limit(
+                    s->testbed, i, k, quiet ? s->options->base_rate : rate);
         }
     }
     return err;

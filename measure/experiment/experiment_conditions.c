@@ -29,11 +29,12 @@ static int check(const experiment_condition *c)
                             "%s: the load %g is no number from 0 to %d",
                             c->text, c->is.load, MAX_LOAD);
     if (!(told & PREDICT_OF_NODES) && told != PREDICT_BANDWIDTH)
-        return pastset_fail(PASTSET_EINVAL,
-                            "%s: an experiment can make a load, as in "
-                            "n0=load:1, and limit a rate, as in n0-n1=10mbit; "
-                            "anything else of a link it cannot change",
-                            c->text);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "%s: an experiment can make a load, as in "
+            "n0:load=1, and limit a rate, as in n0-n1:bandwidth=10mbit; "
+            "anything else of a link it cannot change",
+            c->text);
     return 0;
 }
 
@@ -67,11 +68,22 @@ int measure__experiment_conditions_parse(experiment_conditions *out,
         err = parse_one(&more[out->count++], word, names, count);
     }
     if (!err && !out->count)
-        err = pastset_fail(PASTSET_EINVAL, "a scenario has no condition: write "
-                                           "for example 'n0=load:1'");
+        err = pastset_fail(PASTSET_EINVAL,
+                           "a scenario has no condition: write for "
+                           "example n0:load=1");
     free(copy);
     if (err)
         measure__experiment_conditions_fini(out);
+    return err;
+}
+
+int measure_experiment_check(const char *text)
+{
+    experiment_conditions conditions;
+    int err = measure__experiment_conditions_parse(&conditions, text, NULL, 0);
+
+    if (!err)
+        measure__experiment_conditions_fini(&conditions);
     return err;
 }
 

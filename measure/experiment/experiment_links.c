@@ -224,7 +224,7 @@ static int add_wire(experiment_setup *s, double limit)
 
 static int find_wires(experiment_setup *s)
 {
-    int err = add_wire(s, s->options->quiet);
+    int err = add_wire(s, s->options->base_rate);
     for (size_t i = 0; i < s->options->case_count; i++) {
         const experiment_conditions *c = &s->conditions[i];
         for (size_t k = 0; k < c->count && !err; k++)

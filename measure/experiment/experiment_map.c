@@ -32,7 +32,7 @@ static double rate_of(const experiment_setup *s,
                       const experiment_conditions *conditions, uint32_t a,
                       uint32_t b)
 {
-    double rate = s->options->quiet;
+    double rate = s->options->base_rate;
     for (size_t i = 0; conditions && i < conditions->count; i++)
         if (predict_condition_of_link(&conditions->items[i].is, a, b))
             rate = conditions->items[i].is.wire.bandwidth;

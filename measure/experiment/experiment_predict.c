@@ -133,7 +133,8 @@ static predict_flow flow_of(const measure_wire *wire)
 int measure__experiment_links_set(experiment_setup *s)
 {
     predict_profile *p = s->result->profile;
-    const measure_wire *quiet = measure__experiment_wire(s, s->options->quiet);
+    const measure_wire *quiet =
+        measure__experiment_wire(s, s->options->base_rate);
     int err = 0;
     /* What the profile's steps hold of it already is taken out of them. */
     for (uint32_t i = 0; quiet && i < p->link_count && !err; i++) {

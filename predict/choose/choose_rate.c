@@ -41,8 +41,8 @@ static int check_links(const predict_profile *profile,
             PASTSET_EINVAL,
             "the profile does not tell the latency and "
             "bandwidth of the link %s-%s as it was when the "
-            "program was measured: give it with --wire "
-            "%s-%s=BANDWIDTH,LATENCY (eventspace netbench "
+            "program was measured: give it with --profiled-link "
+            "%s-%s:latency=TIME,bandwidth=RATE (eventspace netbench "
             "measures them)",
             profile->nodes[link->a].name, profile->nodes[link->b].name,
             profile->nodes[link->a].name, profile->nodes[link->b].name);

@@ -28,6 +28,8 @@ int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,
 
 /* --- condition.c --- */
 
+/* "10mbit" to bytes per second. Errors: PASTSET_EINVAL. */
+int predict_bandwidth_parse(double *out, const char *text);
 /* "400us" to seconds. Errors: PASTSET_EINVAL. */
 int predict_time_parse(double *out, const char *text);
 

@@ -1,6 +1,6 @@
 /* condition.c - reads conditions: see condition.h.
  *
- * What the parts behind the '=' tell decides whether the name is that of a node
+ * What the parts behind the ':' tell decides whether the name is that of a node
  * or of a link. Names of nodes may have a '-' in them, so that of "a-b-c" all
  * parts are tried that two nodes are called; if there is more than one such
  * way, it is refused. */
@@ -14,6 +14,9 @@
 #include "predict/cluster/cluster_internal.h"
 
 #define TEXT_BYTES 512
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LATENCY "latency"
+#define BANDWIDTH "bandwidth"
 #define OF_LINKS (PREDICT_OF_LINKS | PREDICT_BUSY)
 
 bool predict_condition_of_node(const predict_condition *c, uint32_t node)
@@ -60,31 +63,29 @@ static int parse_real(double *out, const char *text, const char *what)
                         what, text);
 }
 
-/* --- parts: KEY:VALUE, or a value whose unit says what it is --- */
+/* --- parts: KEY=VALUE --- */
 
 static const struct {
     const char *key;
     unsigned tells;
-} keys[] = {{"load:", PREDICT_LOAD},   {"law:", PREDICT_SCHEDULER},
-            {"speed:", PREDICT_SPEED}, {"rate:", PREDICT_RATE},
-            {"burst:", PREDICT_BURST}, {"alone:", PREDICT_ALONE},
-            {"busy:", PREDICT_BUSY}};
+} keys[] = {{"load", PREDICT_LOAD},         {"law", PREDICT_SCHEDULER},
+            {"speed", PREDICT_SPEED},       {LATENCY, PREDICT_LATENCY},
+            {BANDWIDTH, PREDICT_BANDWIDTH}, {"rate", PREDICT_RATE},
+            {"burst", PREDICT_BURST},       {"alone", PREDICT_ALONE},
+            {"busy", PREDICT_BUSY}};
 
-/* 0: nothing that we know. */
-static unsigned what_tells(const char *part, const char **value)
+/* What KEY tells, and where the value behind it and `equals` begins; 0: it is
+ * nothing that we know. */
+static unsigned what_tells(const char *part, char equals, const char **value)
 {
-    uint64_t number;
-    *value = part;
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
         size_t length = strlen(keys[i].key);
-        if (strncmp(part, keys[i].key, length) != 0)
+        if (strncmp(part, keys[i].key, length) != 0 || part[length] != equals)
             continue;
-        *value = part + length;
+        *value = part + length + 1;
         return keys[i].tells;
     }
-    if (!paths_parse_duration(part, &number))
-        return PREDICT_LATENCY;
-    return paths_parse_rate(part, &number) ? 0 : PREDICT_BANDWIDTH;
+    return 0;
 }
 
 static int set(predict_condition *c, unsigned what, const char *value)
@@ -119,8 +120,8 @@ static int check(const predict_condition *c)
     if (c->busy > 1)
         wrong = "the busy share is above 1";
     if ((c->told & PREDICT_OF_NODES) && (c->told & OF_LINKS))
-        wrong = "a condition is either of a node, n0=load:1, or of a link, "
-                "n0-n1=10mbit";
+        wrong = "a condition is either of a node, n0:load=1, or of a link, "
+                "n0-n1:bandwidth=10mbit";
     return wrong ? pastset_fail(PASTSET_EINVAL, "%s", wrong) : 0;
 }
 
@@ -129,13 +130,14 @@ static int no_part(const char *part, unsigned allowed)
 {
     bool node = allowed & PREDICT_OF_NODES, link = allowed & OF_LINKS;
     return pastset_fail(
-        PASTSET_EINVAL, "\"%.60s\" is no condition%s%s%s", part,
-        node ? " of a node: those are load:NUMBER, law:LAW and speed:NUMBER"
+        PASTSET_EINVAL, "\"%.60s\" is no condition%s%s%s%s", part,
+        node ? " of a node: those are load=NUMBER, law=LAW and speed=NUMBER"
              : "",
         node && link ? "; nor" : "",
-        link ? " of a link: write a bandwidth such as 10mbit, a latency such "
-               "as 400us, or both with a comma"
-             : "");
+        link ? " of a link: those are latency=TIME, bandwidth=RATE, "
+               "rate=RATE, burst=BYTES, alone=TIME"
+             : "",
+        allowed & PREDICT_BUSY ? ", busy=SHARE" : "");
 }
 
 static int parse_parts(predict_condition *c, char *parts, unsigned allowed)
@@ -147,13 +149,67 @@ static int parse_parts(predict_condition *c, char *parts, unsigned allowed)
         next = strchr(part, ',');
         if (next)
             *next++ = '\0';
-        what = what_tells(part, &value);
+        what = what_tells(part, '=', &value);
         err = what & allowed ? set(c, what, value) : no_part(part, allowed);
         if (err)
             return err;
         c->told |= what;
     }
     return check(c);
+}
+
+/* --- the form of before --- */
+
+/* What `part` was: KEY:VALUE, or a value whose unit says what it is. Gives its
+ * key in `out`, and where the value begins; NULL: none. */
+static const char *older_part(const char *part, const char **out,
+                              unsigned allowed)
+{
+    const char *value = part;
+    uint64_t number;
+    unsigned what = what_tells(part, ':', &value);
+    if (!what)
+        what = what_tells(part, '=', &value);
+    if (!what && !paths_parse_duration(part, &number))
+        what = PREDICT_LATENCY;
+    if (!what && !paths_parse_rate(part, &number))
+        what = PREDICT_BANDWIDTH;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        if (keys[i].tells == what)
+            *out = keys[i].key;
+    return what & allowed ? value : NULL;
+}
+
+/* How "n0-n1=10mbit,400us" is written now, into TEXT_BYTES twice. */
+static bool renew(char *out, const char *text, unsigned allowed)
+{
+    char copy[TEXT_BYTES];
+    size_t length = strcspn(text, "="), used = 0;
+    char *parts = copy;
+    const char *value;
+    strcpy(copy, text);
+    if (!text[length])
+        length = strcspn(text, ":");
+    if (!length || what_tells(text, '=', &value))
+        return false;
+    if (text[length]) {
+        parts += length + 1;
+        used = (size_t)sprintf(out, "%.*s:", (int)length, text);
+    } else if (!(allowed & PREDICT_UNNAMED)) {
+        return false;
+    }
+    for (char *part = parts, *next; part; part = next) {
+        const char *key = NULL;
+        next = strchr(part, ',');
+        if (next)
+            *next++ = '\0';
+        value = older_part(part, &key, allowed);
+        if (!value || used + strlen(value) + 16 > 2 * (size_t)TEXT_BYTES)
+            return false;
+        used +=
+            (size_t)sprintf(out + used, "%s=%s%s", key, value, next ? "," : "");
+    }
+    return true;
 }
 
 /* --- names --- */
@@ -217,7 +273,7 @@ static int find_name(predict_condition *c, const char *name,
                      const char *const *names, size_t count)
 {
     c->all = strcmp(name, "*") == 0;
-    if (c->all)
+    if (c->all || !names)
         return 0;
     if (c->told & OF_LINKS)
         return find_ends(c, name, names, count);
@@ -229,33 +285,82 @@ static int find_name(predict_condition *c, const char *name,
 
 static int no_condition(const char *text, unsigned allowed)
 {
-    const char *example = "n0=load:1 or n0-n1=10mbit";
-    if (!(allowed & OF_LINKS))
-        example = "n0=load:1 or *=load:0.5,law:fair";
+    const char *example = "n0:load=1 or n0-n1:bandwidth=10mbit";
+    char now[2 * TEXT_BYTES];
+    if (renew(now, text, allowed))
+        return pastset_fail(PASTSET_EINVAL,
+                            "\"%.60s\" is an older form: write it as %s", text,
+                            now);
+    if (allowed & PREDICT_UNNAMED)
+        example = "latency=400us,bandwidth=10mbit or "
+                  "n0-n1:latency=400us,bandwidth=10mbit";
+    else if (!(allowed & OF_LINKS))
+        example = "n0:load=1 or *:load=0.5,law=fair";
     else if (!(allowed & PREDICT_OF_NODES))
-        example = "n0-n1=10mbit,400us or *=10mbit";
+        example = "n0-n1:latency=400us,bandwidth=10mbit or *:bandwidth=10mbit";
     return pastset_fail(PASTSET_EINVAL,
                         "\"%.60s\" is no condition: write it as %s", text,
                         example);
+}
+
+/* Where the name ends: at the first ':' behind which there is KEY=. */
+static char *name_end(char *text)
+{
+    char *end = strchr(text, ':');
+    while (end) {
+        size_t key = strspn(end + 1, LETTERS);
+        if (key && end[1 + key] == '=')
+            break;
+        end = strchr(end + 1, ':');
+    }
+    return end;
 }
 
 int predict_condition_parse(predict_condition *out, const char *text,
                             unsigned allowed, const char *const *names,
                             size_t count)
 {
-    char copy[TEXT_BYTES], *equals;
+    char copy[TEXT_BYTES], *colon;
+    const char *name = copy, *value;
     int err;
     *out = (predict_condition){.a = PREDICT_NONE, .b = PREDICT_NONE};
     if (strlen(text) >= sizeof(copy))
         return pastset_fail(PASTSET_EINVAL,
                             "the condition \"%.60s...\" is too long", text);
     strcpy(copy, text);
-    equals = strrchr(copy, '=');
-    if (!equals || equals == copy || !equals[1])
+    colon = name_end(copy);
+    if (colon && colon != copy)
+        *colon = '\0';
+    else if ((allowed & PREDICT_UNNAMED) && what_tells(copy, '=', &value))
+        name = "*";
+    else
         return no_condition(text, allowed);
-    *equals = '\0';
-    err = parse_parts(out, equals + 1, allowed);
+    err = parse_parts(out, name == copy ? colon + 1 : copy, allowed);
     if (err)
         return pastset_fail_while(err, "%.60s", text);
-    return find_name(out, copy, names, count);
+    return find_name(out, name, names, count);
+}
+
+int predict_condition_check(const char *text, unsigned allowed)
+{
+    predict_condition unused;
+    return predict_condition_parse(&unused, text, allowed, NULL, 0);
+}
+
+/* --- writing --- */
+
+const char *predict_link_text(predict_wire wire, predict_flow flow,
+                              char *buffer, size_t bytes)
+{
+    char latency[32], bandwidth[32], rate[32], alone[32];
+    int used =
+        snprintf(buffer, bytes, LATENCY "=%s," BANDWIDTH "=%s",
+                 paths_duration_text(wire.latency_s, latency, sizeof(latency)),
+                 paths_rate_text(wire.bandwidth, bandwidth, sizeof(bandwidth)));
+    if (flow.rate > 0)
+        snprintf(buffer + used, bytes - (size_t)used,
+                 ",rate=%s,burst=%.0f,alone=%s",
+                 paths_rate_text(flow.rate, rate, sizeof(rate)), flow.burst,
+                 paths_duration_text(flow.latency_s, alone, sizeof(alone)));
+    return buffer;
 }

@@ -107,7 +107,7 @@ static int set_wire(predict_profile *profile, uint32_t link,
 int predict_wire_set(predict_profile *profile, const char *text)
 {
     predict_condition c;
-    int err = parse(&c, profile, text, PREDICT_OF_LINKS | PREDICT_BUSY);
+    int err = parse(&c, profile, text, PREDICT_OF_PROFILED_LINKS);
     for (uint32_t i = 0; i < profile->link_count && !err; i++)
         if (predict_condition_of_link(&c, profile->links[i].a,
                                       profile->links[i].b))

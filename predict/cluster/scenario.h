@@ -44,8 +44,9 @@ void predict_scenario_apply(predict_scenario *scenario,
                             const predict_condition *condition);
 
 /* What a link was while it was measured: sets L and B of links of a profile, by
- * a text of links ("*=100mbit,150us"), in which `busy:0.3` may stand too. To be
- * done before the scenario is created. Errors: those above. */
+ * a text of links ("*:latency=150us,bandwidth=100mbit"), in which "busy=0.3"
+ * may stand too, and the name may be missing. To be done before the scenario is
+ * created. Errors: those above. */
 int predict_wire_set(predict_profile *profile, const char *text);
 
 #endif

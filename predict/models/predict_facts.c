@@ -160,8 +160,8 @@ static int need_wires(const predict__asked *asked, uint32_t link)
             PASTSET_EINVAL,
             "link %.60s-%.60s: its latency and bandwidth were not measured, so "
             "what a change costs cannot be told; measure them with `eventspace "
-            "netbench` and give them with --wire, such as --wire "
-            "'*=100mbit,150us'",
+            "netbench` and give them with --profiled-link, such as "
+            "--profiled-link latency=150us,bandwidth=100mbit",
             a, b);
     if (!is_wire(s->wires[link]))
         return pastset_fail(

@@ -92,7 +92,7 @@ static json_t *single(const choice *c)
 
     free(command_run(0, 60, ADI, "single", "--size", c->size, "--material",
                      c->material, "--strips", c->strips, "--rounds", c->rounds,
-                     "--seed", c->seed, "--out", directory, NULL));
+                     "--seed", c->seed, "--output", directory, NULL));
     return results_read("adi", directory);
 }
 
@@ -239,7 +239,7 @@ static void check_refused(const char *option, const char *value,
                           const char *text)
 {
     char *output =
-        command_run(1, 20, ADI, "mapping", "--size", "S", option, value, NULL);
+        command_run(2, 20, ADI, "mapping", "--size", "S", option, value, NULL);
 
     check_says(output, text);
     free(output);

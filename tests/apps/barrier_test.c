@@ -22,7 +22,7 @@ static json_t *single(const char *threads, const char *option, const char *more)
 {
     const char *out = scratch_file("single");
 
-    free(command_run(0, 20, BARRIER, "single", "--threads", threads, "--out",
+    free(command_run(0, 20, BARRIER, "single", "--threads", threads, "--output",
                      out, option, more, NULL));
     return results_read("barrier", out);
 }
@@ -242,8 +242,8 @@ Test(barrier, refuses_arguments_that_cannot_be)
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        free(command_run(1, 20, BARRIER, "single", wrong[i][0], NULL));
-        char *said = command_run(1, 20, BARRIER, "mapping", wrong[i][0], NULL);
+        free(command_run(2, 20, BARRIER, "single", wrong[i][0], NULL));
+        char *said = command_run(2, 20, BARRIER, "mapping", wrong[i][0], NULL);
         check_says(said, wrong[i][1]);
         free(said);
     }

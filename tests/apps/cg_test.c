@@ -173,7 +173,7 @@ static json_t *single(const char *seed, const char *rounds)
     const char *directory = scratch_file("single");
 
     free(command_run(0, 60, CG, "single", "--seed", seed, "--rounds", rounds,
-                     "--out", directory, NULL));
+                     "--output", directory, NULL));
     return results_read("cg", directory);
 }
 
@@ -255,7 +255,7 @@ Test(cg, takes_seed_and_rounds_from_its_map)
 static void check_refused(const char *part, const char *line,
                           const char *option, const char *value)
 {
-    char *output = command_run(1, 20, CG, line, option, value, NULL);
+    char *output = command_run(2, 20, CG, line, option, value, NULL);
 
     check_says(output, part);
     free(output);

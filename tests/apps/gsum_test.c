@@ -24,7 +24,7 @@ static json_t *single(const problem *p)
 
     free(command_run(0, 20, GSUM, "single", "--threads", p->threads,
                      "--doubles", p->doubles, "--spectators", p->spectators,
-                     "--out", out, NULL));
+                     "--output", out, NULL));
     return results_read("gsum", out);
 }
 
@@ -172,7 +172,7 @@ Test(gsum, refuses_arguments_that_cannot_be)
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        char *said = command_run(1, 20, GSUM, "mapping", wrong[i][0], NULL);
+        char *said = command_run(2, 20, GSUM, "mapping", wrong[i][0], NULL);
         check_says(said, wrong[i][1]);
         free(said);
     }

@@ -179,7 +179,7 @@ static json_t *single(const char *seed, const char *rounds)
     const char *directory = scratch_file("single");
 
     free(command_run(0, 60, IS, "single", "--seed", seed, "--rounds", rounds,
-                     "--out", directory, NULL));
+                     "--output", directory, NULL));
     return results_read("is", directory);
 }
 
@@ -272,7 +272,7 @@ Test(is, does_not_stop_where_there_is_little_room)
 static void check_refused(const char *part, const char *line,
                           const char *option, const char *value)
 {
-    char *output = command_run(1, 20, IS, line, option, value, NULL);
+    char *output = command_run(2, 20, IS, line, option, value, NULL);
 
     check_says(output, part);
     free(output);

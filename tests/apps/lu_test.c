@@ -105,7 +105,7 @@ static json_t *single(const char *seed, const char *rounds)
     const char *directory = scratch_file("single");
 
     free(command_run(0, 60, LU, "single", "--size", "S", "--seed", seed,
-                     "--out", directory, rounds ? "--rounds" : NULL, rounds,
+                     "--output", directory, rounds ? "--rounds" : NULL, rounds,
                      NULL));
     return results_read("lu", directory);
 }
@@ -224,7 +224,7 @@ Test(lu, takes_seed_and_rounds_from_its_map)
 
 Test(lu, refuses_more_threads_than_rows)
 {
-    char *output = command_run(1, 20, LU, "mapping", "--size", "S", "--threads",
+    char *output = command_run(2, 20, LU, "mapping", "--size", "S", "--threads",
                                "21", NULL);
 
     check_says(output, "--threads=21: there must be 1 to 20 threads");
@@ -233,7 +233,7 @@ Test(lu, refuses_more_threads_than_rows)
 
 Test(lu, refuses_sizes_that_it_does_not_have)
 {
-    char *output = command_run(1, 20, LU, "single", "--size", "X", NULL);
+    char *output = command_run(2, 20, LU, "single", "--size", "X", NULL);
 
     check_says(output, "--size=X");
     free(output);

@@ -361,7 +361,7 @@ static json_t *single(const char *seed, const char *rounds)
     const char *directory = scratch_file("single");
 
     free(command_run(0, 60, MG, "single", "--seed", seed, "--rounds", rounds,
-                     "--out", directory, NULL));
+                     "--output", directory, NULL));
     return results_read("mg", directory);
 }
 
@@ -472,7 +472,7 @@ Test(mg, takes_seed_and_rounds_from_its_map)
 static void check_refused(const char *part, const char *size,
                           const char *threads)
 {
-    char *output = command_run(1, 20, MG, "mapping", "--size", size,
+    char *output = command_run(2, 20, MG, "mapping", "--size", size,
                                "--threads", threads, NULL);
 
     check_says(output, part);

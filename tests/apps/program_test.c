@@ -26,37 +26,52 @@ TestSuite(program, .init = scratch_make, .fini = scratch_remove, .timeout = 60);
 
 Test(program, refuses_wrong_arguments)
 {
-    says(1, "--size=A: expected one of the letters SW", "single", "-s", "A");
-    says(1, "--size=: expected one of", "single", "--size=");
-    says(1, "--size=SW: expected one of", "single", "--size=SW");
-    says(1, "--threads=0: expected a number", "mapping", "--threads=0");
-    says(1, "--rounds=0: expected a number", "single", "--rounds=0");
-    says(1, "--seed=-1: expected a number", "single", "--seed=-1");
-    says(1, "--seed=18446744073709551616: ", "single",
+    says(2, "--size=A: expected one of the letters SW", "single", "--size=A");
+    says(2, "--size=: expected one of", "single", "--size=");
+    says(2, "--size=SW: expected one of", "single", "--size=SW");
+    says(2, "--threads=0: expected a number", "mapping", "--threads=0");
+    says(2, "--rounds=0: expected a number", "single", "--rounds=0");
+    says(2, "--seed=-1: expected a number", "single", "--seed=-1");
+    says(2, "--seed=18446744073709551616: ", "single",
          "--seed=18446744073709551616");
-    says(1, "single: one command only", "mapping", "single");
-    says(1, "walk: expected run, single or mapping", "walk");
-    says(1, "unrecognized option", "single", "--nonsense");
+    says(2, "single: one command only", "mapping", "single");
+    says(2, "walk: expected run, single or mapping", "walk");
+    says(2, "there is no option '--nonsense'", "single", "--nonsense");
 }
 
 Test(program, refuses_wrong_arguments_of_own_options)
 {
-    says(1, "--factor=x: expected a number from 1 to 1000", "single",
+    says(2, "--factor=x: expected a number from 1 to 1000", "single",
          "--factor=x");
-    says(1, "--factor=1001: expected a number", "mapping", "--factor=1001");
-    says(1, "--pause=5: ", "single", "--pause=5");
-    says(1, "a map cannot keep a backslash", "mapping", "--a-note=a\\b");
-    says(1, "--wrong=so: expected one of none, nan, twice", "single",
+    says(2, "--factor=1001: expected a number", "mapping", "--factor=1001");
+    says(2, "--pause=5: ", "single", "--pause=5");
+    says(2, "a map cannot keep a backslash", "mapping", "--a-note=a\\b");
+    says(2, "--wrong=so: expected one of none, nan, twice", "single",
          "--wrong=so");
+}
+
+Test(program, names_the_new_word_of_an_older_one)
+{
+    says(2, "--out is called --output now", "single", "--out=x");
+    says(2, "did you mean '--rounds'", "single", "--ronuds=3");
+    says(2, "invalid option", "single", "-n", "3");
+    says(2, "invalid option", "single", "-s", "W");
+    says(2, "invalid option", "single", "-r", "3");
+}
+
+Test(program, reads_numbers_with_letters)
+{
+    says(0, "50000010", "single", "--rounds=5k", "--seed=0", "--factor=1",
+         "--threads=1");
 }
 
 Test(program, refuses_what_a_command_would_not_heed)
 {
-    says(1, "--threads is for mapping", "run", "--threads=3");
-    says(1, "--out is for single", "mapping", "--out=x");
-    says(1, "--out is for single", "run", "--out=x");
-    says(1, "--drawn is for mapping", "single", "--drawn");
-    says(1, "--drawn is for mapping", "run", "--drawn");
+    says(2, "--threads is for mapping", "run", "--threads=3");
+    says(2, "--output is for single", "mapping", "--output=x");
+    says(2, "--output is for single", "run", "--output=x");
+    says(2, "--drawn is for mapping", "single", "--drawn");
+    says(2, "--drawn is for mapping", "run", "--drawn");
 }
 
 Test(program, tells_that_a_run_needs_a_map)
@@ -68,6 +83,8 @@ Test(program, explains_itself)
 {
     says(0, "Results mean nothing.", "--help");
     says(0, "--factor=N", "--help");
+    says(0, "'eventspace run' starts it", "--help");
+    says(0, "-o, --output=DIR", "--help");
 }
 
 /* --- mapping --- */
@@ -81,7 +98,7 @@ static void check_mapping(char *mapping, const char *want)
 Test(program, puts_options_into_the_mapping)
 {
     check_mapping(command_run(0, 20, APP, "mapping", "--threads=1", "--drawn",
-                              "--factor=5", "--flag", "-n", "7", "-s", "W",
+                              "--factor=5", "--flag", "--rounds=7", "--size=W",
                               "--factor=6", "--a-note", "a \"b\"", NULL),
                   "digraph program_app {\n"
                   "    t0 [kind=thread, number=0, size=\"W\", seed=\"1\", "
@@ -95,7 +112,7 @@ Test(program, puts_options_into_the_mapping)
 
 Test(program, prints_no_mapping_after_an_error)
 {
-    check_mapping(command_run(1, 20, APP, "mapping", "--threads=9", NULL),
+    check_mapping(command_run(2, 20, APP, "mapping", "--threads=9", NULL),
                   "program_app: --threads=9: 8 at most\n");
 }
 
@@ -107,7 +124,7 @@ Test(program, writes_the_results_of_single)
     json_t *results;
 
     says(0, "program_app: size W, 1 thread, ", "single", "--size=W",
-         "--threads=3", "--out", out, "--a-note=b\"c", "--pause=1.5ms");
+         "--threads=3", "--output", out, "--a-note=b\"c", "--pause=1.5ms");
     results = results_read("program_app", out);
     cr_expect_str_eq(json_string_value(json_object_get(results, "program")),
                      "program_app");
@@ -185,7 +202,7 @@ Test(program, prefers_the_options_that_are_given_to_a_run)
 {
     const char *map = map_make("1");
 
-    free(command_run(0, 30, RUN, "run", "--seed=7", "--factor=9", "-n", "8",
+    free(command_run(0, 30, RUN, "run", "--seed=7", "--factor=9", "--rounds=8",
                      NULL));
     check_sum(3 * 7080091, 1);
 }

@@ -370,7 +370,7 @@ Test(river, refuses_to_lose_water)
 static json_t *single(const char *seed, const char *rounds)
 {
     free(command_run(0, 60, RIVER, "single", "--seed", seed, "--rounds", rounds,
-                     "--out", scratch_file("single"), NULL));
+                     "--output", scratch_file("single"), NULL));
     return results_read("river", scratch_file("single"));
 }
 
@@ -510,7 +510,7 @@ Test(river, refuses_the_map_of_another_problem)
 
 Test(river, refuses_more_threads_than_rows)
 {
-    char *output = command_run(1, 20, RIVER, "mapping", "--size", "S",
+    char *output = command_run(2, 20, RIVER, "mapping", "--size", "S",
                                "--threads", "97", NULL);
 
     check_says(output, "97 threads: there must be 1 to 96");
@@ -519,7 +519,7 @@ Test(river, refuses_more_threads_than_rows)
 
 Test(river, refuses_sizes_that_it_does_not_have)
 {
-    char *output = command_run(1, 20, RIVER, "single", "--size", "X", NULL);
+    char *output = command_run(2, 20, RIVER, "single", "--size", "X", NULL);
 
     check_says(output, "--size=X");
     free(output);

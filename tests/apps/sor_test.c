@@ -198,7 +198,7 @@ Test(sor, gives_up_when_it_does_not_converge)
 static json_t *single(const char *equation, const char *seed)
 {
     free(command_run(0, 60, SOR, "single", "--equation", equation, "--seed",
-                     seed, "--out", scratch_file("single"), NULL));
+                     seed, "--output", scratch_file("single"), NULL));
     return results_read("sor", scratch_file("single"));
 }
 
@@ -271,7 +271,7 @@ Test(sor, iterates_as_often_as_it_is_told)
                                 "--rounds", "37", NULL);
     json_t *run = run_results("sor", map_generated(mapping, "2"), 60), *want;
 
-    free(command_run(0, 60, SOR, "single", "--rounds", "37", "--out",
+    free(command_run(0, 60, SOR, "single", "--rounds", "37", "--output",
                      scratch_file("single"), NULL));
     want = results_read("sor", scratch_file("single"));
     cr_expect_eq(result_count(run, "iterations"), 37);
@@ -284,7 +284,7 @@ Test(sor, iterates_as_often_as_it_is_told)
 
 Test(sor, refuses_more_threads_than_rows)
 {
-    char *output = command_run(1, 20, SOR, "mapping", "--size", "S",
+    char *output = command_run(2, 20, SOR, "mapping", "--size", "S",
                                "--threads", "121", NULL);
 
     check_says(output, "121 threads: there must be 1 to 120");
@@ -294,7 +294,7 @@ Test(sor, refuses_more_threads_than_rows)
 Test(sor, refuses_equations_that_it_does_not_have)
 {
     char *output =
-        command_run(1, 20, SOR, "single", "--equation", "heat", NULL);
+        command_run(2, 20, SOR, "single", "--equation", "heat", NULL);
 
     check_says(output, "--equation=heat: expected one of laplace, poisson");
     free(output);

@@ -209,7 +209,7 @@ static void check_lattice(const tunnel *t, const char *run)
     char *want, *got;
 
     free(command_run(0, 60, WINDTUNNEL, "single", "--width", t->width,
-                     "--height", t->height, "--steps", t->steps, "--out",
+                     "--height", t->height, "--steps", t->steps, "--output",
                      scratch_file("single"), NULL));
     want = file_read(scratch_file("single/lattice.bin"), &want_bytes);
     snprintf(file, sizeof(file), "%s/lattice.bin", run);

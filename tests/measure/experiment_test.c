@@ -34,9 +34,10 @@ static int parse(experiment_conditions *out, const char *text)
 Test(experiment, conditions_tell_nodes_from_links)
 {
     experiment_conditions c;
-    check_status(parse(&c, " h0=load:1.5,law:credit  *=10mbit a-b=load:2"), 0);
+    check_status(
+        parse(&c, " h0:load=1.5,law=credit  *:bandwidth=10mbit a-b:load=2"), 0);
     cr_assert_eq(c.count, 3);
-    cr_assert_str_eq(c.items[0].text, "h0=load:1.5,law:credit");
+    cr_assert_str_eq(c.items[0].text, "h0:load=1.5,law=credit");
     cr_assert(predict_condition_of_node(&c.items[0].is, 0));
     cr_assert(!predict_condition_of_node(&c.items[0].is, 1));
     cr_assert_eq(c.items[0].is.load, 1.5);
@@ -45,10 +46,20 @@ Test(experiment, conditions_tell_nodes_from_links)
     cr_assert_eq(c.items[1].is.wire.bandwidth, 1.25e6);
     cr_assert(predict_condition_of_node(&c.items[2].is, 1));
     measure__experiment_conditions_fini(&c);
-    check_status(parse(&c, "h0-a-b=8kbit\th0=load:1000\n"), 0);
+    check_status(parse(&c, "h0-a-b:bandwidth=8kbit\th0:load=1000\n"), 0);
     cr_assert_eq(c.count, 2);
     cr_assert(predict_condition_of_link(&c.items[0].is, 1, 0));
     measure__experiment_conditions_fini(&c);
+}
+
+Test(experiment, a_scenario_is_checked_before_its_nodes_are_known)
+{
+    check_status(measure_experiment_check("h9:load=1 h8-h9:bandwidth=1mbit"),
+                 0);
+    check_status(measure_experiment_check("h9:speed=2"), PASTSET_EINVAL);
+    check_error("how fast");
+    check_status(measure_experiment_check("h9=load:1"), PASTSET_EINVAL);
+    check_error("write it as h9:load=1");
 }
 
 Test(experiment, conditions_that_cannot_be_made_are_refused)
@@ -59,27 +70,33 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
         const char *says;
     } wrong[] = {
         {"", PASTSET_EINVAL, "no condition"},
-        {"h0", PASTSET_EINVAL, "write it as n0=load:1"},
-        {"=load:1", PASTSET_EINVAL, "write it as n0=load:1"},
+        {"h0", PASTSET_EINVAL, "write it as n0:load=1"},
+        {":load=1", PASTSET_EINVAL, "write it as n0:load=1"},
+        {"=load:1", PASTSET_EINVAL, "write it as n0:load=1"},
         {"h0=", PASTSET_EINVAL, "h0="},
-        {"h9=load:1", PASTSET_ENOENT, "no node \"h9\"; the nodes are: h0, a-b"},
-        {"h0-h9=10mbit", PASTSET_ENOENT, "no link \"h0-h9\""},
-        {"h0-h0=10mbit", PASTSET_EINVAL, "\"h0-h0\" leads from a node to"},
+        {"h9:load=1", PASTSET_ENOENT, "no node \"h9\"; the nodes are: h0, a-b"},
+        {"h0-h9:bandwidth=10mbit", PASTSET_ENOENT, "no link \"h0-h9\""},
+        {"h0-h0:bandwidth=10mbit", PASTSET_EINVAL,
+         "\"h0-h0\" leads from a node to"},
         /* a and b-h0, or a-b and h0 */
-        {"a-b-h0=8kbit", PASTSET_EINVAL, "can be read as 2 links"},
-        {"h0=load:-1", PASTSET_EINVAL, "no number"},
-        {"h0=load:x", PASTSET_EINVAL, "no number"},
-        {"h0=load:inf", PASTSET_EINVAL, "no number"},
-        {"h0=speed:2", PASTSET_EINVAL, "how fast"},
-        {"h0=load:1000.5", PASTSET_EINVAL, "h0=load:1000.5: the load 1000.5"},
-        {"*=load:2 h0=law:fair,speed:2", PASTSET_EINVAL, "how fast"},
-        {"*=10mbit,400us", PASTSET_EINVAL, "limit a rate"},
-        {"*=400us", PASTSET_EINVAL, "anything else of a link"},
-        {"*=10mbit,burst:0", PASTSET_EINVAL, "anything else of a link"},
-        {"*=10mbit,busy:0", PASTSET_EINVAL, "anything else of a link"},
-        {"*=-10mbit", PASTSET_EINVAL, "-10mbit"},
-        {"*=10mbit,load:1", PASTSET_EINVAL, "either of a node"},
-        {"h0=load:1,law:none", PASTSET_EINVAL, "none"},
+        {"a-b-h0:bandwidth=8kbit", PASTSET_EINVAL, "can be read as 2 links"},
+        {"h0:load=-1", PASTSET_EINVAL, "no number"},
+        {"h0:load=x", PASTSET_EINVAL, "no number"},
+        {"h0:load=inf", PASTSET_EINVAL, "no number"},
+        {"h0:speed=2", PASTSET_EINVAL, "how fast"},
+        {"h0:load=1000.5", PASTSET_EINVAL, "h0:load=1000.5: the load 1000.5"},
+        {"*:load=2 h0:law=fair,speed=2", PASTSET_EINVAL, "how fast"},
+        {"*:latency=400us,bandwidth=10mbit", PASTSET_EINVAL, "limit a rate"},
+        {"*:latency=400us", PASTSET_EINVAL, "anything else of a link"},
+        {"*:bandwidth=10mbit,burst=0", PASTSET_EINVAL,
+         "anything else of a link"},
+        {"*:bandwidth=10mbit,busy=0", PASTSET_EINVAL,
+         "anything else of a link"},
+        {"*:bandwidth=-10mbit", PASTSET_EINVAL, "\"-10mbit\" is no rate"},
+        {"h0=load:1 *=10mbit", PASTSET_EINVAL, "write it as h0:load=1"},
+        {"h0:load=1 *=10mbit", PASTSET_EINVAL, "write it as *:bandwidth=10mb"},
+        {"*:bandwidth=10mbit,load=1", PASTSET_EINVAL, "either of a node"},
+        {"h0:load=1,law=none", PASTSET_EINVAL, "none"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         experiment_conditions c;
@@ -203,13 +220,14 @@ static const char *const map_text =
 Test(experiment, links_are_simulated_by_delays_before_proxies)
 {
     static measure_experiment result;
-    const char *cases[] = {"h0-h1=1mbit", "h1-h0=2mbit h0=load:1"};
+    const char *cases[] = {"h0-h1:bandwidth=1mbit",
+                           "h1-h0:bandwidth=2mbit h0:load=1"};
     static char program[] = "true";
     char *argv[] = {program, NULL};
     measure_experiment_options o = {.argv = argv,
                                     .eventspace = "eventspace",
                                     .links = MEASURE_LINKS_DELAYS,
-                                    .quiet = 1e6,
+                                    .base_rate = 1e6,
                                     .cases = cases,
                                     .case_count = 2};
     const char *const rates[] = {"8000000bit", "1000000bit", "2000000bit"};
@@ -303,8 +321,8 @@ static double best_s(const measure_case *c)
  * one more; "x" was idle. */
 Test(experiment, predictions_find_nodes_by_their_names)
 {
-    const char *texts[] = {"n2=load:1,law:credit n1-n2=2mbit", "*=load:2",
-                           "x=load:1"};
+    const char *texts[] = {"n2:load=1,law=credit n1-n2:bandwidth=2mbit",
+                           "*:load=2", "x:load=1"};
     char first[] = "n2", second[] = "n1", idle[] = "x";
     experiment_node nodes[] = {
         {.name = first}, {.name = second}, {.name = idle}};
@@ -328,16 +346,17 @@ Test(experiment, predictions_find_nodes_by_their_names)
     s->conditions = conditions;
     check_status(measure__experiment_parse_cases(s), 0);
     check_status(measure__experiment_predict(s), 0);
-    cr_assert_eq(best_s(&cases[1]), told_s(e.profile, "n2=load:1,law:credit",
-                                           NULL, "n1-n2=240kB,2ms"));
+    cr_assert_eq(best_s(&cases[1]),
+                 told_s(e.profile, "n2:load=1,law=credit", NULL,
+                        "n1-n2:latency=2ms,bandwidth=240kB"));
     cr_assert_eq(best_s(&cases[2]),
-                 told_s(e.profile, "n1=load:2", "n2=load:2", NULL));
+                 told_s(e.profile, "n1:load=2", "n2:load=2", NULL));
     cr_assert_gt(best_s(&cases[1]), best_s(&cases[0]) + 0.5);
-    cr_assert_lt(best_s(&cases[2]), told_s(e.profile, "*=load:2", NULL, NULL));
+    cr_assert_lt(best_s(&cases[2]), told_s(e.profile, "*:load=2", NULL, NULL));
     e.case_count = 4;
     cases[3].text = idle;
     check_status(measure__experiment_predict(s), PASTSET_ENOENT);
-    check_error("x=load:1: the profile has no such node");
+    check_error("x:load=1: the profile has no such node");
     for (int i = 0; i < 3; i++)
         measure__experiment_conditions_fini(&conditions[i]);
     predict_profile_destroy(e.profile);
@@ -371,7 +390,7 @@ static int experiment(measure_experiment **out, const char *script,
 Test(experiment, each_scenario_is_measured_and_predicted)
 {
     measure_experiment *e = NULL;
-    check_status(experiment(&e, WORK, "*=load:1"), 0);
+    check_status(experiment(&e, WORK, "*:load=1"), 0);
     cr_assert_eq(e->case_count, 2);
     cr_assert_str_eq(e->cases[0].text, "dedicated");
     for (int i = 0; i < 2; i++) {
@@ -426,14 +445,14 @@ Test(experiment, links_need_a_testbed_or_delays)
     measure_experiment *e = NULL;
     static char program[] = "true";
     char *argv[] = {program, NULL};
-    const char *cases[] = {"h0-h1=10mbit"};
+    const char *cases[] = {"h0-h1:bandwidth=10mbit"};
     measure_experiment_options o = {
         .argv = argv, .cases = cases, .case_count = 1};
     o.map = scratch_write("two.dot", map_text);
     check_status(measure_experiment_run(&e, &o), PASTSET_EINVAL);
     check_error("--delay");
     cr_assert_null(e);
-    cases[0] = "h7=load:1";
+    cases[0] = "h7:load=1";
     check_status(measure_experiment_run(&e, &o), PASTSET_ENOENT);
     check_error("the nodes are: h0, h1");
     o.processors = (uint32_t[]){1000};
@@ -448,7 +467,7 @@ Test(experiment, who_may_not_make_a_testbed_is_told_what_he_may)
     measure_experiment *e = NULL;
     static char program[] = "true";
     char *argv[] = {program, NULL};
-    const char *cases[] = {"h0-h1=10mbit"};
+    const char *cases[] = {"h0-h1:bandwidth=10mbit"};
     measure_experiment_options o = {.argv = argv,
                                     .cases = cases,
                                     .case_count = 1,

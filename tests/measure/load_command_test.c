@@ -9,6 +9,7 @@
 
 #include "measure/links/links.h"
 #include "predict/cluster/cluster.h"
+#include "predict/cluster/condition.h"
 #include "tests/measure/slow_peer.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
@@ -35,7 +36,7 @@ static json_t *json_of(const char *output)
 Test(netbench_command, measures_this_machine_by_itself)
 {
     command p;
-    command_start(&p, EVENTSPACE, "netbench", "--seconds", "0.5", "--format",
+    command_start(&p, EVENTSPACE, "netbench", "--duration", "500ms", "--format",
                   "json", NULL);
     command_wait(&p, 60);
     /* On a busy machine larger messages may happen to be the faster ones. */
@@ -49,6 +50,22 @@ Test(netbench_command, measures_this_machine_by_itself)
         json_decref(json);
     }
     command_free(&p);
+}
+
+/* What is printed of a link can be given to the options that read one. */
+static void check_condition(const char *text, const measure_link *link)
+{
+    predict_condition c;
+
+    cr_assert_not_null(text);
+    check_status(
+        predict_condition_parse(&c, text, PREDICT_OF_PROFILED_LINKS, NULL, 0),
+        0);
+    cr_expect(c.all);
+    cr_expect_float_eq(c.wire.latency_s, link->latency_s,
+                       1e-3 * link->latency_s + 1e-6);
+    cr_expect_float_eq(c.wire.bandwidth, link->bandwidth,
+                       2e-3 * link->bandwidth + 1);
 }
 
 /* The times are the slow peer's, each way half of them: sleeping takes no less
@@ -74,6 +91,7 @@ static void check_slow(const json_t *json)
     cr_assert_float_eq(
         json_number_value(json_object_get(json, "bandwidth_bytes_s")),
         link.bandwidth, 1e-3 * link.bandwidth + 1);
+    check_condition(json_string_value(json_object_get(json, "link")), &link);
 }
 
 Test(netbench_command, tells_latency_and_bandwidth_of_a_slow_link)
@@ -82,7 +100,7 @@ Test(netbench_command, tells_latency_and_bandwidth_of_a_slow_link)
     peer p;
     peer_start(&p, answer_slowly);
     command_start(&run, EVENTSPACE, "netbench", p.address, "--sizes", "1..2k",
-                  "--seconds", "1", "--format", "json", NULL);
+                  "--duration", "1s", "--format", "json", NULL);
     command_wait(&run, 100);
     if (run.exit_code == 1) { /* as above */
         check_says(run.output, "larger messages take no longer");
@@ -109,28 +127,45 @@ Test(netbench_command, says_what_to_start_where_nobody_is)
 Test(netbench_command, refuses_wrong_usage)
 {
     static const char *const wrong[][2] = {
-        {"--sizes", "9..3"}, {"--sizes", "x"},    {"--seconds", "-1"},
-        {"--pin", "x"},      {"--format", "xml"}, {"--clients", "1"},
+        {"--sizes", "9..3"},
+        {"--sizes", "x"},
+        {"--duration", "-1s"},
+        {"--duration", "2"},
+        {"--pin", "x"},
+        {"--pin", "0,1"},
+        {"--pin", "1-0"},
+        {"--pin", ","},
+        {"--format", "xml"},
+        {"--clients", "1"},
+        {"--listen", "127.0.0.1:0"},
+
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         free(command_run(2, 60, EVENTSPACE, "netbench", wrong[i][0],
                          wrong[i][1], NULL));
     free(command_run(2, 60, EVENTSPACE, "netbench", "a", "b", NULL));
-    free(command_run(2, 60, EVENTSPACE, "netbench", "--serve", "--seconds", "1",
-                     NULL));
+    char *said = command_run(2, 60, EVENTSPACE, "netbench", "--serve",
+                             "127.0.0.1:0", NULL);
+    check_says(said, "write --listen=127.0.0.1:0");
+    free(said);
+    said = command_run(2, 60, EVENTSPACE, "netbench", "--duration=2", NULL);
+    check_says(said, "'2' has no unit; write 2ms or 2s");
+    free(said);
+    free(command_run(2, 60, EVENTSPACE, "netbench", "--serve", "--duration",
+                     "1s", NULL));
 }
 
 /* Both ends as commands: the server says where it is, and ends when it has
  * served. */
 Test(netbench_command, serves_until_it_has_served)
 {
-    FILE *server =
-        popen(EVENTSPACE " netbench --serve 127.0.0.1 --clients 1", "r");
+    FILE *server = popen(
+        EVENTSPACE " netbench --serve --listen=127.0.0.1 --clients=1", "r");
     char address[64];
     command p;
     cr_assert_not_null(server);
     cr_assert_eq(fscanf(server, "listening at %63[^;];", address), 1);
-    command_start(&p, EVENTSPACE, "netbench", address, "--seconds", "0.3",
+    command_start(&p, EVENTSPACE, "netbench", address, "--duration", "300ms",
                   "--format", "csv", NULL);
     command_wait(&p, 60);
     if (p.exit_code == 0)
@@ -159,6 +194,21 @@ static void check_flow(const predict_cluster *cluster, uint32_t way,
     cr_assert_float_eq(cluster->flows[way].latency_s, alone_s, 1e-3 * alone_s);
 }
 
+/* The cluster file has the texts of the condition. */
+static void check_link_condition(const predict_cluster *cluster, uint32_t way,
+                                 const char *text)
+{
+    static const char *const names[] = {"a", "b"};
+    predict_condition c;
+
+    cr_assert_not_null(text);
+    check_status(predict_condition_parse(&c, text, PREDICT_OF_LINKS, names, 2),
+                 0);
+    cr_expect(predict_condition_of_link(&c, 0, 1));
+    cr_expect_eq(c.wire.latency_s, cluster->wires[way].latency_s);
+    cr_expect_eq(c.wire.bandwidth, cluster->wires[way].bandwidth);
+}
+
 Test(load_command, writes_machine_and_link_into_the_cluster_file)
 {
     const char *file = scratch_write(
@@ -169,10 +219,10 @@ Test(load_command, writes_machine_and_link_into_the_cluster_file)
     json_t *json;
     peer p;
     peer_start(&p, answer_slowly);
-    cr_assert_gt(asprintf(&link, "%s=b", p.address), 0);
-    output = command_run(0, 100, EVENTSPACE, "load", "--seconds", "0.2",
-                         "--machine", "a", "--cluster", file, "--link", link,
-                         "--format", "json", NULL);
+    cr_assert_gt(asprintf(&link, "b=%s", p.address), 0);
+    output = command_run(0, 100, EVENTSPACE, "load", "--duration", "200ms",
+                         "--machine", "a", "--cluster", file, "--measure-link",
+                         link, "--format", "json", NULL);
     json = json_of(output);
     cr_assert_eq(json_array_size(json_object_get(json, "machines")), 1);
     cr_assert_eq(json_array_size(json_object_get(json, "links")), 1);
@@ -191,6 +241,10 @@ Test(load_command, writes_machine_and_link_into_the_cluster_file)
     cr_assert_float_eq(cluster->wires[a * 3 + c].bandwidth, 125e6, 1);
     check_flow(cluster, a * 3 + b,
                json_array_get(json_object_get(json, "links"), 0));
+    check_link_condition(
+        cluster, a * 3 + b,
+        json_string_value(json_object_get(
+            json_array_get(json_object_get(json, "links"), 0), "condition")));
     predict_cluster_destroy(cluster);
     json_decref(json);
     free(output);
@@ -202,9 +256,9 @@ Test(load_command, keeps_what_was_measured_when_a_link_is_not_there)
 {
     const char *file = scratch_file("cluster.dot");
     predict_cluster *cluster;
-    char *output =
-        command_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2", "--machine",
-                    "a", "--cluster", file, "--link", "127.0.0.1:1=b", NULL);
+    char *output = command_run(1, 60, EVENTSPACE, "load", "--duration", "200ms",
+                               "--machine", "a", "--cluster", file,
+                               "--measure-link", "b=127.0.0.1:1", NULL);
     check_says(output, "nobody listens at 127.0.0.1:1");
     free(output);
     check_status(predict_cluster_read(&cluster, file), 0);
@@ -228,7 +282,7 @@ Test(load_command, asks_the_machines_of_the_file_and_goes_on_without_one)
     char *ask, *output;
     predict_cluster *cluster;
     cr_assert_gt(asprintf(&ask, "sh %s {machine}", script), 0);
-    output = command_run(1, 60, EVENTSPACE, "load", "--seconds", "0.2",
+    output = command_run(1, 60, EVENTSPACE, "load", "--duration", "200ms",
                          "--cluster", file, "--remote", ask, NULL);
     check_says(output, "machine c: it failed");
     check_says(output, "1 of 3 machines could not be asked");
@@ -255,8 +309,8 @@ Test(load_command, gives_no_name_to_a_shell_that_is_more_than_a_name)
     cr_assert_gt(asprintf(&text, "digraph { \"a; touch %s\"; }\n", bad), 0);
     const char *file = scratch_write("cluster.dot", text);
     output =
-        command_run(1, 60, EVENTSPACE, "load", "--seconds", "0.1", "--cluster",
-                    file, "--remote", "true {machine};", NULL);
+        command_run(1, 60, EVENTSPACE, "load", "--duration", "100ms",
+                    "--cluster", file, "--remote", "true {machine};", NULL);
     cr_assert_neq(access(bad, F_OK), 0);
     free(output);
     free(text);
@@ -265,9 +319,15 @@ Test(load_command, gives_no_name_to_a_shell_that_is_more_than_a_name)
 Test(load_command, refuses_wrong_usage)
 {
     static const char *const wrong[][2] = {
-        {"--link", "x"},     {"--link", "1.2.3.4="},
-        {"--seconds", "0"},  {"--remote", "ssh {machine}"},
-        {"--format", "xml"}, {"--processor", "-1"},
+        {"--measure-link", "x"},
+        {"--measure-link", "b="},
+        {"--measure-link", "=1.2.3.4"},
+        {"--measure-link", "1.2.3.4=b"},
+        {"--duration", "0"},
+        {"--duration", "2"},
+        {"--remote", "ssh {machine}"},
+        {"--format", "xml"},
+        {"--processor", "-1"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         free(command_run(2, 60, EVENTSPACE, "load", wrong[i][0], wrong[i][1],
@@ -279,12 +339,22 @@ Test(load_command, refuses_wrong_usage)
 
 Test(load_command, says_what_older_words_are_called)
 {
-    char *output = command_run(2, 60, EVENTSPACE, "load", "--host", "a", NULL);
-    check_says(output, "--host is called --machine now");
-    free(output);
-    output = command_run(2, 60, EVENTSPACE, "load", "--cluster", "x",
-                         "--remote", "ssh {host}", NULL);
-    check_says(output, "needs {machine} in it");
+    static const char *const words[][3] = {
+        {"load", "--host=a", "--host is called --machine now"},
+        {"load", "--seconds=2", "--seconds is called --duration now"},
+        {"load", "--law", "--law is called --detect-law now"},
+        {"load", "--link=1.2.3.4=b", "--link is called --measure-link now"},
+        {"netbench", "--seconds=2", "--seconds is called --duration now"},
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        char *said =
+            command_run(2, 60, EVENTSPACE, words[i][0], words[i][1], NULL);
+        check_says(said, words[i][2]);
+        free(said);
+    }
+    char *output = command_run(2, 60, EVENTSPACE, "load", "--cluster", "x",
+                               "--remote", "ssh {host}", NULL);
+    check_says(output, "must contain {machine}");
     check_says(output, "{host} is its older name");
     free(output);
 }

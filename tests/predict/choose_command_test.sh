@@ -49,46 +49,63 @@ choose() {
 }
 gives "a link that was not measured" 1 choose
 says "link h0-h1" err
-gives "the table" 0 choose --wire '*=100mbit,100us' -n 2
+gives "the table" 0 choose --profiled-link '*:latency=100us,bandwidth=100mbit' \
+    --nodes 2
 says "all 12 placements were tried" out
 says "By the replay" out
 [ -s err ] && says "nothing" err
 sed 's/^}/e; }/' now.dot >alone.dot
 gives "a machine without a link" 0 "$eventspace" choose ring.profile \
-    --cluster alone.dot --wire '*=100mbit,100us'
+    --cluster alone.dot --profiled-link '*:latency=100us,bandwidth=100mbit'
 says "machine e has no link" err
 [ "$(wc -l <err)" -eq 1 ] || says "one line" err
-gives "CSV" 0 choose --wire '*=100mbit,100us' --format csv --best 3
+gives "CSV" 0 choose --profiled-link latency=100us,bandwidth=100mbit \
+    --format csv --best 3
 says "^rank,time_s,factor,lower_s,upper_s,h0,h1" out
 says "^1,.*,c,d" out
 [ "$(wc -l <out)" -eq 4 ] || says "four lines" out
-gives "JSON" 0 choose --wire '*=100mbit,100us' --format json
+gives "JSON" 0 choose --profiled-link h1-h0:latency=100us,bandwidth=100mbit \
+    --format json
 says '"tried": 12' out
-gives "another number of nodes" 1 choose -n 3
+gives "another number of nodes" 1 choose --nodes 3
 says "run on 2 nodes" err
 gives "no such file" 1 "$eventspace" choose ring.profile --cluster none.dot
 says "none.dot" err
 gives "no profile" 1 "$eventspace" choose now.dot --cluster now.dot
 says "now.dot" err
 gives "no cluster" 2 "$eventspace" choose ring.profile
-says "cluster FILE is missing" err
+says "cluster=FILE is missing" err
 echo 'digraph { a [load=x]; }' >wrong.dot
 gives "a load that is none" 1 "$eventspace" choose ring.profile \
-    --cluster wrong.dot --wire '*=100mbit,100us'
+    --cluster wrong.dot --profiled-link '*:latency=100us,bandwidth=100mbit'
 says "wrong.dot:1: a: load" err
 echo 'digraph { a; }' >small.dot
 gives "too few machines" 1 "$eventspace" choose ring.profile \
-    --cluster small.dot --wire '*=100mbit,100us'
+    --cluster small.dot --profiled-link '*:latency=100us,bandwidth=100mbit'
 says "only 1 machines" err
 sed 's/a \[/a [kind=host, /' now.dot >older.dot
 gives "an older cluster file" 1 "$eventspace" choose ring.profile \
-    --cluster older.dot --wire '*=100mbit,100us'
+    --cluster older.dot --profiled-link '*:latency=100us,bandwidth=100mbit'
 says "older.dot:2: a: kind=host is called kind=machine now" err
 sed 's/kind=host/kind=machine/' older.dot >newer.dot
-choose --wire '*=100mbit,100us' --format csv >plain.csv
+choose --profiled-link '*:latency=100us,bandwidth=100mbit' --format csv >plain.csv
 gives "the same with kind=machine" 0 "$eventspace" choose ring.profile \
-    --cluster newer.dot --wire '*=100mbit,100us' --format csv
+    --cluster newer.dot --profiled-link '*:latency=100us,bandwidth=100mbit' \
+    --format csv
 cmp out plain.csv || says "the same" out
+
+# Words and units of before.
+for was in wire:profiled-link seconds:time-limit most:max-placements out:output
+do
+    gives "--${was%:*} is another word" 2 choose "--${was%:*}=1"
+    says "${was%:*} is called --${was#*:} now" err
+done
+gives "an older condition" 2 choose --profiled-link '*=100mbit,100us'
+says 'write it as \*:bandwidth=100mbit,latency=100us' err
+gives "a time without a unit" 2 choose --time-limit 8
+says "'8' has no unit; write 8ms or 8s" err
+gives "a misspelt word" 2 choose --profiled-lnk=latency=1us
+says "did you mean '--profiled-link'" err
 
 # The best placement, for generating a map.
 cat >application.dot <<'END'
@@ -97,8 +114,8 @@ digraph { t0 [kind=thread]; t1 [kind=thread]; e [kind=element, type=i32];
 END
 gives "a map" 0 "$eventspace" map generate --application application.dot \
     --processes 2 -o map.dot
-gives "its placement" 0 choose --wire '*=100mbit,100us' --map map.dot \
-    -o placement.dot
+gives "its placement" 0 choose --map map.dot -o placement.dot \
+    --profiled-link '*:latency=100us,bandwidth=100mbit'
 says "t0 -> c" placement.dot
 says "t1 -> d" placement.dot
 gives "the map as it was chosen" 0 "$eventspace" map generate \

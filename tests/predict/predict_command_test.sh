@@ -33,19 +33,24 @@ expect "nothing changed" 0 '^best  dedicated  .*25.6 ' -- "$cg"
 expect "the dedicated time" 0 '^dedicated: 25.600 s' -- "$cg"
 expect "the papers' law" 0 \
     '^best,node by phases,"000, 2.1; 001, 3.2",credit,.*,1.4545' -- \
-    "$cg" --node n0=load:1 --law credit --format csv
+    "$cg" --node n0:load=1 --law credit --format csv
 expect "eevdf is the default" 0 '^best,node by phases,.*,eevdf,' -- \
-    "$cg" --node n0=load:1 -f csv
+    "$cg" --node n0:load=1 -f csv
 expect "the papers' law is told too" 0 'node by totals.*credit.*1.454' -- \
-    "$cg" --node n0=load:1
+    "$cg" --node n0:load=1
 expect "a link" 0 'bytes of messages  *n0-n1  *15.948 ' -- \
-    "$cg" --link n1-n0=10mbit
-expect "bounds" 0 '3.008' -- "$cg" '--node=*=load:1' --law credit
-expect "both" 0 'node and link' -- "$cg" --node n0=load:1 --link '*=10mbit'
+    "$cg" --link n1-n0:bandwidth=10mbit
+expect "bounds" 0 '3.008' -- "$cg" '--node=*:load=1' --law credit
+expect "both" 0 'node and link' -- \
+    "$cg" --node n0:load=1 --link '*:bandwidth=10mbit'
 expect "JSON has terms" 0 '"what": *"competing processes"' -- \
-    "$cg" --node n0=load:1 --format json
-expect "another wire" 0 'link' -- \
-    "$cg" --wire '*=1mbit,1ms' --link n0-n1=10mbit
+    "$cg" --node n0:load=1 --format json
+expect "another link when profiled" 0 'link' -- \
+    "$cg" --profiled-link '*:latency=1ms,bandwidth=1mbit' \
+    --link n0-n1:bandwidth=10mbit
+expect "the same of all links" 0 'link' -- \
+    "$cg" --profiled-link latency=1ms,bandwidth=1mbit,busy=0.3 \
+    --link n0-n1:bandwidth=10mbit
 expect "standard input" 0 'dedicated: 25.600' -- - <"$cg"
 
 # Measured beside others, of whom there is no end.
@@ -77,16 +82,64 @@ expect "no profile" 2 'the profile is missing' --
 expect "no such file" 1 "none.profile" -- "$folder/none.profile"
 echo no >"$folder/other"
 expect "not a profile" 1 "$folder/other" -- "$folder/other"
-expect "no such node" 1 'no node "n7"' -- "$cg" --node n7=load:1
-expect "no such link" 1 'no link "n0-n7"' -- "$cg" --link n0-n7=1mbit
-expect "negative bandwidth" 1 '"-10mbit"' -- "$cg" --link n0-n1=-10mbit
-expect "negative load" 1 '"-1"' -- "$cg" --node n0=load:-1
+expect "no such node" 1 'no node "n7"' -- "$cg" --node n7:load=1
+expect "no such link" 1 'no link "n0-n7"' -- "$cg" --link n0-n7:bandwidth=1mbit
+expect "negative bandwidth" 2 '"-10mbit"' -- \
+    "$cg" --link n0-n1:bandwidth=-10mbit
+expect "negative load" 2 '"-1"' -- "$cg" --node n0:load=-1
+expect "an older node" 2 'write it as n0:load=1,law=credit' -- \
+    "$cg" --node n0=load:1,law:credit
+expect "an older link" 2 'write it as n0-n1:bandwidth=10mbit,latency=400us' -- \
+    "$cg" --link n0-n1=10mbit,400us
+expect "an older word" 2 '--wire is called --profiled-link now' -- \
+    "$cg" --wire '*=10mbit,400us'
+expect "a rate without a unit" 2 '"10" is no rate' -- \
+    "$cg" --link n0-n1:bandwidth=10
+expect "a time without a unit" 2 '"10" is no duration' -- \
+    "$cg" --profiled-link latency=10
+expect "a link without a name" 2 'write it as n0-n1:latency=' -- \
+    "$cg" --link latency=10us
 expect "no such law" 2 '"best" is no law' -- "$cg" --law best
 expect "no such format" 2 'xml' -- "$cg" --format xml
 
+# Words of before, of the commands that make profiles and compare with them.
+# was COMMAND OLD NEW: an option that has another name.
+was() {
+    "$eventspace" "$1" "--$2=1" >"$folder/out" 2>"$folder/err"
+    got=$?
+    if [ $got -ne 2 ] || ! grep -q -e "--$2 is called --$3 now" "$folder/err"
+    then
+        echo "$1 --$2: exit code $got, not 2, or not called --$3:"
+        cat "$folder/err"
+        failed=1
+    fi
+}
+was profile out output
+was profile wire profiled-link
+was profile busy profiled-link=busy=SHARE
+was experiment quiet base-rate
+
+# wrong COMMAND OPTION PART: wrong usage, and what it says.
+wrong() {
+    "$eventspace" "$1" "$2" -- true >"$folder/out" 2>"$folder/err"
+    got=$?
+    if [ $got -ne 2 ] || ! grep -q -e "$3" "$folder/err"; then
+        echo "$1 $2: exit code $got, not 2, or not '$3':"
+        cat "$folder/err"
+        failed=1
+    fi
+}
+wrong profile --interval=20 "'20' has no unit; write 20ms or 20s"
+wrong profile --profiled-link=400us,70mbit \
+    'write it as latency=400us,bandwidth=70mbit'
+wrong experiment --base-rate=100 "'100' has no unit; write 100mbit or 100gbit"
+wrong experiment --scenario=n0=load:1 'write it as n0:load=1'
+wrong experiment '--scenario=*:latency=1ms' 'anything else of a link'
+wrong experiment --pin=3-1 "is no number from 3"
+
 # What the JSON says is JSON, with the numbers of the CSV.
 if command -v node >/dev/null; then
-    "$eventspace" predict "$cg" '--node=*=load:1' --law credit -f json |
+    "$eventspace" predict "$cg" '--node=*:load=1' --law credit -f json |
         node -e '
             const a = JSON.parse(require("fs").readFileSync(0, "utf8"));
             const best = a.answers.find(x => x.best);

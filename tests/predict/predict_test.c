@@ -118,7 +118,7 @@ Test(predict, nothing_changed_takes_the_dedicated_time)
 
 Test(predict, a_loaded_node_adds_its_own_time_to_that_of_all)
 {
-    ask("n0=load:1", NULL, NULL);
+    ask("n0:load=1", NULL, NULL);
     cr_expect(near(find("node by phases", "credit")->upper_s, 16));
     cr_expect(near(find("node by totals", "credit")->upper_s, 16));
     cr_expect(near(find("node by sequence", "credit")->upper_s, 16));
@@ -129,13 +129,13 @@ Test(predict, a_loaded_node_adds_its_own_time_to_that_of_all)
 
 Test(predict, a_node_that_is_mostly_idle_costs_nothing_by_credit)
 {
-    ask("n2=load:1", NULL, NULL);
+    ask("n2:load=1", NULL, NULL);
     cr_expect_eq(find("node by phases", "credit")->upper_s, 10);
 }
 
 Test(predict, the_papers_law_is_told_too_where_the_machine_has_another)
 {
-    ask("n0=load:1,law:fair", NULL, NULL);
+    ask("n0:load=1,law=fair", NULL, NULL);
     cr_expect(near(find("node by phases", "fair")->upper_s, 18));
     cr_expect(near(find("node by totals", "fair")->upper_s, 18));
     cr_expect(near(find("node by phases", "credit")->upper_s, 16));
@@ -144,7 +144,7 @@ Test(predict, the_papers_law_is_told_too_where_the_machine_has_another)
 
 Test(predict, totals_are_left_out_for_bounded_laws)
 {
-    ask("n0=load:1,law:bounded:100ms", NULL, NULL);
+    ask("n0:load=1,law=bounded:100ms", NULL, NULL);
     /* Ten phases of 0.8 s, each of which gets back 0.1 of 0.2 s. */
     cr_expect(near(find("node by phases", "bounded:100ms")->upper_s, 17));
     cr_expect(near(find("node by sequence", "bounded:100ms")->upper_s, 17));
@@ -155,7 +155,7 @@ Test(predict, totals_are_left_out_for_bounded_laws)
 
 Test(predict, a_slow_link_adds_what_its_messages_take_longer)
 {
-    ask(NULL, NULL, "n0-n1=500kB,3ms");
+    ask(NULL, NULL, "n0-n1:latency=3ms,bandwidth=500kB");
     const predict_answer *link = find("link", "");
     /* 100 messages: 2 ms and 10 ms more */
     cr_expect(near(link->upper_s, 11.2));
@@ -170,7 +170,7 @@ Test(predict, the_sum_message_by_message_is_the_same)
     double added_s = 0;
     for (int i = 0; i < 100; i++)
         sizes[i] = 10000;
-    ask(NULL, NULL, "n0-n1=300kB,7ms");
+    ask(NULL, NULL, "n0-n1:latency=7ms,bandwidth=300kB");
     predict_link_added_each(&added_s, scenario->old[0], scenario->wires[0],
                             sizes, 100);
     cr_expect(near(find("link", "")->upper_s, 10 + added_s));
@@ -178,7 +178,7 @@ Test(predict, the_sum_message_by_message_is_the_same)
 
 Test(predict, one_node_and_one_link_are_first_the_link_then_the_node)
 {
-    ask("n0=load:1", NULL, "n0-n1=500kB,3ms");
+    ask("n0:load=1", NULL, "n0-n1:latency=3ms,bandwidth=500kB");
     /* 1.2 s more, idle; then 2 * 8 is more than 11.2. */
     cr_expect(near(find("node and link", "credit")->upper_s, 16));
     profile->links[0].busy = profile->links[1].busy = 1;
@@ -188,7 +188,7 @@ Test(predict, one_node_and_one_link_are_first_the_link_then_the_node)
 
 Test(predict, several_but_not_all_nodes_have_bounds_from_the_largest)
 {
-    ask("n0=load:1", "n1=load:2", NULL);
+    ask("n0:load=1", "n1:load=2", NULL);
     const predict_answer *all = find("all nodes", "credit");
     /* n0: 2 * 8, n1: 3 * 6. Above: n2 with 3 and 9, of 10 s. */
     cr_expect(near(all->lower_s, 18), "%f", all->lower_s);
@@ -199,7 +199,7 @@ Test(predict, several_but_not_all_nodes_have_bounds_from_the_largest)
 
 Test(predict, each_node_counts_with_its_own_load_where_all_are_loaded)
 {
-    ask("*=load:1", "n2=load:3", NULL);
+    ask("*:load=1", "n2:load=3", NULL);
     const predict_answer *all = find("all nodes", "credit");
     /* n2 with 4 * 2 + 16 * 8 is the largest above, n0 with 16 below. */
     cr_expect(near(all->lower_s, 16));
@@ -208,7 +208,7 @@ Test(predict, each_node_counts_with_its_own_load_where_all_are_loaded)
 
 Test(predict, the_lower_bound_of_all_nodes_is_higher_by_the_fair_law)
 {
-    ask("*=load:1,law:fair", NULL, NULL);
+    ask("*:load=1,law=fair", NULL, NULL);
     cr_expect(near(find("all nodes", "fair")->lower_s, 18));
     cr_expect(near(find("all nodes", "credit")->lower_s, 16));
     cr_expect_eq(find("all nodes", "fair")->upper_s,
@@ -217,7 +217,7 @@ Test(predict, the_lower_bound_of_all_nodes_is_higher_by_the_fair_law)
 
 Test(predict, all_links_take_the_largest_r_of_any_node)
 {
-    ask(NULL, NULL, "*=500kB");
+    ask(NULL, NULL, "*:bandwidth=500kB");
     const predict_answer *all = find("all links", "");
     double r0 = 2.1 / 1.1, r1 = 4.15 / 2.15, r2 = 2.05 / 1.05;
     /* comm: n0 1.1 s, n1 2.15 s, n2 1.05 s; comp 8, 6, 2 */
@@ -230,7 +230,7 @@ Test(predict, all_links_take_the_largest_r_of_any_node)
 
 Test(predict, nodes_and_links_at_once_are_bounds_of_both)
 {
-    ask("*=load:1", NULL, "*=500kB");
+    ask("*:load=1", NULL, "*:bandwidth=500kB");
     const predict_answer *both = find("nodes and links", "credit");
     double r2 = 2.05 / 1.05;
     cr_expect(near(both->lower_s, 16));
@@ -243,11 +243,13 @@ Test(predict, a_link_that_was_not_measured_is_refused)
     predict_scenario_destroy(scenario);
     check_status(
         predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR), 0);
-    check_status(predict_scenario_link(scenario, "n1-n2=1mbit,1ms"), 0);
+    check_status(
+        predict_scenario_link(scenario, "n1-n2:latency=1ms,bandwidth=1mbit"),
+        0);
     check_status(predict_answer_all(&answers, scenario), PASTSET_EINVAL);
     check_error("n1-n2");
     check_error("netbench");
-    check_error("--wire");
+    check_error("--profiled-link latency=150us,bandwidth=100mbit");
 }
 
 /* By all that answer, the fast one too. */
@@ -289,18 +291,18 @@ Test(predict, numbers_that_make_no_sense_are_refused)
 
 Test(predict, a_slower_processor_computes_longer)
 {
-    ask("n0=speed:0.5", NULL, NULL);
+    ask("n0:speed=0.5", NULL, NULL);
     cr_expect(near(answers.all[answers.best].upper_s, 18));
-    ask("n0=speed:2", NULL, NULL);
+    ask("n0:speed=2", NULL, NULL);
     cr_expect(near(answers.all[answers.best].upper_s, 6));
 }
 
 Test(predict, a_load_beside_a_spare_processor_costs_nothing)
 {
     scenario->processors[scenario->places[0]] = 2;
-    ask("n0=load:1", NULL, NULL);
+    ask("n0:load=1", NULL, NULL);
     cr_expect_str_eq(answers.all[answers.best].model, "dedicated");
-    ask("n0=load:3", NULL, NULL); /* as one competitor of one processor */
+    ask("n0:load=3", NULL, NULL); /* as one competitor of one processor */
     cr_expect(near(find("node by phases", "credit")->upper_s, 16));
 }
 
@@ -350,8 +352,9 @@ Test(predict, bounds_are_in_order_and_the_fast_answer_is_the_best_one)
 
 Test(predict, terms_of_predictions_add_up_to_them)
 {
-    static const char *const links[] = {NULL, "n0-n1=200kB,5ms", "*=200kB"};
-    static const char *const nodes[] = {NULL, "n0=load:1", "*=load:2"};
+    static const char *const links[] = {
+        NULL, "n0-n1:latency=5ms,bandwidth=200kB", "*:bandwidth=200kB"};
+    static const char *const nodes[] = {NULL, "n0:load=1", "*:load=2"};
     for (int i = 0; i < 9; i++) {
         predict_scenario_destroy(scenario);
         predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_FAIR);
@@ -416,8 +419,9 @@ Test(predict, the_replay_is_the_answer_where_there_are_actors)
     check_status(predict_profile_check(rounds), 0);
     check_status(
         predict_scenario_create(&asked, rounds, PREDICT_SCHEDULER_FAIR), 0);
-    check_status(predict_scenario_node(asked, "n0=load:1"), 0);
-    check_status(predict_scenario_link(asked, "n0-n1=500kB,3ms"), 0);
+    check_status(predict_scenario_node(asked, "n0:load=1"), 0);
+    check_status(
+        predict_scenario_link(asked, "n0-n1:latency=3ms,bandwidth=500kB"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
     best = &answers.all[answers.best];
     cr_assert_str_eq(best->model, "replay");
@@ -437,13 +441,13 @@ Test(predict, what_the_replay_adds_is_added_to_the_measured_time)
     rounds->wall_ns *= 2; /* of which the actors know half */
     check_status(
         predict_scenario_create(&asked, rounds, PREDICT_SCHEDULER_FAIR), 0);
-    check_status(predict_scenario_node(asked, "n1=load:1"), 0);
+    check_status(predict_scenario_node(asked, "n1:load=1"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
     cr_expect(near(answers.all[answers.best].upper_s, 2 * 16.2 + 6));
     predict_scenario_destroy(asked);
     check_status(
         predict_scenario_create(&asked, rounds, PREDICT_SCHEDULER_FAIR), 0);
-    check_status(predict_scenario_node(asked, "*=speed:2"), 0);
+    check_status(predict_scenario_node(asked, "*:speed=2"), 0);
     check_status(predict_answer_all(&answers, asked), 0);
     cr_expect(answers.all[answers.best].upper_s > 0);
     cr_expect(answers.all[answers.best].upper_s < 2 * 16.2);

@@ -153,7 +153,7 @@ Test(table1, a_profile_with_one_loaded_node, .timeout = 120)
     EACH(row)
     {
         predict_profile *p = table1_profile(row);
-        predict_answers a = answers_of(p, "n1=load:1", NULL);
+        predict_answers a = answers_of(p, "n1:load=1", NULL);
         const predict_answer *phases = find(&a, "node by phases");
         const predict_answer *totals = find(&a, "node by totals");
         cr_expect_eq(&a.all[a.best], phases);
@@ -174,7 +174,7 @@ Test(table1, a_profile_with_all_nodes_loaded, .timeout = 120)
     EACH(row)
     {
         predict_profile *p = table1_profile(row);
-        predict_answers a = answers_of(p, "*=load:1", NULL);
+        predict_answers a = answers_of(p, "*:load=1", NULL);
         const predict_answer *all = find(&a, "all nodes");
         three(row, "the lower bound", all->lower_s / row->wall_s,
               row->nodes_lower);
@@ -190,7 +190,7 @@ Test(table1, a_profile_with_one_slow_link, .timeout = 120)
     {
         predict_profile *p = table1_profile(row);
         if (row->messages > 0) {
-            predict_answers a = answers_of(p, NULL, "n1-n0=10mbit");
+            predict_answers a = answers_of(p, NULL, "n1-n0:bandwidth=10mbit");
             const predict_answer *link = find(&a, "link");
             four(row, "the factor", link->upper_s / row->wall_s, row->link);
             cr_assert_eq(link->term_count, 1); /* L stays */
@@ -207,7 +207,8 @@ Test(table1, a_profile_with_a_loaded_node_and_a_slow_link, .timeout = 120)
     {
         predict_profile *p = table1_profile(row);
         if (row->messages > 0) {
-            predict_answers a = answers_of(p, "n0=load:1", "n0-n1=10mbit");
+            predict_answers a =
+                answers_of(p, "n0:load=1", "n0-n1:bandwidth=10mbit");
             const predict_answer *both = find(&a, "node and link");
             four(row, "the factor", both->upper_s / row->wall_s, row->both);
         }

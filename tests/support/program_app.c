@@ -26,7 +26,7 @@ enum key {
 
 static const struct argp_option described[] = {
     {"factor", FACTOR, "N", 0, "A number (2)", 0},
-    {"pause", PAUSE, "DURATION", 0, "A duration (0)", 0},
+    {"pause", PAUSE, "TIME", 0, "A time (default 0)", 0},
     {"a-note", NOTE, "TEXT", 0, "A text", 0},
     {"wrong", WRONG, "WHAT", 0, "none, nan, twice or large", 0},
     {"flag", FLAG, NULL, 0, "Without argument", 0},

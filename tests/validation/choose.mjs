@@ -58,7 +58,7 @@ for (let line = await next(); line !== 'ready'; line = await next()) {
 
 for (const h of machines)
   servers.push(spawn('ip', ['netns', 'exec', h.space, eventspace, 'netbench',
-                            '--serve', `${h.address}:4004`],
+                            '--serve', `--listen=${h.address}:4004`],
                      {stdio: 'ignore'}));
 
 // --- measuring ---
@@ -67,8 +67,8 @@ for (const h of machines)
 function load(cluster, machine, to) {
   call('ip', ['netns', 'exec', machine.space, eventspace, 'load', '--cluster',
               cluster, '--machine', machine.name, '--processor',
-              String(machine.processor), '--seconds', '0.5',
-              ...to.map(h => `--link=${h.address}=${h.name}`)]);
+              String(machine.processor), '--duration=500ms',
+              ...to.map(h => `--measure-link=${h.name}=${h.address}`)]);
 }
 
 // What is known before: who shares a processor.
@@ -97,7 +97,7 @@ function map(pair, instrumented) {
   return file;
 }
 
-const command = file => ['run', file, '--output', join(folder, 'run'),
+const command = file => ['run', file, '-o', join(folder, 'run'),
                          '--replace', '--', join(bin, PROGRAM), 'run'];
 
 function time(file) {
@@ -178,9 +178,9 @@ try {
   load(cluster, first[0], [first[1]]);
   const link = readFileSync(cluster, 'utf8');
   const of = key => new RegExp(`${key}="?([0-9.]+[a-z]+)`).exec(link)[1];
-  call(eventspace, ['profile', '-o', profile, '--wire',
-                    `${of('latency')},${of('bandwidth')}`, '--', eventspace,
-                    ...command(map(first, true))]);
+  call(eventspace, ['profile', '-o', profile, '--profiled-link',
+                    `latency=${of('latency')},bandwidth=${of('bandwidth')}`,
+                    '--', eventspace, ...command(map(first, true))]);
   for (let i = 0; i < +settings; i++) {
     const result = await setting(profile, i);
     well += result.ratio <= 1.05;

@@ -47,7 +47,7 @@ function experiment(name) {
   rmSync(profile, {force: true});
   const done = spawnSync(eventspace, [
     'experiment', '--command', '--format', 'json', '--runs', runs,
-    '--profile', profile, '--scenario', '*=load:1', '--', 'sh', script],
+    '--profile', profile, '--scenario', '*:load=1', '--', 'sh', script],
     {stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26});
   if (done.status !== 0)
     throw new Error(`${name}: eventspace experiment failed`);

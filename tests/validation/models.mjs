@@ -55,13 +55,13 @@ const eventspace = join(bin, 'eventspace');
 
 // The papers' own errors, mean and maximum, where they tell them: 000, 4.
 const kinds = [
-  {name: 'one node', processes: 2, case: 'h0=load:1', papers: [2.3, 7.8]},
-  {name: 'all nodes', processes: 2, case: '*=load:1'},
-  {name: 'one link', processes: 4, testbed: true, case: 'h0-h1=10mbit',
+  {name: 'one node', processes: 2, case: 'h0:load=1', papers: [2.3, 7.8]},
+  {name: 'all nodes', processes: 2, case: '*:load=1'},
+  {name: 'one link', processes: 4, testbed: true, case: 'h0-h1:bandwidth=10mbit',
    papers: [2.0, 7.4]},
-  {name: 'all links', processes: 4, testbed: true, case: '*=10mbit'},
+  {name: 'all links', processes: 4, testbed: true, case: '*:bandwidth=10mbit'},
   {name: 'node and link', processes: 2, testbed: true,
-   case: 'h0=load:1 h0-h1=10mbit', papers: [5.7, 11.8]},
+   case: 'h0:load=1 h0-h1:bandwidth=10mbit', papers: [5.7, 11.8]},
 ];
 
 function map(program, processes, what) {
@@ -83,7 +83,7 @@ function experiment(program, processes, testbed) {
   const done = spawnSync(eventspace, [
     'experiment', '--format', 'json', '--runs', runs,
     '--profile', join(folder, `${name}.profile`),
-    ...(testbed ? ['--testbed=esval', '--quiet', '100mbit'] : []),
+    ...(testbed ? ['--testbed=esval', '--base-rate=100mbit'] : []),
     ...of.flatMap(k => ['--scenario', k.case]),
     map(program, processes, what), '--', join(bin, program), 'run',
     ...(arguments_[program]?.[what] ?? []),

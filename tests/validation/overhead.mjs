@@ -35,10 +35,10 @@ function map(program) {
 
 function seconds(program, file, profiled) {
   const run = join(folder, 'overhead.run');
-  const command = ['run', file, '--output', run, '--replace', '--',
+  const command = ['run', file, '-o', run, '--replace', '--',
                    join(bin, program), 'run'];
   const arguments_ = profiled
-    ? ['profile', '-o', join(folder, 'overhead.profile'), '-t', '/dev/null',
+    ? ['profile', '-o', join(folder, 'overhead.profile'), '--table-file', '/dev/null',
        '--', eventspace, ...command]
     : command;
   execFileSync(eventspace, arguments_, {stdio: 'ignore'});

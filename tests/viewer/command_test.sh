@@ -490,7 +490,7 @@ clocks_run() {
             /^ *subgraph / { printf "counter_offset=\"+%ds\";", ++n
                              printf "counter_rate=\"+%dppm\";", 30 * n }' \
             >clocks.dot &&
-        "$eventspace" run clocks.dot --output CLOCKS -- "$gsum" run -n 200
+        "$eventspace" run clocks.dot --output CLOCKS -- "$gsum" run --rounds 200
 }
 tuples_by() { # METHOD FILE
     "$eventspace" view CLOCKS tuples --format csv --method "$1" >"$2"
@@ -512,12 +512,12 @@ check "a view by either method of aligning them" view_method
 experiment_of_another() {
     "$eventspace" profile --no-packets -o other.profile -- sh -c 'kill -0 $$' &&
         gives 1 "$eventspace" experiment RUN/pathmap.dot --format json \
-            --profile other.profile --scenario h1=load:1 -- true &&
-        says 'predicting "h1=load:1".*no such node' err && node -e '
+            --profile other.profile --scenario h1:load=1 -- true &&
+        says 'predicting "h1:load=1".*no such node' err && node -e '
         const assert = require("assert");
         const rows = JSON.parse(require("fs").readFileSync("out"));
         assert.deepEqual(rows.map((r) => r.scenario),
-                         ["dedicated", "h1=load:1"]);
+                         ["dedicated", "h1:load=1"]);
         assert.equal(rows[0].model, "dedicated");
         const {scenario, runs, ...rest} = rows[1];
         assert.equal(runs, 0);

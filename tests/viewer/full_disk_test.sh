@@ -51,7 +51,7 @@ collectors=$(grep -c kind=collector map.dot)
 
 rounds=60000
 fresh 4m
-"$eventspace" run map.dot --output "$disk/RUN" -- "$gsum" run -n $rounds \
+"$eventspace" run map.dot --output "$disk/RUN" -- "$gsum" run --rounds $rounds \
     >said 2>told
 code=$?
 counts() {
@@ -97,7 +97,7 @@ check "a scope says that there is no room" no_mirror
 
 # --- packed runs ---
 
-"$eventspace" run map.dot --output RUN -- "$gsum" run -n 20000 >/dev/null 2>&1
+"$eventspace" run map.dot --output RUN -- "$gsum" run --rounds 20000 >/dev/null 2>&1
 "$eventspace" pack RUN >/dev/null
 no_pack() {
     fresh 40k
@@ -131,10 +131,10 @@ spaces_kib() {
 archived() {
     fresh 8m
     "$eventspace" run small.dot --output "$disk/RUN" --archive -- "$gsum" run \
-        -n 10 >said 2>told || return 1
+        --rounds 10 >said 2>told || return 1
     full_but_for $(($(spaces_kib) + 150))
     "$eventspace" run small.dot --output "$disk/RUN" --replace \
-        --when-full="$1" -- "$gsum" run -n $rounds >said 2>told
+        --when-full="$1" -- "$gsum" run --rounds $rounds >said 2>told
     code=$?
     [ $code -eq 1 ] &&
         says "\.archive: writing: No space left on device, on the file system" \
@@ -153,10 +153,10 @@ check "or it ends" ends
 waits() { # MAP
     fresh 64m
     "$eventspace" run "$1" --output "$disk/RUN" --archive -- "$gsum" run \
-        -n 10 >said 2>told || return 1
+        --rounds 10 >said 2>told || return 1
     full_but_for $(($(spaces_kib) + 150))
     "$eventspace" run "$1" --output "$disk/RUN" --replace \
-        --when-full=wait -- "$gsum" run -n $rounds >said 2>told &
+        --when-full=wait -- "$gsum" run --rounds $rounds >said 2>told &
     run=$!
     until grep -q "the program waits" told; do
         kill -0 $run 2>/dev/null || break
@@ -175,7 +175,7 @@ check "also for its trace elements" waits map.dot
 beside() {
     fresh 40m
     "$eventspace" run small.dot --output "$disk/RUN" --archive -- "$gsum" run \
-        -n 200000 >said 2>told &
+        --rounds 200000 >said 2>told &
     run=$!
     # They are there when the run's own has locked them.
     until [ -e "$disk/RUN/h0.archive" ] && [ -e "$disk/RUN/h1.archive" ]; do

@@ -45,7 +45,7 @@ until_true() {
 "$gsum" mapping --threads 8 >application.dot
 "$eventspace" map generate -a application.dot --processes 4 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
-nice -n 19 "$eventspace" run map.dot --output RUN -- "$gsum" run -n 1000000000 >run.out \
+nice -n 19 "$eventspace" run map.dot --output RUN -- "$gsum" run --rounds 1000000000 >run.out \
     2>run.err &
 run=$!
 until [ "$("$eventspace" info RUN 2>/dev/null | grep -c "^h.*running")" -eq 4 ]; do
@@ -154,7 +154,7 @@ one_line() { # what an experiment says
     [ "$code" -eq 1 ] && lines 1 err && says "interrupted$" err
 }
 profiling() {
-    begin "$eventspace" experiment plain.dot -- "$gsum" run -n 1000000000
+    begin "$eventspace" experiment plain.dot -- "$gsum" run --rounds 1000000000
     until_true pgrep -g "$group" -x gsum || return 1
     interrupt
     code=$?
@@ -162,8 +162,8 @@ profiling() {
 }
 check "an experiment that is profiling" profiling
 measuring() {
-    begin "$eventspace" experiment plain.dot --runs 10000 --scenario '*=load:1' \
-        --profile profile -- "$gsum" run -n 100
+    begin "$eventspace" experiment plain.dot --runs 10000 --scenario '*:load=1' \
+        --profile profile -- "$gsum" run --rounds 100
     until_true test -s profile || return 1
     interrupt
     code=$?
@@ -178,7 +178,7 @@ check "and nothing of it is left" left
 # --- a run itself ---
 
 interrupted_run() {
-    begin "$eventspace" run map.dot --output RUN2 -- "$gsum" run -n 1000000000
+    begin "$eventspace" run map.dot --output RUN2 -- "$gsum" run --rounds 1000000000
     until_true test -s RUN2/h3.meta || return 1
     interrupt
     code=$?

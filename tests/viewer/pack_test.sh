@@ -28,7 +28,7 @@ blocks() { stat -c %b "$@" | awk '{ sum += $1 * 512 } END { print sum }'; }
 
 for map in map grow block; do
     compact() {
-        "$eventspace" run "$map.dot" --output "$map" -- "$gsum" run -n 2000 || return 1
+        "$eventspace" run "$map.dot" --output "$map" -- "$gsum" run --rounds 2000 || return 1
         bytes=$(bytes "$map"/*)
         # 36 bytes for each event, and some pages for each element.
         events=$((2000 * collectors))
@@ -52,8 +52,8 @@ check "and has all of it" nothing_lost
 # shellcheck disable=SC2016 # it is for the inner shell
 killed() {
     "$eventspace" run grow.dot --output killed -- sh -c '
-        [ "$EVENTSPACE_PROCESS" = h1 ] || exec "$0" run -n 100000000
-        "$0" run -n 100000000 & while ! [ -s "$EVENTSPACE_RUN/h1.meta" ]
+        [ "$EVENTSPACE_PROCESS" = h1 ] || exec "$0" run --rounds 100000000
+        "$0" run --rounds 100000000 & while ! [ -s "$EVENTSPACE_RUN/h1.meta" ]
         do sleep 0.05; done; sleep 0.3; kill -9 $!; wait' "$gsum"
     [ $? -eq 1 ] && [ "$(bytes killed/*)" -le \
         $(($(blocks killed/*) + 65536)) ] &&
@@ -137,7 +137,7 @@ by_tar() {
 }
 check "what tar has packed is read, too" by_tar
 holes() { # a launcher that was killed leaves files as they were
-    "$eventspace" run grow.dot --output sparse -- "$gsum" run -n 100000000 \
+    "$eventspace" run grow.dot --output sparse -- "$gsum" run --rounds 100000000 \
         >/dev/null 2>&1 &
     run=$!
     until [ -s sparse/h1.meta ] && [ -s sparse/h0.meta ]; do sleep 0.02; done
@@ -252,7 +252,7 @@ by_dot() {
 }
 check "what tar -C has made is unpacked" by_dot
 both() { # two at once make the same files smaller
-    "$eventspace" run grow.dot --output twice -- "$gsum" run -n 100000 &
+    "$eventspace" run grow.dot --output twice -- "$gsum" run --rounds 100000 &
     run=$!
     until [ -s twice/h1.meta ]; do sleep 0.01; done
     until "$eventspace" pack twice 2>/dev/null >&2; do
@@ -265,7 +265,7 @@ both() { # two at once make the same files smaller
 check "two at once make files smaller" both
 unseen() { # its processes, from another container
     unshare -pf --mount-proc true 2>/dev/null || return 0
-    "$eventspace" run grow.dot --output far -- "$gsum" run -n 100000000 \
+    "$eventspace" run grow.dot --output far -- "$gsum" run --rounds 100000000 \
         2>/dev/null >&2 &
     run=$!
     until [ -s far/h0.meta ] && [ -s far/h1.meta ]; do

@@ -14,7 +14,7 @@ failures=0
 "$gsum" mapping --threads 8 >application.dot
 "$eventspace" map generate -a application.dot --processes 4 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
-"$eventspace" run map.dot --output RUN --archive -- "$gsum" run -n 3000 >/dev/null ||
+"$eventspace" run map.dot --output RUN --archive -- "$gsum" run --rounds 3000 >/dev/null ||
     exit 1
 end_ns=$("$eventspace" view RUN process --format csv | awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == "end_ns") column = i }

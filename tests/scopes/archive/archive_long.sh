@@ -32,7 +32,7 @@ collectors=$(grep -c 'kind=collector' map.dot)
 run_gsum() {
     begin=$(date +%s%3N)
     "$eventspace" run map.dot --output run --replace --archive -- \
-        "$gsum" run -n "$1" >out.txt 2>err.txt || {
+        "$gsum" run --rounds "$1" >out.txt 2>err.txt || {
         cat out.txt err.txt >&2
         exit 1
     }

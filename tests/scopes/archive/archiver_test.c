@@ -259,7 +259,7 @@ static totals run_archived(const char *policy, const char *capacity,
     run_next();
     output = command_run(0, 300, EVENTSPACE, "run", map, "--output",
                          run_directory(), "--archive", "--archive-interval",
-                         interval, "--", GSUM, "run", "-n", number, NULL);
+                         interval, "--", GSUM, "run", "--rounds", number, NULL);
     t = archives_compare(true);
     check_told(output, t);
     cr_assert_eq(t.made, (uint64_t)rounds * collectors_of(map));
@@ -303,7 +303,7 @@ static totals run_beside(const char *policy, const char *capacity)
     totals t;
 
     command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
-                  "--", GSUM, "run", "-n", "20000", NULL);
+                  "--", GSUM, "run", "--rounds", "20000", NULL);
     wait_until(are_there, NULL, "both processes are there");
     command_start(&archiver, EVENTSPACE, "archive", run_directory(),
                   "--interval", "60s", NULL);
@@ -341,7 +341,7 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
     const char *map = map_make("discard", SMALL);
     char *output =
         command_run(0, 300, EVENTSPACE, "run", map, "--output", run_directory(),
-                    "--", GSUM, "run", "-n", "20000", NULL);
+                    "--", GSUM, "run", "--rounds", "20000", NULL);
     uint64_t made = 20000ull * collectors_of(map);
     eventspace_events counted;
     eventspace_run *run;
@@ -359,8 +359,8 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
     free(output);
     run_next();
     output = command_run(0, 300, EVENTSPACE, "run", map_make("discard", "100k"),
-                         "--output", run_directory(), "--", GSUM, "run", "-n",
-                         "2000", NULL);
+                         "--output", run_directory(), "--", GSUM, "run",
+                         "--rounds", "2000", NULL);
     cr_assert_not(strstr(output, "lost"), "%s", output);
     free(output);
 }
@@ -373,7 +373,8 @@ Test(archiver, saves_a_run_that_is_over_and_once_is_enough)
     totals t;
 
     free(command_run(0, 120, EVENTSPACE, "run", map, "--output",
-                     run_directory(), "--", GSUM, "run", "-n", "5000", NULL));
+                     run_directory(), "--", GSUM, "run", "--rounds", "5000",
+                     NULL));
     output = command_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
     t = archives_compare(true);
     check_told(output, t);
@@ -396,7 +397,7 @@ Test(archiver, leaves_nothing_of_an_older_run)
     for (int i = 0; i < 2; i++) {
         char *output = command_run(0, 120, EVENTSPACE, "run", map, "--output",
                                    run_directory(), "--replace", "--archive",
-                                   "--", GSUM, "run", "-n", "500", NULL);
+                                   "--", GSUM, "run", "--rounds", "500", NULL);
         check_told(output, archives_compare(true));
         free(output);
     }
@@ -408,7 +409,8 @@ Test(archiver, can_save_one_process_only)
     const char *map = map_make("grow", "10000");
 
     free(command_run(0, 120, EVENTSPACE, "run", map, "--output",
-                     run_directory(), "--", GSUM, "run", "-n", "500", NULL));
+                     run_directory(), "--", GSUM, "run", "--rounds", "500",
+                     NULL));
     free(command_run(0, 60, EVENTSPACE, "archive", run_directory(), "--process",
                      "h1", NULL));
     cr_assert_neq(access(run_file("h0.archive"), F_OK), 0);
@@ -432,7 +434,7 @@ Test(archiver, ends_when_the_run_directory_is_gone)
     command run, archiver;
 
     command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
-                  "--", GSUM, "run", "-n", FOR_EVER, NULL);
+                  "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     wait_until(are_there, NULL, "both processes are there");
     command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
     wait_until(has_archive, NULL, "the archives are there");
@@ -459,7 +461,7 @@ Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
                   EVENTSPACE, "run", map, "--output", run_directory(),
                   "--archive", "--", "/bin/sh", "-c",
                   "ulimit -S -f unlimited; exec \"$0\" \"$@\"", GSUM, "run",
-                  "-n", "20000", NULL);
+                  "--rounds", "20000", NULL);
     command_wait(&run, 120);
     cr_assert_eq(run.exit_code, 1, "%s", run.output);
     check_says(run.output, ".archive: writing: ");
@@ -570,7 +572,7 @@ static void group_kill(unsigned *seed, bool roomy)
 
     run_next();
     command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
-                  "--archive", "--", GSUM, "run", "-n", FOR_EVER, NULL);
+                  "--archive", "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     moment_choose(&w, seed);
     cr_assert_eq(kill(-run.pid, SIGKILL), 0);
     command_wait(&run, 60);
@@ -597,7 +599,7 @@ static void process_kill(unsigned *seed, size_t process)
 
     run_next();
     command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
-                  "--archive", "--", GSUM, "run", "-n", FOR_EVER, NULL);
+                  "--archive", "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     moment_choose(&w, seed);
     cr_assert_eq(kill(process_pid(process), SIGKILL), 0);
     command_wait(&run, 60);
@@ -623,7 +625,7 @@ Test(archiver, is_continued_when_it_was_killed)
     command run, archiver;
 
     command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
-                  "--", GSUM, "run", "-n", FOR_EVER, NULL);
+                  "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     wait_until(are_there, NULL, "both processes are there");
     for (int i = 0; i < 6; i++) {
         command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
@@ -651,7 +653,7 @@ Test(archiver, ends_well_when_it_is_interrupted)
     watch w = {.wanted = 1};
 
     command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
-                  "--", GSUM, "run", "-n", FOR_EVER, NULL);
+                  "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     wait_until(are_there, NULL, "both processes are there");
     command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
     wait_until(watch_look, &w, "tuples are saved");

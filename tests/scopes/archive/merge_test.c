@@ -45,7 +45,7 @@ static void run_make(const char *directory)
     free(command_run(0, 30, EVENTSPACE, "map", "instrument", plain,
                      "--collectors", "all", "-o", map, NULL));
     free(command_run(0, 120, EVENTSPACE, "run", map, "--output", directory,
-                     "--", GSUM, "run", "-n", rounds, NULL));
+                     "--", GSUM, "run", "--rounds", rounds, NULL));
 }
 
 static void copy(const char *from, const char *to)

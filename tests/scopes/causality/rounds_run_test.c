@@ -88,7 +88,7 @@ static void run_make(const char *shape, const char *collectors)
                      scratch_file("map.dot"), NULL));
     free(command_run(0, 200, EVENTSPACE, "run", scratch_file("map.dot"),
                      "--output", scratch_file("run"), "--replace", "--", GSUM,
-                     "-n", "200", NULL));
+                     "--rounds", "200", NULL));
     free(application);
     load();
     find_truth();

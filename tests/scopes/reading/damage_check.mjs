@@ -32,8 +32,8 @@ function makeRun() {
     at('plain.dot'));
   call(command, 'map', 'instrument', at('plain.dot'), '--collectors', 'all',
     '-o', at('map.dot'));
-  call(command, 'run', at('map.dot'), '--output', run, '--', gsum, 'run', '-n',
-    '1000');
+  call(command, 'run', at('map.dot'), '--out', run, '--', gsum, 'run',
+    '--rounds', '1000');
   copyFileSync(file, whole);
 }
 

@@ -1,6 +1,6 @@
 /* command_choose.c - eventspace choose PROFILE --cluster FILE: which machines
  * will run a program fastest. */
-#include "viewer/cli/command.h"
+#include "viewer/cli/predict/predict_arguments.h"
 
 #include "paths/generate/generate.h"
 #include "pastset/status.h"
@@ -13,15 +13,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KEY_MAX = 256, KEY_SECONDS, KEY_SEED, KEY_WIRE, KEY_MAP };
+enum {
+    KEY_NODES = 256,
+    KEY_BEST,
+    KEY_PROFILED_LINK,
+    KEY_TIME_LIMIT,
+    KEY_MAX_PLACEMENTS,
+    KEY_SEED,
+    KEY_MAP,
+};
 
-#define WIRES_MAX 256
 #define BEFORE_MACHINES 5 /* columns */
+#define TIME_LIMIT_MIN_NS 10000000u
+#define TIME_LIMIT_MAX_NS (86400 * (uint64_t)1000000000)
 
 typedef struct choose_arguments {
     const char *profile, *cluster, *map, *output;
-    const char *wires[WIRES_MAX];
-    size_t wire_count;
+    cli_conditions profiled_links;
     uint64_t nodes; /* 0: those of the profile */
     viewer_format format;
     predict_choose_options options;
@@ -29,24 +37,32 @@ typedef struct choose_arguments {
 
 static const struct argp_option choose_options[] = {
     {"cluster", 'c', "FILE", 0,
-     "The machines, their loads and links (eventspace load writes it)", 0},
-    {"nodes", 'n', "COUNT", 0,
-     "How many machines to choose: as many as the profile has nodes", 0},
-    {"best", 'b', "COUNT", 0, "How many placements to print (default 10)", 0},
-    CLI_FORMAT_OPTION,
-    {"wire", KEY_WIRE, "A-B=RATE,TIME", 0,
-     "What a link was while the program was measured, such as "
-     "'*=100mbit,150us'",
+     "Read machines, links and their present load from this cluster file; "
+     "'eventspace load' writes it",
      0},
-    {"seconds", KEY_SECONDS, "SECONDS", 0, "Time for choosing (default 8)", 0},
-    {"most", KEY_MAX, "COUNT", 0,
-     "Try all placements if there are at most so many, however long it takes",
+    {"nodes", KEY_NODES, "COUNT", 0,
+     "Choose this many machines; must be the number of nodes of the profile",
      0},
-    {"seed", KEY_SEED, "NUMBER", 0, "Of the search (default 0)", 0},
-    {"map", 'm', "MAP", 0,
-     "The path map of the run that was measured, for --output", 0},
+    {"best", KEY_BEST, "COUNT", 0,
+     "Print this many of the best placements (default 10)", 0},
+    CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
+    {"time-limit", KEY_TIME_LIMIT, "TIME", 0,
+     "Search for at most this long (default 8s)", 0},
+    {"max-placements", KEY_MAX_PLACEMENTS, "COUNT", 0,
+     "Try all placements if there are no more than this, however long it takes",
+     0},
+    {"seed", KEY_SEED, "N", 0,
+     "Start the search with this random seed (default 0)", 0},
+    {"map", KEY_MAP, "MAP", 0,
+     "The path map of the profiled run; required by --output", 0},
     {"output", 'o', "FILE", 0,
-     "Write the best placement, for `eventspace map generate --placement`", 0},
+     "Write the best placement to a file for 'eventspace map generate "
+     "--placement'; requires --map",
+     0},
+    CLI_FORMAT_OPTION,
+    {"seconds", EVENTSPACE_RENAMED, "TIME", OPTION_HIDDEN, "time-limit", 0},
+    {"most", EVENTSPACE_RENAMED, "COUNT", OPTION_HIDDEN, "max-placements", 0},
+    {"out", EVENTSPACE_RENAMED, "FILE", OPTION_HIDDEN, "output", 0},
     {0},
 };
 
@@ -271,8 +287,7 @@ static int run(choose_arguments *a)
     if (err)
         return err;
     viewer_profile_warn(profile, a->profile);
-    for (size_t i = 0; i < a->wire_count && !err; i++)
-        err = predict_wire_set(profile, a->wires[i]);
+    err = cli_set_profiled_links(profile, &a->profiled_links);
     if (!err)
         err = predict_cluster_read(&cluster, a->cluster);
     if (!err)
@@ -287,10 +302,11 @@ static int run(choose_arguments *a)
 static void check_arguments(const choose_arguments *a, struct argp_state *state)
 {
     if (!a->profile)
-        argp_error(state, "the profile is missing");
+        argp_error(state, "the profile is missing: 'eventspace profile' makes "
+                          "one");
     if (!a->cluster)
-        argp_error(state, "--cluster FILE is missing: `eventspace load` "
-                          "measures one");
+        argp_error(state, "--cluster=FILE is missing: 'eventspace load' "
+                          "writes one");
     if (!a->map != !a->output)
         argp_error(state, "--map and --output need each other");
 }
@@ -300,20 +316,22 @@ static error_t parse_number(int key, char *text, struct argp_state *state)
     choose_arguments *a = state->input;
 
     switch (key) {
-    case 'n':
+    case KEY_NODES:
         a->nodes = cli_number(text, 1, 1000000, state);
         return 0;
-    case 'b':
+    case KEY_BEST:
         a->options.keep = (uint32_t)cli_number(text, 1, 100000, state);
         return 0;
-    case KEY_MAX:
+    case KEY_MAX_PLACEMENTS:
         a->options.max = cli_number(text, 1, 1000000000, state);
         return 0;
     case KEY_SEED:
         a->options.seed = cli_number(text, 0, UINT64_MAX, state);
         return 0;
-    case KEY_SECONDS:
-        a->options.seconds_s = cli_seconds(text, 0.01, 86400, state);
+    case KEY_TIME_LIMIT:
+        a->options.seconds_s = (double)cli_time(text, TIME_LIMIT_MIN_NS,
+                                                TIME_LIMIT_MAX_NS, state) /
+                               1e9;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -331,16 +349,14 @@ static error_t parse_choose(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
-    case 'm':
+    case KEY_MAP:
         a->map = text;
         return 0;
     case 'o':
         a->output = text;
         return 0;
-    case KEY_WIRE:
-        if (a->wire_count == WIRES_MAX)
-            argp_error(state, "more than %d times --wire", WIRES_MAX);
-        a->wires[a->wire_count++] = text;
+    case KEY_PROFILED_LINK:
+        cli_take_profiled_link(&a->profiled_links, text, state);
         return 0;
     case ARGP_KEY_ARG:
         cli_take(&a->profile, text, state);
@@ -359,19 +375,22 @@ int cli_choose(int argc, char **argv)
         choose_options,
         parse_choose,
         "PROFILE",
-        "Chooses the machines of a cluster, under its present load, on which a "
-        "program will run fastest, by what is predicted for each placement of "
-        "the nodes of its profile."
-        "\vWhere there are too many placements to predict all, it says how it "
-        "searched. The profile comes from `eventspace profile`, the cluster "
-        "file from `eventspace load`.",
+        "Finds the machines of a cluster on which a program will run fastest "
+        "under their present load. Predicts the time of each placement of the "
+        "nodes of its profile, and prints the best ones."
+        "\vIf there are too many placements to predict them all, the output "
+        "says how they were searched. Make the profile with 'eventspace "
+        "profile' and the cluster file with 'eventspace load'.",
         NULL,
         NULL,
         NULL};
     choose_arguments a = {0};
+    int err;
 
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    return cli_end_output(run(&a));
+    err = run(&a);
+    cli_clear_conditions(&a.profiled_links);
+    return cli_end_output(err);
 }

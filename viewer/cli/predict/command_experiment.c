@@ -1,6 +1,6 @@
 /* command_experiment.c - eventspace experiment MAP -- PROGRAM: measured times
  * beside predicted ones. */
-#include "viewer/cli/command.h"
+#include "viewer/cli/predict/predict_arguments.h"
 
 #include <math.h>
 #include <signal.h>
@@ -10,56 +10,61 @@
 
 #include "measure/experiment/experiment.h"
 #include "measure/load/others.h"
-#include "pastset/array.h"
 #include "pastset/status.h"
 
 enum {
-    KEY_TESTBED = 256,
-    KEY_QUIET,
+    KEY_SCENARIO = 256,
+    KEY_TESTBED,
+    KEY_BASE_RATE,
     KEY_DELAY,
     KEY_PIN,
     KEY_RUNS,
     KEY_SEED,
-    KEY_SCHEDULER,
+    KEY_LAW,
     KEY_PROFILE,
     KEY_COMMAND,
     KEY_TABLE,
 };
 
 static const struct argp_option experiment_options[] = {
-    {"scenario", 's', "CONDITIONS", 0,
-     "Measure under these as well: 'n0=load:1', 'n0-n1=10mbit', '*=load:1', or "
-     "several with blanks between them. May be given again and again",
+    {"scenario", KEY_SCENARIO, "CONDITIONS", 0,
+     "Measure under these conditions too: n0:load=1, '*:load=1', "
+     "n0-n1:bandwidth=10mbit, or several of them separated by blanks. Can be "
+     "given several times",
      0},
-    {"runs", KEY_RUNS, "COUNT", 0, "Runs of each scenario (default 5)", 0},
-    {"pin", KEY_PIN, "LIST", 0,
-     "Processors to which processes are bound, in turn: 0,1 (default: all that "
-     "may be used)",
+    {"runs", KEY_RUNS, "COUNT", 0,
+     "Run each scenario this many times (default 5)", 0},
+    {"pin", KEY_PIN, "CPUS", 0,
+     "Bind the processes to these processors in turn, such as 0,3-5 (default: "
+     "all that may be used)",
      0},
     {"testbed", KEY_TESTBED, "NAME", OPTION_ARG_OPTIONAL,
-     "Put each process into a network namespace, so that links can be limited; "
-     "takes the rights of root",
+     "Put each process into a network namespace, so that links can be limited. "
+     "Requires root",
      0},
     {"delay", KEY_DELAY, NULL, 0,
-     "Limit links by delays in the map instead, which takes no rights", 0},
-    {"quiet", KEY_QUIET, "RATE", 0,
-     "The rate of links that no condition names: 100mbit (default: not "
-     "limited)",
+     "Limit links by delays in the map; does not require root", 0},
+    {"base-rate", KEY_BASE_RATE, "RATE", 0,
+     "Limit links that no condition names to this rate, such as 100mbit "
+     "(default: unlimited). Requires --testbed or --delay",
      0},
-    {"law", KEY_SCHEDULER, "LAW", 0,
-     "How the scheduler shares a processor: eevdf (default), fair, "
-     "credit, bounded:TIME; `eventspace load --law` finds out",
+    {"law", KEY_LAW, "LAW", 0,
+     "How schedulers share a processor: eevdf (default), fair, credit or "
+     "bounded:TIME. 'eventspace load --detect-law' measures it",
      0},
     {"profile", KEY_PROFILE, "FILE", 0,
-     "Use this profile; if it is not there, it is measured and written", 0},
-    {"command", KEY_COMMAND, NULL, 0,
-     "The program has no map: any command can be measured", 0},
-    {"seed", KEY_SEED, "NUMBER", 0, "Of the order of runs (default 1)", 0},
-    {"table", KEY_TABLE, "answers|runs|links", 0,
-     "What to print: measured against predicted (default), each run, or the "
-     "links that were measured",
+     "Predict from this profile. If the file does not exist, measure the "
+     "profile and write it there",
+     0},
+    {"command", KEY_COMMAND, NULL, 0, "Measure a command that has no map", 0},
+    {"seed", KEY_SEED, "N", 0,
+     "Shuffle the runs with this random seed (default 1)", 0},
+    {"table", KEY_TABLE, "TABLE", 0,
+     "Print this table: answers (measured and predicted times, the default), "
+     "runs (each run) or links (what was measured of them)",
      0},
     CLI_FORMAT_OPTION,
+    {"quiet", EVENTSPACE_RENAMED, "RATE", OPTION_HIDDEN, "base-rate", 0},
     {0},
 };
 
@@ -68,7 +73,7 @@ static const struct argp_option experiment_options[] = {
 typedef struct experiment_arguments {
     measure_experiment_options options;
     uint32_t processors[PROCESSORS];
-    const char **scenarios;
+    cli_conditions scenarios;
     viewer_format format;
     const char *table;
     bool command;
@@ -176,10 +181,10 @@ static scopes_table *link_table(const measure_experiment *e)
 {
     static const scopes_column columns[] = {
         {"limit_mbit_s", "limit Mbit/s", SCOPES_REAL},
-        {"fitted_latency_ns", "L ms", SCOPES_TIME_NS},
-        {"fitted_bandwidth_mbit_s", "B Mbit/s", SCOPES_REAL},
-        {"latency_ns", "all sizes: L ms", SCOPES_TIME_NS},
-        {"bandwidth_mbit_s", "B Mbit/s", SCOPES_REAL},
+        {"fitted_latency_ns", "latency ms", SCOPES_TIME_NS},
+        {"fitted_bandwidth_mbit_s", "bandwidth Mbit/s", SCOPES_REAL},
+        {"latency_ns", "all sizes: latency ms", SCOPES_TIME_NS},
+        {"bandwidth_mbit_s", "bandwidth Mbit/s", SCOPES_REAL},
         {"busy", "busy", SCOPES_SHARE},
         {"residual", "residual", SCOPES_SHARE},
     };
@@ -267,7 +272,7 @@ static void tell_others(const measure_experiment *e)
         fprintf(stderr,
                 "eventspace: other programs had up to %.0f %% of the "
                 "processors in %u of %u runs: what was measured is not the "
-                "program alone. `--table runs` tells which\n",
+                "program alone. --table=runs shows which\n",
                 max * 100, flagged, runs);
 }
 
@@ -304,36 +309,13 @@ static int run(experiment_arguments *a)
 
 /* --- arguments --- */
 
-static void take_processors(experiment_arguments *a, const char *text,
-                            struct argp_state *state)
-{
-    char *copy = strdup(text), *save;
-    if (!copy)
-        argp_failure(state, 1, 0, "out of memory");
-    for (char *word = strtok_r(copy, ",", &save); word;
-         word = strtok_r(NULL, ",", &save)) {
-        uint64_t number = cli_number(word, 0, 1023, state);
-        if (a->options.processor_count == PROCESSORS)
-            argp_error(state, "more than %d processors", PROCESSORS);
-        else
-            a->processors[a->options.processor_count++] = (uint32_t)number;
-    }
-    free(copy);
-    a->options.processors = a->processors;
-    if (!a->options.processor_count)
-        argp_error(state, "--pin is a list of processors: 0,1");
-}
-
+/* Its conditions are checked now, the names in them when nodes are known. */
 static void take_scenario(experiment_arguments *a, const char *text,
                           struct argp_state *state)
 {
-    const char **more = pastset_array_grow(
-        (void *)a->scenarios, a->options.case_count, sizeof(*more));
-    if (!more)
-        argp_failure(state, 1, 0, "out of memory");
-    a->scenarios = more;
-    a->scenarios[a->options.case_count++] = text;
-    a->options.cases = a->scenarios;
+    if (measure_experiment_check(text))
+        argp_error(state, "--scenario: %s", pastset_error());
+    cli_add_condition(&a->scenarios, text, state);
 }
 
 static void take_links(experiment_arguments *a, measure_experiment_links links,
@@ -341,7 +323,7 @@ static void take_links(experiment_arguments *a, measure_experiment_links links,
 {
     if (a->options.links != MEASURE_LINKS_AS_THEY_ARE &&
         a->options.links != links)
-        argp_error(state, "either --testbed or --delay");
+        argp_error(state, "--testbed cannot be combined with --delay");
     a->options.links = links;
 }
 
@@ -369,15 +351,16 @@ static void take_argument(experiment_arguments *a, char *text,
 static void check(const experiment_arguments *a, struct argp_state *state)
 {
     if (!a->command && !a->options.map)
-        argp_error(state, "the map is missing; programs that have none are "
-                          "measured with --command");
+        argp_error(state, "the map is missing; use --command for a program "
+                          "that has none");
     else if (!a->options.argv)
         argp_error(state, "the program is missing");
-    else if (a->options.quiet > 0 &&
+    else if (a->options.base_rate > 0 &&
              a->options.links == MEASURE_LINKS_AS_THEY_ARE)
-        argp_error(state, "--quiet needs --testbed or --delay");
+        argp_error(state, "--base-rate requires --testbed or --delay");
     else if (a->command && a->options.links != MEASURE_LINKS_AS_THEY_ARE)
-        argp_error(state, "links can be limited for programs with a map only");
+        argp_error(state, "--command cannot be combined with --testbed or "
+                          "--delay: they limit the links of a map");
 }
 
 static error_t parse_links(int key, char *text, experiment_arguments *a,
@@ -391,13 +374,11 @@ static error_t parse_links(int key, char *text, experiment_arguments *a,
     case KEY_DELAY:
         take_links(a, MEASURE_LINKS_DELAYS, state);
         return 0;
-    case KEY_QUIET:
-        if (predict_bandwidth_parse(&a->options.quiet, text) != 0)
-            argp_error(state, "%s", pastset_error());
+    case KEY_BASE_RATE:
+        a->options.base_rate = (double)cli_rate(text, state);
         return 0;
-    case KEY_SCHEDULER:
-        if (predict_scheduler_parse(&a->options.scheduler, text) != 0)
-            argp_error(state, "%s", pastset_error());
+    case KEY_LAW:
+        a->options.scheduler = cli_law(text, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -408,7 +389,7 @@ static error_t parse_experiment(int key, char *text, struct argp_state *state)
 {
     experiment_arguments *a = state->input;
     switch (key) {
-    case 's':
+    case KEY_SCENARIO:
         take_scenario(a, text, state);
         return 0;
     case 'f':
@@ -418,7 +399,9 @@ static error_t parse_experiment(int key, char *text, struct argp_state *state)
         a->options.runs = (uint32_t)cli_number(text, 1, 10000, state);
         return 0;
     case KEY_PIN:
-        take_processors(a, text, state);
+        a->options.processor_count =
+            cli_processors(a->processors, PROCESSORS, text, state);
+        a->options.processors = a->processors;
         return 0;
     case KEY_SEED:
         a->options.seed = cli_number(text, 1, UINT64_MAX, state);
@@ -449,11 +432,11 @@ int cli_experiment(int argc, char **argv)
         experiment_options,
         parse_experiment,
         "MAP -- PROGRAM [ARGUMENTS]\n--command -- COMMAND [ARGUMENTS]",
-        "Runs a program alone and under other conditions, in turn, and tells "
-        "how long it took beside what was predicted from a profile of it.\v"
-        "Predictions are as they were before anything was measured, and the "
-        "best model of each scenario is marked by then. Scaled ones are times "
-        "what the dedicated runs took by what the profiled run did.",
+        "Runs a program alone and under other conditions, and prints measured "
+        "and predicted times side by side.\v"
+        "Predictions are made before anything is measured. Scaled predictions "
+        "are corrected by how much longer the program takes when it is "
+        "profiled.",
         NULL,
         NULL,
         NULL};
@@ -463,7 +446,9 @@ int cli_experiment(int argc, char **argv)
     int code;
     if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 1, &a))
         return COMMAND_USAGE;
+    a.options.cases = a.scenarios.texts;
+    a.options.case_count = a.scenarios.count;
     code = run(&a);
-    free(a.scenarios);
+    cli_clear_conditions(&a.scenarios);
     return code;
 }

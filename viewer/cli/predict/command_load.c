@@ -14,34 +14,42 @@
 #include "pastset/status.h"
 
 enum {
-    KEY_SCHEDULER = 256,
+    KEY_DETECT_LAW = 256,
     KEY_MACHINE,
-    KEY_LINK,
+    KEY_MEASURE_LINK,
     KEY_REMOTE,
     KEY_PROCESSOR,
+    KEY_DURATION,
     LINKS_MAX = 1024,
 };
 
+#define DURATION_MIN_NS 10000000u
+#define DURATION_MAX_NS 3600000000000u
+
 static const struct argp_option load_options[] = {
     {"cluster", 'c', "FILE", 0,
-     "Write what is measured into this cluster file too", 0},
+     "Write the measurements into this cluster file too", 0},
     {"machine", KEY_MACHINE, "NAME", 0,
-     "This machine's name in it (default: what hostname(1) tells)", 0},
-    {"link", KEY_LINK, "ADDRESS[:PORT]=MACHINE", 0,
-     "Measure the link to a machine too: at ADDRESS there must be `eventspace "
-     "netbench --serve`. May be given many times",
+     "Name of this machine in the cluster file (default: its host name)", 0},
+    {"measure-link", KEY_MEASURE_LINK, "MACHINE=ADDRESS[:PORT]", 0,
+     "Measure the link to a machine too; 'eventspace netbench --serve' must be "
+     "running at ADDRESS. Can be given several times",
      0},
-    {"law", KEY_SCHEDULER, NULL, 0,
-     "Find out which law the scheduler follows too, in some 6 s more", 0},
+    {"detect-law", KEY_DETECT_LAW, NULL, 0,
+     "Detect how the scheduler shares a processor; takes about 6 s more", 0},
     {"processor", KEY_PROCESSOR, "CPU", 0,
-     "The load of this processor only (default: of all)", 0},
-    {"seconds", 't', "SECONDS", 0, "How long to look (default 2)", 0},
+     "Measure the load of this processor only (default: of all)", 0},
+    {"duration", KEY_DURATION, "TIME", 0,
+     "Measure the load for this long (default 2s)", 0},
     {"remote", KEY_REMOTE, "COMMAND", 0,
-     "Ask all machines of the cluster file, each by this command, in which "
-     "{machine} stands for its name: 'ssh {machine}'",
+     "Measure all machines of the cluster file, each by running this command "
+     "with {machine} replaced by its name: 'ssh {machine}'",
      0},
     CLI_FORMAT_OPTION,
     {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "machine", 0},
+    {"link", EVENTSPACE_RENAMED, "LINK", OPTION_HIDDEN, "measure-link", 0},
+    {"law", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "detect-law", 0},
+    {"seconds", EVENTSPACE_RENAMED, "TIME", OPTION_HIDDEN, "duration", 0},
     {0},
 };
 
@@ -69,15 +77,24 @@ static int write_cluster(const load *l)
 
 /* --- the command --- */
 
+/* Addresses are numbers: what the name of a machine hardly is. */
+static bool is_address(const char *text)
+{
+    return (*text >= '0' && *text <= '9') || *text == '[' || *text == ':';
+}
+
 static void take_link(load *l, char *text, struct argp_state *state)
 {
     char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1])
-        argp_error(state, "'%s' is no link such as 10.0.0.4:4004=n4", text);
+    if (!equals || equals == text || !is_address(equals + 1))
+        argp_error(state,
+                   "'%s' is no MACHINE=ADDRESS[:PORT], such as "
+                   "n4=10.0.0.4:4004",
+                   text);
     if (l->link_count == LINKS_MAX)
         argp_error(state, "more than %d links", LINKS_MAX);
     *equals = 0;
-    l->links[l->link_count++] = (load_link){.address = text, .to = equals + 1};
+    l->links[l->link_count++] = (load_link){.address = equals + 1, .to = text};
 }
 
 static void check_arguments(const load *l, struct argp_state *state)
@@ -85,15 +102,16 @@ static void check_arguments(const load *l, struct argp_state *state)
     if (!l->a.remote)
         return;
     if (!l->a.cluster)
-        argp_error(state, "--remote asks the machines of a --cluster file");
+        argp_error(state,
+                   "--remote requires --cluster, which names the machines");
     if (!strstr(l->a.remote, "{machine}"))
         argp_error(
-            state, "--remote needs {machine} in it, as in 'ssh {machine}'%s",
+            state, "--remote must contain {machine}, as in 'ssh {machine}'%s",
             strstr(l->a.remote, "{host}") ? "; {host} is its older name" : "");
     if (l->link_count || l->a.machine || l->a.processor >= 0)
         argp_error(state,
-                   "--machine, --link and --processor are about this machine, "
-                   "not about those of --remote");
+                   "--machine, --measure-link and --processor cannot be "
+                   "combined with --remote: they are about this machine");
 }
 
 static error_t parse_load(int key, char *text, struct argp_state *state)
@@ -106,17 +124,19 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
     case KEY_MACHINE:
         l->a.machine = text;
         return 0;
-    case KEY_LINK:
+    case KEY_MEASURE_LINK:
         take_link(l, text, state);
         return 0;
-    case KEY_SCHEDULER:
+    case KEY_DETECT_LAW:
         l->a.scheduler = true;
         return 0;
     case KEY_PROCESSOR:
         l->a.processor = (int)cli_number(text, 0, 65535, state);
         return 0;
-    case 't':
-        l->a.seconds_s = cli_seconds(text, 0.01, 3600, state);
+    case KEY_DURATION:
+        l->a.seconds_s =
+            (double)cli_time(text, DURATION_MIN_NS, DURATION_MAX_NS, state) /
+            1e9;
         return 0;
     case KEY_REMOTE:
         l->a.remote = text;
@@ -160,10 +180,9 @@ int cli_load(int argc, char **argv)
         load_options,
         parse_load,
         NULL,
-        "Measures how loaded this machine is: the threads that run or are "
-        "ready, on average; with --law how its scheduler shares a processor, "
-        "with --link latency and bandwidth of links. `eventspace choose` reads "
-        "them from the cluster file.",
+        "Measures how loaded this machine is: how many threads run or are "
+        "ready to run, on average. 'eventspace choose' reads the cluster file "
+        "that it writes.",
         NULL,
         NULL,
         NULL};

@@ -2,7 +2,10 @@
 #include "viewer/cli/predict/command_load.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "predict/cluster/condition.h"
 
 static const scopes_column machine_columns[] = {
     {"machine", "machine", SCOPES_TEXT},
@@ -18,13 +21,14 @@ static const scopes_column machine_columns[] = {
 static const scopes_column link_columns[] = {
     {"from", "from", SCOPES_TEXT},
     {"to", "to", SCOPES_TEXT},
-    {"latency_ns", "L ms", SCOPES_TIME_NS},
-    {"bandwidth_mbit", "B Mbit/s", SCOPES_REAL},
+    {"latency_ns", "latency ms", SCOPES_TIME_NS},
+    {"bandwidth_mbit", "bandwidth Mbit/s", SCOPES_REAL},
     {"residual", "residual", SCOPES_SHARE},
     {"busy", "busy", SCOPES_SHARE},
     {"rate_mbit", "rate Mbit/s", SCOPES_REAL},
     {"burst", "burst", SCOPES_REAL},
     {"alone_ns", "alone ms", SCOPES_TIME_NS},
+    {"condition", "condition", SCOPES_TEXT},
 };
 
 static scopes_table *machines_table(const load *l)
@@ -51,6 +55,25 @@ static scopes_table *machines_table(const load *l)
     return table;
 }
 
+/* As `eventspace predict --link` reads it. */
+static void add_condition(scopes_table *table, const char *from,
+                          const load_link *row)
+{
+    predict_wire wire = {row->link.latency_s, row->link.bandwidth};
+    predict_flow flow = {row->link.rate, round(row->link.burst),
+                         row->link.alone_s};
+    char link[PREDICT_LINK_TEXT_BYTES], *text;
+
+    if (asprintf(&text, "%s-%s:%s", from, row->to,
+                 predict_link_text(wire, flow, link, sizeof(link))) < 0)
+        text = NULL;
+    if (text)
+        scopes_table_copy(table, text);
+    else
+        scopes_table_text(table, NULL);
+    free(text);
+}
+
 static scopes_table *links_table(const load *l)
 {
     scopes_table *table = scopes_table_create(
@@ -69,6 +92,7 @@ static scopes_table *links_table(const load *l)
         scopes_table_real(table, flows ? row->link.rate * 8 / 1e6 : NAN);
         scopes_table_real(table, flows ? round(row->link.burst) : NAN);
         scopes_table_integer(table, llround(row->link.alone_s * 1e9));
+        add_condition(table, l->here, row);
     }
     return table;
 }

@@ -32,11 +32,11 @@ static FILE *ask(const load *l, const char *machine)
         return NULL;
     }
     if (asprintf(&line,
-                 "%.*s%s%s eventspace load --format json --seconds "
-                 "%g%s </dev/null",
+                 "%.*s%s%s eventspace load --format json "
+                 "--duration %gs%s </dev/null",
                  (int)(at - l->a.remote), l->a.remote, machine,
                  at + strlen("{machine}"), l->a.seconds_s,
-                 l->a.scheduler ? " --law" : "") < 0) {
+                 l->a.scheduler ? " --detect-law" : "") < 0) {
         pastset_no_memory("for the command");
         return NULL;
     }

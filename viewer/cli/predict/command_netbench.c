@@ -1,7 +1,7 @@
 /* command_netbench.c - eventspace netbench: L and B of a link, as programs see
  * them. One end serves, the other measures; without an address both are here.
  */
-#include "viewer/cli/command.h"
+#include "viewer/cli/predict/predict_arguments.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,10 +15,21 @@
 
 #define BEFORE_S 0.2 /* for which others are looked at */
 
-enum { KEY_SERVE = 256, KEY_CLIENTS, KEY_PIN };
+#define DURATION_MIN_NS 10000000u
+#define DURATION_MAX_NS 600000000000u
+
+enum {
+    KEY_SERVE = 256,
+    KEY_LISTEN,
+    KEY_CLIENTS,
+    KEY_SIZES,
+    KEY_DURATION,
+    KEY_PIN,
+};
 
 typedef struct netbench_arguments {
-    const char *address;
+    const char *address; /* of the end that answers */
+    const char *listen;
     viewer_format format;
     bool serve;
     uint32_t clients;
@@ -27,16 +38,22 @@ typedef struct netbench_arguments {
 
 static const struct argp_option netbench_options[] = {
     {"serve", KEY_SERVE, NULL, 0,
-     "Answer those who measure, until stopped, at ADDRESS:PORT (default "
-     "127.0.0.1:4004, which only this machine reaches)",
+     "Be the other end: answer measurements until stopped", 0},
+    {"listen", KEY_LISTEN, "ADDRESS:PORT", 0,
+     "With --serve, listen there (default 127.0.0.1:4004, which only this "
+     "machine reaches)",
      0},
-    {"clients", KEY_CLIENTS, "N", 0, "With --serve: end after N measurements",
+    {"clients", KEY_CLIENTS, "N", 0, "With --serve, end after N measurements",
      0},
-    {"sizes", 's', "FROM..TO", 0,
-     "Bytes of messages, doubled from FROM to TO (default 1..1048576)", 0},
-    {"seconds", 't', "SECONDS", 0, "About so long in all (default 2)", 0},
-    {"pin", KEY_PIN, "CPU", 0, "Keep this end on this processor", 0},
+    {"sizes", KEY_SIZES, "FROM..TO", 0,
+     "Send messages of FROM bytes, twice that, and so on up to TO (default "
+     "1..1048576)",
+     0},
+    {"duration", KEY_DURATION, "TIME", 0,
+     "Measure for about this long (default 2s)", 0},
+    {"pin", KEY_PIN, "CPUS", 0, "Bind this end to this one processor", 0},
     CLI_FORMAT_OPTION,
+    {"seconds", EVENTSPACE_RENAMED, "TIME", OPTION_HIDDEN, "duration", 0},
     {0},
 };
 
@@ -46,8 +63,8 @@ static const scopes_column size_columns[] = {
     {"bytes", "bytes", SCOPES_COUNT},
     {"rounds", "rounds", SCOPES_COUNT},
     {"median_ns", "one way: median ms", SCOPES_TIME_NS},
-    {"least_ns", "least ms", SCOPES_TIME_NS},
-    {"fitted_ns", "L + bytes/B ms", SCOPES_TIME_NS},
+    {"least_ns", "min ms", SCOPES_TIME_NS},
+    {"fitted_ns", "fitted ms", SCOPES_TIME_NS},
     {"residual_percent", "residual %", SCOPES_REAL},
 };
 
@@ -69,45 +86,44 @@ static scopes_table *sizes_table(const measure_link *link)
     return table;
 }
 
-/* As conditions have it (predict/cluster/scenario.h). */
-static void print_flow(const measure_link *link)
+/* As options and cluster files have it. */
+static const char *link_text(const measure_link *link, char *buffer,
+                             size_t bytes)
 {
-    char rate[32], alone[32];
-    if (link->rate <= 0)
-        return;
-    printf("flow         rate:%s,burst:%.0f,alone:%s\n",
-           paths_rate_text(link->rate, rate, sizeof(rate)), round(link->burst),
-           paths_duration_text(link->alone_s, alone, sizeof(alone)));
+    predict_wire wire = {link->latency_s, link->bandwidth};
+    predict_flow flow = {link->rate, round(link->burst), link->alone_s};
+
+    return predict_link_text(wire, flow, buffer, bytes);
 }
 
 static void print_summary(const measure_link *link)
 {
-    char latency[32], bandwidth[32];
-    printf("\nlatency L    %s\nbandwidth B  %s (%.4g MB/s)\n"
-           "residual     %.1f %% (root mean square)\n"
-           "busy         %.1f %% of a processor at each end\n",
-           paths_duration_text(link->latency_s, latency, sizeof(latency)),
-           paths_rate_text(link->bandwidth, bandwidth, sizeof(bandwidth)),
-           link->bandwidth / 1e6, link->residual * 100, link->busy * 100);
-    print_flow(link);
+    char text[PREDICT_LINK_TEXT_BYTES];
+    printf("\nlink      %s\n"
+           "residual  %.1f %% (root mean square)\n"
+           "busy      %.1f %% of a processor at each end\n",
+           link_text(link, text, sizeof(text)), link->residual * 100,
+           link->busy * 100);
 }
 
 static int print_json(const measure_link *link, const char *address,
                       const scopes_table *sizes)
 {
+    char text[PREDICT_LINK_TEXT_BYTES];
     json_t *summary = json_pack(
-        "{s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "address",
-        address ? viewer_json_text(address) : json_null(), "latency_ns",
+        "{s:o, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "address",
+        address ? viewer_json_text(address) : json_null(), "link",
+        link_text(link, text, sizeof(text)), "latency_ns",
         link->latency_s * 1e9, "bandwidth_bytes_s", link->bandwidth, "busy",
         link->busy, "residual", link->residual, "rate_bytes_s", link->rate,
         "burst_bytes", link->burst, "alone_ns", link->alone_s * 1e9);
-    char *text = summary ? json_dumps(summary, JSON_REAL_PRECISION(9)) : NULL;
+    char *json = summary ? json_dumps(summary, JSON_REAL_PRECISION(9)) : NULL;
     int err;
     json_decref(summary);
-    if (!text)
+    if (!json)
         return pastset_no_memory("for the output");
-    printf("%.*s,\n\"sizes\": ", (int)strlen(text) - 1, text);
-    free(text);
+    printf("%.*s,\n\"sizes\": ", (int)strlen(json) - 1, json);
+    free(json);
     err = viewer_table_print(sizes, VIEWER_JSON, stdout);
     printf("}\n");
     return err;
@@ -169,7 +185,7 @@ static int measure(const netbench_arguments *a)
     if (link.sizes[link.size_count - 1].bytes < max(a))
         fprintf(stderr,
                 "eventspace: the time was over: messages above %" PRIu64
-                " bytes are left out; --seconds gives more\n",
+                " bytes are left out; a longer --duration includes them\n",
                 link.sizes[link.size_count - 1].bytes);
     if (link.by_min)
         fputs("eventspace: times of messages scatter so much that L and B are "
@@ -197,30 +213,44 @@ static void check_arguments(const netbench_arguments *a,
                             struct argp_state *state)
 {
     if (a->clients && !a->serve)
-        argp_error(state, "--clients is for --serve");
+        argp_error(state, "--clients requires --serve");
+    if (a->listen && !a->serve)
+        argp_error(state, "--listen requires --serve");
+    if (a->serve && a->address)
+        argp_error(state,
+                   "--serve takes no argument; write --listen=%s to listen "
+                   "there",
+                   a->address);
     if (a->serve && (a->options.min || a->options.seconds_s > 0))
-        argp_error(state, "--sizes and --seconds are for the end that "
-                          "measures, not for --serve");
+        argp_error(state, "--sizes and --duration cannot be combined with "
+                          "--serve: give them to the end that measures");
 }
 
 static error_t parse_netbench(int key, char *text, struct argp_state *state)
 {
     netbench_arguments *a = state->input;
+    uint32_t processor = 0;
     switch (key) {
     case KEY_SERVE:
         a->serve = true;
         return 0;
+    case KEY_LISTEN:
+        a->listen = text;
+        return 0;
     case KEY_CLIENTS:
         a->clients = (uint32_t)cli_number(text, 1, UINT32_MAX, state);
         return 0;
-    case 's':
+    case KEY_SIZES:
         take_sizes(a, text, state);
         return 0;
-    case 't':
-        a->options.seconds_s = cli_seconds(text, 0.01, 600, state);
+    case KEY_DURATION:
+        a->options.seconds_s =
+            (double)cli_time(text, DURATION_MIN_NS, DURATION_MAX_NS, state) /
+            1e9;
         return 0;
     case KEY_PIN:
-        a->options.processor = (int)cli_number(text, 0, 65535, state);
+        cli_processors(&processor, 1, text, state);
+        a->options.processor = (int)processor;
         return 0;
     case 'f':
         a->format = cli_format(text, state);
@@ -241,12 +271,13 @@ int cli_netbench(int argc, char **argv)
     static const struct argp argp = {
         netbench_options,
         parse_netbench,
-        "[ADDRESS[:PORT]]\n--serve [ADDRESS:PORT]",
-        "Measures latency L and bandwidth B of a link as programs see them: "
-        "messages of many sizes go there and back over TCP, and their times "
-        "are fitted by L + bytes/B. At ADDRESS there must be `eventspace "
-        "netbench --serve`; without one, both ends are on this machine."
-        "\vCSV and JSON give times in nanoseconds.",
+        "[ADDRESS[:PORT]]\n--serve",
+        "Measures latency and bandwidth of a link as programs see them: sends "
+        "messages of many sizes back and forth over TCP and fits their times "
+        "by latency + bytes/bandwidth. 'eventspace netbench --serve' must be "
+        "running at ADDRESS. Without ADDRESS, both ends are on this machine."
+        "\vThe line \"link\" can be pasted into options such as "
+        "'eventspace predict --link'. CSV and JSON give times in nanoseconds.",
         NULL,
         NULL,
         NULL};
@@ -256,7 +287,7 @@ int cli_netbench(int argc, char **argv)
         return COMMAND_USAGE;
     if (a.serve)
         return cli_end_output(
-            measure_link_serve(a.address ? a.address : "127.0.0.1:4004",
+            measure_link_serve(a.listen ? a.listen : "127.0.0.1:4004",
                                a.clients, a.options.processor, tell, NULL));
     return cli_end_output(measure(&a));
 }

@@ -1,9 +1,8 @@
 /* command_predict.c - eventspace predict PROFILE: how long a program will take
  * where processors and links are shared, by each model that fits, and why. */
-#include "viewer/cli/command.h"
+#include "viewer/cli/predict/predict_arguments.h"
 
 #include "paths/map/map.h"
-#include "pastset/array.h"
 #include "pastset/status.h"
 #include "predict/models/predict.h"
 #include "viewer/tables/profile_table.h"
@@ -11,39 +10,29 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KEY_NODE = 256, KEY_LINK, KEY_SCHEDULER, KEY_WIRE };
-
-/* Options that may be given again and again, in order. */
-typedef struct texts {
-    const char **texts;
-    size_t count;
-} texts;
+enum { KEY_NODE = 256, KEY_LINK, KEY_LAW, KEY_PROFILED_LINK };
 
 typedef struct predict_arguments {
     const char *profile;
     viewer_format format;
     predict_scheduler scheduler;
-    texts nodes, links, wires;
+    cli_conditions nodes, links, profiled_links;
 } predict_arguments;
 
 static const struct argp_option predict_options[] = {
     {"node", KEY_NODE, "CONDITION", 0,
-     "What a node will carry: n0=load:1, *=load:0.5,law:credit, n1=speed:2; "
-     "may be given several times",
+     "Assume this of a node: n0:load=1, '*:load=0.5,law=credit' or n1:speed=2. "
+     "Can be given several times",
      0},
     {"link", KEY_LINK, "CONDITION", 0,
-     "What a link will be: n0-n1=10mbit,400us, *=10mbit; may be given several "
-     "times",
+     "Assume this of a link: n0-n1:latency=400us,bandwidth=10mbit or "
+     "'*:bandwidth=10mbit'. Can be given several times",
      0},
-    {"law", KEY_SCHEDULER, "LAW", 0,
-     "How the schedulers of the nodes share a processor: eevdf "
-     "(default), fair, credit, bounded:TIME",
+    {"law", KEY_LAW, "LAW", 0,
+     "How schedulers share a processor: eevdf (default), fair, credit or "
+     "bounded:TIME. 'eventspace load --detect-law' measures it",
      0},
-    {"wire", KEY_WIRE, "CONDITION", 0,
-     "What a link was when the profile was taken, where that was not measured: "
-     "*=100mbit,150us, also with busy:0.3, the share of a message's time in "
-     "which a processor works for it",
-     0},
+    CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
     CLI_FORMAT_OPTION,
     {0},
 };
@@ -175,14 +164,6 @@ static int print_answers(const predict_answers *answers,
 
 /* --- conditions --- */
 
-static int set_wires(predict_profile *profile, const predict_arguments *a)
-{
-    int err = 0;
-    for (size_t i = 0; i < a->wires.count && !err; i++)
-        err = predict_wire_set(profile, a->wires.texts[i]);
-    return err;
-}
-
 static int set_conditions(predict_scenario *scenario,
                           const predict_arguments *a)
 {
@@ -194,8 +175,8 @@ static int set_conditions(predict_scenario *scenario,
         err = predict_scenario_link(scenario, a->links.texts[i]);
         if (!err && scenario->unused > unused)
             fprintf(stderr,
-                    "eventspace: %s: makes no difference, as no messages were "
-                    "seen there\n",
+                    "eventspace: %s makes no difference: the program sends "
+                    "nothing over this link\n",
                     a->links.texts[i]);
     }
     return err;
@@ -211,7 +192,7 @@ static int predict(const predict_arguments *a)
     if (err)
         goto done;
     viewer_profile_warn(profile, a->profile);
-    err = set_wires(profile, a);
+    err = cli_set_profiled_links(profile, &a->profiled_links);
     if (err)
         goto done;
     err = predict_scenario_create(&scenario, profile, a->scheduler);
@@ -232,32 +213,21 @@ done:
 
 /* --- the command --- */
 
-static void take(texts *list, const char *text, struct argp_state *state)
-{
-    const char **more =
-        pastset_array_grow((void *)list->texts, list->count, sizeof(*more));
-    if (!more)
-        argp_failure(state, COMMAND_FAILED, 0, "no memory for options");
-    list->texts = more;
-    list->texts[list->count++] = text;
-}
-
 static error_t parse_predict(int key, char *text, struct argp_state *state)
 {
     predict_arguments *a = state->input;
     switch (key) {
     case KEY_NODE:
-        take(&a->nodes, text, state);
+        cli_take_condition(&a->nodes, "node", text, PREDICT_OF_NODES, state);
         return 0;
     case KEY_LINK:
-        take(&a->links, text, state);
+        cli_take_condition(&a->links, "link", text, PREDICT_OF_LINKS, state);
         return 0;
-    case KEY_WIRE:
-        take(&a->wires, text, state);
+    case KEY_PROFILED_LINK:
+        cli_take_profiled_link(&a->profiled_links, text, state);
         return 0;
-    case KEY_SCHEDULER:
-        if (predict_scheduler_parse(&a->scheduler, text))
-            argp_error(state, "%s", pastset_error());
+    case KEY_LAW:
+        a->scheduler = cli_law(text, state);
         return 0;
     case 'f':
         a->format = cli_format(text, state);
@@ -266,8 +236,8 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
         cli_take(&a->profile, text, state);
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "the profile is missing (eventspace profile makes "
-                          "one)");
+        argp_error(state, "the profile is missing: 'eventspace profile' makes "
+                          "one");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -280,12 +250,12 @@ int cli_predict(int argc, char **argv)
         predict_options,
         parse_predict,
         "PROFILE",
-        "Tells how long the program of a profile will take where its nodes "
-        "carry other load and its links other traffic: by each model that "
-        "fits, or bounds where none can tell, and which part costs how much."
-        "\vThe answer to go by is marked \"best\": the replay where the "
-        "profile tells who waited for whom, else the papers' model with the "
-        "law that is given.",
+        "Predicts how long a program will take when its nodes carry other load "
+        "and its links other traffic. Prints what each model that fits says, "
+        "and what contributes how much."
+        "\vThe row marked \"best\" is the one to rely on: the replay, if the "
+        "profile knows who waited for whom, or else the model that fits the "
+        "given law.",
         NULL,
         NULL,
         NULL};
@@ -295,8 +265,8 @@ int cli_predict(int argc, char **argv)
                                  &a))
         return COMMAND_USAGE;
     err = predict(&a);
-    free(a.nodes.texts);
-    free(a.links.texts);
-    free(a.wires.texts);
+    cli_clear_conditions(&a.nodes);
+    cli_clear_conditions(&a.links);
+    cli_clear_conditions(&a.profiled_links);
     return cli_end_output(err);
 }

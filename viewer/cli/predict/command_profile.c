@@ -3,109 +3,74 @@
  *
  * The command's own output is passed on as it is; the table comes after it, or
  * into a file of its own. */
-#include "viewer/cli/command.h"
+#include "viewer/cli/predict/predict_arguments.h"
 
 #include "measure/profiler/profiler.h"
 #include "pastset/status.h"
 #include "viewer/tables/profile_table.h"
 
 #include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    KEY_INTERVAL = 256,
+    KEY_INTERFACE = 256,
     KEY_PACKETS,
     KEY_NO_PACKETS,
     KEY_NO_SWITCHES,
     KEY_RUN,
-    KEY_WIRE,
-    KEY_BUSY,
+    KEY_PROFILED_LINK,
     KEY_SHOW,
     KEY_TABLE,
+    KEY_TABLE_FILE,
 };
 
 #define INTERFACES 16
+#define INTERVAL_MIN_NS 100000u
+#define INTERVAL_MAX_NS 60000000000u
 
 typedef struct profile_arguments {
     measure_profile_options measure;
     const char *interfaces[INTERFACES + 1];
     size_t interface_count;
-    const char *out, *table_file;
+    cli_conditions profiled_links;
+    const char *output, *table_file;
     const char *show, *table;
     viewer_format format;
-    double latency_s, bandwidth, busy; /* NaN: not told */
 } profile_arguments;
 
 static const struct argp_option profile_options[] = {
-    {"out", 'o', "FILE", 0, "Write the profile there", 0},
-    {"interval", KEY_INTERVAL, "TIME", 0,
-     "How often to look at processes (default 20ms)", 0},
-    {"interface", 'i', "NAME", 0,
-     "Capture packets there; may be given again (default lo)", 0},
+    {"output", 'o', "FILE", 0, "Write the profile to a file", 0},
+    {"interval", 'i', "TIME", 0,
+     "Look at the processes this often (default 20ms)", 0},
+    {"interface", KEY_INTERFACE, "NAME", 0,
+     "Capture packets on this network interface (default lo). Can be given "
+     "several times",
+     0},
     {"packets", KEY_PACKETS, "FILE", 0,
-     "Take messages from a file that tcpdump wrote meanwhile", 0},
-    {"no-packets", KEY_NO_PACKETS, NULL, 0, "Do not look for messages", 0},
+     "Read packets from a file that tcpdump wrote during the run", 0},
+    {"no-packets", KEY_NO_PACKETS, NULL, 0, "Ignore messages", 0},
     {"no-switches", KEY_NO_SWITCHES, NULL, 0,
-     "Phases by probing alone, as in the papers", 0},
+     "Find phases by sampling only, without recording context switches", 0},
     {"run", KEY_RUN, "RUN", 0,
-     "Take messages from the run directory that the command leaves (found by "
-     "itself for `eventspace run ... --out RUN`)",
+     "Read messages from this run directory, which the command writes. Not "
+     "needed if the command is 'eventspace run'",
      0},
-    {"wire", KEY_WIRE, "TIME,RATE", 0,
-     "Latency and bandwidth of the links, as netbench tells: 400us,70mbit", 0},
-    {"busy", KEY_BUSY, "SHARE", 0,
-     "The share of a message's time in which the processor is busy (default "
-     "0)",
-     0},
-    {"show", KEY_SHOW, "FILE", 0, "Tell what a profile holds; run nothing", 0},
-    {"table", KEY_TABLE, "nodes|links|phases|messages", 0,
-     "Which table (default nodes)", 0},
-    {"table-file", 't', "FILE", 0, "Write the table there", 0},
+    CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
+    {"show", KEY_SHOW, "FILE", 0, "Print an existing profile; run nothing", 0},
+    {"table", KEY_TABLE, "TABLE", 0,
+     "Print this table: nodes (default), links, phases or messages", 0},
+    {"table-file", KEY_TABLE_FILE, "FILE", 0,
+     "Write the table to a file, not to standard output", 0},
     CLI_FORMAT_OPTION,
+    {"out", EVENTSPACE_RENAMED, "FILE", OPTION_HIDDEN, "output", 0},
+    {"busy", EVENTSPACE_RENAMED, "SHARE", OPTION_HIDDEN,
+     "profiled-link=busy=SHARE", 0},
     {0},
 };
 
 /* --- arguments --- */
-
-static void read_wire(profile_arguments *a, const char *text,
-                      struct argp_state *state)
-{
-    const char *comma = strchr(text, ',');
-    char time[64] = "";
-    uint64_t ns = 0, rate = 0;
-    if (!comma || (size_t)(comma - text) >= sizeof(time))
-        argp_error(state, "--wire %s: expected TIME,RATE, such as 400us,70mbit",
-                   text);
-    memcpy(time, text, (size_t)(comma - text));
-    if (paths_parse_duration(time, &ns) || paths_parse_rate(comma + 1, &rate))
-        argp_error(state, "--wire %s: %s", text, pastset_error());
-    if (rate == 0)
-        argp_error(state, "--wire %s: a link needs a bandwidth", text);
-    a->latency_s = (double)ns / 1e9;
-    a->bandwidth = (double)rate;
-}
-
-static double read_share(const char *text, struct argp_state *state)
-{
-    char *end;
-    double share = strtod(text, &end);
-    if (end == text || *end || !(share >= 0 && share <= 1))
-        argp_error(state, "--busy %s: expected a share from 0 to 1", text);
-    return share;
-}
-
-static int64_t read_interval(const char *text, struct argp_state *state)
-{
-    uint64_t ns;
-    if (paths_parse_duration(text, &ns))
-        argp_error(state, "--interval: %s", pastset_error());
-    if (ns < 100000 || ns > 60000000000)
-        argp_error(state, "--interval %s: expected 100us to 1min", text);
-    return (int64_t)ns;
-}
 
 static const char *read_table_name(const char *text, struct argp_state *state)
 {
@@ -113,7 +78,7 @@ static const char *read_table_name(const char *text, struct argp_state *state)
 
     return names[cli_choice(
         text, CLI_LIST(names),
-        "--table %s: expected nodes, links, phases or messages", state)];
+        "the table '%s' is none of nodes, links, phases, messages", state)];
 }
 
 static void add_interface(profile_arguments *a, const char *name,
@@ -129,25 +94,25 @@ static void check(const profile_arguments *a, struct argp_state *state)
 {
     const measure_profile_options *m = &a->measure;
     if (a->show && m->argv)
-        argp_error(state, "--show runs nothing: leave out the command");
+        argp_error(state, "--show takes no command: it runs nothing");
     else if (!a->show && !m->argv)
         argp_error(state, "the command is missing");
     else if (m->packets_file && (m->no_packets || m->interfaces))
-        argp_error(state, "--packets takes messages from a file: leave out "
-                          "--interface and --no-packets");
+        argp_error(state, "--packets cannot be combined with --interface or "
+                          "--no-packets: it takes messages from a file");
     else if (m->no_packets && m->interfaces)
-        argp_error(state, "--interface and --no-packets exclude each other");
+        argp_error(state, "--interface cannot be combined with --no-packets");
 }
 
 static error_t parse_more(int key, char *text, struct argp_state *state)
 {
     profile_arguments *a = state->input;
     switch (key) {
-    case KEY_WIRE:
-        read_wire(a, text, state);
+    case KEY_PROFILED_LINK:
+        cli_take_profiled_link(&a->profiled_links, text, state);
         return 0;
-    case KEY_BUSY:
-        a->busy = read_share(text, state);
+    case KEY_TABLE_FILE:
+        a->table_file = text;
         return 0;
     case KEY_SHOW:
         a->show = text;
@@ -173,19 +138,17 @@ static error_t parse_profile(int key, char *text, struct argp_state *state)
     profile_arguments *a = state->input;
     switch (key) {
     case 'o':
-        a->out = text;
-        return 0;
-    case 't':
-        a->table_file = text;
+        a->output = text;
         return 0;
     case 'f':
         a->format = cli_format(text, state);
         return 0;
     case 'i':
-        add_interface(a, text, state);
+        a->measure.interval_ns =
+            (int64_t)cli_time(text, INTERVAL_MIN_NS, INTERVAL_MAX_NS, state);
         return 0;
-    case KEY_INTERVAL:
-        a->measure.interval_ns = read_interval(text, state);
+    case KEY_INTERFACE:
+        add_interface(a, text, state);
         return 0;
     case KEY_PACKETS:
         a->measure.packets_file = text;
@@ -276,19 +239,6 @@ static void tell(const measure_profile_notes *notes)
         fprintf(stderr, "eventspace: %s\n", notes->texts[i]);
 }
 
-static int set_wires(predict_profile *profile, const profile_arguments *a)
-{
-    int err = 0;
-    for (uint32_t i = 0; i < profile->link_count && !err; i++) {
-        profile->links[i].busy = a->busy;
-        if (!isnan(a->latency_s))
-            err =
-                predict_profile_set_wire(profile, i, a->latency_s, a->bandwidth,
-                                         (predict_flow){0, 0, 0});
-    }
-    return err;
-}
-
 static int measure(profile_arguments *a)
 {
     predict_profile *profile;
@@ -306,16 +256,16 @@ static int measure(profile_arguments *a)
     }
     tell(&notes);
     viewer_profile_warn(profile, "the profile");
-    if (set_wires(profile, a))
+    if (cli_set_profiled_links(profile, &a->profiled_links))
         code = cli_fail();
-    if (a->out && predict_profile_save(profile, a->out))
+    if (a->output && predict_profile_save(profile, a->output))
         code = cli_fail();
     if (print(profile, a) != COMMAND_OK)
         code = COMMAND_FAILED;
     if (notes.exit_code || notes.incomplete)
         code = COMMAND_FAILED;
-    if ((notes.exit_code || notes.incomplete) && a->out)
-        fprintf(stderr, "eventspace: %s holds what was measured\n", a->out);
+    if ((notes.exit_code || notes.incomplete) && a->output)
+        fprintf(stderr, "eventspace: %s holds what was measured\n", a->output);
     predict_profile_destroy(profile);
     measure_profile_notes_clear(&notes);
     return code;
@@ -326,17 +276,19 @@ int cli_profile(int argc, char **argv)
     static const struct argp argp = {
         profile_options,
         parse_profile,
-        "[-o FILE] -- COMMAND [ARGUMENTS]\n--show FILE",
-        "Runs a command, without changing it, and measures how its processes "
-        "use processors and what they send each other; prints what they "
-        "computed, communicated and idled.\vPredictions are made from the "
-        "profile by `eventspace predict`.",
+        "-- COMMAND [ARGUMENTS]\n--show=FILE",
+        "Runs a command unchanged and measures how its processes use "
+        "processors and what they send each other. Prints how long each "
+        "computed, communicated and idled.\v"
+        "'eventspace predict' and 'eventspace choose' work from the profile.",
         NULL,
         NULL,
         NULL};
-    profile_arguments a = {
-        .table = "nodes", .latency_s = NAN, .bandwidth = NAN, .busy = 0};
+    profile_arguments a = {.table = "nodes"};
+    int code;
     if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &a))
         return COMMAND_USAGE;
-    return a.show ? show(&a) : measure(&a);
+    code = a.show ? show(&a) : measure(&a);
+    cli_clear_conditions(&a.profiled_links);
+    return code;
 }
