@@ -1,4 +1,5 @@
-# Programs, libraries, headers, manual pages, and how others find them.
+# Programs, libraries, headers, manual pages, completion, and how others find
+# them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 # Of the two packages (package.cmake): whatever is not said to be for running.
@@ -40,6 +41,10 @@ set(pages eventspace eventspace-map eventspace-run eventspace-info
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+        COMPONENT runtime)
+
+install(FILES completions/eventspace
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         COMPONENT runtime)
 
 # find_package(eventspace)

@@ -1,6 +1,7 @@
 # Debian packages: `cpack -G DEB` in the build folder makes
 #
-#     eventspace          the command, its manual pages, the applications
+#     eventspace          the command, its manual pages and completion, the
+#                         applications
 #     libeventspace-dev   headers, static libraries, how they are found
 #
 # What the programs are linked with is told by dpkg-shlibdeps, in the versions

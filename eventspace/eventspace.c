@@ -292,7 +292,7 @@ int eventspace_start_with(eventspace **out, const eventspace_options *options)
     if (!directory || !name)
         return pastset_fail(PASTSET_ENOENT,
                             "this program is one process of a run: start it by "
-                            "`eventspace run MAP --out RUN -- PROGRAM`");
+                            "`eventspace run MAP --output RUN -- PROGRAM`");
     es = calloc(1, sizeof(*es));
     if (!es)
         return pastset_no_memory("for a process");

@@ -11,7 +11,7 @@
  *         return eventspace_finish(es, err);
  *     }
  *
- * The program is started by `eventspace run MAP --out RUN -- PROGRAM`, once
+ * The program is started by `eventspace run MAP --output RUN -- PROGRAM`, once
  * for every process of the map.
  *
  * Threads:   all from the main thread.

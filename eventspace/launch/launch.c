@@ -115,7 +115,7 @@ static int key_get(launch *l)
             PASTSET_EINVAL,
             "processes that are started one by one need a common "
             "key; make one with `eventspace key FILE` and give "
-            "each of them --key-file FILE");
+            "each of them --key FILE");
     randombytes_buf(l->key, sizeof(l->key));
     return 0;
 }

@@ -143,24 +143,28 @@ unknown(const options *all, const char *program, const char *name)
     wrong(program, "there is no option '--%s'", name);
 }
 
-/* The option of that name; NULL for what getopt takes as the beginning of one,
- * or complains of itself. */
+/* The option of that name, or the only one that begins so; NULL where there are
+ * several, of which getopt complains. */
 static const struct argp_option *find(const options *all, const char *program,
                                       const char *text)
 {
+    const struct argp_option *only = NULL;
+    size_t begins = 0;
     char name[64];
-    bool begins = false;
 
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, "="), text);
     for (size_t i = 0; i < all->count; i++) {
         const struct argp_option *o = all->items[i];
         if (strcmp(o->name, name) == 0)
             return o;
-        begins |= strncmp(o->name, name, strlen(name)) == 0;
+        if (strncmp(o->name, name, strlen(name)) == 0) {
+            only = o;
+            begins++;
+        }
     }
-    if (!begins)
+    if (begins == 0)
         unknown(all, program, name);
-    return NULL;
+    return begins == 1 ? only : NULL;
 }
 
 static bool takes(const struct argp_option *option)

@@ -1,7 +1,7 @@
 /* figure3.c - figure 3 of paper 004: a global sum, and who waits in it.
  *
- *     eventspace run figure3.dot --out RUN -- ./figure3 [ROUNDS [MICROSECONDS]]
- *     eventspace report RUN -o report.html
+ *     eventspace run figure3.dot --output RUN -- ./figure3 [ROUNDS
+ * [MICROSECONDS]] eventspace report RUN -o report.html
  *
  * Threads 1 to 4 form a global sum in each round; thread 4 tells it to thread
  * 5, which has no part in it. At a partial sum an operation waits until the

@@ -2,7 +2,7 @@
  *
  *     eventspace map generate --application hello.dot --processes 2 |
  *         eventspace map instrument - -o map.dot
- *     eventspace run map.dot --out RUN -- ./hello
+ *     eventspace run map.dot --output RUN -- ./hello
  *     eventspace report RUN -o report.html
  *
  * Where the threads live, and on which way a greeting goes, is said by the

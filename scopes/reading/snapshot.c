@@ -248,14 +248,13 @@ static int load(scopes_snapshot *snapshot, const scopes_clocks *clocks)
         set_times(&w, snapshot, clocks, 0);
         filter.from_ticks = w.from_ticks;
         filter.to_ticks = w.to_ticks;
-        filter.one_thread = snapshot->options.thread != PATHS_NONE;
-        filter.thread = snapshot->options.thread;
+        filter.threads = snapshot->options.threads;
     }
     err = scopes_event_table_load(&snapshot->event_table, snapshot->source,
                                   &filter);
-    /* Of a single thread's tuples none is known to be the first. */
+    /* Of some threads' tuples none is known to be the first. */
     if (!err && snapshot->options.numbered && filter.from_ticks &&
-        !filter.one_thread)
+        !filter.threads)
         err = scopes_event_table_number(snapshot->event_table, snapshot->source,
                                         filter.from_ticks);
 done:

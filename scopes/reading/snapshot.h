@@ -26,12 +26,12 @@ typedef struct scopes_snapshot_options {
                                INT64_MAX: from the first, to the last */
     int64_t last_ns;        /* if > 0, instead of these: the last so many of
                                what is there */
-    uint32_t thread;        /* if there is a window: its tuples only;
-                               PATHS_NONE: all */
-    bool tops_only;         /* only collectors on edges that leave threads */
-    bool numbered;          /* rounds in the window have the numbers that they
-                               have in the run, for which all before it is
-                               read */
+    const paths_number_list *threads; /* if there is a window: their tuples
+                                         only; NULL: all */
+    bool tops_only; /* only collectors on edges that leave threads */
+    bool numbered;  /* rounds in the window have the numbers that they
+                       have in the run, for which all before it is
+                       read */
     scopes_clock_method method;
     uint32_t reference; /* process; PATHS_NONE */
     uint64_t too_many;  /* from so many events of a run on; 0: 16 million */
@@ -39,8 +39,7 @@ typedef struct scopes_snapshot_options {
 
 #define SCOPES_SNAPSHOT_ALL                                                    \
     {                                                                          \
-        .from_ns = INT64_MIN, .to_ns = INT64_MAX, .thread = PATHS_NONE,        \
-        .reference = PATHS_NONE                                                \
+        .from_ns = INT64_MIN, .to_ns = INT64_MAX, .reference = PATHS_NONE      \
     }
 
 typedef struct scopes_snapshot {

@@ -167,7 +167,8 @@ static bool is_wanted(const walk *w, const eventspace_trace *event)
     const scopes_filter *filter = w->filter;
 
     return event->end >= w->from && event->start <= w->to &&
-           (!filter->one_thread || event->thread == filter->thread) &&
+           (!filter->threads ||
+            paths_number_list_has(filter->threads, event->thread)) &&
            (!filter->collectors || (event->collector < w->collectors &&
                                     filter->collectors[event->collector]));
 }
@@ -337,8 +338,9 @@ static bool block_filter(const walk *w, const scopes_archive_block *block)
 
     if (block->to_ticks < w->from || block->from_ticks > w->to)
         return false;
-    if (filter->one_thread && (filter->thread < block->from_thread ||
-                               filter->thread > block->to_thread))
+    if (filter->threads &&
+        !paths_number_list_meets(filter->threads, block->from_thread,
+                                 block->to_thread))
         return false;
     if (!filter->collectors)
         return true;
@@ -493,7 +495,7 @@ int scopes_source_each(scopes_source *source, size_t process,
     if (w.filter->to_ticks)
         w.to = w.filter->to_ticks[process];
     w.all = w.from == 0 && w.to == UINT64_MAX && !w.filter->collectors &&
-            !w.filter->one_thread;
+            !w.filter->threads;
     w.archive = source->archives[process];
     err = visits_begin(&w);
     if (!err)

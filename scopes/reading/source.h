@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "paths/map/number_list.h"
 #include "eventspace/run/run.h"
 #include "eventspace/collect/trace.h"
 
@@ -44,9 +45,8 @@ typedef struct scopes_filter {
     /* By process, of the map: tuples whose [start, end] meets [from, to], in
      * the process's own ticks. NULL: from the first, to the last. */
     const uint64_t *from_ticks, *to_ticks;
-    const bool *collectors; /* by id; NULL: all */
-    bool one_thread;
-    uint32_t thread; /* its number; if one_thread */
+    const bool *collectors;           /* by id; NULL: all */
+    const paths_number_list *threads; /* by number; NULL: all */
 } scopes_filter;
 
 /* Tuples of one stream, in the order in which they were written, which is that

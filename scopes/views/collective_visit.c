@@ -65,6 +65,33 @@ static void origins_find(scopes__visit *visit)
     }
 }
 
+/* All inputs, or those by which the threads come that were asked for. */
+static void told_find(scopes__visit *visit)
+{
+    const scopes_topology *topology = visit->view_input->topology;
+    const paths_number_list *threads = visit->view_input->threads;
+
+    for (uint32_t i = 0; !threads && i < visit->inputs; i++)
+        visit->told[i] = true;
+    for (uint32_t i = 0; threads && i < topology->thread_count; i++) {
+        uint32_t input = paths_number_list_has(threads, i)
+                             ? scopes_topology_input(topology, visit->number, i)
+                             : PATHS_NONE;
+        if (input != PATHS_NONE)
+            visit->told[input] = true;
+    }
+}
+
+/* Does any of the threads that were asked for take part in it? */
+static bool has_told(const scopes__visit *visit)
+{
+    bool any = !visit->view_input->threads;
+
+    for (uint32_t i = 0; i < visit->inputs; i++)
+        any |= visit->told[i];
+    return any;
+}
+
 static int visit_init(scopes__visit *visit, const scopes_view_input *view_input,
                       uint32_t number)
 {
@@ -75,12 +102,13 @@ static int visit_init(scopes__visit *visit, const scopes_view_input *view_input,
     visit->site = site;
     visit->number = number;
     visit->inputs = inputs;
-    visit->only = PATHS_NONE;
     visit->series = calloc(inputs + 1u, sizeof(visit->series[0]));
     visit->origins = calloc(inputs + 1u, sizeof(*visit->origins));
+    visit->told = calloc(inputs + 1u, sizeof(*visit->told));
     visit->times = calloc(inputs + 1u, sizeof(*visit->times));
     visit->samples = calloc(inputs + 1u, sizeof(*visit->samples));
-    if (!visit->series || !visit->origins || !visit->times || !visit->samples)
+    if (!visit->series || !visit->origins || !visit->told || !visit->times ||
+        !visit->samples)
         return scopes__no_memory();
     for (uint32_t i = 0; i < inputs; i++) {
         if (site->inputs.ids[i] != PATHS_NONE)
@@ -91,6 +119,7 @@ static int visit_init(scopes__visit *visit, const scopes_view_input *view_input,
         visit->below =
             scopes_event_series(view_input->event_table, site->lower);
     origins_find(visit);
+    told_find(visit);
     return 0;
 }
 
@@ -100,6 +129,7 @@ static void visit_fini(scopes__visit *visit)
         scopes__sample_fini(&visit->samples[i]);
     free(visit->series);
     free(visit->origins);
+    free(visit->told);
     free(visit->times);
     free(visit->samples);
 }
@@ -109,23 +139,17 @@ static int visit_one(scopes_table *out, const scopes_view_input *view_input,
 {
     scopes__visit visit = {0};
     scopes_rounds *rounds = NULL;
-    uint32_t only = PATHS_NONE;
-    int err;
+    int err = visit_init(&visit, view_input, number);
 
-    if (view_input->thread != PATHS_NONE) {
-        only = scopes_topology_input(view_input->topology, number,
-                                     view_input->thread);
-        if (only == PATHS_NONE)
-            return 0; /* the thread takes no part in it */
-    }
-    err = visit_init(&visit, view_input, number);
-    visit.only = only;
+    if (!err && !has_told(&visit))
+        goto done;
     if (!err)
         err = scopes_rounds_create(&rounds, view_input->topology,
                                    view_input->event_table, number);
     visit.rounds = rounds;
     if (!err)
         err = each(out, &visit);
+done:
     scopes_rounds_destroy(rounds);
     visit_fini(&visit);
     return err;
@@ -214,13 +238,12 @@ uint32_t scopes__visit_last(const scopes__visit *visit, uint32_t round,
 
 bool scopes__visit_tells(const scopes__visit *visit, uint32_t input)
 {
-    return visit->only == PATHS_NONE || visit->only == input;
+    return visit->told[input];
 }
 
 bool scopes__visit_is_thread(const scopes__visit *visit, uint32_t thread)
 {
-    return visit->view_input->thread == PATHS_NONE ||
-           visit->view_input->thread == thread;
+    return scopes__has_thread(visit->view_input, thread);
 }
 
 const char *scopes__visit_input(const scopes__visit *visit, uint32_t input)

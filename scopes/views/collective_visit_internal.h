@@ -22,8 +22,8 @@ typedef struct scopes__visit {
     const scopes_series **series; /* by input; NULL: it has no collector */
     const scopes_series *below;   /* NULL: no collector */
     scopes__origin *origins;      /* by input */
-    uint32_t only;                /* the input by which `thread` comes;
-                                     PATHS_NONE: all are told */
+    bool *told;                   /* by input: do threads that were asked for
+                                     come by it? */
     int64_t *times;               /* by input: for scopes__visit_times */
     scopes__sample *samples;      /* by input, empty at the beginning */
 } scopes__visit;
@@ -61,7 +61,8 @@ scopes__spread scopes__spread_of(const scopes__visit *visit);
 uint32_t scopes__visit_last(const scopes__visit *visit, uint32_t round,
                             const scopes__spread *starts);
 
-/* Is the input told, and is it when its operation was this thread's? */
+/* Is the input told, and is it when its operation was one of a thread that was
+ * asked for? */
 bool scopes__visit_tells(const scopes__visit *visit, uint32_t input);
 bool scopes__visit_is_thread(const scopes__visit *visit, uint32_t thread);
 

@@ -120,8 +120,7 @@ static int add_operations(scopes_table *out,
     if (!asked)
         return pastset_no_memory("for the view");
     for (size_t i = 0; i < view->path_count; i++)
-        asked[i] = (view_input->thread == PATHS_NONE ||
-                    view_input->thread == view->paths[i].thread) &&
+        asked[i] = scopes__has_thread(view_input, view->paths[i].thread) &&
                    scopes__way_is_of(view_input, view->paths[i].edge);
     for (size_t i = 0; i < view->operation_count; i++) {
         if (asked[view->operations[i].path])

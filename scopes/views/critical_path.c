@@ -110,8 +110,7 @@ static bool is_wanted(const critical *c, const scopes__link_place *place)
 {
     const scopes_hop *hop;
 
-    if (c->view_input->thread != PATHS_NONE &&
-        c->view_input->thread != place->thread)
+    if (!scopes__has_thread(c->view_input, place->thread))
         return false;
     if (!c->view_input->of)
         return true;

@@ -133,7 +133,7 @@ static void add_pair(const ordering *o, const pair *p)
     uint32_t thread = kind / PASTSET_ALL_VERBS;
     const char *before_thread = "", *before_verb = "";
 
-    if (o->view_input->thread != PATHS_NONE && o->view_input->thread != thread)
+    if (!scopes__has_thread(o->view_input, thread))
         return;
     if (before > 0) {
         before_thread = scopes_topology_thread_name(
@@ -167,7 +167,7 @@ static void add_row(ordering *o, const begun *b)
     const eventspace_trace *event = b->event;
     scopes_table *out = o->out;
 
-    if (view_input->thread != PATHS_NONE && view_input->thread != event->thread)
+    if (!scopes__has_thread(view_input, event->thread))
         return;
     scopes_table_text(out, view_input->map->nodes[o->element].name);
     scopes_table_integer(out, (int64_t)o->order);

@@ -257,20 +257,18 @@ static void add_rows(scopes__hops *h)
         add_row(h, b, SCOPES__WAIT, &h->parts[b].wait);
 }
 
-/* The ways of one thread, or all. */
+/* The ways of the threads that were asked for, or all. */
 static void choose_ways(scopes__hops *h)
 {
-    uint32_t thread = h->view_input->thread;
-
     for (uint32_t b = 0; b < h->tree->branch_count; b++) {
         const scopes__branch *branch = scopes__hops_branch(h, b);
         if (branch->depth > h->deepest)
             h->deepest = branch->depth;
-        if (thread == PATHS_NONE) {
+        if (!h->view_input->threads) {
             h->parts[b].asked = true;
             continue;
         }
-        if (branch->thread != thread)
+        if (!scopes__has_thread(h->view_input, branch->thread))
             continue;
         for (uint32_t at = b; at != SCOPES_MISSING;
              at = scopes__hops_branch(h, at)->lower)

@@ -94,8 +94,8 @@ static void each_round(scopes__hops *h, uint32_t i)
     for (uint32_t b = 0; b < h->tree->branch_count; b++) {
         if (scopes__hops_branch(h, b)->top == SCOPES_MISSING ||
             h->ends[scopes__hops_cell(h, b, i)] == SCOPES__NO_TIME ||
-            (h->view_input->thread != PATHS_NONE &&
-             scopes__hops_branch(h, b)->thread != h->view_input->thread))
+            !scopes__has_thread(h->view_input,
+                                scopes__hops_branch(h, b)->thread))
             continue;
         each_wait(h, b, i);
         each_down(h, b, i);

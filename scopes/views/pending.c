@@ -55,8 +55,8 @@ static bool is_about(const scopes_view_input *view_input,
     uint32_t at = p->first != PATHS_NONE ? p->first : p->stage;
     const paths_map *map = view_input->map;
 
-    if (p->activity == PATHS_ENDED || (view_input->thread != PATHS_NONE &&
-                                       view_input->thread != p->of_thread))
+    if (p->activity == PATHS_ENDED ||
+        !scopes__has_thread(view_input, p->of_thread))
         return false;
     if (!view_input->of)
         return true;

@@ -64,7 +64,7 @@ static int add(crossing *c, const eventspace_trace *upper,
     int64_t above_ns = length_ns(c, c->upper, upper);
     int64_t below_ns = length_ns(c, c->lower, lower);
 
-    if (view_input->thread != PATHS_NONE && upper->thread != view_input->thread)
+    if (!scopes__has_thread(view_input, upper->thread))
         return 0;
     if (!view_input->each)
         return scopes__sample_add(&c->sample, above_ns - below_ns);

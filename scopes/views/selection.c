@@ -31,7 +31,7 @@ bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread)
     const paths_map_node *node =
         &view_input->map->nodes[view_input->topology->threads[thread]];
 
-    if (view_input->thread != PATHS_NONE && view_input->thread != thread)
+    if (!scopes__has_thread(view_input, thread))
         return false;
     for (uint32_t i = 0; i < node->out_count; i++) {
         if (scopes__way_is_of(view_input, node->out[i]))

@@ -61,8 +61,7 @@ typedef struct turns {
 static bool is_asked(const scopes_view_input *view_input,
                      const scopes_step *step)
 {
-    return view_input->thread == PATHS_NONE ||
-           view_input->thread == step->thread;
+    return scopes__has_thread(view_input, step->thread);
 }
 
 static void add_parts(scopes_table *out, const scopes_view_input *view_input,
@@ -130,7 +129,7 @@ static void begin(turns *t, const scopes_view_input *view_input,
 {
     scopes_view_input all = *view_input;
 
-    all.thread = PATHS_NONE;
+    all.threads = NULL;
     for (uint32_t i = 0; i < view->thread_count; i++) {
         const scopes_thread *thread = &view->threads[i];
         if (thread->steps == 0 || !scopes__thread_is_of(&all, i))

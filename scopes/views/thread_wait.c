@@ -105,7 +105,7 @@ static bool is_about(const scopes_view_input *view_input, const scopes_top *top)
     uint32_t at = map->edges[top->edge].to;
 
     if (top->site == PATHS_NONE || top->collector == PATHS_NONE ||
-        (view_input->thread != PATHS_NONE && view_input->thread != top->thread))
+        !scopes__has_thread(view_input, top->thread))
         return false;
     while (!scopes__is_of(view_input, at)) {
         if (map->nodes[at].out_count == 0)

@@ -69,8 +69,7 @@ static void add_series(scopes_table *out, const scopes_view_input *view_input,
 
     for (size_t i = 0; i < series->count; i++) {
         const eventspace_trace *event = &series->events[i];
-        if (view_input->thread != PATHS_NONE &&
-            view_input->thread != event->thread)
+        if (!scopes__has_thread(view_input, event->thread))
             continue;
         scopes_cell *row = scopes_table_row(out);
         if (!row)

@@ -31,19 +31,28 @@ const scopes_view *scopes_view_find(const char *name)
     return NULL;
 }
 
+static int check_threads(const scopes_view_input *view_input)
+{
+    uint32_t there = view_input->topology->thread_count;
+
+    for (size_t i = there; i < view_input->threads->count; i++) {
+        if (view_input->threads->has[i])
+            return pastset_fail(PASTSET_ENOENT,
+                                "there is no thread %zu: the run has %u, "
+                                "numbered from 0",
+                                i, there);
+    }
+    return 0;
+}
+
 static int check(const scopes_view *view, const scopes_view_input *view_input)
 {
-    uint32_t threads = view_input->topology->thread_count;
-
     if (view_input->each && !view->each)
         return pastset_fail(PASTSET_EINVAL,
                             "the view %s has one row for each thing already",
                             view->name);
-    if (view_input->thread != PATHS_NONE && view_input->thread >= threads)
-        return pastset_fail(PASTSET_ENOENT,
-                            "there is no thread %u: the run has %u, numbered "
-                            "from 0",
-                            view_input->thread, threads);
+    if (view_input->threads && check_threads(view_input))
+        return PASTSET_ENOENT;
     if (view_input->of &&
         paths_map_find_node(view_input->map, view_input->of) == PATHS_NONE)
         return pastset_fail(PASTSET_ENOENT,

@@ -10,6 +10,7 @@
 #ifndef SCOPES_VIEW_H
 #define SCOPES_VIEW_H
 
+#include "paths/map/number_list.h"
 #include "scopes/clocks/clock.h"
 #include "scopes/causality/in_flight.h"
 #include "scopes/causality/rounds.h"
@@ -23,13 +24,13 @@ typedef struct scopes_view_input {
     const scopes_topology *topology;
     const scopes_event_table *event_table;
     const scopes_clocks *clocks;
-    bool each;       /* a row for each round, operation or step rather than
-                        sums over all of them */
-    uint32_t thread; /* only what is of the thread with this number;
-                        PATHS_NONE: all. Views that have no threads take no
-                        notice */
-    const char *of;  /* only what is of the element, wrapper or proxy of
-                        this name; NULL: all */
+    bool each; /* a row for each round, operation or step rather than
+                  sums over all of them */
+    /* Only what is of the threads with these numbers; NULL: all. Views that
+     * have no threads take no notice. */
+    const paths_number_list *threads;
+    const char *of; /* only what is of the element, wrapper or proxy of
+                       this name; NULL: all */
     const scopes_pending_list *pending; /* NULL: nothing is known of it */
 } scopes_view_input;
 

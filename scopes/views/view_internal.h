@@ -40,6 +40,14 @@ bool scopes__is_of(const scopes_view_input *view_input, uint32_t node);
 /* Does the way that begins with this edge of a thread pass the node that
  * `view_input->of` names, or begin there? */
 bool scopes__way_is_of(const scopes_view_input *view_input, uint32_t edge);
+/* Is this thread asked for? */
+static inline bool scopes__has_thread(const scopes_view_input *view_input,
+                                      uint32_t thread)
+{
+    return !view_input->threads ||
+           paths_number_list_has(view_input->threads, thread);
+}
+
 /* Is the thread asked for, and does one of its ways pass what is? */
 bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread);
 

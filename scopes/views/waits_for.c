@@ -296,11 +296,10 @@ static int add_element(waits *w, uint32_t first, uint32_t end, uint32_t at)
 /* The tops from `first` up to `end` are those of one thread. */
 static int add_thread(waits *w, uint32_t first, uint32_t end)
 {
-    uint32_t asked = w->view_input->thread;
     int err = 0;
 
-    if (asked != PATHS_NONE &&
-        asked != w->view_input->topology->tops[first].thread)
+    if (!scopes__has_thread(w->view_input,
+                            w->view_input->topology->tops[first].thread))
         return 0;
     w->all_ns = 0;
     for (uint32_t i = first; i < end; i++) {

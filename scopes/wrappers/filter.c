@@ -3,7 +3,7 @@
  *
  *   collectors   ids, and patterns (as in fnmatch) of the names of collectors
  *                in the run's map, separated by blanks
- *   threads      numbers of threads
+ *   threads      numbers of threads: "0,3-5"
  *   verbs        write, read, observe ...
  *   least        operations that took less are left out ("10us")
  *
@@ -18,46 +18,17 @@
 #include <string.h>
 
 #include "eventspace/collect/ticks.h"
-
-/* Numbers up to some most. */
-typedef struct numbers {
-    bool *has;
-    size_t count;
-} numbers;
+#include "paths/map/number_list.h"
 
 typedef struct filter {
     bool by_collector, by_thread, by_verb;
-    numbers collectors, threads;
+    paths_number_list collectors, threads;
     bool verbs[PASTSET_ALL_VERBS];
     uint64_t min_ns;
     eventspace_meta meta; /* of the last one that passed */
 } filter;
 
-#define NUMBER_MAX 1000000
-
 /* --- what is asked for --- */
-
-static int numbers_add(numbers *n, uint64_t number)
-{
-    if (number >= NUMBER_MAX)
-        return pastset_fail(PASTSET_EMAP, "%llu: there is none of that number",
-                            (unsigned long long)number);
-    if (number >= n->count) {
-        bool *has = realloc(n->has, number + 1);
-        if (!has)
-            return pastset_no_memory("for a filter");
-        memset(has + n->count, 0, number + 1 - n->count);
-        n->has = has;
-        n->count = number + 1;
-    }
-    n->has[number] = true;
-    return 0;
-}
-
-static bool numbers_have(const numbers *n, uint32_t number)
-{
-    return number < n->count && n->has[number];
-}
 
 static bool is_number(const char *word, uint64_t *out)
 {
@@ -87,26 +58,15 @@ static int collector_word(filter *f, const char *word, const paths_map *app)
     int err = 0;
 
     if (is_number(word, &number))
-        return numbers_add(&f->collectors, number);
+        return paths_number_list_add(&f->collectors, number);
     for (uint32_t i = 0; app && i < app->node_count && !err; i++) {
         const paths_map_node *node = &app->nodes[i];
         const char *id = paths_node_get(node, "id");
         if (strcmp(node->type, "collector") == 0 && id &&
             is_number(id, &number) && fnmatch(word, node->name, 0) == 0)
-            err = numbers_add(&f->collectors, number);
+            err = paths_number_list_add(&f->collectors, number);
     }
     return err;
-}
-
-static int thread_word(filter *f, const char *word, const paths_map *app)
-{
-    uint64_t number;
-
-    (void)app;
-    if (!is_number(word, &number))
-        return pastset_fail(PASTSET_EMAP, "\"%s\" is no number of a thread",
-                            word);
-    return numbers_add(&f->threads, number);
 }
 
 static int verb_word(filter *f, const char *word, const paths_map *app)
@@ -149,13 +109,17 @@ static int collector_check(filter *f, const char *word, const paths_map *app)
                         word);
 }
 
-static int thread_check(filter *f, const char *word, const paths_map *app)
+static int threads_check(const paths_number_list *threads, const paths_map *app)
 {
-    int err = thread_word(f, word, app);
+    char number[32];
 
-    if (!err && app && !map_has(app, "thread", "number", word))
-        err = pastset_fail(PASTSET_EINVAL, "the run has no thread %s", word);
-    return err;
+    for (size_t i = 0; app && i < threads->count; i++) {
+        snprintf(number, sizeof(number), "%zu", i);
+        if (threads->has[i] && !map_has(app, "thread", "number", number))
+            return pastset_fail(PASTSET_EINVAL, "the run has no thread %s",
+                                number);
+    }
+    return 0;
 }
 
 int scopes_gather_check(const scopes_gather_options *o, const paths_map *app)
@@ -166,11 +130,13 @@ int scopes_gather_check(const scopes_gather_options *o, const paths_map *app)
     if (o->collectors)
         err = words_each(&f, o->collectors, app, collector_check);
     if (!err && o->threads)
-        err = words_each(&f, o->threads, app, thread_check);
+        err = paths_number_list_read(&f.threads, o->threads);
+    if (!err && o->threads)
+        err = threads_check(&f.threads, app);
     if (!err && o->verbs)
         err = words_each(&f, o->verbs, app, verb_word);
-    free(f.collectors.has);
-    free(f.threads.has);
+    paths_number_list_fini(&f.collectors);
+    paths_number_list_fini(&f.threads);
     return err;
 }
 
@@ -202,8 +168,8 @@ static void filter_fini(paths_stage *stage)
 {
     filter *f = paths_stage_state(stage);
 
-    free(f->collectors.has);
-    free(f->threads.has);
+    paths_number_list_fini(&f->collectors);
+    paths_number_list_fini(&f->threads);
 }
 
 static int filter_init(paths_stage *stage)
@@ -227,7 +193,7 @@ static int filter_init(paths_stage *stage)
     if (err)
         goto failed;
     if (threads)
-        err = words_each(f, threads, NULL, thread_word);
+        err = paths_number_list_read(&f->threads, threads);
     if (err)
         goto failed;
     if (verbs)
@@ -246,8 +212,9 @@ static bool passes(const filter *f, const eventspace_trace *event,
                    uint64_t min_ticks)
 {
     return (!f->by_collector ||
-            numbers_have(&f->collectors, event->collector)) &&
-           (!f->by_thread || numbers_have(&f->threads, event->thread)) &&
+            paths_number_list_has(&f->collectors, event->collector)) &&
+           (!f->by_thread ||
+            paths_number_list_has(&f->threads, event->thread)) &&
            (!f->by_verb || (event->operation < PASTSET_ALL_VERBS &&
                             f->verbs[event->operation])) &&
            event->end - event->start >= min_ticks;

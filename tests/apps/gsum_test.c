@@ -152,9 +152,9 @@ Test(gsum, finds_sums_that_are_wrong)
 Test(gsum, refuses_more_doubles_than_the_map_has)
 {
     const char *map = map_make(&(problem){"2", "1", "0"}, "1", NULL);
-    char *said =
-        command_run(1, 30, EVENTSPACE, "run", map, "--out", scratch_file("run"),
-                    "--", GSUM, "run", "--doubles=2", NULL);
+    char *said = command_run(1, 30, EVENTSPACE, "run", map, "--output",
+                             scratch_file("run"), "--", GSUM, "run",
+                             "--doubles=2", NULL);
 
     check_says(said, "make the map anew with `gsum mapping --doubles=2`");
     free(said);

@@ -166,7 +166,7 @@ Test(program, tells_where_it_cannot_write)
 
 /* --- runs --- */
 
-#define RUN EVENTSPACE, "run", map, "--out", scratch_file("run"), "--", APP
+#define RUN EVENTSPACE, "run", map, "--output", scratch_file("run"), "--", APP
 
 static const char *map_make(const char *processes)
 {

@@ -65,10 +65,11 @@ static const char *map_make(const tunnel *t, const map_options *o)
         "placement.dot", or_else(o->placement, "digraph nothing {}"));
 
     free(command_run(0, 20, EVENTSPACE, "map", "generate", "-a", application,
-                     cluster ? "-c" : "-n", or_else(cluster, o->processes),
-                     "-p", placement, "-s", or_else(o->spread, "block"), "-e",
+                     cluster ? "--cluster" : "--processes",
+                     or_else(cluster, o->processes), "--placement", placement,
+                     "--spread", or_else(o->spread, "block"), "--elements",
                      or_else(o->elements, "reader"), "-o", generated, NULL));
-    free(command_run(0, 20, EVENTSPACE, "map", "instrument", "-c",
+    free(command_run(0, 20, EVENTSPACE, "map", "instrument", "--collectors",
                      or_else(o->collectors, "all"), "--trace-per",
                      or_else(o->trace_per, "thread"), "--trace-policy",
                      or_else(o->trace_policy, "grow"), "--trace-size",
@@ -225,7 +226,7 @@ static events run_tunnel(const tunnel *t, const map_options *o)
 {
     const char *map = map_make(t, o), *run = scratch_file("run");
 
-    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", run, "--",
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--output", run, "--",
                      WINDTUNNEL, "--steps", t->steps, NULL));
     check_lattice(t, run);
     return check_events(run, (uint64_t)atoi(t->steps));
@@ -492,14 +493,14 @@ static void kill_in_the_middle(const char *collectors, const char *policy,
     command p;
 
     free(command_run(0, 20, EVENTSPACE, "map", "generate", "-a", ring_make(3),
-                     "-n", "3", "-o", made, NULL));
-    free(command_run(0, 20, EVENTSPACE, "map", "instrument", "-c", collectors,
-                     "--trace-policy", policy, "--trace-size", size, "-o", map,
-                     made, NULL));
+                     "--processes", "3", "-o", made, NULL));
+    free(command_run(0, 20, EVENTSPACE, "map", "instrument", "--collectors",
+                     collectors, "--trace-policy", policy, "--trace-size", size,
+                     "-o", map, made, NULL));
     /* They see for themselves that h1 has died: nobody ends them meanwhile,
      * however long a busy machine takes for it. */
-    command_start(&p, EVENTSPACE, "run", map, "--out", run, "--grace", "600",
-                  "--", COUNTING, counts, NULL);
+    command_start(&p, EVENTSPACE, "run", map, "--output", run, "--grace",
+                  "600s", "--", COUNTING, counts, NULL);
     counts_reach(all, 6, 500);
     cr_assert_gt(all->threads[2].pid, 0);
     cr_assert_eq(all->threads[2].pid, all->threads[3].pid);
@@ -538,8 +539,8 @@ Test(run, ends_well_when_a_ring_stops)
                   "e [kind=element, type=u64, capacity=4]; }\n"
                   "t0 -> e [as=out, use=write]; t0 -> e [as=in, use=read];\n"
                   "}\n");
-    command_start(&p, EVENTSPACE, "run", scratch_file("one.dot"), "--out", run,
-                  "--", COUNTING, counts, NULL);
+    command_start(&p, EVENTSPACE, "run", scratch_file("one.dot"), "--output",
+                  run, "--", COUNTING, counts, NULL);
     counts_reach(all, 1, 1000);
     atomic_store(&all->stop, true);
     command_wait(&p, 20);

@@ -322,7 +322,7 @@ static void view_make(made *m, const scopes_view *view)
                                     .topology = m->topology,
                                     .event_table = m->event_table,
                                     .clocks = m->clocks,
-                                    .thread = PATHS_NONE};
+                                    .threads = NULL};
     scopes_table *table;
 
     bench_check(scopes_view_make(&table, view, &view_input), view->name);

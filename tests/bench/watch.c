@@ -220,7 +220,7 @@ static double run_once(const program *p, int kind, gathered *out)
     if (kind == SCOPE || kind == ARCHIVE)
         pid = watcher_start(kind, out);
     begin = bench_now_ns();
-    shell("%s/eventspace run %s/%s.dot --out %s/run -- %s/%s %s >/dev/null",
+    shell("%s/eventspace run %s/%s.dot --output %s/run -- %s/%s %s >/dev/null",
           bin, place, kind == BARE ? "bare" : "all", place, bin, p->name,
           p->run);
     seconds = (bench_now_ns() - begin) / 1e9;

@@ -17,7 +17,7 @@ cd "$folder"
 "$eventspace" map generate --application application.dot --processes 2 \
     -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
-"$eventspace" run map.dot --out RUN -- "$application" run >many
+"$eventspace" run map.dot --output RUN -- "$application" run >many
 "$application" single --size S "$@" >one
 
 # checksum FILE: as it was printed, with or without a process in front.

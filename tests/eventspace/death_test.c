@@ -97,14 +97,15 @@ static void launch(command *p, const course *c, const char *process)
     char line[2000];
 
     if (process)
-        snprintf(line, sizeof(line),
-                 "LAUNCHER=$$ exec %s/eventspace run %s --out %s --process %s "
-                 "--key-file %s -- %s",
-                 TEST_BINARY_DIR, map, scratch_file("run_%s", process), process,
-                 scratch_file("key"), program);
+        snprintf(
+            line, sizeof(line),
+            "LAUNCHER=$$ exec %s/eventspace run %s --output %s --process %s "
+            "--key %s -- %s",
+            TEST_BINARY_DIR, map, scratch_file("run_%s", process), process,
+            scratch_file("key"), program);
     else
         snprintf(line, sizeof(line),
-                 "LAUNCHER=$$ exec %s/eventspace run %s --out %s -- %s",
+                 "LAUNCHER=$$ exec %s/eventspace run %s --output %s -- %s",
                  TEST_BINARY_DIR, map, scratch_file("run"), program);
     command_start(p, "sh", "-c", line, NULL);
 }

@@ -110,14 +110,15 @@ static void maps_make(void)
     char text[2000];
     unsigned pid = (unsigned)getpid();
 
-    snprintf(text, sizeof(text),
-             "cd %s && %ssor mapping -t 6 >app.dot && %seventspace map "
-             "generate -a app.dot -n %d -o map.dot && %seventspace key key "
-             "&& awk '/subgraph cluster_h/ { print; printf \"address="
-             "\\\"127.%u.%u.%u:%%d\\\";\\n\", 7200 + n++; next } "
-             "{ print }' map.dot >apart.dot",
-             folder, BINARY, BINARY, PROCESSES, BINARY, 192 + (pid >> 16 & 31),
-             pid >> 8 & 255, pid & 255);
+    snprintf(
+        text, sizeof(text),
+        "cd %s && %ssor mapping -t 6 >app.dot && %seventspace map "
+        "generate -a app.dot --processes %d -o map.dot && %seventspace key key "
+        "&& awk '/subgraph cluster_h/ { print; printf \"address="
+        "\\\"127.%u.%u.%u:%%d\\\";\\n\", 7200 + n++; next } "
+        "{ print }' map.dot >apart.dot",
+        folder, BINARY, BINARY, PROCESSES, BINARY, 192 + (pid >> 16 & 31),
+        pid >> 8 & 255, pid & 255);
     command(text);
 }
 
@@ -139,12 +140,12 @@ static void launch(launchers *all, bool apart, int process)
     dup2(all->outputs[i], STDOUT_FILENO);
     dup2(all->outputs[i], STDERR_FILENO);
     if (apart)
-        execl(BINARY "eventspace", "eventspace", "run", map, "--out", out,
-              "--process", names[process], "--key-file", key, "--",
-              BINARY "sor", "run", NULL);
+        execl(BINARY "eventspace", "eventspace", "run", map, "--output", out,
+              "--process", names[process], "--key", key, "--", BINARY "sor",
+              "run", NULL);
     else
-        execl(BINARY "eventspace", "eventspace", "run", map, "--out", out, "--",
-              BINARY "sor", "run", NULL);
+        execl(BINARY "eventspace", "eventspace", "run", map, "--output", out,
+              "--", BINARY "sor", "run", NULL);
     _exit(127);
 }
 

@@ -46,7 +46,7 @@ static void run_make(void)
 
     scratch_make();
     snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
-    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--output",
                      scratch_file("run"), "--", PROGRAM, rounds, NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     for (size_t i = 0; i < eventspace_run_process_count(run); i++)

@@ -13,7 +13,7 @@ for processes in 1 2; do
     last=$((processes - 1))
     "$eventspace" map generate --application "$mapping" --processes $processes |
         "$eventspace" map instrument - -o "$folder/map.dot"
-    "$eventspace" run "$folder/map.dot" --out "$folder/run$processes" \
+    "$eventspace" run "$folder/map.dot" --output "$folder/run$processes" \
         -- "$hello" >"$folder/out"
     for i in 1 2 3; do
         echo "h$last| $i: hello from alice on h0"

@@ -15,7 +15,7 @@ PATH=$prefix/bin:$prefix/libexec/eventspace:$PATH
 windtunnel mapping --threads 4 --width 128 --height 64 >application.dot
 eventspace map generate --application application.dot --processes 2 -o plain.dot
 eventspace map instrument plain.dot --collectors all -o map.dot
-eventspace run map.dot --out RUN -- windtunnel run --steps 200 >said
+eventspace run map.dot --output RUN -- windtunnel run --steps 200 >said
 eventspace info RUN >info.txt
 eventspace view RUN steps >steps.txt
 eventspace view RUN communication >threads.txt

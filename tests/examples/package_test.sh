@@ -31,7 +31,8 @@ development=$(echo "$folder"/libeventspace-dev_*.deb)
 root=$folder/root
 dpkg-deb -x "$runtime" "$root"
 (cd "$root" && find . -type f | sort) >"$folder/runtime"
-for file in bin/eventspace share/doc/eventspace/copyright; do
+for file in bin/eventspace share/bash-completion/completions/eventspace \
+    share/doc/eventspace/copyright; do
     echo "./usr/$file"
 done >"$folder/wanted"
 apps=$(sed -n 's/^add_executable(\([a-z]*\).*/\1/p' \

@@ -32,7 +32,7 @@ const HANG_MS = 60000; // a busy machine; what hangs does so for ever
 
 const processes3 = ['', 'h0', 'h1', 'h2'];
 const run = (map) => (out) =>
-    [eventspace, 'run', path.join(maps, map), '--out', out, '--', subject];
+    [eventspace, 'run', path.join(maps, map), '--output', out, '--', subject];
 const look = (...args) => (out) => [eventspace, ...args.map(
     (a) => a.replace('RUN', path.join(scratch, 'run')).replace('OUT', out))];
 const copied = (...args) => (out) => {
@@ -48,11 +48,11 @@ const cases = [
     {name: 'info', same: true, command: look('info', 'RUN')},
     {name: 'view', same: true, command: look('view', 'RUN', 'all')},
     {name: 'report', same: true,
-     command: look('report', 'RUN', '--out=OUT')},
+     command: look('report', 'RUN', '--output=OUT')},
     {name: 'archive', command: copied('archive', 'COPY')},
     ...['', 'scope', 'scope.h1'].map((process) => (
         {name: `scope-${process || 'launcher'}`, process,
-         command: look('scope', 'RUN', '--out=OUT')})),
+         command: look('scope', 'RUN', '--output=OUT')})),
     {name: 'check', same: true, command: look(
         'map', 'check', path.join(maps, 'three.dot'))},
 ];

@@ -81,7 +81,7 @@ static const measure_packets *run(const char *application, const char *rounds,
         cr_skip_test("%s", pastset_error());
     check_status(err, 0);
     snprintf(program, sizeof(program), "%s/%s", TEST_BINARY_DIR, application);
-    command_start(&p, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
+    command_start(&p, EVENTSPACE, "run", scratch_file("map.dot"), "--output",
                   scratch_file("run"), "--", program, "run",
                   rounds ? "--rounds" : NULL, rounds, NULL);
     capture_while(*capture, &p);

@@ -58,7 +58,7 @@ static void run_make(const char *name, const char *threads,
                      scratch_file("bare.dot"), "--collectors", collectors, "-o",
                      scratch_file("map.dot"), NULL));
     free(command_run(0, 300, EVENTSPACE, "run", scratch_file("map.dot"),
-                     "--out", scratch_file("run"), "--replace", "--", binary,
+                     "--output", scratch_file("run"), "--replace", "--", binary,
                      "run", NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
 }

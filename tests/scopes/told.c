@@ -26,7 +26,7 @@ static void told_rest(told *t)
                                         .topology = t->topology,
                                         .event_table = t->event_table,
                                         .clocks = t->clocks,
-                                        .thread = PATHS_NONE};
+                                        .threads = NULL};
 }
 
 void told_run(told *t, const char *directory)

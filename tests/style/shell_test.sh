@@ -3,7 +3,8 @@
 #
 #     shell_test.sh SOURCE SHELLCHECK
 #
-# Scripts are files that end in .sh, and whatever else begins as one.
+# Scripts are files that end in .sh, whatever else begins as one, and
+# completions.
 set -u
 . "$(dirname "$0")/files.sh"
 list=$(mktemp)
@@ -13,5 +14,6 @@ files . '*.sh' >"$list"
 files . '[!.]*' | xargs -0 awk '
     FNR == 1 && /^#!.*sh$/ && FILENAME !~ /\.sh$/ { printf "%s%c", FILENAME, 0 }
     { nextfile }' >>"$list"
+files completions '*' >>"$list"
 some "shell scripts" "$list"
 xargs -0 "$2" --external-sources --source-path=SCRIPTDIR --format=gcc <"$list"

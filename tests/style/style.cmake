@@ -24,6 +24,10 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   add_test(NAME style/documented
            COMMAND sh ${style}/documented_test.sh ${PROJECT_SOURCE_DIR}
                    $<TARGET_FILE:eventspace_cli>)
+  add_test(NAME style/options
+           COMMAND ${NODE} ${style}/options_test.mjs ${PROJECT_SOURCE_DIR}
+                   $<TARGET_FILE_DIR:eventspace_cli>)
   set_tests_properties(style/format style/shell style/spelling style/registered
-                       style/warnings style/documented PROPERTIES TIMEOUT 120)
+                       style/warnings style/documented style/options
+                       PROPERTIES TIMEOUT 120)
 endif()

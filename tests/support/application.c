@@ -18,7 +18,7 @@ const char *map_generated(char *mapping, const char *processes)
 
     free(mapping);
     free(command_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
-                     "-n", processes, "-o", map, NULL));
+                     "--processes", processes, "-o", map, NULL));
     free(command_run(0, 30, EVENTSPACE, "map", "check", map, NULL));
     return map;
 }
@@ -40,8 +40,8 @@ char *run_output(const char *name, const char *map, int exit_code,
 
     nftw(run, forget, 8, FTW_DEPTH | FTW_PHYS);
     snprintf(program, sizeof(program), "%s/%s", TEST_BINARY_DIR, name);
-    return command_run(exit_code, seconds, EVENTSPACE, "run", map, "--out", run,
-                       "--", program, "run", NULL);
+    return command_run(exit_code, seconds, EVENTSPACE, "run", map, "--output",
+                       run, "--", program, "run", NULL);
 }
 
 json_t *run_results(const char *name, const char *map, unsigned seconds)

@@ -51,11 +51,27 @@ helps() {
     gives 0 "$eventspace" "$@" --help && says Usage out && [ ! -s err ]
 }
 
-for words in "" "map" "map check" "map generate" "map instrument" "map draw" \
-    "run" "key" "info" "view" "report"; do
+# listed WORDS...: the commands below a command, each with these words in front.
+listed() {
+    "$eventspace" "$@" --list-commands 2>/dev/null | cut -f 1 |
+        while read -r command; do
+            echo "$@" "$command"
+            listed "$@" "$command"
+        done
+}
+listed >commands
+# helps_alike WORDS...: `help` in front is `--help` behind.
+helps_alike() {
+    helps "$@" && cp out behind && gives 0 "$eventspace" help "$@" &&
+        cmp out behind
+}
+check "'--help' helps" helps
+while read -r words; do
     # shellcheck disable=SC2086 # they are several words
-    check "'$words --help' helps" helps $words
-done
+    check "'$words --help' and 'help $words' help" helps_alike $words
+done <commands
+check "these were all commands" [ "$(wc -l <commands)" -ge 23 ]
+check "those below map are among them" grep -x "map draw" commands
 check "no command is wrong usage" wrong_usage
 check "an unknown command is wrong usage" wrong_usage fly
 check "an unknown map command is wrong usage" wrong_usage map fly
@@ -82,13 +98,13 @@ check "binomial with a fan-out is wrong usage" wrong_usage map generate -a a \
     --shape binomial --fanout 2
 check "a bad format is wrong usage" wrong_usage info --format xml RUN
 check "an unknown view is wrong usage" wrong_usage view RUN weather
-check "--each is wrong usage where there is no such" \
-    wrong_usage view RUN process --each
+check "--detail is wrong usage where there is no such" \
+    wrong_usage view RUN process --detail
 check "a window that ends before it begins is wrong usage" \
     wrong_usage view RUN process --from 2s --to 1s
-check "a run without a program is wrong usage" wrong_usage run a --out RUN
+check "a run without a program is wrong usage" wrong_usage run a --output RUN
 check "--process without a key is wrong usage" \
-    wrong_usage run a --out RUN --process h0 -- true
+    wrong_usage run a --output RUN --process h0 -- true
 
 is_called() { # TEXT ARGUMENTS...: which are wrong usage, and this is said
     text=$1
@@ -97,16 +113,107 @@ is_called() { # TEXT ARGUMENTS...: which are wrong usage, and this is said
 }
 older="called --process now"
 check "--host of run says its name" is_called "--host is $older" \
-    run a --out RUN --key-file key --host h0 -- true
+    run a --output RUN --key key --host h0 -- true
 check "--host alone, too" is_called "--host is $older" run --host h0
 check "--host of archive says its name" is_called "--host is $older" \
     archive RUN --host h0
 check "--hosts of map generate says its name" \
     is_called "--hosts is called --processes now" map generate -a a --hosts 2
 check "--hosts of top says its name" \
-    is_called "--hosts is called --processes now" top RUN --hosts
+    is_called "--hosts is called --table=processes now" top RUN --hosts
 check "the view host says its name" \
     is_called "the view host is called process now" view RUN host
+# COMMAND OLD NEW, one a line: the words that were renamed
+renamed() {
+    gives 2 "$eventspace" "$@" && [ ! -s out ] &&
+        says "--$old is called --$new now\$" err
+}
+while read -r old new words; do
+    for form in "--$old" "--$old=x"; do
+        # shellcheck disable=SC2086 # they are several words
+        check "'$words $form' says --$new" renamed $words "$form"
+    done
+done <<'END'
+out output run
+key-file key run
+host process run
+host process archive
+hosts processes map generate
+threads table=threads info
+elements table=elements info
+collectors table=collectors info
+costs table=overhead info
+of name view
+each detail view
+batch frames top
+hosts table=processes top
+processes table=processes top
+collectives table=collectives top
+pending table=pending top
+out output scope
+collectors collector scope
+threads thread scope
+verbs verb scope
+least min-duration scope
+map print-map scope
+once clients=1 scope
+out output merge
+END
+
+misspelt() { # WRONG RIGHT COMMAND...
+    wrong=$1
+    right=$2
+    shift 2
+    wrong_usage "$@" "--$wrong" &&
+        says "there is no option '--$wrong'; did you mean '--$right'?" err
+}
+check "--formats is misspelt" misspelt formats format view RUN hops
+check "--outputs is misspelt" misspelt outputs output run map
+check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
+check "--theads is misspelt" misspelt theads thread scope RUN
+
+no_unit() { # NUMBER COMMAND...
+    number=$1
+    shift
+    wrong_usage "$@" && says \
+        "'$number' has no unit; write ${number}ms or ${number}s" err
+}
+while read -r option words; do
+    # shellcheck disable=SC2086 # they are several words
+    check "$words $option takes a unit" no_unit 5 $words $option 5
+    # shellcheck disable=SC2086
+    check "$words $option takes no word" wrong_usage $words $option soon
+done <<'END'
+--grace run map
+--archive-interval run map
+--from view RUN hops
+--to view RUN hops
+--last view RUN hops
+--follow view RUN hops
+--interval top RUN
+--window top RUN
+--last clock RUN
+--follow clock RUN
+--interval archive RUN
+--interval scope RUN
+--statistics scope RUN
+--min-duration scope RUN
+END
+for option in "-t" "-e" "-C" "-c"; do
+    check "info has no $option" wrong_usage info $option RUN
+done
+for option in "-w" "-s" "-b" "-P" "-p" "-c" "-C"; do
+    check "top has no $option" wrong_usage top $option 1 RUN
+done
+check "a list of threads is numbers" wrong_usage view RUN hops --thread 3-x
+check "so it is for a scope" wrong_usage scope RUN --output M --thread 5-3
+check "a table that there is not is wrong usage" wrong_usage info RUN \
+    --table events
+check "nor has top each table" wrong_usage top RUN --table elements
+check "--clients is for --serve" wrong_usage scope RUN --output M --clients 1
+check "--serve is a flag" wrong_usage scope --serve=RUN --listen 127.0.0.1:7 \
+    --key key
+
 is_hidden() { # ARGUMENTS...: of commands that had such an option
     helps "$@" && ! grep -e --host out
 }
@@ -151,12 +258,12 @@ complains() {
         says pigeon out
 }
 refuses_to_run() {
-    gives 1 "$eventspace" run bad.dot --out RUN -- true && says pigeon err &&
+    gives 1 "$eventspace" run bad.dot --output RUN -- true && says pigeon err &&
         [ ! -e RUN ]
 }
 check "a map is made from standard input" generates
 nobody_joins() {
-    gives 1 "$eventspace" run map.dot --out NOBODY -- ls / &&
+    gives 1 "$eventspace" run map.dot --output NOBODY -- ls / &&
         says "the program has not joined the run" err
 }
 check "a program that is none of ours is told apart" nobody_joins
@@ -212,13 +319,13 @@ info_json() {
         assert.equal(info.threads.length, 8);'
 }
 info_csv() {
-    "$eventspace" info RUN --format csv --elements >list &&
+    "$eventspace" info RUN --format csv --table elements >list &&
         says '^element,process,trace,' list && [ "$(wc -l <list)" -eq 9 ]
 }
 # shellcheck disable=SC2094 # `steps` is a view, and a file
 view_json() {
     "$eventspace" view RUN communication --format json >totals &&
-        "$eventspace" view RUN steps --each --format json >steps &&
+        "$eventspace" view RUN steps --detail --format json >steps &&
         "$eventspace" view RUN steps --format json >wave &&
         "$eventspace" view RUN process --format json >processes &&
         node -e '
@@ -262,7 +369,12 @@ view_json() {
 view_thread() {
     "$eventspace" view RUN communication --thread 3 --format csv >list &&
         [ "$(wc -l <list)" -eq 2 ] && says '^3,t3,h1,200,50,' list &&
-        gives 1 "$eventspace" view RUN communication --thread 8
+        gives 1 "$eventspace" view RUN communication --thread 8 &&
+        says "there is no thread 8" err &&
+        "$eventspace" view RUN communication --thread 0,2-3 --format csv \
+            >list && [ "$(wc -l <list)" -eq 4 ] && says '^0,t0,' list &&
+        says '^2,t2,' list && says '^3,t3,' list &&
+        gives 1 "$eventspace" view RUN communication --thread 0,7-9
 }
 view_list() {
     "$eventspace" view --list >list && says '^communication ' list &&
@@ -304,15 +416,15 @@ view_window() {
         check(read("last"), end - 30e6, end);'
 }
 view_of() {
-    "$eventspace" view RUN communication --of down_0 --format csv >list &&
+    "$eventspace" view RUN communication --name down_0 --format csv >list &&
         [ "$(wc -l <list)" -eq 3 ] && says '^0,t0,' list && says '^1,' list &&
-        "$eventspace" view RUN element-order --of down_0 --each --format csv \
+        "$eventspace" view RUN element-order --name down_0 --detail --format csv \
             >list && [ "$(wc -l <list)" -eq 101 ] &&
-        gives 1 "$eventspace" view RUN communication --of nothing &&
+        gives 1 "$eventspace" view RUN communication --name nothing &&
         says nothing err
 }
 view_follow() { # of a run that is over: once
-    "$eventspace" view RUN process --follow 0.01 --format csv >list &&
+    "$eventspace" view RUN process --follow 10ms --format csv >list &&
         [ "$(wc -l <list)" -eq 5 ]
 }
 report_default() {
@@ -366,13 +478,13 @@ check "a run with lost files is shown as far as it is there" killed_run
 # Counters of processes that differ: what tuples' times are depends on the
 # method.
 clocks_run() {
-    "$gsum" mapping --threads 4 | "$eventspace" map generate -a - -n 2 |
+    "$gsum" mapping --threads 4 | "$eventspace" map generate -a - --processes 2 |
         "$eventspace" map instrument - --collectors all |
         awk '{ print }
             /^ *subgraph / { printf "counter_offset=\"+%ds\";", ++n
                              printf "counter_rate=\"+%dppm\";", 30 * n }' \
             >clocks.dot &&
-        "$eventspace" run clocks.dot --out CLOCKS -- "$gsum" run --rounds 200
+        "$eventspace" run clocks.dot --output CLOCKS -- "$gsum" run --rounds 200
 }
 tuples_by() { # METHOD FILE
     "$eventspace" view CLOCKS tuples --format csv --method "$1" >"$2"

@@ -51,7 +51,7 @@ collectors=$(grep -c kind=collector map.dot)
 
 rounds=60000
 fresh 4m
-"$eventspace" run map.dot --out "$disk/RUN" -- "$gsum" run --rounds $rounds \
+"$eventspace" run map.dot --output "$disk/RUN" -- "$gsum" run --rounds $rounds \
     >said 2>told
 code=$?
 counts() {
@@ -90,14 +90,14 @@ for command in "map draw map.dot -o $disk/map.svg" \
     check "${command%% /*} says that there is no room" no_room
 done
 no_mirror() {
-    "$eventspace" scope "$disk/RUN" --out "$disk/MIRROR" >out 2>err
+    "$eventspace" scope "$disk/RUN" --output "$disk/MIRROR" >out 2>err
     [ $? -eq 1 ] && says "No space left on device" err && ! says "gathered" out
 }
 check "a scope says that there is no room" no_mirror
 
 # --- packed runs ---
 
-"$eventspace" run map.dot --out RUN -- "$gsum" run --rounds 20000 >/dev/null 2>&1
+"$eventspace" run map.dot --output RUN -- "$gsum" run --rounds 20000 >/dev/null 2>&1
 "$eventspace" pack RUN >/dev/null
 no_pack() {
     fresh 40k
@@ -123,17 +123,17 @@ check "so do unpack, and commands on a packed run" no_unpack
 # What spaces take while they are written: a directory each, and for each stream
 # what it gets at first.
 spaces_kib() {
-    streams=$("$eventspace" info "$disk/RUN" --elements --format csv | wc -l)
+    streams=$("$eventspace" info "$disk/RUN" --table=elements --format csv | wc -l)
     echo $((2 * 520 + streams * 66))
 }
 
 # archived POLICY: of a run on a disk that has 150 KiB left beside its spaces.
 archived() {
     fresh 8m
-    "$eventspace" run small.dot --out "$disk/RUN" --archive -- "$gsum" run \
+    "$eventspace" run small.dot --output "$disk/RUN" --archive -- "$gsum" run \
         --rounds 10 >said 2>told || return 1
     full_but_for $(($(spaces_kib) + 150))
-    "$eventspace" run small.dot --out "$disk/RUN" --replace \
+    "$eventspace" run small.dot --output "$disk/RUN" --replace \
         --when-full="$1" -- "$gsum" run --rounds $rounds >said 2>told
     code=$?
     [ $code -eq 1 ] &&
@@ -152,10 +152,10 @@ ends() {
 check "or it ends" ends
 waits() { # MAP
     fresh 64m
-    "$eventspace" run "$1" --out "$disk/RUN" --archive -- "$gsum" run \
+    "$eventspace" run "$1" --output "$disk/RUN" --archive -- "$gsum" run \
         --rounds 10 >said 2>told || return 1
     full_but_for $(($(spaces_kib) + 150))
-    "$eventspace" run "$1" --out "$disk/RUN" --replace \
+    "$eventspace" run "$1" --output "$disk/RUN" --replace \
         --when-full=wait -- "$gsum" run --rounds $rounds >said 2>told &
     run=$!
     until grep -q "the program waits" told; do
@@ -174,7 +174,7 @@ check "also for its trace elements" waits map.dot
 # One beside the run's own, which cannot write, must not make that one lose.
 beside() {
     fresh 40m
-    "$eventspace" run small.dot --out "$disk/RUN" --archive -- "$gsum" run \
+    "$eventspace" run small.dot --output "$disk/RUN" --archive -- "$gsum" run \
         --rounds 200000 >said 2>told &
     run=$!
     # They are there when the run's own has locked them.

@@ -45,7 +45,7 @@ until_true() {
 "$gsum" mapping --threads 8 >application.dot
 "$eventspace" map generate -a application.dot --processes 4 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
-nice -n 19 "$eventspace" run map.dot --out RUN -- "$gsum" run --rounds 1000000000 >run.out \
+nice -n 19 "$eventspace" run map.dot --output RUN -- "$gsum" run --rounds 1000000000 >run.out \
     2>run.err &
 run=$!
 until [ "$("$eventspace" info RUN 2>/dev/null | grep -c "^h.*running")" -eq 4 ]; do
@@ -63,7 +63,7 @@ gathering() {
     count=$1
     shift
     rm -rf MIRROR
-    begin "$eventspace" scope RUN --out MIRROR "$@"
+    begin "$eventspace" scope RUN --output MIRROR "$@"
     until_true holds "$count" MIRROR || { cat err; return 1; }
 }
 # It has just what the root has counted.
@@ -116,7 +116,7 @@ early() {
     mkdir -p tmp
     for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
         rm -rf MIRROR
-        begin env TMPDIR="$folder/tmp" "$eventspace" scope RUN --out MIRROR
+        begin env TMPDIR="$folder/tmp" "$eventspace" scope RUN --output MIRROR
         until set -- tmp/* && [ -e "$1" ]; do
             kill -0 $group || return 1
         done
@@ -178,7 +178,7 @@ check "and nothing of it is left" left
 # --- a run itself ---
 
 interrupted_run() {
-    begin "$eventspace" run map.dot --out RUN2 -- "$gsum" run --rounds 1000000000
+    begin "$eventspace" run map.dot --output RUN2 -- "$gsum" run --rounds 1000000000
     until_true test -s RUN2/h3.meta || return 1
     interrupt
     code=$?

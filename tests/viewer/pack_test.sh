@@ -28,11 +28,11 @@ blocks() { stat -c %b "$@" | awk '{ sum += $1 * 512 } END { print sum }'; }
 
 for map in map grow block; do
     compact() {
-        "$eventspace" run "$map.dot" --out "$map" -- "$gsum" run --rounds 2000 || return 1
+        "$eventspace" run "$map.dot" --output "$map" -- "$gsum" run --rounds 2000 || return 1
         bytes=$(bytes "$map"/*)
         # 36 bytes for each event, and some pages for each element.
         events=$((2000 * collectors))
-        elements=$("$eventspace" info "$map" --elements --format csv |
+        elements=$("$eventspace" info "$map" --table=elements --format csv |
             wc -l)
         echo "$bytes bytes, $(blocks "$map"/*) on disk, $events events," \
             "$elements elements"
@@ -51,7 +51,7 @@ nothing_lost() {
 check "and has all of it" nothing_lost
 # shellcheck disable=SC2016 # it is for the inner shell
 killed() {
-    "$eventspace" run grow.dot --out killed -- sh -c '
+    "$eventspace" run grow.dot --output killed -- sh -c '
         [ "$EVENTSPACE_PROCESS" = h1 ] || exec "$0" run --rounds 100000000
         "$0" run --rounds 100000000 & while ! [ -s "$EVENTSPACE_RUN/h1.meta" ]
         do sleep 0.05; done; sleep 0.3; kill -9 $!; wait' "$gsum"
@@ -86,21 +86,21 @@ shift_run() { # FILE COMMAND RUN ...: the same of the file
 }
 check "view reads it" same view map performance --format csv
 check "and all views" same view map all --format json
-check "info reads it" same info map --elements --format csv
+check "info reads it" same info map --table=elements --format csv
 check "clock reads it" same clock map
-check "top reads it" same top map --batch 1 --format csv
+check "top reads it" same top map --frames 1 --format csv
 reports() {
     "$eventspace" report map.tar.zst >out && says "^map.html$" out &&
         says "</html>" map.html && [ -z "$(ls tmp)" ]
 }
 check "report reads it, and writes beside it" reports
 gathers() {
-    "$eventspace" scope map.tar.zst --out mirror >out &&
+    "$eventspace" scope map.tar.zst --output mirror >out &&
         says "gathered $((2000 * collectors)) of" out && [ -z "$(ls tmp)" ]
 }
 check "scope gathers from it" gathers
 merges() {
-    "$eventspace" merge map.tar.zst mirror --out merged >out &&
+    "$eventspace" merge map.tar.zst mirror --output merged >out &&
         "$eventspace" view merged performance --format csv >merged.csv &&
         "$eventspace" view map performance --format csv >map.csv &&
         cmp merged.csv map.csv
@@ -110,7 +110,7 @@ merges_by_name() {
     says "process h0: from map.tar.zst$" out && rm map.meta/h0.meta &&
         "$eventspace" pack map.meta >out &&
         "$eventspace" merge map.meta.tar.zst map.meta.tar.zst \
-            --out bare >out 2>err
+            --output bare >out 2>err
     [ $? -eq 1 ] && says "process h0: from map.meta.tar.zst$" out &&
         says "process h0: .*but map.meta.tar.zst/h0.meta: " err
 }
@@ -137,7 +137,7 @@ by_tar() {
 }
 check "what tar has packed is read, too" by_tar
 holes() { # a launcher that was killed leaves files as they were
-    "$eventspace" run grow.dot --out sparse -- "$gsum" run --rounds 100000000 \
+    "$eventspace" run grow.dot --output sparse -- "$gsum" run --rounds 100000000 \
         >/dev/null 2>&1 &
     run=$!
     until [ -s sparse/h1.meta ] && [ -s sparse/h0.meta ]; do sleep 0.02; done
@@ -252,7 +252,7 @@ by_dot() {
 }
 check "what tar -C has made is unpacked" by_dot
 both() { # two at once make the same files smaller
-    "$eventspace" run grow.dot --out twice -- "$gsum" run --rounds 100000 &
+    "$eventspace" run grow.dot --output twice -- "$gsum" run --rounds 100000 &
     run=$!
     until [ -s twice/h1.meta ]; do sleep 0.01; done
     until "$eventspace" pack twice 2>/dev/null >&2; do
@@ -265,7 +265,7 @@ both() { # two at once make the same files smaller
 check "two at once make files smaller" both
 unseen() { # its processes, from another container
     unshare -pf --mount-proc true 2>/dev/null || return 0
-    "$eventspace" run grow.dot --out far -- "$gsum" run --rounds 100000000 \
+    "$eventspace" run grow.dot --output far -- "$gsum" run --rounds 100000000 \
         2>/dev/null >&2 &
     run=$!
     until [ -s far/h0.meta ] && [ -s far/h1.meta ]; do

@@ -1,6 +1,6 @@
 /* top_app.c - the map of figure 3, with a stop.
  *
- *     eventspace run figure3.dot --out RUN -- top_app ROUNDS DIRECTORY
+ *     eventspace run figure3.dot --output RUN -- top_app ROUNDS DIRECTORY
  *
  * Threads 1 to 4 sum, thread 4 tells thread 5 each sum. When a thread has done
  * its rounds it writes its number to the pipe DIRECTORY/done, and ends when it

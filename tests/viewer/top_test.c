@@ -71,7 +71,7 @@ static void setup(void)
     done_pipe = pipe_make("done");
     go_pipe = pipe_make("go");
     snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
-    command_start(&app, EVENTSPACE, "run", MAP, "--out", scratch_file("run"),
+    command_start(&app, EVENTSPACE, "run", MAP, "--output", scratch_file("run"),
                   "--", PROGRAM, rounds, scratch_file("."), NULL);
     app_runs = true;
     for (int i = 0; i < THREADS; i++) {
@@ -302,7 +302,7 @@ Test(top, prints_frames_until_the_run_is_over)
 {
     command top;
 
-    command_start(&top, EVENTSPACE, "top", scratch_file("run"), "--batch", "0",
+    command_start(&top, EVENTSPACE, "top", scratch_file("run"), "--frames", "0",
                   "--interval", "20ms", NULL);
     app_end(0);
     command_wait(&top, 60);
@@ -349,11 +349,11 @@ Test(top, watches_a_run_over_the_network)
     json_t *frame;
 
     free(command_run(0, 60, EVENTSPACE, "key", scratch_file("key"), NULL));
-    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
-                  "--listen", address, "--key", scratch_file("key"), "--once",
-                  NULL);
+    command_start(&server, EVENTSPACE, "scope", scratch_file("run"), "--serve",
+                  "--listen", address, "--key", scratch_file("key"),
+                  "--clients=1", NULL);
     command_start(&top, EVENTSPACE, "top", "--connect", address, "--key",
-                  scratch_file("key"), "--batch", "0", "--interval", "50ms",
+                  scratch_file("key"), "--frames", "0", "--interval", "50ms",
                   "--window", "3600s", "--format", "json", NULL);
     app_end(0);
     command_wait(&top, 60);

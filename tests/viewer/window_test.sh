@@ -14,7 +14,7 @@ failures=0
 "$gsum" mapping --threads 8 >application.dot
 "$eventspace" map generate -a application.dot --processes 4 -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all -o map.dot
-"$eventspace" run map.dot --out RUN --archive -- "$gsum" run --rounds 3000 >/dev/null ||
+"$eventspace" run map.dot --output RUN --archive -- "$gsum" run --rounds 3000 >/dev/null ||
     exit 1
 end_ns=$("$eventspace" view RUN process --format csv | awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == "end_ns") column = i }
@@ -23,13 +23,13 @@ end_ns=$("$eventspace" view RUN process --format csv | awk -F, '
 from=$((end_ns / 2))ns
 to=$((end_ns * 6 / 10))ns
 
-# rounds VIEW COLUMNS WINDOW...: the rows of --each, without what is only known
+# rounds VIEW COLUMNS WINDOW...: the rows of --detail, without what is only known
 # when all of a round is there.
 rounds() {
     view=$1
     columns=$2
     shift 2
-    "$eventspace" view RUN "$view" --each --format csv "$@" |
+    "$eventspace" view RUN "$view" --detail --format csv "$@" |
         tail -n +2 | cut -d, -f"$columns" | sort -u
 }
 

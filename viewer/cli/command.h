@@ -8,6 +8,7 @@
 
 #include "eventspace/options/options.h"
 #include "eventspace/run/run.h"
+#include "paths/map/number_list.h"
 #include "scopes/clocks/clock.h"
 #include "viewer/tables/table_print.h"
 
@@ -98,7 +99,8 @@ int cli_end_output(int err);
 
 #define CLI_FORMAT_OPTION                                                      \
     {                                                                          \
-        "format", 'f', "table|csv|json", 0, "How to print (default table)", 0  \
+        "format", 'f', "table|csv|json", 0,                                    \
+            "Print in this format (default table)", 0                          \
     }
 
 /* Takes the one positional argument that a command has; a second one is wrong
@@ -126,6 +128,12 @@ uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
 /* A duration with its unit, such as 5ms, in nanoseconds; 0 needs none. */
 uint64_t cli_time(const char *text, uint64_t min_ns, uint64_t max_ns,
                   struct argp_state *state);
+/* The same in milliseconds, rounded up. */
+uint32_t cli_time_ms(const char *text, uint32_t min_ms, uint32_t max_ms,
+                     struct argp_state *state);
+/* Adds a list of numbers, such as 0,3-5. */
+void cli_list(paths_number_list *list, const char *text,
+              struct argp_state *state);
 /* A rate with its unit, such as 100mbit, in bytes per second; above 0. */
 uint64_t cli_rate(const char *text, struct argp_state *state);
 double cli_seconds(const char *text, double min, double max,

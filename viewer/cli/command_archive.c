@@ -182,32 +182,23 @@ int cli_archiving_end(command_archiving *a)
 
 /* --- the command --- */
 
-enum {
-    KEY_SHARE = 256,
-    KEY_INTERVAL,
-    KEY_BATCH,
-    KEY_LAG,
-    KEY_ONCE,
-    KEY_PROCESS
-};
+enum { KEY_SHARE = 256, KEY_BATCH, KEY_LAG, KEY_ONCE, KEY_PROCESS };
 
 static const struct argp_option options[] = {
     {"share", KEY_SHARE, "SHARE", 0,
-     "Take at most this share of a processor, 0.5 being half of one "
-     "(default 1)",
+     "Use at most this share of a processor (default 1)", 0},
+    {"interval", 'i', "TIME", 0, "Look for new events every TIME (default 5ms)",
      0},
-    {"interval", KEY_INTERVAL, "MS", 0,
-     "Look this often for new events (default 5)", 0},
     {"batch", KEY_BATCH, "EVENTS", 0,
-     "Take at most so many at each look (default 65536)", 0},
+     "Take at most EVENTS events at a time (default 65536)", 0},
     {"lag", KEY_LAG, "EVENTS", 0,
-     "Skip what is further behind than so many events of a stream, and count "
-     "it "
-     "as lost",
+     "When more than EVENTS events of a stream behind, skip the older ones and "
+     "count them as lost (default: never)",
      0},
-    {"once", KEY_ONCE, NULL, 0, "Save what there is now, and end", 0},
+    {"once", KEY_ONCE, NULL, 0, "Save the events there are now, and end", 0},
     {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
-    {"process", KEY_PROCESS, "NAME", 0, "Only the events of this process", 0},
+    {"process", KEY_PROCESS, "NAME", 0, "Save only the events of this process",
+     0},
     {0},
 };
 
@@ -219,8 +210,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_SHARE:
         a->throttle.share = cli_share(text, state);
         return 0;
-    case KEY_INTERVAL:
-        a->throttle.interval_ms = (uint32_t)cli_number(text, 1, 3600000, state);
+    case 'i':
+        a->throttle.interval_ms =
+            cli_time_ms(text, 1, COMMAND_INTERVAL_MS, state);
         return 0;
     case KEY_BATCH:
         a->throttle.batch = (uint32_t)cli_number(text, 1, 1000000000, state);
@@ -275,9 +267,9 @@ int cli_archive(int argc, char **argv)
         options,
         parse,
         "RUN",
-        "Saves the events of a run to RUN/PROCESS.archive, while it goes on, "
-        "until all its processes have ended. What was saved before is gone on "
-        "with.\vTrace elements can then be small: see trace_capacity. "
+        "Saves the events of a run to RUN/PROCESS.archive until all its "
+        "processes have ended. An archive that is already there is continued."
+        "\vWith an archive, trace elements can be small: see trace_capacity. "
         "`eventspace run --archive` does the same from the beginning of a "
         "run.",
         NULL,

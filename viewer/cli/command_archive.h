@@ -16,6 +16,9 @@ typedef enum command_when_full {
     COMMAND_END,
 } command_when_full;
 
+/* The longest interval between two looks for new events. */
+#define COMMAND_INTERVAL_MS 3600000
+
 typedef struct command_archiving {
     const char *directory;
     const char *process; /* NULL: of all */

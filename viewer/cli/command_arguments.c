@@ -1,10 +1,13 @@
 /* command_arguments.c - what the argp parsers of commands share. */
 #include "paths/map/units.h"
+#include "pastset/status.h"
 #include "viewer/cli/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MS_NS 1000000u
 
 void cli_take(const char **place, char *argument, struct argp_state *state)
 {
@@ -104,6 +107,22 @@ uint64_t cli_time(const char *text, uint64_t min_ns, uint64_t max_ns,
                    paths_exact_duration_text(min_ns, min, sizeof(min)),
                    paths_exact_duration_text(max_ns, max, sizeof(max)));
     return ns;
+}
+
+uint32_t cli_time_ms(const char *text, uint32_t min_ms, uint32_t max_ms,
+                     struct argp_state *state)
+{
+    uint64_t ns = cli_time(text, (uint64_t)min_ms * MS_NS,
+                           (uint64_t)max_ms * MS_NS, state);
+
+    return (uint32_t)((ns + MS_NS - 1) / MS_NS);
+}
+
+void cli_list(paths_number_list *list, const char *text,
+              struct argp_state *state)
+{
+    if (paths_number_list_read(list, text))
+        argp_error(state, "%s", pastset_error());
 }
 
 uint64_t cli_rate(const char *text, struct argp_state *state)

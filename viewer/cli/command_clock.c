@@ -12,15 +12,18 @@
 #include <string.h>
 #include <time.h>
 
-enum { KEY_LAST = 256, KEY_FOLLOW };
+#define SECOND_NS 1000000000u
+#define DAY_NS (86400 * (uint64_t)SECOND_NS)
+
+enum { KEY_REFERENCE = 256, KEY_METHOD, KEY_ACCURACY, KEY_LAST, KEY_FOLLOW };
 
 typedef struct clock_arguments {
     const char *run, *reference;
     viewer_format format;
     scopes_clock_method method;
-    bool accuracy;    /* CSV: the other list */
-    uint64_t last_ns; /* 0: all of the run */
-    double follow_s;  /* 0: once */
+    bool accuracy;      /* CSV: the other list */
+    uint64_t last_ns;   /* 0: all of the run */
+    uint64_t follow_ns; /* 0: once */
 } clock_arguments;
 
 /* What is gathered for one look. */
@@ -36,18 +39,20 @@ typedef struct snapshot {
 
 static const struct argp_option clock_options[] = {
     CLI_FORMAT_OPTION,
-    {"reference", 'r', "PROCESS", 0,
-     "By the clock of this process (default: the one from which the others are "
-     "the fewest hops away)",
+    {"reference", KEY_REFERENCE, "PROCESS", 0,
+     "Align the clocks to that of this process (default: the one that the "
+     "others reach by the fewest hops)",
      0},
-    {"method", 'm', "hull|average", 0,
-     "How offsets are found (default hull; average is the paper's)", 0},
-    {"accuracy", 'a', NULL, 0,
-     "The accuracy of both methods only (table and CSV)", 0},
+    {"method", KEY_METHOD, "hull|average", 0,
+     "Align the clocks by this method (default hull; average is that of the "
+     "paper)",
+     0},
+    {"accuracy", KEY_ACCURACY, NULL, 0,
+     "Print only the accuracy of both methods, as a table or CSV", 0},
     {"last", KEY_LAST, "TIME", 0,
-     "From what happened in this time at the end only, such as 10s", 0},
-    {"follow", KEY_FOLLOW, "SECONDS", 0,
-     "Again and again, so many seconds apart, until the run ends", 0},
+     "Use only the events of the last TIME of the run, such as 10s", 0},
+    {"follow", KEY_FOLLOW, "TIME", 0,
+     "Print again every TIME until the run has ended", 0},
     {0},
 };
 
@@ -346,10 +351,10 @@ static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
     return err;
 }
 
-static void pause_for(double seconds)
+static void pause_for(uint64_t ns)
 {
-    struct timespec t = {(time_t)seconds,
-                         (long)((seconds - floor(seconds)) * 1e9)};
+    struct timespec t = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
+
     nanosleep(&t, NULL);
 }
 
@@ -358,7 +363,7 @@ static int show(snapshot *l, const clock_arguments *a)
     uint32_t reference;
     int err = cli_find_process(l->run, a->reference, &reference);
     while (!err) {
-        bool more = a->follow_s > 0 && cli_is_running(l->run);
+        bool more = a->follow_ns > 0 && cli_is_running(l->run);
         err = look_take(l, a, reference);
         if (!err) {
             warn(l);
@@ -370,7 +375,7 @@ static int show(snapshot *l, const clock_arguments *a)
         if (a->format != VIEWER_JSON)
             putchar('\n');
         fflush(stdout);
-        pause_for(a->follow_s);
+        pause_for(a->follow_ns);
         err = scopes_source_refresh(l->source);
     }
     return err;
@@ -385,21 +390,20 @@ static error_t parse_clock(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
-    case 'r':
+    case KEY_REFERENCE:
         a->reference = text;
         return 0;
-    case 'm':
+    case KEY_METHOD:
         a->method = cli_method(text, state);
         return 0;
-    case 'a':
+    case KEY_ACCURACY:
         a->accuracy = true;
         return 0;
     case KEY_LAST:
-        if (paths_parse_duration(text, &a->last_ns) != 0 || !a->last_ns)
-            argp_error(state, "'%s' is no time such as 500ms or 10s", text);
+        a->last_ns = cli_time(text, 1, INT64_MAX / 4, state);
         return 0;
     case KEY_FOLLOW:
-        a->follow_s = cli_seconds(text, 0.001, 86400, state);
+        a->follow_ns = cli_time(text, 1000000, DAY_NS, state);
         return 0;
     default:
         return cli_take_one(&a->run, "the run directory", key, text, state);
@@ -412,12 +416,12 @@ int cli_clock(int argc, char **argv)
         clock_options,
         parse_clock,
         "RUN",
-        "Tells the clocks of a run's processes, as its own traffic shows them: "
-        "offset, rate, and the interval in which they certainly are; and of "
-        "how many operations between processes they do not say that they "
-        "arrived before they were sent."
-        "\vWorks in the same way while the run goes on. CSV and JSON give "
-        "times in nanoseconds.",
+        "Aligns the clocks of a run's processes by the traffic between them. "
+        "Prints for each clock its offset, its rate and how certain they are, "
+        "and counts the operations between processes that arrive after they "
+        "were sent, as they must, once the clocks are aligned."
+        "\vThe run may still be going on. Times are in nanoseconds in CSV and "
+        "JSON.",
         NULL,
         NULL,
         NULL};

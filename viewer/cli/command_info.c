@@ -19,7 +19,7 @@ typedef enum info_list {
     LIST_THREADS,
     LIST_ELEMENTS,
     LIST_COLLECTORS,
-    LIST_COSTS,
+    LIST_OVERHEAD,
     LISTS,
 } info_list;
 
@@ -223,10 +223,10 @@ static int list_collectors(info *i, scopes_table *table)
     return err;
 }
 
-/* --- costs --- */
+/* --- overhead --- */
 
 /* Of one process, and (but for how often it looked) of its archive. */
-static const scopes_column cost_columns[] = {
+static const scopes_column overhead_columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"lasted_ns", "lasted ms", SCOPES_TIME_NS},
     {"events_made", "events", SCOPES_COUNT},
@@ -244,8 +244,8 @@ static double share_of(double part_ns, double whole_ns)
     return whole_ns > 0 ? part_ns / whole_ns : NAN;
 }
 
-static void add_cost(const info *i, scopes_table *table, const char *name,
-                     const viewer_process_facts *facts)
+static void add_overhead(const info *i, scopes_table *table, const char *name,
+                         const viewer_process_facts *facts)
 {
     const scopes_archive_cost *archive = &facts->archive;
     bool there = facts->archived, known = i->event_cost_ns > 0;
@@ -268,20 +268,20 @@ static void add_cost(const info *i, scopes_table *table, const char *name,
                                       (double)archive->elapsed_ns));
 }
 
-static int list_costs(info *i, scopes_table *table)
+static int list_overhead(info *i, scopes_table *table)
 {
     for (size_t k = 0; k < i->facts.process_count; k++)
-        add_cost(i, table, i->facts.processes[k].process->name,
-                 &i->facts.processes[k]);
+        add_overhead(i, table, i->facts.processes[k].process->name,
+                     &i->facts.processes[k]);
     if (i->notes_below)
-        add_cost(i, table, "all", &i->facts.total);
+        add_overhead(i, table, "all", &i->facts.total);
     return 0;
 }
 
 /* --- all of them --- */
 
 static const struct {
-    const char *name; /* in JSON */
+    const char *name; /* for --table, and in JSON */
     const scopes_column *columns;
     size_t column_count;
     int (*fill)(info *i, scopes_table *table);
@@ -291,7 +291,7 @@ static const struct {
     [LIST_ELEMENTS] = {"elements", CLI_LIST(element_columns), list_elements},
     [LIST_COLLECTORS] = {"collectors", CLI_LIST(collector_columns),
                          list_collectors},
-    [LIST_COSTS] = {"costs", CLI_LIST(cost_columns), list_costs},
+    [LIST_OVERHEAD] = {"overhead", CLI_LIST(overhead_columns), list_overhead},
 };
 
 static int print_list(info *i, info_list list, viewer_format format)
@@ -354,7 +354,7 @@ static void print_notes(const info *i)
 }
 
 /* An estimate, and by what. */
-static void print_costs(const info *i)
+static void print_overhead(const info *i)
 {
     const viewer_process_facts *total = &i->facts.total;
     const scopes_archive_cost *archive = &total->archive;
@@ -387,7 +387,7 @@ static void print_summary(const info *i)
            eventspace_run_damaged(i->run)
                ? ", and those of damaged files, which nobody can count"
                : "");
-    print_costs(i);
+    print_overhead(i);
 }
 
 static int print_info(info *i, info_list list, viewer_format format)
@@ -411,16 +411,34 @@ typedef struct info_arguments {
     viewer_format format;
 } info_arguments;
 
+enum { KEY_TABLE = 256, KEY_OVERHEAD };
+
 static const struct argp_option info_options[] = {
     CLI_FORMAT_OPTION,
-    {"threads", 't', NULL, 0, "List the threads instead of the processes", 0},
-    {"elements", 'e', NULL, 0, "List the elements instead", 0},
-    {"collectors", 'c', NULL, 0, "List the events of each collector instead",
+    {"table", KEY_TABLE, "TABLE", 0,
+     "Print this table: processes, threads, elements, collectors or overhead "
+     "(default processes)",
      0},
-    {"costs", 'C', NULL, 0, "List what collectors and archives cost instead",
+    {"overhead", KEY_OVERHEAD, NULL, 0, "Short for --table=overhead", 0},
+    {"threads", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "table=threads", 0},
+    {"elements", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "table=elements", 0},
+    {"collectors", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "table=collectors",
      0},
+    {"costs", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "table=overhead", 0},
     {0},
 };
+
+static info_list read_table(const char *text, struct argp_state *state)
+{
+    const char *names[LISTS];
+
+    for (info_list list = 0; list < LISTS; list++)
+        names[list] = lists[list].name;
+    return (info_list)cli_choice(text, names, LISTS,
+                                 "the table '%s' is none of processes, "
+                                 "threads, elements, collectors, overhead",
+                                 state);
+}
 
 static error_t parse_info(int key, char *text, struct argp_state *state)
 {
@@ -429,17 +447,11 @@ static error_t parse_info(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
-    case 't':
-        a->list = LIST_THREADS;
+    case KEY_TABLE:
+        a->list = read_table(text, state);
         return 0;
-    case 'e':
-        a->list = LIST_ELEMENTS;
-        return 0;
-    case 'c':
-        a->list = LIST_COLLECTORS;
-        return 0;
-    case 'C':
-        a->list = LIST_COSTS;
+    case KEY_OVERHEAD:
+        a->list = LIST_OVERHEAD;
         return 0;
     default:
         return cli_take_one(&a->run, "the run directory", key, text, state);
@@ -452,9 +464,10 @@ int cli_info(int argc, char **argv)
         info_options,
         parse_info,
         "RUN",
-        "Tells what a run directory holds: the processes and how they ended, "
-        "and the events, with exact losses. JSON has all lists.\vA run may "
-        "be looked at while it goes on, and after a process was killed.",
+        "Prints what a run directory holds: the processes and how they ended, "
+        "and how many events were recorded and lost. JSON has all tables."
+        "\vThe run may still be going on, and its processes may have been "
+        "killed.",
         NULL,
         NULL,
         NULL};
@@ -469,7 +482,7 @@ int cli_info(int argc, char **argv)
         return COMMAND_FAILED;
     i.map = eventspace_run_map(i.run);
     int err = viewer_facts_take(&i.facts, i.run);
-    if (a.list == LIST_PROCESSES || a.list == LIST_COSTS ||
+    if (a.list == LIST_PROCESSES || a.list == LIST_OVERHEAD ||
         a.format == VIEWER_JSON)
         i.event_cost_ns = viewer_event_cost_ns();
     if (!err)

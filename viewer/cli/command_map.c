@@ -21,37 +21,43 @@ typedef struct generate_arguments {
     unsigned fanout;   /* 0: not said */
 } generate_arguments;
 
-enum { KEY_SHAPE = 256, KEY_FANOUT };
+enum {
+    KEY_PROCESSES = 256,
+    KEY_PLACEMENT,
+    KEY_SPREAD,
+    KEY_ELEMENTS,
+    KEY_SHAPE,
+    KEY_FANOUT
+};
 
 static const struct argp_option generate_options[] = {
     {"application", 'a', "FILE", 0,
-     "Which threads use which elements, and how; - is standard input", 0},
-    {"cluster", 'c', "FILE", 0, "The machines and their links", 0},
-    {"hosts", EVENTSPACE_RENAMED, "N", OPTION_HIDDEN, "processes", 0},
-    {"processes", 'n', "N", 0,
-     "Instead: N processes h0, h1 ... on this machine "
-     "(default 1)",
+     "Read which threads use which elements from FILE; - is standard input", 0},
+    {"cluster", 'c', "FILE", 0, "Read the machines and their links from FILE",
      0},
-    {"placement", 'p', "FILE", 0, "What lives on which process", 0},
-    {"spread", 's', "block|cyclic", 0,
-     "Where threads go that have no place "
+    {"hosts", EVENTSPACE_RENAMED, "N", OPTION_HIDDEN, "processes", 0},
+    {"processes", KEY_PROCESSES, "N", 0,
+     "Without --cluster: use N processes h0, h1 ... on this machine (default "
+     "1)",
+     0},
+    {"placement", KEY_PLACEMENT, "FILE", 0,
+     "Read from FILE what lives on which process", 0},
+    {"spread", KEY_SPREAD, "block|cyclic", 0,
+     "Spread threads without a place over the processes in blocks or in turn "
      "(default block)",
      0},
-    {"elements", 'e', "reader|writer", 0,
-     "With whom elements go that have no "
-     "place (default reader)",
+    {"elements", KEY_ELEMENTS, "reader|writer", 0,
+     "Put elements without a place with their reader or writer (default "
+     "reader)",
      0},
     {"shape", KEY_SHAPE, "flat|hierarchical|binomial", 0,
-     "The trees by which "
-     "threads do something together, where elements do not say it (default "
-     "hierarchical)",
+     "Build collective trees in this shape, unless the element says otherwise "
+     "(default hierarchical)",
      0},
     {"fanout", KEY_FANOUT, "N", 0,
-     "The most inputs of one wrapper of such a "
-     "tree (default any number)",
-     0},
-    {"output", 'o', "FILE", 0, "Where the map goes (default standard output)",
-     0},
+     "Give each node of a tree at most N children (default: any number)", 0},
+    {"output", 'o', "FILE", 0,
+     "Write the map to FILE instead of standard output", 0},
     {0},
 };
 
@@ -105,16 +111,16 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
     case 'c':
         a->cluster = text;
         return 0;
-    case 'n':
+    case KEY_PROCESSES:
         a->processes = (uint32_t)cli_number(text, 1, PROCESSES_MAX, state);
         return 0;
-    case 'p':
+    case KEY_PLACEMENT:
         a->placement = text;
         return 0;
-    case 's':
+    case KEY_SPREAD:
         a->spread = read_spread(text, state);
         return 0;
-    case 'e':
+    case KEY_ELEMENTS:
         a->home = read_home(text, state);
         return 0;
     case KEY_SHAPE:
@@ -222,31 +228,27 @@ typedef struct instrument_arguments {
     eventspace_instrument_options options;
 } instrument_arguments;
 
-enum { KEY_SIZE = 256, KEY_POLICY, KEY_PER, KEY_PREFAULT };
+enum { KEY_COLLECTORS = 256, KEY_SIZE, KEY_POLICY, KEY_PER, KEY_PREFAULT };
 
 static const struct argp_option instrument_options[] = {
-    {"collectors", 'c', "none|threads|all", 0,
-     "Where: nowhere, on each edge "
-     "that leaves a thread, or before and after every wrapper (default all)",
+    {"collectors", KEY_COLLECTORS, "none|threads|all", 0,
+     "Put collectors nowhere, on each edge that leaves a thread, or before and "
+     "after every wrapper (default all)",
      0},
     {"trace-per", KEY_PER, "thread|collector", 0,
-     "Which collectors share a "
-     "trace element (default thread)",
+     "Give a trace element to each thread or to each collector (default "
+     "thread)",
      0},
     {"trace-size", KEY_SIZE, "TUPLES", 0,
-     "Tuples that a trace element holds; "
-     "64k and 4M are understood",
-     0},
+     "Make each trace element hold TUPLES tuples, such as 64k or 4M", 0},
     {"trace-policy", KEY_POLICY, "grow|discard|block", 0,
-     "What happens when "
-     "it is full (default discard)",
+     "When a trace element is full, drop new tuples (grow), drop the oldest "
+     "ones (discard), or move them to a file (block) (default discard)",
      0},
     {"prefault", KEY_PREFAULT, NULL, 0,
-     "Touch the memory of the traces "
-     "before the run",
-     0},
-    {"output", 'o', "FILE", 0, "Where the map goes (default standard output)",
-     0},
+     "Touch the memory of the trace elements before the run begins", 0},
+    {"output", 'o', "FILE", 0,
+     "Write the map to FILE instead of standard output", 0},
     {0},
 };
 
@@ -287,7 +289,7 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
 {
     instrument_arguments *a = state->input;
     switch (key) {
-    case 'c':
+    case KEY_COLLECTORS:
         a->options.collectors = read_collectors(text, state);
         return 0;
     case KEY_PER:
@@ -350,9 +352,8 @@ static int map_check(int argc, char **argv)
         NULL,
         parse_check,
         "MAP",
-        "Tells everything that is wrong with a path map (- is standard "
-        "input), one line for each diagnostic.\vThe exit code is 0 when there "
-        "is none.",
+        "Checks a path map (- is standard input) and prints every problem in "
+        "it, one per line.\vThe exit code is 0 when there is none, else 1.",
         NULL,
         NULL,
         NULL};
@@ -375,14 +376,16 @@ typedef struct draw_arguments {
     viewer_draw_options options;
 } draw_arguments;
 
+enum { KEY_FOLD = 256 };
+
 static const struct argp_option draw_options[] = {
     {"output", 'o', "FILE", 0,
-     "The picture; its ending tells the format: "
-     "svg, png, pdf or dot (default: SVG to standard output)",
+     "Write the picture to FILE, in the format of its suffix: svg, png, pdf or "
+     "dot (default: SVG to standard output)",
      0},
-    {"fold", 'f', "auto|never|always", 0,
-     "Draw paths that are alike as one "
-     "(default auto: in maps too large to read)",
+    {"fold", KEY_FOLD, "auto|never|always", 0,
+     "Draw paths that are alike as one (default auto: only when the map is too "
+     "large to read)",
      0},
     {0},
 };
@@ -406,7 +409,7 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
         a->options.file = text;
         a->options.format = NULL; /* as the file ends */
         return 0;
-    case 'f':
+    case KEY_FOLD:
         a->options.fold = read_fold(text, state);
         return 0;
     default:

@@ -17,7 +17,9 @@ typedef struct merge_arguments {
 } merge_arguments;
 
 static const struct argp_option options[] = {
-    {"out", 'o', "DIR", 0, "Where the run goes: a new directory", 0},
+    {"output", 'o', "DIR", 0, "Write the merged run to DIR, a new directory",
+     0},
+    {"out", EVENTSPACE_RENAMED, "DIR", OPTION_HIDDEN, "output", 0},
     {0},
 };
 
@@ -34,9 +36,10 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if (a->count < 2)
-            argp_error(state, "two run directories at least are needed");
+            argp_error(state, "give at least two run directories");
         if (!a->out)
-            argp_error(state, "--out is missing: where does the run go?");
+            argp_error(state, "--output is missing: write the run to which "
+                              "directory?");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -108,10 +111,11 @@ static int merge(merge_arguments *a)
         return COMMAND_FAILED;
     }
     if (a->incomplete)
-        fprintf(stderr,
-                "eventspace: %s was made of what there is; to merge again, "
-                "remove it or give another --out\n",
-                a->out);
+        fprintf(
+            stderr,
+            "eventspace: %s holds what there was; to merge again, remove it "
+            "or choose another --output\n",
+            a->out);
     return cli_end_output(0) == COMMAND_OK && !a->incomplete ? COMMAND_OK
                                                              : COMMAND_FAILED;
 }
@@ -121,13 +125,13 @@ int cli_merge(int argc, char **argv)
     static const struct argp argp = {
         options,
         parse,
-        "RUN RUN... --out DIR",
-        "Makes one run directory of several: those that a run of several "
-        "machines has left on each of them, or mirrors that scopes have made.\v"
-        "They have the same path map. The files of each process come from the "
-        "directory from which the most of its events can be read; none is "
-        "changed. What is missing or damaged is told, and makes the exit code "
-        "1; the run is made all the same.",
+        "RUN RUN... --output DIR",
+        "Merges several run directories into one: those that a run on several "
+        "machines left on each of them, or mirrors made by `eventspace scope`."
+        "\vAll must have the same path map. The files of each process come "
+        "from the directory with the most readable events of it; none is "
+        "changed. If anything is missing or damaged, the merged run is still "
+        "written, and the exit code is 1.",
         NULL,
         NULL,
         NULL};

@@ -24,7 +24,8 @@ typedef struct pack_arguments {
 
 static const struct argp_option pack_options[] = {
     {"output", 'o', "FILE", 0,
-     "The packed run (default RUN" CLI_PACKED_SUFFIX "); -: standard output",
+     "Write the packed run to FILE, - being standard output (default "
+     "RUN" CLI_PACKED_SUFFIX ")",
      0},
     {0},
 };
@@ -167,9 +168,9 @@ int cli_pack(int argc, char **argv)
         pack_options,
         parse_pack,
         "RUN",
-        "Makes one compressed file of a run directory.\vCommands that read a "
-        "run take such a file in its place; `eventspace unpack`, or tar, makes "
-        "a directory of it again.",
+        "Packs a run directory into one compressed file.\vCommands that read a "
+        "run accept this file in place of the directory. `eventspace unpack`, "
+        "or tar, unpacks it.",
         NULL,
         NULL,
         NULL};
@@ -189,8 +190,8 @@ typedef struct unpack_arguments {
 
 static const struct argp_option unpack_options[] = {
     {"output", 'o', "RUN", 0,
-     "The run directory, a new one (default: FILE without " CLI_PACKED_SUFFIX
-     ")",
+     "Write the run to the new directory RUN (default: FILE "
+     "without " CLI_PACKED_SUFFIX ")",
      0},
     {0},
 };
@@ -243,7 +244,7 @@ int cli_unpack(int argc, char **argv)
         unpack_options,
         parse_unpack,
         "FILE",
-        "Makes a run directory of what `eventspace pack` has written.",
+        "Unpacks a run that `eventspace pack` has packed.",
         NULL,
         NULL,
         NULL};

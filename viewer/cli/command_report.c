@@ -12,7 +12,9 @@ typedef struct report_arguments {
 
 static const struct argp_option report_options[] = {
     {"output", 'o', "FILE", 0,
-     "The page (default RUN/report.html; of a packed run, beside it)", 0},
+     "Write the page to FILE (default RUN/report.html, or next to a packed "
+     "run)",
+     0},
     {0},
 };
 

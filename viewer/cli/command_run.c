@@ -4,15 +4,15 @@
 
 #include "eventspace/launch/launch.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define DAY_MS 86400000
+
 enum {
     KEY_REPLACE = 256,
     KEY_PROCESS,
-    KEY_FILE,
     KEY_GRACE,
     KEY_ARCHIVE,
     KEY_SHARE,
@@ -21,45 +21,37 @@ enum {
 };
 
 static const struct argp_option run_options[] = {
-    {"out", 'o', "RUN", 0, "The run directory", 0},
-    {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in it", 0},
+    {"output", 'o', "RUN", 0, "Write the run to the directory RUN", 0},
+    {"out", EVENTSPACE_RENAMED, "RUN", OPTION_HIDDEN, "output", 0},
+    {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in that directory",
+     0},
     {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},
     {"process", KEY_PROCESS, "NAME", 0,
-     "Start this process only; the others are "
-     "started by the same command elsewhere",
+     "Start only this process; start the others elsewhere with the same "
+     "command",
      0},
-    {"key-file", KEY_FILE, "FILE", 0,
-     "The key that all processes know, made by "
-     "`eventspace key`; needed with --process",
+    {"key", 'k', "FILE", 0,
+     "Read the key that all processes share from FILE, written by `eventspace "
+     "key`; required with --process",
      0},
-    {"grace", KEY_GRACE, "SECONDS", 0,
-     "How long the other processes may go on "
-     "when one has failed (default 5)",
-     0},
+    {"key-file", EVENTSPACE_RENAMED, "FILE", OPTION_HIDDEN, "key", 0},
+    {"grace", KEY_GRACE, "TIME", 0,
+     "When one process has failed, end the others after TIME (default 5s)", 0},
     {"archive", KEY_ARCHIVE, NULL, 0,
-     "Save all events to RUN/PROCESS.archive while the run goes on; where that "
-     "is not fast enough the program waits",
+     "Save all events to RUN/PROCESS.archive during the run; if that is too "
+     "slow, the program waits",
      0},
     {"archive-share", KEY_SHARE, "SHARE", 0,
-     "The most of a processor that archiving may take (default 1)", 0},
-    {"archive-interval", KEY_INTERVAL, "MS", 0,
-     "How often the archive looks for new events (default 5)", 0},
+     "Let archiving use at most this share of a processor (default 1)", 0},
+    {"archive-interval", KEY_INTERVAL, "TIME", 0,
+     "Look for new events to archive every TIME (default 5ms)", 0},
     {"when-full", KEY_WHEN_FULL, "lose|wait|end", 0,
-     "What to do when the archive cannot be written, as on a full disk: lose "
-     "events and count them, wait for room, or end the run (default lose)",
+     "When the archive cannot be written, because the disk is full for "
+     "example, lose events and count them, wait for room, or end the run "
+     "(default lose)",
      0},
     {0},
 };
-
-static uint32_t read_grace(const char *text, struct argp_state *state)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds > 0 && seconds <= 86400))
-        argp_error(state, "'%s' is no number of seconds up to a day", text);
-    uint32_t ms = (uint32_t)ceil(seconds * 1000);
-    return ms;
-}
 
 typedef struct run_arguments {
     eventspace_launch_options launch;
@@ -87,12 +79,13 @@ static void check_run(const eventspace_launch_options *options,
     if (!options->map_file)
         argp_error(state, "the map is missing");
     else if (!options->directory)
-        argp_error(state, "--out is missing: where does the run go?");
+        argp_error(state, "--output is missing: write the run to which "
+                          "directory?");
     else if (!options->argv)
         argp_error(state, "the program is missing");
     else if (options->process && !options->key_file)
-        argp_error(state, "--process needs --key-file: a key that the other "
-                          "processes know too");
+        argp_error(state, "--process needs --key: the key that all processes "
+                          "share; `eventspace key` makes one");
 }
 
 /* The first argument is the map; the second is the program, and all that
@@ -122,11 +115,11 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
     case KEY_PROCESS:
         options->process = text;
         return 0;
-    case KEY_FILE:
+    case 'k':
         options->key_file = text;
         return 0;
     case KEY_GRACE:
-        options->grace_ms = read_grace(text, state);
+        options->grace_ms = cli_time_ms(text, 1, DAY_MS, state);
         return 0;
     case KEY_ARCHIVE:
         arguments->archive = true;
@@ -137,7 +130,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_INTERVAL:
         arguments->archiving.throttle.interval_ms =
-            (uint32_t)cli_number(text, 1, 3600000, state);
+            cli_time_ms(text, 1, COMMAND_INTERVAL_MS, state);
         arguments->archive = true;
         return 0;
     case KEY_WHEN_FULL:
@@ -219,11 +212,11 @@ int cli_run(int argc, char **argv)
     static const struct argp argp = {
         run_options,
         parse_run,
-        "MAP --out RUN -- PROGRAM [ARGUMENTS]",
+        "MAP --output RUN -- PROGRAM [ARGUMENTS]",
         "Starts the program once for each process of the map and passes on "
-        "what they print. When one fails, all are ended.\vThe run directory "
-        "holds the map, and for each process its elements and how it ended; "
-        "see `eventspace info`.",
+        "what they print. If one fails, the others are ended too.\vThe run "
+        "directory holds the map and, for each process, its elements and how "
+        "it ended; see `eventspace info`.",
         NULL,
         NULL,
         NULL};
@@ -249,9 +242,9 @@ int cli_key(int argc, char **argv)
         NULL,
         parse_key,
         "FILE",
-        "Writes a new random key to a file that only you may read. Copy it to "
-        "the machines of the other processes, and start each with `eventspace "
-        "run --process NAME --key-file FILE`.",
+        "Writes a new random key to FILE, which only you may read. Copy it to "
+        "the machines of the other processes, and start each of them with "
+        "`eventspace run --process NAME --key FILE`.",
         NULL,
         NULL,
         NULL};

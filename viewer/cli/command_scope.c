@@ -3,60 +3,83 @@
 #include "viewer/cli/command_scope.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#define INTERVAL_MAX_MS 3600000
 
 enum {
     SCOPE_FANOUT = 256,
-    SCOPE_INTERVAL,
     SCOPE_BATCH,
     SCOPE_SHARE,
     SCOPE_LAG,
-    SCOPE_COLLECTORS,
-    SCOPE_THREADS,
-    SCOPE_VERBS,
+    SCOPE_COLLECTOR,
+    SCOPE_THREAD,
+    SCOPE_VERB,
     SCOPE_MIN,
     SCOPE_STATISTICS,
-    SCOPE_FORMAT,
-    SCOPE_MAP,
+    SCOPE_PRINT_MAP,
     SCOPE_SERVE,
-    SCOPE_ONCE,
     SCOPE_LISTEN,
+    SCOPE_CLIENTS,
     SCOPE_CONNECT,
-    SCOPE_KEY,
     SCOPE_AS_PROCESS,
     SCOPE_PRINT,
 };
 
 static const struct argp_option options[] = {
-    {"out", 'o', "DIR", 0, "Where the mirror goes: a run directory", 0},
+    {"output", 'o', "DIR", 0, "Write the mirror to the run directory DIR", 0},
+    {"out", EVENTSPACE_RENAMED, "DIR", OPTION_HIDDEN, "output", 0},
     {"fanout", SCOPE_FANOUT, "N", 0,
-     "Most children of a gatherer (default: any number, a flat tree)", 0},
-    {"interval", SCOPE_INTERVAL, "TIME", 0, "Between two pulls (default 100ms)",
+     "Give each node of the tree at most N children (default: any number)", 0},
+    {"interval", 'i', "TIME", 0,
+     "Look for new events every TIME (default "
+     "100ms)",
      0},
-    {"batch", SCOPE_BATCH, "N", 0,
-     "Most events of one pull (default: as many as go into 256 KiB)", 0},
+    {"batch", SCOPE_BATCH, "EVENTS", 0,
+     "Take at most EVENTS events at a time (default: as many as fit into 256 "
+     "KiB)",
+     0},
     {"share", SCOPE_SHARE, "SHARE", 0,
-     "Most of one processor that a leaf may take (default 1)", 0},
-    {"lag", SCOPE_LAG, "N", 0,
-     "Most events of a trace element that it may be behind; older ones are "
-     "passed over, and counted (default: any number)",
+     "Let each leaf use at most this share of a processor (default 1)", 0},
+    {"lag", SCOPE_LAG, "EVENTS", 0,
+     "When more than EVENTS events of a trace element behind, skip the older "
+     "ones and count them as lost (default: never)",
      0},
-    {"collectors", SCOPE_COLLECTORS, "LIST", 0,
-     "Only these: ids and patterns of names", 1},
-    {"threads", SCOPE_THREADS, "LIST", 0, "Only operations of these", 1},
-    {"verbs", SCOPE_VERBS, "LIST", 0, "Only these: write, observe ...", 1},
-    {"least", SCOPE_MIN, "TIME", 0, "Only operations that took as long", 1},
-    {"statistics", SCOPE_STATISTICS, "WINDOW", 0,
-     "Print a table of sums for each window of this length, and write no "
+    {"collector", SCOPE_COLLECTOR, "LIST", 0,
+     "Gather only the events of these collectors: ids and patterns of names",
+     1},
+    {"collectors", EVENTSPACE_RENAMED, "LIST", OPTION_HIDDEN, "collector", 1},
+    {"thread", SCOPE_THREAD, "LIST", 0,
+     "Gather only operations of the threads with these numbers, such as 0,3-5",
+     1},
+    {"threads", EVENTSPACE_RENAMED, "LIST", OPTION_HIDDEN, "thread", 1},
+    {"verb", SCOPE_VERB, "LIST", 0,
+     "Gather only operations with these verbs: write, read, observe ...", 1},
+    {"verbs", EVENTSPACE_RENAMED, "LIST", OPTION_HIDDEN, "verb", 1},
+    {"min-duration", SCOPE_MIN, "TIME", 0,
+     "Gather only operations that took at least TIME", 1},
+    {"least", EVENTSPACE_RENAMED, "TIME", OPTION_HIDDEN, "min-duration", 1},
+    {"statistics", SCOPE_STATISTICS, "TIME", 0,
+     "Print a table of sums for each TIME of the run instead of writing a "
      "mirror",
      2},
-    {"format", SCOPE_FORMAT, "FORMAT", 0, "Of statistics: table, csv, json", 2},
-    {"map", SCOPE_MAP, NULL, 0, "Print the path map of the tree, and end", 2},
-    {"serve", SCOPE_SERVE, "RUN", 0, "Give the run to whoever connects", 3},
-    {"listen", SCOPE_LISTEN, "ADDRESS", 0, "With --serve: where", 3},
-    {"once", SCOPE_ONCE, NULL, 0, "With --serve: end after the first one", 3},
-    {"connect", SCOPE_CONNECT, "ADDRESS", 0, "Gather from one that serves", 3},
-    {"key", SCOPE_KEY, "FILE", 0, "The key of both, by `eventspace key`", 3},
+    {"format", 'f', "table|csv|json", 0,
+     "Print statistics in this format (default table)", 2},
+    {"print-map", SCOPE_PRINT_MAP, NULL, 0,
+     "Print the path map of the tree and end", 2},
+    {"map", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "print-map", 2},
+    {"serve", SCOPE_SERVE, NULL, 0,
+     "Give the events of RUN to those that connect", 3},
+    {"listen", SCOPE_LISTEN, "ADDRESS:PORT", 0,
+     "With --serve: listen at this address", 3},
+    {"clients", SCOPE_CLIENTS, "N", 0,
+     "With --serve: end after N clients (default: go on)", 3},
+    {"once", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "clients=1", 3},
+    {"connect", SCOPE_CONNECT, "ADDRESS:PORT", 0,
+     "Gather from the `eventspace scope --serve` at ADDRESS:PORT", 3},
+    {"key", 'k', "FILE", 0,
+     "Read the key that both sides share from FILE, written by `eventspace "
+     "key`",
+     3},
     {"as-process", SCOPE_AS_PROCESS, NULL, OPTION_HIDDEN, NULL, 4},
     {"print", SCOPE_PRINT, "FD", OPTION_HIDDEN, NULL, 4},
     {0},
@@ -64,21 +87,14 @@ static const struct argp_option options[] = {
 
 /* --- arguments --- */
 
-static uint64_t read_duration(const char *text, struct argp_state *state)
+/* It is read again for the filter in the map, by each leaf. */
+static const char *read_threads(const char *text, struct argp_state *state)
 {
-    uint64_t ns;
-    if (paths_parse_duration(text, &ns) || !ns)
-        argp_error(state, "'%s' is no time, such as 100ms", text);
-    return ns;
-}
+    paths_number_list list = {0};
 
-static double read_share(const char *text, struct argp_state *state)
-{
-    char *end;
-    double share = strtod(text, &end);
-    if (end == text || *end || !(share > 0 && share <= 1))
-        argp_error(state, "'%s' is no share above 0, up to 1", text);
-    return share;
+    cli_list(&list, text, state);
+    paths_number_list_fini(&list);
+    return text;
 }
 
 static error_t parse_gather(int key, char *text, struct argp_state *state)
@@ -89,33 +105,32 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
     case SCOPE_FANOUT:
         o->fanout = (uint32_t)cli_number(text, 2, 1000000, state);
         return 0;
-    case SCOPE_INTERVAL:
-        o->throttle.interval_ms =
-            (uint32_t)((read_duration(text, state) + 999999) / 1000000);
+    case 'i':
+        o->throttle.interval_ms = cli_time_ms(text, 1, INTERVAL_MAX_MS, state);
         return 0;
     case SCOPE_BATCH:
         o->throttle.batch = (uint32_t)cli_number(text, 1, 100000000, state);
         return 0;
     case SCOPE_SHARE:
-        o->throttle.share = read_share(text, state);
+        o->throttle.share = cli_share(text, state);
         return 0;
     case SCOPE_LAG:
         o->throttle.lag = cli_number(text, 1, UINT32_MAX, state);
         return 0;
-    case SCOPE_COLLECTORS:
+    case SCOPE_COLLECTOR:
         o->collectors = text;
         return 0;
-    case SCOPE_THREADS:
-        o->threads = text;
+    case SCOPE_THREAD:
+        o->threads = read_threads(text, state);
         return 0;
-    case SCOPE_VERBS:
+    case SCOPE_VERB:
         o->verbs = text;
         return 0;
     case SCOPE_MIN:
-        o->min_ns = read_duration(text, state);
+        o->min_ns = cli_time(text, 0, INT64_MAX / 4, state);
         return 0;
     case SCOPE_STATISTICS:
-        o->window_ns = read_duration(text, state);
+        o->window_ns = cli_time(text, 1, INT64_MAX / 4, state);
         s->statistics = true;
         return 0;
     default:
@@ -130,30 +145,31 @@ static void check_scope(const scope *s, struct argp_state *state)
     if (!s->run && !s->connect)
         argp_error(state, "the run is missing");
     if (s->run && s->connect)
-        argp_error(state, "--connect gets the run from the other side");
+        argp_error(state, "give either RUN or --connect, not both");
     if ((s->serve || s->connect) && !s->key_file)
-        argp_error(state, "--key is missing; make one by `eventspace key`");
+        argp_error(state, "--key is missing; `eventspace key` makes one");
     if (s->serve && !s->listen)
-        argp_error(state, "--listen is missing: at which address?");
-    if (s->serve && (s->out || s->map))
-        argp_error(state, "--serve only gives the run to others");
-    if (!s->serve && !s->map && !s->statistics && !s->out)
-        argp_error(state, "--out is missing: where does the mirror go?");
+        argp_error(state, "--listen is missing: listen at which address?");
+    if (s->serve && (s->out || s->print_map))
+        argp_error(state, "--serve excludes --output and --print-map");
+    if (!s->serve && !s->print_map && !s->statistics && !s->out)
+        argp_error(state, "--output is missing: write the mirror to which "
+                          "directory?");
     if (s->statistics && s->out)
-        argp_error(state, "--statistics prints, and writes no mirror");
+        argp_error(state,
+                   "--statistics excludes --output: it writes no mirror");
     if (s->listen && !s->serve)
         argp_error(state, "--listen is for --serve");
-    if (s->once && !s->serve)
-        argp_error(state, "--once is for --serve");
+    if (s->clients && !s->serve)
+        argp_error(state, "--clients is for --serve");
     if (s->key_file && !s->serve && !s->connect)
         argp_error(state, "--key is for --serve and --connect");
     if (s->format != VIEWER_TABLE && !s->statistics)
         argp_error(state, "--format is for --statistics");
-    if (s->connect && s->map)
-        argp_error(state, "--map is for trees beside the run's own processes");
+    if (s->connect && s->print_map)
+        argp_error(state, "--print-map is for trees on the run's own machine");
     if ((s->serve || s->connect) && s->gather.fanout)
-        argp_error(state,
-                   "--fanout is for trees beside the run's own processes");
+        argp_error(state, "--fanout is for trees on the run's own machine");
 }
 
 static error_t parse_scope(int key, char *text, struct argp_state *state)
@@ -163,30 +179,29 @@ static error_t parse_scope(int key, char *text, struct argp_state *state)
     case 'o':
         s->out = text;
         return 0;
-    case SCOPE_FORMAT:
+    case 'f':
         s->format = cli_format(text, state);
         return 0;
-    case SCOPE_MAP:
-        s->map = true;
+    case SCOPE_PRINT_MAP:
+        s->print_map = true;
         return 0;
     case SCOPE_SERVE:
         s->serve = true;
-        cli_take(&s->run, text, state);
         return 0;
-    case SCOPE_ONCE:
-        s->once = true;
+    case SCOPE_CLIENTS:
+        s->clients = cli_number(text, 1, UINT32_MAX, state);
         return 0;
     case SCOPE_LISTEN:
         s->listen = text;
         return 0;
     case SCOPE_CONNECT:
         if (s->connect)
-            argp_error(state, "--connect is there twice: gather from each "
-                              "machine by a scope of its own, and make one run "
-                              "of them by `eventspace merge`");
+            argp_error(state, "--connect is given twice: gather from each "
+                              "machine with a scope of its own, and merge "
+                              "them with `eventspace merge`");
         s->connect = text;
         return 0;
-    case SCOPE_KEY:
+    case 'k':
         s->key_file = text;
         return 0;
     case SCOPE_AS_PROCESS:
@@ -211,12 +226,12 @@ int cli_scope(int argc, char **argv)
     static const struct argp argp = {
         options,
         parse_scope,
-        "RUN --out DIR\nRUN --statistics WINDOW\n--serve RUN --listen ADDRESS "
-        "--key FILE\n--connect ADDRESS --key FILE --out DIR",
-        "Gathers the events of a run that goes on, or is over, by a tree of "
-        "other processes beside its own, until all of the run's have ended.\v"
-        "The mirror is a run directory, for `eventspace view`, `info` and the "
-        "others.",
+        "RUN --output DIR\nRUN --statistics TIME\nRUN --serve "
+        "--listen ADDRESS:PORT --key FILE\n--connect ADDRESS:PORT --key FILE "
+        "--output DIR",
+        "Gathers the events of a run by a tree of processes of its own, until "
+        "all processes of the run have ended.\vThe mirror that it writes is a "
+        "run directory, for `eventspace view`, `info` and other commands.",
         NULL,
         NULL,
         NULL};

@@ -10,8 +10,9 @@
 typedef struct scope {
     scopes_gather_options gather;
     const char *run, *out, *listen, *connect, *key_file;
-    bool map, serve, once, as_process, statistics;
-    bool told; /* where it listens */
+    bool print_map, serve, as_process, statistics;
+    uint64_t clients; /* of --serve; 0: any number */
+    bool told;        /* where it listens */
     viewer_format format;
     int print_fd;
     /* Of the root: */

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -222,7 +223,7 @@ static int launch(const scope *s, const char *map_file, const char *directory,
     for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
         argv[n++] = always[i];
     if (s->out) {
-        argv[n++] = "--out";
+        argv[n++] = "--output";
         argv[n++] = s->out;
     }
     if (s->statistics) {
@@ -292,13 +293,13 @@ int cli_scope_tree(scope *s)
         return cli_fail();
     err = run_look(s, run, &app);
     s->gather.run = run;
-    if (!err && s->out && !s->map)
+    if (!err && s->out && !s->print_map)
         err = scopes_mirror_place(s->out);
     if (!err)
         err = scopes_gather_map(&map, app, &s->gather);
     if (err)
         code = cli_fail();
-    else if (s->map)
+    else if (s->print_map)
         code = cli_end_output(cli_write_map(map, NULL));
     else
         code = launch_tree(s, map);
@@ -309,23 +310,55 @@ int cli_scope_tree(scope *s)
 
 /* --- over the network --- */
 
+static const char *clients_text(const scope *s, char *text, size_t bytes)
+{
+    if (s->clients == 0)
+        return "Ctrl-C or SIGTERM ends it";
+    snprintf(text, bytes, "ends after %" PRIu64 " client%s", s->clients,
+             s->clients > 1 ? "s" : "");
+    return text;
+}
+
 /* Once, though it listens anew for each that comes. */
 static void listening_tell(void *context)
 {
     scope *s = context;
+    char text[64];
 
     if (!s->told)
         fprintf(stderr,
-                "eventspace: listening at %s, for `eventspace scope` or `top` "
+                "eventspace: listening at %s for `eventspace scope` or `top` "
                 "with --connect and the same key; %s\n",
-                s->listen,
-                s->once ? "ends after the first one"
-                        : "Ctrl-C or SIGTERM ends it");
+                s->listen, clients_text(s, text, sizeof(text)));
     s->told = true;
+}
+
+/* One that fails has to do with the other side. */
+static bool is_of_client(int err)
+{
+    return err == PASTSET_EHOST || err == PASTSET_EAPP ||
+           err == PASTSET_ECANCELED || err == PASTSET_ETIMEDOUT;
+}
+
+/* A client that fails is told at once, and others are waited for. */
+static int clients_serve(scope *s, const uint8_t *key)
+{
+    int code = COMMAND_OK;
+
+    for (uint64_t i = 0; s->clients == 0 || i < s->clients; i++) {
+        int err =
+            scopes_gather_serve(&s->gather, s->listen, key, listening_tell, s);
+        if (err)
+            code = cli_fail();
+        if (err && !is_of_client(err))
+            break;
+    }
+    return code;
 }
 
 int cli_scope_serve(scope *s)
 {
+    int code;
     uint8_t key[PATHS_KEY_BYTES];
     char run[PATH_MAX];
     paths_map *app = NULL;
@@ -335,20 +368,9 @@ int cli_scope_serve(scope *s)
     if (!err)
         err = eventspace_key_load(key, s->key_file);
     s->gather.run = run;
-    while (!err) {
-        err =
-            scopes_gather_serve(&s->gather, s->listen, key, listening_tell, s);
-        if (s->once)
-            break;
-        /* One that fails has to do with the other side. */
-        if (err == PASTSET_EHOST || err == PASTSET_EAPP ||
-            err == PASTSET_ECANCELED || err == PASTSET_ETIMEDOUT) {
-            cli_fail();
-            err = 0;
-        }
-    }
+    code = err ? cli_fail() : clients_serve(s, key);
     explicit_bzero(key, sizeof(key));
-    return err ? cli_fail() : COMMAND_OK;
+    return code;
 }
 
 /* The first signal ends it well, the second one at once: the other side may
@@ -387,8 +409,8 @@ int cli_scope_connect(scope *s)
         scopes_gather_connect(&s->gather, s->connect, key, &consumer, &stopped);
     if (err && strstr(pastset_error(), strerror(ECONNREFUSED)))
         err = pastset_fail(err,
-                           "nobody listens at %s: start `eventspace scope "
-                           "--serve RUN --listen %s --key FILE` there",
+                           "nobody listens at %s: start `eventspace scope RUN "
+                           "--serve --listen %s --key FILE` there",
                            s->connect, s->connect);
 done:
     err = cli_scope_end(s, err);

@@ -24,13 +24,15 @@
 
 #define PULL_NS 200000000
 #define SECOND_NS 1000000000
-#define NO_BATCH UINT64_MAX
+#define TIME_MIN_NS 10000000
+#define TIME_MAX_NS (86400 * (uint64_t)SECOND_NS)
+#define NO_FRAMES UINT64_MAX
 
 typedef struct top_arguments {
     const char *run, *connect, *key;
     const char *name; /* of the run, as it was given */
     int64_t interval_ns, window_ns;
-    uint64_t batch; /* frames; 0: as long as the run lasts */
+    uint64_t frames; /* 0: as long as the run lasts */
     viewer_top_sort sort;
     viewer_top_list list;
     viewer_format format;
@@ -233,7 +235,7 @@ static int follow(watcher *w, int64_t due, const sigset_t *open)
 
 static int watch(watcher *w, const sigset_t *open)
 {
-    uint64_t frames = w->screen ? 0 : w->arguments->batch;
+    uint64_t frames = w->screen ? 0 : w->arguments->frames;
     uint64_t shown = 0;
     bool over;
     int err = 0;
@@ -284,7 +286,7 @@ static int top_run(const top_arguments *a, viewer_mirror *m)
     if (err)
         return err;
     w.colour = !plain || !*plain;
-    w.screen = a->batch == NO_BATCH && a->format == VIEWER_TABLE &&
+    w.screen = a->frames == NO_FRAMES && a->format == VIEWER_TABLE &&
                isatty(STDOUT_FILENO);
     if (w.screen) {
         err = viewer_terminal_enter();
@@ -300,41 +302,54 @@ static int top_run(const top_arguments *a, viewer_mirror *m)
 
 /* --- the command --- */
 
+enum { KEY_WINDOW = 256, KEY_SORT, KEY_FRAMES, KEY_TABLE, KEY_CONNECT };
+
 static const struct argp_option top_options[] = {
-    {"interval", 'i', "TIME", 0, "Between two frames (default 1s)", 0},
-    {"window", 'w', "TIME", 0, "That a frame tells of (default 5s)", 0},
-    {"sort", 's', "share|rate|bytes|silent|longest|number", 0,
-     "Which threads come first (default share)", 0},
-    {"batch", 'b', "FRAMES", 0,
-     "Print this many frames as plain tables, 0: until the run is over "
-     "(default 1, where standard output is no terminal)",
+    {"interval", 'i', "TIME", 0, "Show a new frame every TIME (default 1s)", 0},
+    {"window", KEY_WINDOW, "TIME", 0,
+     "Show in each frame what happened in the last TIME (default 5s)", 0},
+    {"sort", KEY_SORT, "share|rate|bytes|silent|longest|number", 0,
+     "Sort the threads by this column (default share)", 0},
+    {"frames", KEY_FRAMES, "N", 0,
+     "Print N frames as plain tables and end; 0 goes on until the run has "
+     "ended (default 1, unless standard output is a terminal)",
      0},
+    {"batch", EVENTSPACE_RENAMED, "FRAMES", OPTION_HIDDEN, "frames", 0},
     CLI_FORMAT_OPTION,
-    {"hosts", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "processes", 0},
-    {"processes", 'P', NULL, 0,
-     "With CSV, list the processes instead of the threads", 0},
-    {"collectives", 'c', NULL, 0, "With CSV, list the collectives instead", 0},
-    {"pending", 'p', NULL, 0,
-     "With CSV, list the operations that are waited for instead", 0},
-    {"connect", 'C', "HOST:PORT", 0,
-     "Instead of RUN: a run on other machines, by a scope", 0},
-    {"key", 'k', "FILE", 0, "The key of that run", 0},
+    {"table", KEY_TABLE, "TABLE", 0,
+     "With --format=csv, print this table: threads, processes, collectives or "
+     "pending (default threads)",
+     0},
+    {"hosts", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "table=processes", 0},
+    {"processes", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "table=processes",
+     0},
+    {"collectives", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN,
+     "table=collectives", 0},
+    {"pending", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "table=pending", 0},
+    {"connect", KEY_CONNECT, "ADDRESS:PORT", 0,
+     "Watch the run that `eventspace scope --serve` gives at ADDRESS:PORT", 0},
+    {"key", 'k', "FILE", 0,
+     "Read the key for --connect from FILE, written by `eventspace key`", 0},
     {0},
 };
 
-/* 500ms, 1s, 2.5 (seconds). */
-static int64_t parse_time(const char *text, struct argp_state *state)
+static int64_t read_time(const char *text, struct argp_state *state)
 {
-    char *end;
-    double number = strtod(text, &end);
+    return (int64_t)cli_time(text, TIME_MIN_NS, TIME_MAX_NS, state);
+}
 
-    if (strcmp(end, "ms") == 0)
-        number /= 1000;
-    else if (*end && strcmp(end, "s") != 0)
-        number = -1;
-    if (end == text || !(number >= 0.01 && number <= 86400))
-        argp_error(state, "'%s' is no time from 10ms to 86400s", text);
-    return (int64_t)(number * SECOND_NS);
+static viewer_top_list read_table(const char *text, struct argp_state *state)
+{
+    static const char *const names[] = {[VIEWER_TOP_THREADS] = "threads",
+                                        [VIEWER_TOP_COLLECTIVES] =
+                                            "collectives",
+                                        [VIEWER_TOP_PROCESSES] = "processes",
+                                        [VIEWER_TOP_PENDING] = "pending"};
+
+    return (viewer_top_list)cli_choice(
+        text, CLI_LIST(names),
+        "the table '%s' is none of threads, processes, collectives, pending",
+        state);
 }
 
 static void check_arguments(const top_arguments *a, struct argp_state *state)
@@ -342,9 +357,9 @@ static void check_arguments(const top_arguments *a, struct argp_state *state)
     if (!a->run && !a->connect)
         argp_error(state, "the run directory is missing");
     if (a->run && a->connect)
-        argp_error(state, "either RUN or --connect");
+        argp_error(state, "give either RUN or --connect, not both");
     if (a->connect && !a->key)
-        argp_error(state, "--key is missing; make one by `eventspace key`");
+        argp_error(state, "--key is missing; `eventspace key` makes one");
     if (a->key && !a->connect)
         argp_error(state, "--key is for --connect");
 }
@@ -355,12 +370,12 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case 'i':
-        a->interval_ns = parse_time(text, state);
+        a->interval_ns = read_time(text, state);
         return 0;
-    case 'w':
-        a->window_ns = parse_time(text, state);
+    case KEY_WINDOW:
+        a->window_ns = read_time(text, state);
         return 0;
-    case 's':
+    case KEY_SORT:
         a->sort = viewer_top_sort_find(text);
         if (a->sort == VIEWER_TOP_SORTS)
             argp_error(state,
@@ -368,22 +383,16 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
                        "number",
                        text);
         return 0;
-    case 'b':
-        a->batch = cli_number(text, 0, UINT32_MAX, state);
+    case KEY_FRAMES:
+        a->frames = cli_number(text, 0, UINT32_MAX, state);
         return 0;
     case 'f':
         a->format = cli_format(text, state);
         return 0;
-    case 'P':
-        a->list = VIEWER_TOP_PROCESSES;
+    case KEY_TABLE:
+        a->list = read_table(text, state);
         return 0;
-    case 'c':
-        a->list = VIEWER_TOP_COLLECTIVES;
-        return 0;
-    case 'p':
-        a->list = VIEWER_TOP_PENDING;
-        return 0;
-    case 'C':
+    case KEY_CONNECT:
         a->connect = text;
         return 0;
     case 'k':
@@ -405,28 +414,29 @@ int cli_top(int argc, char **argv)
     static const struct argp argp = {
         top_options,
         parse_top,
-        "RUN\n--connect HOST:PORT --key FILE",
+        "RUN\n--connect ADDRESS:PORT --key FILE",
         "Watches a run while it goes on: how much each thread communicates, "
         "how long it has been silent, who comes last to collectives, which "
-        "operations do not end and for whom they wait, what is lost, and what "
-        "watching costs. [q] ends it, [s] sorts otherwise.\vA thread leaves a "
-        "tuple when its operation has come up. One that is silent waits inside "
-        "an operation, which is listed after a second, or else computes.",
+        "operations do not end and for whom they wait, how many events are "
+        "lost, and what watching costs. Press q to quit, s to sort by another "
+        "column.\vA thread records an event when its operation ends. One that "
+        "is silent computes, or waits inside an operation, which is listed "
+        "after a second.",
         NULL,
         NULL,
         NULL};
     top_arguments a = {.interval_ns = SECOND_NS,
                        .window_ns = 5 * (int64_t)SECOND_NS,
-                       .batch = NO_BATCH};
+                       .frames = NO_FRAMES};
     viewer_mirror m = {0};
     int err;
 
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    if (a.batch == NO_BATCH &&
+    if (a.frames == NO_FRAMES &&
         (a.format != VIEWER_TABLE || !isatty(STDOUT_FILENO)))
-        a.batch = 1;
+        a.frames = 1;
     a.name = a.run;
     if (a.run && !(a.run = cli_run_directory(a.run)))
         return COMMAND_FAILED;

@@ -19,14 +19,17 @@ typedef struct view_arguments {
     const char *of, *reference;
     const scopes_view *view; /* NULL: all */
     scopes_snapshot_options snapshot;
-    uint32_t thread; /* PATHS_NONE: all */
+    paths_number_list threads; /* empty: all */
     viewer_format format;
-    bool each, list;
+    bool detail, list;
     uint64_t follow_ns; /* 0: once */
 } view_arguments;
 
+#define MS_NS 1000000
+
 enum {
-    KEY_FROM = 256,
+    KEY_THREAD = 256,
+    KEY_FROM,
     KEY_TO,
     KEY_LAST,
     KEY_REFERENCE,
@@ -37,24 +40,36 @@ enum {
 
 static const struct argp_option view_options[] = {
     CLI_FORMAT_OPTION,
-    {"thread", 't', "N", 0, "What is of the thread of this number only", 0},
-    {"of", 'o', "NAME", 0, "What is of this element, wrapper or proxy only", 0},
-    {"each", 'e', NULL, 0,
-     "A row for each operation, round or step instead of sums", 0},
-    {"from", KEY_FROM, "TIME", 0, "From this time of the run on, as in 1.5s",
+    {"thread", KEY_THREAD, "LIST", 0,
+     "Show only the threads with these numbers, such as 0,3-5", 0},
+    {"name", 'n', "NAME", 0,
+     "Show only the element, wrapper or proxy of this name", 0},
+    {"of", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "name", 0},
+    {"detail", 'd', NULL, 0,
+     "Print a row for each operation, round or step instead of sums", 0},
+    {"each", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "detail", 0},
+    {"from", KEY_FROM, "TIME", 0,
+     "Start at this time of the run, such as 1.5s (default: its start)", 0},
+    {"to", KEY_TO, "TIME", 0, "Stop at this time of the run (default: its end)",
      0},
-    {"to", KEY_TO, "TIME", 0, "Up to this time of the run", 0},
-    {"last", KEY_LAST, "TIME", 0, "The last part of what there is, as in 300ms",
-     0},
+    {"last", KEY_LAST, "TIME", 0,
+     "Use only the events of the last TIME of the run, such as 300ms", 0},
     {"reference", KEY_REFERENCE, "PROCESS", 0,
-     "Align the clocks to this process's (default: the best placed)", 0},
+     "Align the clocks to that of this process (default: the one that the "
+     "others reach by the fewest hops)",
+     0},
     {"method", KEY_METHOD, "hull|average", 0,
-     "How to align clocks (default hull)", 0},
-    {"follow", KEY_FOLLOW, "SECONDS", 0,
-     "Print again after so long, until the run has ended", 0},
-    {"list", KEY_LIST, NULL, 0, "List the views", 0},
+     "Align the clocks by this method (default hull)", 0},
+    {"follow", KEY_FOLLOW, "TIME", 0,
+     "Print again every TIME until the run has ended", 0},
+    {"list", KEY_LIST, NULL, 0, "List the views and end", 0},
     {0},
 };
+
+static const paths_number_list *asked_threads(const view_arguments *a)
+{
+    return a->threads.count > 0 ? &a->threads : NULL;
+}
 
 /* --- a word on a terminal when reading takes long --- */
 
@@ -183,7 +198,7 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
     if (!has_collectors(snapshot))
         return; /* that was said */
     if (snapshot->event_table->ledger.seen == 0)
-        fputs("eventspace: no events are there, or were asked for\n", stderr);
+        fputs("eventspace: there are no such events\n", stderr);
     else if (view->collective && !has_collectives(snapshot->topology->map))
         fprintf(stderr,
                 "eventspace: the view %s is of collective wrappers, and there "
@@ -192,9 +207,9 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
     else if (view->collective && snapshot->topology->site_count == 0)
         fprintf(stderr,
                 "eventspace: the view %s needs collectors around collective "
-                "wrappers: see `eventspace map instrument --collectors all`\n",
+                "wrappers: see `eventspace map instrument --collectors=all`\n",
                 view->name);
-    else if (a->of || a->thread != PATHS_NONE)
+    else if (a->of || asked_threads(a))
         fprintf(stderr, "eventspace: the view %s has nothing of that\n",
                 view->name);
 }
@@ -207,8 +222,8 @@ static int print_view(const view_arguments *a, const scopes_view *view,
         .topology = snapshot->topology,
         .event_table = snapshot->event_table,
         .clocks = snapshot->clocks,
-        .each = a->each && (a->view || view->each),
-        .thread = a->thread,
+        .each = a->detail && (a->view || view->each),
+        .threads = asked_threads(a),
         .of = a->of,
         .pending = snapshot->pending,
     };
@@ -268,7 +283,7 @@ static int list_views(viewer_format format)
     static const scopes_column columns[] = {
         {"view", "view", SCOPES_TEXT},
         {"summary", "tells", SCOPES_TEXT},
-        {"each", "a row with --each", SCOPES_TEXT},
+        {"detail", "a row with --detail", SCOPES_TEXT},
     };
     scopes_table *table = scopes_table_create(columns, 3);
     const scopes_view *view;
@@ -373,12 +388,12 @@ static void narrow(view_arguments *a)
     bool of_tops = of_threads || strcmp(name, "steps") == 0 ||
                    strcmp(name, "process") == 0;
 
-    a->snapshot.numbered = a->each;
+    a->snapshot.numbered = a->detail;
     a->snapshot.tops_only =
         of_tops && (a->snapshot.from_ns != INT64_MIN ||
                     a->snapshot.to_ns != INT64_MAX || a->snapshot.last_ns > 0);
     if (of_threads || strcmp(name, "tuples") == 0)
-        a->snapshot.thread = a->thread;
+        a->snapshot.threads = asked_threads(a);
 }
 
 static int view_run(eventspace_run *run, view_arguments *a)
@@ -405,25 +420,10 @@ static int view_run(eventspace_run *run, view_arguments *a)
 
 /* --- the command --- */
 
-static int64_t time_of(const char *text, struct argp_state *state)
+static int64_t read_time(const char *text, uint64_t min_ns,
+                         struct argp_state *state)
 {
-    uint64_t ns;
-
-    if (paths_parse_duration(text, &ns) || ns > INT64_MAX / 4)
-        argp_error(state, "'%s' is no time such as 1.5s or 300ms", text);
-    return (int64_t)ns;
-}
-
-static uint64_t seconds_of(const char *text, struct argp_state *state)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-
-    if (end != text && *end)
-        return (uint64_t)time_of(text, state);
-    if (end == text || !(seconds >= 0.001 && seconds < 1e6))
-        argp_error(state, "'%s' is no number of seconds", text);
-    return (uint64_t)(seconds * 1e9);
+    return (int64_t)cli_time(text, min_ns, INT64_MAX / 4, state);
 }
 
 static void take_argument(view_arguments *a, char *text,
@@ -447,7 +447,7 @@ static void check_view(view_arguments *a, struct argp_state *state)
     else if (!a->name)
         argp_error(state, "the view is missing: see `eventspace view --list`");
     else if (has_window && a->snapshot.last_ns > 0)
-        argp_error(state, "--last goes without --from and --to");
+        argp_error(state, "--last excludes --from and --to");
     else if (a->snapshot.from_ns > a->snapshot.to_ns)
         argp_error(state, "--from is later than --to");
     else if (strcmp(a->name, "all") != 0) {
@@ -459,8 +459,8 @@ static void check_view(view_arguments *a, struct argp_state *state)
                            : "there is no view '%s': see `eventspace view "
                              "--list`",
                        a->name);
-        else if (a->each && !a->view->each)
-            argp_error(state, "the view %s has no --each", a->name);
+        else if (a->detail && !a->view->each)
+            argp_error(state, "the view %s has no --detail", a->name);
     } else if (a->format == VIEWER_CSV)
         argp_error(state, "CSV is one table: name one view");
 }
@@ -471,13 +471,13 @@ static error_t parse_window(int key, char *text, struct argp_state *state)
 
     switch (key) {
     case KEY_FROM:
-        a->snapshot.from_ns = time_of(text, state);
+        a->snapshot.from_ns = read_time(text, 0, state);
         return 0;
     case KEY_TO:
-        a->snapshot.to_ns = time_of(text, state);
+        a->snapshot.to_ns = read_time(text, 0, state);
         return 0;
     case KEY_LAST:
-        a->snapshot.last_ns = time_of(text, state);
+        a->snapshot.last_ns = read_time(text, 1, state);
         return 0;
     case KEY_REFERENCE:
         a->reference = text;
@@ -486,7 +486,7 @@ static error_t parse_window(int key, char *text, struct argp_state *state)
         a->snapshot.method = cli_method(text, state);
         return 0;
     case KEY_FOLLOW:
-        a->follow_ns = seconds_of(text, state);
+        a->follow_ns = (uint64_t)read_time(text, MS_NS, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -501,14 +501,14 @@ static error_t parse_view(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
-    case 't':
-        a->thread = (uint32_t)cli_number(text, 0, UINT32_MAX - 1, state);
+    case KEY_THREAD:
+        cli_list(&a->threads, text, state);
         return 0;
-    case 'o':
+    case 'n':
         a->of = text;
         return 0;
-    case 'e':
-        a->each = true;
+    case 'd':
+        a->detail = true;
         return 0;
     case KEY_LIST:
         a->list = true;
@@ -531,14 +531,14 @@ int cli_view(int argc, char **argv)
         parse_view,
         "RUN VIEW\nRUN all\n--list",
         "Prints a view of a run, or all of them: a table computed from the "
-        "run's map, its events and its processes' clocks.\vTimes of a run are "
-        "counted from the start of its first process; they are milliseconds in "
-        "tables, nanoseconds in CSV and JSON. A run may be looked at while it "
-        "goes on, and after a process was killed.",
+        "run's map, its events and the clocks of its processes.\vTimes of a "
+        "run count from the start of its first process; they are in "
+        "milliseconds in tables, in nanoseconds in CSV and JSON. The run may "
+        "still be going on, and its processes may have been killed.",
         NULL,
         NULL,
         NULL};
-    view_arguments a = {.snapshot = SCOPES_SNAPSHOT_ALL, .thread = PATHS_NONE};
+    view_arguments a = {.snapshot = SCOPES_SNAPSHOT_ALL};
     eventspace_run *run;
     int err;
 
@@ -552,5 +552,6 @@ int cli_view(int argc, char **argv)
         return COMMAND_FAILED;
     err = view_run(run, &a);
     eventspace_run_close(run);
+    paths_number_list_fini(&a.threads);
     return cli_end_output(err);
 }

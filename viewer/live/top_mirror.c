@@ -31,7 +31,7 @@ static void run_scope(const viewer_mirror *m, const char *address,
     dup2(log, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
     execl("/proc/self/exe", "eventspace", "scope", "--connect", address,
-          "--out", m->run, key ? "--key" : (char *)NULL, key, (char *)NULL);
+          "--output", m->run, key ? "--key" : (char *)NULL, key, (char *)NULL);
     _exit(127);
 }
 

@@ -186,7 +186,7 @@ static int make_pending(scopes_table **out, const scopes_snapshot *snapshot)
                                     .topology = snapshot->topology,
                                     .event_table = snapshot->event_table,
                                     .clocks = snapshot->clocks,
-                                    .thread = PATHS_NONE,
+                                    .threads = NULL,
                                     .pending = snapshot->pending};
     return scopes_view_make(out, scopes_view_find("pending"), &view_input);
 }

@@ -23,7 +23,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"
 
 "$gsum" mapping --threads "$threads" >application.dot
-"$eventspace" map generate -a application.dot -n "$processes" -o plain.dot
+"$eventspace" map generate -a application.dot --processes "$processes" -o plain.dot
 "$eventspace" map instrument plain.dot --collectors all \
     --trace-policy discard --trace-size 1820 -o map.dot
 collectors=$(grep -c 'kind=collector' map.dot)
@@ -31,7 +31,7 @@ collectors=$(grep -c 'kind=collector' map.dot)
 # run_gsum ROUNDS: how many milliseconds it took, in `took`.
 run_gsum() {
     begin=$(date +%s%3N)
-    "$eventspace" run map.dot --out run --replace --archive -- \
+    "$eventspace" run map.dot --output run --replace --archive -- \
         "$gsum" run --rounds "$1" >out.txt 2>err.txt || {
         cat out.txt err.txt >&2
         exit 1

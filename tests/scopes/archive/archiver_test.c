@@ -44,7 +44,7 @@ static const char *map_make(const char *policy, const char *capacity)
     snprintf(map, sizeof(map), "%s", scratch_file("map.dot"));
     free(mapping);
     free(command_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
-                     "-n", "2", "-o", plain, NULL));
+                     "--processes", "2", "-o", plain, NULL));
     free(command_run(0, 30, EVENTSPACE, "map", "instrument", plain,
                      "--trace-policy", policy, "--trace-size", capacity, "-o",
                      map, NULL));
@@ -257,7 +257,7 @@ static totals run_archived(const char *policy, const char *capacity,
 
     snprintf(number, sizeof(number), "%u", rounds);
     run_next();
-    output = command_run(0, 300, EVENTSPACE, "run", map, "--out",
+    output = command_run(0, 300, EVENTSPACE, "run", map, "--output",
                          run_directory(), "--archive", "--archive-interval",
                          interval, "--", GSUM, "run", "--rounds", number, NULL);
     t = archives_compare(true);
@@ -274,13 +274,13 @@ static totals run_archived(const char *policy, const char *capacity,
 Test(archiver, saves_a_run_whose_trace_elements_are_small)
 {
     unsigned rounds = 50000;
-    totals t = run_archived("discard", SMALL, "2", rounds);
+    totals t = run_archived("discard", SMALL, "2ms", rounds);
 
     while (t.saved <= 4 * t.left) {
         rounds *= 2;
         cr_assert_leq(rounds, 400000, "%llu saved, %llu left",
                       (unsigned long long)t.saved, (unsigned long long)t.left);
-        t = run_archived("discard", SMALL, "2", rounds);
+        t = run_archived("discard", SMALL, "2ms", rounds);
     }
 }
 
@@ -288,10 +288,10 @@ Test(archiver, saves_a_run_whose_trace_elements_are_small)
  * archive is said to look. */
 Test(archiver, loses_nothing_of_a_run_that_it_was_started_with)
 {
-    run_archived("discard", "1", "5", 300);
-    run_archived("grow", "2", "60000", 300);
-    run_archived("discard", "64", "60000", 3000);
-    run_archived("block", "1000", "60000", 20000);
+    run_archived("discard", "1", "5ms", 300);
+    run_archived("grow", "2", "60000ms", 300);
+    run_archived("discard", "64", "60000ms", 3000);
+    run_archived("block", "1000", "60000ms", 20000);
 }
 
 /* Once a minute, beside a run that does not wait for it: of each stream no more
@@ -302,11 +302,11 @@ static totals run_beside(const char *policy, const char *capacity)
     command run, archiver;
     totals t;
 
-    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
-                  GSUM, "run", "--rounds", "20000", NULL);
+    command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
+                  "--", GSUM, "run", "--rounds", "20000", NULL);
     wait_until(are_there, NULL, "both processes are there");
     command_start(&archiver, EVENTSPACE, "archive", run_directory(),
-                  "--interval", "60000", NULL);
+                  "--interval", "60s", NULL);
     command_wait(&run, 300);
     cr_assert_eq(run.exit_code, 0, "%s", run.output);
     cr_assert_eq(kill(archiver.pid, SIGINT), 0);
@@ -340,7 +340,7 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
 {
     const char *map = map_make("discard", SMALL);
     char *output =
-        command_run(0, 300, EVENTSPACE, "run", map, "--out", run_directory(),
+        command_run(0, 300, EVENTSPACE, "run", map, "--output", run_directory(),
                     "--", GSUM, "run", "--rounds", "20000", NULL);
     uint64_t made = 20000ull * collectors_of(map);
     eventspace_events counted;
@@ -359,7 +359,7 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
     free(output);
     run_next();
     output = command_run(0, 300, EVENTSPACE, "run", map_make("discard", "100k"),
-                         "--out", run_directory(), "--", GSUM, "run",
+                         "--output", run_directory(), "--", GSUM, "run",
                          "--rounds", "2000", NULL);
     cr_assert_not(strstr(output, "lost"), "%s", output);
     free(output);
@@ -372,8 +372,9 @@ Test(archiver, saves_a_run_that_is_over_and_once_is_enough)
     char *output;
     totals t;
 
-    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
-                     "--", GSUM, "run", "--rounds", "5000", NULL));
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--output",
+                     run_directory(), "--", GSUM, "run", "--rounds", "5000",
+                     NULL));
     output = command_run(0, 60, EVENTSPACE, "archive", run_directory(), NULL);
     t = archives_compare(true);
     check_told(output, t);
@@ -394,7 +395,7 @@ Test(archiver, leaves_nothing_of_an_older_run)
     const char *map = map_make("grow", "10000");
 
     for (int i = 0; i < 2; i++) {
-        char *output = command_run(0, 120, EVENTSPACE, "run", map, "--out",
+        char *output = command_run(0, 120, EVENTSPACE, "run", map, "--output",
                                    run_directory(), "--replace", "--archive",
                                    "--", GSUM, "run", "--rounds", "500", NULL);
         check_told(output, archives_compare(true));
@@ -407,8 +408,9 @@ Test(archiver, can_save_one_process_only)
 {
     const char *map = map_make("grow", "10000");
 
-    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", run_directory(),
-                     "--", GSUM, "run", "--rounds", "500", NULL));
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--output",
+                     run_directory(), "--", GSUM, "run", "--rounds", "500",
+                     NULL));
     free(command_run(0, 60, EVENTSPACE, "archive", run_directory(), "--process",
                      "h1", NULL));
     cr_assert_neq(access(run_file("h0.archive"), F_OK), 0);
@@ -431,8 +433,8 @@ Test(archiver, ends_when_the_run_directory_is_gone)
     char *elsewhere = strdup(scratch_file("elsewhere"));
     command run, archiver;
 
-    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
-                  GSUM, "run", "--rounds", FOR_EVER, NULL);
+    command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
+                  "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     wait_until(are_there, NULL, "both processes are there");
     command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
     wait_until(has_archive, NULL, "the archives are there");
@@ -456,8 +458,8 @@ Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
     totals t;
 
     command_start(&run, "/bin/sh", "-c", "ulimit -S -f 40; exec \"$0\" \"$@\"",
-                  EVENTSPACE, "run", map, "--out", run_directory(), "--archive",
-                  "--", "/bin/sh", "-c",
+                  EVENTSPACE, "run", map, "--output", run_directory(),
+                  "--archive", "--", "/bin/sh", "-c",
                   "ulimit -S -f unlimited; exec \"$0\" \"$@\"", GSUM, "run",
                   "--rounds", "20000", NULL);
     command_wait(&run, 120);
@@ -569,7 +571,7 @@ static void group_kill(unsigned *seed, bool roomy)
     command run;
 
     run_next();
-    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
+    command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
                   "--archive", "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     moment_choose(&w, seed);
     cr_assert_eq(kill(-run.pid, SIGKILL), 0);
@@ -596,7 +598,7 @@ static void process_kill(unsigned *seed, size_t process)
     command run;
 
     run_next();
-    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(),
+    command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
                   "--archive", "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     moment_choose(&w, seed);
     cr_assert_eq(kill(process_pid(process), SIGKILL), 0);
@@ -622,8 +624,8 @@ Test(archiver, is_continued_when_it_was_killed)
     watch w = {.wanted = 1};
     command run, archiver;
 
-    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
-                  GSUM, "run", "--rounds", FOR_EVER, NULL);
+    command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
+                  "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     wait_until(are_there, NULL, "both processes are there");
     for (int i = 0; i < 6; i++) {
         command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
@@ -650,8 +652,8 @@ Test(archiver, ends_well_when_it_is_interrupted)
     command run, archiver;
     watch w = {.wanted = 1};
 
-    command_start(&run, EVENTSPACE, "run", map, "--out", run_directory(), "--",
-                  GSUM, "run", "--rounds", FOR_EVER, NULL);
+    command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
+                  "--", GSUM, "run", "--rounds", FOR_EVER, NULL);
     wait_until(are_there, NULL, "both processes are there");
     command_start(&archiver, EVENTSPACE, "archive", run_directory(), NULL);
     wait_until(watch_look, &w, "tuples are saved");

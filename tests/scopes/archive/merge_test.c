@@ -41,11 +41,11 @@ static void run_make(const char *directory)
     snprintf(rounds, sizeof(rounds), "%d", ROUNDS);
     free(mapping);
     free(command_run(0, 30, EVENTSPACE, "map", "generate", "-a", application,
-                     "-n", "2", "-o", plain, NULL));
+                     "--processes", "2", "-o", plain, NULL));
     free(command_run(0, 30, EVENTSPACE, "map", "instrument", plain,
                      "--collectors", "all", "-o", map, NULL));
-    free(command_run(0, 120, EVENTSPACE, "run", map, "--out", directory, "--",
-                     GSUM, "run", "--rounds", rounds, NULL));
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--output", directory,
+                     "--", GSUM, "run", "--rounds", rounds, NULL));
 }
 
 static void copy(const char *from, const char *to)
@@ -122,16 +122,16 @@ Test(merge, makes_one_run_of_those_of_two_machines)
     run_make(run);
     machine_make(north, run, "h0");
     machine_make(south, run, "h1");
-    output = command_run(0, 60, EVENTSPACE, "merge", north, south, "--out", all,
-                         NULL);
+    output = command_run(0, 60, EVENTSPACE, "merge", north, south, "--output",
+                         all, NULL);
     cr_expect(strstr(output, "process h0: from ") &&
               strstr(output, "/north\n"));
     cr_expect(strstr(output, "process h1: from ") &&
               strstr(output, "/south\n"));
     free(output);
     check_same(all, run);
-    output = command_run(1, 60, EVENTSPACE, "merge", north, south, "--out", all,
-                         NULL);
+    output = command_run(1, 60, EVENTSPACE, "merge", north, south, "--output",
+                         all, NULL);
     cr_expect(strstr(output, "is not empty; give a new directory"), "%s",
               output);
     free(output);
@@ -153,15 +153,15 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
         snprintf(machines[i], 512, "%s", scratch_file("machine%d", i));
         snprintf(mirrors[i], 512, "%s", scratch_file("mirror%d", i));
         machine_make(machines[i], run, process);
-        output = command_run(0, 120, EVENTSPACE, "scope", machines[i], "--out",
-                             mirrors[i], NULL);
+        output = command_run(0, 120, EVENTSPACE, "scope", machines[i],
+                             "--output", mirrors[i], NULL);
         free(output);
         snprintf(file, sizeof(file), "%s/h%d.archive", mirrors[i], !i);
         cr_expect_neq(access(file, F_OK), 0,
                       "an archive of what ran elsewhere");
     }
     free(command_run(0, 60, EVENTSPACE, "merge", mirrors[0], mirrors[1],
-                     machines[0], "--out", all, NULL));
+                     machines[0], "--output", all, NULL));
     for (size_t process = 0; process < 2; process++) {
         char *info = command_run(0, 60, EVENTSPACE, "info", all, "--format",
                                  "csv", NULL);
@@ -178,7 +178,8 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
 /* A mirror of the run, which has no spaces, only archives. */
 static void mirror_make(const char *mirror, const char *run)
 {
-    free(command_run(0, 120, EVENTSPACE, "scope", run, "--out", mirror, NULL));
+    free(command_run(0, 120, EVENTSPACE, "scope", run, "--output", mirror,
+                     NULL));
 }
 
 static void directory_copy(const char *from, const char *to)
@@ -245,15 +246,15 @@ Test(merge, takes_the_directory_of_which_more_can_be_read)
     directory_copy(whole, damaged);
     archive_damage(file_of(damaged, "h0.archive"));
     cr_assert_lt(events_read(damaged), events_read(whole));
-    output = command_run(0, 60, EVENTSPACE, "merge", damaged, whole, "--out",
+    output = command_run(0, 60, EVENTSPACE, "merge", damaged, whole, "--output",
                          all, NULL);
     check_says(output, "process h0: from ");
     check_says(output, "/whole\n");
     free(output);
     cr_expect_eq(events_read(all), events_read(whole));
     /* Where there is no better one, it says so. */
-    output = command_run(1, 60, EVENTSPACE, "merge", damaged, damaged, "--out",
-                         scratch_file("both"), NULL);
+    output = command_run(1, 60, EVENTSPACE, "merge", damaged, damaged,
+                         "--output", scratch_file("both"), NULL);
     check_says(output, "eventspace: process h0: ");
     check_says(output, "is damaged");
     free(output);
@@ -272,8 +273,8 @@ Test(merge, takes_a_process_without_a_meta_file_and_says_so)
     machine_make(north, run, "h0");
     unlink(file_of(north, "h0.meta"));
     machine_make(south, run, "h1");
-    output = command_run(1, 60, EVENTSPACE, "merge", north, south, "--out", all,
-                         NULL);
+    output = command_run(1, 60, EVENTSPACE, "merge", north, south, "--output",
+                         all, NULL);
     check_says(output, "/north\n");
     check_says(output, "eventspace: process h0: ");
     check_says(output, "of its events can be read, but ");
@@ -297,7 +298,7 @@ Test(merge, says_which_events_it_leaves_for_want_of_a_meta_file)
     directory_copy(whole, damaged);
     archive_damage(file_of(damaged, "h0.archive"));
     bytes_damage(file_of(whole, "h0.meta"), 0);
-    output = command_run(1, 60, EVENTSPACE, "merge", damaged, whole, "--out",
+    output = command_run(1, 60, EVENTSPACE, "merge", damaged, whole, "--output",
                          all, NULL);
     check_says(output, "/whole has more of its events, ");
     check_says(output, "/whole/h0.meta: ");
@@ -317,10 +318,10 @@ Test(merge, fails_when_no_directory_has_a_process)
     run_make(run);
     machine_make(north, run, "h0");
     machine_make(again, run, "h0");
-    output = command_run(1, 60, EVENTSPACE, "merge", north, again, "--out", all,
-                         NULL);
+    output = command_run(1, 60, EVENTSPACE, "merge", north, again, "--output",
+                         all, NULL);
     check_says(output, "process h1: none of the directories has its files\n");
-    check_says(output, "to merge again, remove it or give another --out\n");
+    check_says(output, "to merge again, remove it or give another --output\n");
     free(output);
     cr_expect_eq(events_of(all, 0).made, events_of(run, 0).made);
 }
@@ -336,16 +337,17 @@ Test(merge, refuses_what_is_not_of_one_run)
         snprintf(runs[i], 512, "%s", scratch_file("run%d", i));
         run_make(runs[i]);
     }
-    output = command_run(1, 60, EVENTSPACE, "merge", runs[0], runs[1], "--out",
-                         all, NULL);
+    output = command_run(1, 60, EVENTSPACE, "merge", runs[0], runs[1],
+                         "--output", all, NULL);
     cr_expect(strstr(output, "have different runs of process h0"), "%s",
               output);
     free(output);
     output = command_run(1, 60, EVENTSPACE, "merge", runs[0], "/nowhere",
-                         "--out", all, NULL);
+                         "--output", all, NULL);
     cr_expect(strstr(output, "/nowhere"), "%s", output);
     free(output);
-    free(command_run(2, 60, EVENTSPACE, "merge", runs[0], "--out", all, NULL));
+    free(command_run(2, 60, EVENTSPACE, "merge", runs[0], "--output", all,
+                     NULL));
     free(command_run(2, 60, EVENTSPACE, "merge", runs[0], runs[1], NULL));
 }
 

@@ -1,6 +1,6 @@
 /* hanging_app.c - a program that hangs on purpose, on the map hanging.dot.
  *
- *     eventspace run hanging.dot --out RUN -- hanging_app DIRECTORY
+ *     eventspace run hanging.dot --output RUN -- hanging_app DIRECTORY
  *
  * t1, t2 and t3 meet once. Then t0 has two reads under way at an element that
  * t4 would write, t4 reads one that t2 would write, and t1 and t3 are at a

@@ -92,7 +92,7 @@ static void is(const char *thread, paths_activity activity)
 static int make(void)
 {
     scopes_snapshot_options options = SCOPES_SNAPSHOT_ALL;
-    scopes_view_input view_input = {.thread = PATHS_NONE};
+    scopes_view_input view_input = {0};
     int err = fake_run_end(fake);
 
     if (!err)

@@ -63,7 +63,7 @@ static void setup(void)
     signal(SIGINT, SIG_DFL); /* a shell may have it ignored in the background */
     free(command_run(0, 60, EVENTSPACE, "map", "instrument", MAP, "-o",
                      scratch_file("map.dot"), NULL));
-    command_start(&app, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
+    command_start(&app, EVENTSPACE, "run", scratch_file("map.dot"), "--output",
                   scratch_file("run"), "--", PROGRAM, scratch_file("."), NULL);
     app_runs = true;
 }
@@ -348,7 +348,7 @@ Test(pending, can_be_asked_for_a_thread_or_an_element)
     cr_expect_str_eq(text_of(json_array_get(rows, 0), "thread"), "t3");
     json_decref(some);
     some = json_of(command_run(0, 60, EVENTSPACE, "view", scratch_file("run"),
-                               "pending", "--of", "meet", "--format", "json",
+                               "pending", "--name", "meet", "--format", "json",
                                NULL));
     rows = json_object_get(some, "rows");
     cr_assert_eq(json_array_size(rows), 2);
@@ -367,7 +367,7 @@ static json_t *await_top(size_t count)
     for (;;) {
         json_t *frame =
             json_of(command_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
-                                "--batch", "1", "--format", "json", NULL));
+                                "--frames", "1", "--format", "json", NULL));
         json_t *rows = json_object_get(frame, "pending");
         if (json_array_size(rows) == count)
             return frame;
@@ -409,7 +409,7 @@ Test(pending, top_lists_what_has_not_ended_for_a_second)
     check_says(text, "t2 (computing)");
     free(text);
     text = command_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
-                       "--pending", "--format", "csv", NULL);
+                       "--table=pending", "--format", "csv", NULL);
     check_says(text, "t3,h2,waiting,");
     free(text);
     kill(app.pid, SIGINT);

@@ -87,7 +87,7 @@ static void run_make(const char *shape, const char *collectors)
                      scratch_file("bare.dot"), "--collectors", collectors, "-o",
                      scratch_file("map.dot"), NULL));
     free(command_run(0, 200, EVENTSPACE, "run", scratch_file("map.dot"),
-                     "--out", scratch_file("run"), "--replace", "--", GSUM,
+                     "--output", scratch_file("run"), "--replace", "--", GSUM,
                      "--rounds", "200", NULL));
     free(application);
     load();

@@ -81,7 +81,7 @@ static const char *barrier_map(const char *processes, const char *threads,
 
 static void barrier_run(const char *map)
 {
-    free(command_run(0, 120, EVENTSPACE, "run", map, "--out",
+    free(command_run(0, 120, EVENTSPACE, "run", map, "--output",
                      scratch_file("run"), "--", BARRIER, NULL));
 }
 
@@ -92,7 +92,7 @@ static void windtunnel_run(const char *processes, uint64_t seed)
                                            "512", "--height", "512", NULL),
                                processes, seed);
 
-    free(command_run(0, 180, EVENTSPACE, "run", map, "--out",
+    free(command_run(0, 180, EVENTSPACE, "run", map, "--output",
                      scratch_file("run"), "--", WINDTUNNEL, "run", "--steps",
                      "3000", NULL));
 }
@@ -401,7 +401,7 @@ Test(clock_run, that_goes_on_and_is_killed)
 
     /* It takes minutes: far longer than five looks, and yet it ends if this
      * test fails. */
-    command_start(&p, EVENTSPACE, "run", map, "--out", scratch_file("run"),
+    command_start(&p, EVENTSPACE, "run", map, "--output", scratch_file("run"),
                   "--", BARRIER, "--rounds", "60000", NULL);
     wait_for_processes(4, deadline);
     for (int i = 0; i < 5; i++)
@@ -539,7 +539,7 @@ Test(clock_run, the_command_tells_clocks_and_accuracy)
     json_decref(got);
 
     text = command_run(0, 60, EVENTSPACE, "clock", scratch_file("run"),
-                       "--follow", "0.01", NULL);
+                       "--follow", "10ms", NULL);
     check_says(text, "exchanges");
     check_says(text, "average");
     free(text);

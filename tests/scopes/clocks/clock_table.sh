@@ -13,7 +13,7 @@ make_map() {
     name=$1 processes=$2 threads=$3
     shift 3
     "$bin/$name" mapping --threads "$threads" "$@" |
-        "$bin/eventspace" map generate -a - -n "$processes" |
+        "$bin/eventspace" map generate -a - --processes "$processes" |
         "$bin/eventspace" map instrument - |
         awk -v rate="$rate" 'BEGIN { srand(4) }
              { print }
@@ -29,7 +29,7 @@ measure() {
     name=$1
     shift
     rm -rf "${scratch:?}/$name"
-    "$bin/eventspace" run "$scratch/$name.dot" --out "$scratch/$name" -- \
+    "$bin/eventspace" run "$scratch/$name.dot" --output "$scratch/$name" -- \
         "$bin/$name" "$@" > /dev/null
     echo "$name, rates up to $rate ppm"
     "$bin/eventspace" clock "$scratch/$name" --accuracy

@@ -178,7 +178,7 @@ static void check_mirror_is_whole(const char *mirror, const char *original)
 
 static void figure3_run(const char *map, const char *rounds)
 {
-    free(command_run(0, SECONDS, EVENTSPACE, "run", map, "--out",
+    free(command_run(0, SECONDS, EVENTSPACE, "run", map, "--output",
                      scratch_file("run"), "--", FIGURE3, rounds, NULL));
 }
 
@@ -208,7 +208,7 @@ Test(gather, a_flat_tree_brings_all_of_a_run_that_is_over)
 
     figure3_run(MAP, "3000");
     output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                         "--out", scratch_file("mirror"), NULL);
+                         "--output", scratch_file("mirror"), NULL);
     l = said(output);
     cr_expect_eq(l.made, COLLECTORS * ROUNDS);
     cr_expect_eq(l.seen, COLLECTORS * ROUNDS);
@@ -216,16 +216,16 @@ Test(gather, a_flat_tree_brings_all_of_a_run_that_is_over)
     free(output);
 }
 
-/* Runs the tree that `scope --map` prints, changed by a program of sed. The
- * launcher does not know `traces`, which the tree's own program brings. */
+/* Runs the tree that `scope --print-map` prints, changed by a program of sed.
+ * The launcher does not know `traces`, which the tree's own program brings. */
 static char *changed_tree_run(int exit_code, const char *change)
 {
     return command_run(exit_code, SECONDS, "sh", "-c",
-                       "cd \"$1\" && \"$0\" scope run --map | sed \""
+                       "cd \"$1\" && \"$0\" scope run --print-map | sed \""
                        "s/^digraph scope {/&wrappers=traces;/; $2\" >tree.dot;"
                        "grep -q ' host=' tree.dot && "
-                       "\"$0\" run tree.dot --replace --out tree -- "
-                       "\"$0\" scope --as-process run --out mirror",
+                       "\"$0\" run tree.dot --replace --output tree -- "
+                       "\"$0\" scope --as-process run --output mirror",
                        EVENTSPACE, scratch_file("."), change, NULL);
 }
 
@@ -252,7 +252,7 @@ Test(gather, the_tree_leaves_nothing_behind_but_its_mirror)
 
     figure3_run(MAP, "10");
     free(command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                     "--out", scratch_file("mirror"), NULL));
+                     "--output", scratch_file("mirror"), NULL));
     dir = opendir(scratch_file("tmp"));
     while ((entry = readdir(dir)))
         cr_expect_eq(entry->d_name[0], '.', "%s is left", entry->d_name);
@@ -265,7 +265,7 @@ Test(gather, does_not_write_over_a_run)
 
     figure3_run(MAP, "10");
     output = command_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                         "--out", scratch_file("run"), NULL);
+                         "--output", scratch_file("run"), NULL);
     check_says(output, "there is a run in it");
     free(output);
 }
@@ -276,7 +276,7 @@ static void check_refuses(const char *option, const char *value,
 {
     char *output =
         command_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                    "--out", scratch_file("mirror"), option, value, NULL);
+                    "--output", scratch_file("mirror"), option, value, NULL);
 
     check_says(output, text);
     cr_expect_null(strstr(output, "process scope"), "it said: %s", output);
@@ -287,10 +287,10 @@ static void check_refuses(const char *option, const char *value,
 Test(gather, a_filter_for_what_the_run_does_not_have_is_refused)
 {
     figure3_run(MAP, "10");
-    check_refuses("--verbs", "write look", "\"look\" is no verb");
-    check_refuses("--collectors", "1 nobody*", "no collector \"nobody*\"");
-    check_refuses("--collectors", "77", "no collector \"77\"");
-    check_refuses("--threads", "77", "no thread 77");
+    check_refuses("--verb", "write look", "\"look\" is no verb");
+    check_refuses("--collector", "1 nobody*", "no collector \"nobody*\"");
+    check_refuses("--collector", "77", "no collector \"77\"");
+    check_refuses("--thread", "77", "no thread 77");
 }
 
 Test(gather, a_process_whose_files_cannot_be_read_is_named)
@@ -300,7 +300,7 @@ Test(gather, a_process_whose_files_cannot_be_read_is_named)
     figure3_run(MAP, "10");
     cr_assert_eq(truncate(scratch_file("run/B.space"), 100), 0);
     output = command_run(1, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                         "--out", scratch_file("mirror"), NULL);
+                         "--output", scratch_file("mirror"), NULL);
     check_says(output, "process B cannot be gathered");
     check_says(output, "B.space");
     free(output);
@@ -314,7 +314,7 @@ Test(gather, a_mirror_gives_the_views_of_the_run)
 {
     figure3_run(MAP, "500");
     free(command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                     "--out", scratch_file("mirror"), NULL));
+                     "--output", scratch_file("mirror"), NULL));
     for (size_t i = 0; scopes_view_at(i); i++) {
         const char *name = scopes_view_at(i)->name;
         char *want =
@@ -357,7 +357,7 @@ Test(gather, what_was_gone_before_it_came_is_counted_exactly)
     cr_assert_eq(events.made, COLLECTORS * 5000);
     cr_assert_gt(events.dropped, 0);
     output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                         "--out", scratch_file("mirror"), NULL);
+                         "--output", scratch_file("mirror"), NULL);
     l = said(output);
     cr_expect_eq(l.made, events.made);
     cr_expect_eq(l.seen, events.present);
@@ -389,8 +389,9 @@ Test(gather, what_it_is_too_far_behind_for_is_passed_over_and_counted)
     char *output;
 
     figure3_run(MAP, "3000");
-    output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                         "--out", scratch_file("mirror"), "--lag", "50", NULL);
+    output =
+        command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                    "--output", scratch_file("mirror"), "--lag", "50", NULL);
     l = said(output);
     cr_expect_eq(l.made, COLLECTORS * ROUNDS);
     run = run_open(scratch_file("run"));
@@ -425,10 +426,10 @@ Test(gather, a_filter_lets_through_what_was_asked_for)
     char *output;
 
     figure3_run(MAP, "3000");
-    output =
-        command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                    "--out", scratch_file("mirror"), "--collectors", "EC1* EC5",
-                    "--threads", "0 2", "--verbs", "exchange observe", NULL);
+    output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
+                         "--output", scratch_file("mirror"), "--collector",
+                         "EC1* EC5", "--thread", "0,2", "--verb",
+                         "exchange observe", NULL);
     l = said(output);
     run = run_open(scratch_file("run"));
     for (size_t i = 0; i < 2; i++) {
@@ -492,7 +493,7 @@ Test(gather, a_filter_takes_any_numbers_of_threads)
 
     sparse_run(scratch_file("run"));
     output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                         "--out", scratch_file("mirror"), "--threads",
+                         "--output", scratch_file("mirror"), "--thread",
                          "9000 20000", NULL);
     cr_expect_eq(said(output).seen, 200);
     cr_expect_eq(said(output).beside, 100);
@@ -512,7 +513,8 @@ Test(gather, operations_that_took_less_are_left_out)
 
     figure3_run(MAP, "1000");
     free(command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
-                     "--out", scratch_file("mirror"), "--least", "20us", NULL));
+                     "--output", scratch_file("mirror"), "--min-duration",
+                     "20us", NULL));
     run = run_open(scratch_file("run"));
     for (size_t i = 0; i < 2; i++) {
         double hz = eventspace_run_process_at(run, i)->meta.tick_hz;
@@ -650,9 +652,9 @@ static void ring_start(const char *policy)
                      scratch_file("ring.dot"), "-o", scratch_file("traced.dot"),
                      "--trace-policy", policy, "--trace-size",
                      strcmp(policy, "discard") == 0 ? "2000" : "4M", NULL));
-    command_start(&ring, EVENTSPACE, "run", scratch_file("traced.dot"), "--out",
-                  scratch_file("run"), "--", COUNTING, scratch_file("counts"),
-                  NULL);
+    command_start(&ring, EVENTSPACE, "run", scratch_file("traced.dot"),
+                  "--output", scratch_file("run"), "--", COUNTING,
+                  scratch_file("counts"), NULL);
 }
 
 /* Waits until each thread has written as often. */
@@ -720,7 +722,7 @@ static void check_live(const char *fanout)
 
     ring_start("grow");
     ring_reach(100);
-    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--output",
                   scratch_file("mirror"), "--interval", "10ms", fanout, NULL);
     mirror_reach("mirror", 200);
     ring_reach(atomic_load(&counts->threads[0].in) + 500);
@@ -756,7 +758,7 @@ Test(gather, gathered_and_missed_are_all_that_was_made_when_memory_is_short)
 
     ring_start("discard");
     ring_reach(100);
-    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--output",
                   scratch_file("mirror"), "--interval", "200ms", "--fanout",
                   "3", NULL);
     mirror_reach("mirror", 200);
@@ -793,7 +795,7 @@ Test(gather, of_a_process_that_is_killed_all_is_gathered)
 
     ring_start("grow");
     ring_reach(100);
-    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--output",
                   scratch_file("mirror"), "--interval", "10ms", "--fanout", "2",
                   NULL);
     mirror_reach("mirror", 200);
@@ -817,7 +819,7 @@ Test(gather, a_run_whose_directory_is_removed_has_ended_for_it)
 
     ring_start("grow");
     ring_reach(100);
-    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--output",
                   scratch_file("mirror"), "--interval", "10ms", NULL);
     mirror_reach("mirror", 200);
     cr_assert_eq(rename(scratch_file("run"), scratch_file("elsewhere")), 0);
@@ -857,7 +859,7 @@ Test(gather, a_leaf_that_is_killed_takes_only_its_own_process_with_it)
 
     ring_start("grow");
     ring_reach(100);
-    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--out",
+    command_start(&scope, EVENTSPACE, "scope", scratch_file("run"), "--output",
                   scratch_file("mirror"), "--interval", "10ms", NULL);
     mirror_reach("mirror", 200);
     kill(tree_pid("scope.B"), SIGKILL);
@@ -912,16 +914,17 @@ Test(gather, a_server_gives_a_run_to_those_who_know_the_key)
     free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
     free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("other"),
                      NULL));
-    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
-                  "--listen", address, "--key", scratch_file("key"), "--once",
-                  NULL);
+    command_start(&server, EVENTSPACE, "scope", scratch_file("run"), "--serve",
+                  "--listen", address, "--key", scratch_file("key"),
+                  "--clients=1", NULL);
     output = command_run(1, SECONDS, EVENTSPACE, "scope", "--connect", address,
-                         "--key", scratch_file("other"), "--out",
+                         "--key", scratch_file("other"), "--output",
                          scratch_file("none"), NULL);
     check_says(output, "key");
     free(output);
     command_start(&client, EVENTSPACE, "scope", "--connect", address, "--key",
-                  scratch_file("key"), "--out", scratch_file("mirror"), NULL);
+                  scratch_file("key"), "--output", scratch_file("mirror"),
+                  NULL);
     command_wait(&client, SECONDS);
     cr_assert_eq(client.exit_code, 0, "%s", client.output);
     l = said(client.output);
@@ -930,7 +933,7 @@ Test(gather, a_server_gives_a_run_to_those_who_know_the_key)
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     command_wait(&server, SECONDS);
     cr_expect_eq(server.exit_code, 0, "%s", server.output);
-    check_says(server.output, "; ends after the first one\n");
+    check_says(server.output, "; ends after 1 client\n");
     command_free(&client);
     command_free(&server);
 }
@@ -942,11 +945,11 @@ Test(gather, a_second_client_gets_the_run_again)
 
     figure3_run(MAP, "300");
     free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
-    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
+    command_start(&server, EVENTSPACE, "scope", scratch_file("run"), "--serve",
                   "--listen", address, "--key", scratch_file("key"), NULL);
     for (int i = 0; i < 2; i++) {
         free(command_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
-                         "--key", scratch_file("key"), "--out",
+                         "--key", scratch_file("key"), "--output",
                          scratch_file("mirror%d", i), NULL));
         check_mirror_is_whole(scratch_file("mirror%d", i), scratch_file("run"));
     }
@@ -985,16 +988,16 @@ Test(gather, strangers_at_the_door_of_a_server_keep_nobody_out)
 
     figure3_run(MAP, "300");
     free(command_run(0, SECONDS, EVENTSPACE, "key", scratch_file("key"), NULL));
-    command_start(&server, EVENTSPACE, "scope", "--serve", scratch_file("run"),
-                  "--listen", address, "--key", scratch_file("key"), "--once",
-                  NULL);
+    command_start(&server, EVENTSPACE, "scope", scratch_file("run"), "--serve",
+                  "--listen", address, "--key", scratch_file("key"),
+                  "--clients=1", NULL);
     for (int i = 0; i < 600; i++) {
         fds[i] = dial(address);
         if (i % 2)
             cr_expect_eq(send(fds[i], "EVSP, it is me", 14, MSG_NOSIGNAL), 14);
     }
     free(command_run(0, SECONDS, EVENTSPACE, "scope", "--connect", address,
-                     "--key", scratch_file("key"), "--out",
+                     "--key", scratch_file("key"), "--output",
                      scratch_file("mirror"), NULL));
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     command_wait(&server, SECONDS);

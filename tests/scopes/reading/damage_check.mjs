@@ -28,11 +28,11 @@ function makeRun() {
   const call = (program, ...args) =>
     execFileSync(program, args, {encoding: 'utf8'});
   writeFileSync(at('app.dot'), call(gsum, 'mapping', '--threads', '8'));
-  call(command, 'map', 'generate', '-a', at('app.dot'), '-n', '4', '-o',
+  call(command, 'map', 'generate', '-a', at('app.dot'), '--processes', '4', '-o',
     at('plain.dot'));
   call(command, 'map', 'instrument', at('plain.dot'), '--collectors', 'all',
     '-o', at('map.dot'));
-  call(command, 'run', at('map.dot'), '--out', run, '--', gsum, 'run',
+  call(command, 'run', at('map.dot'), '--output', run, '--', gsum, 'run',
     '--rounds', '1000');
   copyFileSync(file, whole);
 }

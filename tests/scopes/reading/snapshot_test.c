@@ -38,7 +38,7 @@ static void run_make(void)
              (int)(at - plain), plain, at);
     scratch_write("map.dot", map);
     free(command_run(0, 100, EVENTSPACE, "run", scratch_file("map.dot"),
-                     "--out", scratch_file("run"), "--", PROGRAM, "3000",
+                     "--output", scratch_file("run"), "--", PROGRAM, "3000",
                      NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     free(plain);

@@ -70,7 +70,8 @@ static bool must_come(const scopes_filter *wanted, const eventspace_trace *e)
         return false;
     if (wanted->collectors && !wanted->collectors[e->collector])
         return false;
-    return !wanted->one_thread || e->thread == wanted->thread;
+    return !wanted->threads ||
+           paths_number_list_has(wanted->threads, e->thread);
 }
 
 static void check_walk(scopes_source *source, const there *t,
@@ -97,7 +98,8 @@ static void check_walk(scopes_source *source, const there *t,
     free(s.times);
 }
 
-/* Everything, some collectors, one thread, and windows of many kinds. */
+/* Everything, some collectors, one thread or several, and windows of many
+ * kinds. */
 static void check_walks(const there *t)
 {
     static const uint64_t windows[][2] = {
@@ -107,10 +109,13 @@ static void check_walks(const there *t)
         {0, 123456},      {700000, 9000000}, {9000000, 1}};
     static const bool masks[][STREAM_COLLECTORS] = {
         {true, true, true}, {false, true, false}, {false, false, false}};
+    paths_number_list one = {0}, some = {0};
     eventspace_run *run = stream_run();
     scopes_source *source;
     scopes_filter wanted = {0};
 
+    check_status(paths_number_list_read(&one, "3"), 0);
+    check_status(paths_number_list_read(&some, "0,4-5,90"), 0);
     check_status(scopes_source_open(&source, run), 0);
     cr_assert_eq(scopes_source_run(source), run);
     check_walk(source, t, &wanted);
@@ -122,12 +127,15 @@ static void check_walks(const there *t)
         uint64_t from[] = {windows[i][0], 0}, to[] = {windows[i][1], 0};
         wanted = (scopes_filter){.from_ticks = from, .to_ticks = to};
         check_walk(source, t, &wanted);
-        wanted.one_thread = true;
-        wanted.thread = 3;
+        wanted.threads = &one;
+        check_walk(source, t, &wanted);
+        wanted.threads = &some;
         check_walk(source, t, &wanted);
         wanted.collectors = masks[1];
         check_walk(source, t, &wanted);
     }
+    paths_number_list_fini(&one);
+    paths_number_list_fini(&some);
     scopes_source_close(source);
     eventspace_run_close(run);
 }

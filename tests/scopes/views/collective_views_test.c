@@ -12,6 +12,7 @@
 #include "tests/support/memory.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 #include "scopes/reading/reading_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -65,7 +66,7 @@ static void event_table_load(void)
 static void run_make(void)
 {
     scratch_make();
-    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", MAP, "--output",
                      scratch_file("run"), "--", PROGRAM, "400", NULL));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     map = eventspace_run_map(run);
@@ -193,14 +194,15 @@ static int last_of(const sum *s, uint32_t r)
 
 /* --- tables --- */
 
-static void view(const char *name, bool each, const char *of, uint32_t thread)
+static void view(const char *name, bool each, const char *of,
+                 const char *threads)
 {
     scopes_view_input view_input = {.map = map,
                                     .topology = topology,
                                     .event_table = event_table,
                                     .clocks = clocks,
                                     .each = each,
-                                    .thread = thread,
+                                    .threads = numbers(threads),
                                     .of = of};
 
     scopes_table_destroy(table);
@@ -271,7 +273,7 @@ static void check_thread_wait(void)
 {
     int64_t values[ROUNDS];
 
-    view("thread-wait", false, NULL, PATHS_NONE);
+    view("thread-wait", false, NULL, NULL);
     cr_assert_eq(scopes_table_rows(table), 4);
     for (uint32_t t = 0; t < 4; t++) {
         size_t n = 0;
@@ -298,7 +300,7 @@ Test(collective_views, thread_wait_is_the_time_of_each_thread_s_sums)
 
 Test(collective_views, thread_wait_tells_each_operation)
 {
-    view("thread-wait", true, "element1", 3);
+    view("thread-wait", true, "element1", "3");
     cr_assert_eq(scopes_table_rows(table), ROUNDS);
     for (uint32_t r = 0; r < ROUNDS; r++) {
         check_integer(r, "round", r);
@@ -307,9 +309,9 @@ Test(collective_views, thread_wait_tells_each_operation)
         check_integer(r, "end_ns", end_ns(4, r));
         check_integer(r, "wait_ns", end_ns(4, r) - start_ns(4, r));
     }
-    view("thread-wait", true, "element2", PATHS_NONE);
+    view("thread-wait", true, "element2", NULL);
     cr_assert_eq(scopes_table_rows(table), 0);
-    view("thread-wait", false, "sum2", PATHS_NONE);
+    view("thread-wait", false, "sum2", NULL);
     cr_assert_eq(scopes_table_rows(table), 2);
 }
 
@@ -340,7 +342,7 @@ static void check_arrival(const sum *s, size_t row, int input)
 
 static void check_arrivals(void)
 {
-    view("signal-arrival", false, NULL, PATHS_NONE);
+    view("signal-arrival", false, NULL, NULL);
     cr_assert_eq(scopes_table_rows(table), 6);
     for (size_t row = 0; row < 6; row++)
         check_arrival(sum_of(cell(row, "wrapper").text), row, (int)(row % 2));
@@ -364,7 +366,7 @@ Test(collective_views, signal_arrival_tells_each_contribution)
 
     lose(8, 1, 2);
     lost();
-    view("signal-arrival", true, "sum3", PATHS_NONE);
+    view("signal-arrival", true, "sum3", NULL);
     for (uint32_t r = 0; r < ROUNDS; r++) {
         int64_t first = min(start_ns(7, r), start_ns(8, r));
         for (uint32_t id = 7; id <= 8; id++) {
@@ -405,7 +407,7 @@ static void check_departure(const sum *s, size_t row, int input)
 
 static void check_departures(void)
 {
-    view("signal-departure", false, NULL, PATHS_NONE);
+    view("signal-departure", false, NULL, NULL);
     cr_assert_eq(scopes_table_rows(table), 6);
     for (size_t row = 0; row < 6; row++)
         check_departure(sum_of(cell(row, "wrapper").text), row, (int)(row % 2));
@@ -428,7 +430,7 @@ Test(collective_views, signal_departure_tells_each_departure)
 
     lose(9, 1, 2);
     lost();
-    view("signal-departure", true, "sum3", PATHS_NONE);
+    view("signal-departure", true, "sum3", NULL);
     for (uint32_t r = 0; r < ROUNDS; r++) {
         int64_t first = min(end_ns(7, r), end_ns(9, r));
         for (uint32_t id = 7; id <= 9; id += 2) {
@@ -467,7 +469,7 @@ static void phases_of(const sum *s, uint32_t r, int64_t *out)
 
 static void check_performance(void)
 {
-    view("performance", false, NULL, PATHS_NONE);
+    view("performance", false, NULL, NULL);
     cr_assert_eq(scopes_table_rows(table), 15);
     for (size_t row = 0; row < 15; row++) {
         const sum *s = sum_of(cell(row, "wrapper").text);
@@ -499,7 +501,7 @@ Test(collective_views, performance_tells_each_round)
 
     lose(8, 1, 2);
     lost();
-    view("performance", true, "sum3", PATHS_NONE);
+    view("performance", true, "sum3", NULL);
     cr_assert_eq(scopes_table_rows(table), ROUNDS);
     for (uint32_t r = 0; r < ROUNDS; r++) {
         phases_of(&sums[0], r, five);
@@ -550,7 +552,7 @@ static void check_last(const sum *s, size_t row, int input)
 /* Of the whole tree: four rows, then two for each wrapper. */
 static void check_last_arriver(void)
 {
-    view("last-arriver", false, NULL, PATHS_NONE);
+    view("last-arriver", false, NULL, NULL);
     cr_assert_eq(scopes_table_rows(table), 10);
     for (size_t row = 0; row < 4; row++) {
         int64_t last = 0, rounds = 0;
@@ -580,7 +582,7 @@ Test(collective_views, last_arriver_counts_who_came_last)
 
 Test(collective_views, last_arriver_tells_each_round)
 {
-    view("last-arriver", true, "sum3", PATHS_NONE);
+    view("last-arriver", true, "sum3", NULL);
     cr_assert_eq(scopes_table_rows(table), ROUNDS);
     for (uint32_t r = 0; r < ROUNDS; r++) {
         uint32_t id = same(7, 10, r) ? 7 : 8, other = 15 - id;
@@ -602,7 +604,7 @@ Test(collective_views, last_arriver_goes_by_the_times_if_nothing_is_below)
     lost();
     for (uint32_t r = 0; r < ROUNDS; r++)
         last += start_ns(2, r) > start_ns(1, r);
-    view("last-arriver", false, "sum1", PATHS_NONE);
+    view("last-arriver", false, "sum1", NULL);
     cr_assert_eq(scopes_table_rows(table), 2);
     cr_assert_leq(cell(1, "rounds").integer, ROUNDS);
     cr_assert_leq(cell(1, "last").integer, last);
@@ -615,19 +617,31 @@ Test(collective_views, of_one_thread_are_of_its_inputs_and_operations)
 {
     int64_t last = 0;
 
-    view("last-arriver", false, "sum3", 2);
+    view("last-arriver", false, "sum3", "2");
     cr_assert_eq(scopes_table_rows(table), 2); /* of the tree, and EC8 */
     for (uint32_t r = 0; r < ROUNDS; r++)
         last += ec[10][r].thread == 2;
     check_integer(0, "last", last);
     check_integer(1, "last", last);
     check_text(1, "input", "EC8");
-    view("signal-arrival", true, "sum2", 2);
+    view("signal-arrival", true, "sum2", "2");
     cr_assert_eq(scopes_table_rows(table), ROUNDS);
     for (uint32_t r = 0; r < ROUNDS; r++)
         check_text(r, "thread", "thread3");
-    view("signal-departure", false, NULL, 4); /* which takes no part */
+    view("signal-departure", false, NULL, "4"); /* which takes no part */
     cr_assert_eq(scopes_table_rows(table), 0);
+}
+
+Test(collective_views, of_several_threads_are_of_the_inputs_of_each)
+{
+    int64_t own[2] = {0};
+
+    for (uint32_t r = 0; r < ROUNDS; r++)
+        own[ec[10][r].thread == 3] += ec[10][r].thread >= 2;
+    view("signal-arrival", true, "sum2", "2-3");
+    cr_assert_eq(scopes_table_rows(table), 2 * ROUNDS);
+    view("signal-arrival", true, "sum2", "2,3,4");
+    cr_assert_eq(scopes_table_rows(table), 2 * ROUNDS);
 }
 
 /* --- with collectors at the threads only --- */
@@ -692,7 +706,7 @@ Test(collective_views, without_inner_collectors_go_by_order_and_times)
         values[t][n[t]++] = behind;
     }
     tops = tops_only(ids);
-    view("last-arriver", false, "sum1", PATHS_NONE); /* one with sum3 */
+    view("last-arriver", false, "sum1", NULL); /* one with sum3 */
     cr_assert_eq(scopes_table_rows(table), 8);
     for (uint32_t t = 0; t < 4; t++) {
         check_text(t, "wrapper", "(tree)");
@@ -704,7 +718,7 @@ Test(collective_views, without_inner_collectors_go_by_order_and_times)
         check_share(4 + t, (int64_t)n[t], ROUNDS);
         check_sample(4 + t, values[t], n[t]);
     }
-    view("performance", false, NULL, PATHS_NONE);
+    view("performance", false, NULL, NULL);
     cr_assert_eq(scopes_table_rows(table), 5);
     check_integer(0, "count", ROUNDS);
     for (size_t row = 1; row < 5; row++)
@@ -725,8 +739,7 @@ static int view_make(void *context)
     scopes_view_input view_input = {.map = map,
                                     .topology = topology,
                                     .event_table = event_table,
-                                    .clocks = clocks,
-                                    .thread = PATHS_NONE};
+                                    .clocks = clocks};
 
     return scopes_view_make(&table, scopes_view_find(context), &view_input);
 }

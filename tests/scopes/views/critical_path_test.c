@@ -12,6 +12,7 @@
 #include "tests/support/mapping.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define UNEVEN TEST_BINARY_DIR "/../tests/uneven_app"
@@ -136,12 +137,12 @@ Test(critical_path, can_be_asked_for_one_thread_or_one_wrapper)
     scopes_table *table;
 
     told_made(&t, sum_map, events, SIZE(events));
-    t.view_input.thread = 0;
+    t.view_input.threads = numbers("0");
     table = told_view(&t, "critical-path");
     cr_expect_eq(scopes_table_rows(table), 1);
     check_row(table, "hop", "a", "sum", 150, 7300);
     scopes_table_destroy(table);
-    t.view_input.thread = PATHS_NONE;
+    t.view_input.threads = NULL;
     t.view_input.of = "sum";
     table = told_view(&t, "critical-path");
     cr_expect_eq(scopes_table_rows(table), 2);
@@ -376,8 +377,8 @@ Test(critical_path, names_the_thread_that_computes_twice_as_long)
 
     check_status(paths_map_save(map, scratch_file("map.dot")), 0);
     paths_map_destroy(map);
-    free(command_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"), "--out",
-                     scratch_file("run"), "--", UNEVEN, NULL));
+    free(command_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"),
+                     "--output", scratch_file("run"), "--", UNEVEN, NULL));
     told_run(&t, scratch_file("run"));
     find_chain(&t, chain_ns);
     check_computed(&t);
@@ -428,7 +429,7 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
     told t;
     scopes_table *table;
 
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "500", NULL));
     told_run(&t, scratch_file("run"));
     table = told_view(&t, "critical-path");
@@ -443,7 +444,7 @@ Test(critical_path, adds_up_to_the_whole_time_of_a_run)
 
 Test(critical_path, adds_up_also_where_tuples_are_missing)
 {
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;

@@ -35,7 +35,7 @@ function experiment(name, program, mapping, processes, args) {
     '--processes', String(processes), '-o', plain]);
   run_('eventspace', ['map', 'instrument', plain, '--collectors', 'all',
     '-o', map]);
-  run_('eventspace', ['run', map, '--out', run, '--', join(bin, program),
+  run_('eventspace', ['run', map, '--output', run, '--', join(bin, program),
     ...args]);
   return run;
 }
@@ -105,7 +105,7 @@ function barrier() {
   assert.equal(most.process, truth[0].find((a) => a.thread === late).process);
 
   /* On its process, at the partial barrier there. */
-  const there = view(run, 'last-arriver', '--each')
+  const there = view(run, 'last-arriver', '--detail')
     .filter((row) => row.from === name(late));
   const ownProcess = truth.map((arrivals) =>
     arrivals.filter((a) => a.process === most.process));
@@ -118,7 +118,7 @@ function barrier() {
     `${loggedThere}`);
 
   /* The signal of its process is the last one at the root. */
-  const root = view(run, 'last-arriver', '--each').filter((row) =>
+  const root = view(run, 'last-arriver', '--detail').filter((row) =>
     all.some((r) => r.wrapper === row.wrapper && r.process !== most.process));
   const rootName = all.find((row) =>
     row.wrapper !== '(tree)' && row.last > 0 && row.rounds === rounds &&
@@ -234,7 +234,7 @@ function windtunnel() {
     ['--threads', String(threads), '--width', '256', '--height', '96'], 4,
     ['run', '--steps', String(steps)]);
   const finished = [];
-  for (const row of view(run, 'steps', '--each')) {
+  for (const row of view(run, 'steps', '--detail')) {
     if (row.step <= steps)
       (finished[row.step] ??= [])[row.number] = row.end_ns;
   }

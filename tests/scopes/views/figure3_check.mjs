@@ -352,7 +352,7 @@ function compareAll(what, run, ec, more, whole) {
     (row) => row.input);
   check('last-arriver', arrivers, wanted.filter((r) => !r.input), ['from'],
     (row) => !row.input);
-  check('element-order', look('element-order', '--each', '--of', 'element2'),
+  check('element-order', look('element-order', '--detail', '--name', 'element2'),
     elementOrder(ec), ['order']);
   check('communication', look('communication'),
     communication(ec).map(({bytes, ...row}) => row), ['thread']);
@@ -375,7 +375,7 @@ function readAll(run) {
 
 function start(name, rounds_, computing_us) {
   const run = join(folder, name);
-  const child = spawn(command, ['run', map, '--out', run, '--', program,
+  const child = spawn(command, ['run', map, '--output', run, '--', program,
     String(rounds_), String(computing_us)], {stdio: 'ignore', detached: true});
   const ended = new Promise((resolve) => child.on('exit', resolve));
   return {run, child, ended};

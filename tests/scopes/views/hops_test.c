@@ -14,6 +14,7 @@
 #include "tests/support/mapping.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define GSUM TEST_BINARY_DIR "/gsum"
@@ -132,13 +133,13 @@ Test(hops, can_be_asked_for_one_thread_or_one_hop)
     scopes_table *table;
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
-    t.view_input.thread = 2;
+    t.view_input.threads = numbers("2");
     table = told_view(&t, "hops");
     cr_expect_eq(table_count(table, "direction", "wait", NULL), 1);
     cr_expect_eq(table_count(table, "direction", "up", NULL), 1);
     cr_expect_eq(table_count(table, "direction", "down", NULL), 4);
     scopes_table_destroy(table);
-    t.view_input.thread = PATHS_NONE;
+    t.view_input.threads = NULL;
     t.view_input.of = "over";
     table = told_view(&t, "hops");
     cr_expect_eq(scopes_table_rows(table), 2);
@@ -288,7 +289,7 @@ Test(hops, of_figure_3_the_parts_of_every_round_sum_to_the_whole)
 {
     world w = {.bottom = 10};
 
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "300", NULL));
     told_run(&w.t, scratch_file("run"));
     check_sums(&w, 4, 300);
@@ -317,7 +318,7 @@ Test(hops, parts_sum_to_the_whole_also_where_tuples_are_missing)
 {
     size_t seen = 0;
 
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;
@@ -463,8 +464,8 @@ static paths_map *run_gsum(const paths_map *map, const char *name, world *w)
 
     check_status(eventspace_instrument(&instrumented, map, &all), 0);
     check_status(paths_map_save(instrumented, file), 0);
-    free(command_run(0, 120, EVENTSPACE, "run", file, "--out", directory, "--",
-                     GSUM, "run", NULL));
+    free(command_run(0, 120, EVENTSPACE, "run", file, "--output", directory,
+                     "--", GSUM, "run", NULL));
     told_run(&w->t, directory);
     w->bottom = element_collector(instrumented);
     return instrumented;

@@ -8,6 +8,7 @@
 #include "tests/support/check.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define FIGURE3 TEST_BINARY_DIR "/figure3"
@@ -19,7 +20,7 @@ static told t;
 static void run_make(void)
 {
     scratch_make();
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     told_run(&t, scratch_file("run"));
 }
@@ -127,7 +128,7 @@ Test(remote_overhead, can_be_asked_for_one_thread)
     scopes_table *table;
     int64_t count = 0;
 
-    t.view_input.thread = 2;
+    t.view_input.threads = numbers("2");
     table = told_view(&t, "remote-overhead");
     for (size_t i = 0; i < above->count; i++)
         count += above->events[i].thread == 2;

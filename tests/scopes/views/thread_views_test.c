@@ -12,6 +12,7 @@
 #include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 TestSuite(thread_views, .init = scratch_make, .fini = scratch_remove,
           .timeout = 300);
@@ -166,16 +167,16 @@ static void look_at(view_input *s, const scopes_snapshot_options *options)
 
 static const scopes_snapshot_options everything = SCOPES_SNAPSHOT_ALL;
 
-/* `thread` PATHS_NONE, `of` NULL: all. */
+/* `threads` NULL, `of` NULL: all. */
 static const scopes_table *view_of(view_input *s, const char *name, bool each,
-                                   uint32_t thread, const char *of)
+                                   const char *threads, const char *of)
 {
     scopes_view_input asked = {s->snapshot->topology->map,
                                s->snapshot->topology,
                                s->snapshot->event_table,
                                s->snapshot->clocks,
                                each,
-                               thread,
+                               numbers(threads),
                                of,
                                s->snapshot->pending};
     scopes_table_destroy(s->table);
@@ -186,7 +187,7 @@ static const scopes_table *view_of(view_input *s, const char *name, bool each,
 
 static const scopes_table *view(view_input *s, const char *name, bool each)
 {
-    return view_of(s, name, each, PATHS_NONE, NULL);
+    return view_of(s, name, each, NULL, NULL);
 }
 
 static void end(view_input *s)
@@ -338,7 +339,7 @@ Test(thread_views, communication_lists_each_operation_by_its_start)
     view_input *s = begin();
     add_by_chance(s, 300);
     look_at(s, &everything);
-    const scopes_table *table = view_of(s, "communication", true, 1, NULL);
+    const scopes_table *table = view_of(s, "communication", true, "1", NULL);
     cr_assert_eq(scopes_table_rows(table), 300);
     for (size_t row = 0; row < 300; row++) {
         const eventspace_trace *found = NULL;
@@ -367,15 +368,14 @@ Test(thread_views, what_is_of_an_element_is_of_the_threads_that_use_it)
     view_input *s = begin();
     add_by_chance(s, 50);
     look_at(s, &everything);
-    const scopes_table *table =
-        view_of(s, "communication", false, PATHS_NONE, "a");
+    const scopes_table *table = view_of(s, "communication", false, NULL, "a");
     cr_assert_eq(scopes_table_rows(table), 2);
     cr_assert_str_eq(text(table, 0, "thread"), "t0");
     cr_assert_str_eq(text(table, 1, "thread"), "t1");
-    table = view_of(s, "communication", true, PATHS_NONE, "t2.b.proxy");
+    table = view_of(s, "communication", true, NULL, "t2.b.proxy");
     cr_assert_eq(scopes_table_rows(table), 50);
     cr_assert_str_eq(text(table, 0, "thread"), "t2");
-    table = view_of(s, "communication", true, 1, "a");
+    table = view_of(s, "communication", true, "1", "a");
     for (size_t i = 0; i < scopes_table_rows(table); i++)
         cr_assert_str_eq(text(table, i, "path"), "from_a");
     cr_assert_lt(scopes_table_rows(table), 50);
@@ -505,7 +505,7 @@ static void check_order(view_input *s, bool b)
     static eventspace_trace want[EVENTS];
     size_t count = of_element(s, b, want);
     const scopes_table *table =
-        view_of(s, "element-order", true, PATHS_NONE, b ? "b" : "a");
+        view_of(s, "element-order", true, NULL, b ? "b" : "a");
     cr_assert_eq(scopes_table_rows(table), count);
     for (size_t i = 0; i < count; i++) {
         char name[8];
@@ -562,8 +562,7 @@ Test(thread_views, element_order_counts_what_followed_what)
     for (size_t i = 0; i < good; i++)
         times[in_order[i].thread][i ? in_order[i - 1].thread : THREADS]++;
 
-    const scopes_table *table =
-        view_of(s, "element-order", false, PATHS_NONE, "a");
+    const scopes_table *table = view_of(s, "element-order", false, NULL, "a");
     int64_t sum = 0;
     for (size_t row = 0; row < scopes_table_rows(table); row++) {
         const char *after = text(table, row, "after_thread");
@@ -659,7 +658,7 @@ Test(thread_views, a_window_of_one_thread_leaves_out_the_others)
     int64_t want = 0;
     options.from_ns = 1000;
     options.to_ns = 4000;
-    options.thread = 1;
+    options.threads = numbers("1");
     options.tops_only = true;
     add_by_chance(s, 500);
     look_at(s, &options);

@@ -9,6 +9,7 @@
 #include "tests/support/check.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
+#include "tests/support/numbers.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define FIGURE3 TEST_BINARY_DIR "/figure3"
@@ -241,11 +242,17 @@ Test(waits_for, one_thread_and_one_element_can_be_asked_for)
     scopes_table *table;
 
     told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
-    t.view_input.thread = 1;
+    t.view_input.threads = numbers("1");
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 2);
     check_row(table, "b", "a", 1, 4000);
     scopes_table_destroy(table);
+    t.view_input.threads = numbers("0,1");
+    table = told_view(&t, "waits-for");
+    cr_assert_gt(scopes_table_rows(table), 2);
+    check_row(table, "b", "a", 1, 4000);
+    scopes_table_destroy(table);
+    t.view_input.threads = numbers("1");
     t.view_input.of = "part";
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 0);
@@ -321,7 +328,7 @@ Test(waits_for, of_figure_3_it_tells_what_the_raw_tuples_say)
     told t;
     scopes_table *table;
 
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     told_run(&t, scratch_file("run"));
     for (size_t i = 0; i < 2; i++)
@@ -353,7 +360,7 @@ Test(waits_for, of_figure_3_it_tells_what_the_raw_tuples_say)
 /* Each operation waits for less than it takes, and only where it is seen. */
 Test(waits_for, is_no_longer_than_the_operation_where_tuples_are_missing)
 {
-    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--out",
+    free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "200", NULL));
     for (unsigned seed = 0; seed < 20; seed++) {
         told t;
