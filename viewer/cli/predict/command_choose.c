@@ -51,7 +51,7 @@ static const struct argp_option choose_options[] = {
     {"max-placements", KEY_MAX_PLACEMENTS, "COUNT", 0,
      "Try all placements if there are no more than this, however long it takes",
      0},
-    {"seed", KEY_SEED, "NUMBER", 0,
+    {"seed", KEY_SEED, "N", 0,
      "Start the search with this random seed (default 0)", 0},
     {"map", KEY_MAP, "MAP", 0,
      "The path map of the profiled run; required by --output", 0},

@@ -57,7 +57,7 @@ static const struct argp_option experiment_options[] = {
      "profile and write it there",
      0},
     {"command", KEY_COMMAND, NULL, 0, "Measure a command that has no map", 0},
-    {"seed", KEY_SEED, "NUMBER", 0,
+    {"seed", KEY_SEED, "N", 0,
      "Shuffle the runs with this random seed (default 1)", 0},
     {"table", KEY_TABLE, "TABLE", 0,
      "Print this table: answers (measured and predicted times, the default), "
