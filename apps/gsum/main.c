@@ -7,10 +7,13 @@ static const char about[] =
     "Sizes are rounds: S 200, W 10,000, A 100,000, B 500,000, C 2,000,000.\n"
     "\n"
     "Each contributor checks each sum. Results: `checksum` is that of all "
-    "sums and the same as that of `single --threads N`. In a run, as thread 0 "
-    "measured: `round_us_median` and `round_us_mean`, from the end of one "
-    "round to that of the next, and of these `sum_us_median` and "
-    "`sum_us_mean`, waiting for the sum; `compute_us_median`, computing.";
+    "sums; "
+    "`single` with the same --threads has the same. Thread 0 of a run measures "
+    "`round_us_median` and `round_us_mean`, from the end of one round to that "
+    "of "
+    "the next; `sum_us_median` and `sum_us_mean`, the part of it that it waits "
+    "for "
+    "the sum; and `compute_us_median`, the part that it computes.";
 
 int main(int argc, char **argv)
 {

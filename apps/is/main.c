@@ -6,18 +6,24 @@
 
 static const char about[] =
     "Integer sort: ranks keys again and again while some of them change.\v"
-    "Sizes: S 2^17 keys below 2^13, 10 rounds; W 2^22 below 2^18, 500; "
-    "A 2^24 below 2^20, 400; B 2^25 below 2^21, 1000; C 2^26 below 2^22, 1000. "
-    "At most as many threads as buckets: 512 for size S, else 1024.\n"
+    "Sizes: S 2^17 keys below 2^13, 10 rounds; W 2^22 below 2^18, 500; A 2^24 "
+    "below 2^20, 400; B 2^25 below 2^21, 1000; C 2^26 below 2^22, 1000. There "
+    "can "
+    "be as many threads as buckets: 512 for size S, else 1024.\n"
     "\n"
     "Threads exchange their keys by buckets, so that each ranks a range of "
-    "them. In each round the ranks of five keys are compared with how many "
-    "keys are smaller, counted without any buckets; in the end all keys are "
-    "put in order, and the order is checked within and between threads.\n"
+    "them. "
+    "Each round compares the ranks of five keys with the number of smaller "
+    "keys, "
+    "counted without buckets. At the end all keys are sorted, and their order "
+    "is "
+    "checked within and between threads.\n"
     "\n"
-    "Results: keys; rank_0 ... rank_4, the ranks of the five keys in the last "
-    "round; rank_sum, of all rounds; checksum, of each key and its rank. All "
-    "are the same for any number of threads.";
+    "Results: `keys`; `rank_0` to `rank_4`, the ranks of the five keys in the "
+    "last "
+    "round; `rank_sum` of all rounds; `checksum` of each key and its rank. All "
+    "are "
+    "the same for any number of threads.";
 
 int sort_tell(const sort_outcome *outcome, program_result *result)
 {

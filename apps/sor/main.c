@@ -5,15 +5,15 @@ static const char about[] =
     "Poisson's equation on a square, by red-black successive over-relaxation "
     "in strips of rows.\v"
     "The sizes have 120 (S), 600 (W), 1600 (A), 2800 (B) and 4000 (C) points a "
-    "side. It goes on until all points are sure to be within 1e-6 of the "
-    "solution, which is known, or for exactly --rounds iterations. --seed is "
-    "that of the first guess.\n"
+    "side. Iterates until all points are within 1e-6 of the known solution, or "
+    "exactly --rounds times. --seed changes the first guess.\n"
     "\n"
-    "Results: the relaxation factor omega, how many iterations it took, the "
-    "largest residual in the last of them, the largest error, which is "
-    "checked, "
-    "and a checksum of all points (64-bit FNV-1a), which are the same, bit for "
-    "bit, for any number of threads, and for `single`.";
+    "Results: the relaxation factor omega, the number of iterations, the "
+    "largest "
+    "residual in the last of them, the largest error, which is checked, and a "
+    "checksum of all points (64-bit FNV-1a), which are the same, bit for bit, "
+    "for "
+    "any number of threads and for `single`.";
 
 int main(int argc, char **argv)
 {

@@ -12,8 +12,9 @@ static const char *const equations[] = {"laplace", "poisson", NULL};
 
 const struct argp_option sor_options[] = {
     {"equation", KEY_EQUATION, "NAME", 0,
-     "laplace: f = 0, u = x^2 - y^2 + x y; or poisson: f = 6, u = 2 x^2 + y^2 "
-     "- x y (laplace)",
+     "laplace (default): f = 0, u = x^2 - y^2 + x y; or poisson: f = 6, u = 2 "
+     "x^2 "
+     "+ y^2 - x y",
      2},
     {0},
 };
