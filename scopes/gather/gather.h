@@ -39,7 +39,7 @@ typedef struct scopes_gather_options {
                                  far that may lag; 0: 16 */
     /* A filter at each leaf; what is 0 or NULL is not looked at. */
     const char *collectors; /* ids and patterns of names: "1 2 t0.*" */
-    const char *threads;    /* numbers: "0 3" */
+    const char *threads;    /* numbers: "0,3-5" */
     const char *verbs;      /* "write exchange" */
     uint64_t min_ns;        /* shorter operations are left out */
     /* Each leaf sends sums over windows of this length, not tuples; 0: no */

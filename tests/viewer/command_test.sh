@@ -160,6 +160,12 @@ once clients=1 scope
 out output merge
 END
 
+cut_short() { # the beginning of one that was renamed, and of no other
+    gives 2 "$eventspace" top --batc 1 RUN &&
+        says "--batch is called --frames now" err
+}
+check "a renamed word that is cut short says its name" cut_short
+
 misspelt() { # WRONG RIGHT COMMAND...
     wrong=$1
     right=$2

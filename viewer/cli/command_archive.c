@@ -192,8 +192,8 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, "EVENTS", 0,
      "Take at most EVENTS events at a time (default 65536)", 0},
     {"lag", KEY_LAG, "EVENTS", 0,
-     "When more than EVENTS events of a stream behind, skip the older ones and "
-     "count them as lost (default: never)",
+     "After falling more than EVENTS events of a stream behind, skip the older "
+     "ones and count them as lost (default: never)",
      0},
     {"once", KEY_ONCE, NULL, 0, "Save the events there are now, and end", 0},
     {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "process", 0},

@@ -318,8 +318,8 @@ static int map_instrument(int argc, char **argv)
         instrument_options,
         parse_instrument,
         "MAP",
-        "Puts event collectors into a path map (- is standard input). Those "
-        "that are in it are taken out first.",
+        "Puts event collectors into a path map (- is standard input), in place "
+        "of those that it has.",
         NULL,
         NULL,
         NULL};

@@ -41,8 +41,9 @@ static const struct argp_option options[] = {
     {"share", SCOPE_SHARE, "SHARE", 0,
      "Let each leaf use at most this share of a processor (default 1)", 0},
     {"lag", SCOPE_LAG, "EVENTS", 0,
-     "When more than EVENTS events of a trace element behind, skip the older "
-     "ones and count them as lost (default: never)",
+     "After falling more than EVENTS events of a trace element behind, skip "
+     "the "
+     "older ones and count them as lost (default: never)",
      0},
     {"collector", SCOPE_COLLECTOR, "LIST", 0,
      "Gather only the events of these collectors: ids and patterns of names",

@@ -321,7 +321,8 @@ Test(merge, fails_when_no_directory_has_a_process)
     output = command_run(1, 60, EVENTSPACE, "merge", north, again, "--output",
                          all, NULL);
     check_says(output, "process h1: none of the directories has its files\n");
-    check_says(output, "to merge again, remove it or give another --output\n");
+    check_says(output,
+               "to merge again, remove it or choose another --output\n");
     free(output);
     cr_expect_eq(events_of(all, 0).made, events_of(run, 0).made);
 }
