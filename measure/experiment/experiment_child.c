@@ -33,7 +33,7 @@ void measure__experiment_tell(const experiment_setup *s, const char *what,
 char **measure__experiment_arguments(const experiment_setup *s, const char *map,
                                      const char *run_directory)
 {
-    const char *front[] = {s->eventspace, "run",       map, "-o",
+    const char *front[] = {s->eventspace, "run",       map, "--output",
                            run_directory, "--replace", "--"};
     size_t fronts = s->options->map ? sizeof(front) / sizeof(*front) : 0;
     size_t count = 0;

@@ -23,7 +23,7 @@ typedef struct measure_profile_options {
     const char *filter;            /* of the capture; NULL: "tcp" */
     const char *run_directory;     /* if it leaves one: messages and steps come
                                       from its trace tuples; NULL: it is looked
-                                      for in `eventspace run ... -o DIR` */
+                                      for in `eventspace run ... --output DIR` */
     const char *packets_file;      /* read these instead of capturing */
     bool no_packets;
     bool no_switches;  /* phases by probing alone, as in the papers */

@@ -21,7 +21,7 @@ static bool is_ours(const char *program)
     return strcmp(slash ? slash + 1 : program, "eventspace") == 0;
 }
 
-/* `--output DIR`, `--output=DIR`, `-o DIR`, `-oDIR`; NULL: not this one. */
+/* `--output RUN`, `--output=RUN`, `-o RUN`, `-oRUN`; NULL: not this one. */
 static const char *out_of(char *const *at)
 {
     const char *text = *at;

@@ -232,7 +232,7 @@ Test(profile, of_a_run_of_ours_has_its_processes_and_exact_messages)
     free(command_run(0, 60, "sh", "-c", make, NULL));
     const char *map = scratch_file("map.dot"), *out = scratch_file("RUN");
     const char *argv[] = {
-        TEST_BINARY_DIR "/eventspace", "run", map, "-o", out, "--",
+        TEST_BINARY_DIR "/eventspace", "run", map, "--output", out, "--",
         /* Long enough to be seen before it is over. */
         TEST_BINARY_DIR "/gsum", "run", "--compute=2ms", NULL};
     measure_profile_notes notes;

@@ -97,7 +97,7 @@ function map(pair, instrumented) {
   return file;
 }
 
-const command = file => ['run', file, '-o', join(folder, 'run'),
+const command = file => ['run', file, '--output', join(folder, 'run'),
                          '--replace', '--', join(bin, PROGRAM), 'run'];
 
 function time(file) {

@@ -35,7 +35,7 @@ function map(program) {
 
 function seconds(program, file, profiled) {
   const run = join(folder, 'overhead.run');
-  const command = ['run', file, '-o', run, '--replace', '--',
+  const command = ['run', file, '--output', run, '--replace', '--',
                    join(bin, program), 'run'];
   const arguments_ = profiled
     ? ['profile', '-o', join(folder, 'overhead.profile'), '--table-file', '/dev/null',

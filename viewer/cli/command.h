@@ -136,8 +136,6 @@ void cli_list(paths_number_list *list, const char *text,
               struct argp_state *state);
 /* A rate with its unit, such as 100mbit, in bytes per second; above 0. */
 uint64_t cli_rate(const char *text, struct argp_state *state);
-double cli_seconds(const char *text, double min, double max,
-                   struct argp_state *state);
 /* A share of a processor, above 0 and up to 1. */
 double cli_share(const char *text, struct argp_state *state);
 

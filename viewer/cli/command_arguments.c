@@ -138,18 +138,6 @@ uint64_t cli_rate(const char *text, struct argp_state *state)
     return bytes_s;
 }
 
-double cli_seconds(const char *text, double min, double max,
-                   struct argp_state *state)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-
-    if (end == text || *end || !(seconds >= min && seconds <= max))
-        argp_error(state, "'%s' is no number of seconds from %g to %g", text,
-                   min, max);
-    return seconds;
-}
-
 double cli_share(const char *text, struct argp_state *state)
 {
     char *end;
