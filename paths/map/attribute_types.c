@@ -10,10 +10,19 @@
 static const paths_attribute_type *types[PATHS__ATTRIBUTE_TYPES_MAX];
 static size_t type_count;
 
+/* Those that this layer reads itself. */
+static const char *const own[] = {"address", "polling"};
+
 int paths_attribute_register(const paths_attribute_type *type)
 {
     if (!type->name || !*type->name)
         return pastset_fail(PASTSET_EINVAL, "an attribute needs a name");
+    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+        if (strcmp(own[i], type->name) == 0)
+            return pastset_fail(PASTSET_EEXIST,
+                                "there is an attribute \"%s\" already",
+                                type->name);
+    }
     for (size_t i = 0; i < type_count; i++) {
         if (types[i] == type)
             return 0;

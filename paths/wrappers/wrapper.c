@@ -43,6 +43,11 @@ int paths_wrapper_register(const paths_wrapper_type *type)
                             "wrapper type \"%s\" is a source: its nodes say "
                             "what its tuples are by the attribute `type`",
                             type->name);
+    if (type->element_prefix && !*type->element_prefix)
+        return pastset_fail(PASTSET_EINVAL,
+                            "wrapper type \"%s\" has an empty element_prefix, "
+                            "with which all names begin: give NULL",
+                            type->name);
     known = paths_wrapper_find(type->name);
     if (known == type)
         return 0;

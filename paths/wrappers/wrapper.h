@@ -1,8 +1,8 @@
 /* wrapper.h - wrapper types: what stands on a path between thread and element.
  *
- * To add one, fill in a `paths_wrapper_type` and register it before
- * eventspace_start. A node of the map whose `kind` is its name becomes a stage
- * of it.
+ * To add one, fill in a `paths_wrapper_type`, register it before
+ * eventspace_start, and name it in the map: `graph [wrappers=NAME]`. A node of
+ * the map whose `kind` is its name becomes a stage of it.
  *
  * An operation passes each stage twice: `down` on its way to the element,
  * `up` on its way back. Each may pass it on, turn it around, or hold it:
@@ -49,7 +49,15 @@
  *         return err;
  *     }
  *
- *     graph [wrappers=clock];   // so that `eventspace map check` takes it
+ *     static const char *const attributes[] = {"type", NULL};
+ *     static const paths_wrapper_type clock_type = {.name = "clock",
+ *                                                   .attributes = attributes,
+ *                                                   .source = true,
+ *                                                   .down = clock_down};
+ *
+ *     err = paths_wrapper_register(&clock_type);   // in main
+ *
+ *     graph [wrappers=clock];   // in the map
  *     tick [kind=clock, type=i64];   t0 -> tick [use=read];
  *
  * The node says by `type` what its tuples are, as an element does: that is the
@@ -171,8 +179,8 @@ typedef struct paths_wrapper_context {
 
 /* Registers a type for this process; the struct must stay. Call it before a map
  * is checked and before eventspace_start, from one thread.
- * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, or a source without a
- * `type`), PASTSET_ELIMIT (64 types). */
+ * Errors: PASTSET_EEXIST, PASTSET_EINVAL (its name, an empty prefix, or a
+ * source without a `type`), PASTSET_ELIMIT (64 types). */
 int paths_wrapper_register(const paths_wrapper_type *type);
 /* NULL when there is none. The built-in ones are always there. */
 const paths_wrapper_type *paths_wrapper_find(const char *name);

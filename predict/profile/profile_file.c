@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "pastset/status.h"
 
@@ -164,6 +165,11 @@ static int expand(uint8_t **out, size_t *bytes, const uint8_t *frame,
     if (!data)
         return pastset_no_memory("for the profile");
     made = ZSTD_decompress(data, size, frame, count);
+    if (ZSTD_isError(made) &&
+        ZSTD_getErrorCode(made) == ZSTD_error_memory_allocation) {
+        free(data);
+        return pastset_no_memory("for the profile");
+    }
     if (ZSTD_isError(made) || made != size) {
         free(data);
         return pastset_fail(PASTSET_EFORMAT, "the profile is damaged: %s",
@@ -188,7 +194,9 @@ int predict_profile_parse(predict_profile **out, const void *data, size_t count)
     if (!err)
         err = predict__profile_unpack(&profile, flat, flat_bytes);
     free(flat);
-    if (!err && predict_profile_check(profile) != 0)
+    if (!err)
+        err = predict_profile_check(profile);
+    if (err == PASTSET_EINVAL)
         err = pastset_fail_while(PASTSET_EFORMAT, "the profile is damaged");
     if (err)
         predict_profile_destroy(profile);

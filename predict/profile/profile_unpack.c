@@ -16,6 +16,7 @@
 typedef struct bytes {
     const uint8_t *at;
     size_t left;
+    bool no_memory; /* for what stands there */
 } bytes;
 
 /* What stood in the map. */
@@ -53,7 +54,7 @@ static bool take(bytes *b, size_t count, bytes *out)
 {
     if (b->left < count)
         return false;
-    *out = (bytes){b->at, count};
+    *out = (bytes){.at = b->at, .left = count};
     b->at += count;
     b->left -= count;
     return true;
@@ -74,9 +75,9 @@ static item take_content(bytes *b, item_kind kind, size_t width, uint64_t count)
 {
     item out = {.kind = kind};
     if (width && !take_number(b, width, &count))
-        return (item){ITEM_NONE, {NULL, 0}, 0};
+        return (item){.kind = ITEM_NONE};
     if (!take(b, (size_t)count, &out.content))
-        return (item){ITEM_NONE, {NULL, 0}, 0};
+        return (item){.kind = ITEM_NONE};
     return out;
 }
 
@@ -85,7 +86,7 @@ static item take_item(bytes *b)
     item out = {.kind = ITEM_NUMBER};
     uint64_t first;
     if (!take_number(b, 1, &first))
-        return (item){ITEM_NONE, {NULL, 0}, 0};
+        return (item){.kind = ITEM_NONE};
     if (first <= 0x7f)
         out.number = first;
     else if (first >= 0xa0 && first <= 0xbf)
@@ -220,6 +221,7 @@ static bool get_text(bytes *b, uint8_t *member)
     if (length == b->left)
         return false;
     text = malloc(length + 1);
+    b->no_memory = !text;
     if (!text)
         return false;
     memcpy(text, b->at, length + 1);
@@ -375,6 +377,8 @@ static int fill(predict_profile *profile, const parts *p)
             good = get_column(&b, c, items_of(profile, c->array),
                               (size_t)p->count[c->array], &last);
         }
+        if (!err && b.no_memory)
+            err = pastset_no_memory("for the profile");
         if (!err && (!good || b.left))
             err = damaged(c->key);
     }
@@ -392,8 +396,7 @@ static int set_scalars(predict_profile *profile, const parts *p)
             text = strndup((const char *)p->scalar_text[i].at,
                            p->scalar_text[i].left);
             if (!text)
-                return pastset_no_memory("for the "
-                                         "profile");
+                return pastset_no_memory("for the profile");
             memcpy(member, &text, sizeof(text));
             break;
         case PREDICT__NUMBER:
@@ -412,7 +415,7 @@ int predict__profile_unpack(predict_profile **out, const uint8_t *data,
 {
     parts p = {0};
     predict_profile *profile;
-    int err = take_map(&p, (bytes){data, count});
+    int err = take_map(&p, (bytes){.at = data, .left = count});
     if (!err)
         err = check_parts(&p);
     if (err)

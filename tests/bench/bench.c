@@ -78,6 +78,7 @@ static const struct {
     {"observe", bench_observe},     {"scope", bench_scope},
     {"view", bench_view},           {"archive", bench_archive},
     {"watch", bench_watch},         {"replay", bench_replay},
+    {"lttng", bench_lttng},
 };
 
 static const char *wanted = "";

@@ -30,6 +30,9 @@ void bench_print_beside(const char *name, double value, const char *unit,
 /* Ends the program with the last error's text. */
 void bench_check(int status, const char *what);
 
+/* What one collector adds to an operation, its tuples in a file. */
+double bench_collector_ns(void);
+
 /* Is this figure wanted? Where the command names a part of it, not all are. */
 bool bench_wants(const char *name);
 
@@ -55,6 +58,7 @@ static inline void bench_stamp_store(unsigned char *slot, uint32_t sequence)
 /* --- one bench per file --- */
 
 void bench_collector(void);
+void bench_lttng(void);
 void bench_local(void);
 void bench_remote(void);
 void bench_collective(void);

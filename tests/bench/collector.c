@@ -205,19 +205,32 @@ static void rings_drop(void)
     munmap(shared.common.tuples, (size_t)RING * 36);
 }
 
+static result file_run(void)
+{
+    result file = {.file = "bench.ring"};
+
+    bench_check(paths_wrapper_register(&turn_type), "register");
+    one_process_run(map, "bench.space", alone, &file);
+    unlink("bench.space");
+    unlink("bench.ring");
+    return file;
+}
+
+double bench_collector_ns(void)
+{
+    return file_run().collector;
+}
+
 void bench_collector(void)
 {
-    result memory = {.file = NULL};
-    result file = {.file = "bench.ring"};
+    result memory = {.file = NULL}, file;
     double added;
 
     bench_check(paths_wrapper_register(&turn_type), "register");
     one_process_run(map, NULL, alone, &memory);
     bench_print("collector.memory", memory.collector, "ns", memory.limit);
-    one_process_run(map, "bench.space", alone, &file);
+    file = file_run();
     bench_print("collector.file", file.collector, "ns", file.limit);
-    unlink("bench.space");
-    unlink("bench.ring");
 
     pthread_barrier_init(&shared.barrier, NULL, 2);
     rings_make();

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-/* house.mjs - whether the sources are laid out as docs/architecture.md says.
+/* house.mjs - whether the sources are laid out as docs/architecture.md and
+ * docs/internals/sources.md say.
  *
  *     house.mjs SOURCE_DIR BUILD_DIR
  *

@@ -6,6 +6,7 @@
 
 #include "tests/predict/some_profile.h"
 #include "tests/support/check.h"
+#include "tests/support/memory.h"
 #include "tests/support/scratch.h"
 #include "predict/profile/profile_internal.h"
 
@@ -70,6 +71,42 @@ Test(profile_file, one_that_was_loaded_can_be_added_to)
         predict_profile_destroy(p);
         free(data);
     }
+}
+
+typedef struct packed {
+    const uint8_t *data;
+    size_t bytes;
+} packed;
+
+static int parse(void *context)
+{
+    const packed *from = context;
+    predict_profile *p;
+    int err = predict_profile_parse(&p, from->data, from->bytes);
+
+    if (!err)
+        predict_profile_destroy(p);
+    return err;
+}
+
+Test(profile_file, without_memory_it_is_not_called_damaged)
+{
+    predict_profile *p = some_profile(5, 20, true);
+    unsigned count = 0;
+    size_t bytes;
+    uint8_t *data = saved(p, &bytes);
+    packed from = {data, bytes};
+    int err;
+
+    for (unsigned at = 1; memory_fails_at(at, parse, &from, &err); at++) {
+        check_status(err, PASTSET_ENOMEM);
+        count++;
+    }
+#ifndef __SANITIZE_ADDRESS__
+    cr_expect_gt(count, 10);
+#endif
+    predict_profile_destroy(p);
+    free(data);
 }
 
 Test(profile_file, each_truncation_is_refused)

@@ -89,6 +89,7 @@ for view in $("$eventspace" view --list --format csv |
     sed -n '2,$s/,.*//p'); do
     told "view $view (hyphens written \\-)" "^\.[BR]* \"*$(echo "$view" | sed 's/-/\\\\-/g')" \
         docs/man/eventspace-view.1
+    told "view $view" "\`$view\`" README.md
 done
 # A kind that is none is answered with those that are.
 kinds=$(echo 'digraph { subgraph cluster_h { a [kind=nothing]; } }' |

@@ -15,6 +15,10 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   add_test(NAME style/spelling
            COMMAND sh ${style}/spelling_test.sh ${PROJECT_SOURCE_DIR}
                    ${CODESPELL})
+  add_test(NAME style/words
+           COMMAND sh ${style}/words_test.sh ${PROJECT_SOURCE_DIR})
+  add_test(NAME style/links
+           COMMAND ${NODE} ${style}/links_test.mjs ${PROJECT_SOURCE_DIR})
   add_test(NAME style/registered
            COMMAND ${NODE} ${style}/registered_test.mjs ${PROJECT_SOURCE_DIR}
                    ${PROJECT_BINARY_DIR} ${CMAKE_CTEST_COMMAND})
@@ -27,7 +31,7 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   add_test(NAME style/options
            COMMAND ${NODE} ${style}/options_test.mjs ${PROJECT_SOURCE_DIR}
                    $<TARGET_FILE_DIR:eventspace_cli>)
-  set_tests_properties(style/format style/shell style/spelling style/registered
-                       style/warnings style/documented style/options
-                       PROPERTIES TIMEOUT 120)
+  set_tests_properties(style/format style/shell style/spelling style/words
+                       style/links style/registered style/warnings
+                       style/documented style/options PROPERTIES TIMEOUT 120)
 endif()

@@ -975,12 +975,14 @@ Test(generate, takes_the_attributes_that_upper_layers_register, .timeout = 120)
 Test(generate, takes_one_attribute_of_a_name, .timeout = 120)
 {
     static const paths_attribute_type other = {.name = "age"},
-                                      none = {.name = NULL};
+                                      none = {.name = NULL},
+                                      own = {.name = "polling"};
 
     register_both();
     register_both();
     check_status(paths_attribute_register(&other), PASTSET_EEXIST);
     check_status(paths_attribute_register(&none), PASTSET_EINVAL);
+    check_status(paths_attribute_register(&own), PASTSET_EEXIST);
     cr_expect_eq(paths_attribute_at(0), &colour);
     cr_expect_eq(paths_attribute_at(1), &age);
     cr_expect_null(paths_attribute_at(2));

@@ -1028,6 +1028,15 @@ Test(source, must_have_the_attribute_type)
     cr_expect_null(paths_wrapper_find("none"));
 }
 
+Test(source, cannot_have_all_names_for_its_elements)
+{
+    static const paths_wrapper_type all = {.name = "all", .element_prefix = ""};
+
+    check_status(paths_wrapper_register(&all), PASTSET_EINVAL);
+    check_error("an empty element_prefix");
+    cr_expect_null(paths_wrapper_find("all"));
+}
+
 /* --- in a map --- */
 
 static void check_good(const char *text)

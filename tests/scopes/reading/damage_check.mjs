@@ -50,7 +50,7 @@ function call(what, ...args) {
 function look(what) {
   const info = call(what, 'info', run);
   const view = call(what, 'view', run, 'communication');
-  call(what, 'view', run, 'pending'); /* whatever it says */
+  call(what, 'view', run, 'all'); /* whatever they say */
   return {damaged: info.said.total.damaged_processes +
       view.said.damaged_processes,
     processes: new Map(info.said.processes.map((p) => [p.process, p])),
