@@ -372,6 +372,8 @@ typedef struct draw_arguments {
     viewer_draw_options options;
 } draw_arguments;
 
+enum { DRAW_COLLECTOR_IDS = 256 };
+
 static const struct argp_option draw_options[] = {
     {"output", 'o', "FILE", 0,
      "The picture; its ending tells the format: "
@@ -381,6 +383,8 @@ static const struct argp_option draw_options[] = {
      "Draw paths that are alike as one "
      "(default auto: in maps too large to read)",
      0},
+    {"collector-ids", DRAW_COLLECTOR_IDS, NULL, 0,
+     "Write the ids of the collectors into them", 0},
     {0},
 };
 
@@ -405,6 +409,9 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
         return 0;
     case 'f':
         a->options.fold = read_fold(text, state);
+        return 0;
+    case DRAW_COLLECTOR_IDS:
+        a->options.collector_ids = true;
         return 0;
     default:
         return cli_take_one(&a->map, "the map", key, text, state);
