@@ -36,11 +36,12 @@ static int graphviz_error(char *text)
 /* cgraph takes no constant texts. */
 #define TEXT(text) ((char[]){text})
 
+#define GUIDE_EDGES_MAX 20
+
 typedef struct ordered_thread {
     Agnode_t *node;
-    Agraph_t *process; /* NULL: it stands in none */
     unsigned long number;
-    int place; /* of its process */
+    int place; /* of its process; 0: it stands in none */
 } ordered_thread;
 
 static int by_process_and_number(const void *a, const void *b)
@@ -61,12 +62,15 @@ static ordered_thread thread_of(Agraph_t *graph, Agnode_t *node)
 
     for (Agraph_t *sub = agfstsubg(graph); sub; sub = agnxtsubg(sub)) {
         place++;
-        if (agsubnode(sub, node, FALSE)) {
-            thread.process = sub;
+        if (agsubnode(sub, node, FALSE))
             thread.place = place;
-        }
     }
     return thread;
+}
+
+static void edge_hide(Agedge_t *edge)
+{
+    agsafeset(edge, TEXT("style"), TEXT("invis"), TEXT(""));
 }
 
 static size_t threads_find(ordered_thread *out, Agraph_t *graph)
@@ -82,29 +86,51 @@ static size_t threads_find(ordered_thread *out, Agraph_t *graph)
     return count;
 }
 
-/* All threads stand in one column, those of a process by their numbers from
- * the top. In a column dot puts the head of an edge above its tail when all
- * else goes from left to right, and looks at columns across processes only
- * with `newrank`. It takes this for a wish: where many paths cross, as of all
- * to all, it may prefer fewer crossings. */
+/* A node in a column of its own, left of all threads and below the one before,
+ * tied to a thread so often that to cross these ties is worse than to cross
+ * paths. More of them would need room of their own. */
+static Agnode_t *guide_add(Agraph_t *guides, const ordered_thread *thread,
+                           Agnode_t *above, size_t ties)
+{
+    Agraph_t *graph = agroot(guides);
+    char name[32];
+    Agnode_t *guide;
+
+    snprintf(name, sizeof(name), "guide %p", (const void *)thread);
+    guide = agnode(guides, name, TRUE);
+    agsafeset(guide, TEXT("shape"), TEXT("point"), TEXT(""));
+    agsafeset(guide, TEXT("style"), TEXT("invis"), TEXT(""));
+    agsafeset(guide, TEXT("width"), TEXT("0.01"), TEXT(""));
+    agsafeset(guide, TEXT("height"), TEXT("0.01"), TEXT(""));
+    if (above)
+        edge_hide(agedge(graph, above, guide, NULL, TRUE));
+    for (size_t i = 0; i < ties; i++)
+        edge_hide(agedge(graph, guide, thread->node, NULL, TRUE));
+    return guide;
+}
+
+/* Puts all threads into one column, process by process and by their numbers.
+ * dot heeds columns across processes only with `newrank`, and of itself orders
+ * neither processes nor threads when another order has fewer crossings. */
 static const char *threads_order(Agraph_t *graph)
 {
     ordered_thread *threads =
         calloc((size_t)agnnodes(graph) + 1, sizeof(*threads));
     size_t count = threads ? threads_find(threads, graph) : 0;
-    Agraph_t *column;
+    size_t ties = count < GUIDE_EDGES_MAX ? count : GUIDE_EDGES_MAX;
+    Agraph_t *column, *guides;
+    Agnode_t *guide = NULL;
 
     if (!threads)
         return "there is no memory to order the threads";
     column = agsubg(graph, TEXT("threads"), TRUE);
+    guides = agsubg(graph, TEXT("guides"), TRUE);
     agsafeset(graph, TEXT("newrank"), TEXT("true"), TEXT(""));
     agsafeset(column, TEXT("rank"), TEXT("same"), TEXT(""));
+    agsafeset(guides, TEXT("rank"), TEXT("same"), TEXT(""));
     for (size_t i = 0; i < count; i++) {
         agsubnode(column, threads[i].node, TRUE);
-        if (i > 0 && threads[i].process == threads[i - 1].process)
-            agsafeset(agedge(graph, threads[i].node, threads[i - 1].node,
-                             TEXT("order"), TRUE),
-                      TEXT("style"), TEXT("invis"), TEXT(""));
+        guide = guide_add(guides, &threads[i], guide, ties);
     }
     free(threads);
     return NULL;
