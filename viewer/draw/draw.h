@@ -1,6 +1,7 @@
 /* draw.h - a path map as a picture.
  *
- * Processes are boxes, the first of the map on top, with their threads on the
+ * Processes are boxes, the first of the map on top (dot may
+ * prefer another order where very many paths cross), with their threads on the
  * left by their numbers; threads, wrappers, collectors and elements each have a
  * shape and a colour, told by a legend. Arrows show where tuples go: from a
  * thread that writes, to a thread that reads. Collectives are funnels, and the

@@ -111,7 +111,8 @@ static Agnode_t *guide_add(Agraph_t *guides, const ordered_thread *thread,
 
 /* Puts all threads into one column, process by process and by their numbers.
  * dot heeds columns across processes only with `newrank`, and of itself orders
- * neither processes nor threads when another order has fewer crossings. */
+ * neither processes nor threads when another order has fewer crossings. Where
+ * very many paths cross, processes may still change places. */
 static const char *threads_order(Agraph_t *graph)
 {
     ordered_thread *threads =
