@@ -20,6 +20,16 @@ pixels_colour pixels_mix(pixels_colour a, pixels_colour b, float share_of_b)
     };
 }
 
+float pixels_line_distance(float px, float py, const float line[4])
+{
+    float dx = line[2] - line[0], dy = line[3] - line[1];
+    float t = ((px - line[0]) * dx + (py - line[1]) * dy) /
+              (dx * dx + dy * dy + 1e-6f);
+
+    t = fminf(fmaxf(t, 0), 1);
+    return hypotf(px - line[0] - t * dx, py - line[1] - t * dy);
+}
+
 typedef struct picture {
     const pixels_colour *pixels;
     int width, height;

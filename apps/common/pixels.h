@@ -9,8 +9,18 @@ typedef struct pixels_colour {
     uint8_t red, green, blue;
 } pixels_colour;
 
+/* A picture: its pixels row by row from the top. */
+typedef struct pixels_canvas {
+    pixels_colour *pixels;
+    int width, height;
+} pixels_canvas;
+
 /* `a` with this share of `b` in it, from 0 to 1; what is outside is cut. */
 pixels_colour pixels_mix(pixels_colour a, pixels_colour b, float share_of_b);
+
+/* From a point to the nearest point of a line: x, y of one end, x, y of the
+ * other. */
+float pixels_line_distance(float x, float y, const float line[4]);
 
 /* Writes a picture of `width` times `height` pixels, given row by row from the
  * top, as PNG. `name` is the file's, for the texts of errors.

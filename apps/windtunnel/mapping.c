@@ -22,7 +22,7 @@
 
 static void thread_print(const lattice_tunnel *tunnel, uint32_t i)
 {
-    printf("    t%" PRIu32 " [kind=thread, number=%" PRIu32
+    printf("    " WINDTUNNEL_THREAD " [kind=thread, number=%" PRIu32
            ", " WINDTUNNEL_SIZE_ATTRIBUTE "=\"%" PRIu32 "x%" PRIu32 "\"];\n",
            i, i, tunnel->width, tunnel->height);
 }
@@ -55,22 +55,24 @@ static void edges_print(uint32_t threads)
 {
     for (uint32_t i = 0; i < threads; i++) {
         if (i > 0)
-            printf("    t%" PRIu32 " -> up_%" PRIu32
+            printf("    " WINDTUNNEL_THREAD " -> up_%" PRIu32
                    " [as=to_above, use=write];\n",
                    i, i);
         if (i + 1 < threads)
-            printf("    t%" PRIu32 " -> down_%" PRIu32
+            printf("    " WINDTUNNEL_THREAD " -> down_%" PRIu32
                    " [as=to_below, use=write];\n",
                    i, i);
         if (i > 0)
-            printf("    t%" PRIu32 " -> down_%" PRIu32
+            printf("    " WINDTUNNEL_THREAD " -> down_%" PRIu32
                    " [as=from_above, use=read];\n",
                    i, i - 1);
         if (i + 1 < threads)
-            printf("    t%" PRIu32 " -> up_%" PRIu32
+            printf("    " WINDTUNNEL_THREAD " -> up_%" PRIu32
                    " [as=from_below, use=read];\n",
                    i, i + 1);
-        printf("    t%" PRIu32 " -> results [as=results, use=write];\n", i);
+        printf("    " WINDTUNNEL_THREAD
+               " -> results [as=results, use=write];\n",
+               i);
     }
     printf("    t0 -> results [as=all_results, use=read];\n");
 }

@@ -6,9 +6,9 @@
  * that cells which the obstacle cuts are right. Between the cells the flow is
  * interpolated.
  *
- * Colours are those of viridis, which grow evenly brighter. The streaks are a
- * line integral convolution (Cabral and Leedom, SIGGRAPH 1993): the value of
- * a pixel is the mean of white noise along the stream line through it. */
+ * The streaks are a line integral convolution (Cabral and Leedom, SIGGRAPH
+ * 1993): the value of a pixel is the mean of white noise along the stream line
+ * through it. */
 #include "apps/windtunnel/picture.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@
 #include <string.h>
 
 #include "apps/common/pixels.h"
+#include "apps/windtunnel/picture_internal.h"
 #include "pastset/status.h"
 
 #define WIDTH_PIXELS 1024
-#define WIDTH_MIN 160
-#define LEGEND_PIXELS 44 /* under the flow */
+#define WIDTH_MIN 320
 #define CELL_ROWS 9      /* nearly as high as LATTICE_CELL sites are wide */
 #define BLUR 1.0f        /* of the cells; standard deviation in cells */
 #define STREAK_PIXELS 14 /* to each side */
@@ -35,11 +35,11 @@ typedef struct field {
     const lattice_slice *whole;
     int columns, rows;               /* cells */
     float *particles, *east, *north; /* sums; then: density and velocity */
-    int width, height;               /* pixels, without the legend */
+    int width, height;               /* pixels */
     double scale;                    /* sites a pixel */
     float *u, *v;                    /* sites a step, to the right and up */
     float top_speed;                 /* at the end of the colours */
-    colour *pixels;                  /* the whole picture */
+    colour *pixels;                  /* without its frame */
 } field;
 
 /* --- from sums to a flow --- */
@@ -166,38 +166,24 @@ static float speed_at(const field *f, int x, int y)
     return hypotf(f->u[at], f->v[at]);
 }
 
-/* The fastest there is, up to the next twentieth: so a fifth of it has two
- * digits behind the point. */
+/* The fastest there is, up to the next tenth. */
 static void top_speed_find(field *f)
 {
-    float max = 0.01f;
+    float max = 0.01f; /* air that stands has a scale, too */
 
     for (int y = 0; y < f->height; y++)
         for (int x = 0; x < f->width; x++)
             if (!is_solid(f, x, y))
                 max = fmaxf(max, speed_at(f, x, y));
-    f->top_speed = ceilf(max * 20) / 20;
+    f->top_speed = ceilf(max * 10) / 10;
 }
 
 /* --- colours --- */
 
 static const colour white = {255, 255, 255};
 static const colour black = {0, 0, 0};
-static const colour ink = {40, 40, 46};
+static const colour ink = PICTURE__INK;
 static const colour solid = {232, 230, 226};
-
-static colour viridis(float value)
-{
-    static const colour steps[] = {
-        {68, 1, 84},    {72, 40, 120},  {62, 73, 137},  {49, 104, 142},
-        {38, 130, 142}, {31, 158, 137}, {53, 183, 121}, {110, 206, 88},
-        {181, 222, 43}, {253, 231, 37},
-    };
-    float at = fminf(fmaxf(value, 0), 0.9999f) * 9;
-    int step = (int)at;
-
-    return pixels_mix(steps[step], steps[step + 1], at - (float)step);
-}
 
 /* --- streaks --- */
 
@@ -250,7 +236,7 @@ static void flow_draw(field *f)
 {
     for (int y = 0; y < f->height; y++) {
         for (int x = 0; x < f->width; x++) {
-            colour c = viridis(speed_at(f, x, y) / f->top_speed);
+            colour c = picture__colour(speed_at(f, x, y) / f->top_speed);
             float light = streak(f, x, y);
             c = pixels_mix(c, light > 0 ? white : black,
                            0.26f * fminf(fabsf(light), 1));
@@ -286,16 +272,6 @@ static float cover(float d, float half_width)
     return fminf(fmaxf(half_width + 0.5f - d, 0), 1);
 }
 
-static float line_distance(float px, float py, const float line[4])
-{
-    float dx = line[2] - line[0], dy = line[3] - line[1];
-    float t = ((px - line[0]) * dx + (py - line[1]) * dy) /
-              (dx * dx + dy * dy + 1e-6f);
-
-    t = fminf(fmaxf(t, 0), 1);
-    return hypotf(px - line[0] - t * dx, py - line[1] - t * dy);
-}
-
 /* Draws the three lines of an arrow in white with a dark seam. */
 static void lines_draw(field *f, const float lines[3][4], int x, int y)
 {
@@ -308,7 +284,8 @@ static void lines_draw(field *f, const float lines[3][4], int x, int y)
             if (px < 0 || px >= f->width || py < 0 || py >= f->height)
                 continue;
             for (int i = 0; i < 3; i++)
-                d = fminf(d, line_distance((float)px, (float)py, lines[i]));
+                d = fminf(d,
+                          pixels_line_distance((float)px, (float)py, lines[i]));
             c = &f->pixels[(size_t)py * f->width + px];
             *c = pixels_mix(*c, ink, 0.75f * cover(d, 1.9f));
             *c = pixels_mix(*c, white, cover(d, 0.8f));
@@ -344,69 +321,24 @@ static void arrows_draw(field *f)
             arrow_draw(f, x, y);
 }
 
-/* --- legend --- */
-
-/* Three columns, five rows, the top row first: 0 to 9, and a point. */
-static const uint16_t glyphs[11] = {
-    075557, 026227, 071747, 071717, 055711, 074717,
-    074757, 071111, 075757, 075717, 000002,
-};
-
-static void box_draw(field *f, int x, int y, int width, int height, colour c)
-{
-    for (int j = y; j < y + height; j++)
-        for (int i = x; i < x + width; i++)
-            f->pixels[(size_t)j * f->width + i] = c;
-}
-
-/* Writes a number, each dot of a glyph two pixels wide; `x` is its middle. */
-static void number_draw(field *f, int x, int y, double number)
-{
-    char text[16];
-    int length = snprintf(text, sizeof(text), "%.2f", number);
-
-    x -= length * 8 / 2 - 1;
-    for (int i = 0; i < length; i++) {
-        uint16_t glyph = glyphs[text[i] == '.' ? 10 : text[i] - '0'];
-        for (int dot = 0; dot < 15; dot++)
-            if (glyph >> (14 - dot) & 1)
-                box_draw(f, x + i * 8 + dot % 3 * 2, y + dot / 3 * 2, 2, 2,
-                         ink);
-    }
-}
-
-static void legend_draw(field *f)
-{
-    int left = f->width / 4, width = f->width / 2, top = f->height + 10;
-
-    box_draw(f, 0, f->height, f->width, LEGEND_PIXELS, white);
-    for (int x = 0; x < width; x++)
-        box_draw(f, left + x, top, 1, 12, viridis((float)x / (float)width));
-    for (int tick = 0; tick <= 5; tick++) {
-        int x = left + tick * (width - 1) / 5;
-        box_draw(f, x, top + 12, 1, 4, ink);
-        number_draw(f, x, top + 19, f->top_speed * tick / 5);
-    }
-}
-
 /* --- the file --- */
 
-static int picture_save(const field *f, const char *name)
+static int picture_save(const pixels_canvas *canvas, const char *name)
 {
     FILE *file = fopen(name, "wb");
     int err;
 
     if (!file)
         return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
-    err = pixels_write(f->pixels, f->width, f->height + LEGEND_PIXELS, file,
-                       name);
+    err =
+        pixels_write(canvas->pixels, canvas->width, canvas->height, file, name);
     if (fclose(file) != 0 && !err)
         err = pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
     return err;
 }
 
-/* Of the picture, in pixels: less for a tunnel that is higher than it is
- * wide, but enough for the legend. */
+/* Of the flow, in pixels: less for a tunnel that is higher than it is wide,
+ * but enough for what is written above and below. */
 static int width_pixels(const lattice_tunnel *tunnel)
 {
     double slender = tunnel->width / (tunnel->height * LATTICE_ROW_HEIGHT);
@@ -434,8 +366,7 @@ static int field_create(field *f, const lattice_slice *whole)
     f->north = calloc(cells, sizeof(float));
     f->u = calloc(pixels, sizeof(float));
     f->v = calloc(pixels, sizeof(float));
-    f->pixels =
-        calloc(pixels + (size_t)f->width * LEGEND_PIXELS, sizeof(colour));
+    f->pixels = calloc(pixels, sizeof(colour));
     if (!f->particles || !f->east || !f->north || !f->u || !f->v || !f->pixels)
         return pastset_no_memory("for the picture");
     return 0;
@@ -469,7 +400,31 @@ static int field_fill(field *f)
     return 0;
 }
 
-int picture_write(const lattice_slice *whole, const char *file)
+/* Draws the flow, and puts its frame around it. */
+static int field_save(field *f, uint32_t threads, const char *file)
+{
+    const picture__flow flow = {
+        .whole = f->whole,
+        .canvas = {f->pixels, f->width, f->height},
+        .top_speed = f->top_speed,
+        .threads = threads,
+    };
+    pixels_canvas canvas;
+    int err;
+
+    flow_draw(f);
+    arrows_draw(f);
+    solid_draw(f);
+    err = picture__frame(&canvas, &flow);
+    if (err)
+        return err;
+    err = picture_save(&canvas, file);
+    free(canvas.pixels);
+    return err;
+}
+
+int picture_write(const lattice_slice *whole, uint32_t threads,
+                  const char *file)
 {
     field f;
     int err;
@@ -482,13 +437,8 @@ int picture_write(const lattice_slice *whole, const char *file)
     err = field_create(&f, whole);
     if (!err)
         err = field_fill(&f);
-    if (!err) {
-        flow_draw(&f);
-        arrows_draw(&f);
-        solid_draw(&f);
-        legend_draw(&f);
-        err = picture_save(&f, file);
-    }
+    if (!err)
+        err = field_save(&f, threads, file);
     field_destroy(&f);
     return err;
 }

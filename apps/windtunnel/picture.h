@@ -5,11 +5,13 @@
 #include "apps/windtunnel/lattice.h"
 
 /* Draws the sums of `whole`, a slice that holds all rows and was sampled at
- * least once, into a PNG file: how fast the air flows by colour (a bar under
- * the picture tells the speeds, in sites a step), where it flows to by
- * streaks and arrows, and the obstacle.
+ * least once, into a PNG file: how fast the gas flows by colour (a scale under
+ * the flow shows the mean speed in sites per step), where it flows to by
+ * streaks and arrows, and the obstacle. When there are several threads, names
+ * on the left show which rows each of them had.
  * Errors: PASTSET_EIO with the file's name, PASTSET_ENOMEM, PASTSET_EINVAL
  * (no samples). */
-int picture_write(const lattice_slice *whole, const char *file);
+int picture_write(const lattice_slice *whole, uint32_t threads,
+                  const char *file);
 
 #endif

@@ -147,7 +147,7 @@ int windtunnel_report_write(const windtunnel_report *report,
     if (err)
         return err;
     if (lattice_samples(report->whole) > 0)
-        err = picture_write(report->whole, picture);
+        err = picture_write(report->whole, report->threads, picture);
     if (err)
         return err;
     err = particles_check(report);

@@ -31,6 +31,9 @@ typedef struct windtunnel_options {
  * "1024x512". (`width` and `height` are those of the node when it is drawn.) */
 #define WINDTUNNEL_SIZE_ATTRIBUTE "tunnel"
 
+/* The name of a thread, of its number, as the mapping has it. */
+#define WINDTUNNEL_THREAD "t%" PRIu32
+
 /* The tunnel of these options, with the sizes `width` and `height` where the
  * options give none. Errors: PASTSET_EINVAL. */
 int windtunnel_tunnel(lattice_tunnel *out, const windtunnel_options *options,

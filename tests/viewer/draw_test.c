@@ -101,7 +101,8 @@ static char *drawn(size_t *bytes)
 static void check_drawn(const paths_map *map, const char *format,
                         viewer_fold fold, const char *part)
 {
-    viewer_draw_options options = {file, format, fold};
+    viewer_draw_options options = {
+        .file = file, .format = format, .fold = fold};
     size_t bytes;
     char *text;
 
@@ -127,7 +128,8 @@ Test(draw, makes_each_format)
 
 Test(draw, gives_the_same_picture_as_before)
 {
-    viewer_draw_options options = {file, "dot", VIEWER_FOLD_ALWAYS};
+    viewer_draw_options options = {
+        .file = file, .format = "dot", .fold = VIEWER_FOLD_ALWAYS};
     paths_map *map = tunnel(8, 2), *all;
     size_t bytes;
 
@@ -144,13 +146,194 @@ Test(draw, gives_the_same_picture_as_before)
 
 Test(draw, folds_large_maps_only)
 {
-    paths_map *small = tunnel(32, 4), *large = tunnel(332, 40);
+    paths_map *small = tunnel(16, 4), *middle = tunnel(32, 4);
+    paths_map *large = tunnel(332, 40);
 
-    check_drawn(small, "svg", VIEWER_FOLD_AUTO, ">t17<");
-    check_drawn(small, "svg", VIEWER_FOLD_ALWAYS, "7 threads");
+    check_drawn(small, "svg", VIEWER_FOLD_AUTO, ">t11<");
+    check_drawn(small, "svg", VIEWER_FOLD_ALWAYS, "3 threads");
+    check_drawn(middle, "svg", VIEWER_FOLD_AUTO, "7 threads");
+    check_drawn(middle, "svg", VIEWER_FOLD_NEVER, ">t17<");
     check_drawn(large, "svg", VIEWER_FOLD_AUTO, "38 processes");
     paths_map_destroy(small);
+    paths_map_destroy(middle);
     paths_map_destroy(large);
+}
+
+/* --- where things stand --- */
+
+static char *svg_of(const paths_map *map, viewer_fold fold, bool collector_ids)
+{
+    viewer_draw_options options = {
+        .file = "map.svg", .fold = fold, .collector_ids = collector_ids};
+    size_t bytes;
+    char *text, *out;
+
+    check_status(viewer_draw_text(&text, &bytes, map, &options), 0);
+    out = strndup(text, bytes);
+    free(text);
+    return out;
+}
+
+static double number_after(const char *text, const char *key)
+{
+    const char *found = text ? strstr(text, key) : NULL;
+
+    cr_assert_not_null(found, "no %s", key);
+    return strtod(found + strlen(key), NULL);
+}
+
+static const char *titled(const char *svg, const char *name)
+{
+    char title[64];
+    const char *found;
+
+    snprintf(title, sizeof(title), "<title>%s</title>", name);
+    found = strstr(svg, title);
+    cr_assert_not_null(found, "%s is not drawn", name);
+    return found;
+}
+
+/* The middle of a thread's ellipse, down from the top. */
+static double thread_y(const char *svg, const char *name)
+{
+    return number_after(titled(svg, name), " cy=\"");
+}
+
+static double thread_x(const char *svg, const char *name)
+{
+    return number_after(titled(svg, name), " cx=\"");
+}
+
+/* Of the upper left text in a process's box: its name. */
+static double process_y(const char *svg, const char *name)
+{
+    return number_after(titled(svg, name), " y=\"");
+}
+
+/* One column of threads by their numbers, one box of a process below the
+ * other. */
+static void check_order(const char *svg, unsigned count, unsigned processes)
+{
+    for (unsigned i = 1; i < count; i++) {
+        char above[16], name[16];
+        snprintf(above, sizeof(above), "t%u", i - 1);
+        snprintf(name, sizeof(name), "t%u", i);
+        cr_expect_gt(thread_y(svg, name), thread_y(svg, above), "%s", name);
+        cr_expect_float_eq(thread_x(svg, name), thread_x(svg, above), 0.1);
+    }
+    for (unsigned i = 1; i < processes; i++) {
+        char above[24], name[24];
+        snprintf(above, sizeof(above), "cluster_h%u", i - 1);
+        snprintf(name, sizeof(name), "cluster_h%u", i);
+        cr_expect_gt(process_y(svg, name), process_y(svg, above), "%s", name);
+    }
+}
+
+static paths_map *instrumented(paths_map *map)
+{
+    paths_map *out;
+
+    check_status(
+        eventspace_instrument(&out, map,
+                              &(eventspace_instrument_options){
+                                  .collectors = EVENTSPACE_ALL_COLLECTORS}),
+        0);
+    paths_map_destroy(map);
+    return out;
+}
+
+Test(draw, puts_processes_and_threads_in_their_order)
+{
+    static const char *const shapes[] = {"hierarchical", "flat", "binomial"};
+
+    for (size_t i = 0; i < 4; i++) {
+        paths_map *map = i < 3 ? sums(32, 4, shapes[i]) : tunnel(32, 4);
+        char *svg = svg_of(map, VIEWER_FOLD_NEVER, false);
+
+        check_order(svg, 32, 4);
+        free(svg);
+        map = instrumented(map);
+        svg = svg_of(map, VIEWER_FOLD_NEVER, false);
+        check_order(svg, 32, 4);
+        free(svg);
+        paths_map_destroy(map);
+    }
+}
+
+/* The map may have them in any other order. */
+Test(draw, orders_threads_by_their_numbers)
+{
+    static const char text[] =
+        "digraph m { subgraph cluster_h0 {"
+        "  t2 [kind=thread, number=2]; t10 [kind=thread, number=10];"
+        "  t0 [kind=thread, number=0]; e [kind=element, type=u64]; }"
+        " subgraph cluster_h1 { t3 [kind=thread, number=3];"
+        "  t1 [kind=thread, number=1]; p [kind=proxy]; }"
+        " t10 -> e [use=write]; t2 -> e [use=read]; t0 -> e [use=write];"
+        " t1 -> p [use=write]; p -> e; }";
+    paths_map *map;
+    char *svg;
+
+    check_status(paths_map_parse(&map, text, sizeof(text) - 1, "m.dot"), 0);
+    svg = svg_of(map, VIEWER_FOLD_AUTO, false);
+    cr_expect_lt(thread_y(svg, "t0"), thread_y(svg, "t2"));
+    cr_expect_lt(thread_y(svg, "t2"), thread_y(svg, "t10"));
+    cr_expect_lt(thread_y(svg, "t10"), thread_y(svg, "t1"));
+    cr_expect_lt(thread_y(svg, "t1"), thread_y(svg, "t3"));
+    free(svg);
+    paths_map_destroy(map);
+}
+
+/* What orders the threads is not to be seen. */
+Test(draw, draws_no_edge_that_the_map_does_not_have)
+{
+    paths_map *map = sums(4, 2, NULL);
+    char *svg = svg_of(map, VIEWER_FOLD_NEVER, false);
+    uint32_t edges = 0;
+
+    for (const char *at = svg; (at = strstr(at, "class=\"edge\"")); at++)
+        edges++;
+    cr_expect_eq(edges, map->edge_count);
+    free(svg);
+    paths_map_destroy(map);
+}
+
+Test(draw, writes_ids_into_collectors_when_asked)
+{
+    paths_map *map = instrumented(sums(4, 2, NULL));
+    char *plain = svg_of(map, VIEWER_FOLD_NEVER, false);
+    char *with_ids = svg_of(map, VIEWER_FOLD_NEVER, true);
+
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        const char *id = paths_node_get(&map->nodes[i], "id");
+        char text[32];
+        if (strcmp(map->nodes[i].type, "collector") != 0)
+            continue;
+        snprintf(text, sizeof(text), ">%s<", id);
+        cr_expect_null(strstr(plain, text), "%s", text);
+        cr_expect_not_null(strstr(with_ids, text), "%s", text);
+        cr_expect_lt(
+            number_after(titled(plain, map->nodes[i].name), " rx=\""),
+            number_after(titled(with_ids, map->nodes[i].name), " rx=\""));
+    }
+    free(plain);
+    free(with_ids);
+    paths_map_destroy(map);
+}
+
+/* Six threads use six elements: only where it is other than that an arrow says
+ * how many it stands for. */
+Test(draw, says_how_many_only_where_that_is_not_clear)
+{
+    paths_map *map = tunnel(8, 1);
+    char *svg = svg_of(map, VIEWER_FOLD_ALWAYS, false);
+
+    cr_expect_not_null(strstr(svg, "7 threads"));
+    cr_expect_not_null(strstr(svg, "7 elements"));
+    cr_expect_null(strstr(svg, "×7"));
+    cr_expect_not_null(strstr(svg, "×6"));
+    free(svg);
+    paths_map_destroy(map);
 }
 
 Test(draw, draws_collectives_as_funnels)
@@ -205,7 +388,7 @@ Test(draw, draws_maps_that_are_wrong)
 Test(draw, refuses_formats_it_does_not_know)
 {
     paths_map *map = tunnel(2, 1);
-    viewer_draw_options options = {"map.gif", NULL, VIEWER_FOLD_AUTO};
+    viewer_draw_options options = {.file = "map.gif"};
 
     check_status(viewer_draw(map, &options), PASTSET_EINVAL);
     check_error("it is svg, png, pdf or dot");
@@ -228,7 +411,8 @@ Test(draw, keeps_no_links_and_no_files_of_others)
         "  e [kind=element, type=u64, image=\"/evil.png\"]; }"
         " t -> e [use=write, headhref=\"http://evil.example/i\","
         "         label=<<b>a</b> <img src=\"/evil.png\"/>>]; }";
-    viewer_draw_options options = {"map.svg", NULL, VIEWER_FOLD_NEVER};
+    viewer_draw_options options = {.file = "map.svg",
+                                   .fold = VIEWER_FOLD_NEVER};
     const char *const formats[] = {"svg", "dot"};
     paths_map *map;
 
@@ -258,7 +442,7 @@ static void check_left(const char *text)
 Test(draw, leaves_the_old_picture_when_there_is_no_room)
 {
     paths_map *map = tunnel(8, 2);
-    viewer_draw_options options = {file, "dot", VIEWER_FOLD_AUTO};
+    viewer_draw_options options = {.file = file, .format = "dot"};
     struct rlimit before, small = {1000, RLIM_INFINITY};
     char part[128];
     FILE *old = fopen(file, "w");
@@ -283,7 +467,7 @@ Test(draw, leaves_the_old_picture_when_there_is_no_room)
 Test(draw, says_that_the_disk_is_full)
 {
     paths_map *map = tunnel(2, 1);
-    viewer_draw_options options = {"/dev/full", "png", VIEWER_FOLD_AUTO};
+    viewer_draw_options options = {.file = "/dev/full", .format = "png"};
 
     check_status(viewer_draw(map, &options), PASTSET_ENOSPC);
     check_error("/dev/full: No space left on device");
@@ -294,7 +478,7 @@ Test(draw, says_that_the_disk_is_full)
 Test(draw, follows_no_link)
 {
     paths_map *map = tunnel(2, 1);
-    viewer_draw_options options = {file, "dot", VIEWER_FOLD_AUTO};
+    viewer_draw_options options = {.file = file, .format = "dot"};
     char part[128], victim[128];
 
     snprintf(part, sizeof(part), "%s.%ld.part", file, (long)getpid());

@@ -129,7 +129,8 @@ const countPixels = (browser, thread) => browser.run(`
   const y = Math.round((row.top + row.height * 0.4) * ratio);
   const data = canvas.getContext('2d')
     .getImageData(Math.round(148 * ratio), y, canvas.width - Math.round(162 * ratio), 1).data;
-  const counts = {communicating: 0, computing: 0, chosen: 0, failed: 0, pending: 0};
+  const counts = {waiting: 0, transferring: 0, communicating: 0, computing: 0,
+    chosen: 0, 'chosen-waiting': 0, failed: 0, pending: 0};
   for (let i = 0; i < data.length; i += 4)
     for (const name in counts) {
       const c = report.colours[name];
@@ -157,8 +158,11 @@ function reportOf(name, ...args) {
 
 const range = (browser) => browser.run('return report.visibleRange();');
 
+const communicating = (seen) => seen.waiting + seen.transferring;
+const chosen = (seen) => seen.chosen + seen['chosen-waiting'];
+
 check('every thread has dark and light pixels in its row', async (browser) => {
-  await openReport(browser, reportOf('eight', 8, 4, 50));
+  await openReport(browser, reportOf('eight', 8, 4, 50, 'hops'));
   assert.equal(await browser.run('return report.threads.length;'), 8);
   /* Near enough for the bars to be told apart. */
   await browser.run('report.setVisibleRange(1e8, 2e8);');
@@ -166,31 +170,91 @@ check('every thread has dark and light pixels in its row', async (browser) => {
     const seen = await countPixels(browser, thread);
     assert.ok(seen.computing > 100, `thread ${thread} computes: ${seen.computing} pixels`);
     const least = thread === 4 ? 1 : 20; /* for it nobody has to be waited for */
-    assert.ok(seen.communicating >= least,
-      `thread ${thread} communicates: ${seen.communicating} pixels`);
-    assert.equal(seen.chosen, 0);
+    assert.ok(communicating(seen) >= least,
+      `thread ${thread} communicates: ${communicating(seen)} pixels`);
+    assert.equal(chosen(seen), 0);
   }
 });
 
 check('the pixels agree with the times', async (browser) => {
-  const wrong = await browser.run(`
+  const {wrong, looked} = await browser.run(`
     report.draw();
     const canvas = document.getElementById('es-bars'), wrong = [];
+    const looked = {waiting: 0, transferring: 0};
     const context = canvas.getContext('2d');
     for (let t = 0; t < report.threads.length; t++) {
       const row = report.rowOf(t);
       const shown = report.visibleRange();
-      for (const op of report.intervals(t)) {
-        const x0 = report.xOf(op.startNs), x1 = report.xOf(op.endNs);
-        if (x1 - x0 < 3 || op.startNs < shown.startNs || op.endNs > shown.endNs) continue;
+      const look = (name, op, from, to) => {
+        const x0 = report.xOf(from), x1 = report.xOf(to);
+        if (x1 - x0 < 3 || from < shown.startNs || to > shown.endNs) return;
+        looked[name]++;
         const c = context.getImageData(Math.floor((x0 + x1) / 2),
           Math.round(row.top + row.height * 0.4), 1, 1).data;
-        if (report.colours.communicating.some((v, k) => Math.abs(v - c[k]) > 2))
-          wrong.push([t, op.step, [...c]]);
+        if (report.colours[name].some((v, k) => Math.abs(v - c[k]) > 2))
+          wrong.push([t, op.step, name, [...c]]);
+      };
+      for (const op of report.intervals(t)) {
+        look('waiting', op, op.startNs, op.releasedNs);
+        look('transferring', op, op.releasedNs, op.endNs);
       }
     }
-    return wrong;`);
+    return {wrong, looked};`);
   assert.deepEqual(wrong, []);
+  assert.ok(looked.waiting > 20, `${looked.waiting} waited for long enough to be seen`);
+});
+
+check('waiting, transferring and computing are all the time of each thread', async (browser) => {
+  const threads = await browser.run(`return report.threads.map((thread, t) =>
+    ({...thread, operations: report.intervals(t)}));`);
+  for (const t of threads) {
+    const sum = (f) => t.operations.reduce((all, op) => all + f(op), 0);
+    const waiting = sum((op) => op.releasedNs - op.startNs);
+    const transferring = sum((op) => op.endNs - op.releasedNs);
+    const rounding = t.operations.length;
+    assert.ok(Math.abs(t.waitingNs - waiting) <= rounding, t.name);
+    assert.ok(Math.abs(t.communicatingNs - waiting - transferring) <= rounding, t.name);
+    assert.ok(Math.abs(t.endNs - t.startNs -
+      (waiting + transferring + t.computingNs)) <= rounding, t.name);
+  }
+  const cells = await browser.run(`return [...document
+    .querySelectorAll('#es-threads th button')].map((b) => b.textContent);`);
+  assert.ok(cells.includes('Waiting') && cells.includes('Transferring'), cells.join());
+});
+
+check('a read waits for the neighbour that writes', async (browser) => {
+  const all = await browser.run(
+    'return report.threads.map((thread, t) => report.intervals(t));');
+  const waits = all.map((operations) => operations.filter((op) => op.waitsFor >= 0));
+  waits.forEach((operations, t) => {
+    for (const op of operations) {
+      assert.match(op.text, /^read_next/);
+      assert.equal(op.waitsFor, t + (/from_above/.test(op.text) ? -1 : 1));
+      /* The neighbour's write arrives while the read is under way. */
+      assert.ok(all[op.waitsFor].some((w) => /^write/.test(w.text) &&
+        w.step === op.step && op.releasedNs >= w.startNs && op.releasedNs <= w.startNs + 10000),
+      `thread ${t}, step ${op.step}`);
+    }
+  });
+  /* All come to wait for the one in the middle, and it for nobody. */
+  const length = waits.map((operations) => operations.reduce((sum, op) =>
+    sum + op.releasedNs - op.startNs, 0));
+  assert.equal(Math.min(...length), length[4]);
+  assert.ok(Math.max(...length) > 20 * length[4], length.join());
+});
+
+check('there is no empty band below the rows', async (browser) => {
+  const gap = () => browser.run(`report.draw();
+    const canvas = document.getElementById('es-bars');
+    const last = report.rowOf(report.threads.length - 1);
+    return canvas.clientHeight - 26 - (last.top + last.height);`);
+  await browser.run('report.reset();');
+  assert.ok(Math.abs(await gap()) <= 1, `${await gap()} pixels`);
+  for (let i = 0; i < 3; i++) {
+    await browser.run(`document.getElementById('es-rows-out').click();`);
+    assert.ok(Math.abs(await gap()) <= 1, `${await gap()} pixels`);
+  }
+  await browser.run('report.reset();');
 });
 
 check('the wheel zooms about the pointer', async (browser) => {
@@ -230,7 +294,7 @@ check('a click on a bar highlights its step in all threads', async (browser) => 
   assert.ok(Math.abs(step - 20) <= 1, `step ${step}`);
   for (let thread = 0; thread < 8; thread++) {
     const seen = await countPixels(browser, thread);
-    assert.ok(seen.chosen > 0, `thread ${thread} has the chosen step`);
+    assert.ok(chosen(seen) > 0, `thread ${thread} has the chosen step`);
   }
   await browser.picture('eight-step.png');
 });
@@ -249,7 +313,7 @@ check('the number field, the keys and Escape choose a step', async (browser) => 
   await until('no step is chosen',
     async () => await browser.run('return report.selectedStep();') === 0);
   for (let thread = 0; thread < 8; thread++)
-    assert.equal((await countPixels(browser, thread)).chosen, 0);
+    assert.equal(chosen(await countPixels(browser, thread)), 0);
 });
 
 check('keys move and zoom', async (browser) => {
@@ -356,6 +420,18 @@ check('an operation that has not ended is a bar that is open at its end', async 
   await browser.picture('hanging.png');
 });
 
+check('without collectors at elements waiting is not told apart', async (browser) => {
+  await openReport(browser, reportOf('tops', 4, 4, 20));
+  assert.equal(await browser.run('return report.waitsKnown;'), false);
+  await browser.run('report.setVisibleRange(2e7, 8e7);');
+  const seen = await countPixels(browser, 0);
+  assert.equal(communicating(seen), 0);
+  assert.ok(seen.communicating > 10, `${seen.communicating} pixels`);
+  const legend = await browser.run(`return document.querySelector('.legend').innerText;`);
+  assert.match(legend, /communicating/);
+  assert.doesNotMatch(legend, /waiting|transferring/);
+});
+
 check('332 threads and 200 steps load and move (the times are told)', async (browser) => {
   await openReport(browser, reportOf('large', 332, 20, 200));
   const [loadMs, count] = await browser.run(
@@ -375,11 +451,19 @@ check('332 threads and 200 steps load and move (the times are told)', async (bro
   await browser.picture('large-near.png');
 });
 
-check('dark pages keep communicating darker than computing', async (browser) => {
-  const [communicating, computing] = await browser.run(
+/* By lightness, so that nobody has to tell colours apart. */
+async function checkLightness(browser) {
+  const names = ['waiting', 'transferring', 'computing'];
+  const light = await browser.run(`return arguments[0].map((name) => {
+    const [r, g, b] = report.colours[name]; return 0.2126 * r + 0.7152 * g + 0.0722 * b; });`,
+  names);
+  assert.ok(light[0] + 60 < light[1] && light[1] + 50 < light[2], light.join());
+  const [one, other] = await browser.run(
     'return [report.colours.communicating, report.colours.computing];');
-  assert.ok(Math.max(...communicating) < Math.min(...computing));
-});
+  assert.ok(Math.max(...one) < Math.min(...other));
+}
+
+check('waiting is darker than transferring, and that than computing', checkLightness);
 
 check('no script has reported an error', async (browser) => {
   const errors = (await browser.log()).filter((entry) => entry.level === 'SEVERE');
@@ -402,7 +486,13 @@ async function main() {
         console.log(`FAILED  ${name}\n${error.stack}`);
       }
     }
-    if (pictures) await drawDark(address);
+    try {
+      await drawDark(address);
+      console.log('ok      dark pages keep that order');
+    } catch (error) {
+      failures++;
+      console.log(`FAILED  dark pages keep that order\n${error.stack}`);
+    }
   } finally {
     await browser?.close();
     process.kill(-driver.pid); /* the driver's own process group */
@@ -417,7 +507,13 @@ async function drawDark(address) {
   await openReport(browser, join(folder, 'killed.html'));
   await browser.run('report.selectStep(20); report.draw();');
   await browser.picture('dark.png');
-  await browser.close();
+  try {
+    assert.ok(await browser.run(
+      `return matchMedia('(prefers-color-scheme: dark)').matches;`));
+    await checkLightness(browser);
+  } finally {
+    await browser.close();
+  }
 }
 
 process.exit(await main());

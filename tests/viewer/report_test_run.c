@@ -1,6 +1,6 @@
 /* report_test_run.c - makes the run directory of a wind tunnel that never ran.
  *
- *     report_test_run DIRECTORY THREADS PROCESSES STEPS [killed|hanging]
+ *     report_test_run DIRECTORY THREADS PROCESSES STEPS [killed|hanging|hops]
  *
  * Each thread writes to the one above and to the one below, reads from both,
  * and computes: 5 ms a step, a little more in the thread in the middle, so
@@ -9,6 +9,8 @@
  * `killed`, the last process has died at two thirds of the steps. With
  * `hanging`, all were interrupted 10 s after the start, when t0 had not come
  * back from a read since its last operation, and the last thread computed.
+ * Only the collectors at threads have noted anything; with `hops`, a write to
+ * another process is also seen there, 10 us after it began.
  *
  * The times are the same at each call. */
 #include "eventspace/instrument.h"
@@ -26,6 +28,7 @@
 #define NAME_BYTES 64
 #define COMPUTING_NS 5000000
 #define TUPLE_BYTES 896
+#define ARRIVES_NS 10000
 
 enum { TO_ABOVE, TO_BELOW, FROM_ABOVE, FROM_BELOW, PATHS };
 
@@ -39,10 +42,11 @@ typedef struct tunnel {
     uint32_t killed_from; /* threads from this on, */
     uint32_t killed_step; /* after this step */
     uint32_t (*collectors)[PATHS];
-    uint64_t *now;          /* of each thread */
-    uint64_t (*written)[2]; /* when its tuples of this step were there */
+    uint32_t (*below)[PATHS]; /* in other processes; UINT32_MAX: none */
+    uint64_t *now;            /* of each thread */
+    uint64_t (*written)[2];   /* when its tuples of this step were there */
     uint32_t *sequence;
-    bool hanging;
+    bool hanging, hops;
 } tunnel;
 
 /* --- the map --- */
@@ -133,9 +137,17 @@ static int operate(tunnel *t, uint32_t thread, int path, uint64_t end)
         .bytes = TUPLE_BYTES,
         .operation = path < FROM_ABOVE ? PASTSET_WRITE : PASTSET_READ_NEXT,
     };
+    int err;
+
     t->now[thread] = end + 2000;
     if (event.collector == UINT32_MAX)
         return 0;
+    err = fake_run_event(t->run, &event);
+    if (err || t->below[thread][path] == UINT32_MAX)
+        return err;
+    event.collector = t->below[thread][path];
+    event.start += ARRIVES_NS;
+    event.end -= ARRIVES_NS;
     return fake_run_event(t->run, &event);
 }
 
@@ -190,15 +202,42 @@ static int simulate(tunnel *t)
     return err;
 }
 
+/* The collector beyond the proxy of a path, if there is one. */
+static uint32_t collector_below(const tunnel *t, uint32_t top)
+{
+    char id[16];
+    bool found = false;
+
+    snprintf(id, sizeof(id), "%u", top);
+    for (uint32_t i = 0; i < t->map->node_count; i++) {
+        const char *own = paths_node_get(&t->map->nodes[i], "id");
+        if (!own || strcmp(own, id) != 0)
+            continue;
+        while (t->map->nodes[i].out_count > 0) {
+            i = t->map->edges[t->map->nodes[i].out[0]].to;
+            found |= strcmp(t->map->nodes[i].type, "proxy") == 0;
+            own = paths_node_get(&t->map->nodes[i], "id");
+            if (found && own)
+                return (uint32_t)strtoul(own, NULL, 10);
+        }
+        break;
+    }
+    return UINT32_MAX;
+}
+
 static void find_collectors(tunnel *t)
 {
     char name[NAME_BYTES];
     for (uint32_t i = 0; i < t->threads; i++) {
         thread_name(name, i);
         t->now[i] = FAKE_START + 2000000 + noise(3000000);
-        for (int path = 0; path < PATHS; path++)
+        for (int path = 0; path < PATHS; path++) {
             t->collectors[i][path] =
                 fake_collector(t->map, name, path_names[path]);
+            t->below[i][path] = t->hops
+                                    ? collector_below(t, t->collectors[i][path])
+                                    : UINT32_MAX;
+        }
     }
 }
 
@@ -245,7 +284,7 @@ int main(int argc, char **argv)
     if (argc < 5) {
         fprintf(stderr,
                 "usage: %s DIRECTORY THREADS PROCESSES STEPS "
-                "[killed|hanging]\n",
+                "[killed|hanging|hops]\n",
                 argv[0]);
         return 2;
     }
@@ -253,9 +292,12 @@ int main(int argc, char **argv)
     tunnel t = {.threads = (uint32_t)atoi(argv[2]),
                 .steps = (uint32_t)atoi(argv[4])};
     t.hanging = argc > 5 && strcmp(argv[5], "hanging") == 0;
-    t.killed_step = argc > 5 && !t.hanging ? t.steps * 2 / 3 : t.steps;
+    t.hops = argc > 5 && strcmp(argv[5], "hops") == 0;
+    t.killed_step =
+        argc > 5 && strcmp(argv[5], "killed") == 0 ? t.steps * 2 / 3 : t.steps;
     t.killed_from = t.threads - t.threads / processes;
     t.collectors = calloc(t.threads, sizeof(*t.collectors));
+    t.below = calloc(t.threads, sizeof(*t.below));
     t.now = calloc(t.threads, sizeof(*t.now));
     t.written = calloc(t.threads, sizeof(*t.written));
     t.sequence = calloc(t.threads, sizeof(*t.sequence));
@@ -265,6 +307,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[0], pastset_error());
     paths_map_destroy(t.map);
     free(t.collectors);
+    free(t.below);
     free(t.now);
     free(t.written);
     free(t.sequence);

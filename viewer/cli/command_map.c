@@ -376,7 +376,7 @@ typedef struct draw_arguments {
     viewer_draw_options options;
 } draw_arguments;
 
-enum { KEY_FOLD = 256 };
+enum { KEY_FOLD = 256, KEY_COLLECTOR_IDS };
 
 static const struct argp_option draw_options[] = {
     {"output", 'o', "FILE", 0,
@@ -387,6 +387,8 @@ static const struct argp_option draw_options[] = {
      "Draw paths that are alike as one (default auto: only when the map is too "
      "large to read)",
      0},
+    {"collector-ids", KEY_COLLECTOR_IDS, NULL, 0,
+     "Write the id of each collector into the picture", 0},
     {0},
 };
 
@@ -411,6 +413,9 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_FOLD:
         a->options.fold = read_fold(text, state);
+        return 0;
+    case KEY_COLLECTOR_IDS:
+        a->options.collector_ids = true;
         return 0;
     default:
         return cli_take_one(&a->map, "the map", key, text, state);

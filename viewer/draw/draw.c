@@ -16,7 +16,10 @@
 #include "viewer/draw/draw_internal.h"
 #include "viewer/tables/output.h"
 
-#define FOLD_ABOVE 200 /* nodes, collectors not counted */
+/* Nodes, collectors not counted: more than fit on a page, and more than fit on
+ * one with paths folded. */
+#define FOLD_ABOVE 60
+#define FOLD_PROCESSES_ABOVE 200
 #define LABEL_BELOW 40 /* edges that leave threads: with their names */
 
 /* --- what things look like --- */
@@ -123,26 +126,25 @@ static int dress_element(paths_map_node *node)
     return label_members(&node->attributes, node->name, "element", more);
 }
 
-/* Small, with its number in it, or how many it stands for. */
-static int dress_collector(paths_map_node *node)
+/* A dot; or, if that is asked for, with its id in it, or how many it stands
+ * for. */
+static int dress_collector(paths_map_node *node, bool with_id)
 {
     paths_attributes *attributes = &node->attributes;
     const char *members = paths_attributes_get(attributes, VIEWER__MEMBERS);
     const char *id = paths_attributes_get(attributes, "id");
-    int err = set_all(attributes, "width", "0.18", "height", "0.18",
-                      "fixedsize", "true", "fontsize", "7", "fontcolor",
-                      "white", "margin", "0", NULL);
+    const char *label = !with_id ? " " : members ? members : id ? id : " ";
+    const char *size = !with_id            ? "0.1"
+                       : members           ? "0.3"
+                       : strlen(label) > 3 ? "0.24"
+                                           : "0.18";
+    int err =
+        set_all(attributes, "width", size, "height", size, "fixedsize", "true",
+                "fontsize", "7", "fontcolor", "white", "margin", "0", NULL);
 
-    if (err)
-        return err;
-    err = set_text(attributes, "label", "%s%s", members ? "×" : "",
-                   members ? members
-                   : id    ? id
-                           : "");
-    if (err || (!members && (!id || strlen(id) <= 3)))
-        return err;
-    return set_all(attributes, "width", members ? "0.3" : "0.24", "height",
-                   members ? "0.3" : "0.24", NULL);
+    return err ? err
+               : set_text(attributes, "label", "%s%s",
+                          with_id && members ? "×" : "", label);
 }
 
 static int dress_wrapper(paths_map_node *node)
@@ -165,7 +167,7 @@ static int dress_wrapper(paths_map_node *node)
                     members ? " × " : "", members ? members : "");
 }
 
-static int dress_node(paths_map_node *node)
+static int dress_node(paths_map_node *node, bool collector_ids)
 {
     const style *l = style_of(node);
     int err = set_all(&node->attributes, "shape", l->shape, "style", "filled",
@@ -182,7 +184,7 @@ static int dress_node(paths_map_node *node)
     if (node->kind == PATHS_THREAD)
         return label_members(&node->attributes, node->name, "thread", "");
     if (strcmp(node->type, "collector") == 0)
-        return dress_collector(node);
+        return dress_collector(node, collector_ids);
     return dress_wrapper(node);
 }
 
@@ -256,6 +258,19 @@ static int dress_ends(const paths_map *map, paths_map_edge *edge)
     return err;
 }
 
+/* As many edges as there are nodes at its upper end need no number of their
+ * own. */
+static bool is_counted(const paths_map *map, uint32_t edge)
+{
+    const paths_attributes *at = &map->edges[edge].attributes;
+    const paths_map_node *from = &map->nodes[map->edges[edge].from];
+    const char *members = paths_attributes_get(at, VIEWER__MEMBERS);
+    const char *above =
+        paths_attributes_get(&from->attributes, VIEWER__MEMBERS);
+
+    return members && above && strcmp(members, above) == 0;
+}
+
 static int dress_edge(paths_map *map, uint32_t index, bool named)
 {
     paths_attributes *attributes = &map->edges[index].attributes;
@@ -273,7 +288,9 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
     if (err)
         return err;
     if (members)
-        return set_text(attributes, "label", " ×%s ", members);
+        return is_counted(map, index)
+                   ? 0
+                   : set_text(attributes, "label", " ×%s ", members);
     if (as && named && is_named(map, index, use, as))
         return set_text(attributes, "label", " %.60s ", as);
     return 0;
@@ -420,7 +437,7 @@ static uint32_t thread_edges(const paths_map *map)
     return count;
 }
 
-static int dress(paths_map *map)
+static int dress(paths_map *map, bool collector_ids)
 {
     bool named = thread_edges(map) < LABEL_BELOW;
     int err;
@@ -430,7 +447,7 @@ static int dress(paths_map *map)
     for (uint32_t i = 0; i < map->process_count && !err; i++)
         err = dress_process(&map->processes[i]);
     for (uint32_t i = 0; i < map->node_count && !err; i++)
-        err = dress_node(&map->nodes[i]);
+        err = dress_node(&map->nodes[i], collector_ids);
     for (uint32_t i = 0; i < map->edge_count && !err; i++)
         err = dress_edge(map, i, named);
     return err;
@@ -448,12 +465,12 @@ int viewer_draw_text(char **out, size_t *bytes, const paths_map *map,
         return err;
     if (options->fold == VIEWER_FOLD_ALWAYS ||
         (options->fold == VIEWER_FOLD_AUTO && viewer__nodes(map) > FOLD_ABOVE))
-        err = viewer__fold(&picture, map, FOLD_ABOVE);
+        err = viewer__fold(&picture, map, FOLD_PROCESSES_ABOVE);
     else
         err = paths_map_copy(&picture, map);
     if (err)
         return err;
-    err = dress(picture);
+    err = dress(picture, options->collector_ids);
     if (!err)
         err = viewer__picture(out, bytes, picture, format);
     paths_map_destroy(picture);

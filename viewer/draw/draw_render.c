@@ -31,10 +31,117 @@ static int graphviz_error(char *text)
     return 0;
 }
 
+/* --- the order of the threads --- */
+
+/* cgraph takes no constant texts. */
+#define TEXT(text) ((char[]){text})
+
+#define GUIDE_EDGES_MAX 20
+
+typedef struct ordered_thread {
+    Agnode_t *node;
+    unsigned long number;
+    int place; /* of its process; 0: it stands in none */
+} ordered_thread;
+
+static int by_process_and_number(const void *a, const void *b)
+{
+    const ordered_thread *x = a, *y = b;
+
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static ordered_thread thread_of(Agraph_t *graph, Agnode_t *node)
+{
+    const char *number = agget(node, TEXT("number"));
+    ordered_thread thread = {.node = node,
+                             .number = number ? strtoul(number, NULL, 10) : 0};
+    int place = 0;
+
+    for (Agraph_t *sub = agfstsubg(graph); sub; sub = agnxtsubg(sub)) {
+        place++;
+        if (agsubnode(sub, node, FALSE))
+            thread.place = place;
+    }
+    return thread;
+}
+
+static void edge_hide(Agedge_t *edge)
+{
+    agsafeset(edge, TEXT("style"), TEXT("invis"), TEXT(""));
+}
+
+static size_t threads_find(ordered_thread *out, Agraph_t *graph)
+{
+    size_t count = 0;
+
+    for (Agnode_t *n = agfstnode(graph); n; n = agnxtnode(graph, n)) {
+        const char *kind = agget(n, TEXT("kind"));
+        if (kind && strcmp(kind, "thread") == 0)
+            out[count++] = thread_of(graph, n);
+    }
+    qsort(out, count, sizeof(*out), by_process_and_number);
+    return count;
+}
+
+/* A node in a column of its own, left of all threads and below the one before,
+ * tied to a thread so often that to cross these ties is worse than to cross
+ * paths. More of them would need room of their own. */
+static Agnode_t *guide_add(Agraph_t *guides, const ordered_thread *thread,
+                           Agnode_t *above, size_t ties)
+{
+    Agraph_t *graph = agroot(guides);
+    char name[32];
+    Agnode_t *guide;
+
+    snprintf(name, sizeof(name), "guide %p", (const void *)thread);
+    guide = agnode(guides, name, TRUE);
+    agsafeset(guide, TEXT("shape"), TEXT("point"), TEXT(""));
+    agsafeset(guide, TEXT("style"), TEXT("invis"), TEXT(""));
+    agsafeset(guide, TEXT("width"), TEXT("0.01"), TEXT(""));
+    agsafeset(guide, TEXT("height"), TEXT("0.01"), TEXT(""));
+    if (above)
+        edge_hide(agedge(graph, above, guide, NULL, TRUE));
+    for (size_t i = 0; i < ties; i++)
+        edge_hide(agedge(graph, guide, thread->node, NULL, TRUE));
+    return guide;
+}
+
+/* Puts all threads into one column, process by process and by their numbers.
+ * dot heeds columns across processes only with `newrank`, and of itself orders
+ * neither processes nor threads when another order has fewer crossings. Where
+ * very many paths cross, processes may still change places. */
+static const char *threads_order(Agraph_t *graph)
+{
+    ordered_thread *threads =
+        calloc((size_t)agnnodes(graph) + 1, sizeof(*threads));
+    size_t count = threads ? threads_find(threads, graph) : 0;
+    size_t ties = count < GUIDE_EDGES_MAX ? count : GUIDE_EDGES_MAX;
+    Agraph_t *column, *guides;
+    Agnode_t *guide = NULL;
+
+    if (!threads)
+        return "there is no memory to order the threads";
+    column = agsubg(graph, TEXT("threads"), TRUE);
+    guides = agsubg(graph, TEXT("guides"), TRUE);
+    agsafeset(graph, TEXT("newrank"), TEXT("true"), TEXT(""));
+    agsafeset(column, TEXT("rank"), TEXT("same"), TEXT(""));
+    agsafeset(guides, TEXT("rank"), TEXT("same"), TEXT(""));
+    for (size_t i = 0; i < count; i++) {
+        agsubnode(column, threads[i].node, TRUE);
+        guide = guide_add(guides, &threads[i], guide, ties);
+    }
+    free(threads);
+    return NULL;
+}
+
 /* Gives NULL, or what could not be done. */
 static const char *graphviz(const char *dot, const char *format, FILE *file)
 {
     GVC_t *context;
+    const char *problem;
     Agraph_t *graph;
 
     agseterrf(graphviz_error);
@@ -42,6 +149,9 @@ static const char *graphviz(const char *dot, const char *format, FILE *file)
     graph = agmemread(dot);
     if (!context || !graph)
         return "Graphviz cannot read the map";
+    problem = threads_order(graph);
+    if (problem)
+        return problem;
     if (gvLayout(context, graph, "dot") != 0)
         return "Graphviz cannot lay the map out";
     if (gvRender(context, graph, format, file) != 0 || fflush(file) != 0)

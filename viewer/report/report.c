@@ -180,15 +180,30 @@ static int make_nonce(page *p)
     return 0;
 }
 
-static int make_pending(scopes_table **out, const scopes_snapshot *snapshot)
+static int make_view(scopes_table **out, const scopes_snapshot *snapshot,
+                     const char *name, bool each)
 {
     scopes_view_input view_input = {.map = snapshot->topology->map,
                                     .topology = snapshot->topology,
                                     .event_table = snapshot->event_table,
                                     .clocks = snapshot->clocks,
                                     .threads = NULL,
+                                    .each = each,
                                     .pending = snapshot->pending};
-    return scopes_view_make(out, scopes_view_find("pending"), &view_input);
+    return scopes_view_make(out, scopes_view_find(name), &view_input);
+}
+
+static int make_waits(viewer__waits *out, const scopes_snapshot *snapshot,
+                      const scopes_communication *view)
+{
+    scopes_table *table;
+    int err = make_view(&table, snapshot, "waits-for", true);
+
+    if (err)
+        return err;
+    err = viewer__waits_take(out, view, table);
+    scopes_table_destroy(table);
+    return err;
 }
 
 /* Collects the data; the tables behind it are not needed any more then. */
@@ -199,24 +214,28 @@ static int collect(page *p)
     scopes_table *pending = NULL;
     scopes_snapshot *snapshot = NULL;
     viewer_facts facts = {0};
-    options.tops_only = true;
+    viewer__waits waits = {0};
     int err = scopes_snapshot_take(&snapshot, p->run, &options);
     if (err)
         goto done;
-    err = make_pending(&pending, snapshot);
+    err = make_view(&pending, snapshot, "pending", false);
     if (err)
         goto done;
     err = scopes_communication_read(&view, snapshot);
     if (err)
         goto done;
+    err = make_waits(&waits, snapshot, view);
+    if (err)
+        goto done;
     err = viewer_facts_take(&facts, p->run);
     if (err)
         goto done;
-    p->data = viewer__report_data(p->run, &facts, view, pending);
+    p->data = viewer__report_data(p->run, &facts, view, &waits, pending);
     if (!p->data)
         err = pastset_no_memory("for the report's data");
 done:
     viewer_facts_fini(&facts);
+    viewer__waits_fini(&waits);
     scopes_communication_destroy(view);
     scopes_table_destroy(pending);
     scopes_snapshot_destroy(snapshot);

@@ -9,22 +9,25 @@
  *   events                   {made, present, dropped}
  *   processes [{name, state, text, problem, made, present, dropped}]
  *   threads   [{name, process, operations, steps, startNs, endNs,
- *               communicatingNs, computingNs, longest, longestNs, missing,
- *               stepsKnown}], by number; `process` is an index or -1, `longest`
- *               the place of an operation among the thread's, or -1
- *   paths     [{thread, name, element, operations, bytes, totalNs,
- *               longestNs}], by thread
- *   pending   [{number, thread, process, state, since_ns, for_ns ...}]: the
- *             rows of the view pending, whose file tells what they are
- *   operations  base64 of the operations, by thread and start. Each is seven
- *             LEB128 numbers, about 13 bytes in all:
+ *               communicatingNs, computingNs, waitingNs, longest, longestNs,
+ *               missing, stepsKnown}], by number; `process` is an index or -1,
+ * `longest` the place of an operation among the thread's, or -1 paths [{thread,
+ * name, element, operations, bytes, totalNs, longestNs}], by thread pending
+ * [{number, thread, process, state, since_ns, for_ns ...}]: the rows of the
+ * view pending, whose file tells what they are waitsKnown  some of the waiting
+ * is known: see the view waits-for operations  base64 of the operations, by
+ * thread and start. Each is eight LEB128 numbers or nine, about 15 bytes in
+ * all:
  *
  *     start    ns since the start of the thread's operation before (of its
  *              first: since startNs)
  *     length   ns
  *     path     its place among the thread's paths
  *     step     difference to the operation before; zigzag: 0 -1 1 -2 2 ...
- *     bytes, verb, status */
+ *     bytes, verb, status
+ *     waiting  ns of its length, at its begin, for another thread; 0: none is
+ *              known
+ *     for      the number of that thread, if it waited */
 #include "viewer/report/report_internal.h"
 
 #include "pastset/request.h"
@@ -37,7 +40,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PACKED_MAX_BYTES (4 * 10 + 3 * 5) /* of one operation */
+#define PACKED_MAX_BYTES (5 * 10 + 4 * 5) /* of one operation */
 
 /* --- the operations --- */
 
@@ -57,6 +60,7 @@ static uint64_t zigzag(int64_t number)
 }
 
 static uint8_t *put_thread(uint8_t *at, const scopes_communication *view,
+                           const viewer__wait *waits,
                            const scopes_thread *thread, uint32_t first_path,
                            int64_t start_ns)
 {
@@ -70,6 +74,9 @@ static uint8_t *put_thread(uint8_t *at, const scopes_communication *view,
         at = put(at, op->bytes);
         at = put(at, op->verb);
         at = put(at, op->status);
+        at = put(at, (uint64_t)waits[op - view->operations].ns);
+        if (waits[op - view->operations].ns > 0)
+            at = put(at, waits[op - view->operations].for_thread);
         start_ns = op->start_ns;
         step = op->step;
     }
@@ -91,7 +98,7 @@ static json_t *base64_of(const uint8_t *data, size_t bytes)
 }
 
 static json_t *pack_operations(const scopes_communication *view,
-                               int64_t start_ns)
+                               const viewer__wait *waits, int64_t start_ns)
 {
     uint8_t *packed = malloc(view->operation_count * PACKED_MAX_BYTES + 1);
     uint8_t *at = packed;
@@ -101,7 +108,7 @@ static json_t *pack_operations(const scopes_communication *view,
     for (uint32_t i = 0; i < view->thread_count && packed; i++) {
         while (path < view->path_count && view->paths[path].thread < i)
             path++;
-        at = put_thread(at, view, &view->threads[i], path, start_ns);
+        at = put_thread(at, view, waits, &view->threads[i], path, start_ns);
     }
     if (packed)
         json = base64_of(packed, (size_t)(at - packed));
@@ -131,7 +138,7 @@ static json_t *processes_of(const viewer_facts *facts)
 }
 
 static json_t *thread_of(const scopes_communication *view,
-                         const scopes_thread *thread)
+                         const scopes_thread *thread, int64_t waiting_ns)
 {
     json_int_t longest = -1, longest_ns = 0;
     if (thread->operations) {
@@ -140,8 +147,8 @@ static json_t *thread_of(const scopes_communication *view,
         longest_ns = op->end_ns - op->start_ns;
     }
     return json_pack(
-        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "name",
-        viewer_json_text(thread->name), "process",
+        "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
+        "name", viewer_json_text(thread->name), "process",
         (json_int_t)(thread->process == PATHS_NONE
                          ? -1
                          : (json_int_t)thread->process),
@@ -149,16 +156,18 @@ static json_t *thread_of(const scopes_communication *view,
         (json_int_t)thread->steps, "startNs", (json_int_t)thread->start_ns,
         "endNs", (json_int_t)thread->end_ns, "communicatingNs",
         (json_int_t)thread->communicating_ns, "computingNs",
-        (json_int_t)thread->computing_ns, "longest", longest, "longestNs",
-        longest_ns, "missing", (json_int_t)thread->missing, "stepsKnown",
-        thread->steps_known);
+        (json_int_t)thread->computing_ns, "waitingNs", (json_int_t)waiting_ns,
+        "longest", longest, "longestNs", longest_ns, "missing",
+        (json_int_t)thread->missing, "stepsKnown", thread->steps_known);
 }
 
-static json_t *threads_of(const scopes_communication *view)
+static json_t *threads_of(const scopes_communication *view,
+                          const viewer__waits *waits)
 {
     json_t *threads = json_array();
     for (uint32_t i = 0; i < view->thread_count; i++)
-        json_array_append_new(threads, thread_of(view, &view->threads[i]));
+        json_array_append_new(
+            threads, thread_of(view, &view->threads[i], waits->waiting_ns[i]));
     return threads;
 }
 
@@ -270,6 +279,7 @@ static extent extent_of(const scopes_communication *view, const json_t *pending)
 
 json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
                             const scopes_communication *view,
+                            const viewer__waits *waits,
                             const scopes_table *pending)
 {
     json_t *rows = pending_of(pending);
@@ -277,7 +287,7 @@ json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
     const eventspace_events *events = &facts->total.events;
     return json_pack(
         "{s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:o, s:o,"
-        " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:o}",
+        " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:b, s:o}",
         "name", viewer_json_text(eventspace_run_map(run)->name), "directory",
         viewer_json_text(eventspace_run_directory(run)), "began", began(facts),
         "startNs", all.start_ns, "endNs", all.end_ns, "lastStep",
@@ -286,6 +296,7 @@ json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
         statuses_of(view), "events", "made", (json_int_t)events->made,
         "present", (json_int_t)events->present, "dropped",
         (json_int_t)events->dropped, "processes", processes_of(facts),
-        "threads", threads_of(view), "paths", paths_of(view), "pending", rows,
-        "operations", pack_operations(view, all.start_ns));
+        "threads", threads_of(view, waits), "paths", paths_of(view), "pending",
+        rows, "waitsKnown", waits->known, "operations",
+        pack_operations(view, waits->waits, all.start_ns));
 }

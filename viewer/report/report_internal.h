@@ -4,6 +4,7 @@
 
 #include "scopes/causality/communication_times.h"
 #include "scopes/tables/table.h"
+#include "viewer/report/report_waits.h"
 #include "viewer/tables/facts.h"
 
 #include <jansson.h>
@@ -12,6 +13,7 @@
  * caller owns it. */
 json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
                             const scopes_communication *view,
+                            const viewer__waits *waits,
                             const scopes_table *pending);
 
 #endif

@@ -34,6 +34,8 @@ const operations = (function unpack() {
     path: new Uint32Array(count), step: new Uint32Array(count),
     bytes: new Uint32Array(count),
     verb: new Uint16Array(count), status: new Uint16Array(count),
+    released: new Float64Array(count), /* until when it waited; start: it did not */
+    waitsFor: new Int32Array(count), /* for which thread; -1 */
   };
   let at = 0;
   function number() { /* LEB128; products, as numbers pass 32 bits */
@@ -63,6 +65,8 @@ const operations = (function unpack() {
       all.bytes[i] = number();
       all.verb[i] = number();
       all.status[i] = number();
+      all.released[i] = start + number();
+      all.waitsFor[i] = all.released[i] > start ? number() : -1;
     }
     thread.last = i;
   });

@@ -15,8 +15,11 @@
  *   colours          the colours of the bars, as [r, g, b]
  *   at(x, y)         what the pointer would say there
  *   pending          what threads were in at the end
+ *   waitsKnown       waiting is told apart from transferring
  *   draw()           draws now rather than in the next frame */
 
+for (const part of document.querySelectorAll('[data-waits]'))
+  part.hidden = (part.dataset.waits === 'known') !== run.waitsKnown;
 takeColours();
 reset();
 draw();
@@ -27,12 +30,14 @@ window.eventspaceReport = {
   threads: run.threads,
   operationCount: operations.count,
   pending: run.pending,
+  waitsKnown: run.waitsKnown,
   intervals(number) {
     const thread = run.threads[number];
     return d3.range(thread.first, thread.last).map((i) => ({
       startNs: operations.start[i], endNs: operations.end[i],
       step: operations.step[i], bytes: operations.bytes[i],
       status: operations.status[i], text: operationText(i),
+      releasedNs: operations.released[i], waitsFor: operations.waitsFor[i],
     }));
   },
   selectStep,

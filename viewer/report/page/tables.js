@@ -97,6 +97,11 @@ table('threads', [
   {head: 'Steps', value: (t) => t.steps, text: (t) => count(t.steps)},
   {head: 'Communicating', value: (t) => t.communicatingNs,
    text: (t) => duration(t.communicatingNs)},
+].concat(run.waitsKnown ? [
+  {head: 'Waiting', value: (t) => t.waitingNs, text: (t) => duration(t.waitingNs)},
+  {head: 'Transferring', value: (t) => t.communicatingNs - t.waitingNs,
+   text: (t) => duration(t.communicatingNs - t.waitingNs)},
+] : [], [
   {head: 'Computing', value: (t) => t.computingNs, text: (t) => duration(t.computingNs)},
   {head: 'Share', value: shareOf, fill: (cell, t) => {
     cell.append('span').text(percent(shareOf(t)));
@@ -107,7 +112,7 @@ table('threads', [
   {head: 'of operation', words: true, value: (t) => t.longest < 0 ? '' :
     operationText(t.first + t.longest)},
   {head: 'Lost', value: (t) => t.missing, text: (t) => count(t.missing)},
-], run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
+]), run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
 
 if (run.pending.length) id('pending-section').hidden = false;
 table('pending', [

@@ -1,7 +1,7 @@
 /* timeline.js - one bar per thread: drawing it, moving it, choosing a step.
  *
  * Each frame computes, row by row, how much of each pixel's time was spent
- * communicating, and writes pixels: 265,000 operations on the screen cost as
+ * waiting and transferring, and writes pixels: 265,000 operations on the screen cost as
  * many additions, not as many rectangles. What is out of sight is skipped by
  * bisection. */
 
@@ -10,12 +10,13 @@
 const canvas = id('bars');
 const context = canvas.getContext('2d');
 const AXIS = 26, GUTTER = 148, RIGHT = 14, ROW_MIN = 1, ROW_MAX = 64;
+const SHADES = 64; /* from nothing of a colour to all of it */
 const LEAST_SPAN = 1000; /* ns over the whole width */
 const extent = [run.startNs, Math.max(run.endNs, run.startNs + LEAST_SPAN)];
 const view = {t0: 0, t1: 1, top: 0, row: 10, chosen: 0};
 let order = d3.range(run.threads.length); /* row -> thread */
 let rowOfThread = order.slice();
-let width = 0, height = 0; /* of the bars, in CSS pixels */
+let width = 0, height = 0, room = 0; /* of the bars, in CSS pixels */
 let colours = {};
 
 function pixels(name) {
@@ -28,16 +29,23 @@ const pack = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 function takeColours() {
   colours = {};
-  for (const name of ['communicating', 'computing', 'idle', 'chosen',
-    'chosen-computing', 'failed', 'pending', 'stripe', 'stripe-other', 'text', 'quiet', 'line'])
+  for (const name of ['waiting', 'transferring', 'communicating', 'computing', 'idle',
+    'chosen', 'chosen-waiting', 'chosen-computing', 'failed', 'pending', 'stripe', 'stripe-other', 'text', 'quiet', 'line'])
     colours[name] = pixels(name);
-  /* Any communication at all stays visible in a pixel of computing. */
-  colours.shades = new Uint32Array(65);
-  for (let i = 0; i <= 64; i++) {
-    const share = i ? Math.max(i / 64, 0.15) : 0;
-    colours.shades[i] = pack(colours.computing.map((c, k) =>
-      Math.round(c + (colours.communicating[k] - c) * share)));
-  }
+  /* What an operation is while it does not wait, as far as that is known. */
+  colours.rest = colours[run.waitsKnown ? 'transferring' : 'communicating'];
+  colours.shades = new Uint32Array((SHADES + 1) * (SHADES + 1));
+  for (let w = 0; w <= SHADES; w++)
+    for (let r = 0; r + w <= SHADES; r++)
+      colours.shades[w * (SHADES + 1) + r] = shade(w / SHADES, r / SHADES);
+}
+/* A pixel of which these shares are waiting and the rest of communicating. Any
+ * communication at all stays visible in a pixel of computing. */
+function shade(waiting, rest) {
+  const sum = waiting + rest;
+  const more = sum ? Math.max(sum, 0.15) / sum : 0;
+  return pack(colours.computing.map((c, k) => Math.round(c +
+    (colours.waiting[k] - c) * waiting * more + (colours.rest[k] - c) * rest * more)));
 }
 const css = (name) => `rgb(${colours[name].join(',')})`;
 
@@ -50,22 +58,29 @@ function keepInside() {
   view.t0 = Math.min(Math.max(view.t0, extent[0]), extent[1] - span);
   view.t1 = view.t0 + span;
   view.row = Math.min(Math.max(view.row, ROW_MIN), ROW_MAX);
+  fit();
   view.top = Math.max(0, Math.min(view.top, rowsHeight() - height));
 }
 
-/* The canvas takes what the rows need at their best height, up to most of
- * the window; rows shrink to fit, but not below one pixel. */
-function measure() {
-  const room = Math.max(200, window.innerHeight * 0.72) - AXIS;
-  const best = Math.min(26, Math.max(ROW_MIN, room / Math.max(1, order.length)));
-  height = Math.min(room, Math.max(60, order.length * best));
-  height = Math.round(height);
-  width = Math.max(50, Math.round(canvas.parentNode.clientWidth) - GUTTER - RIGHT);
-  const ratio = window.devicePixelRatio || 1;
+const ratioOf = () => window.devicePixelRatio || 1;
+
+/* The bars take what the rows need, up to most of the window: there is no empty
+ * band below them. */
+function fit() {
+  height = Math.round(Math.min(room, Math.max(20, rowsHeight())));
+  const lines = Math.round((height + AXIS) * ratioOf());
+  if (canvas.height === lines) return;
   canvas.style.height = height + AXIS + 'px';
-  canvas.width = Math.round((width + GUTTER + RIGHT) * ratio);
-  canvas.height = Math.round((height + AXIS) * ratio);
-  return best;
+  canvas.height = lines;
+}
+
+/* Gives the best height of a row: rows shrink to fit, but not below one
+ * pixel. */
+function measure() {
+  room = Math.max(200, window.innerHeight * 0.72) - AXIS;
+  width = Math.max(50, Math.round(canvas.parentNode.clientWidth) - GUTTER - RIGHT);
+  canvas.width = Math.round((width + GUTTER + RIGHT) * ratioOf());
+  return Math.min(26, Math.max(ROW_MIN, room / Math.max(1, order.length)));
 }
 
 function reset() {
@@ -114,7 +129,7 @@ function cover(line, from, to) {
     return;
   }
   line[first] += first + 1 - from;
-  for (let x = first + 1; x < last; x++) line[x] = 1;
+  for (let x = first + 1; x < last; x++) line[x] += 1;
   if (last < line.length) line[last] += to - last;
 }
 /* Marks whole pixels, at least `least` of them. */
@@ -123,7 +138,8 @@ function mark(line, from, to, least, value) {
   const last = Math.min(line.length, Math.max(Math.ceil(to), first + least));
   for (let x = first; x < last; x++) if (line[x] < value) line[x] = value;
 }
-const CHOSEN_COMPUTING = 1, CHOSEN = 2, FAILED = 3, PENDING = 4, OPEN = 5;
+const CHOSEN_COMPUTING = 1, CHOSEN = 2, CHOSEN_WAITING = 3, FAILED = 4, PENDING = 5,
+  OPEN = 6;
 
 /* A bar that is open at its end: it had none. */
 function markOpen(line, from, to) {
@@ -133,20 +149,27 @@ function markOpen(line, from, to) {
     if ((last - x) % 4 < 2) line[x] = OPEN;
 }
 
-/* One row of pixels for a thread: shares in `share`, marks in `marks`. */
-function fillRow(thread, share, marks, line, scale) {
+/* One row of pixels for a thread: shares of waiting and of the rest of
+ * communicating, and marks. */
+function fillRow(thread, waiting, rest, marks, line, scale) {
   const columns = line.length;
   const t0 = view.t0, chosen = view.chosen;
   const clip = (ns) => Math.min(columns, Math.max(0, (ns - t0) * scale));
-  share.fill(0);
+  waiting.fill(0);
+  rest.fill(0);
   marks.fill(0);
   let i = firstBeyond(thread, t0);
   if (chosen && i > thread.first) i--; /* its gap may reach into view */
   for (; i < thread.last && operations.start[i] < view.t1; i++) {
     const from = clip(operations.start[i]), to = clip(operations.end[i]);
-    if (operations.end[i] > t0 && from < columns) cover(share, from, to);
+    const released = clip(operations.released[i]);
+    if (operations.end[i] > t0 && from < columns) {
+      cover(waiting, from, released);
+      if (released < columns) cover(rest, released, to);
+    }
     if (operations.step[i] === chosen) {
       if (operations.end[i] > t0) mark(marks, from, to, 2, CHOSEN);
+      if (released > from) mark(marks, from, released, 1, CHOSEN_WAITING);
       if (i + 1 < thread.last)
         mark(marks, to, clip(operations.start[i + 1]), 0, CHOSEN_COMPUTING);
     }
@@ -161,11 +184,16 @@ function fillRow(thread, share, marks, line, scale) {
   const end = known ? Math.max(Math.ceil(clip(last)), begin) : 0;
   const idle = pack(colours.idle);
   const marked = [0, pack(colours['chosen-computing']), pack(colours.chosen),
+    pack(colours['chosen-waiting']),
     pack(colours.failed), pack(colours.pending), idle];
   for (let x = 0; x < columns; x++) {
     if (marks[x]) line[x] = marked[marks[x]];
     else if (x < begin || x >= end) line[x] = idle;
-    else line[x] = colours.shades[Math.round(Math.min(1, share[x]) * 64)];
+    else {
+      const w = Math.round(Math.min(1, waiting[x]) * SHADES);
+      const r = Math.min(SHADES - w, Math.round(rest[x] * SHADES));
+      line[x] = colours.shades[w * (SHADES + 1) + r];
+    }
   }
 }
 
@@ -174,7 +202,8 @@ function drawBars(ratio) {
   const image = context.createImageData(columns, lines);
   const pixel = new Uint32Array(image.data.buffer);
   pixel.fill(pack(colours.idle)); /* the gaps between the rows too */
-  const share = new Float32Array(columns), marks = new Uint8Array(columns);
+  const waiting = new Float32Array(columns), rest = new Float32Array(columns);
+  const marks = new Uint8Array(columns);
   const line = new Uint32Array(columns);
   const scale = columns / (view.t1 - view.t0);
   const row = view.row * ratio, top = view.top * ratio;
@@ -184,7 +213,7 @@ function drawBars(ratio) {
     const from = Math.max(0, Math.round(r * row - top));
     const to = Math.min(lines, Math.round((r + 1) * row - top) - gap);
     if (to <= from) continue;
-    fillRow(run.threads[order[r]], share, marks, line, scale);
+    fillRow(run.threads[order[r]], waiting, rest, marks, line, scale);
     for (let y = from; y < to; y++) pixel.set(line, y * columns);
   }
   context.putImageData(image, Math.round(GUTTER * ratio), 0);
@@ -343,6 +372,11 @@ function describe(found) {
   lines.push(['step', count(found.step)], ['start', moment(start)], ['end', moment(end)],
     ['duration', duration(end - start)]);
   if (i >= 0) {
+    if (operations.waitsFor[i] >= 0)
+      lines.push(['waits for', run.threads[operations.waitsFor[i]].name + ', ' +
+        duration(operations.released[i] - start)]);
+    if (run.waitsKnown)
+      lines.push(['transfers', duration(end - operations.released[i])]);
     lines.push(['bytes', count(operations.bytes[i])]);
     if (operations.status[i])
       lines.push(['status', run.statuses[operations.status[i]] || '?']);
