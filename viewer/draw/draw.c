@@ -365,10 +365,9 @@ static int legend(paths_map *map)
 
 static int dress_graph(paths_map *map)
 {
-    bool instrumented = viewer__nodes(map) < map->node_count;
     int err = set_all(&map->attributes, "rankdir", "LR", "labelloc", "b",
                       "fontname", "Helvetica", "fontsize", "11", "nodesep",
-                      instrumented ? "0.06" : "0.12", "ranksep", "0.7", NULL);
+                      "0.06", "ranksep", "0.7", NULL);
 
     if (err)
         return err;

@@ -1,8 +1,8 @@
 /* draw.h - a path map as a picture.
  *
- * Processes are boxes, the first of the map on top (dot may
- * prefer another order where very many paths cross), with their threads on the
- * left by their numbers; threads, wrappers, collectors and elements each have a
+ * Processes are boxes, the first of the map on top (in some maps dot
+ * prefers another order), with their threads on the left by their numbers;
+ * threads, wrappers, collectors and elements each have a
  * shape and a colour, told by a legend. Arrows show where tuples go: from a
  * thread that writes, to a thread that reads. Collectives are funnels, and the
  * edges of their trees have a colour of their own.

@@ -36,7 +36,7 @@ static int graphviz_error(char *text)
 /* cgraph takes no constant texts. */
 #define TEXT(text) ((char[]){text})
 
-#define GUIDE_EDGES_MAX 20
+#define GUIDE_EDGES 20
 
 typedef struct ordered_thread {
     Agnode_t *node;
@@ -90,7 +90,7 @@ static size_t threads_find(ordered_thread *out, Agraph_t *graph)
  * tied to a thread so often that to cross these ties is worse than to cross
  * paths. More of them would need room of their own. */
 static Agnode_t *guide_add(Agraph_t *guides, const ordered_thread *thread,
-                           Agnode_t *above, size_t ties)
+                           Agnode_t *above)
 {
     Agraph_t *graph = agroot(guides);
     char name[32];
@@ -104,21 +104,20 @@ static Agnode_t *guide_add(Agraph_t *guides, const ordered_thread *thread,
     agsafeset(guide, TEXT("height"), TEXT("0.01"), TEXT(""));
     if (above)
         edge_hide(agedge(graph, above, guide, NULL, TRUE));
-    for (size_t i = 0; i < ties; i++)
+    for (int i = 0; i < GUIDE_EDGES; i++)
         edge_hide(agedge(graph, guide, thread->node, NULL, TRUE));
     return guide;
 }
 
 /* Puts all threads into one column, process by process and by their numbers.
  * dot heeds columns across processes only with `newrank`, and of itself orders
- * neither processes nor threads when another order has fewer crossings. Where
- * very many paths cross, processes may still change places. */
+ * neither processes nor threads when another order has fewer crossings. In
+ * some maps processes still change places. */
 static const char *threads_order(Agraph_t *graph)
 {
     ordered_thread *threads =
         calloc((size_t)agnnodes(graph) + 1, sizeof(*threads));
     size_t count = threads ? threads_find(threads, graph) : 0;
-    size_t ties = count < GUIDE_EDGES_MAX ? count : GUIDE_EDGES_MAX;
     Agraph_t *column, *guides;
     Agnode_t *guide = NULL;
 
@@ -131,7 +130,7 @@ static const char *threads_order(Agraph_t *graph)
     agsafeset(guides, TEXT("rank"), TEXT("same"), TEXT(""));
     for (size_t i = 0; i < count; i++) {
         agsubnode(column, threads[i].node, TRUE);
-        guide = guide_add(guides, &threads[i], guide, ties);
+        guide = guide_add(guides, &threads[i], guide);
     }
     free(threads);
     return NULL;
