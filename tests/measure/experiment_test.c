@@ -92,7 +92,7 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
          "anything else of a link"},
         {"*:bandwidth=10mbit,busy=0", PASTSET_EINVAL,
          "anything else of a link"},
-        {"*:bandwidth=-10mbit", PASTSET_EINVAL, "\"-10mbit\" is no rate"},
+        {"*:bandwidth=-10mbit", PASTSET_EINVAL, "\"-10mbit\" is not a rate"},
         {"h0=load:1 *=10mbit", PASTSET_EINVAL, "write it as h0:load=1"},
         {"h0:load=1 *=10mbit", PASTSET_EINVAL, "write it as *:bandwidth=10mb"},
         {"*:bandwidth=10mbit,load=1", PASTSET_EINVAL, "either of a node"},
