@@ -200,7 +200,7 @@ Test(archive, is_not_continued_for_another_process_or_by_two)
     check_status(
         scopes_archive_writer_open(&other, scratch_file("text.archive"), "h0"),
         PASTSET_EFORMAT);
-    check_error("is no archive");
+    check_error("not an archive");
 }
 
 Test(archive, is_read_while_it_is_written)

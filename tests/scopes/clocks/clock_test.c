@@ -685,7 +685,7 @@ Test(clock, of_a_process_can_be_given_by_the_map)
     check_diagnoses("counter_offset=\"3\"", "no offset");
     check_diagnoses("counter_offset=\"--3s\"", "no offset");
     check_diagnoses("counter_offset=\"61min\"", "one hour at most");
-    check_diagnoses("counter_rate=\"150\"", "no rate");
+    check_diagnoses("counter_rate=\"150\"", "not a rate");
     check_diagnoses("counter_rate=\"-1000.001ppm\"", "1000ppm at most");
 }
 
