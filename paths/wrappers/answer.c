@@ -15,7 +15,7 @@ static int refuse_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     (void)note;
     return pastset_fail(
-        PASTSET_EINVAL, "source \"%s\" (%s) does not answer a %s",
+        PASTSET_EINVAL, "source \"%s\" (%s) does not support %s",
         node_of(stage)->name, stage->type->name, pastset_verb_name(op->verb));
 }
 

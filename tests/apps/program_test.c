@@ -76,7 +76,7 @@ Test(program, refuses_what_a_command_would_not_heed)
 
 Test(program, tells_that_a_run_needs_a_map)
 {
-    says(1, "start it by `eventspace run", "run");
+    says(1, "start it with `eventspace run", "run");
 }
 
 Test(program, explains_itself)

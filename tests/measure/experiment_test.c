@@ -80,9 +80,9 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
          "\"h0-h0\" leads from a node to"},
         /* a and b-h0, or a-b and h0 */
         {"a-b-h0:bandwidth=8kbit", PASTSET_EINVAL, "can be read as 2 links"},
-        {"h0:load=-1", PASTSET_EINVAL, "no number"},
-        {"h0:load=x", PASTSET_EINVAL, "no number"},
-        {"h0:load=inf", PASTSET_EINVAL, "no number"},
+        {"h0:load=-1", PASTSET_EINVAL, "not a number"},
+        {"h0:load=x", PASTSET_EINVAL, "not a number"},
+        {"h0:load=inf", PASTSET_EINVAL, "not a number"},
         {"h0:speed=2", PASTSET_EINVAL, "how fast"},
         {"h0:load=1000.5", PASTSET_EINVAL, "h0:load=1000.5: the load 1000.5"},
         {"*:load=2 h0:law=fair,speed=2", PASTSET_EINVAL, "how fast"},

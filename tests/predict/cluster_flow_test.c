@@ -117,8 +117,8 @@ Test(cluster_flow, that_is_wrong_is_told_with_its_link, .timeout = 120)
                   "is not a number of bytes");
     check_refused("rate=\"1mbit\", burst=99999999999999999999", "to 1e+15");
     check_refused("rate=\"1mbit\", alone=soon", "alone: \"soon\" is not a dur");
-    check_refused("burst=1600", "has burst and no rate");
-    check_refused("alone=\"1us\"", "has alone and no rate");
+    check_refused("burst=1600", "has burst but no rate");
+    check_refused("alone=\"1us\"", "has alone but no rate");
 }
 
 /* --- writing --- */

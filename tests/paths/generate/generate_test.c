@@ -138,7 +138,7 @@ Test(generate, says_what_is_wrong_with_a_mapping, .timeout = 120)
                   "digraph p {\n u -> h }",
                   "test.dot:2: u: the application has no thread");
     check_refused("digraph g { t [kind=thread] }", "digraph c { h }",
-                  "digraph p { t -> i }", "which is no process");
+                  "digraph p { t -> i }", "which is not a process");
     check_refused("digraph g { t [kind=thread] }", "digraph c { h; i }",
                   "digraph p { t -> h; t -> i }", "placed twice, on h and i");
 }
@@ -634,7 +634,7 @@ Test(trees, say_what_is_wrong_with_a_collective, .timeout = 120)
     check_refused(THREADS_AND_ELEMENT(", shape=round") "t -> e [use=sum] }",
                   NULL, NULL, "test.dot:2: e: shape=round: choose flat");
     check_refused(THREADS_AND_ELEMENT(", fanout=1") "t -> e [use=sum] }", NULL,
-                  NULL, "test.dot:2: e: fanout=1: it is the most inputs");
+                  NULL, "test.dot:2: e: fanout=1: a wrapper must be allowed");
     check_refused(THREADS_AND_ELEMENT(", fanout=few") "t -> e [use=sum] }",
                   NULL, NULL, "test.dot:2: e: ");
     check_refused(

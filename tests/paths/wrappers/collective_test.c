@@ -907,7 +907,7 @@ Test(collective, complains_about_ways)
         "several paths join before they reach it through \"d\"");
     check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum]; t0 -> s [as=a];"
                                           "t0 -> s [as=b]; s -> all;"),
-                     "thread number 0 comes to it by two ways");
+                     "thread number 0 reaches it on two paths");
     check_diagnostic(
         ON_H0(TWO ALL("i64") "s [kind=sum]; b [kind=barrier];"
                              "t0 -> b; t1 -> s; b -> s; s -> all;"),

@@ -338,14 +338,14 @@ static int ask_for_more(paths_thread *self, void *argument)
     expect_status(paths_open(&words, self, "words"), 0);
     expect_status(paths_write(water, &value, sizeof(value)), 0);
     expect_status(paths_read(water, 0, &value, sizeof(value)), PASTSET_EINVAL);
-    expect_error("source \"water\" (well) answers no read");
+    expect_error("source \"water\" (well) does not support read");
     expect_status(paths_take(water, &pattern, &value, sizeof(value)),
                   PASTSET_EINVAL);
-    expect_error("answers no take");
+    expect_error("does not support take");
     expect_status(
         paths_exchange(water, &value, sizeof(value), &value, sizeof(value)),
         PASTSET_EINVAL);
-    expect_error("answers no exchange");
+    expect_error("does not support exchange");
     expect_status(paths_write(words, "", 0), PASTSET_EPERM);
     expect_error("source \"words\" with use=read");
     return 0;
@@ -505,7 +505,7 @@ static int write_to_the_bottom(paths_thread *self, void *argument)
     (void)argument;
     expect_status(paths_open(&bottom, self, "bottom"), 0);
     expect_status(paths_write(bottom, &value, sizeof(value)), PASTSET_EINVAL);
-    expect_error("source \"bottom\" (bottom) answers no write");
+    expect_error("source \"bottom\" (bottom) does not support write");
     return 0;
 }
 

@@ -191,7 +191,7 @@ Test(archive, is_not_continued_for_another_process_or_by_two)
     append(w, "a", 0, 10, 1);
     check_status(scopes_archive_writer_open(&other, file(), "h0"),
                  PASTSET_EEXIST);
-    check_error("somebody else is writing");
+    check_error("another archiver is writing");
     check_status(scopes_archive_writer_close(w), 0);
     check_status(scopes_archive_writer_open(&other, file(), "h1"),
                  PASTSET_EFORMAT);
