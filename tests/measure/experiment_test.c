@@ -86,7 +86,7 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
         {"h0:speed=2", PASTSET_EINVAL, "how fast"},
         {"h0:load=1000.5", PASTSET_EINVAL, "h0:load=1000.5: the load 1000.5"},
         {"*:load=2 h0:law=fair,speed=2", PASTSET_EINVAL, "how fast"},
-        {"*:latency=400us,bandwidth=10mbit", PASTSET_EINVAL, "limit a rate"},
+        {"*:latency=400us,bandwidth=10mbit", PASTSET_EINVAL, "limit a bandwidth"},
         {"*:latency=400us", PASTSET_EINVAL, "anything else of a link"},
         {"*:bandwidth=10mbit,burst=0", PASTSET_EINVAL,
          "anything else of a link"},

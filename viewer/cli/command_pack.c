@@ -57,8 +57,8 @@ static int process_settle(const char *directory, const char *process)
     if (eventspace_run_settle(directory, process) != PASTSET_EAGAIN)
         return 0;
     return pastset_fail(PASTSET_EINVAL,
-                        "%s: process %s still has its files open; pack the run "
-                        "when it has ended",
+                        "%s: process %s is still running, as its files are "
+                        "locked; pack the run when it has ended",
                         directory, process);
 }
 
