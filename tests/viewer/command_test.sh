@@ -177,6 +177,11 @@ check "--formats is misspelt" misspelt formats format view RUN hops
 check "--outputs is misspelt" misspelt outputs output run map
 check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
 check "--theads is misspelt" misspelt theads thread scope RUN
+misspelt_view() {
+    wrong_usage view RUN hosp &&
+        says "there is no view 'hosp'; did you mean 'hops'?" err
+}
+check "a view is misspelt" misspelt_view
 
 no_unit() { # NUMBER COMMAND...
     number=$1
