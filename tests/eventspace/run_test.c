@@ -145,12 +145,12 @@ static void check_events(eventspace_run *run, size_t process, uint64_t made,
 {
     eventspace_events got;
     check_status(eventspace_run_events(run, process, &got), 0);
-    cr_assert(got.made == made && got.present == present &&
-                  got.dropped == dropped && got.drained == drained &&
+    cr_assert(got.recorded == made && got.present == present &&
+                  got.lost == dropped && got.spilled == drained &&
                   got.bytes == present * 36,
               "made %lu present %lu dropped %lu drained %lu bytes %lu",
-              (unsigned long)got.made, (unsigned long)got.present,
-              (unsigned long)got.dropped, (unsigned long)got.drained,
+              (unsigned long)got.recorded, (unsigned long)got.present,
+              (unsigned long)got.lost, (unsigned long)got.spilled,
               (unsigned long)got.bytes);
 }
 

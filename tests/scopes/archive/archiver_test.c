@@ -99,7 +99,7 @@ static bool are_there(void *context)
         const eventspace_run_process *process =
             eventspace_run_process_at(run, i);
         if (process->has_meta && eventspace_run_events(run, i, &made) == 0)
-            there += made.made > 0;
+            there += made.recorded > 0;
     }
     eventspace_run_close(run);
     return there == 2;

@@ -22,11 +22,11 @@ static const scopes_column link_columns[] = {
     {"from", "from", SCOPES_TEXT},
     {"to", "to", SCOPES_TEXT},
     {"latency_ns", "latency ms", SCOPES_TIME_NS},
-    {"bandwidth_mbit", "bandwidth Mbit/s", SCOPES_REAL},
+    {"bandwidth_mbit_s", "bandwidth Mbit/s", SCOPES_REAL},
     {"residual", "residual", SCOPES_SHARE},
     {"busy", "busy", SCOPES_SHARE},
-    {"rate_mbit", "rate Mbit/s", SCOPES_REAL},
-    {"burst", "burst", SCOPES_REAL},
+    {"rate_mbit_s", "rate Mbit/s", SCOPES_REAL},
+    {"burst_bytes", "burst", SCOPES_REAL},
     {"alone_ns", "alone ms", SCOPES_TIME_NS},
     {"condition", "condition", SCOPES_TEXT},
 };
@@ -39,7 +39,7 @@ static scopes_table *machines_table(const load *l)
         const load_machine *row = &l->machines[i];
         char scheduler[32];
         scopes_table_text(table, row->name);
-        scopes_table_real(table, round(row->load.running * 1000) / 1000);
+        scopes_table_real(table, row->load.running);
         scopes_table_real(table, row->load.average);
         scopes_table_real(table, row->load.busy);
         scopes_table_integer(table, row->load.processors);
