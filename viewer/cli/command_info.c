@@ -348,8 +348,8 @@ static int print_total(const info *i)
     scopes_table_integer(table, (int64_t)total->events.blocked_ns);
     scopes_table_integer(table, (int64_t)total->events.bytes);
     scopes_table_integer(table, total->lasted_ns);
-    scopes_table_real(table, i->event_cost_ns > 0 ? tenths(i->event_cost_ns)
-                                                  : NAN);
+    scopes_table_real(table,
+                      i->event_cost_ns > 0 ? tenths(i->event_cost_ns) : NAN);
     err = viewer_table_print_members(table, 0, stdout);
     scopes_table_destroy(table);
     return err;
@@ -414,8 +414,8 @@ static void print_summary(const info *i)
            facts->process_count,
            facts->process_count == 1 ? "process" : "processes",
            facts->total.threads, facts->total.threads == 1 ? "" : "s");
-    printf("events: %" PRIu64 " recorded, %" PRIu64 " present (%.1f MB), %" PRIu64
-           " lost%s\n",
+    printf("events: %" PRIu64 " recorded, %" PRIu64
+           " present (%.1f MB), %" PRIu64 " lost%s\n",
            events->recorded, events->present, (double)events->bytes / 1e6,
            events->lost,
            eventspace_run_damaged(i->run)

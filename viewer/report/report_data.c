@@ -295,8 +295,8 @@ json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
         "deadlinePassed", -PASTSET_ETIMEDOUT, "verbs", verbs(), "statuses",
         statuses_of(view), "events", "recorded", (json_int_t)events->recorded,
         "present", (json_int_t)events->present, "lost",
-        (json_int_t)events->lost, "processes", processes_of(facts),
-        "threads", threads_of(view, waits), "paths", paths_of(view), "pending",
-        rows, "waitsKnown", waits->known, "operations",
+        (json_int_t)events->lost, "processes", processes_of(facts), "threads",
+        threads_of(view, waits), "paths", paths_of(view), "pending", rows,
+        "waitsKnown", waits->known, "operations",
         pack_operations(view, waits->waits, all.start_ns));
 }

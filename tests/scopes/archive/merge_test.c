@@ -224,11 +224,11 @@ static unsigned long long events_read(const char *directory)
 {
     char *json = command_run(0, 60, EVENTSPACE, "view", directory,
                              "communication", "--format", "json", NULL);
-    const char *seen = strstr(json, "\"seen\":");
+    const char *read = strstr(json, "\"events_read\":");
     unsigned long long count = 0;
 
-    cr_assert(seen, "%s", json);
-    sscanf(seen, "\"seen\":%llu", &count);
+    cr_assert(read, "%s", json);
+    sscanf(read, "\"events_read\":%llu", &count);
     free(json);
     return count;
 }

@@ -511,7 +511,8 @@ Test(rounds, that_failed_are_rounds_and_who_owes_one_is_in_none)
     for (uint32_t t = 0; t < 4; t++)
         add(t, t, 2, 80 + t, 200 + t, 0);
     add(4, 3, 2, 90, 100, 0);
-    event_table_make((scopes_ledger){.recorded = kept_count, .read = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 2);
     cr_assert_eq(rounds->last[0], 1);
     cr_assert_eq(rounds->last[1], 3);
@@ -537,7 +538,8 @@ Test(rounds, are_not_counted_across_a_failure)
         add(4, 0, r + 1, 100 * r + 30, 100 * r + 40, status);
     }
     add(2, 2, 1, 10, 60, 1);
-    event_table_make((scopes_ledger){.recorded = kept_count, .read = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 3);
     for (uint32_t r = 1; r < 3; r++) {
         const eventspace_trace *event = event_of(r, input_of(2));
@@ -560,7 +562,8 @@ Test(rounds, leave_out_what_others_bring_to_the_collector_below)
     add(0, 0, 1, 1, 30, 0);
     add(1, 1, 2, 10, 31, 0);
     add(4, 1, 2, 15, 20, 0);
-    event_table_make((scopes_ledger){.recorded = kept_count, .read = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 1);
     cr_assert_eq(event_of(0, 0)->sequence, 1);
     cr_assert_eq(event_of(0, 1)->sequence, 2);
@@ -575,7 +578,8 @@ Test(rounds, are_left_open_where_stamps_do_not_tell_them_apart)
     add(0, 0, 2, 10, 20, 0);
     add(1, 1, 1, 5, 15, 0);
     add(4, 1, 1, 10, 10, 0);
-    event_table_make((scopes_ledger){.recorded = kept_count, .read = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 1);
     cr_assert_null(event_of(0, 0));
     cr_assert_eq(event_of(0, 1)->sequence, 1);
@@ -589,7 +593,8 @@ Test(rounds, that_one_event_seems_to_hold_are_left_open)
     add(1, 1, 2, 14, 30, 0);
     add(4, 1, 1, 8, 10, 0);
     add(4, 1, 2, 20, 22, 0);
-    event_table_make((scopes_ledger){.recorded = kept_count, .read = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 2);
     cr_assert_null(event_of(0, 0));
     cr_assert_null(event_of(1, 0));

@@ -56,8 +56,8 @@ static void check_ledger(scopes_tail_reader *tail, size_t process,
     scopes_ledger got;
 
     scopes_tail_reader_ledger(tail, process, &got);
-    cr_assert(got.recorded == recorded && got.read == read && got.lost == lost &&
-                  got.filtered == filtered,
+    cr_assert(got.recorded == recorded && got.read == read &&
+                  got.lost == lost && got.filtered == filtered,
               "recorded %lu read %lu lost %lu filtered %lu",
               (unsigned long)got.recorded, (unsigned long)got.read,
               (unsigned long)got.lost, (unsigned long)got.filtered);

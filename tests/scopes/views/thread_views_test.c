@@ -323,7 +323,7 @@ Test(thread_views, communication_has_the_sums_of_each_thread)
         check_number(table, t, "end_ns", want.end);
         check_number(table, t, "communicating_ns", want.communicating);
         check_number(table, t, "computing_ns", want.computing);
-        check_number(table, t, "missing", 0);
+        check_number(table, t, "lost", 0);
         cr_assert_float_eq(cell(table, t, "share").real,
                            (double)want.communicating /
                                (double)(want.end - want.start),
@@ -668,7 +668,7 @@ Test(thread_views, a_window_of_one_thread_leaves_out_the_others)
     const scopes_table *table = view(s, "communication", false);
     check_number(table, 0, "operations", 0);
     check_number(table, 1, "operations", want);
-    check_number(table, 1, "missing", 0);
+    check_number(table, 1, "lost", 0);
     cr_assert_eq((int64_t)s->snapshot->event_table->ledger.read, want);
     end(s);
 }
