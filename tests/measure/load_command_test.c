@@ -89,7 +89,7 @@ static void check_slow(const json_t *json)
                            1e9,
                        link.latency_s, 1e-6);
     cr_assert_float_eq(
-        json_number_value(json_object_get(json, "bandwidth_bytes_s")),
+        json_number_value(json_object_get(json, "bandwidth_mbit_s")) * 1e6 / 8,
         link.bandwidth, 1e-3 * link.bandwidth + 1);
     check_condition(json_string_value(json_object_get(json, "link")), &link);
 }

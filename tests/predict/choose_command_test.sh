@@ -66,7 +66,7 @@ says "^1,.*,c,d" out
 [ "$(wc -l <out)" -eq 4 ] || says "four lines" out
 gives "JSON" 0 choose --profiled-link h1-h0:latency=100us,bandwidth=100mbit \
     --format json
-says '"tried": 12' out
+says '"tried":12' out
 gives "another number of nodes" 1 choose --nodes 3
 says "run on 2 nodes" err
 gives "no such file" 1 "$eventspace" choose ring.profile --cluster none.dot

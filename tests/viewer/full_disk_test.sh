@@ -37,7 +37,7 @@ full_but_for() {
 
 total() { # NAME: of `info`, of the run
     "$eventspace" info "$disk/RUN" --format json |
-        sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" | head -1
+        sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" | head -1
 }
 
 "$gsum" mapping --threads 4 >application.dot
