@@ -196,7 +196,7 @@ int scopes__archive_index_use(scopes_archive *archive, uint64_t size);
  * The descriptor stays the caller's. Errors: as of scopes_archive_open. */
 int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
                            uint64_t *end);
-/* how many tuples of the stream were lost to whoever wrote the archive, before
+/* How many tuples of the stream were lost to whoever wrote the archive, before
  * `next`: not those that stood in damaged blocks. */
 uint64_t scopes__archive_lost(const scopes_archive *archive, size_t stream);
 

@@ -50,7 +50,7 @@ writeFileSync(join(folder, 'CLUSTER'),
 
 // What a command needs besides, to be quick and to have all its columns.
 const besides = {
-  netbench: ['--duration=50ms'],
+  netbench: ['--duration=50ms', '--sizes=65536..4M'],
   load: ['--duration=20ms'],
   predict: ['--node=h0:load=1'],
   choose: ['--profiled-link=latency=50us,bandwidth=1gbit'],
@@ -62,8 +62,14 @@ function print(command, format) {
   const words = command.split(' ');
   const all = [...words, `--format=${format}`, ...besides[words[0]] ?? []];
   const key = all.join(' ');
-  if (!kept.has(key))
-    kept.set(key, output(...all));
+  for (let tries = 1; !kept.has(key); tries++) {
+    const done = run('eventspace', all);
+    // On a busy machine large messages may seem to be as quick as small ones.
+    if (done.status === 0)
+      kept.set(key, done.stdout);
+    else if (tries === 20 || !done.stderr.includes('larger messages'))
+      throw new Error(`${done.command}: ${done.status}\n${done.stderr}`);
+  }
   return kept.get(key);
 }
 

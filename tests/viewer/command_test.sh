@@ -177,6 +177,15 @@ check "--formats is misspelt" misspelt formats format view RUN hops
 check "--outputs is misspelt" misspelt outputs output run map
 check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
 check "--theads is misspelt" misspelt theads thread scope RUN
+not_a_command() {
+    wrong_usage hops && says "no command 'hops', but a view: eventspace view" err
+}
+check "a view is not a command" not_a_command
+misspelt_view() {
+    wrong_usage view RUN hosp &&
+        says "there is no view 'hosp'; did you mean 'hops'?" err
+}
+check "a view is misspelt" misspelt_view
 
 no_unit() { # NUMBER COMMAND...
     number=$1

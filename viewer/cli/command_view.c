@@ -430,6 +430,26 @@ static void take_argument(view_arguments *a, char *text,
         cli_take(&a->name, text, state);
 }
 
+#define VIEWS_MAX 64
+
+static void refuse_view(const char *name, struct argp_state *state)
+{
+    const char *names[VIEWS_MAX], *nearest;
+    const scopes_view *view;
+    size_t count = 0;
+
+    if (strcmp(name, "host") == 0)
+        argp_error(state, "the view host is called process now");
+    while (count < VIEWS_MAX && (view = scopes_view_at(count)))
+        names[count++] = view->name;
+    nearest = eventspace_options_nearest(name, names, count);
+    if (nearest)
+        argp_error(state, "there is no view '%s'; did you mean '%s'?", name,
+                   nearest);
+    argp_error(state, "there is no view '%s': see `eventspace view --list`",
+               name);
+}
+
 static void check_view(view_arguments *a, struct argp_state *state)
 {
     bool has_window =
@@ -448,12 +468,7 @@ static void check_view(view_arguments *a, struct argp_state *state)
     else if (strcmp(a->name, "all") != 0) {
         a->view = scopes_view_find(a->name);
         if (!a->view)
-            argp_error(state,
-                       strcmp(a->name, "host") == 0
-                           ? "the view %s is called process now"
-                           : "there is no view '%s': see `eventspace view "
-                             "--list`",
-                       a->name);
+            refuse_view(a->name, state);
         else if (a->detail && !a->view->each)
             argp_error(state, "the view %s has no --detail", a->name);
     } else if (a->format == VIEWER_CSV)

@@ -11,13 +11,14 @@
  *   threads   [{name, process, operations, steps, startNs, endNs,
  *               communicatingNs, computingNs, waitingNs, longest, longestNs,
  *               lost, stepsKnown}], by number; `process` is an index or -1,
- * `longest` the place of an operation among the thread's, or -1 paths [{thread,
- * name, element, operations, bytes, totalNs, longestNs}], by thread pending
- * [{number, thread, process, state, since_ns, for_ns ...}]: the rows of the
- * view pending, whose file tells what they are waitsKnown  some of the waiting
- * is known: see the view waits-for operations  base64 of the operations, by
- * thread and start. Each is eight LEB128 numbers or nine, about 15 bytes in
- * all:
+ *               `longest` the place of an operation among the thread's, or -1
+ *   paths     [{thread, name, element, operations, bytes, totalNs,
+ *               longestNs}], by thread
+ *   pending   [{number, thread, process, state, since_ns, for_ns ...}]: the
+ *             rows of the view pending, whose file tells what they are
+ *   waitsKnown  some of the waiting is known: see the view waits-for
+ *   operations  base64 of the operations, by thread and start. Each is eight
+ *             LEB128 numbers or nine, about 15 bytes in all:
  *
  *     start    ns since the start of the thread's operation before (of its
  *              first: since startNs)

@@ -63,8 +63,8 @@ static void print_real(char out[CELL_BYTES], double number)
 }
 
 /* Six digits, and all of those before the point: 12.3457, 0.000123, 1234567.
- * What is measured knows no more, and an exponent is only for what is out of
- * any order. */
+ * What is measured knows no more, and only what is very large or very
+ * small has an exponent. */
 #define DIGITS 6
 
 static void print_digits(char out[CELL_BYTES], double number)
