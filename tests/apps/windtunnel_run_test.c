@@ -222,8 +222,7 @@ static void check_lattice(const tunnel *t, const char *run)
     free(got);
 }
 
-/* Runs the tunnel under a map: the same lattice as ever, every event recorded.
- */
+/* Runs the tunnel under a map: the same lattice as ever, no event lost. */
 static events run_tunnel(const tunnel *t, const map_options *o)
 {
     const char *map = map_make(t, o), *run = scratch_file("run");
