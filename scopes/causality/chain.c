@@ -382,8 +382,7 @@ static bool has_lost(const scopes__chain *chain, uint32_t thread)
     uint32_t process =
         node == PATHS_NONE ? PATHS_NONE : topology->map->nodes[node].process;
 
-    if (process == PATHS_NONE ||
-        chain->event_table->ledgers[process].missed == 0)
+    if (process == PATHS_NONE || chain->event_table->ledgers[process].lost == 0)
         return false;
     for (uint32_t i = chain->firsts[thread]; i < chain->firsts[thread + 1];
          i++) {

@@ -109,7 +109,7 @@ Test(critical_path, begins_where_no_thread_has_lost_an_event)
     cr_expect_eq(whole_ns(table, "total_ns"), 10300, "nobody has lost one");
     scopes_table_destroy(table);
 
-    t.event_table->ledgers[0].missed = 4;
+    t.event_table->ledgers[0].lost = 4;
     table = told_view(&t, "critical-path");
     cr_expect_eq(whole_ns(table, "total_ns"), 11300 - 8000);
     check_row(table, "computing", "b", "", 2800, 3300);
