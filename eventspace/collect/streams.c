@@ -6,7 +6,7 @@
  * removes it from the stream, so that after a kill a batch may be in both, and
  * none is in neither: a walk takes each index from the stream when it is there,
  * and else from the drained element. It is looked for there after it was
- * missed here, as it was drained before it left. The model is drain.pml.
+ * not found here, as it was drained before it left. The model is drain.pml.
  *
  * Tuples are read many at a time, since a call for each would cost several
  * times what copying it does. */
@@ -172,14 +172,14 @@ static int add_counts(const eventspace_stream *stream, void *context)
     eventspace_stream_counts counts;
 
     eventspace_stream_count(stream, &counts);
-    events->made += counts.written + counts.refused;
+    events->recorded += counts.written + counts.refused;
     events->present += counts.present;
-    events->drained += counts.drained;
+    events->spilled += counts.drained;
     events->starved += counts.starved;
     events->blocked_ns += counts.blocked_ns;
     /* Not the ledger's own count: a drain that failed truncates what it could
      * not save, and that is lost too. */
-    events->dropped += counts.written - counts.present + counts.refused;
+    events->lost += counts.written - counts.present + counts.refused;
     return 0;
 }
 

@@ -82,12 +82,12 @@ bool eventspace_run_is_trace(const eventspace_run *run,
 
 /* Events of one process, or (process == SIZE_MAX) of all. */
 typedef struct eventspace_events {
-    uint64_t made;    /* trace tuples that collectors made */
-    uint64_t present; /* that can be read */
-    uint64_t dropped; /* discarded as the oldest, refused, or removed by a drain
-                         that failed; made - present */
-    uint64_t drained; /* moved to RUN/<process>.drained, of `present` */
-    uint64_t starved; /* refused for want of disk, of `dropped` */
+    uint64_t recorded; /* trace tuples that collectors wrote */
+    uint64_t present;  /* that can be read */
+    uint64_t lost;    /* discarded as the oldest, refused, or removed by a drain
+                         that failed; recorded - present */
+    uint64_t spilled; /* moved to RUN/<process>.drained, of `present` */
+    uint64_t starved; /* refused for want of disk, of `lost` */
     uint64_t bytes;   /* 36 times present */
     uint64_t blocked_ns; /* for which collectors have waited for room, in all
                             threads together */
@@ -137,10 +137,10 @@ int eventspace_stream_read(eventspace_stream *stream, uint64_t *index,
 /* Of a stream, at one moment. Tuples can be read below `drained`, and from
  * `first` on. */
 typedef struct eventspace_stream_counts {
-    uint64_t written;    /* and the index of the next */
-    uint64_t refused;    /* made, but at the limit or for want of disk: these
-                            have no index */
-    uint64_t starved;    /* of these, for want of disk */
+    uint64_t written; /* and the index of the next */
+    uint64_t refused; /* recorded, but at the limit or for want of disk: these
+                         have no index */
+    uint64_t starved; /* of these, for want of disk */
     uint64_t blocked_ns; /* for which the collector waited for room */
     uint64_t drained;    /* tuples, from the stream's first on */
     uint64_t first;      /* the lowest that is in the stream itself */

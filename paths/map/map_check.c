@@ -688,8 +688,16 @@ static int map_check(const paths_map *map, paths_diagnostics *out)
     checker c = {.map = map, .diagnostics = out};
 
     memset(out, 0, sizeof(*out));
-    check_processes(&c);
-    check_nodes(&c);
+    if (map->process_count == 0 && paths_map_threads(map) > 0) {
+        diagnose(&c, 1, "",
+                 "there are no processes: this is an application mapping. Make "
+                 "a path map of it with `eventspace map generate "
+                 "--application=%s --processes=N`",
+                 map->file);
+    } else {
+        check_processes(&c);
+        check_nodes(&c);
+    }
     for (uint32_t i = 0; i < map->edge_count; i++)
         check_edge(&c, i);
     check_paths(&c);

@@ -86,7 +86,7 @@ static int streams_resume(scopes_archive_writer *w, const scopes_archive *there)
         if (err)
             break;
         w->streams[number].next = from->next;
-        w->streams[number].lost = scopes__archive_missed(there, i);
+        w->streams[number].lost = scopes__archive_lost(there, i);
         w->streams[number].written = from->written;
         w->streams[number].refused = from->refused;
         w->tuples += from->tuples;

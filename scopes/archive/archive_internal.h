@@ -107,7 +107,7 @@ void scopes__archive_names_fini(archive_names *names);
 /* A stream of an archive that is open for reading. */
 typedef struct archive_stream {
     scopes_archive_stream shown;
-    uint64_t missed;  /* before `next`, by whoever wrote the archive */
+    uint64_t lost;    /* before `next`, by whoever wrote the archive */
     uint32_t *blocks; /* in the order of their indexes */
     uint32_t count;
 } archive_stream;
@@ -196,9 +196,9 @@ int scopes__archive_index_use(scopes_archive *archive, uint64_t size);
  * The descriptor stays the caller's. Errors: as of scopes_archive_open. */
 int scopes__archive_resume(scopes_archive **out, const char *file, int fd,
                            uint64_t *end);
-/* How many tuples of the stream whoever wrote the archive missed, before
+/* How many tuples of the stream were lost to whoever wrote the archive, before
  * `next`: not those that stood in damaged blocks. */
-uint64_t scopes__archive_missed(const scopes_archive *archive, size_t stream);
+uint64_t scopes__archive_lost(const scopes_archive *archive, size_t stream);
 
 /* --- archive_write.c --- */
 
@@ -258,7 +258,7 @@ uint64_t scopes_archive_next(const scopes_archive_writer *writer,
  * have had, as far as was said, with those that were refused; and how many of
  * them are in blocks of the file, not those that are kept. */
 typedef struct scopes_archive_ledger {
-    uint64_t made, saved;
+    uint64_t recorded, saved;
     uint64_t appended; /* to this writer */
     uint64_t bytes;    /* of the file */
 } scopes_archive_ledger;

@@ -215,9 +215,9 @@ size_t scopes_archive_find(const scopes_archive *a, const char *name)
     return number == UINT32_MAX ? SIZE_MAX : number;
 }
 
-uint64_t scopes__archive_missed(const scopes_archive *a, size_t position)
+uint64_t scopes__archive_lost(const scopes_archive *a, size_t position)
 {
-    return a->streams[position].missed;
+    return a->streams[position].lost;
 }
 
 size_t scopes_archive_blocks(const scopes_archive *a)

@@ -100,13 +100,13 @@ static int blocks_grow(scopes_archive *a, archive_stream *l)
     return 0;
 }
 
-/* Tuples from `next` to `to`, of which so many are missing and were not missed
- * by the writer, stood in blocks that are damaged. */
+/* Tuples from `next` to `to` that are not there and that the writer has not
+ * lost stood in blocks that are damaged. `lost`: by the writer, so far. */
 static void gap_note(scopes_archive *a, const archive_stream *l, uint64_t to,
-                     uint64_t missed)
+                     uint64_t lost)
 {
     uint64_t gap = to - l->shown.next;
-    uint64_t known = missed > l->missed ? missed - l->missed : 0;
+    uint64_t known = lost > l->lost ? lost - l->lost : 0;
 
     if (known < gap)
         scopes__archive_damage(
@@ -147,7 +147,7 @@ static int tuples_take(scopes_archive *a, archive_stream *l,
     l->blocks[l->count++] = a->block_count++;
     l->shown.tuples += b->count;
     l->shown.next = index + b->count;
-    l->missed = b->numbers[TUPLES_LOST];
+    l->lost = b->numbers[TUPLES_LOST];
     if (l->shown.written < l->shown.next)
         l->shown.written = l->shown.next;
     return 0;

@@ -358,7 +358,8 @@ void scopes_archive_count(const scopes_archive_writer *w,
         .saved = w->tuples, .appended = w->appended, .bytes = w->end};
     for (uint32_t i = 0; i < w->names.count; i++) {
         const archive_tail *l = &w->streams[i];
-        out->made += (l->written > l->next ? l->written : l->next) + l->refused;
+        out->recorded +=
+            (l->written > l->next ? l->written : l->next) + l->refused;
     }
 }
 

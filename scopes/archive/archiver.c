@@ -260,7 +260,7 @@ static void cost_take(const scopes_archiver *a, scopes_tail_reader_cost *out)
 /* What is known of all archives, for others to ask. */
 static void ledger_note(scopes_archiver *a, scopes_tail_reader_cost *cost)
 {
-    scopes_ledger ledger = {.made = a->unsaved};
+    scopes_ledger ledger = {.recorded = a->unsaved};
 
     cost->bytes = 0;
     for (size_t i = a->from; i < a->to; i++) {
@@ -268,11 +268,11 @@ static void ledger_note(scopes_archiver *a, scopes_tail_reader_cost *cost)
         if (!a->writers[i])
             continue;
         scopes_archive_count(a->writers[i], &of);
-        ledger.made += of.made;
-        ledger.seen += of.saved;
+        ledger.recorded += of.recorded;
+        ledger.read += of.saved;
         cost->bytes += of.bytes;
     }
-    ledger.missed = ledger.made - ledger.seen;
+    ledger.lost = ledger.recorded - ledger.read;
     pthread_mutex_lock(&a->lock);
     a->ledger = ledger;
     a->cost = *cost;

@@ -75,9 +75,9 @@ void scopes_archiver_set_guard(scopes_archiver *archiver,
 /* It saves what is there and ends. Any thread, and signal handlers. */
 void scopes_archiver_stop(scopes_archiver *archiver);
 
-/* After run: made = seen (saved, also by earlier archivers) + missed, exactly,
- * of all that its processes had made when it ended. While it runs, from any
- * thread: as of the last flush. */
+/* After run: recorded = read (saved, also by earlier archivers) + lost,
+ * exactly, of all that its processes had made when it ended. While it runs,
+ * from any thread: as of the last flush. */
 void scopes_archiver_ledger(scopes_archiver *archiver, scopes_ledger *out);
 /* After run: what is wrong with the files of a process that ended and could not
  * be read; NULL when each could. */

@@ -312,6 +312,108 @@ static bool find_end(walk *w)
     return found;
 }
 
+/* --- where events are lost --- */
+
+/* How many operations of a path have this sequence number or a greater one. */
+static uint32_t count_from(const path *p, uint32_t sequence)
+{
+    uint32_t low = 0, high = p->tree ? p->count : 0;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (top_of(p)->events[event_of(p, middle)].sequence < sequence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return p->tree ? p->count - low : 0;
+}
+
+/* Of a thread: are all of its operations there from this one on? They are
+ * numbered one by one, whatever their path. */
+static bool is_whole_from(const scopes__chain *chain, uint32_t thread,
+                          uint32_t sequence, uint32_t last)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = chain->firsts[thread]; i < chain->firsts[thread + 1]; i++)
+        count += count_from(&chain->paths[i], sequence);
+    return count >= (uint64_t)last - sequence + 1;
+}
+
+static uint32_t last_sequence(const scopes__chain *chain, uint32_t thread)
+{
+    uint32_t last = 0;
+
+    for (uint32_t i = chain->firsts[thread]; i < chain->firsts[thread + 1];
+         i++) {
+        const path *p = &chain->paths[i];
+        uint32_t own;
+        if (!p->tree || p->count == 0)
+            continue;
+        own = top_of(p)->events[event_of(p, p->count - 1)].sequence;
+        last = own > last ? own : last;
+    }
+    return last;
+}
+
+/* The first operation from which on the thread has lost none. */
+static uint32_t first_whole(const scopes__chain *chain, uint32_t thread,
+                            uint32_t last)
+{
+    uint32_t low = 1, high = last;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (is_whole_from(chain, thread, middle, last))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Can it have lost some? Where not all of its paths have collectors, operations
+ * are missing anyway, and nothing is known. */
+static bool has_lost(const scopes__chain *chain, uint32_t thread)
+{
+    const scopes_topology *topology = chain->topology;
+    uint32_t node = topology->threads[thread];
+    uint32_t process =
+        node == PATHS_NONE ? PATHS_NONE : topology->map->nodes[node].process;
+
+    if (process == PATHS_NONE || chain->event_table->ledgers[process].lost == 0)
+        return false;
+    for (uint32_t i = chain->firsts[thread]; i < chain->firsts[thread + 1];
+         i++) {
+        if (topology->tops[i].collector == PATHS_NONE)
+            return false;
+    }
+    return true;
+}
+
+/* Before it has lost an operation, a thread seems to have computed. So nothing
+ * is known of the run before all threads are there. */
+static void begin_whole(walk *w)
+{
+    const scopes__chain *chain = w->chain;
+
+    for (uint32_t t = 0; t < chain->topology->thread_count; t++) {
+        uint32_t last = has_lost(chain, t) ? last_sequence(chain, t) : 0;
+        uint32_t first = last ? first_whole(chain, t, last) : 0;
+        for (uint32_t i = chain->firsts[t];
+             first > 1 && i < chain->firsts[t + 1]; i++) {
+            spot s;
+            int64_t begin_ns;
+            if (!find_sequence(&chain->paths[i], first, &s))
+                continue;
+            begin_ns = start_of(chain, &s);
+            if (begin_ns > w->begin_ns && begin_ns < w->at_ns)
+                w->begin_ns = begin_ns;
+        }
+    }
+}
+
 int scopes__chain_walk(scopes__chain *chain, scopes__chain_each *each,
                        void *context)
 {
@@ -319,6 +421,7 @@ int scopes__chain_walk(scopes__chain *chain, scopes__chain_each *each,
 
     if (!find_end(&w))
         return 0;
+    begin_whole(&w);
     while (w.at_ns > w.begin_ns && !w.err) {
         spot own;
         if (!find_latest(&w, &own)) {

@@ -6,21 +6,21 @@
  * on what is there, and taken if it goes well for long enough. */
 #include "scopes/causality/communication_times_internal.h"
 
-/* Operations before the thread's last whose tuples are not there: `*missing`
+/* Operations before the thread's last whose tuples are not there: `*lost`
  * of them are lost. Numbers tell nothing when some path of the thread has no
  * collector. */
 static uint64_t count_gone(const scopes__making *m, const scopes_thread *thread,
-                           uint64_t *missing)
+                           uint64_t *lost)
 {
     uint32_t highest = m->highest, lowest = m->lowest;
     uint64_t before;
 
-    *missing = 0;
+    *lost = 0;
     if (!thread->all_collected || highest < thread->operations)
         return 0;
     before = m->whole || lowest == 0 ? 0 : lowest - 1;
     if (highest - before > thread->operations)
-        *missing = highest - before - thread->operations;
+        *lost = highest - before - thread->operations;
     return highest - thread->operations;
 }
 
@@ -83,7 +83,7 @@ void scopes__number_steps(scopes__making *m, scopes_thread *thread)
     size_t count = thread->operations, in_turn;
     uint32_t turn;
 
-    if (count_gone(m, thread, &thread->missing) == 0)
+    if (count_gone(m, thread, &thread->lost) == 0)
         return;
     clear_uses(m, operations, count);
     turn = find_turn(operations, count, m->uses);

@@ -403,7 +403,7 @@ int scopes_communication_create(scopes_communication **out,
                                 scopes_detail detail)
 {
     return make(out, topology, event_table, clocks, detail,
-                event_table->ledger.beside == 0);
+                event_table->ledger.filtered == 0);
 }
 
 void scopes_communication_destroy(scopes_communication *view)

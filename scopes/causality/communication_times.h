@@ -89,7 +89,7 @@ typedef struct scopes_thread {
     int64_t end_ns;                     /* of its last to end */
     int64_t communicating_ns;
     int64_t computing_ns;
-    uint64_t missing;   /* operations without a tuple, as their numbers tell;
+    uint64_t lost;      /* operations without a tuple, as their numbers tell;
                            in a window only those between its first and last */
     bool all_collected; /* each of its paths has a collector at its top */
     bool steps_known;
@@ -120,7 +120,7 @@ typedef enum scopes_detail {
 } scopes_detail;
 
 /* Makes the view of the tuples of an event table. Those of other times or
- * collectors than the event table was loaded with are not counted as missing.
+ * collectors than the event table was loaded with are not counted as lost.
  * An end before its start counts as the start. Errors: PASTSET_ENOMEM. */
 int scopes_communication_create(scopes_communication **out,
                                 const scopes_topology *topology,

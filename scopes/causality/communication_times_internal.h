@@ -41,7 +41,7 @@ static inline uint32_t scopes__step_next(uint32_t before, uint32_t *use)
 }
 
 /* Numbers the steps of a thread once more if operations are not there, and
- * sets `missing` and `steps_known`. Before, its operations have the steps that
+ * sets `lost` and `steps_known`. Before, its operations have the steps that
  * they have if none is missing. */
 void scopes__number_steps(scopes__making *m, scopes_thread *thread);
 

@@ -47,21 +47,21 @@ static int no_memory(void)
  * known in all, any may be of any process. */
 static bool is_solid(const scopes_event_table *event_table, uint32_t process)
 {
-    uint64_t missed = 0;
+    uint64_t lost = 0;
 
-    if (event_table->ledger.missed == 0)
+    if (event_table->ledger.lost == 0)
         return true;
     for (uint32_t i = 0; i < event_table->map->process_count; i++)
-        missed += event_table->ledgers[i].missed;
-    return missed == event_table->ledger.missed &&
+        lost += event_table->ledgers[i].lost;
+    return lost == event_table->ledger.lost &&
            process < event_table->map->process_count &&
-           event_table->ledgers[process].missed == 0;
+           event_table->ledgers[process].lost == 0;
 }
 
 /* And was nothing left out, as it is for a window? */
 static bool is_whole(const scopes_event_table *event_table, uint32_t process)
 {
-    return is_solid(event_table, process) && event_table->ledger.beside == 0;
+    return is_solid(event_table, process) && event_table->ledger.filtered == 0;
 }
 
 /* --- the list of rounds --- */
@@ -194,7 +194,7 @@ static uint64_t first_number(const maker *m)
     if (!m->below)
         by = m->reference == SCOPES_MISSING ? PATHS_NONE
                                             : m->site->inputs.ids[m->reference];
-    else if (m->site->shared && m->event_table->ledger.beside)
+    else if (m->site->shared && m->event_table->ledger.filtered)
         return SCOPES_NO_NUMBER;
     return scopes_event_table_first(m->event_table, by);
 }
@@ -375,7 +375,7 @@ static bool is_complete(const maker *m)
                 return false;
         }
     }
-    return m->event_table->ledger.missed == 0;
+    return m->event_table->ledger.lost == 0;
 }
 
 static int series_find(maker *m)

@@ -352,7 +352,7 @@ static int own_events(making *m, const scopes_top *top, uint32_t **at)
     m->tree->number = scopes_event_table_first(m->event_table, top->collector);
     if (own == series->count)
         return 0;
-    if (m->event_table->ledger.beside)
+    if (m->event_table->ledger.filtered)
         m->tree->number = SCOPES_NO_NUMBER;
     *at = scopes__numbers_make(own);
     if (!*at)

@@ -148,9 +148,9 @@ int scopes_mirror_turn(void *mirror);
 /* Writes out what is kept, and closes. NULL is allowed. */
 int scopes_mirror_close(scopes_mirror *mirror);
 
-/* By process, or (SIZE_MAX) of all: made = seen + missed + beside; `beside` are
- * those that the filter left out. Of a process that is not `ended`, `made` is
- * what was known when its leaf was last heard of. */
+/* By process, or (SIZE_MAX) of all: recorded = read + lost + filtered;
+ * `filtered` are those that the filter left out. Of a process that is not
+ * `ended`, `recorded` is what was known when its leaf was last heard of. */
 void scopes_mirror_ledger(const scopes_mirror *mirror, size_t process,
                           scopes_ledger *out);
 /* What could not be gathered; "" when nothing. */

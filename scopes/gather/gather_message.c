@@ -209,10 +209,10 @@ int scopes__gather_deliver(const void *message, size_t bytes, gather_head *head,
     memset(&record, 0, sizeof(record));
     record.kind = SCOPES_RECORD_LEDGER;
     record.process = head->process;
-    record.ledger = (scopes_ledger){.made = head->made,
-                                    .seen = head->seen,
-                                    .missed = head->missed,
-                                    .beside = head->beside};
+    record.ledger = (scopes_ledger){.recorded = head->recorded,
+                                    .read = head->read,
+                                    .lost = head->lost,
+                                    .filtered = head->filtered};
     record.processor_ns = head->processor_ns;
     record.more = head->flags & GATHER_MORE;
     record.ended = head->flags & GATHER_ENDED;

@@ -32,7 +32,7 @@ typedef struct mirror_process {
     eventspace_meta meta;
     bool has_meta, ended;
     bool heard;            /* since the last turn */
-    scopes_ledger ledger;  /* `made` as told, the others as counted */
+    scopes_ledger ledger;  /* `recorded` as told, the others as counted */
     uint64_t processor_ns; /* of its leaf */
 } mirror_process;
 
@@ -167,9 +167,9 @@ static int tuples_take(mirror_process *h, const scopes_record *r)
         err = scopes_archive_append(h->archive, r->stream,
                                     r->index - stream->left_out, r->body,
                                     r->count);
-    h->ledger.seen += r->count;
-    h->ledger.beside += r->span - r->count;
-    h->ledger.missed += r->index - stream->next;
+    h->ledger.read += r->count;
+    h->ledger.filtered += r->span - r->count;
+    h->ledger.lost += r->index - stream->next;
     stream->next = r->index + r->span;
     stream->left_out += r->span - r->count;
     return err;
@@ -186,7 +186,7 @@ static int stream_end_take(mirror_process *h, const scopes_record *r)
                             "stream %s: it ends at %llu, before %llu",
                             r->stream, (unsigned long long)r->index,
                             (unsigned long long)stream->next);
-    h->ledger.missed += r->index - stream->next + r->span;
+    h->ledger.lost += r->index - stream->next + r->span;
     stream->next = r->index;
     if (!h->archive)
         return 0;
@@ -236,8 +236,8 @@ static int ended_take(scopes_mirror *m, mirror_process *h)
 static int ledger_take(scopes_mirror *m, mirror_process *h,
                        const scopes_record *r)
 {
-    if (r->ledger.made > h->ledger.made)
-        h->ledger.made = r->ledger.made;
+    if (r->ledger.recorded > h->ledger.recorded)
+        h->ledger.recorded = r->ledger.recorded;
     if (r->processor_ns > h->processor_ns)
         h->processor_ns = r->processor_ns;
     h->heard = true;
@@ -313,7 +313,7 @@ static int process_record(scopes_mirror *m, const scopes_record *r)
  * archive of it would pass for one that has lost all. */
 static bool tells_of_process(const scopes_record *r)
 {
-    return r->kind != SCOPES_RECORD_LEDGER || r->ledger.made > 0;
+    return r->kind != SCOPES_RECORD_LEDGER || r->ledger.recorded > 0;
 }
 
 int scopes_mirror_record(const scopes_record *record, void *context)
@@ -406,14 +406,14 @@ static void ledger_add(scopes_ledger *sum, const mirror_process *h)
 {
     scopes_ledger l = h->ledger;
 
-    if (l.made < l.seen + l.beside)
-        l.made = l.seen + l.beside;
+    if (l.recorded < l.read + l.filtered)
+        l.recorded = l.read + l.filtered;
     /* Also what was refused, or is gone with a leaf. */
-    l.missed = l.made - l.seen - l.beside;
-    sum->made += l.made;
-    sum->seen += l.seen;
-    sum->missed += l.missed;
-    sum->beside += l.beside;
+    l.lost = l.recorded - l.read - l.filtered;
+    sum->recorded += l.recorded;
+    sum->read += l.read;
+    sum->lost += l.lost;
+    sum->filtered += l.filtered;
 }
 
 void scopes_mirror_ledger(const scopes_mirror *m, size_t process,

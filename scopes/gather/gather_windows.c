@@ -162,8 +162,8 @@ int scopes_windows_record(const scopes_record *r, void *context)
 static const scopes_column columns[] = {
     {"window", "window", SCOPES_TEXT}, /* when it begins, ISO 8601, UTC */
     {"process", "process", SCOPES_TEXT},
-    {"collector", "collector", SCOPES_NUMBER},
-    {"name", "name", SCOPES_TEXT},
+    {"id", "id", SCOPES_NUMBER},
+    {"collector", "collector", SCOPES_TEXT},
     {"count", "count", SCOPES_COUNT},
     {"failed", "failed", SCOPES_COUNT},
     {"bytes", "bytes", SCOPES_COUNT},

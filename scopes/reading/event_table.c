@@ -228,10 +228,10 @@ static int series_finish(loading *l)
 
 static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
 {
-    ledger->made += more->made;
-    ledger->seen += more->seen;
-    ledger->missed += more->missed;
-    ledger->beside += more->beside;
+    ledger->recorded += more->recorded;
+    ledger->read += more->read;
+    ledger->lost += more->lost;
+    ledger->filtered += more->filtered;
 }
 
 /* Walks all processes. `ledgers`: notes what there was. */
@@ -358,7 +358,7 @@ int scopes_event_table_create(scopes_event_table **out, const paths_map *map,
     if (err)
         return err;
     event_table->ledger =
-        ledger ? *ledger : (scopes_ledger){.made = count, .seen = count};
+        ledger ? *ledger : (scopes_ledger){.recorded = count, .read = count};
     err = loading_begin(&l, event_table);
     if (err)
         goto done;
@@ -429,5 +429,5 @@ uint64_t scopes_event_table_first(const scopes_event_table *event_table,
 {
     if (event_table->before && collector < event_table->collectors)
         return event_table->before[collector];
-    return event_table->ledger.beside ? SCOPES_NO_NUMBER : 0;
+    return event_table->ledger.filtered ? SCOPES_NO_NUMBER : 0;
 }

@@ -159,7 +159,7 @@ static int offer_look(const merge *m, size_t directory, size_t process,
         (offer){.directory = directory,
                 .has_meta = there->has_meta,
                 .damaged = !there->has_meta || eventspace_run_is_damaged(there),
-                .events = ledger.seen};
+                .events = ledger.read};
     return err;
 }
 

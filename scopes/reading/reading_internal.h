@@ -15,7 +15,7 @@ bool scopes_source_at_rest(const scopes_source *source);
 /* --- event_table.c --- */
 
 /* An event table from tuples in memory; for tests and for windows that were
- * gathered. They are copied. `ledger` may be NULL: nothing was missed. */
+ * gathered. They are copied. `ledger` may be NULL: nothing was lost. */
 int scopes_event_table_create(scopes_event_table **out, const paths_map *map,
                               const eventspace_trace *events, size_t count,
                               const scopes_ledger *ledger);

@@ -103,7 +103,7 @@ static bool is_small(const scopes_snapshot *snapshot)
     eventspace_events events;
 
     return eventspace_run_events(snapshot->run, SIZE_MAX, &events) == 0 &&
-           events.made < (too_many ? too_many : TOO_MANY);
+           events.recorded < (too_many ? too_many : TOO_MANY);
 }
 
 /* Only collectors on both sides of a hop between processes. */

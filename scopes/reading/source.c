@@ -3,7 +3,7 @@
  * A walk goes through the indexes of a stream from 0 to its end, which is fixed
  * when it begins. Where a block of the archive begins, it is read, or passed
  * over by what its head says; everything between blocks is asked of the space.
- * What neither has is missed: so made = seen + missed + beside holds by
+ * What neither has is lost: so recorded = read + lost + filtered holds by
  * construction, whatever else goes on.
  *
  * While a run goes on, a tuple may leave its trace element after the archive
@@ -39,7 +39,7 @@ typedef struct walk {
     size_t process;
     const scopes_filter *filter;
     uint64_t from, to; /* ticks; 0 and UINT64_MAX: at any time */
-    bool all;          /* no tuple is beside what is wanted */
+    bool all;          /* every tuple is wanted */
     uint32_t collectors;
     scopes_archive *archive; /* NULL: none */
     bool *visited;           /* streams of the archive; NULL: none */
@@ -54,7 +54,7 @@ typedef struct walk {
     size_t in_archive; /* SIZE_MAX: it is not */
     size_t block;      /* the next of its blocks */
     uint64_t index;    /* the next tuple */
-    uint64_t end, seen, beside;
+    uint64_t end, read, filtered;
 } walk;
 
 /* --- opening --- */
@@ -203,8 +203,8 @@ static int give(walk *w, eventspace_trace *events, size_t count)
                           .count = kept};
 
     w->index += count;
-    w->seen += kept;
-    w->beside += count - kept;
+    w->read += kept;
+    w->filtered += count - kept;
     return kept ? w->each(&batch, w->context) : 0;
 }
 
@@ -249,7 +249,7 @@ static void window_find(walk *w, uint64_t stop)
         else
             low = at + 1;
     }
-    w->beside += stream_has(w, w->index, low);
+    w->filtered += stream_has(w, w->index, low);
     w->index = low;
 }
 
@@ -359,7 +359,7 @@ static int block_give(walk *w, const scopes_archive_block *block)
 
     w->block++;
     if (!block_filter(w, block)) {
-        w->beside += stop - w->index;
+        w->filtered += stop - w->index;
         w->index = stop;
         return 0;
     }
@@ -381,19 +381,19 @@ static int block_give(walk *w, const scopes_archive_block *block)
  * was walked. */
 static void stream_account(walk *w, bool all)
 {
-    uint64_t missed = w->end - w->seen - w->beside + w->counts.refused;
+    uint64_t lost = w->end - w->read - w->filtered + w->counts.refused;
 
-    w->ledger.seen += w->seen;
-    w->ledger.beside += w->beside;
-    w->ledger.missed += all ? missed : 0;
-    w->ledger.made += w->seen + w->beside + (all ? missed : 0);
+    w->ledger.read += w->read;
+    w->ledger.filtered += w->filtered;
+    w->ledger.lost += all ? lost : 0;
+    w->ledger.recorded += w->read + w->filtered + (all ? lost : 0);
 }
 
 static int stream_walk(walk *w)
 {
     int err = 0;
 
-    w->index = w->seen = w->beside = 0;
+    w->index = w->read = w->filtered = 0;
     w->block = 0;
     while (!err && w->index < w->end) {
         scopes_archive_block block;
@@ -467,10 +467,10 @@ static int visits_begin(walk *w)
 
 static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
 {
-    ledger->made += more->made;
-    ledger->seen += more->seen;
-    ledger->missed += more->missed;
-    ledger->beside += more->beside;
+    ledger->recorded += more->recorded;
+    ledger->read += more->read;
+    ledger->lost += more->lost;
+    ledger->filtered += more->filtered;
 }
 
 int scopes_source_each(scopes_source *source, size_t process,
@@ -531,7 +531,7 @@ int scopes_source_count(scopes_source *source, size_t process,
         never[i] = UINT64_MAX;
     err = scopes_source_each(source, process, &filter, pass_over, NULL, out);
     free(never);
-    out->seen += out->beside;
-    out->beside = 0;
+    out->read += out->filtered;
+    out->filtered = 0;
     return err;
 }

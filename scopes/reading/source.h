@@ -29,15 +29,15 @@ void scopes_source_close(scopes_source *source);
 /* Takes in what has come since, of a run that goes on. */
 int scopes_source_refresh(scopes_source *source);
 
-/* Exact, for what was asked for. made = seen + missed + beside. */
+/* Exact, for what was asked for: recorded = read + lost + filtered. */
 typedef struct scopes_ledger {
-    uint64_t made;   /* by collectors */
-    uint64_t seen;   /* given to whoever asked */
-    uint64_t missed; /* gone before anybody saved or read them, refused at the
-                        limit of a trace element, or in a part of a file that
-                        is damaged */
-    uint64_t beside; /* of other times or collectors than asked for. When
-                        whole blocks are passed over, all of theirs */
+    uint64_t recorded; /* by collectors */
+    uint64_t read;     /* given to whoever asked */
+    uint64_t lost;     /* overwritten before anybody saved or read them, refused
+                          at the limit of a trace element, or in a part of a
+                          file that is damaged */
+    uint64_t filtered; /* of other times or collectors than asked for. When
+                          whole blocks are passed over, all of theirs */
 } scopes_ledger;
 
 /* What is wanted. All zero: everything. */
@@ -71,7 +71,7 @@ int scopes_source_each(scopes_source *source, size_t process,
                        const scopes_filter *filter, scopes_each *each,
                        void *context, scopes_ledger *ledger);
 
-/* Counts the events of a process without giving them: `seen` are those that can
+/* Counts the events of a process without giving them: `read` are those that can
  * be read. Errors: as above. */
 int scopes_source_count(scopes_source *source, size_t process,
                         scopes_ledger *out);

@@ -28,7 +28,7 @@ typedef struct feed_stream {
     eventspace_stream stream;
     uint64_t from; /* it began here */
     uint64_t next;
-    uint64_t seen; /* of those from `from` to `next`; the others are missed */
+    uint64_t read; /* of those from `from` to `next`; the others are lost */
 } feed_stream;
 
 /* Where a stream that is not there yet is to begin. */
@@ -218,7 +218,7 @@ int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,
     known = stream_find(tail, process, stream);
     if (known) {
         known->from = known->next = index;
-        known->seen = 0;
+        known->read = 0;
         return 0;
     }
     if (later_find(tail, process, stream)) {
@@ -282,7 +282,7 @@ static int stream_pull(scopes_tail_reader *tail, feed_stream *stream,
         if (err)
             return err;
         stream->next = batch.index + batch.count;
-        stream->seen += batch.count;
+        stream->read += batch.count;
         *capacity -= batch.count;
         tail->cost.tuples += batch.count;
     }
@@ -367,11 +367,11 @@ void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t process,
         eventspace_stream_count(&stream->stream, &counts);
         left =
             counts.written > stream->next ? counts.written - stream->next : 0;
-        out->seen += stream->seen;
-        out->missed +=
-            stream->next - stream->from - stream->seen + counts.refused;
-        out->beside += left;
-        out->made += stream->next - stream->from + left + counts.refused;
+        out->read += stream->read;
+        out->lost +=
+            stream->next - stream->from - stream->read + counts.refused;
+        out->filtered += left;
+        out->recorded += stream->next - stream->from + left + counts.refused;
     }
 }
 

@@ -54,8 +54,8 @@ int scopes_tail_reader_pull(scopes_tail_reader *tail, scopes_each *each,
 int64_t scopes_tail_reader_pause_ns(const scopes_tail_reader *tail,
                                     bool urgent);
 
-/* Its own ledger, by process or (SIZE_MAX) of all, as of now: made = seen +
- * missed + what is still to be read (`beside`). */
+/* Its own ledger, by process or (SIZE_MAX) of all, as of now: recorded = read +
+ * lost + what is still to be read (`filtered`). */
 void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t process,
                                scopes_ledger *out);
 

@@ -30,7 +30,7 @@ static const scopes_column columns[] = {
     {"communicating_ns", "communicating ms", SCOPES_TIME_NS},
     {"computing_ns", "computing ms", SCOPES_TIME_NS},
     {"share", "share", SCOPES_SHARE},
-    {"missing", "missing", SCOPES_COUNT},
+    {"lost", "lost", SCOPES_COUNT},
     {"longest_ns", "longest ms", SCOPES_TIME_NS},
     {"longest_verb", "of", SCOPES_TEXT},
     {"longest_path", "path", SCOPES_TEXT},
@@ -89,7 +89,7 @@ static void add_thread(scopes_table *out, const scopes_view_input *view_input,
     scopes_table_integer(out, thread->computing_ns);
     scopes_table_real(
         out, scopes__share(thread->communicating_ns, thread->computing_ns));
-    scopes_table_integer(out, (int64_t)thread->missing);
+    scopes_table_integer(out, (int64_t)thread->lost);
     add_longest(out, view, thread);
     scopes_table_text(out, thread->steps_known ? "yes" : "no");
 }

@@ -14,6 +14,9 @@
  * longest time first. A sample is a link of the chain. Times add up to that
  * from the first start to the last end, and shares to 1.
  *
+ * Where the oldest events of a thread are lost, the chain begins where it has
+ * lost none: it would seem to have computed before.
+ *
  * With `each`: the same, second by second: of each second (counted by the
  * clock from 0) what it was spent on. Of the first and the last one, that is
  * less than a second. */

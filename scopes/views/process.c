@@ -4,7 +4,7 @@
  * A row is a process that has threads: their operations and bytes, from the
  * start of the first to the end of the last; their times of communicating and
  * computing, summed; the thread that communicated the least share of its
- * time, which is the busiest; and how many operations are missing, as their
+ * time, which is the busiest; and how many operations are lost, as their
  * numbers tell. A thread without operations is not the busiest.
  *
  * With `thread` or `of`: of those threads only that view communication would
@@ -28,11 +28,11 @@ static const scopes_column columns[] = {
     {"share", "share", SCOPES_SHARE},
     {"busiest", "busiest", SCOPES_TEXT},
     {"busiest_share", "its share", SCOPES_SHARE},
-    {"missing", "missing", SCOPES_COUNT},
+    {"lost", "lost", SCOPES_COUNT},
 };
 
 typedef struct sums {
-    int64_t threads, operations, bytes, missing;
+    int64_t threads, operations, bytes, lost;
     int64_t communicating_ns, computing_ns;
     int64_t start_ns, end_ns;
     const scopes_thread *busiest;
@@ -45,7 +45,7 @@ static void add_thread(sums *process, const scopes_thread *thread)
         scopes__share(thread->communicating_ns, thread->computing_ns);
 
     process->threads++;
-    process->missing += (int64_t)thread->missing;
+    process->lost += (int64_t)thread->lost;
     if (thread->operations == 0)
         return;
     if (process->operations == 0 || thread->start_ns < process->start_ns)
@@ -80,7 +80,7 @@ static void add_process(scopes_table *out, const char *name,
         out, scopes__share(process->communicating_ns, process->computing_ns));
     scopes_table_text(out, any ? process->busiest->name : "");
     scopes_table_real(out, any ? process->busiest_share : NAN);
-    scopes_table_integer(out, process->missing);
+    scopes_table_integer(out, process->lost);
 }
 
 /* The last of `processes` is for threads that stand in none. */

@@ -334,10 +334,10 @@ static void head_fill(traces_process *h, gather_writer *w)
     scopes_ledger ledger = {0};
 
     scopes_tail_reader_ledger(h->tail, h->process, &ledger);
-    w->head.made = ledger.made;
-    w->head.seen = ledger.seen;
-    w->head.missed = ledger.missed;
-    w->head.beside = ledger.beside;
+    w->head.recorded = ledger.recorded;
+    w->head.read = ledger.read;
+    w->head.lost = ledger.lost;
+    w->head.filtered = ledger.filtered;
 }
 
 /* What the tail reader has. `*empty`: nothing, and there is nothing more. */

@@ -158,20 +158,20 @@ static const char *string(const json_t *facts, const char *key)
 }
 
 typedef struct events {
-    uint64_t expected, made, present, dropped, drained;
+    uint64_t expected, recorded, present, lost, spilled;
 } events;
 
-/* Of each collector: as expected, when nothing was dropped. */
+/* Of each collector: as expected, when nothing was lost. */
 static void check_collectors(const json_t *facts, const uint64_t *expected)
 {
     size_t i;
     const json_t *collector;
 
     json_array_foreach(json_object_get(facts, "collectors"), i, collector)
-        cr_expect_eq(number(collector, "events"),
-                     expected[number(collector, "collector")],
-                     "collector %s: %" PRIu64 " events",
-                     string(collector, "name"), number(collector, "events"));
+        cr_expect_eq(
+            number(collector, "events"), expected[number(collector, "id")],
+            "collector %s: %" PRIu64 " events", string(collector, "collector"),
+            number(collector, "events"));
 }
 
 static events check_events(const char *run, uint64_t steps)
@@ -185,15 +185,16 @@ static events check_events(const char *run, uint64_t steps)
     check_status(paths_map_read(&map, scratch_file("run/pathmap.dot")), 0);
     of_collector = calloc(map->node_count, sizeof(*of_collector));
     e.expected = events_expected(map, steps, of_collector);
-    e.made = number(total, "events_made");
+    e.recorded = number(total, "events_recorded");
     e.present = number(total, "events_present");
-    e.dropped = number(total, "events_dropped");
-    e.drained = number(total, "events_drained");
+    e.lost = number(total, "events_lost");
+    e.spilled = number(total, "events_drained");
     cr_expect_str_eq(string(total, "state"), "finished");
-    cr_expect_eq(e.made, e.expected, "%" PRIu64 " events made, not %" PRIu64,
-                 e.made, e.expected);
-    cr_expect_eq(e.dropped, e.made - e.present);
-    if (e.dropped == 0)
+    cr_expect_eq(e.recorded, e.expected,
+                 "%" PRIu64 " events recorded, not %" PRIu64, e.recorded,
+                 e.expected);
+    cr_expect_eq(e.lost, e.recorded - e.present);
+    if (e.lost == 0)
         check_collectors(facts, of_collector);
     free(of_collector);
     paths_map_destroy(map);
@@ -221,7 +222,7 @@ static void check_lattice(const tunnel *t, const char *run)
     free(got);
 }
 
-/* Runs the tunnel under a map: the same lattice as ever, every event made. */
+/* Runs the tunnel under a map: the same lattice as ever, no event lost. */
 static events run_tunnel(const tunnel *t, const map_options *o)
 {
     const char *map = map_make(t, o), *run = scratch_file("run");
@@ -236,7 +237,7 @@ static void check_run(const map_options *o)
 {
     events e = run_tunnel(&small, o);
 
-    cr_expect_eq(e.dropped, 0);
+    cr_expect_eq(e.lost, 0);
     cr_expect_eq(e.present, e.expected);
 }
 
@@ -303,7 +304,7 @@ Test(run, tells_exactly_what_small_traces_have_discarded)
     /* The 28 paths between neighbours have 60 operations each, 8 paths with
      * a result have one, and one path reads these. */
     cr_expect_eq(e.expected, 28 * 60 + 8 + 8);
-    cr_expect_eq(e.dropped, 28 * 40, "%" PRIu64 " dropped", e.dropped);
+    cr_expect_eq(e.lost, 28 * 40, "%" PRIu64 " lost", e.lost);
     cr_expect_eq(e.present, 28 * 20 + 8 + 8);
 }
 
@@ -313,9 +314,9 @@ Test(run, loses_nothing_when_small_traces_block)
                                                  .trace_policy = "block",
                                                  .trace_size = "64"});
 
-    cr_expect_eq(e.dropped, 0);
+    cr_expect_eq(e.lost, 0);
     cr_expect_eq(e.present, e.expected);
-    cr_expect_gt(e.drained, 0);
+    cr_expect_gt(e.spilled, 0);
     cr_expect_eq(access(scratch_file("run/h0.drained"), R_OK), 0);
     cr_expect_eq(access(scratch_file("run/h1.drained"), R_OK), 0);
 }
@@ -338,7 +339,7 @@ Test(run, has_332_threads_on_20_processes)
     const tunnel large = {"128", "332", "332", "20"};
     events e = run_tunnel(&large, &(map_options){.processes = "20"});
 
-    cr_expect_eq(e.dropped, 0);
+    cr_expect_eq(e.lost, 0);
     cr_expect_eq(e.present, e.expected);
     cr_expect_gt(e.expected, 332 * 20 * 4);
     check_drawing(scratch_file("map.dot"), "drawn.svg");
@@ -414,7 +415,7 @@ static uint64_t events_of(const json_t *facts, const char *name)
 
     json_array_foreach(json_object_get(facts, "collectors"), i, collector)
     {
-        if (strcmp(string(collector, "name"), name) == 0)
+        if (strcmp(string(collector, "collector"), name) == 0)
             return number(collector, "events");
     }
     cr_assert_fail("no collector %s", name);

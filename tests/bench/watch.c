@@ -11,7 +11,7 @@
  *   watch.NAME          with a scope; limit: with collectors and no scope
  *   watch.NAME.bare     with a scope; limit: bare
  *   watch.NAME.archive  with an archive; limit: with collectors
- *   watch.NAME.missed   tuples that the scope missed; limit: those made */
+ *   watch.NAME.lost     tuples that the scope lost; limit: those recorded */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ static const program programs[] = {
 
 /* In memory that is shared with the child that pulls. */
 typedef struct gathered {
-    uint64_t made, missed;
+    uint64_t recorded, lost;
 } gathered;
 
 static char bin[PLACE_BYTES]; /* where the programs are */
@@ -152,8 +152,8 @@ static void scope(const char *run_directory, gathered *out)
     }
     pull_all(tail, &sum);
     scopes_tail_reader_ledger(tail, SIZE_MAX, &ledger);
-    out->made = ledger.made;
-    out->missed = ledger.missed;
+    out->recorded = ledger.recorded;
+    out->lost = ledger.lost;
     scopes_tail_reader_destroy(tail);
     eventspace_run_close(run);
 }
@@ -257,14 +257,14 @@ static void watch(const program *p, gathered *out)
             int kind = (turn + i) % KINDS;
             seconds[kind][turn] = run_once(p, kind, out);
         }
-        sum.made += out->made;
-        sum.missed += out->missed;
+        sum.recorded += out->recorded;
+        sum.lost += out->lost;
     }
     tell(p, "", seconds, SCOPE, COLLECTORS);
     tell(p, ".bare", seconds, SCOPE, BARE);
     tell(p, ".archive", seconds, ARCHIVE, COLLECTORS);
-    snprintf(name, sizeof(name), "watch.%s.missed", p->name);
-    bench_print(name, (double)sum.missed, "tuples", (double)sum.made);
+    snprintf(name, sizeof(name), "watch.%s.lost", p->name);
+    bench_print(name, (double)sum.lost, "tuples", (double)sum.recorded);
 }
 
 void bench_watch(void)

@@ -30,10 +30,10 @@ if [ -z "$(checksum one)" ] || [ "$(checksum one)" != "$(checksum many)" ]; then
     exit 1
 fi
 
-# Columns 7 to 9: events made, present and dropped.
+# Columns 7 to 9: events recorded, present and lost.
 "$eventspace" info RUN --format csv >info.csv
-awk -F, 'NR > 1 { made += $7; present += $8; dropped += $9 }
-         END { exit !(made > 0 && made == present && !dropped) }' info.csv || {
+awk -F, 'NR > 1 { recorded += $7; present += $8; lost += $9 }
+         END { exit !(recorded > 0 && recorded == present && !lost) }' info.csv || {
     echo "not all events are there:"
     cat info.csv
     exit 1

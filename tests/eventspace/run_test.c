@@ -140,17 +140,17 @@ static void check_walk(eventspace_run *run, size_t process, const char *want)
     cr_assert_str_eq(s.text, want, "saw \"%s\", not \"%s\"", s.text, want);
 }
 
-static void check_events(eventspace_run *run, size_t process, uint64_t made,
-                         uint64_t present, uint64_t dropped, uint64_t drained)
+static void check_events(eventspace_run *run, size_t process, uint64_t recorded,
+                         uint64_t present, uint64_t lost, uint64_t spilled)
 {
     eventspace_events got;
     check_status(eventspace_run_events(run, process, &got), 0);
-    cr_assert(got.made == made && got.present == present &&
-                  got.dropped == dropped && got.drained == drained &&
+    cr_assert(got.recorded == recorded && got.present == present &&
+                  got.lost == lost && got.spilled == spilled &&
                   got.bytes == present * 36,
-              "made %lu present %lu dropped %lu drained %lu bytes %lu",
-              (unsigned long)got.made, (unsigned long)got.present,
-              (unsigned long)got.dropped, (unsigned long)got.drained,
+              "recorded %lu present %lu lost %lu spilled %lu bytes %lu",
+              (unsigned long)got.recorded, (unsigned long)got.present,
+              (unsigned long)got.lost, (unsigned long)got.spilled,
               (unsigned long)got.bytes);
 }
 

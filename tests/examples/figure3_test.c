@@ -92,9 +92,9 @@ Test(figure3, every_collector_has_one_event_for_each_round)
     for (size_t process = 0; process < 2;
          process++) { /* five of them on each */
         check_status(eventspace_run_events(run, process, &all), 0);
-        cr_expect_eq(all.made, 5 * ROUNDS);
+        cr_expect_eq(all.recorded, 5 * ROUNDS);
         cr_expect_eq(all.present, 5 * ROUNDS);
-        cr_expect_eq(all.dropped, 0);
+        cr_expect_eq(all.lost, 0);
     }
 }
 

@@ -24,7 +24,7 @@ done
 # Three writes and three reads pass the collector of their thread, and the
 # writes another one behind the network.
 "$eventspace" info "$folder/run2" --format json >"$folder/info"
-grep -q '"events_made": 9,' "$folder/info" || {
+grep -q '"events_recorded":9,' "$folder/info" || {
     echo "not 9 events in:"
     cat "$folder/info"
     exit 1

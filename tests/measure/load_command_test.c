@@ -89,7 +89,7 @@ static void check_slow(const json_t *json)
                            1e9,
                        link.latency_s, 1e-6);
     cr_assert_float_eq(
-        json_number_value(json_object_get(json, "bandwidth_bytes_s")),
+        json_number_value(json_object_get(json, "bandwidth_mbit_s")) * 1e6 / 8,
         link.bandwidth, 1e-3 * link.bandwidth + 1);
     check_condition(json_string_value(json_object_get(json, "link")), &link);
 }
@@ -181,7 +181,7 @@ Test(netbench_command, serves_until_it_has_served)
 static void check_flow(const predict_cluster *cluster, uint32_t way,
                        const json_t *link)
 {
-    const json_t *rate = json_object_get(link, "rate_mbit");
+    const json_t *rate = json_object_get(link, "rate_mbit_s");
     double alone_s = json_number_value(json_object_get(link, "alone_ns")) / 1e9;
     double bytes_s = json_number_value(rate) * 1e6 / 8;
     cr_assert_gt(alone_s, 0);

@@ -61,12 +61,12 @@ says "machine e has no link" err
 [ "$(wc -l <err)" -eq 1 ] || says "one line" err
 gives "CSV" 0 choose --profiled-link latency=100us,bandwidth=100mbit \
     --format csv --best 3
-says "^rank,time_s,factor,lower_s,upper_s,h0,h1" out
+says "^rank,time_s,slowdown,lower_s,upper_s,h0,h1" out
 says "^1,.*,c,d" out
 [ "$(wc -l <out)" -eq 4 ] || says "four lines" out
 gives "JSON" 0 choose --profiled-link h1-h0:latency=100us,bandwidth=100mbit \
     --format json
-says '"tried": 12' out
+says '"tried":12' out
 gives "another number of nodes" 1 choose --nodes 3
 says "run on 2 nodes" err
 gives "no such file" 1 "$eventspace" choose ring.profile --cluster none.dot

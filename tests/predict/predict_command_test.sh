@@ -145,8 +145,8 @@ if command -v node >/dev/null; then
             const best = a.answers.find(x => x.best);
             const near = (x, y) => Math.abs(x - y) < 1e-6;
             if (a.dedicated_s !== 25.6 || best.model !== "all nodes" ||
-                !near(best.lower_times, 1.454) ||
-                !near(best.upper_times, 3.008) || !best.terms.length)
+                !near(best.lower_slowdown, 1.454) ||
+                !near(best.upper_slowdown, 3.008) || !best.terms.length)
                 throw new Error(JSON.stringify(a));' || failed=1
 fi
 exit $failed

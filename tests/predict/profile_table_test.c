@@ -53,9 +53,8 @@ Test(profile_table, nodes_have_the_columns_of_the_papers, .timeout = 120)
     check_says(text, "node,time_ns,comp,comm,idle,busy_phase_ns,idle_phase_ns,"
                      "messages,message_bytes,");
     /* 0.2 * 2 + 0.1 * 3.5 = 0.75 s of comm, all of it busy. */
-    check_says(
-        text, "n0,10000000000,0.425000,0.075000,0.500000,50000000,20000000,300,"
-              "1500,2,5020000000,5000000000,");
+    check_says(text, "n0,10000000000,0.425,0.075,0.5,50000000,20000000,300,"
+                     "1500,2,5020000000,5000000000,");
     free(text);
     predict_profile_destroy(p);
 }

@@ -74,7 +74,7 @@ void told_lose(told *t, unsigned percent, unsigned seed)
 {
     const paths_map *map = eventspace_run_map(t->run);
     eventspace_trace *left =
-        malloc((t->event_table->ledger.seen + 1) * sizeof(*left));
+        malloc((t->event_table->ledger.read + 1) * sizeof(*left));
     uint64_t state = seed;
     size_t count = 0;
 
@@ -86,7 +86,7 @@ void told_lose(told *t, unsigned percent, unsigned seed)
                 left[count++] = series->events[i];
         }
     }
-    cr_assert_lt(count, t->event_table->ledger.seen);
+    cr_assert_lt(count, t->event_table->ledger.read);
     scopes_clocks_destroy(t->clocks);
     scopes_topology_destroy(t->topology);
     scopes_event_table_destroy(t->event_table);

@@ -105,7 +105,7 @@ done
 apps=$(sed -n 's/^add_executable(\([a-z0-9_]*\).*/\1/p' \
     "$source"/apps/*/CMakeLists.txt)
 for app in $apps; do
-    told "application $app" "^| \`$app\` |" README.md
+    told "application $app" "^| \`$app\` |" docs/applications.md
     told "application $app" "^applications=(.*\<$app\>" bootstrap
     told "application $app" "^set(applications .*\<$app\>" cmake/install.cmake
 done

@@ -32,7 +32,12 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   add_test(NAME style/options
            COMMAND ${NODE} ${style}/options_test.mjs ${PROJECT_SOURCE_DIR}
                    $<TARGET_FILE_DIR:eventspace_cli>)
+  add_test(NAME style/tables
+           COMMAND ${NODE} ${style}/tables_test.mjs ${PROJECT_SOURCE_DIR}
+                   $<TARGET_FILE_DIR:eventspace_cli>)
   set_tests_properties(style/format style/shell style/spelling style/words
                        style/links style/registered style/warnings
-                       style/documented style/options PROPERTIES TIMEOUT 120)
+                       style/documented style/options style/tables
+                       PROPERTIES TIMEOUT 120)
+  set_tests_properties(style/tables PROPERTIES TIMEOUT 300)
 endif()

@@ -54,7 +54,7 @@ function experiment(name) {
   const rows = JSON.parse(done.stdout);
   const alone = rows.find(row => row.scenario === 'dedicated');
   return rows.filter(row => row.scenario !== 'dedicated').map(row => ({
-    program: name, model: row.model, law: row.law, best: row.best === '*',
+    program: name, model: row.model, law: row.law, best: row.best === 'best',
     alone_s: alone.measured_s, measured_s: row.measured_s,
     predicted_s: row.lower_s, to_s: row.upper_s, error: row.error,
     scaled_error: row.scaled_error}));

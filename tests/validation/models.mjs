@@ -101,7 +101,7 @@ function experiment(program, processes, testbed) {
 // The model that was named before, and the papers' (law `credit`; where a kind
 // has several, by phases, the one that 000 and 001 print first).
 function errors(rows) {
-  const best = rows.find(row => row.best === '*');
+  const best = rows.find(row => row.best === 'best');
   const papers = rows.find(row => row.model !== 'replay' &&
                                   row.law === 'credit') ??
                  rows.find(row => row.model !== 'replay' && row.law === '') ??

@@ -177,6 +177,15 @@ check "--formats is misspelt" misspelt formats format view RUN hops
 check "--outputs is misspelt" misspelt outputs output run map
 check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
 check "--theads is misspelt" misspelt theads thread scope RUN
+not_a_command() {
+    wrong_usage hops && says "no command 'hops', but a view: eventspace view" err
+}
+check "a view is not a command" not_a_command
+misspelt_view() {
+    wrong_usage view RUN hosp &&
+        says "there is no view 'hosp'; did you mean 'hops'?" err
+}
+check "a view is misspelt" misspelt_view
 
 no_unit() { # NUMBER COMMAND...
     number=$1
@@ -316,8 +325,8 @@ info_json() {
         const info = JSON.parse(require("fs").readFileSync(0));
         const sum = (list, key) => list.reduce((s, row) => s + row[key], 0);
         const assert = require("assert");
-        assert.equal(info.total.events_made, 1400);
-        assert.equal(sum(info.processes, "events_made"), 1400);
+        assert.equal(info.total.events_recorded, 1400);
+        assert.equal(sum(info.processes, "events_recorded"), 1400);
         assert.equal(sum(info.threads, "operations"), 1400);
         assert.equal(sum(info.collectors, "events"), 1400);
         assert.equal(sum(info.elements, "written"), 1400);
@@ -338,9 +347,9 @@ view_json() {
         const assert = require("assert");
         const read = (f) => {
             const view = JSON.parse(require("fs").readFileSync(f));
-            assert.equal(view.made, 1400);
-            assert.equal(view.seen, 1400);
-            assert.equal(view.missed, 0);
+            assert.equal(view.events_recorded, 1400);
+            assert.equal(view.events_read, 1400);
+            assert.equal(view.events_lost, 0);
             return view.rows;
         };
         const sum = (rows, key) => rows.reduce((s, row) => s + row[key], 0);
@@ -388,13 +397,13 @@ view_list() {
 }
 view_all() {
     "$eventspace" view RUN all >list && says '^element-order: ' list &&
-        says '^events: 1400 made, 1400 seen, 0 missed$' list &&
+        says '^events: 1400 recorded, 1400 read, 0 lost$' list &&
         "$eventspace" view RUN all --format json | node -e '
         const assert = require("assert");
         const all = JSON.parse(require("fs").readFileSync(0));
         assert(all.length >= 14);
         for (const view of all)
-            assert(Array.isArray(view.rows) && view.seen === 1400);' &&
+            assert(Array.isArray(view.rows) && view.events_read === 1400);' &&
         wrong_usage view RUN all --format csv
 }
 # The events of a window are those that meet it, and no others.
@@ -414,8 +423,9 @@ view_window() {
                 (t) => t.start_ns <= to && t.end_ns >= from);
             assert(meets.length > 0 && meets.length < whole.length);
             assert.deepEqual(part.rows.map(name), meets.map(name));
-            assert.equal(part.seen, meets.length);
-            assert.equal(part.seen + part.beside + part.missed, part.made);
+            assert.equal(part.events_read, meets.length);
+            assert.equal(part.events_read + part.events_filtered + part.events_lost,
+                part.events_recorded);
         };
         check(read("part"), 20e6, 45.5e6);
         const end = Math.max(...whole.map((t) => t.end_ns));

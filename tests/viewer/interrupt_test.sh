@@ -72,11 +72,11 @@ whole() {
     cat err out
     [ "$code" -eq 0 ] && lines 1 err && lines 1 out &&
         says "^eventspace: interrupted; MIRROR holds what was gathered" err &&
-        says "^gathered [1-9][0-9]* of [1-9]" out || return 1
-    gathered=$(sed 's/gathered \([0-9]*\) .*/\1/' out)
+        says "^events: [1-9][0-9]* recorded, [1-9][0-9]* read" out || return 1
+    gathered=$(sed 's/.* \([0-9]*\) read.*/\1/' out)
     "$eventspace" view MIRROR performance >seen 2>&1 || { cat seen; return 1; }
     "$eventspace" info MIRROR --format json >has &&
-        says "\"events_present\": $gathered," has
+        says "\"events_present\":$gathered," has
 }
 scope() { # OPTIONS...: when all of the tree has come up
     gathering 4 "$@" || return 1
@@ -142,7 +142,7 @@ archive() {
     interrupt
     code=$?
     [ $code -eq 0 ] && lines 1 err &&
-        says "^archived [0-9]* events, [0-9]* lost .*; interrupted$" err
+        says "^events: [0-9]* recorded, [0-9]* archived, [0-9]* lost .*; interrupted$" err
 }
 check "an archive" archive
 kill $run

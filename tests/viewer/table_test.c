@@ -79,8 +79,8 @@ Test(table, csv_quotes_what_would_break_it, .timeout = 120)
     scopes_table *table = three_rows();
     check_text(table, VIEWER_CSV,
                "name,count,number,time_ns,share,rate_ppm\r\n"
-               "gr\xc3\xbcn,1234567,1234567,1500000,0.250000,-0.5\r\n"
-               "\"a,\"\"b\"\"\n\",-1000,0,-1,1.000000,12.1254\r\n"
+               "gr\xc3\xbcn,1234567,1234567,1500000,0.25,-0.5\r\n"
+               "\"a,\"\"b\"\"\n\",-1000,0,-1,1,12.1254\r\n"
                ",,,,,\r\n");
     scopes_table_destroy(table);
 }
@@ -97,6 +97,51 @@ Test(table, json_has_null_for_what_is_not_known, .timeout = 120)
                "{\"name\":\"\",\"count\":null,\"number\":null,"
                "\"time_ns\":null,\"share\":null,\"rate_ppm\":null}\n"
                "]");
+    scopes_table_destroy(table);
+}
+
+static void check_number(double number, const char *want)
+{
+    static const scopes_column reals[] = {{"x", "x", SCOPES_REAL}};
+    scopes_table *table = scopes_table_create(reals, 1);
+    char line[64];
+
+    scopes_table_real(table, number);
+    snprintf(line, sizeof(line), "x\r\n%s\r\n", want);
+    check_text(table, VIEWER_CSV, line);
+    snprintf(line, sizeof(line), "[\n{\"x\":%s}\n]", want);
+    check_text(table, VIEWER_JSON, line);
+    scopes_table_destroy(table);
+}
+
+Test(table, programs_see_six_digits_and_no_exponent, .timeout = 120)
+{
+    check_number(0, "0");
+    check_number(-0.0, "0");
+    check_number(1.0 / 3, "0.333333");
+    check_number(200.0 / 3, "66.6667");
+    check_number(-2e6 / 3, "-666667");
+    check_number(15000000, "15000000");
+    check_number(123456789.25, "123456789");
+    check_number(0.00001234567, "0.0000123457");
+    check_number(999999.9, "1000000");
+    check_number(100, "100");
+    check_number(1e20, "1e+20");
+}
+
+Test(table, members_of_an_object_have_no_braces, .timeout = 120)
+{
+    scopes_table *table = three_rows();
+    char *text;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+
+    check_status(viewer_table_print_members(table, 2, file), 0);
+    fclose(file);
+    cr_assert_str_eq(text, "\"name\":\"\",\"count\":null,\"number\":null,"
+                           "\"time_ns\":null,\"share\":null,"
+                           "\"rate_ppm\":null");
+    free(text);
     scopes_table_destroy(table);
 }
 

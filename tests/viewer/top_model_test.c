@@ -189,8 +189,8 @@ Test(top_model, tells_the_cost_of_the_collectors)
     snapshot(1000, VIEWER_TOP_NUMBER);
     cr_expect(near(frame.processes[1].events_per_s, 1000));
     cr_expect(near(frame.processes[1].collectors, 1000 * 20e-9));
-    cr_expect_eq(frame.processes[1].made, 1000);
-    cr_expect_eq(frame.processes[1].missed, 0);
+    cr_expect_eq(frame.processes[1].recorded, 1000);
+    cr_expect_eq(frame.processes[1].lost, 0);
     cr_expect_eq(frame.processes[0].events_per_s, 0);
 }
 

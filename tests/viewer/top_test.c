@@ -207,15 +207,15 @@ static void check_threads(json_t *frame)
         cr_expect_eq(number_of(row, "operations"), i == 3 ? 2 * ROUNDS : ROUNDS,
                      "%s", name);
         cr_expect_str_eq(text_of(row, "process"), i < 2 ? "A" : "B");
-        cr_expect_str_eq(text_of(row, "last"), i < 3 ? "total" : "news");
+        cr_expect_str_eq(text_of(row, "last_path"), i < 3 ? "total" : "news");
         cr_expect_geq(number_of(row, "silent_ns"), 0);
         /* Each process has measured the rate of the counter for itself. */
         cr_expect_lt(fabs((double)number_of(row, "longest_ns") - longest),
                      1000 + 1e-5 * longest, "%s: %lld ns, not %.0f", name,
                      (long long)number_of(row, "longest_ns"), longest);
         cr_expect_gt(real_of(row, "operations_per_s"), 0);
-        cr_expect_gt(real_of(row, "communicating"), 0);
-        cr_expect_leq(real_of(row, "communicating"), 1);
+        cr_expect_gt(real_of(row, "share"), 0);
+        cr_expect_leq(real_of(row, "share"), 1);
         /* All of its tuples have 8 bytes; both are told in three digits. */
         cr_expect_lt(fabs(real_of(row, "bytes_per_s") /
                               real_of(row, "operations_per_s") -
@@ -226,9 +226,9 @@ static void check_threads(json_t *frame)
 
 static void check_collective(json_t *frame)
 {
-    json_t *row = row_of(frame, "collectives", "collective", "sum3");
+    json_t *row = row_of(frame, "collectives", "wrapper", "sum3");
     truth t = truth_take();
-    const char *last = text_of(row, "last");
+    const char *last = text_of(row, "last_thread");
     uint32_t max = 0, his;
 
     for (int i = 0; i < THREADS; i++)
@@ -248,14 +248,14 @@ static void check_frame(json_t *frame, const char *state, const char *processes)
     const json_t *head = json_object_get(frame, "frame");
 
     cr_expect_str_eq(text_of(head, "state"), state);
-    cr_expect_eq(number_of(head, "strange"), 0);
-    cr_expect_geq(number_of(json_object_get(head, "watching"), "tuples"),
+    cr_expect_eq(number_of(head, "events_strange"), 0);
+    cr_expect_geq(number_of(json_object_get(head, "watching"), "events_read"),
                   10 * ROUNDS);
     for (int i = 0; i < 2; i++) {
         json_t *row = row_of(frame, "processes", "process", i ? "B" : "A");
         cr_expect_str_eq(text_of(row, "state"), processes);
-        cr_expect_eq(number_of(row, "events_made"), 5 * ROUNDS);
-        cr_expect_eq(number_of(row, "events_missed"), 0);
+        cr_expect_eq(number_of(row, "events_recorded"), 5 * ROUNDS);
+        cr_expect_eq(number_of(row, "events_lost"), 0);
     }
     check_threads(frame);
     check_collective(frame);

@@ -2,6 +2,7 @@
 #include "viewer/cli/command.h"
 
 #include "pastset/status.h"
+#include "scopes/views/view.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +43,9 @@ static void tell_unknown(const command *commands, char **argv)
         names[count++] = commands->name;
     nearest = eventspace_options_nearest(argv[1], names, count);
     fprintf(stderr, "%s: there is no command '%s'", argv[0], argv[1]);
-    if (nearest)
+    if (scopes_view_find(argv[1]))
+        fprintf(stderr, ", but a view: eventspace view RUN %s\n", argv[1]);
+    else if (nearest)
         fprintf(stderr, "; did you mean '%s'?\n", nearest);
     else
         fprintf(stderr, "; `%s --help` lists them\n", argv[0]);

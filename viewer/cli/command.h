@@ -10,6 +10,7 @@
 #include "eventspace/run/run.h"
 #include "paths/map/number_list.h"
 #include "scopes/clocks/clock.h"
+#include "scopes/reading/source.h"
 #include "viewer/tables/table_print.h"
 
 #include <signal.h>
@@ -70,6 +71,10 @@ bool cli_is_running(const eventspace_run *run);
  * Errors: PASTSET_ENOENT. */
 int cli_find_process(const eventspace_run *run, const char *name,
                      uint32_t *out);
+/* What became of the events of a run: "events: 9 recorded, 7 read, 2 lost",
+ * without an end of the line; and as members of a JSON object. */
+void cli_print_ledger(const scopes_ledger *ledger, FILE *file);
+void cli_print_ledger_json(const scopes_ledger *ledger, FILE *file);
 /* A file's name in a run directory, RUN/NAME + suffix, or beside a packed run.
  * The caller frees it. */
 char *cli_beside(const char *run, const char *name, const char *suffix);

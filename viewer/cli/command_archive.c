@@ -126,12 +126,12 @@ static uint64_t progress_tell(command_archiving *a, const char *end)
     scopes_archiver_ledger(a->archiver, &ledger);
     scopes_archiver_cost(a->archiver, &cost);
     fprintf(stderr,
-            "archived %" PRIu64 " events, %" PRIu64 " lost (%.1f MB, %.2f s of "
-            "a processor)%s",
-            ledger.seen, ledger.missed, (double)cost.bytes / 1e6,
+            "events: %" PRIu64 " recorded, %" PRIu64 " archived, %" PRIu64
+            " lost (%.1f MB, %.2f s of a processor)%s",
+            ledger.recorded, ledger.read, ledger.lost, (double)cost.bytes / 1e6,
             (double)cost.processor_ns / 1e9, end);
     fflush(stderr);
-    return ledger.missed;
+    return ledger.lost;
 }
 
 static bool thread_wait(command_archiving *a, int64_t ns)

@@ -178,7 +178,6 @@ static int print_json(const snapshot *l, const clock_arguments *a,
 {
     const paths_map *map = eventspace_run_map(l->run);
     uint32_t reference = scopes_clocks_reference(l->clocks[a->method]);
-    const scopes_ledger *ledger = &l->event_table->ledger;
     json_t *name = viewer_json_text(
         reference < map->process_count ? map->processes[reference].name : "");
     int err;
@@ -187,10 +186,9 @@ static int print_json(const snapshot *l, const clock_arguments *a,
     printf("{\"method\": \"%s\", \"reference\": ", cli_methods[a->method]);
     json_dumpf(name, stdout, JSON_ENCODE_ANY);
     json_decref(name);
-    printf(",\n\"tuples\": {\"made\": %" PRIu64 ", \"seen\": %" PRIu64
-           ", \"missed\": %" PRIu64 ", \"beside\": %" PRIu64
-           "},\n\"processes\": ",
-           ledger->made, ledger->seen, ledger->missed, ledger->beside);
+    fputs(",\n", stdout);
+    cli_print_ledger_json(&l->event_table->ledger, stdout);
+    fputs(",\n\"processes\": ", stdout);
     err = viewer_table_print(processes, VIEWER_JSON, stdout);
     printf(",\n\"accuracy\": ");
     if (!err)
@@ -211,9 +209,11 @@ static int print_lists(const snapshot *l, const clock_arguments *a,
         putchar('\n');
     if (!err && (table || a->accuracy))
         err = viewer_table_print(accuracy, a->format, stdout);
-    if (table)
-        printf("\nFrom %" PRIu64 " trace tuples; %" PRIu64 " are lost.\n",
-               l->event_table->ledger.seen, l->event_table->ledger.missed);
+    if (table) {
+        putchar('\n');
+        cli_print_ledger(&l->event_table->ledger, stdout);
+        putchar('\n');
+    }
     return err;
 }
 

@@ -42,10 +42,10 @@ static const scopes_column process_columns[] = {
     {"threads", "threads", SCOPES_COUNT},
     {"elements", "elements", SCOPES_COUNT},
     {"traces", "traces", SCOPES_COUNT},
-    {"events_made", "events", SCOPES_COUNT},
+    {"events_recorded", "recorded", SCOPES_COUNT},
     {"events_present", "present", SCOPES_COUNT},
-    {"events_dropped", "dropped", SCOPES_COUNT},
-    {"events_drained", "drained", SCOPES_COUNT},
+    {"events_lost", "lost", SCOPES_COUNT},
+    {"events_spilled", "spilled", SCOPES_COUNT},
     {"blocked_ns", "blocked ms", SCOPES_TIME_NS},
     {"tick_source", "ticks", SCOPES_TEXT},
     {"text", "text", SCOPES_TEXT},       /* these last two may be long: */
@@ -66,10 +66,10 @@ static void add_process(const info *i, scopes_table *table, const char *name,
     scopes_table_integer(table, facts->threads);
     scopes_table_integer(table, (int64_t)facts->elements);
     scopes_table_integer(table, (int64_t)facts->traces);
-    scopes_table_integer(table, (int64_t)facts->events.made);
+    scopes_table_integer(table, (int64_t)facts->events.recorded);
     scopes_table_integer(table, (int64_t)facts->events.present);
-    scopes_table_integer(table, (int64_t)facts->events.dropped);
-    scopes_table_integer(table, (int64_t)facts->events.drained);
+    scopes_table_integer(table, (int64_t)facts->events.lost);
+    scopes_table_integer(table, (int64_t)facts->events.spilled);
     scopes_table_integer(table, (int64_t)facts->events.blocked_ns);
     scopes_table_text(table, process->meta.tick_source);
     if (i->notes_below)
@@ -96,7 +96,7 @@ static const scopes_column thread_columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"paths", "paths", SCOPES_COUNT},
     {"operations", "operations", SCOPES_COUNT},
-    {"missing", "missing", SCOPES_COUNT},
+    {"lost", "lost", SCOPES_COUNT},
 };
 
 static const char *process_name(const paths_map *map, uint32_t process)
@@ -125,7 +125,7 @@ static int list_threads(info *i, scopes_table *table)
         scopes_table_text(table, process_name(i->map, thread->process));
         scopes_table_integer(table, thread->out_count);
         scopes_table_integer(table, (int64_t)i->counts.threads[k].operations);
-        scopes_table_integer(table, (int64_t)i->counts.threads[k].missing);
+        scopes_table_integer(table, (int64_t)i->counts.threads[k].lost);
     }
     return err;
 }
@@ -188,8 +188,8 @@ static int list_elements(info *i, scopes_table *table)
 /* --- collectors --- */
 
 static const scopes_column collector_columns[] = {
-    {"collector", "id", SCOPES_NUMBER},
-    {"name", "collector", SCOPES_TEXT},
+    {"id", "id", SCOPES_NUMBER},
+    {"collector", "collector", SCOPES_TEXT},
     {"process", "process", SCOPES_TEXT},
     {"trace", "trace element", SCOPES_TEXT},
     {"events", "events", SCOPES_COUNT},
@@ -225,14 +225,20 @@ static int list_collectors(info *i, scopes_table *table)
 
 /* --- overhead --- */
 
+/* What an event takes is measured no better. */
+static double tenths(double ns)
+{
+    return round(ns * 10) / 10;
+}
+
 /* Of one process, and (but for how often it looked) of its archive. */
 static const scopes_column overhead_columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"lasted_ns", "lasted ms", SCOPES_TIME_NS},
-    {"events_made", "events", SCOPES_COUNT},
+    {"events_recorded", "recorded", SCOPES_COUNT},
     {"collectors_ns", "collectors ms", SCOPES_TIME_NS},
     {"collectors_share", "of a processor", SCOPES_SHARE},
-    {"archived", "archived", SCOPES_COUNT},
+    {"events_archived", "archived", SCOPES_COUNT},
     {"archive_bytes", "bytes", SCOPES_COUNT},
     {"archive_pulls", "pulls", SCOPES_COUNT},
     {"archive_processor_ns", "archiving ms", SCOPES_TIME_NS},
@@ -250,12 +256,12 @@ static void add_overhead(const info *i, scopes_table *table, const char *name,
     const scopes_archive_cost *archive = &facts->archive;
     bool there = facts->archived, known = i->event_cost_ns > 0;
     double collectors_ns =
-        known ? (double)facts->events.made * i->event_cost_ns : NAN;
+        known ? (double)facts->events.recorded * i->event_cost_ns : NAN;
 
     scopes_table_text(table, name);
     scopes_table_integer(table,
                          facts->lasted_ns ? facts->lasted_ns : SCOPES_BLANK);
-    scopes_table_integer(table, (int64_t)facts->events.made);
+    scopes_table_integer(table, (int64_t)facts->events.recorded);
     scopes_table_integer(table, known ? (int64_t)collectors_ns : SCOPES_BLANK);
     scopes_table_real(table, share_of(collectors_ns, (double)facts->lasted_ns));
     scopes_table_integer(table,
@@ -307,27 +313,55 @@ static int print_list(info *i, info_list list, viewer_format format)
     return err;
 }
 
-static int print_json(info *i)
+/* What JSON says of the whole run. */
+static const scopes_column total_columns[] = {
+    {"run", "run", SCOPES_TEXT},
+    {"map", "map", SCOPES_TEXT},
+    {"state", "state", SCOPES_TEXT},
+    {"threads", "threads", SCOPES_COUNT},
+    {"damaged_processes", "damaged", SCOPES_COUNT},
+    {"events_recorded", "recorded", SCOPES_COUNT},
+    {"events_present", "present", SCOPES_COUNT},
+    {"events_lost", "lost", SCOPES_COUNT},
+    {"events_spilled", "spilled", SCOPES_COUNT},
+    {"blocked_ns", "blocked ms", SCOPES_TIME_NS},
+    {"trace_bytes", "bytes", SCOPES_COUNT},
+    {"lasted_ns", "lasted ms", SCOPES_TIME_NS},
+    {"event_cost_ns", "an event ns", SCOPES_REAL},
+};
+
+static int print_total(const info *i)
 {
     const viewer_process_facts *total = &i->facts.total;
-    json_t *head = json_pack(
-        "{s:o, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}",
-        "run", viewer_json_text(i->name), "map", viewer_json_text(i->map->name),
-        "state", total->state, "threads", (json_int_t)total->threads,
-        "events_made", (json_int_t)total->events.made, "events_present",
-        (json_int_t)total->events.present, "events_dropped",
-        (json_int_t)total->events.dropped, "damaged_processes",
-        (json_int_t)eventspace_run_damaged(i->run), "events_drained",
-        (json_int_t)total->events.drained, "blocked_ns",
-        (json_int_t)total->events.blocked_ns, "trace_bytes",
-        (json_int_t)total->events.bytes, "lasted_ns",
-        (json_int_t)total->lasted_ns, "event_cost_ns",
-        i->event_cost_ns > 0 ? json_real(i->event_cost_ns) : json_null());
-    fputs("{\"total\": ", stdout);
-    int err = json_dumpf(head, stdout, JSON_REAL_PRECISION(9));
-    json_decref(head);
-    if (err)
-        return pastset_fail(PASTSET_ENOMEM, "the totals were not written");
+    scopes_table *table = scopes_table_create(CLI_LIST(total_columns));
+    int err;
+
+    scopes_table_text(table, i->name);
+    scopes_table_text(table, i->map->name);
+    scopes_table_text(table, total->state);
+    scopes_table_integer(table, total->threads);
+    scopes_table_integer(table, (int64_t)eventspace_run_damaged(i->run));
+    scopes_table_integer(table, (int64_t)total->events.recorded);
+    scopes_table_integer(table, (int64_t)total->events.present);
+    scopes_table_integer(table, (int64_t)total->events.lost);
+    scopes_table_integer(table, (int64_t)total->events.spilled);
+    scopes_table_integer(table, (int64_t)total->events.blocked_ns);
+    scopes_table_integer(table, (int64_t)total->events.bytes);
+    scopes_table_integer(table, total->lasted_ns);
+    scopes_table_real(table,
+                      i->event_cost_ns > 0 ? tenths(i->event_cost_ns) : NAN);
+    err = viewer_table_print_members(table, 0, stdout);
+    scopes_table_destroy(table);
+    return err;
+}
+
+static int print_json(info *i)
+{
+    int err;
+
+    fputs("{\"total\": {", stdout);
+    err = print_total(i);
+    putchar('}');
     for (info_list list = 0; list < LISTS && !err; list++) {
         printf(",\n\"%s\": ", lists[list].name);
         err = print_list(i, list, VIEWER_JSON);
@@ -358,12 +392,12 @@ static void print_overhead(const info *i)
 {
     const viewer_process_facts *total = &i->facts.total;
     const scopes_archive_cost *archive = &total->archive;
-    double collectors_ns = (double)total->events.made * i->event_cost_ns;
+    double collectors_ns = (double)total->events.recorded * i->event_cost_ns;
 
-    if (i->event_cost_ns > 0 && total->events.made)
+    if (i->event_cost_ns > 0 && total->events.recorded)
         printf("collectors: an estimated %.1f ms in all: %" PRIu64
                " events at %.1f ns each, measured on this machine now\n",
-               collectors_ns / 1e6, total->events.made, i->event_cost_ns);
+               collectors_ns / 1e6, total->events.recorded, i->event_cost_ns);
     if (total->archived)
         printf("archive: %" PRIu64 " events, %.1f MB, %.1f ms of processor "
                "time\n",
@@ -379,10 +413,10 @@ static void print_summary(const info *i)
            facts->process_count,
            facts->process_count == 1 ? "process" : "processes",
            facts->total.threads, facts->total.threads == 1 ? "" : "s");
-    printf("events: %" PRIu64 " made, %" PRIu64 " present (%.1f MB), %" PRIu64
-           " lost%s\n",
-           events->made, events->present, (double)events->bytes / 1e6,
-           events->dropped,
+    printf("events: %" PRIu64 " recorded, %" PRIu64
+           " present (%.1f MB), %" PRIu64 " lost%s\n",
+           events->recorded, events->present, (double)events->bytes / 1e6,
+           events->lost,
            eventspace_run_damaged(i->run)
                ? ", and those of damaged files, which nobody can count"
                : "");

@@ -25,8 +25,8 @@ static void count(eventspace_run *run, const command_losses *losses,
             continue;
         if (eventspace_run_events(run, i, &of) != 0)
             continue;
-        out->made += of.made;
-        out->dropped += of.dropped;
+        out->recorded += of.recorded;
+        out->lost += of.lost;
         out->starved += of.starved;
     }
 }
@@ -81,7 +81,7 @@ static void events_tell(const char *directory, const eventspace_events *events)
 {
     fprintf(stderr,
             "eventspace: %s: %" PRIu64 " of %" PRIu64 " events are lost",
-            directory, events->dropped, events->made);
+            directory, events->lost, events->recorded);
     if (events->starved)
         fprintf(stderr, ", %" PRIu64 " of them because the disk was full\n",
                 events->starved);
@@ -132,7 +132,7 @@ int cli_losses_end(command_losses *losses, bool archived)
     if (eventspace_run_open(&run, losses->directory) != 0)
         return cli_fail();
     count(run, losses, &events);
-    if (events.dropped && !archived)
+    if (events.lost && !archived)
         events_tell(losses->directory, &events);
     well = notes_tell(run, losses, &joined);
     eventspace_run_close(run);

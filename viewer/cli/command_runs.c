@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -233,4 +234,23 @@ char *cli_beside(const char *run, const char *name, const char *suffix)
     if (cli_is_packed(run))
         return cli_packed_name(run, suffix);
     return asprintf(&file, "%s/%s%s", run, name, suffix) < 0 ? NULL : file;
+}
+
+/* --- what became of its events --- */
+
+void cli_print_ledger(const scopes_ledger *ledger, FILE *file)
+{
+    fprintf(file, "events: %" PRIu64 " recorded, %" PRIu64 " read, ",
+            ledger->recorded, ledger->read);
+    if (ledger->filtered > 0)
+        fprintf(file, "%" PRIu64 " filtered, ", ledger->filtered);
+    fprintf(file, "%" PRIu64 " lost", ledger->lost);
+}
+
+void cli_print_ledger_json(const scopes_ledger *ledger, FILE *file)
+{
+    fprintf(file,
+            "\"events_recorded\":%" PRIu64 ",\"events_read\":%" PRIu64
+            ",\"events_filtered\":%" PRIu64 ",\"events_lost\":%" PRIu64,
+            ledger->recorded, ledger->read, ledger->filtered, ledger->lost);
 }

@@ -58,10 +58,8 @@ static void tell(const scope *s)
     if (s->statistics || !scopes_mirror_map(s->mirror))
         return;
     scopes_mirror_ledger(s->mirror, SIZE_MAX, &l);
-    fprintf(s->print,
-            "gathered %llu of %llu events; %llu were missed, %llu left out\n",
-            (unsigned long long)l.seen, (unsigned long long)l.made,
-            (unsigned long long)l.missed, (unsigned long long)l.beside);
+    cli_print_ledger(&l, s->print);
+    putc('\n', s->print);
     fflush(s->print);
 }
 

@@ -122,18 +122,18 @@ static void end_waiting(waiting *w)
     pthread_join(w->thread, NULL);
 }
 
-/* --- what was missed --- */
+/* --- what was lost --- */
 
-static void print_missed_where(const scopes_snapshot *snapshot, FILE *file)
+static void print_lost_where(const scopes_snapshot *snapshot, FILE *file)
 {
     const char *before = " (";
 
     for (size_t i = 0; i < eventspace_run_process_count(snapshot->run); i++) {
-        uint64_t missed = snapshot->event_table->ledgers[i].missed;
-        if (missed == 0)
+        uint64_t lost = snapshot->event_table->ledgers[i].lost;
+        if (lost == 0)
             continue;
         fprintf(file, "%s%s %" PRIu64, before,
-                eventspace_run_process_at(snapshot->run, i)->name, missed);
+                eventspace_run_process_at(snapshot->run, i)->name, lost);
         before = ", ";
     }
     if (*before == ',')
@@ -144,12 +144,8 @@ static void print_ledger(const scopes_snapshot *snapshot, FILE *file)
 {
     const scopes_ledger *ledger = &snapshot->event_table->ledger;
 
-    fprintf(file, "events: %" PRIu64 " made, %" PRIu64 " seen, ", ledger->made,
-            ledger->seen);
-    if (ledger->beside > 0)
-        fprintf(file, "%" PRIu64 " not asked for, ", ledger->beside);
-    fprintf(file, "%" PRIu64 " missed", ledger->missed);
-    print_missed_where(snapshot, file);
+    cli_print_ledger(ledger, file);
+    print_lost_where(snapshot, file);
     if (eventspace_run_damaged(snapshot->run))
         fputs(", and those of damaged files, which nobody can count", file);
     putc('\n', file);
@@ -172,11 +168,10 @@ static int print_json(const scopes_table *table, const scopes_view *view,
     const scopes_ledger *ledger = &snapshot->event_table->ledger;
     int err;
 
-    printf("{\"view\":\"%s\",\"made\":%" PRIu64 ",\"seen\":%" PRIu64
-           ",\"beside\":%" PRIu64 ",\"missed\":%" PRIu64
-           ",\"damaged_processes\":%zu,\"rows\":",
-           view->name, ledger->made, ledger->seen, ledger->beside,
-           ledger->missed, eventspace_run_damaged(snapshot->run));
+    printf("{\"view\":\"%s\",", view->name);
+    cli_print_ledger_json(ledger, stdout);
+    printf(",\"damaged_processes\":%zu,\"rows\":",
+           eventspace_run_damaged(snapshot->run));
     err = viewer_table_print(table, VIEWER_JSON, stdout);
     putchar('}');
     return err;
@@ -197,7 +192,7 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
 {
     if (!has_collectors(snapshot))
         return; /* that was said */
-    if (snapshot->event_table->ledger.seen == 0)
+    if (snapshot->event_table->ledger.read == 0)
         fputs("eventspace: there are no such events\n", stderr);
     else if (view->collective && !has_collectives(snapshot->topology->map))
         fprintf(stderr,
@@ -271,7 +266,7 @@ static int print(const view_arguments *a, const scopes_snapshot *snapshot)
         putchar('\n');
         print_ledger(snapshot, stdout);
     }
-    if (a->format == VIEWER_CSV && snapshot->event_table->ledger.missed > 0) {
+    if (a->format == VIEWER_CSV && snapshot->event_table->ledger.lost > 0) {
         fputs("eventspace: ", stderr);
         print_ledger(snapshot, stderr);
     }
@@ -435,6 +430,26 @@ static void take_argument(view_arguments *a, char *text,
         cli_take(&a->name, text, state);
 }
 
+#define VIEWS_MAX 64
+
+static void refuse_view(const char *name, struct argp_state *state)
+{
+    const char *names[VIEWS_MAX], *nearest;
+    const scopes_view *view;
+    size_t count = 0;
+
+    if (strcmp(name, "host") == 0)
+        argp_error(state, "the view host is called process now");
+    while (count < VIEWS_MAX && (view = scopes_view_at(count)))
+        names[count++] = view->name;
+    nearest = eventspace_options_nearest(name, names, count);
+    if (nearest)
+        argp_error(state, "there is no view '%s'; did you mean '%s'?", name,
+                   nearest);
+    argp_error(state, "there is no view '%s': see `eventspace view --list`",
+               name);
+}
+
 static void check_view(view_arguments *a, struct argp_state *state)
 {
     bool has_window =
@@ -453,12 +468,7 @@ static void check_view(view_arguments *a, struct argp_state *state)
     else if (strcmp(a->name, "all") != 0) {
         a->view = scopes_view_find(a->name);
         if (!a->view)
-            argp_error(state,
-                       strcmp(a->name, "host") == 0
-                           ? "the view %s is called process now"
-                           : "there is no view '%s': see `eventspace view "
-                             "--list`",
-                       a->name);
+            refuse_view(a->name, state);
         else if (a->detail && !a->view->each)
             argp_error(state, "the view %s has no --detail", a->name);
     } else if (a->format == VIEWER_CSV)

@@ -80,8 +80,8 @@ typedef struct viewer_top_process {
     const char *state;   /* "missing": it has not come up */
     const char *problem; /* with its files, or why it ended; "" */
     double events_per_s;
-    uint64_t made, missed; /* as in scopes_ledger, of the whole run */
-    double missed_per_s;
+    uint64_t recorded, lost; /* as in scopes_ledger, of the whole run */
+    double lost_per_s;
     int64_t behind_ns; /* of a mirror: how long ago it heard of the process;
                           SCOPES_BLANK when it is of this machine, or over */
     double collectors; /* share of one processor for making tuples; NaN when

@@ -263,7 +263,7 @@ static void tell_process(viewer_top_process *out, const viewer_top *top,
                          uint32_t number)
 {
     const top_process *process = &top->processes[number];
-    uint64_t events = 0, missed = 0, first;
+    uint64_t events = 0, lost = 0, first;
     double seconds, cost_ns = top->options.event_cost_ns;
 
     first = viewer__top_window(top, number, &seconds);
@@ -271,14 +271,14 @@ static void tell_process(viewer_top_process *out, const viewer_top *top,
         if (!is_in(process, k, first))
             continue;
         events += process->slices[k].events;
-        missed += process->slices[k].missed;
+        lost += process->slices[k].lost;
     }
     out->name = process_name(top, number);
     tell_state(out, top, eventspace_run_process_at(top->run, number));
-    out->events_per_s = per_second((double)(events + missed), seconds);
-    out->missed_per_s = per_second((double)missed, seconds);
-    out->made = process->made;
-    out->missed = process->missed;
+    out->events_per_s = per_second((double)(events + lost), seconds);
+    out->lost_per_s = per_second((double)lost, seconds);
+    out->recorded = process->recorded;
+    out->lost = process->lost;
     out->behind_ns = behind_of(top, number, out->state);
     out->collectors = cost_ns > 0 ? out->events_per_s * cost_ns / 1e9 : NAN;
 }

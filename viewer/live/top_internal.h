@@ -39,14 +39,14 @@ typedef struct top_process {
     uint64_t now;      /* ticks, at the last pull */
     uint64_t pulled;   /* the same, when the last pull looked at it */
     uint64_t last_end; /* the greatest that was seen */
-    uint64_t made, missed;
-    bool counted; /* made and missed have been taken once */
+    uint64_t recorded, lost;
+    bool counted; /* recorded and lost have been taken once */
     /* The slice that was used last, to save divisions. */
     uint64_t slice_from, slice_to;
     uint32_t slice_place;
     struct {
         uint64_t number; /* + 1; 0: empty */
-        uint64_t events, missed;
+        uint64_t events, lost;
     } slices[TOP_SLICES];
 } top_process;
 

@@ -248,14 +248,14 @@ static void count(viewer_top *top, uint32_t process,
     top_process *h = &top->processes[process];
     uint32_t place;
 
-    if (h->counted && h->known && ledger->missed > h->missed) {
+    if (h->counted && h->known && ledger->lost > h->lost) {
         place = viewer__top_slice(top, process, h->now);
         if (place != PATHS_NONE)
-            h->slices[place].missed += ledger->missed - h->missed;
+            h->slices[place].lost += ledger->lost - h->lost;
     }
     h->counted = true;
-    h->made = ledger->made;
-    h->missed = ledger->missed;
+    h->recorded = ledger->recorded;
+    h->lost = ledger->lost;
 }
 
 /* When nobody was left to write when a process ended, its last tuple may be

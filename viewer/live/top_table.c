@@ -13,21 +13,21 @@ static const scopes_column thread_columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"operations_per_s", "op/s", SCOPES_REAL},
     {"bytes_per_s", "bytes/s", SCOPES_REAL},
-    {"communicating", "communicating", SCOPES_SHARE},
+    {"share", "communicating", SCOPES_SHARE},
     {"silent_ns", "silent ms", SCOPES_TIME_NS},
-    {"last", "after", SCOPES_TEXT},
+    {"last_path", "after", SCOPES_TEXT},
     {"longest_ns", "longest ms", SCOPES_TIME_NS},
-    {"longest", "in", SCOPES_TEXT},
+    {"longest_path", "in", SCOPES_TEXT},
     {"operations", "operations", SCOPES_COUNT},
     {"number", "no.", SCOPES_NUMBER},
 };
 static const scopes_column collective_columns[] = {
-    {"collective", "collective", SCOPES_TEXT},
+    {"wrapper", "collective", SCOPES_TEXT},
     {"element", "element", SCOPES_TEXT},
     {"process", "process", SCOPES_TEXT},
     {"rounds", "rounds", SCOPES_COUNT},
     {"rounds_per_s", "rounds/s", SCOPES_REAL},
-    {"last", "mostly last", SCOPES_TEXT},
+    {"last_thread", "mostly last", SCOPES_TEXT},
     {"last_process", "of process", SCOPES_TEXT},
     {"last_share", "of rounds", SCOPES_SHARE},
 };
@@ -38,16 +38,16 @@ static const scopes_column process_columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"events_per_s", "events/s", SCOPES_REAL},
-    {"events_made", "made", SCOPES_COUNT},
-    {"events_missed", "missed", SCOPES_COUNT},
-    {"missed_per_s", "missed/s", SCOPES_REAL},
-    {"collectors", "collectors", SCOPES_SHARE},
+    {"events_recorded", "recorded", SCOPES_COUNT},
+    {"events_lost", "lost", SCOPES_COUNT},
+    {"lost_per_s", "lost/s", SCOPES_REAL},
+    {"collectors_share", "collectors", SCOPES_SHARE},
     {"behind_ns", "behind ms", SCOPES_TIME_NS},
     {"problem", "problem", SCOPES_TEXT},
 };
 
 static const scopes_column pending_columns[] = {
-    {"pending", "pending", SCOPES_TEXT},
+    {"thread", "pending", SCOPES_TEXT},
     {"process", "process", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"for_ns", "for ms", SCOPES_TIME_NS},
@@ -109,9 +109,9 @@ static void add_process(scopes_table *table, const viewer_top_frame *frame,
     scopes_table_text(table, h->name);
     scopes_table_text(table, h->state);
     scopes_table_real(table, rounded(h->events_per_s));
-    scopes_table_integer(table, (int64_t)h->made);
-    scopes_table_integer(table, (int64_t)h->missed);
-    scopes_table_real(table, rounded(h->missed_per_s));
+    scopes_table_integer(table, (int64_t)h->recorded);
+    scopes_table_integer(table, (int64_t)h->lost);
+    scopes_table_real(table, rounded(h->lost_per_s));
     scopes_table_real(table, h->collectors);
     scopes_table_integer(table, h->behind_ns);
     scopes_table_text(table, h->problem);
@@ -248,34 +248,67 @@ static int print_tables(const viewer_top_frame *frame, FILE *file)
 
 /* --- for programs --- */
 
-static json_t *real_or_null(double number)
+/* The frame as a whole, and what watching costs. */
+static const scopes_column frame_columns[] = {
+    {"run", "run", SCOPES_TEXT},
+    {"map", "map", SCOPES_TEXT},
+    {"state", "state", SCOPES_TEXT},
+    {"lasted_ns", "lasted ms", SCOPES_TIME_NS},
+    {"window_ns", "window ms", SCOPES_TIME_NS},
+    {"behind_ns", "behind ms", SCOPES_TIME_NS},
+    {"events_strange", "strange", SCOPES_COUNT},
+};
+static const scopes_column watching_columns[] = {
+    {"processor_share", "of a processor", SCOPES_SHARE},
+    {"bytes_per_s", "bytes/s", SCOPES_REAL},
+    {"events_read", "read", SCOPES_COUNT},
+    {"bytes", "bytes", SCOPES_COUNT},
+    {"event_cost_ns", "an event ns", SCOPES_REAL},
+};
+
+static int print_frame(const viewer_top_frame *frame, FILE *file)
 {
-    return isfinite(number) ? json_real(number) : json_null();
+    scopes_table *table = scopes_table_create(COLUMNS(frame_columns));
+    int err;
+
+    scopes_table_text(table, frame->run);
+    scopes_table_text(table, frame->map);
+    scopes_table_text(table, frame->state);
+    scopes_table_integer(table, frame->run_ns);
+    scopes_table_integer(table, frame->window_ns);
+    scopes_table_integer(table, frame->behind_ns);
+    scopes_table_integer(table, (int64_t)frame->strange);
+    err = viewer_table_print_members(table, 0, file);
+    scopes_table_destroy(table);
+    return err;
+}
+
+static int print_watching(const viewer_top_watching *w, FILE *file)
+{
+    scopes_table *table = scopes_table_create(COLUMNS(watching_columns));
+    int err;
+
+    scopes_table_real(table, w->processor);
+    scopes_table_real(table, rounded(w->bytes_per_s));
+    scopes_table_integer(table, (int64_t)w->tuples);
+    scopes_table_integer(table, (int64_t)w->bytes);
+    scopes_table_real(table,
+                      w->event_cost_ns > 0 ? rounded(w->event_cost_ns) : NAN);
+    err = viewer_table_print_members(table, 0, file);
+    scopes_table_destroy(table);
+    return err;
 }
 
 static int print_json(const viewer_top_frame *frame, FILE *file)
 {
-    const viewer_top_watching *w = &frame->watching;
-    json_t *watching = json_pack(
-        "{s:o, s:o, s:I, s:I, s:o}", "processor", real_or_null(w->processor),
-        "bytes_per_s", real_or_null(w->bytes_per_s), "tuples",
-        (json_int_t)w->tuples, "bytes", (json_int_t)w->bytes, "event_cost_ns",
-        real_or_null(w->event_cost_ns > 0 ? w->event_cost_ns : NAN));
-    json_t *head = json_pack(
-        "{s:o, s:o, s:s, s:I, s:I, s:o, s:I, s:o}", "run",
-        viewer_json_text(frame->run), "map", viewer_json_text(frame->map),
-        "state", frame->state, "run_ns", (json_int_t)frame->run_ns, "window_ns",
-        (json_int_t)frame->window_ns, "behind_ns",
-        frame->behind_ns == SCOPES_BLANK
-            ? json_null()
-            : json_integer((json_int_t)frame->behind_ns),
-        "strange", (json_int_t)frame->strange, "watching", watching);
-    int err = 0;
+    int err;
 
-    fputs("{\"frame\": ", file);
-    if (json_dumpf(head, file, JSON_REAL_PRECISION(9)) != 0)
-        err = pastset_fail(PASTSET_EIO, "a frame of JSON was not written");
-    json_decref(head);
+    fputs("{\"frame\": {", file);
+    err = print_frame(frame, file);
+    fputs(", \"watching\": {", file);
+    if (!err)
+        err = print_watching(&frame->watching, file);
+    fputs("}}", file);
     for (int list = 0; list < VIEWER_TOP_LISTS && !err; list++) {
         fprintf(file, ",\n\"%s\": ", lists[list].name);
         err = print_list(frame, (viewer_top_list)list, SIZE_MAX, VIEWER_JSON,

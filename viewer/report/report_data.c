@@ -6,18 +6,19 @@
  *   lastStep                 highest step
  *   wouldWait, deadlinePassed  statuses that are no failures
  *   verbs, statuses          names; of statuses only those that occur
- *   events                   {made, present, dropped}
- *   processes [{name, state, text, problem, made, present, dropped}]
+ *   events                   {recorded, present, lost}
+ *   processes [{name, state, text, problem, recorded, present, lost}]
  *   threads   [{name, process, operations, steps, startNs, endNs,
  *               communicatingNs, computingNs, waitingNs, longest, longestNs,
- *               missing, stepsKnown}], by number; `process` is an index or -1,
- * `longest` the place of an operation among the thread's, or -1 paths [{thread,
- * name, element, operations, bytes, totalNs, longestNs}], by thread pending
- * [{number, thread, process, state, since_ns, for_ns ...}]: the rows of the
- * view pending, whose file tells what they are waitsKnown  some of the waiting
- * is known: see the view waits-for operations  base64 of the operations, by
- * thread and start. Each is eight LEB128 numbers or nine, about 15 bytes in
- * all:
+ *               lost, stepsKnown}], by number; `process` is an index or -1,
+ *               `longest` the place of an operation among the thread's, or -1
+ *   paths     [{thread, name, element, operations, bytes, totalNs,
+ *               longestNs}], by thread
+ *   pending   [{number, thread, process, state, since_ns, for_ns ...}]: the
+ *             rows of the view pending, whose file tells what they are
+ *   waitsKnown  some of the waiting is known: see the view waits-for
+ *   operations  base64 of the operations, by thread and start. Each is eight
+ *             LEB128 numbers or nine, about 15 bytes in all:
  *
  *     start    ns since the start of the thread's operation before (of its
  *              first: since startNs)
@@ -124,9 +125,9 @@ static json_t *process_of(const viewer_process_facts *facts)
                      viewer_json_text(facts->process->name), "state",
                      facts->state, "text", viewer_json_text(facts->text),
                      "problem", viewer_json_text(facts->process->problem),
-                     "made", (json_int_t)facts->events.made, "present",
-                     (json_int_t)facts->events.present, "dropped",
-                     (json_int_t)facts->events.dropped);
+                     "recorded", (json_int_t)facts->events.recorded, "present",
+                     (json_int_t)facts->events.present, "lost",
+                     (json_int_t)facts->events.lost);
 }
 
 static json_t *processes_of(const viewer_facts *facts)
@@ -157,8 +158,8 @@ static json_t *thread_of(const scopes_communication *view,
         "endNs", (json_int_t)thread->end_ns, "communicatingNs",
         (json_int_t)thread->communicating_ns, "computingNs",
         (json_int_t)thread->computing_ns, "waitingNs", (json_int_t)waiting_ns,
-        "longest", longest, "longestNs", longest_ns, "missing",
-        (json_int_t)thread->missing, "stepsKnown", thread->steps_known);
+        "longest", longest, "longestNs", longest_ns, "lost",
+        (json_int_t)thread->lost, "stepsKnown", thread->steps_known);
 }
 
 static json_t *threads_of(const scopes_communication *view,
@@ -293,10 +294,10 @@ json_t *viewer__report_data(eventspace_run *run, const viewer_facts *facts,
         "startNs", all.start_ns, "endNs", all.end_ns, "lastStep",
         (json_int_t)view->last_step, "wouldWait", -PASTSET_EAGAIN,
         "deadlinePassed", -PASTSET_ETIMEDOUT, "verbs", verbs(), "statuses",
-        statuses_of(view), "events", "made", (json_int_t)events->made,
-        "present", (json_int_t)events->present, "dropped",
-        (json_int_t)events->dropped, "processes", processes_of(facts),
-        "threads", threads_of(view, waits), "paths", paths_of(view), "pending",
-        rows, "waitsKnown", waits->known, "operations",
+        statuses_of(view), "events", "recorded", (json_int_t)events->recorded,
+        "present", (json_int_t)events->present, "lost",
+        (json_int_t)events->lost, "processes", processes_of(facts), "threads",
+        threads_of(view, waits), "paths", paths_of(view), "pending", rows,
+        "waitsKnown", waits->known, "operations",
         pack_operations(view, waits->waits, all.start_ns));
 }

@@ -4,7 +4,7 @@
 
 #include "scopes/causality/communication_times.h"
 #include "scopes/tables/table.h"
-#include "viewer/report/report_waits.h"
+#include "viewer/report/report_waits_internal.h"
 #include "viewer/tables/facts.h"
 
 #include <jansson.h>

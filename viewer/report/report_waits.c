@@ -1,8 +1,8 @@
-/* report_waits.c - see report_waits.h.
+/* report_waits.c - see report_waits_internal.h.
  *
  * The view has a row for each operation of which it knows who released it, by
  * thread. An operation is found by its start among those of its thread. */
-#include "viewer/report/report_waits.h"
+#include "viewer/report/report_waits_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

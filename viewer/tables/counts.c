@@ -112,7 +112,7 @@ int viewer_counts_take(viewer_counts *out, eventspace_run *run)
     for (uint32_t i = 0; i < out->topology->thread_count; i++) {
         viewer_thread_counts *t = &out->threads[i];
         if (t->all_collected && t->last_sequence > t->operations)
-            t->missing = t->last_sequence - t->operations;
+            t->lost = t->last_sequence - t->operations;
     }
 done:
     free(c.tops);

@@ -14,7 +14,7 @@ typedef struct viewer_collector_counts {
 
 typedef struct viewer_thread_counts {
     uint64_t operations;    /* seen at the tops of its paths */
-    uint64_t missing;       /* operations without a tuple, as their numbers
+    uint64_t lost;          /* operations without a tuple, as their numbers
                                tell; 0 where some path has no collector */
     uint32_t last_sequence; /* the highest seen */
     bool all_collected;

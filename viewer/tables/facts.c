@@ -85,9 +85,9 @@ static int count_saved(viewer_process_facts *facts, scopes_source *source,
 
     if (err)
         return err;
-    facts->events.made = ledger.made;
-    facts->events.present = ledger.seen;
-    facts->events.dropped = ledger.missed;
+    facts->events.recorded = ledger.recorded;
+    facts->events.present = ledger.read;
+    facts->events.lost = ledger.lost;
     facts->events.bytes = facts->events.present * EVENTSPACE_TRACE_BYTES;
     return 0;
 }
@@ -151,10 +151,10 @@ static void add(viewer_process_facts *total,
     total->threads += process->threads;
     total->elements += process->elements;
     total->traces += process->traces;
-    total->events.made += process->events.made;
+    total->events.recorded += process->events.recorded;
     total->events.present += process->events.present;
-    total->events.dropped += process->events.dropped;
-    total->events.drained += process->events.drained;
+    total->events.lost += process->events.lost;
+    total->events.spilled += process->events.spilled;
     total->events.starved += process->events.starved;
     total->events.blocked_ns += process->events.blocked_ns;
     total->events.bytes += process->events.bytes;

@@ -1,5 +1,5 @@
 /* facts.h - what is to be said about a run: how its processes ended, how many
- * events they made, what was lost, and what making and archiving them cost.
+ * events were recorded, what was lost, and what recording and archiving cost.
  *
  * Events that are in an archive are present: they are not lost when the trace
  * elements have them no more. */

@@ -62,6 +62,28 @@ static void print_real(char out[CELL_BYTES], double number)
         strcpy(out, "0");
 }
 
+/* Six digits, and all of those before the point: 12.3457, 0.000123, 1234567.
+ * What is measured knows no more, and only what is very large or very
+ * small has an exponent. */
+#define DIGITS 6
+
+static void print_digits(char out[CELL_BYTES], double number)
+{
+    int whole = number != 0 ? (int)floor(log10(fabs(number))) + 1 : 1;
+    size_t used;
+
+    if (whole > 15 || whole < -8) {
+        snprintf(out, CELL_BYTES, "%.*g", DIGITS, number);
+        return;
+    }
+    used = (size_t)snprintf(out, CELL_BYTES, "%.*f",
+                            whole < DIGITS ? DIGITS - whole : 0, number);
+    while (strchr(out, '.') && (out[used - 1] == '0' || out[used - 1] == '.'))
+        out[--used] = '\0';
+    if (strcmp(out, "-0") == 0)
+        strcpy(out, "0");
+}
+
 /* How a column is printed. */
 typedef struct style {
     scopes_kind kind;
@@ -208,18 +230,26 @@ static void print_quoted(FILE *file, const char *text)
     putc('"', file);
 }
 
+static void print_number(FILE *file, scopes_kind kind, scopes_cell cell)
+{
+    char digits[CELL_BYTES];
+
+    if (!is_real(kind)) {
+        fprintf(file, "%" PRId64, cell.integer);
+        return;
+    }
+    print_digits(digits, cell.real);
+    fputs(digits, file);
+}
+
 static void print_csv_cell(FILE *file, scopes_kind kind, scopes_cell cell)
 {
     if (is_blank(kind, cell))
         return;
     if (kind == SCOPES_TEXT)
         print_quoted(file, cell.text);
-    else if (kind == SCOPES_SHARE)
-        fprintf(file, "%.6f", cell.real);
-    else if (kind == SCOPES_REAL)
-        fprintf(file, "%.9g", cell.real);
     else
-        fprintf(file, "%" PRId64, cell.integer);
+        print_number(file, kind, cell);
 }
 
 static void print_csv(const scopes_table *table, FILE *file)
@@ -273,28 +303,35 @@ static int print_json_cell(FILE *file, scopes_kind kind, scopes_cell cell)
         fputs("null", file);
     else if (kind == SCOPES_TEXT)
         return print_json_text(file, cell.text);
-    else if (is_real(kind))
-        fprintf(file, "%.9g", cell.real);
     else
-        fprintf(file, "%" PRId64, cell.integer);
+        print_number(file, kind, cell);
     return 0;
+}
+
+int viewer_table_print_members(const scopes_table *table, size_t row,
+                               FILE *file)
+{
+    size_t columns = scopes_table_columns(table);
+    int err = scopes_table_status(table);
+
+    for (size_t k = 0; k < columns && !err; k++) {
+        const scopes_column *column = scopes_table_column(table, k);
+        fprintf(file, "%s\"%s\":", k ? "," : "", column->key);
+        err = print_json_cell(file, column->kind,
+                              scopes_table_cell(table, row, k));
+    }
+    return err;
 }
 
 static int print_json(const scopes_table *table, FILE *file)
 {
-    size_t columns = scopes_table_columns(table);
     size_t rows = scopes_table_rows(table);
     int err = 0;
 
     putc('[', file);
     for (size_t i = 0; i < rows && !err; i++) {
         fputs(i ? ",\n{" : "\n{", file);
-        for (size_t k = 0; k < columns && !err; k++) {
-            const scopes_column *column = scopes_table_column(table, k);
-            fprintf(file, "%s\"%s\":", k ? "," : "", column->key);
-            err = print_json_cell(file, column->kind,
-                                  scopes_table_cell(table, i, k));
-        }
+        err = viewer_table_print_members(table, i, file);
         putc('}', file);
     }
     fputs("\n]", file);

@@ -3,8 +3,8 @@
  *
  * As a table, numbers are grouped and times are milliseconds, with three
  * decimals, or six where all of a column are under 10 ms; as CSV (RFC
- * 4180) and JSON they stand as they are, times in nanoseconds. What is not
- * told is blank, in JSON null.
+ * 4180) and JSON they are not grouped, times are nanoseconds, and real numbers
+ * have six digits. What is not known is blank, in JSON null.
  *
  * Threads:   any, each with its own file. */
 #ifndef VIEWER_TABLE_PRINT_H
@@ -26,6 +26,11 @@ typedef enum viewer_format {
  * PASTSET_EIO. */
 int viewer_table_print(const scopes_table *table, viewer_format format,
                        FILE *file);
+
+/* One row as members of a JSON object, without its braces, for what stands
+ * beside a table. Errors: as above. */
+int viewer_table_print_members(const scopes_table *table, size_t row,
+                               FILE *file);
 
 /* A JSON string of any text: bytes that are not UTF-8 become '?'. NULL when
  * memory is out. */

@@ -604,3 +604,12 @@ Test(map, reads_and_checks_a_large_map_quickly, .timeout = 120)
     paths_map_destroy(map);
     free(text);
 }
+
+Test(map, an_application_mapping_is_not_a_path_map)
+{
+    check_diagnostic("digraph g { t [kind=thread];"
+                     " e [kind=element, type=i32]; t -> e; }",
+                     "this is an application mapping. Make a path map of it "
+                     "with `eventspace map generate --application=test.dot "
+                     "--processes=N`");
+}

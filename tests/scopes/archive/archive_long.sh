@@ -44,11 +44,11 @@ run_gsum 20000
 rounds=$((seconds * 1000 * 20000 / took + 1))
 run_gsum "$rounds"
 
-told=$(sed -n 's/^archived \([0-9]*\) events, \([0-9]*\) lost.*/\1 \2/p' \
+told=$(sed -n 's/^events: .* \([0-9]*\) archived, \([0-9]*\) lost.*/\1 \2/p' \
     err.txt)
 archived=${told% *}
 lost=${told#* }
-made=$((rounds * collectors))
+recorded=$((rounds * collectors))
 bytes=$(cat run/*.archive | wc -c)
 exact=false
 
@@ -57,11 +57,11 @@ rm -f run/*.space run/*.drained
 read_back=$("$eventspace" info run --format json |
     sed -n '1s/.*"events_present": *\([0-9]*\).*/\1/p')
 
-[ $((archived + lost)) -eq "$made" ] && [ "$read_back" = "$archived" ] &&
+[ $((archived + lost)) -eq "$recorded" ] && [ "$read_back" = "$archived" ] &&
     exact=true
 
-printf '{"seconds": %d.%03d, "rounds": %d, "collectors": %d, "made": %d, ' \
-    $((took / 1000)) $((took % 1000)) "$rounds" "$collectors" "$made"
+printf '{"seconds": %d.%03d, "rounds": %d, "collectors": %d, "recorded": %d, ' \
+    $((took / 1000)) $((took % 1000)) "$rounds" "$collectors" "$recorded"
 printf '"archived": %d, "lost": %d, "archive_bytes": %d, ' \
     "$archived" "$lost" "$bytes"
 printf '"read_back": %s, "exact": %s}\n' "${read_back:-null}" "$exact"

@@ -1,6 +1,6 @@
 /* archiver_test.c - archiving real runs, with trace elements that are much too
  * small for them: what is saved and what is counted as lost is together what
- * was made, whoever is killed meanwhile.
+ * was recorded, whoever is killed meanwhile.
  *
  * gsum: each collector of its map has one event for each round. Its threads
  * write them to several streams; what a stream has had says its space file, and
@@ -95,11 +95,11 @@ static bool are_there(void *context)
     if (eventspace_run_open(&run, run_directory()))
         return false;
     for (size_t i = 0; i < 2; i++) {
-        eventspace_events made = {0};
+        eventspace_events recorded = {0};
         const eventspace_run_process *process =
             eventspace_run_process_at(run, i);
-        if (process->has_meta && eventspace_run_events(run, i, &made) == 0)
-            there += made.made > 0;
+        if (process->has_meta && eventspace_run_events(run, i, &recorded) == 0)
+            there += recorded.recorded > 0;
     }
     eventspace_run_close(run);
     return there == 2;
@@ -108,7 +108,7 @@ static bool are_there(void *context)
 /* --- what an archive has to be --- */
 
 typedef struct totals {
-    uint64_t made, saved, lost;
+    uint64_t recorded, saved, lost;
     uint64_t left; /* in the trace elements, when the run is over */
 } totals;
 
@@ -163,7 +163,7 @@ static int stream_compare(const eventspace_stream *stream, void *context)
     uint64_t sum = 0, next = 0;
 
     eventspace_stream_count(stream, &counts);
-    c->totals.made += counts.written + counts.refused;
+    c->totals.recorded += counts.written + counts.refused;
     c->totals.left += counts.present;
     number =
         c->archive ? scopes_archive_find(c->archive, stream->name) : SIZE_MAX;
@@ -220,7 +220,7 @@ static totals archives_compare(bool complete)
         scopes_archive_close(c.archive);
     }
     eventspace_run_close(run);
-    c.totals.lost = c.totals.made - c.totals.saved;
+    c.totals.lost = c.totals.recorded - c.totals.saved;
     return c.totals;
 }
 
@@ -229,7 +229,7 @@ static void check_told(const char *output, totals t)
 {
     char line[200];
 
-    snprintf(line, sizeof(line), "archived %llu events, %llu lost",
+    snprintf(line, sizeof(line), "%llu archived, %llu lost",
              (unsigned long long)t.saved, (unsigned long long)t.lost);
     check_says(output, line);
 }
@@ -262,7 +262,7 @@ static totals run_archived(const char *policy, const char *capacity,
                          interval, "--", GSUM, "run", "--rounds", number, NULL);
     t = archives_compare(true);
     check_told(output, t);
-    cr_assert_eq(t.made, (uint64_t)rounds * collectors_of(map));
+    cr_assert_eq(t.recorded, (uint64_t)rounds * collectors_of(map));
     cr_assert_eq(t.lost, 0, "policy %s, %s tuples", policy, capacity);
     free(output);
     return t;
@@ -313,7 +313,7 @@ static totals run_beside(const char *policy, const char *capacity)
     command_wait(&archiver, 60);
     t = archives_compare(true);
     check_told(archiver.output, t);
-    cr_assert_eq(t.made, 20000ull * collectors_of(map));
+    cr_assert_eq(t.recorded, 20000ull * collectors_of(map));
     command_free(&run);
     command_free(&archiver);
     return t;
@@ -342,7 +342,7 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
     char *output =
         command_run(0, 300, EVENTSPACE, "run", map, "--output", run_directory(),
                     "--", GSUM, "run", "--rounds", "20000", NULL);
-    uint64_t made = 20000ull * collectors_of(map);
+    uint64_t recorded = 20000ull * collectors_of(map);
     eventspace_events counted;
     eventspace_run *run;
     char line[200];
@@ -353,8 +353,8 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
     snprintf(line, sizeof(line),
              ": %llu of %llu events are lost: trace elements were full. "
              "`eventspace run --archive` saves all",
-             (unsigned long long)(made - counted.present),
-             (unsigned long long)made);
+             (unsigned long long)(recorded - counted.present),
+             (unsigned long long)recorded);
     check_says(output, line);
     free(output);
     run_next();
@@ -401,7 +401,7 @@ Test(archiver, leaves_nothing_of_an_older_run)
         check_told(output, archives_compare(true));
         free(output);
     }
-    cr_assert_eq(archives_compare(true).made, 500ull * collectors_of(map));
+    cr_assert_eq(archives_compare(true).recorded, 500ull * collectors_of(map));
 }
 
 Test(archiver, can_save_one_process_only)
@@ -467,7 +467,7 @@ Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
     check_says(run.output, ".archive: writing: ");
     check_says(run.output, "checksum"); /* the program came to its end */
     t = archives_compare(false);
-    cr_assert_eq(t.made, 20000ull * collectors_of(map));
+    cr_assert_eq(t.recorded, 20000ull * collectors_of(map));
     check_told(run.output, t);
     cr_assert_gt(t.lost, 0);
     command_free(&run);
@@ -660,7 +660,7 @@ Test(archiver, ends_well_when_it_is_interrupted)
     cr_assert_eq(kill(archiver.pid, SIGINT), 0);
     command_wait(&archiver, 60);
     cr_assert_eq(archiver.exit_code, 0, "%s", archiver.output);
-    check_says(archiver.output, "archived ");
+    check_says(archiver.output, " archived, ");
     command_free(&archiver);
     watch_end(&w);
     cr_assert_eq(kill(run.pid, SIGTERM), 0);

@@ -97,8 +97,8 @@ static void check_same(const char *merged, const char *whole)
     for (size_t process = 0; process < 2; process++) {
         eventspace_events was = events_of(whole, process);
         eventspace_events is = events_of(merged, process);
-        cr_expect_gt(was.made, 0);
-        cr_expect_eq(is.made, was.made);
+        cr_expect_gt(was.recorded, 0);
+        cr_expect_eq(is.recorded, was.recorded);
         cr_expect_eq(is.present, was.present);
     }
     for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
@@ -167,7 +167,7 @@ Test(merge, makes_one_run_of_the_mirrors_of_two_scopes)
                                  "csv", NULL);
         char made[64];
         snprintf(made, sizeof(made), "%llu",
-                 (unsigned long long)events_of(run, process).made);
+                 (unsigned long long)events_of(run, process).recorded);
         cr_expect(strstr(info, made), "%s not in %s", made, info);
         free(info);
     }
@@ -224,11 +224,11 @@ static unsigned long long events_read(const char *directory)
 {
     char *json = command_run(0, 60, EVENTSPACE, "view", directory,
                              "communication", "--format", "json", NULL);
-    const char *seen = strstr(json, "\"seen\":");
+    const char *read = strstr(json, "\"events_read\":");
     unsigned long long count = 0;
 
-    cr_assert(seen, "%s", json);
-    sscanf(seen, "\"seen\":%llu", &count);
+    cr_assert(read, "%s", json);
+    sscanf(read, "\"events_read\":%llu", &count);
     free(json);
     return count;
 }
@@ -281,8 +281,8 @@ Test(merge, takes_a_process_without_a_meta_file_and_says_so)
     check_says(output, "/north/h0.meta: ");
     free(output);
     for (size_t process = 0; process < 2; process++)
-        cr_expect_eq(events_of(all, process).made,
-                     events_of(run, process).made);
+        cr_expect_eq(events_of(all, process).recorded,
+                     events_of(run, process).recorded);
 }
 
 Test(merge, says_which_events_it_leaves_for_want_of_a_meta_file)
@@ -324,7 +324,7 @@ Test(merge, fails_when_no_directory_has_a_process)
     check_says(output,
                "to merge again, remove it or choose another --output\n");
     free(output);
-    cr_expect_eq(events_of(all, 0).made, events_of(run, 0).made);
+    cr_expect_eq(events_of(all, 0).recorded, events_of(run, 0).recorded);
 }
 
 /* --- refusing --- */

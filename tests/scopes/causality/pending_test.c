@@ -385,7 +385,7 @@ static void check_top(json_t *frame)
 
     json_array_foreach(rows, i, row)
     {
-        const expected *e = &hanging[atoi(text_of(row, "pending") + 1)];
+        const expected *e = &hanging[atoi(text_of(row, "thread") + 1)];
         cr_expect_str_eq(text_of(row, "state"), "waiting");
         cr_expect_str_eq(text_of(row, "process"), e->process);
         cr_expect_str_eq(text_of(row, "verb"), e->verb);

@@ -54,7 +54,7 @@ static void load(void)
     check_status(scopes_source_open(&source, run), 0);
     check_status(scopes_event_table_load(&event_table, source, &all), 0);
     scopes_source_close(source);
-    cr_assert_eq(event_table->ledger.missed, 0);
+    cr_assert_eq(event_table->ledger.lost, 0);
 }
 
 static void find_truth(void)
@@ -153,15 +153,15 @@ static void lose(void)
     for (uint32_t id = 0; id < event_table->collectors; id++) {
         const scopes_series *series = scopes_event_series(event_table, id);
         for (size_t i = 0; i < series->count; i++) {
-            if (rand() % 5 && ledger.seen < 100000)
-                kept[ledger.seen++] = series->events[i];
-            ledger.made++;
+            if (rand() % 5 && ledger.read < 100000)
+                kept[ledger.read++] = series->events[i];
+            ledger.recorded++;
         }
     }
-    ledger.missed = ledger.made - ledger.seen;
+    ledger.lost = ledger.recorded - ledger.read;
     scopes_event_table_destroy(event_table);
     check_status(scopes_event_table_create(&event_table, map, kept,
-                                           (size_t)ledger.seen, &ledger),
+                                           (size_t)ledger.read, &ledger),
                  0);
 }
 

@@ -198,7 +198,7 @@ static void drop(void)
 /* Loses a share of the events, of one process or (2) of both. */
 static void lose(uint64_t percent, uint32_t process)
 {
-    scopes_ledger ledger = {.made = all_count};
+    scopes_ledger ledger = {.recorded = all_count};
 
     kept_count = 0;
     for (size_t i = 0; i < all_count; i++) {
@@ -207,8 +207,8 @@ static void lose(uint64_t percent, uint32_t process)
         if (!any || chance(100) >= percent)
             kept[kept_count++] = all[i];
     }
-    ledger.seen = kept_count;
-    ledger.missed = all_count - kept_count;
+    ledger.read = kept_count;
+    ledger.lost = all_count - kept_count;
     event_table_make(ledger);
 }
 
@@ -436,7 +436,7 @@ Test(rounds, of_a_process_that_lost_nothing_are_told_although_others_did)
     seed = 5;
     truth_make();
     lose(30, 0); /* c0, c1 and c4 */
-    event_table->ledgers[0].missed = event_table->ledger.missed;
+    event_table->ledgers[0].lost = event_table->ledger.lost;
     scopes_rounds_destroy(rounds);
     check_status(scopes_rounds_create(&rounds, topology, event_table, 0), 0);
     check_true();
@@ -456,7 +456,7 @@ static void check_windows(const char *text)
     map_make(text);
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t from, to;
-        scopes_ledger ledger = {.made = all_count};
+        scopes_ledger ledger = {.recorded = all_count};
         seed = i;
         truth_make();
         from = 1000 + chance(20000);
@@ -468,9 +468,9 @@ static void check_windows(const char *text)
                 all[k].event.start - away <= to)
                 kept[kept_count++] = all[k];
         }
-        ledger.made = all_count;
-        ledger.seen = kept_count;
-        ledger.beside = all_count - kept_count;
+        ledger.recorded = all_count;
+        ledger.read = kept_count;
+        ledger.filtered = all_count - kept_count;
         event_table_make(ledger);
         check_true();
         if (topology->sites[0].lower != PATHS_NONE)
@@ -511,7 +511,8 @@ Test(rounds, that_failed_are_rounds_and_who_owes_one_is_in_none)
     for (uint32_t t = 0; t < 4; t++)
         add(t, t, 2, 80 + t, 200 + t, 0);
     add(4, 3, 2, 90, 100, 0);
-    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 2);
     cr_assert_eq(rounds->last[0], 1);
     cr_assert_eq(rounds->last[1], 3);
@@ -537,7 +538,8 @@ Test(rounds, are_not_counted_across_a_failure)
         add(4, 0, r + 1, 100 * r + 30, 100 * r + 40, status);
     }
     add(2, 2, 1, 10, 60, 1);
-    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 3);
     for (uint32_t r = 1; r < 3; r++) {
         const eventspace_trace *event = event_of(r, input_of(2));
@@ -560,7 +562,8 @@ Test(rounds, leave_out_what_others_bring_to_the_collector_below)
     add(0, 0, 1, 1, 30, 0);
     add(1, 1, 2, 10, 31, 0);
     add(4, 1, 2, 15, 20, 0);
-    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 1);
     cr_assert_eq(event_of(0, 0)->sequence, 1);
     cr_assert_eq(event_of(0, 1)->sequence, 2);
@@ -575,7 +578,8 @@ Test(rounds, are_left_open_where_stamps_do_not_tell_them_apart)
     add(0, 0, 2, 10, 20, 0);
     add(1, 1, 1, 5, 15, 0);
     add(4, 1, 1, 10, 10, 0);
-    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 1);
     cr_assert_null(event_of(0, 0));
     cr_assert_eq(event_of(0, 1)->sequence, 1);
@@ -589,7 +593,8 @@ Test(rounds, that_one_event_seems_to_hold_are_left_open)
     add(1, 1, 2, 14, 30, 0);
     add(4, 1, 1, 8, 10, 0);
     add(4, 1, 2, 20, 22, 0);
-    event_table_make((scopes_ledger){.made = kept_count, .seen = kept_count});
+    event_table_make(
+        (scopes_ledger){.recorded = kept_count, .read = kept_count});
     cr_assert_eq(rounds->count, 2);
     cr_assert_null(event_of(0, 0));
     cr_assert_null(event_of(1, 0));

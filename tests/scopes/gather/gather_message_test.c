@@ -39,8 +39,8 @@ static size_t message_make(unsigned char *buffer)
     gather_writer w;
 
     scopes__gather_begin(&w, buffer, CAPACITY, 2);
-    w.head.made = 13;
-    w.head.seen = 3;
+    w.head.recorded = 13;
+    w.head.read = 3;
     w.head.flags = GATHER_ENDED;
     cr_assert_not_null(scopes__gather_add(&w, &tuples, "lane1", events));
     cr_assert_not_null(scopes__gather_add(&w, &end, "x", NULL));
@@ -84,7 +84,7 @@ Test(gather_message, gives_what_was_put_into_it)
     cr_expect_eq(s.records[2].count, 2);
     cr_expect_eq(s.records[3].bytes, 3);
     cr_expect_eq(s.records[4].kind, SCOPES_RECORD_LEDGER);
-    cr_expect_eq(s.records[4].ledger.made, 13);
+    cr_expect_eq(s.records[4].ledger.recorded, 13);
     cr_expect(s.records[4].ended);
     cr_expect_not(s.records[4].more);
 }
@@ -254,14 +254,14 @@ Test(gather_ledger, counts_each_gap_and_what_a_filter_left_out)
                   2); /* 23, 24; 2 refused */
     check_status(scopes_mirror_record(&r, mirror), 0);
     r = record_of(SCOPES_RECORD_LEDGER, 1, "", 0, 0);
-    r.ledger.made = 27;
+    r.ledger.recorded = 27;
     r.ended = true;
     check_status(scopes_mirror_record(&r, mirror), 0);
     scopes_mirror_ledger(mirror, 1, &l);
-    cr_expect_eq(l.made, 27);
-    cr_expect_eq(l.seen, 7);
-    cr_expect_eq(l.beside, 6);
-    cr_expect_eq(l.missed, 14);
+    cr_expect_eq(l.recorded, 27);
+    cr_expect_eq(l.read, 7);
+    cr_expect_eq(l.filtered, 6);
+    cr_expect_eq(l.lost, 14);
     cr_expect(scopes_mirror_ended(mirror, 1));
     cr_expect_not(scopes_mirror_ended(mirror, 0));
     scopes_mirror_close(mirror);

@@ -1,5 +1,5 @@
 /* gather_test.c - gather trees of processes beside real runs: what they bring
- * together is what the collectors wrote, and what they missed is counted.
+ * together is what the collectors wrote, and what they lost is counted.
  *
  * What is true is read from the original run directory, tuple by tuple, by
  * eventspace_run_each, which has no part in a scope. */
@@ -166,8 +166,8 @@ static void check_mirror_is_whole(const char *mirror, const char *original)
         tuples want = raw_tuples(run, i);
         tuples got = mirror_tuples(mirror, i, &ledger);
         check_same(&got, &want);
-        cr_expect_eq(ledger.made, want.count);
-        cr_expect_eq(ledger.missed, 0);
+        cr_expect_eq(ledger.recorded, want.count);
+        cr_expect_eq(ledger.lost, 0);
         free(want.events);
         free(got.events);
     }
@@ -182,22 +182,25 @@ static void figure3_run(const char *map, const char *rounds)
                      scratch_file("run"), "--", FIGURE3, rounds, NULL));
 }
 
-/* "gathered A of B events; C were missed, D left out" */
+/* "events: A recorded, B read, C filtered, D lost" */
 static scopes_ledger said(const char *output)
 {
-    unsigned long long seen, made, missed, beside;
-    const char *line = strstr(output, "gathered ");
+    unsigned long long recorded, read, filtered, lost;
+    const char *line = strstr(output, "events: ");
     scopes_ledger l;
 
     cr_assert_not_null(line, "it said: %s", output);
-    cr_assert_eq(sscanf(line,
-                        "gathered %llu of %llu events; %llu were missed, %llu "
-                        "left out",
-                        &seen, &made, &missed, &beside),
-                 4);
+    if (sscanf(line,
+               "events: %llu recorded, %llu read, %llu filtered, %llu lost",
+               &recorded, &read, &filtered, &lost) != 4) {
+        filtered = 0;
+        cr_assert_eq(sscanf(line, "events: %llu recorded, %llu read, %llu lost",
+                            &recorded, &read, &lost),
+                     3, "it said: %s", output);
+    }
     l = (scopes_ledger){
-        .made = made, .seen = seen, .missed = missed, .beside = beside};
-    cr_expect_eq(l.made, l.seen + l.missed + l.beside);
+        .recorded = recorded, .read = read, .lost = lost, .filtered = filtered};
+    cr_expect_eq(l.recorded, l.read + l.lost + l.filtered);
     return l;
 }
 
@@ -210,8 +213,8 @@ Test(gather, a_flat_tree_brings_all_of_a_run_that_is_over)
     output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--output", scratch_file("mirror"), NULL);
     l = said(output);
-    cr_expect_eq(l.made, COLLECTORS * ROUNDS);
-    cr_expect_eq(l.seen, COLLECTORS * ROUNDS);
+    cr_expect_eq(l.recorded, COLLECTORS * ROUNDS);
+    cr_expect_eq(l.read, COLLECTORS * ROUNDS);
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     free(output);
 }
@@ -237,7 +240,7 @@ Test(gather, a_map_whose_leaves_say_host_is_still_read)
     figure3_run(MAP, "300");
     output = changed_tree_run(0, "s/ process=/ host=/");
     l = said(output);
-    cr_expect_eq(l.seen, COLLECTORS * 300);
+    cr_expect_eq(l.read, COLLECTORS * 300);
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     free(output);
     output = changed_tree_run(1, "s/ process=B/ host=nobody/");
@@ -354,14 +357,14 @@ Test(gather, what_was_gone_before_it_came_is_counted_exactly)
     run = run_open(scratch_file("run"));
     check_status(eventspace_run_events(run, SIZE_MAX, &events), 0);
     eventspace_run_close(run);
-    cr_assert_eq(events.made, COLLECTORS * 5000);
-    cr_assert_gt(events.dropped, 0);
+    cr_assert_eq(events.recorded, COLLECTORS * 5000);
+    cr_assert_gt(events.lost, 0);
     output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--output", scratch_file("mirror"), NULL);
     l = said(output);
-    cr_expect_eq(l.made, events.made);
-    cr_expect_eq(l.seen, events.present);
-    cr_expect_eq(l.missed, events.dropped);
+    cr_expect_eq(l.recorded, events.recorded);
+    cr_expect_eq(l.read, events.present);
+    cr_expect_eq(l.lost, events.lost);
     free(output);
 }
 
@@ -393,15 +396,15 @@ Test(gather, what_it_is_too_far_behind_for_is_passed_over_and_counted)
         command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                     "--output", scratch_file("mirror"), "--lag", "50", NULL);
     l = said(output);
-    cr_expect_eq(l.made, COLLECTORS * ROUNDS);
+    cr_expect_eq(l.recorded, COLLECTORS * ROUNDS);
     run = run_open(scratch_file("run"));
     for (size_t i = 0; i < 2; i++) {
         scopes_ledger ledger;
         tuples want = raw_tuples(run, i);
         tuples got = mirror_tuples(scratch_file("mirror"), i, &ledger);
         cr_expect_eq(got.count, newest_count(run, i, 50));
-        cr_expect_eq(ledger.made, COLLECTORS / 2 * ROUNDS);
-        cr_expect_eq(ledger.seen, got.count);
+        cr_expect_eq(ledger.recorded, COLLECTORS / 2 * ROUNDS);
+        cr_expect_eq(ledger.read, got.count);
         check_subset(&got, &want);
         free(want.events);
         free(got.events);
@@ -444,15 +447,15 @@ Test(gather, a_filter_lets_through_what_was_asked_for)
         want.count = kept;
         wanted += kept;
         check_same(&got, &want);
-        cr_expect_eq(ledger.missed, 0);
+        cr_expect_eq(ledger.lost, 0);
         free(want.events);
         free(got.events);
     }
     eventspace_run_close(run);
     cr_assert_gt(wanted, ROUNDS / 2);
-    cr_expect_eq(l.seen, wanted);
-    cr_expect_eq(l.beside, all - wanted);
-    cr_expect_eq(l.missed, 0);
+    cr_expect_eq(l.read, wanted);
+    cr_expect_eq(l.filtered, all - wanted);
+    cr_expect_eq(l.lost, 0);
     free(output);
 }
 
@@ -495,8 +498,8 @@ Test(gather, a_filter_takes_any_numbers_of_threads)
     output = command_run(0, SECONDS, EVENTSPACE, "scope", scratch_file("run"),
                          "--output", scratch_file("mirror"), "--thread",
                          "9000 20000", NULL);
-    cr_expect_eq(said(output).seen, 200);
-    cr_expect_eq(said(output).beside, 100);
+    cr_expect_eq(said(output).read, 200);
+    cr_expect_eq(said(output).filtered, 100);
     got = mirror_tuples(scratch_file("mirror"), 0, NULL);
     cr_assert_eq(got.count, 200);
     for (uint32_t i = 0; i < 200; i++) {
@@ -731,9 +734,9 @@ static void check_live(const char *fanout)
     command_wait(&scope, SECONDS);
     cr_assert_eq(scope.exit_code, 0, "%s", scope.output);
     l = said(scope.output);
-    cr_expect_eq(l.missed, 0);
-    cr_expect_geq(l.made, ring_made());
-    cr_expect_leq(l.made, ring_made() + 12); /* cut off at its end */
+    cr_expect_eq(l.lost, 0);
+    cr_expect_geq(l.recorded, ring_made());
+    cr_expect_leq(l.recorded, ring_made() + 12); /* cut off at its end */
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     command_free(&scope);
     command_free(&ring);
@@ -749,7 +752,7 @@ Test(gather, a_tree_of_pairs_mirrors_a_run_while_it_goes_on)
     check_live("--fanout=2");
 }
 
-Test(gather, gathered_and_missed_are_all_that_was_made_when_memory_is_short)
+Test(gather, read_and_lost_are_all_that_was_recorded_when_memory_is_short)
 {
     eventspace_events events;
     eventspace_run *run;
@@ -768,16 +771,16 @@ Test(gather, gathered_and_missed_are_all_that_was_made_when_memory_is_short)
     l = said(scope.output);
     run = run_open(scratch_file("run"));
     check_status(eventspace_run_events(run, SIZE_MAX, &events), 0);
-    cr_expect_eq(l.made, events.made);
-    cr_expect_gt(l.seen, 0);
-    cr_expect_gt(l.missed, 0);
+    cr_expect_eq(l.recorded, events.recorded);
+    cr_expect_gt(l.read, 0);
+    cr_expect_gt(l.lost, 0);
     for (size_t i = 0; i < 4; i++) {
         scopes_ledger ledger;
         tuples got = mirror_tuples(scratch_file("mirror"), i, &ledger);
         check_status(eventspace_run_events(run, i, &events), 0);
-        cr_expect_eq(ledger.made, events.made);
-        cr_expect_eq(ledger.seen, got.count);
-        cr_expect_eq(ledger.seen + ledger.missed, events.made);
+        cr_expect_eq(ledger.recorded, events.recorded);
+        cr_expect_eq(ledger.read, got.count);
+        cr_expect_eq(ledger.read + ledger.lost, events.recorded);
         free(got.events);
     }
     eventspace_run_close(run);
@@ -804,7 +807,7 @@ Test(gather, of_a_process_that_is_killed_all_is_gathered)
     command_wait(&scope, SECONDS);
     cr_expect_eq(scope.exit_code, 0, "%s", scope.output);
     l = said(scope.output);
-    cr_expect_eq(l.missed, 0);
+    cr_expect_eq(l.lost, 0);
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     check_status(eventspace_meta_load(&meta, scratch_file("mirror/C.meta")), 0);
     cr_expect_eq(meta.state, EVENTSPACE_KILLED);
@@ -825,7 +828,7 @@ Test(gather, a_run_whose_directory_is_removed_has_ended_for_it)
     cr_assert_eq(rename(scratch_file("run"), scratch_file("elsewhere")), 0);
     command_wait(&scope, SECONDS);
     cr_expect_eq(scope.exit_code, 0, "%s", scope.output);
-    cr_expect_geq(said(scope.output).seen, 4 * 200);
+    cr_expect_geq(said(scope.output).read, 4 * 200);
     ring_stop();
     command_free(&scope);
     command_free(&ring);
@@ -869,7 +872,7 @@ Test(gather, a_leaf_that_is_killed_takes_only_its_own_process_with_it)
     cr_expect_neq(scope.exit_code, 0); /* as it is not whole */
     check_says(scope.output, "scope.B");
     l = said(scope.output);
-    cr_expect_leq(l.made, ring_made() + 12);
+    cr_expect_leq(l.recorded, ring_made() + 12);
     run = run_open(scratch_file("run"));
     for (size_t i = 0; i < 4; i++) {
         tuples want = raw_tuples(run, i);
@@ -928,8 +931,8 @@ Test(gather, a_server_gives_a_run_to_those_who_know_the_key)
     command_wait(&client, SECONDS);
     cr_assert_eq(client.exit_code, 0, "%s", client.output);
     l = said(client.output);
-    cr_expect_eq(l.made, COLLECTORS * ROUNDS);
-    cr_expect_eq(l.seen, COLLECTORS * ROUNDS);
+    cr_expect_eq(l.recorded, COLLECTORS * ROUNDS);
+    cr_expect_eq(l.read, COLLECTORS * ROUNDS);
     check_mirror_is_whole(scratch_file("mirror"), scratch_file("run"));
     command_wait(&server, SECONDS);
     cr_expect_eq(server.exit_code, 0, "%s", server.output);

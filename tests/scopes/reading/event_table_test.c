@@ -130,9 +130,9 @@ Test(event_table, puts_tuples_into_the_series_of_their_collectors)
     cr_assert_eq(scopes_event_series(event_table, 0)->events[1].start, 20);
     cr_assert_eq(scopes_event_series(event_table, 2)->count, 2);
     cr_assert_eq(scopes_event_series(event_table, 2)->events[0].sequence, 0);
-    cr_assert_eq(event_table->ledger.made, 4);
-    cr_assert_eq(event_table->ledger.seen, 4);
-    cr_assert_eq(event_table->ledger.missed, 0);
+    cr_assert_eq(event_table->ledger.recorded, 4);
+    cr_assert_eq(event_table->ledger.read, 4);
+    cr_assert_eq(event_table->ledger.lost, 0);
     cr_assert_eq(event_table->strange, 0);
     scopes_event_table_destroy(event_table);
 }
@@ -164,14 +164,14 @@ Test(event_table, counts_tuples_of_collectors_that_the_map_has_not)
 {
     eventspace_trace events[] = {
         {.collector = 3}, {.collector = 2}, {.collector = UINT32_MAX}};
-    scopes_ledger ledger = {.made = 10, .seen = 3, .missed = 7};
+    scopes_ledger ledger = {.recorded = 10, .read = 3, .lost = 7};
     scopes_event_table *event_table;
 
     check_status(
         scopes_event_table_create(&event_table, map, events, 3, &ledger), 0);
     cr_assert_eq(event_table->strange, 2);
     cr_assert_eq(scopes_event_series(event_table, 2)->count, 1);
-    cr_assert_eq(event_table->ledger.missed, 7);
+    cr_assert_eq(event_table->ledger.lost, 7);
     scopes_event_table_destroy(event_table);
 }
 
@@ -222,7 +222,7 @@ static uint64_t check_event_table(const scopes_event_table *event_table)
         }
         count += series->count;
     }
-    cr_assert_eq(count, event_table->ledger.seen);
+    cr_assert_eq(count, event_table->ledger.read);
     return count;
 }
 
@@ -235,14 +235,14 @@ static void check_loads(bool at_rest)
     size_t ones = scopes_event_series(event_table, 1)->count;
 
     cr_assert_eq(check_event_table(event_table), 65000);
-    cr_assert_eq(event_table->ledgers[0].seen, 65000);
-    cr_assert_eq(event_table->ledger.missed, 20000);
-    cr_assert_eq(event_table->ledger.made, 85000);
+    cr_assert_eq(event_table->ledgers[0].read, 65000);
+    cr_assert_eq(event_table->ledger.lost, 20000);
+    cr_assert_eq(event_table->ledger.recorded, 85000);
     scopes_event_table_destroy(event_table);
     event_table = event_table_load(&wanted, at_rest);
     cr_assert_eq(check_event_table(event_table), ones);
     cr_assert_eq(scopes_event_series(event_table, 0)->count, 0);
-    cr_assert_eq(event_table->ledger.beside, 65000 - ones);
+    cr_assert_eq(event_table->ledger.filtered, 65000 - ones);
     scopes_event_table_destroy(event_table);
     wanted = (scopes_filter){.from_ticks = from};
     event_table = event_table_load(&wanted, at_rest);
@@ -309,8 +309,8 @@ Test(event_table, is_exact_when_somebody_writes_to_a_run_that_seems_to_be_over)
     for (int i = 0; i < 20; i++) {
         scopes_event_table *event_table = event_table_load(NULL, true);
         check_event_table(event_table);
-        cr_assert_eq(event_table->ledger.made,
-                     event_table->ledger.seen + event_table->ledger.missed);
+        cr_assert_eq(event_table->ledger.recorded,
+                     event_table->ledger.read + event_table->ledger.lost);
         scopes_event_table_destroy(event_table);
     }
     w.stop = true;

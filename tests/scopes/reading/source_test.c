@@ -90,10 +90,10 @@ static void check_walk(scopes_source *source, const there *t,
         some += want;
         all += t->is[i];
     }
-    cr_assert_eq(ledger.made, t->written + t->refused);
-    cr_assert_eq(ledger.seen, some);
-    cr_assert_eq(ledger.beside, all - some);
-    cr_assert_eq(ledger.missed, t->written + t->refused - all);
+    cr_assert_eq(ledger.recorded, t->written + t->refused);
+    cr_assert_eq(ledger.read, some);
+    cr_assert_eq(ledger.filtered, all - some);
+    cr_assert_eq(ledger.lost, t->written + t->refused - all);
     cr_assert_leq(s.largest, SCOPES_ARCHIVE_BLOCK);
     free(s.times);
 }
@@ -333,8 +333,8 @@ Test(source, walks_lane_by_lane_also_those_that_only_the_archive_has)
                      "%s", text);
     check_status(
         scopes_source_each(source, 1, NULL, note_stream, text, &ledger), 0);
-    cr_assert_eq(ledger.made, 9);
-    cr_assert_eq(ledger.seen, 9);
+    cr_assert_eq(ledger.recorded, 9);
+    cr_assert_eq(ledger.read, 9);
     check_status(scopes_source_each(source, 2, NULL, note_stream, text, NULL),
                  PASTSET_EINVAL);
     scopes_source_close(source);
@@ -355,8 +355,8 @@ Test(source, ends_a_walk_when_it_is_told_to)
     check_status(scopes_source_open(&source, run), 0);
     cr_assert_eq(scopes_source_each(source, H0, NULL, see, &s, &ledger), 77);
     cr_assert_lt(s.count, TUPLES);
-    cr_assert_eq(ledger.made, s.count);
-    cr_assert_eq(ledger.seen, s.count);
+    cr_assert_eq(ledger.recorded, s.count);
+    cr_assert_eq(ledger.read, s.count);
     scopes_source_close(source);
     eventspace_run_close(run);
     free(s.times);
@@ -379,14 +379,14 @@ Test(source, leaves_what_comes_during_a_walk_for_the_next_one)
     check_status(scopes_source_open(&source, run), 0);
     check_status(scopes_source_each(source, H0, NULL, see, &s, &ledger), 0);
     cr_assert_eq(s.count, 20000);
-    cr_assert_eq(ledger.made, 20000);
+    cr_assert_eq(ledger.recorded, 20000);
     cr_assert_gt(s.grown, 20000);
     s.next = 0;
     s.grows = NULL;
-    ledger.made = s.count = 0;
+    ledger.recorded = s.count = 0;
     check_status(scopes_source_each(source, H0, NULL, see, &s, &ledger), 0);
     cr_assert_gt(s.count, 20000);
-    cr_assert_eq(ledger.made, s.count);
+    cr_assert_eq(ledger.recorded, s.count);
     scopes_source_close(source);
     eventspace_run_close(run);
     pastset_space_close(space);
@@ -505,8 +505,8 @@ Test(source, reads_on_behind_what_a_cut_space_lacks)
     lacks = 40000 - s.count;
     cr_assert(lacks >= 9000 && lacks <= 11000, "%lu", (unsigned long)lacks);
     cr_assert_eq(s.times[TUPLES - 1], 1);
-    cr_assert_eq(ledger.made, TUPLES);
-    cr_assert_eq(ledger.missed, TUPLES - s.count);
+    cr_assert_eq(ledger.recorded, TUPLES);
+    cr_assert_eq(ledger.lost, TUPLES - s.count);
     check_says(eventspace_run_process_at(run, H0)->problem, "damaged");
     scopes_source_close(source);
     eventspace_run_close(run);

@@ -50,17 +50,17 @@ static void check_pull(scopes_tail_reader *tail, const char *want,
 }
 
 static void check_ledger(scopes_tail_reader *tail, size_t process,
-                         uint64_t made, uint64_t seen, uint64_t missed,
-                         uint64_t beside)
+                         uint64_t recorded, uint64_t read, uint64_t lost,
+                         uint64_t filtered)
 {
     scopes_ledger got;
 
     scopes_tail_reader_ledger(tail, process, &got);
-    cr_assert(got.made == made && got.seen == seen && got.missed == missed &&
-                  got.beside == beside,
-              "made %lu seen %lu missed %lu beside %lu",
-              (unsigned long)got.made, (unsigned long)got.seen,
-              (unsigned long)got.missed, (unsigned long)got.beside);
+    cr_assert(got.recorded == recorded && got.read == read &&
+                  got.lost == lost && got.filtered == filtered,
+              "recorded %lu read %lu lost %lu filtered %lu",
+              (unsigned long)got.recorded, (unsigned long)got.read,
+              (unsigned long)got.lost, (unsigned long)got.filtered);
 }
 
 static scopes_tail_reader *tail_of(eventspace_run *run, size_t process,

@@ -112,18 +112,18 @@ static void lose(uint32_t id, uint32_t first, uint32_t each)
 static void lost(void)
 {
     static eventspace_trace kept[COLLECTORS * ROUNDS];
-    scopes_ledger ledger = {.made = COLLECTORS * ROUNDS};
+    scopes_ledger ledger = {.recorded = COLLECTORS * ROUNDS};
 
     for (uint32_t id = 1; id <= COLLECTORS; id++) {
         for (uint32_t r = 0; r < ROUNDS; r++) {
             if (has(id, r))
-                kept[ledger.seen++] = ec[id][r];
+                kept[ledger.read++] = ec[id][r];
         }
     }
-    ledger.missed = ledger.made - ledger.seen;
+    ledger.lost = ledger.recorded - ledger.read;
     scopes_event_table_destroy(event_table);
     check_status(scopes_event_table_create(&event_table, map, kept,
-                                           (size_t)ledger.seen, &ledger),
+                                           (size_t)ledger.read, &ledger),
                  0);
 }
 

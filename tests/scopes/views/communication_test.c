@@ -138,7 +138,7 @@ Test(communication, sums_two_steps_of_a_thread, .timeout = 120)
     cr_assert_eq(t0->end_ns, 300);
     cr_assert_eq(t0->communicating_ns, 50 + 10 + 30 + 60);
     cr_assert_eq(t0->computing_ns, 40 + 10);
-    cr_assert_eq(t0->missing, 0);
+    cr_assert_eq(t0->lost, 0);
     cr_assert(t0->steps_known);
     cr_assert_eq(view->operations[t0->longest].start_ns, 240);
     cr_assert_eq(view->last_step, 2);
@@ -231,7 +231,7 @@ Test(communication, knows_the_step_after_losses_when_paths_take_turns,
         add(s, 0, used[i], sequences[i], 10 * i, 10 * i + 5);
     const scopes_communication *view = finish(s);
 
-    cr_assert_eq(view->threads[0].missing, 7); /* 1 to 5, 11 and 12 */
+    cr_assert_eq(view->threads[0].lost, 7); /* 1 to 5, 11 and 12 */
     cr_assert(view->threads[0].steps_known);
     for (uint32_t i = 0; i < 8; i++)
         cr_assert_eq(view->operations[i].step, steps[i]);
@@ -247,7 +247,7 @@ Test(communication, says_when_steps_after_losses_are_not_known, .timeout = 120)
     add(s, 0, collector_b(s), 6, 20, 25);
     const scopes_communication *view = finish(s);
 
-    cr_assert_eq(view->threads[0].missing, 3);
+    cr_assert_eq(view->threads[0].lost, 3);
     cr_assert_not(view->threads[0].steps_known);
     cr_assert_eq(view->operations[1].step, 2);
     cr_assert_eq(view->operations[2].step, 2);
@@ -301,10 +301,10 @@ Test(communication, what_is_outside_of_a_window_is_not_missing, .timeout = 120)
     add(s, 0, collector_b(s), 42, 20, 25);
     add(s, 0, collector_a(s), 45, 50, 55);
     s->ledger =
-        (scopes_ledger){.made = 60, .seen = 3, .beside = 55, .missed = 2};
+        (scopes_ledger){.recorded = 60, .read = 3, .filtered = 55, .lost = 2};
     const scopes_communication *view = finish(s);
 
-    cr_assert_eq(view->threads[0].missing, 2); /* 43 and 44 */
+    cr_assert_eq(view->threads[0].lost, 2); /* 43 and 44 */
     end(s);
 }
 
@@ -340,7 +340,7 @@ Test(communication, tells_threads_apart_that_share_a_collector, .timeout = 120)
 
     cr_assert_eq(view->threads[0].operations, 6);
     cr_assert_eq(view->threads[1].operations, 3);
-    cr_assert_eq(view->threads[0].missing + view->threads[1].missing, 0);
+    cr_assert_eq(view->threads[0].lost + view->threads[1].lost, 0);
     cr_assert_eq(view->threads[1].communicating_ns, 15);
     cr_assert_eq(view->threads[1].computing_ns, 25 + 25);
     cr_assert_eq(view->operations[6].start_ns, 30);

@@ -95,6 +95,28 @@ Test(critical_path, follows_the_one_who_comes_last)
     told_end(&t);
 }
 
+/* The oldest events of b are gone: it did not compute meanwhile. */
+Test(critical_path, begins_where_no_thread_has_lost_an_event)
+{
+    static const eventspace_trace events[] = {
+        EVENT(1000, 2300, 0, 0, 1, EXCHANGE),
+        EVENT(4000, 5300, 0, 0, 2, EXCHANGE), ROUND(2, 1u), ROUND(3, 1u)};
+    told t;
+    scopes_table *table;
+
+    told_made(&t, sum_map, events, SIZE(events));
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(whole_ns(table, "total_ns"), 10300, "nobody has lost one");
+    scopes_table_destroy(table);
+
+    t.event_table->ledgers[0].lost = 4;
+    table = told_view(&t, "critical-path");
+    cr_expect_eq(whole_ns(table, "total_ns"), 11300 - 8000);
+    check_row(table, "computing", "b", "", 2800, 3300);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
 /* The same, a million times as slow: 1 s to 8.3 s. */
 Test(critical_path, divides_each_second)
 {

@@ -323,7 +323,7 @@ Test(thread_views, communication_has_the_sums_of_each_thread)
         check_number(table, t, "end_ns", want.end);
         check_number(table, t, "communicating_ns", want.communicating);
         check_number(table, t, "computing_ns", want.computing);
-        check_number(table, t, "missing", 0);
+        check_number(table, t, "lost", 0);
         cr_assert_float_eq(cell(table, t, "share").real,
                            (double)want.communicating /
                                (double)(want.end - want.start),
@@ -611,8 +611,8 @@ static void check_tuples(view_input *s, const scopes_table *table, int64_t from,
         check_number(table, i, "end_ns", ns(want[i].end));
         cr_assert_str_eq(text(table, i, "process"), remote ? "h1" : "h0");
     }
-    cr_assert_eq(s->snapshot->event_table->ledger.seen, count);
-    cr_assert_eq(s->snapshot->event_table->ledger.made, s->count);
+    cr_assert_eq(s->snapshot->event_table->ledger.read, count);
+    cr_assert_eq(s->snapshot->event_table->ledger.recorded, s->count);
 }
 
 Test(thread_views, tuples_are_all_there)
@@ -633,7 +633,7 @@ Test(thread_views, a_window_has_what_meets_it)
     add_by_chance(s, 500);
     look_at(s, &options);
     check_tuples(s, view(s, "tuples", false), 2000, 3210);
-    cr_assert_eq(s->snapshot->event_table->ledger.missed, 0);
+    cr_assert_eq(s->snapshot->event_table->ledger.lost, 0);
     end(s);
 }
 
@@ -668,8 +668,8 @@ Test(thread_views, a_window_of_one_thread_leaves_out_the_others)
     const scopes_table *table = view(s, "communication", false);
     check_number(table, 0, "operations", 0);
     check_number(table, 1, "operations", want);
-    check_number(table, 1, "missing", 0);
-    cr_assert_eq((int64_t)s->snapshot->event_table->ledger.seen, want);
+    check_number(table, 1, "lost", 0);
+    cr_assert_eq((int64_t)s->snapshot->event_table->ledger.read, want);
     end(s);
 }
 

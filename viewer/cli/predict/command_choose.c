@@ -71,7 +71,7 @@ static const struct argp_option choose_options[] = {
 static const scopes_column first_columns[BEFORE_MACHINES] = {
     {"rank", "rank", SCOPES_NUMBER},
     {"time_s", "time s", SCOPES_REAL},
-    {"factor", "times dedicated", SCOPES_REAL},
+    {"slowdown", "times dedicated", SCOPES_REAL},
     {"lower_s", "bounds: from s", SCOPES_REAL},
     {"upper_s", "to s", SCOPES_REAL},
 };
@@ -106,23 +106,35 @@ static void add_row(scopes_table *table, const predict_choice *choice,
         scopes_table_text(table, cluster->machines[p->machines[i]].name);
 }
 
+static const scopes_column choice_columns[] = {
+    {"model", "model", SCOPES_TEXT},
+    {"how", "how", SCOPES_TEXT},
+    {"dedicated_s", "dedicated s", SCOPES_REAL},
+    {"worst_s", "worst s", SCOPES_REAL},
+    {"all", "all", SCOPES_REAL}, /* more than an integer holds, it may be */
+    {"tried", "tried", SCOPES_COUNT},
+    {"estimated", "estimated", SCOPES_COUNT},
+};
+
 static int print_json(const predict_choice *choice, const scopes_table *table)
 {
-    json_t *how = viewer_json_text(choice->how);
+    scopes_table *head = scopes_table_create(CLI_LIST(choice_columns));
     int err;
 
-    if (!how)
-        return pastset_no_memory("to print");
-    printf("{\"model\": \"%s\", \"how\": ", choice->model);
-    json_dumpf(how, stdout, JSON_ENCODE_ANY);
-    json_decref(how);
-    printf(",\n\"dedicated_s\": %.9g, \"worst_s\": %.9g, \"all\": %.0f, "
-           "\"tried\": %" PRIu64 ", \"estimated\": %" PRIu64
-           ",\n\"placements\": ",
-           choice->dedicated_s, choice->worst_s, choice->all, choice->tried,
-           choice->estimated);
-    err = viewer_table_print(table, VIEWER_JSON, stdout);
-    printf("}\n");
+    scopes_table_text(head, choice->model);
+    scopes_table_text(head, choice->how);
+    scopes_table_real(head, choice->dedicated_s);
+    scopes_table_real(head, choice->worst_s);
+    scopes_table_real(head, choice->all);
+    scopes_table_integer(head, (int64_t)choice->tried);
+    scopes_table_integer(head, (int64_t)choice->estimated);
+    putchar('{');
+    err = viewer_table_print_members(head, 0, stdout);
+    scopes_table_destroy(head);
+    fputs(",\n\"placements\": ", stdout);
+    if (!err)
+        err = viewer_table_print(table, VIEWER_JSON, stdout);
+    puts("}");
     return err;
 }
 

@@ -122,7 +122,7 @@ static void put_answer(scopes_table *table, const measure_experiment *e,
     scopes_table_text(table, a->model);
     scopes_table_text(table, a->scheduler);
     scopes_table_text(table, a->source);
-    scopes_table_text(table, number == c->answers.best ? "*" : "");
+    scopes_table_text(table, number == c->answers.best ? "best" : "");
     scopes_table_real(table, a->lower_s);
     scopes_table_real(table, a->upper_s > a->lower_s ? a->upper_s : NAN);
     scopes_table_real(table, measure_experiment_error(c, a));

@@ -20,6 +20,7 @@ enum {
     KEY_REMOTE,
     KEY_PROCESSOR,
     KEY_DURATION,
+    KEY_TABLE,
     LINKS_MAX = 1024,
 };
 
@@ -46,6 +47,9 @@ static const struct argp_option load_options[] = {
      "with {machine} replaced by its name: 'ssh {machine}'",
      0},
     CLI_FORMAT_OPTION,
+    {"table", KEY_TABLE, "TABLE", 0,
+     "Print only this table: machines or links (default: both; CSV: machines)",
+     0},
     {"host", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "machine", 0},
     {"link", EVENTSPACE_RENAMED, "LINK", OPTION_HIDDEN, "measure-link", 0},
     {"law", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "detect-law", 0},
@@ -114,6 +118,16 @@ static void check_arguments(const load *l, struct argp_state *state)
                    "combined with --remote: they are about this machine");
 }
 
+static load_table read_table(const char *text, struct argp_state *state)
+{
+    static const char *const names[] = {"machines", "links"};
+
+    return cli_choice(text, CLI_LIST(names),
+                      "the table '%s' is none of machines, links", state) == 0
+               ? LOAD_MACHINES
+               : LOAD_LINKS;
+}
+
 static error_t parse_load(int key, char *text, struct argp_state *state)
 {
     load *l = state->input;
@@ -143,6 +157,9 @@ static error_t parse_load(int key, char *text, struct argp_state *state)
         return 0;
     case 'f':
         l->a.format = cli_format(text, state);
+        return 0;
+    case KEY_TABLE:
+        l->a.table = read_table(text, state);
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "one argument too many: '%s'", text);

@@ -23,9 +23,12 @@ typedef struct load_link {
     measure_link link;
 } load_link;
 
+typedef enum load_table { LOAD_ALL, LOAD_MACHINES, LOAD_LINKS } load_table;
+
 typedef struct load_arguments {
     const char *cluster, *machine, *remote;
     viewer_format format;
+    load_table table; /* which, of tables and CSV */
     int processor;
     double seconds_s;
     bool scheduler;

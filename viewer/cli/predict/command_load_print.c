@@ -22,11 +22,11 @@ static const scopes_column link_columns[] = {
     {"from", "from", SCOPES_TEXT},
     {"to", "to", SCOPES_TEXT},
     {"latency_ns", "latency ms", SCOPES_TIME_NS},
-    {"bandwidth_mbit", "bandwidth Mbit/s", SCOPES_REAL},
+    {"bandwidth_mbit_s", "bandwidth Mbit/s", SCOPES_REAL},
     {"residual", "residual", SCOPES_SHARE},
     {"busy", "busy", SCOPES_SHARE},
-    {"rate_mbit", "rate Mbit/s", SCOPES_REAL},
-    {"burst", "burst", SCOPES_REAL},
+    {"rate_mbit_s", "rate Mbit/s", SCOPES_REAL},
+    {"burst_bytes", "burst", SCOPES_REAL},
     {"alone_ns", "alone ms", SCOPES_TIME_NS},
     {"condition", "condition", SCOPES_TEXT},
 };
@@ -39,7 +39,7 @@ static scopes_table *machines_table(const load *l)
         const load_machine *row = &l->machines[i];
         char scheduler[32];
         scopes_table_text(table, row->name);
-        scopes_table_real(table, round(row->load.running * 1000) / 1000);
+        scopes_table_real(table, row->load.running);
         scopes_table_real(table, row->load.average);
         scopes_table_real(table, row->load.busy);
         scopes_table_integer(table, row->load.processors);
@@ -97,21 +97,35 @@ static scopes_table *links_table(const load *l)
     return table;
 }
 
+static int print_json(const scopes_table *machines, const scopes_table *links)
+{
+    int err;
+
+    fputs("{\"machines\": ", stdout);
+    err = viewer_table_print(machines, VIEWER_JSON, stdout);
+    fputs(",\n\"links\": ", stdout);
+    if (!err)
+        err = viewer_table_print(links, VIEWER_JSON, stdout);
+    puts("}");
+    return err;
+}
+
 static int print_tables(const load *l, const scopes_table *machines,
                         const scopes_table *links)
 {
-    bool json = l->a.format == VIEWER_JSON;
-    bool both =
-        json || (l->a.format == VIEWER_TABLE && scopes_table_rows(links) > 0);
+    bool both = l->a.format == VIEWER_TABLE && l->a.table == LOAD_ALL &&
+                scopes_table_rows(links) > 0;
     int err;
-    fputs(json ? "{\"machines\": " : "", stdout);
+
+    if (l->a.format == VIEWER_JSON)
+        return print_json(machines, links);
+    if (l->a.table == LOAD_LINKS)
+        return viewer_table_print(links, l->a.format, stdout);
     err = viewer_table_print(machines, l->a.format, stdout);
-    if (!err && both) {
-        fputs(json ? ",\n\"links\": " : "\n", stdout);
-        err = viewer_table_print(links, l->a.format, stdout);
-    }
-    fputs(json ? "}\n" : "", stdout);
-    return err;
+    if (err || !both)
+        return err;
+    putchar('\n');
+    return viewer_table_print(links, l->a.format, stdout);
 }
 
 int cli_load_print(const load *l)

@@ -65,7 +65,7 @@ static const scopes_column size_columns[] = {
     {"median_ns", "one way: median ms", SCOPES_TIME_NS},
     {"least_ns", "min ms", SCOPES_TIME_NS},
     {"fitted_ns", "fitted ms", SCOPES_TIME_NS},
-    {"residual_percent", "residual %", SCOPES_REAL},
+    {"residual", "residual", SCOPES_SHARE},
 };
 
 static scopes_table *sizes_table(const measure_link *link)
@@ -79,9 +79,7 @@ static scopes_table *sizes_table(const measure_link *link)
         scopes_table_integer(table, llround(s->median_s * 1e9));
         scopes_table_integer(table, llround(s->min_s * 1e9));
         scopes_table_integer(table, llround(s->fitted_s * 1e9));
-        scopes_table_real(
-            table,
-            round(1e4 * (s->median_s - s->fitted_s) / s->fitted_s) / 100);
+        scopes_table_real(table, (s->median_s - s->fitted_s) / s->fitted_s);
     }
     return table;
 }
@@ -106,26 +104,43 @@ static void print_summary(const measure_link *link)
            link->busy * 100);
 }
 
+static const scopes_column link_columns[] = {
+    {"address", "address", SCOPES_TEXT},
+    {"link", "link", SCOPES_TEXT},
+    {"latency_ns", "latency ms", SCOPES_TIME_NS},
+    {"bandwidth_mbit_s", "bandwidth Mbit/s", SCOPES_REAL},
+    {"residual", "residual", SCOPES_SHARE},
+    {"busy", "busy", SCOPES_SHARE},
+    {"rate_mbit_s", "rate Mbit/s", SCOPES_REAL},
+    {"burst_bytes", "burst", SCOPES_REAL},
+    {"alone_ns", "alone ms", SCOPES_TIME_NS},
+};
+
+/* JSON has the link and the sizes that it was measured with. */
 static int print_json(const measure_link *link, const char *address,
                       const scopes_table *sizes)
 {
     char text[PREDICT_LINK_TEXT_BYTES];
-    json_t *summary = json_pack(
-        "{s:o, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "address",
-        address ? viewer_json_text(address) : json_null(), "link",
-        link_text(link, text, sizeof(text)), "latency_ns",
-        link->latency_s * 1e9, "bandwidth_bytes_s", link->bandwidth, "busy",
-        link->busy, "residual", link->residual, "rate_bytes_s", link->rate,
-        "burst_bytes", link->burst, "alone_ns", link->alone_s * 1e9);
-    char *json = summary ? json_dumps(summary, JSON_REAL_PRECISION(9)) : NULL;
+    scopes_table *table = scopes_table_create(
+        link_columns, sizeof(link_columns) / sizeof(*link_columns));
     int err;
-    json_decref(summary);
-    if (!json)
-        return pastset_no_memory("for the output");
-    printf("%.*s,\n\"sizes\": ", (int)strlen(json) - 1, json);
-    free(json);
-    err = viewer_table_print(sizes, VIEWER_JSON, stdout);
-    printf("}\n");
+
+    scopes_table_text(table, address);
+    scopes_table_text(table, link_text(link, text, sizeof(text)));
+    scopes_table_integer(table, llround(link->latency_s * 1e9));
+    scopes_table_real(table, link->bandwidth * 8 / 1e6);
+    scopes_table_real(table, link->residual);
+    scopes_table_real(table, link->busy);
+    scopes_table_real(table, link->rate * 8 / 1e6);
+    scopes_table_real(table, round(link->burst));
+    scopes_table_integer(table, llround(link->alone_s * 1e9));
+    putchar('{');
+    err = viewer_table_print_members(table, 0, stdout);
+    scopes_table_destroy(table);
+    fputs(",\n\"sizes\": ", stdout);
+    if (!err)
+        err = viewer_table_print(sizes, VIEWER_JSON, stdout);
+    puts("}");
     return err;
 }
 

@@ -46,8 +46,8 @@ static const scopes_column answer_columns[] = {
     {"law", "law", SCOPES_TEXT},
     {"lower_s", "from s", SCOPES_REAL},
     {"upper_s", "to s", SCOPES_REAL},
-    {"lower_times", "from times", SCOPES_REAL},
-    {"upper_times", "to times", SCOPES_REAL},
+    {"lower_slowdown", "from times", SCOPES_REAL},
+    {"upper_slowdown", "to times", SCOPES_REAL},
 };
 
 static const scopes_column term_columns[] = {
@@ -57,20 +57,27 @@ static const scopes_column term_columns[] = {
     {"added_share", "of dedicated", SCOPES_SHARE},
 };
 
+static void add_answer(scopes_table *table, const predict_answers *answers,
+                       size_t i)
+{
+    const predict_answer *a = &answers->all[i];
+
+    scopes_table_text(table, i == answers->best ? "best" : "");
+    scopes_table_text(table, a->model);
+    scopes_table_text(table, a->source);
+    scopes_table_text(table, a->scheduler);
+    scopes_table_real(table, a->lower_s);
+    scopes_table_real(table, a->upper_s);
+    scopes_table_real(table, a->lower_s / answers->dedicated_s);
+    scopes_table_real(table, a->upper_s / answers->dedicated_s);
+}
+
 static scopes_table *answers_table(const predict_answers *answers)
 {
     scopes_table *table = scopes_table_create(CLI_LIST(answer_columns));
-    for (size_t i = 0; i < answers->count; i++) {
-        const predict_answer *a = &answers->all[i];
-        scopes_table_text(table, i == answers->best ? "best" : "");
-        scopes_table_text(table, a->model);
-        scopes_table_text(table, a->source);
-        scopes_table_text(table, a->scheduler);
-        scopes_table_real(table, a->lower_s);
-        scopes_table_real(table, a->upper_s);
-        scopes_table_real(table, a->lower_s / answers->dedicated_s);
-        scopes_table_real(table, a->upper_s / answers->dedicated_s);
-    }
+
+    for (size_t i = 0; i < answers->count; i++)
+        add_answer(table, answers, i);
     return table;
 }
 
@@ -99,47 +106,50 @@ static int print_terms(const predict_answers *answers,
 
 /* --- printing --- */
 
-static void print_json_text(const char *key, const char *text)
+static int print_json_answer(const predict_answers *answers,
+                             const scopes_table *table, size_t i)
 {
-    json_t *value = viewer_json_text(text);
-    printf("\"%s\": ", key);
-    if (value)
-        json_dumpf(value, stdout, JSON_ENCODE_ANY);
-    else
-        printf("null");
-    json_decref(value);
+    int err;
+
+    fputs(i ? ",\n{" : "\n{", stdout);
+    err = viewer_table_print_members(table, i, stdout);
+    fputs(",\n \"terms\": ", stdout);
+    if (!err)
+        err = print_terms(answers, &answers->all[i], VIEWER_JSON);
+    putchar('}');
+    return err;
 }
 
-static int print_json_answer(const predict_answers *answers, size_t i)
+static const scopes_column head_columns[] = {
+    {"command", "command", SCOPES_TEXT},
+    {"dedicated_s", "dedicated s", SCOPES_REAL},
+};
+
+static int print_json_head(const predict_answers *answers,
+                           const predict_profile *profile)
 {
-    const predict_answer *a = &answers->all[i];
+    scopes_table *table = scopes_table_create(CLI_LIST(head_columns));
     int err;
-    printf("%s\n{\"best\": %s, ", i ? "," : "",
-           i == answers->best ? "true" : "false");
-    print_json_text("model", a->model);
-    printf(", ");
-    print_json_text("source", a->source);
-    printf(", ");
-    print_json_text("law", a->scheduler);
-    printf(", \"lower_s\": %.9g, \"upper_s\": %.9g, \"lower_times\": %.9g, "
-           "\"upper_times\": %.9g,\n \"terms\": ",
-           a->lower_s, a->upper_s, a->lower_s / answers->dedicated_s,
-           a->upper_s / answers->dedicated_s);
-    err = print_terms(answers, a, VIEWER_JSON);
-    putchar('}');
+
+    scopes_table_text(table, profile->command);
+    scopes_table_real(table, answers->dedicated_s);
+    putchar('{');
+    err = viewer_table_print_members(table, 0, stdout);
+    scopes_table_destroy(table);
     return err;
 }
 
 static int print_json(const predict_answers *answers,
                       const predict_profile *profile)
 {
-    int err = 0;
-    putchar('{');
-    print_json_text("command", profile->command);
-    printf(", \"dedicated_s\": %.9g,\n\"answers\": [", answers->dedicated_s);
+    scopes_table *table = answers_table(answers);
+    int err = print_json_head(answers, profile);
+
+    fputs(",\n\"answers\": [", stdout);
     for (size_t i = 0; i < answers->count && !err; i++)
-        err = print_json_answer(answers, i);
-    printf("\n]}\n");
+        err = print_json_answer(answers, table, i);
+    puts("\n]}");
+    scopes_table_destroy(table);
     return err;
 }
 

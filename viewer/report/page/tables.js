@@ -15,8 +15,8 @@
     [run.pending.length ? 'From the first operation to the end' :
       'From first to last operation', duration(lasted)],
     ['Operations', count(operations.count)],
-    ['Events', count(run.events.made)],
-    ['Lost', count(run.events.dropped), run.events.dropped > 0],
+    ['Events recorded', count(run.events.recorded)],
+    ['Lost', count(run.events.lost), run.events.lost > 0],
   ];
   const fact = d3.select('#es-facts').selectAll('div').data(facts)
     .enter().append('div').classed('lost', (d) => d[2]);
@@ -32,11 +32,11 @@
       alerts.push(`Process ${process.name}: ${process.state}${how ? ': ' + how : ''}. ` +
         `${plural(process.present, 'event')} of it ${process.present === 1 ? 'is' : 'are'} here.`);
   }
-  if (run.events.dropped > 0) {
-    const where = run.processes.filter((h) => h.dropped > 0)
-      .map((h) => `${h.name} ${count(h.dropped)}`).join(', ');
-    alerts.push(`${plural(run.events.dropped, 'event')} of ${count(run.events.made)} ` +
-      `did not fit the trace elements and ${run.events.dropped === 1 ? 'is' : 'are'} ` +
+  if (run.events.lost > 0) {
+    const where = run.processes.filter((h) => h.lost > 0)
+      .map((h) => `${h.name} ${count(h.lost)}`).join(', ');
+    alerts.push(`${plural(run.events.lost, 'event')} of ${count(run.events.recorded)} ` +
+      `did not fit the trace elements and ${run.events.lost === 1 ? 'is' : 'are'} ` +
       `lost (${where}). Times before the first event of a thread cannot be shown.`);
   }
   if (underWay.length)
@@ -111,7 +111,7 @@ table('threads', [
   {head: 'Longest', value: (t) => t.longestNs, text: (t) => duration(t.longestNs)},
   {head: 'of operation', words: true, value: (t) => t.longest < 0 ? '' :
     operationText(t.first + t.longest)},
-  {head: 'Lost', value: (t) => t.missing, text: (t) => count(t.missing)},
+  {head: 'Lost', value: (t) => t.lost, text: (t) => count(t.lost)},
 ]), run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
 
 if (run.pending.length) id('pending-section').hidden = false;

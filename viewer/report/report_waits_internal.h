@@ -1,7 +1,7 @@
-/* report_waits.h - of each operation of a report, for how much of it its thread
- * waited for another one. */
-#ifndef VIEWER_REPORT_WAITS_H
-#define VIEWER_REPORT_WAITS_H
+/* report_waits_internal.h - of each operation of a report, for how much of it
+ * its thread waited for another one. */
+#ifndef VIEWER_REPORT_WAITS_INTERNAL_H
+#define VIEWER_REPORT_WAITS_INTERNAL_H
 
 #include "scopes/causality/communication_times.h"
 #include "scopes/tables/table.h"
