@@ -138,6 +138,51 @@ const countPixels = (browser, thread) => browser.run(`
     }
   return counts;`, thread);
 
+/* The stacks of a thread's row, column by column from `from`: how many lines
+ * have each colour, and their order from the bottom. What has another colour is
+ * `other`. The gap below the row is left out. */
+const readStacks = (browser, thread, from, count) => browser.run(`
+  report.draw();
+  const [thread, from, count] = arguments;
+  const row = report.rowOf(thread), top = Math.round(row.top);
+  const lines = Math.round(row.top + row.height) - top;
+  const data = document.getElementById('es-bars').getContext('2d')
+    .getImageData(from, top, count, lines).data;
+  const {waiting, transferring, computing, idle} = report.colours;
+  const colours = {waiting, transferring, computing, idle, chosen: report.colours.chosen,
+    'chosen-waiting': report.colours['chosen-waiting'],
+    'chosen-computing': report.colours['chosen-computing']};
+  const nameAt = (x, y) => Object.keys(colours).find((name) => colours[name].every(
+    (value, k) => value === data[(y * count + x) * 4 + k])) || 'other';
+  return Array.from({length: count}, (_, x) => {
+    const stack = {order: [], lines: 0};
+    let y = lines - 1;
+    while (y >= 0 && nameAt(x, y) === 'idle') y--;
+    for (; y >= 0; y--) {
+      const name = nameAt(x, y);
+      if (stack.order[stack.order.length - 1] !== name) stack.order.push(name);
+      stack[name] = (stack[name] || 0) + 1;
+      stack.lines++;
+    }
+    return stack;
+  });`, thread, from, count);
+
+/* How much of each column's time the operations of a thread wait and transfer,
+ * by the times of its operations. */
+const timesOfColumns = (browser, thread, from, count) => browser.run(`
+  const [thread, from, count] = arguments;
+  const operations = report.intervals(thread);
+  return Array.from({length: count}, (_, x) => {
+    const begin = report.nsAt(from + x), end = report.nsAt(from + x + 1);
+    const within = (a, b) => Math.max(0, Math.min(b, end) - Math.max(a, begin)) / (end - begin);
+    const sum = (f) => operations.reduce((all, op) => all + f(op), 0);
+    const share = {waiting: sum((op) => within(op.startNs, op.releasedNs)),
+      transferring: sum((op) => within(op.releasedNs, op.endNs)),
+      operations: sum((op) => op.startNs < end && op.endNs > begin ? 1 : 0)};
+    share.computing = 1 - share.waiting - share.transferring;
+    return share;
+  });`, thread, from, count);
+
 /* --- the checks --- */
 
 const checks = [];
@@ -418,6 +463,58 @@ check('an operation that has not ended is a bar that is open at its end', async 
   const alerts = await browser.run(`return document.getElementById('es-alerts').innerText;`);
   assert.match(alerts, /1 operation had not ended/);
   await browser.picture('hanging.png');
+});
+
+check('a column of several operations is a stack of their shares', async (browser) => {
+  await openReport(browser, reportOf('dense', 4, 2, 2000, 'hops'));
+  const kinds = ['waiting', 'transferring', 'computing'];
+  let looked = 0;
+  for (let thread = 0; thread < 4; thread++) {
+    const stacks = await readStacks(browser, thread, 400, 150);
+    const times = await timesOfColumns(browser, thread, 400, 150);
+    stacks.forEach((stack, x) => {
+      const where = `thread ${thread}, column ${400 + x}: ` + JSON.stringify([stack, times[x]]);
+      assert.ok(stack.lines >= 10 && times[x].operations > 1, where);
+      assert.deepEqual(stack.order, kinds.filter((name) => stack[name]), where);
+      for (const name of kinds) {
+        const lines = times[x][name] * stack.lines, drawn = stack[name] || 0;
+        assert.ok(Math.abs(drawn - lines) <= 2, `${name}, ${where}`);
+        if (times[x][name] > 0.01) assert.ok(drawn > 0, `${name}, ${where}`);
+      }
+      looked += stack.order.length === 3;
+    });
+  }
+  assert.ok(looked > 300, `${looked} columns of all three`);
+});
+
+check('rows of few lines have these shares over some columns', async (browser) => {
+  for (let i = 0; i < 8; i++)
+    await browser.run(`document.getElementById('es-rows-out').click();`);
+  for (let thread = 0; thread < 4; thread++) {
+    const stacks = await readStacks(browser, thread, 400, 400);
+    const times = await timesOfColumns(browser, thread, 400, 400);
+    const lines = stacks.reduce((all, stack) => all + stack.lines, 0);
+    assert.ok(lines <= 3 * stacks.length, `${lines} lines`);
+    for (const name of ['waiting', 'transferring', 'computing']) {
+      const drawn = stacks.reduce((all, stack) => all + (stack[name] || 0), 0) / lines;
+      const share = times.reduce((all, time) => all + time[name], 0) / times.length;
+      assert.ok(Math.abs(drawn - share) < 0.03, `thread ${thread}: ${name} ${share}, drawn ${drawn}`);
+    }
+  }
+  await browser.run('report.reset();');
+});
+
+check('the chosen step is seen among many in its column', async (browser) => {
+  await browser.run('report.selectStep(1000);');
+  for (let thread = 0; thread < 4; thread++) {
+    const x = Math.round(await browser.run(`const op = report.intervals(arguments[0])
+      .find((o) => o.step === 1000); return report.xOf(op.startNs);`, thread));
+    const stacks = await readStacks(browser, thread, x - 3, 8);
+    const most = Math.max(...stacks.map((stack) => (stack.chosen || 0) / stack.lines));
+    assert.ok(most > 0.25 && most < 0.75, JSON.stringify(stacks));
+    assert.ok(stacks.every((stack) => stack.computing > 0), JSON.stringify(stacks));
+  }
+  await browser.run('report.selectStep(0);');
 });
 
 check('without collectors at elements waiting is not told apart', async (browser) => {
