@@ -288,6 +288,17 @@ check('a read waits for the neighbour that writes', async (browser) => {
   assert.ok(Math.max(...length) > 20 * length[4], length.join());
 });
 
+check('what is not recorded is in the legend and in the note on the table', async (browser) => {
+  const legend = await browser.run(`return document.querySelector('.legend').innerText;`);
+  assert.match(legend, /not recorded: before the first or after the last operation/);
+  const [box, idle] = await browser.run(`return [getComputedStyle(document
+    .querySelector('.key.idle')).backgroundColor, report.colours.idle];`);
+  assert.equal(box, `rgb(${idle.join(', ')})`);
+  const note = await browser.run(`return document
+    .querySelector('#es-threads').closest('section').querySelector('p').innerText;`);
+  assert.match(note, /computing before the first operation is not counted/);
+});
+
 check('there is no empty band below the rows', async (browser) => {
   const gap = () => browser.run(`report.draw();
     const canvas = document.getElementById('es-bars');
