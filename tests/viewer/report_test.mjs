@@ -426,16 +426,44 @@ check('names are shown as they are, and break nothing', async (browser) => {
 check('the table of threads sorts', async (browser) => {
   const heads = await browser.run(`return [...document
     .querySelectorAll('#es-threads th button')].map((b) => b.textContent);`);
-  const place = heads.indexOf('Communicating');
+  const place = heads.indexOf('Waiting');
   await browser.run(`document.querySelectorAll('#es-threads th button')[arguments[0]]
     .click();`, place);
   const first = await browser.run(`return document
     .querySelector('#es-threads tbody tr').innerText;`);
   const most = await browser.run(`return report.threads.slice()
-    .sort((a, b) => b.communicatingNs - a.communicatingNs)[0].name;`);
+    .sort((a, b) => b.waitingNs - a.waitingNs)[0].name;`);
   assert.ok(first.includes(most), first);
   assert.equal(await browser.run(`return document.querySelectorAll('#es-threads th')
     [arguments[0]].getAttribute('aria-sort');`, place), 'descending');
+});
+
+/* The texts of one column of the table of threads, by the thread's name. */
+const columnOf = (browser, head) => browser.run(`
+  const table = document.getElementById('es-threads');
+  const place = [...table.querySelectorAll('th')].findIndex((th) =>
+    th.innerText.trim() === arguments[0]);
+  return place < 0 ? null : Object.fromEntries([...table.querySelectorAll('tbody tr')]
+    .map((row) => [row.querySelector('button').textContent, row.cells[place].textContent]));`,
+head);
+
+check('the table says for whom each thread waits mostly', async (browser) => {
+  const said = await columnOf(browser, 'Waits mostly for');
+  const threads = await browser.run(`return report.threads.map((thread, t) =>
+    ({name: thread.name, operations: report.intervals(t)}));`);
+  let several = 0;
+  for (const {name, operations} of threads) {
+    const sums = new Map();
+    for (const op of operations)
+      if (op.waitsFor >= 0)
+        sums.set(op.waitsFor, (sums.get(op.waitsFor) || 0) + op.releasedNs - op.startNs);
+    const all = [...sums.values()].reduce((sum, ns) => sum + ns, 0);
+    const [most, ns] = [...sums].sort((a, b) => b[1] - a[1])[0] || [];
+    assert.equal(said[name], all ?
+      `${threads[most].name}, ${(ns / all * 100).toFixed(0)}\u00a0%` : '', name);
+    several += sums.size > 1;
+  }
+  assert.ok(several >= 2, `${several} threads wait for more than one`);
 });
 
 check('the path map is there as a picture', async (browser) => {
@@ -594,12 +622,16 @@ async function main() {
         console.log(`FAILED  ${name}\n${error.stack}`);
       }
     }
-    try {
-      await drawDark(address);
-      console.log('ok      dark pages keep that order');
-    } catch (error) {
-      failures++;
-      console.log(`FAILED  dark pages keep that order\n${error.stack}`);
+    const others = [['no table scrolls sideways at 1300 pixels', fitNarrow],
+      ['dark pages keep that order', drawDark]];
+    for (const [name, run] of others) {
+      try {
+        await run(address);
+        console.log(`ok      ${name}`);
+      } catch (error) {
+        failures++;
+        console.log(`FAILED  ${name}\n${error.stack}`);
+      }
     }
   } finally {
     await browser?.close();
@@ -607,6 +639,26 @@ async function main() {
     rmSync(folder, {recursive: true, force: true, maxRetries: 20});
   }
   return failures ? 1 : 0;
+}
+
+async function fitNarrow(address) {
+  const browser = await openBrowser(address, 1300, 1000);
+  try {
+    for (const name of ['eight', 'dense', 'tops', 'killed', 'large']) {
+      await openReport(browser, join(folder, name + '.html'));
+      const wide = await browser.run(`
+        const boxes = {page: document.documentElement};
+        for (const table of ['threads', 'paths'])
+          boxes[table] = document.getElementById('es-' + table).parentNode;
+        return Object.entries(boxes).filter(([, box]) => box.scrollWidth > box.clientWidth)
+          .map(([name, box]) => [name, box.scrollWidth, box.clientWidth]);`);
+      assert.deepEqual(wide, [], name);
+      assert.ok(await browser.run('return window.innerWidth <= 1300;'));
+    }
+    await browser.picture('narrow.png');
+  } finally {
+    await browser.close();
+  }
 }
 
 async function drawDark(address) {
