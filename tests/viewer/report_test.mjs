@@ -587,6 +587,46 @@ check('332 threads and 200 steps load and move (the times are told)', async (bro
   await browser.picture('large-near.png');
 });
 
+/* What linear red, green and blue become for those who lack one kind of cones
+ * (Machado, Oliveira and Fernandes 2009, severity 1). */
+const SIGHTS = {
+  all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998]],
+  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+    [-0.011820, 0.042940, 0.968881]],
+  tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.303900]],
+};
+
+/* A colour as [L, a, b] of CIELAB, by one of these sights. */
+function seenColour(colour, sight) {
+  const linear = colour.map((v) => v / 255 <= 0.04045 ? v / 255 / 12.92 :
+    ((v / 255 + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = sight.map((row) => Math.min(1, Math.max(0,
+    row.reduce((sum, weight, k) => sum + weight * linear[k], 0))));
+  const [x, y, z] = [(0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+    0.2126 * r + 0.7152 * g + 0.0722 * b,
+    (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089]
+    .map((t) => t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/* Differences of about 2 are just seen. */
+async function checkHue(browser) {
+  const colours = await browser.run(`return {...report.colours,
+    page: getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)};`);
+  for (const [name, sight] of Object.entries(SIGHTS))
+    for (const other of ['waiting', 'transferring', 'communicating', 'idle', 'page', 'chosen',
+      'chosen-waiting', 'chosen-computing', 'failed', 'pending']) {
+      const a = seenColour(colours.computing, sight), b = seenColour(colours[other], sight);
+      const difference = Math.hypot(...a.map((v, k) => v - b[k]));
+      assert.ok(difference > 18, `computing and ${other}, ${name}: ${difference}`);
+    }
+}
+
+check('computing is told apart from all other colours by everybody', checkHue);
+
 /* By lightness, so that nobody has to tell colours apart. */
 async function checkLightness(browser) {
   const names = ['waiting', 'transferring', 'computing'];
@@ -623,7 +663,7 @@ async function main() {
       }
     }
     const others = [['no table scrolls sideways at 1300 pixels', fitNarrow],
-      ['dark pages keep that order', drawDark]];
+      ['dark pages keep that order, and hue', drawDark]];
     for (const [name, run] of others) {
       try {
         await run(address);
@@ -671,6 +711,7 @@ async function drawDark(address) {
     assert.ok(await browser.run(
       `return matchMedia('(prefers-color-scheme: dark)').matches;`));
     await checkLightness(browser);
+    await checkHue(browser);
   } finally {
     await browser.close();
   }
