@@ -58,8 +58,8 @@ static int key_read(uint8_t key[PATHS_KEY_BYTES])
         close(fd);
     if (have < PATHS_KEY_BYTES)
         return pastset_fail(PASTSET_EINVAL,
-                            "the run's key cannot be read; start this program "
-                            "by `eventspace run`");
+                            "cannot read the run's key; start this program "
+                            "with `eventspace run`");
     return 0;
 }
 
@@ -252,14 +252,14 @@ static void meta_end(eventspace *es, int status)
     if (es->process)
         eventspace__traces_each(es->process, lost_add, &lost);
     if (lost.events)
-        meta_note(&es->meta,
-                  "%llu events lost: their trace element could not be made: %s",
-                  (unsigned long long)lost.events,
-                  pastset_status_text(lost.why));
+        meta_note(
+            &es->meta, "%llu events lost: cannot make their trace element: %s",
+            (unsigned long long)lost.events, pastset_status_text(lost.why));
     if (eventspace__ticks_rejected())
-        meta_note(&es->meta, "the kernel has rejected the time stamp counter "
-                             "during the run: the times are uncertain; the "
-                             "next run will do without it");
+        meta_note(
+            &es->meta,
+            "the kernel rejected the time stamp counter during the run: its "
+            "times are uncertain; the next run will use another clock");
     if (eventspace_meta_save(&es->meta, es->meta_file) != 0)
         fprintf(stderr, "error: %s\n", pastset_error());
 }
@@ -290,9 +290,10 @@ int eventspace_start_with(eventspace **out, const eventspace_options *options)
 
     *out = NULL;
     if (!directory || !name)
-        return pastset_fail(PASTSET_ENOENT,
-                            "this program is one process of a run: start it by "
-                            "`eventspace run MAP --output RUN -- PROGRAM`");
+        return pastset_fail(
+            PASTSET_ENOENT,
+            "this program is one process of a run: start it with `eventspace "
+            "run MAP --output RUN -- PROGRAM`");
     es = calloc(1, sizeof(*es));
     if (!es)
         return pastset_no_memory("for a process");

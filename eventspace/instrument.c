@@ -329,7 +329,7 @@ static int check_options(const eventspace_instrument_options *options)
     if (pastset_policy_parse(&found, policy) == 0)
         return 0;
     return pastset_fail(PASTSET_EINVAL,
-                        "trace policy \"%.60s\": it is grow, discard or block",
+                        "trace policy \"%.60s\": choose grow, discard or block",
                         policy);
 }
 

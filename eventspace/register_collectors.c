@@ -25,7 +25,7 @@ static int counter_check(const char *key, const char *text,
     if (err)
         return pastset_fail_while(err, "%s", key);
     if (value < -max || value > max)
-        return pastset_fail(PASTSET_EINVAL, "%s=%s: it is %s at most", key,
+        return pastset_fail(PASTSET_EINVAL, "%s=%s: it must be at most %s", key,
                             text, max_text);
     return 0;
 }

@@ -35,10 +35,9 @@ int pastset_policy_parse(pastset_policy *out, const char *name)
             return 0;
         }
     }
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no policy: choose grow, discard or "
-                        "block",
-                        name);
+    return pastset_fail(
+        PASTSET_EINVAL,
+        "\"%.60s\" is not a policy: choose grow, discard or block", name);
 }
 
 uint64_t pastset__element_header_bytes(void)

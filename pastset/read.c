@@ -140,10 +140,10 @@ int pastset__copy_out(pastset_element *element, uint64_t index,
     } else if (request->bytes < bytes) {
         if (!still_there(element, index))
             return PASTSET_EEXPIRED;
-        return pastset_fail(PASTSET_EROOM,
-                            "element \"%s\": a tuple of %u bytes, and room for "
-                            "%zu",
-                            element->header->name, bytes, request->bytes);
+        return pastset_fail(
+            PASTSET_EROOM,
+            "element \"%s\": a tuple of %u bytes, but room for %zu",
+            element->header->name, bytes, request->bytes);
     }
     PASTSET_POINT("read.copy");
     slot_copy(to, tuple, bytes);
@@ -416,8 +416,8 @@ int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
     *count = 0;
     if (element->type.variable)
         return pastset_fail(PASTSET_ENOTSUP,
-                            "element \"%s\": tuples of no fixed length are "
-                            "read one by one",
+                            "element \"%s\": tuples without a fixed length can "
+                            "only be read one by one",
                             element->header->name);
     if (atomic_load_explicit(&element->header->state, memory_order_relaxed) !=
         ELEMENT_LIVE)

@@ -12,8 +12,8 @@ static int page_map(pastset_element *element)
 {
     if (!element->read_only)
         return pastset_fail(PASTSET_ENOTSUP,
-                            "element \"%s\" is this process's own: nobody "
-                            "saves it for another",
+                            "element \"%s\" belongs to this process: only "
+                            "another process can save it",
                             element->header->name);
     if (element->saved_page)
         return 0;

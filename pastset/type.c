@@ -90,8 +90,8 @@ static int field_add(pastset_type *type, const word *w, const char *text)
 
     if (scalar_find(w->name, &scalar) != 0)
         return pastset_fail(PASTSET_EINVAL,
-                            "type \"%s\": \"%s\" is none of i8 u8 i16 u16 i32 "
-                            "u32 i64 u64 f32 f64 bytes[N]",
+                            "type \"%s\": \"%s\" is not one of i8 u8 i16 u16 "
+                            "i32 u32 i64 u64 f32 f64 bytes[N]",
                             text, w->name);
     if (type->field_count == PASTSET_TYPE_FIELDS)
         return pastset_fail(PASTSET_EINVAL, "type \"%s\": more than %d fields",

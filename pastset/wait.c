@@ -23,7 +23,7 @@ static int wait_for(pastset_element *element, waiting *w, int timeout_ms)
     if (!pastset_waiter_wait(&w->waiter, pastset_deadline_ns(timeout_ms))) {
         if (pastset_cancel(request))
             return pastset_fail(PASTSET_ETIMEDOUT,
-                                "element \"%s\": %s waited %d ms in vain",
+                                "element \"%s\": %s timed out after %d ms",
                                 pastset_element_name(element),
                                 pastset_verb_name(request->verb), timeout_ms);
         /* It is being completed right now. */

@@ -3,23 +3,22 @@
 
 static const char about[] =
     "Large faces exchanged in sweeps: the pattern of BT and SP of the NAS "
-    "parallel benchmarks.\v"
-    "Heat spreads in a cube, step by step in alternating directions. Threads "
-    "share the planes of the grid along z. In each step they exchange whole "
-    "faces with both neighbours, solve along x and y by themselves, and along "
-    "z together: faces of what the elimination has come to go up from thread "
-    "to thread, and faces of the solution down.\n"
+    "parallel benchmarks.\vHeat spreads in a cube, step by step in alternating "
+    "directions. Threads share the planes of the grid along z. In each step "
+    "they exchange whole faces with both neighbours, solve along x and y by "
+    "themselves, and along z together: the elimination goes up from thread to "
+    "thread, face by face, and the solution comes down.\n"
     "\n"
     "  size      S     W     A     B     C\n"
     "  cells   24^3  64^3 102^3 162^3 200^3\n"
     "  rounds    20   400   600   600  1000\n"
     "  alone    0 s   2 s  15 s 1 min 4 min\n"
     "\n"
-    "Values of the result: the highest and the lowest cell, the heat of all, "
-    "how much of the first wave is left and how much should be, by this method "
-    "and by the differential equation (in uniform material), and a checksum of "
-    "the grid's bits. All but heat and decay are the same, bit for bit, "
-    "however the grid is shared; these two are sums, and differ in their last "
+    "Results: the highest and the lowest cell, the total heat, how much of the "
+    "first wave is left and how much should be left according to this method "
+    "and to the differential equation (in uniform material), and a checksum of "
+    "the grid's bits. All but heat and decay are the same, bit for bit, for "
+    "any number of threads; these two are sums, and differ in their last "
     "digits.";
 
 enum keys {
@@ -33,9 +32,8 @@ static const struct argp_option options[] = {
      "each block",
      2},
     {"strips", STRIPS, "N", 0,
-     "Send each face along z in N tuples (default 4). With more of them "
-     "threads "
-     "wait less for each other; with fewer the tuples are larger",
+     "Send each face along z in N tuples (default 4). With more of them, "
+     "threads wait less for each other; with fewer, tuples are larger",
      2},
     {0},
 };

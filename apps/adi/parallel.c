@@ -217,7 +217,7 @@ static int strip_receive(slab *s, const halo_side *n, size_t bytes)
 
     if (!err && arguments.bytes != bytes)
         err = pastset_fail(
-            PASTSET_EAPP, "%s: a strip of %zu bytes, where %zu were expected",
+            PASTSET_EAPP, "%s: received a strip of %zu bytes, expected %zu",
             paths_describe(n->sweep_from), arguments.bytes, bytes);
     return err;
 }

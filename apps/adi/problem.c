@@ -42,12 +42,13 @@ int adi_problem_make(adi_problem *out, const program_options *options)
         if (out->strips <= out->side)
             return 0;
         return pastset_fail(PASTSET_EINVAL,
-                            "--strips=%" PRIu32 ": the faces of size %c have "
-                            "%" PRIu32 " rows, and a strip at least one",
+                            "--strips=%" PRIu32
+                            ": the faces of size %c have %" PRIu32
+                            " rows, and each strip needs at least one",
                             out->strips, options->size, out->side);
     }
     return pastset_fail(PASTSET_EINVAL,
-                        "there is no size '%c': the sizes are S, W, A, B, C",
+                        "there is not a size '%c': the sizes are S, W, A, B, C",
                         options->size);
 }
 
@@ -124,15 +125,15 @@ static int outcome_check(const adi_problem *p, const adi_outcome *o,
 {
     if (!(o->highest <= 1 && o->lowest >= -1))
         return pastset_fail(PASTSET_EAPP,
-                            "cells from %g to %g, where they began from -1 to "
-                            "1: this is a bug",
+                            "cells range from %g to %g, although they began "
+                            "between -1 and 1: this is a bug",
                             o->lowest, o->highest);
     if (p->material == ADI_UNIFORM &&
         !(fabs(decay - decay_method) <= 1e-10 * decay_method + 1e-20))
-        return pastset_fail(PASTSET_EAPP,
-                            "%.17g is left of the wave, where %.17g should be: "
-                            "this is a bug",
-                            decay, decay_method);
+        return pastset_fail(
+            PASTSET_EAPP,
+            "%.17g of the wave is left, but %.17g should be: this is a bug",
+            decay, decay_method);
     return 0;
 }
 

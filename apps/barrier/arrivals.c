@@ -66,8 +66,9 @@ int arrivals_add(arrivals *a, const barrier_notes *n)
     }
     if (!fits)
         return pastset_fail(PASTSET_EAPP,
-                            "the notes of thread %" PRIu32 " from round "
-                            "%" PRIu32 " on cannot be",
+                            "the notes of thread %" PRIu32
+                            " from round %" PRIu32
+                            " on are incomplete or given twice",
                             n->thread, n->first);
     memcpy(a->processes[n->thread], n->process, sizeof(n->process));
     return 0;
@@ -158,9 +159,9 @@ static int plan_check(const barrier_plan *plan, uint64_t took_ns)
     if (took_ns >= plan->longest_ns)
         return 0;
     return pastset_fail(PASTSET_EAPP,
-                        "all rounds took %" PRIu64 " ns, and the longest waits "
-                        "of the rounds are %" PRIu64 " ns together: somebody "
-                        "was not waited for",
+                        "all rounds took %" PRIu64
+                        " ns, but their longest waits add up to %" PRIu64
+                        " ns: a thread left a barrier too early",
                         took_ns, plan->longest_ns);
 }
 

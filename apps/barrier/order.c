@@ -38,11 +38,11 @@ static int event_check(order *o, const barrier_event *e)
     if (!e->has_left)
         o->come[e->round]++;
     else if (o->come[e->round] < o->threads)
-        return pastset_fail(PASTSET_EAPP,
-                            "thread %" PRIu32 " left the barrier of round "
-                            "%" PRIu32 " when %" PRIu32 " of %" PRIu32
-                            " threads had come",
-                            e->thread, e->round, o->come[e->round], o->threads);
+        return pastset_fail(
+            PASTSET_EAPP,
+            "thread %" PRIu32 " left the barrier of round %" PRIu32
+            " when only %" PRIu32 " of %" PRIu32 " threads had arrived",
+            e->thread, e->round, o->come[e->round], o->threads);
     return 0;
 }
 

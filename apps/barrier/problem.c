@@ -72,7 +72,7 @@ int barrier_check(const program_options *o)
     if (own->late < o->threads)
         return 0;
     return pastset_fail(PASTSET_EINVAL,
-                        "--late=%" PRIu64 ": there are threads 0 to %" PRIu32,
+                        "--late=%" PRIu64 ": the threads are 0 to %" PRIu32,
                         own->late, o->threads - 1);
 }
 

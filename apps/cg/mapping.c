@@ -29,7 +29,7 @@ int cg_mapping(const program_options *options, FILE *out)
     if (options->threads == 0 || options->threads > problem.rows)
         return pastset_fail(PASTSET_EINVAL,
                             "--threads=%" PRIu32 ": size %c has %" PRIu32
-                            " rows, and there cannot be more threads",
+                            " rows, and each thread needs at least one",
                             options->threads, options->size, problem.rows);
     program_mapping_begin(out, "cg");
     program_mapping_threads(out, options);

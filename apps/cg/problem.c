@@ -142,14 +142,16 @@ int cg_outcome_add(cg_outcome *outcome, uint32_t round, double zeta,
 
     /* Written so that what is no number is refused. */
     if (!(residual <= CG_RESIDUAL_MAX))
-        return pastset_fail(PASTSET_EAPP,
-                            "round %" PRIu32 ": the residual is %g after %d "
-                            "steps, and should be %g at most",
-                            round, residual, CG_STEPS, CG_RESIDUAL_MAX);
+        return pastset_fail(
+            PASTSET_EAPP,
+            "round %" PRIu32
+            ": the residual is %g after %d steps, but should be at most %g",
+            round, residual, CG_STEPS, CG_RESIDUAL_MAX);
     if (!(zeta >= 1 - slack) || (round > 1 && !(zeta <= last + slack)))
         return pastset_fail(PASTSET_EAPP,
-                            "round %" PRIu32 ": zeta is %.17g: it cannot be "
-                            "below 1, nor above %.17g, what it was",
+                            "round %" PRIu32
+                            ": zeta is %.17g, but must be at least 1 and at "
+                            "most %.17g, its value before",
                             round, zeta, last);
     outcome->zeta = zeta;
     if (round == 1)

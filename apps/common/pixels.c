@@ -62,7 +62,7 @@ int pixels_write(const pixels_colour *pixels, int width, int height, FILE *file,
     int err = 0;
 
     if (!info)
-        err = pastset_fail(PASTSET_ENOMEM, "%s: libpng has no memory", name);
+        err = pastset_fail(PASTSET_ENOMEM, "%s: libpng is out of memory", name);
     else if (png_put(png, info, file, &p) != 0 || fflush(file) != 0)
         err = pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
     png_destroy_write_struct(&png, &info);

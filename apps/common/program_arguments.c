@@ -178,7 +178,7 @@ static void command_set(struct argp_state *state, arguments *a,
                         const char *text)
 {
     if (a->has_command)
-        argp_error(state, "%s: one command only", text);
+        argp_error(state, "%s: give only one command", text);
     a->has_command = true;
     for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
         if (strcmp(text, command_names[i]) == 0) {
@@ -194,11 +194,10 @@ static void given_check(struct argp_state *state, const arguments *a,
                         const given *g)
 {
     if (g->option->group == PROGRAM_OF_MAPPING && a->command != PROGRAM_MAPPING)
-        argp_error(state,
-                   "--%s is for mapping: it says what the map is to be like",
+        argp_error(state, "--%s is for mapping: it is part of the map",
                    g->option->name);
     if (a->command == PROGRAM_MAPPING && g->text && strchr(g->text, '\\'))
-        argp_error(state, "--%s=%s: a map cannot keep a backslash",
+        argp_error(state, "--%s=%s: a map cannot hold a backslash",
                    g->option->name, g->text);
 }
 
@@ -338,9 +337,10 @@ static char *help_make(const program *p)
     char *help;
 
     if (asprintf(&help,
-                 "%.*s\n\n"
-                 "  run      compute in the threads of a map; 'eventspace run' "
-                 "starts it\n"
+                 "%.*s\n"
+                 "\n"
+                 "  run      compute with the threads of a map; 'eventspace "
+                 "run' starts it\n"
                  "  single   compute the same in one thread, for comparison\n"
                  "  mapping  write the application mapping for 'eventspace map "
                  "generate'%s",
@@ -390,10 +390,10 @@ static int size_of_map(program_options *o, const arguments *a,
     int err = text ? parse_size(a->program, o, text) : 0;
 
     if (!err && a->has_size && o->size != a->options.size)
-        return pastset_fail(PASTSET_EINVAL,
-                            "--size=%c: the map is for size %c; make another "
-                            "by `%s mapping`",
-                            a->options.size, o->size, a->program->name);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "--size=%c: the map is for size %c; make another with `%s mapping`",
+            a->options.size, o->size, a->program->name);
     return err;
 }
 

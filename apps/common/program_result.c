@@ -54,7 +54,7 @@ static int add(program_result *r, const char *name, json_t *value)
     if (json_object_get(r->values, name)) {
         json_decref(value);
         return keep(r, pastset_fail(PASTSET_EEXIST,
-                                    "there are two results %.100s", name));
+                                    "two results are named %.100s", name));
     }
     if (!value || json_object_set_new(r->values, name, value) != 0)
         return keep(r, pastset_no_memory("for the result %.100s", name));

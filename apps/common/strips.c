@@ -56,7 +56,7 @@ static int threads_check(uint32_t rows, uint32_t threads)
         return 0;
     return pastset_fail(PASTSET_EINVAL,
                         "%" PRIu32 " threads: there must be 1 to %" PRIu32
-                        ", for each has at least one of the grid's rows",
+                        ": each needs at least one of the grid's rows",
                         threads, rows);
 }
 
@@ -123,11 +123,11 @@ static int border_open(paths_path **out, const strips *s, const char *name)
     int err = paths_open(out, s->self, name);
 
     if (!err && paths_type(*out)->max_bytes != bytes)
-        return pastset_fail(PASTSET_ETYPE,
-                            "%s: its tuples have %" PRIu32 " bytes, and a row "
-                            "has %zu: the map is of another problem",
-                            paths_describe(*out), paths_type(*out)->max_bytes,
-                            bytes);
+        return pastset_fail(
+            PASTSET_ETYPE,
+            "%s: its tuples have %" PRIu32
+            " bytes, but a row has %zu: the map is for another problem",
+            paths_describe(*out), paths_type(*out)->max_bytes, bytes);
     return err;
 }
 

@@ -13,7 +13,7 @@ int ep_mapping(const program_options *o, FILE *out)
     if (o->threads > blocks)
         return pastset_fail(PASTSET_EINVAL,
                             "--threads=%" PRIu32 ": size %c has %" PRIu64
-                            " blocks, and each thread must have one",
+                            " blocks, and each thread needs at least one",
                             o->threads, o->size, blocks);
     program_mapping_begin(out, "ep");
     program_mapping_threads(out, o);

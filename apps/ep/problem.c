@@ -39,10 +39,10 @@ static int published_check(const ep_class *c, const char *name, double sum,
 {
     if (fabs((sum - published) / published) <= 1e-8)
         return 0;
-    return pastset_fail(PASTSET_EAPP,
-                        "%s is %.15g, and for size %c it must be %.15g: this "
-                        "is a bug",
-                        name, sum, c->size, published);
+    return pastset_fail(
+        PASTSET_EAPP,
+        "%s is %.15g, but for size %c it must be %.15g: this is a bug", name,
+        sum, c->size, published);
 }
 
 int ep_report(const ep_sums *sums, const program_options *o, program_result *r)

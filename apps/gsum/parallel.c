@@ -166,9 +166,9 @@ static int total_open(worker *w, paths_thread *self)
     if (!err && paths_type(w->total)->max_bytes != bytes)
         return pastset_fail(
             PASTSET_ETYPE,
-            "%s: its tuples have %" PRIu32 " bytes, and %" PRIu64
-            " doubles have %zu: make the map anew with `gsum "
-            "mapping --doubles=%" PRIu64 "`",
+            "%s: its tuples have %" PRIu32 " bytes, but %" PRIu64
+            " doubles take %zu: make the map again with `gsum mapping "
+            "--doubles=%" PRIu64 "`",
             paths_describe(w->total), paths_type(w->total)->max_bytes,
             w->doubles, bytes, w->doubles);
     return err;

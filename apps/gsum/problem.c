@@ -93,8 +93,8 @@ int gsum_contributors(uint32_t *out, const program_options *o)
 
     if (own->spectators >= o->threads)
         return pastset_fail(PASTSET_EINVAL,
-                            "--spectators=%" PRIu64 ": of %" PRIu32
-                            " thread%s one at least must contribute",
+                            "--spectators=%" PRIu64 ": at least one of %" PRIu32
+                            " thread%s must contribute",
                             own->spectators, o->threads,
                             o->threads == 1 ? "" : "s");
     *out = o->threads - (uint32_t)own->spectators;

@@ -52,9 +52,10 @@ static int paths_open_all(key_exchange *x)
         err = paths_open(&x->to[i], x->self, name);
         if (!err &&
             paths_type(x->to[i])->max_bytes != paths_type(x->from)->max_bytes)
-            err = pastset_fail(PASTSET_ETYPE,
-                               "%s: all elements of keys must have one type",
-                               paths_describe(x->to[i]));
+            err =
+                pastset_fail(PASTSET_ETYPE,
+                             "%s: all elements of keys must have the same type",
+                             paths_describe(x->to[i]));
     }
     if (err || x->count == 1)
         return err;
@@ -176,10 +177,10 @@ static int chunk_take(key_exchange *x)
 
     if (bytes < sizeof(*chunk) || bytes != KEY_CHUNK_BYTES(chunk->count) ||
         chunk->sender >= x->count || chunk->count > x->left_from[chunk->sender])
-        return pastset_fail(PASTSET_EAPP,
-                            "%s: a tuple of %zu bytes is not what a thread "
-                            "has announced",
-                            paths_describe(x->from), bytes);
+        return pastset_fail(
+            PASTSET_EAPP,
+            "%s: received a tuple of %zu bytes, which no thread has announced",
+            paths_describe(x->from), bytes);
     memcpy(x->into, chunk->keys, chunk->count * sizeof(*x->into));
     x->into += chunk->count;
     x->left -= chunk->count;

@@ -89,7 +89,7 @@ int sort_mapping(const program_options *options, FILE *out)
     if (options->threads == 0 || options->threads > problem.buckets)
         return pastset_fail(PASTSET_EINVAL,
                             "--threads=%" PRIu32 ": size %c has %" PRIu32
-                            " buckets, and a thread needs one at least",
+                            " buckets, and each thread needs at least one",
                             options->threads, options->size, problem.buckets);
     program_mapping_begin(out, "is");
     program_mapping_threads(out, options);

@@ -225,8 +225,8 @@ static int keys_take(worker *w)
         keys += w->matrix_in[i];
     if (keys != r->keys)
         return pastset_fail(PASTSET_EAPP,
-                            "%" PRIu64 " keys are to come, and the buckets "
-                            "hold %" PRIu64,
+                            "%" PRIu64
+                            " keys are expected, but the buckets hold %" PRIu64,
                             keys, r->keys);
     if (keys >= w->taken_capacity) {
         free(w->taken);
@@ -254,8 +254,8 @@ static int keys_rank(worker *w)
     for (uint64_t k = 0; k < r->keys; k++) {
         if (w->taken[k] - min >= width)
             return pastset_fail(PASTSET_EAPP,
-                                "the key %" PRIu32 " has come, which is of "
-                                "another thread",
+                                "received the key %" PRIu32
+                                ", which belongs to another thread",
                                 w->taken[k]);
         w->ranks[w->taken[k] - min]++;
     }
@@ -281,7 +281,7 @@ static int probes_check(worker *w, uint32_t round)
         if (key < width && w->ranks[key] != counted)
             return pastset_fail(PASTSET_EAPP,
                                 "round %" PRIu32 ": the key %" PRIu32
-                                " has rank %" PRIu64 ", and %" PRIu64
+                                " has rank %" PRIu64 ", but %" PRIu64
                                 " keys are smaller",
                                 round, w->probes[i], w->ranks[key], counted);
     }
@@ -369,8 +369,9 @@ static int order_check(worker *w)
         return err;
     if (sums.errors || sums.keys != w->problem.keys)
         return pastset_fail(PASTSET_EAPP,
-                            "%" PRIu64 " keys are in the wrong order, of "
-                            "%" PRIu64 " where there were %" PRIu64,
+                            "%" PRIu64
+                            " keys are in the wrong order; there are %" PRIu64
+                            " keys, and %" PRIu64 " at the beginning",
                             sums.errors, sums.keys, w->problem.keys);
     w->outcome.keys = sums.keys;
     w->outcome.checksum = sums.checksum;

@@ -100,8 +100,8 @@ int sort_problem_set(sort_problem *out, const program_options *options)
         max = out->limit - 1;
         if (out->rounds > max)
             return pastset_fail(PASTSET_EINVAL,
-                                "--rounds=%" PRIu32 ": size %c has %" PRIu64
-                                " at most",
+                                "--rounds=%" PRIu32
+                                ": size %c allows at most %" PRIu64,
                                 out->rounds, options->size, max);
         return 0;
     }

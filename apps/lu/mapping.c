@@ -91,11 +91,11 @@ int lu_mapping(const program_options *options, FILE *out)
     if (err)
         return err;
     if (options->threads > problem.side)
-        return pastset_fail(PASTSET_EINVAL,
-                            "--threads=%" PRIu32 ": there must be 1 to %" PRIu32
-                            " threads, for each has at least one of the rows "
-                            "of size %c",
-                            options->threads, problem.side, options->size);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "--threads=%" PRIu32 ": there must be 1 to %" PRIu32
+            " threads: each needs at least one of the rows of size %c",
+            options->threads, problem.side, options->size);
     program_mapping_begin(out, "lu");
     program_mapping_threads(out, options);
     elements_print(out, &problem, options->threads);

@@ -244,7 +244,7 @@ static int look(slab *s, uint32_t round)
     err = residual_sum(s, &sum);
     if (!err && !isfinite(sum))
         err = pastset_fail(PASTSET_EAPP,
-                           "the residual has grown without end: this is a bug");
+                           "the residual grows without bound: this is a bug");
     return err;
 }
 

@@ -56,7 +56,7 @@ int lu_problem_make(lu_problem *out, const program_options *options)
         return 0;
     }
     return pastset_fail(PASTSET_EINVAL,
-                        "there is no size '%c': the sizes are S, W, A, B, C",
+                        "there is not a size '%c': the sizes are S, W, A, B, C",
                         options->size);
 }
 
@@ -118,8 +118,9 @@ static int outcome_check(const lu_problem *p, const lu_outcome *o)
                             "the iteration has diverged: this is a bug");
     if (p->error_max > 0 && !(o->error_max < p->error_max))
         return pastset_fail(PASTSET_EAPP,
-                            "after %" PRIu32 " rounds a cell is %g away from "
-                            "the solution, and not less than %g: this is a bug",
+                            "after %" PRIu32
+                            " rounds a cell is %g off the solution, but must "
+                            "be less than %g off: this is a bug",
                             p->rounds, o->error_max, p->error_max);
     return 0;
 }

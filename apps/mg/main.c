@@ -5,20 +5,20 @@
 #include <stdio.h>
 
 static const char about[] =
-    "Multigrid: Poisson's equation on a cube, by cycles over all levels.\v"
-    "Sizes: S 32 points a side, 4 cycles; W 128, 20; A 256, 20; B 512, 10; "
-    "C 512, 30 (B and C take 2.5 GB). At most as many threads as points a "
-    "side.\n"
+    "Multigrid: Poisson's equation on a cube, by cycles over all "
+    "levels.\vSizes: S 32 points a side, 4 cycles; W 128, 20; A 256, 20; B "
+    "512, 10; C 512, 30 (B and C take 2.5 GB). At most as many threads as "
+    "points a side.\n"
     "\n"
     "Each thread has a slab of the cube, and exchanges planes with the slabs "
     "above and below on every level that is fine enough; the coarser ones are "
-    "gathered, and computed by all. Checked: each cycle at least halves the "
-    "residual, until rounding hides it.\n"
+    "gathered, and computed by all. A run checks that each cycle at least "
+    "halves the residual, until rounding hides it.\n"
     "\n"
-    "Results: norm_first and norm, of the residual before the first and after "
-    "the last cycle, the same for any number of threads up to rounding; peak, "
-    "the largest residual, and checksum, of all bits of the potential, which "
-    "are exactly the same.";
+    "Results: norm_first and norm, the norm of the residual before the first "
+    "and after the last cycle (the same for any number of threads, up to "
+    "rounding); peak, the largest residual, and checksum, of all bits of the "
+    "potential (exactly the same).";
 
 int mg_tell(const mg_outcome *outcome, program_result *result)
 {

@@ -88,15 +88,16 @@ int mg_mapping(const program_options *options, FILE *out)
     if (threads == 0 || threads > side)
         return pastset_fail(PASTSET_EINVAL,
                             "--threads=%" PRIu32 ": size %c has %" PRIu32
-                            " planes, and a thread needs one at least",
+                            " planes, and each thread needs at least one",
                             threads, options->size, side);
     coarse = coarse_points(problem.levels, threads);
     if (coarse * sizeof(double) > PASTSET_TUPLE_BYTES)
-        return pastset_fail(PASTSET_EINVAL,
-                            "--threads=%" PRIu32 ": the level to be gathered "
-                            "would have %" PRIu64 " points, more than a tuple "
-                            "can hold: take half as many threads",
-                            threads, coarse);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "--threads=%" PRIu32
+            ": the level to be gathered would have %" PRIu64
+            " points, more than a tuple can hold: use half as many threads",
+            threads, coarse);
     program_mapping_begin(out, "mg");
     program_mapping_threads(out, options);
     if (threads > 1)

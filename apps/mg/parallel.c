@@ -60,8 +60,8 @@ static int planes_open(worker *w)
         paths_type(w->from_above)->max_bytes < bytes)
         return pastset_fail(
             PASTSET_ETYPE,
-            "%s: a plane of the finest level has %zu bytes, and "
-            "does not fit: make the map anew with `mg mapping`",
+            "%s: a plane of the finest level has %zu bytes and does not fit: "
+            "make the map again with `mg mapping`",
             paths_describe(w->from_below), bytes);
     return 0;
 }
@@ -179,7 +179,7 @@ static int plane_receive(paths_path *path, double *plane, size_t bytes)
 
     if (!err && arguments.bytes != bytes)
         err = pastset_fail(PASTSET_EAPP,
-                           "%s: a plane has come of %zu bytes, not %zu",
+                           "%s: received a plane of %zu bytes, expected %zu",
                            paths_describe(path), arguments.bytes, bytes);
     return err;
 }

@@ -84,8 +84,9 @@ int mg_outcome_add(mg_outcome *outcome, uint32_t round, double norm)
     /* Written so that what is no number is refused. */
     if (!(norm <= last / 2) && !(norm <= outcome->norm_first * 1e-12))
         return pastset_fail(PASTSET_EAPP,
-                            "cycle %" PRIu32 ": the residual is %g, and was "
-                            "%g: it should be half of that at most",
+                            "cycle %" PRIu32
+                            ": the residual is %g after %g: each cycle should "
+                            "at least halve it",
                             round, norm, last);
     outcome->norm = norm;
     return 0;

@@ -142,7 +142,7 @@ static const char *header_problem(const lattice_slice *whole,
 
     if (header->width != tunnel->width || header->height != tunnel->height ||
         header->seed != tunnel->seed || header->obstacle != tunnel->obstacle)
-        return "it is of another tunnel";
+        return "it belongs to another tunnel";
     if (header->rows == 0 || header->first < whole->first ||
         header->first - whole->first > whole->rows ||
         header->rows > whole->rows - (header->first - whole->first))

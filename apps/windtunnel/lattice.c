@@ -26,7 +26,7 @@ const char *lattice_tunnel_problem(const lattice_tunnel *tunnel)
     if (tunnel->height < 3)
         return "the height must be at least 3: two walls and a row of air";
     if (tunnel->width > LATTICE_SIDE_MAX || tunnel->height > LATTICE_SIDE_MAX)
-        return "width and height must be 65536 at most";
+        return "width and height must be at most 65536";
     if ((unsigned)tunnel->obstacle >= LATTICE_OBSTACLES)
         return "the obstacle must be empty, plate or disc";
     return NULL;

@@ -26,12 +26,13 @@ typedef struct arguments {
 } arguments;
 
 static const char about[] =
-    "A wind tunnel: a lattice gas whose rows are shared by threads.\n\n"
-    "  run      compute in the threads of a map; 'eventspace run' starts it\n"
+    "A wind tunnel: a lattice gas whose rows are shared by threads.\n"
+    "\n"
+    "  run      compute with the threads of a map; 'eventspace run' starts it\n"
     "  single   compute the same in one thread, for comparison\n"
-    "  mapping  write the application mapping for 'eventspace map generate'\v"
-    "Give --width and --height to mapping: a run takes the size of the tunnel "
-    "from its map.\n"
+    "  mapping  write the application mapping for 'eventspace map "
+    "generate'\vGive --width and --height to mapping: a run takes the size of "
+    "the tunnel from its map.\n"
     "\n"
     "Results are lattice.bin, flow.png and windtunnel.json, in the run "
     "directory or in that of --output.";
@@ -102,7 +103,7 @@ static lattice_obstacle obstacle(struct argp_state *state, const char *text)
 static void mode_set(struct argp_state *state, arguments *a, const char *text)
 {
     if (a->has_mode)
-        argp_error(state, "%s: one command only", text);
+        argp_error(state, "%s: give only one command", text);
     a->has_mode = true;
     for (unsigned i = 0; i < MODES; i++) {
         if (strcmp(text, mode_names[i]) == 0) {

@@ -90,14 +90,14 @@ int windtunnel_mapping(const windtunnel_options *options)
     if (options->threads == 0 || options->threads > tunnel.height)
         return pastset_fail(PASTSET_EINVAL,
                             "--threads=%" PRIu32 ": there must be 1 to %" PRIu32
-                            " threads, for each has at least one row",
+                            " threads: each needs at least one row",
                             options->threads, tunnel.height);
     lattice_share(&tunnel, options->threads, 0, &first, &max_rows);
     result_bytes = lattice_result_bytes(&tunnel, max_rows);
     if (result_bytes > PASTSET_TUPLE_BYTES)
         return pastset_fail(PASTSET_EINVAL,
-                            "the result of a thread would have %zu bytes, and "
-                            "a tuple has %u at most: use more threads",
+                            "the result of a thread would have %zu bytes, but "
+                            "a tuple holds at most %u: use more threads",
                             result_bytes, PASTSET_TUPLE_BYTES);
     printf("digraph windtunnel {\n");
     nodes_print(&tunnel, options->threads, result_bytes);

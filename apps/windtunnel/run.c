@@ -58,10 +58,10 @@ static int neighbour_open(worker *w, neighbour *n, lattice_side side,
     if (!err && (paths_type(n->to)->max_bytes != w->border_bytes ||
                  paths_type(n->from)->max_bytes != w->border_bytes))
         err = pastset_fail(PASTSET_ETYPE,
-                           "%s: its tuples have %" PRIu32 " bytes, and the "
-                           "border of a tunnel %" PRIu32 " sites wide has "
-                           "%zu: make the map anew with `windtunnel mapping "
-                           "--width=%" PRIu32 "`",
+                           "%s: its tuples have %" PRIu32
+                           " bytes, but the border of a tunnel %" PRIu32
+                           " sites wide has %zu: make the map again with "
+                           "`windtunnel mapping --width=%" PRIu32 "`",
                            paths_describe(n->to), paths_type(n->to)->max_bytes,
                            w->tunnel.width, w->border_bytes, w->tunnel.width);
     return err;
@@ -255,7 +255,7 @@ static int tunnel_find(worker *w)
         sscanf(size, "%" SCNu32 "x%" SCNu32 "%c", &width, &height, &more) != 2)
         return pastset_fail(PASTSET_EMAP,
                             "thread %s: " WINDTUNNEL_SIZE_ATTRIBUTE
-                            "=\"%s\" is no size such as \"1024x512\"",
+                            "=\"%s\" is not a size such as \"1024x512\"",
                             paths_thread_name(w->self), size);
     return windtunnel_tunnel(&w->tunnel, w->shared->options, width, height);
 }

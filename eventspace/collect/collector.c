@@ -206,11 +206,10 @@ static void collector_check(const paths_map *map, const paths_map_node *node,
     if (!paths_node_get(node, "id") ||
         paths_node_number(map, node, "id", 0, &value) != 0 ||
         value >= map->node_count)
-        paths_node_diagnose(
-            diagnostics, node,
-            "a collector needs a number: id=0 ... %u, each once; "
-            "`eventspace map instrument` gives them",
-            map->node_count - 1);
+        paths_node_diagnose(diagnostics, node,
+                            "a collector needs a number of its own: id=0 ... "
+                            "%u; `eventspace map instrument` assigns them",
+                            map->node_count - 1);
     if (trace && names_element(map, trace))
         paths_node_diagnose(diagnostics, node,
                             "trace=%s is an element of the application: choose "

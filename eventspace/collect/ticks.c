@@ -257,12 +257,12 @@ int eventspace_ticks_simulate(int64_t offset_ns, int64_t rate_ppb)
 {
     if (!within(offset_ns, EVENTSPACE_TICKS_OFFSET_NS_MAX) ||
         !within(rate_ppb, EVENTSPACE_TICKS_RATE_PPB_MAX))
-        return pastset_fail(PASTSET_EINVAL,
-                            "a counter can be simulated with an offset of up "
-                            "to %" PRId64 " s and a rate of up to %" PRId64
-                            " ppm beside the real one",
-                            EVENTSPACE_TICKS_OFFSET_NS_MAX / 1000000000,
-                            (int64_t)EVENTSPACE_TICKS_RATE_PPB_MAX / 1000);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "a simulated counter can differ from the real one by up to %" PRId64
+            " s, and by up to %" PRId64 " ppm in rate",
+            EVENTSPACE_TICKS_OFFSET_NS_MAX / 1000000000,
+            (int64_t)EVENTSPACE_TICKS_RATE_PPB_MAX / 1000);
     simulated_offset_ns = offset_ns;
     simulated_rate_ppb = rate_ppb;
     simulated_offset = llround((double)offset_ns * hz / 1e9);

@@ -251,8 +251,9 @@ static void on_signal(uv_signal_t *handle, int number)
     if (all->plan->signal)
         *all->plan->signal = number;
     if (all->stage < TERM)
-        snprintf(all->why, sizeof(all->why), "the launcher got signal %d (%s)",
-                 number, strsignal(number));
+        snprintf(all->why, sizeof(all->why),
+                 "the launcher received signal %d (%s)", number,
+                 strsignal(number));
     stage_enter(all, all->stage < TERM ? TERM : KILL);
     end_look(all);
 }
@@ -290,11 +291,10 @@ static void notices_cancel(children *all)
 static void on_wait(uv_timer_t *timer)
 {
     children *all = timer->data;
-    fprintf(
-        stderr,
-        "process %s: waiting for the other processes, to tell them that it has "
-        "ended\n",
-        all->items[0].name);
+    fprintf(stderr,
+            "process %s: waiting for the other processes, to report that it "
+            "has ended\n",
+            all->items[0].name);
 }
 
 /* Have all ended, and do all know that have to? Without processes elsewhere
@@ -400,8 +400,10 @@ static void others_tell(child *p, launch_end end, const char *how)
     if (eventspace__notice_send(&p->notice, end, how) == 0)
         all->telling++;
     else
-        fprintf(stderr, "process %s: the others cannot be told: %s\n", p->name,
-                pastset_error());
+        fprintf(
+            stderr,
+            "process %s: cannot report its end to the other processes: %s\n",
+            p->name, pastset_error());
 }
 
 static bool is_of_terminal(int number)
@@ -599,8 +601,8 @@ static int start_all(children *all)
         eventspace__notice_read(&all->items[0].notice);
         if (!err)
             continue;
-        snprintf(how, sizeof(how), "%.180s cannot be started: %s%s",
-                 plan->argv[0], uv_strerror(err),
+        snprintf(how, sizeof(how), "cannot start %.180s: %s%s", plan->argv[0],
+                 uv_strerror(err),
                  err == UV_ENOENT && !strchr(plan->argv[0], '/')
                      ? " (for a program in this folder, write ./ in front)"
                      : "");

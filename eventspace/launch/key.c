@@ -21,7 +21,7 @@ static int fail_file(const char *file)
     return pastset_fail(
         error == EEXIST ? PASTSET_EEXIST : PASTSET_EIO, "%s: %s%s", file,
         strerror(error),
-        error == EEXIST ? ": use it, or remove it to have a new one" : "");
+        error == EEXIST ? ": use it, or remove it to make a new one" : "");
 }
 
 int eventspace_key_create(const char *file)
@@ -59,11 +59,11 @@ static int check_owner_only(int fd, const char *file)
     if (fstat(fd, &status) != 0)
         return fail_file(file);
     if (status.st_mode & (S_IRWXG | S_IRWXO))
-        return pastset_fail(PASTSET_EAUTH,
-                            "%s: others than its owner have access to this "
-                            "key (mode %04o): `chmod 600 %s`, or make a new "
-                            "one if they may have read it",
-                            file, (unsigned)status.st_mode & 07777, file);
+        return pastset_fail(
+            PASTSET_EAUTH,
+            "%s: others than its owner have access to this key (mode %04o): "
+            "run `chmod 600 %s`, or make a new key if they may have read it",
+            file, (unsigned)status.st_mode & 07777, file);
     return 0;
 }
 
@@ -93,8 +93,8 @@ int eventspace_key_load(uint8_t key[EVENTSPACE_KEY_BYTES], const char *file)
                                 &key_bytes, NULL) != 0 ||
                  key_bytes != EVENTSPACE_KEY_BYTES))
         err = pastset_fail(PASTSET_EFORMAT,
-                           "%s: not a key, which is %d hex digits; make one "
-                           "with `eventspace key FILE`",
+                           "%s: not a key of %d hex digits; make one with "
+                           "`eventspace key FILE`",
                            file, HEX_DIGITS);
     sodium_memzero(text, sizeof(text));
     return err;

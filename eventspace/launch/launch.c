@@ -201,7 +201,7 @@ static void files_settle(const launch *l)
         if (err && err != PASTSET_EAGAIN) /* by a child of it, say */
             fprintf(
                 stderr,
-                "process %s: its files stay larger than what is in them: %s\n",
+                "process %s: cannot shrink its files to what is in them: %s\n",
                 l->processes[i].name, pastset_error());
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -232,11 +232,10 @@ static int start(launch *l, int *exit_code)
         return err;
     absolute = realpath(l->options->directory, NULL);
     plan.directory = absolute;
-    err = absolute ? eventspace__processes_run(&plan, exit_code)
-                   : pastset_fail(PASTSET_EIO,
-                                  "%s: its absolute name cannot "
-                                  "be found",
-                                  l->options->directory);
+    err = absolute
+              ? eventspace__processes_run(&plan, exit_code)
+              : pastset_fail(PASTSET_EIO, "%s: cannot find its absolute path",
+                             l->options->directory);
     free(absolute);
     if (err)
         directory_undo(l);

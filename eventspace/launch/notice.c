@@ -159,7 +159,7 @@ int eventspace__notice_send(launch_notice *n, launch_end end, const char *how)
     paths_stand_in_destroy(n->stand_in);
     n->stand_in = NULL;
     return pastset_fail(PASTSET_ELIMIT,
-                        "no thread to tell the other processes");
+                        "cannot start a thread to notify the other processes");
 }
 
 void eventspace__notice_cancel(launch_notice *n)

@@ -30,10 +30,10 @@ static int namespace_enter(launch_place *place, const char *name)
                            "netns=%s: %s: %s; `ip netns add` makes one", name,
                            file, strerror(errno));
     else if (setns(fd, CLONE_NEWNET) != 0)
-        err = pastset_fail(PASTSET_ENOTSUP,
-                           "netns=%s: %s; to enter it takes CAP_SYS_ADMIN, "
-                           "which root has",
-                           name, strerror(errno));
+        err = pastset_fail(
+            PASTSET_ENOTSUP,
+            "netns=%s: %s; entering it requires CAP_SYS_ADMIN, which root has",
+            name, strerror(errno));
     if (fd >= 0)
         close(fd);
     if (err && place->back >= 0) {
@@ -50,9 +50,10 @@ static int processors_take(launch_place *place, const char *text)
 
     if (!err && (sched_getaffinity(0, sizeof(place->set), &place->set) != 0 ||
                  sched_setaffinity(0, sizeof(set), &set) != 0))
-        err = pastset_fail(PASTSET_EINVAL, "affinity=%s: %s", text,
-                           errno == EINVAL ? "there is no such processor here"
-                                           : strerror(errno));
+        err =
+            pastset_fail(PASTSET_EINVAL, "affinity=%s: %s", text,
+                         errno == EINVAL ? "this machine has no such processor"
+                                         : strerror(errno));
     place->bound = !err;
     return err;
 }

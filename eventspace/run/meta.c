@@ -373,10 +373,9 @@ static int take_state(eventspace_state *out, const msgpack_object *value,
             return 0;
         }
     }
-    return pastset_fail(PASTSET_EFORMAT,
-                        "%s: \"state\" is none of running, finished, failed, "
-                        "killed",
-                        file);
+    return pastset_fail(
+        PASTSET_EFORMAT,
+        "%s: \"state\" is not one of running, finished, failed, killed", file);
 }
 
 static int take_field(eventspace_meta *meta, const field *f,
@@ -392,8 +391,8 @@ static int take_field(eventspace_meta *meta, const field *f,
         err = take_number(&number, UINT32_MAX, f, value, file);
         if (!err && number != EVENTSPACE_META_VERSION)
             err = pastset_fail(PASTSET_EFORMAT,
-                               "%s: version %" PRIu64 " of the format, this "
-                               "program reads version %d",
+                               "%s: version %" PRIu64
+                               " of the format; this program reads version %d",
                                file, number, EVENTSPACE_META_VERSION);
         return err;
     case FIELD_TEXT:
@@ -436,9 +435,8 @@ static int take_map(eventspace_meta *meta, const msgpack_object_map *map,
             if (!is_text(&kv->key, fields[k].key))
                 continue;
             if (seen[k])
-                return pastset_fail(PASTSET_EFORMAT,
-                                    "%s: \"%s\" is in it twice", file,
-                                    fields[k].key);
+                return pastset_fail(PASTSET_EFORMAT, "%s: \"%s\" appears twice",
+                                    file, fields[k].key);
             seen[k] = true;
             err = take_field(meta, &fields[k], &kv->val, file);
             if (err)
@@ -472,7 +470,7 @@ int eventspace_meta_decode(eventspace_meta *out, const void *data,
     msgpack_unpacked_init(&unpacked);
     if (msgpack_unpack_next(&unpacked, data, bytes, &at) !=
         MSGPACK_UNPACK_SUCCESS)
-        err = pastset_fail(PASTSET_EFORMAT, "%s: msgpack cannot be unpacked",
+        err = pastset_fail(PASTSET_EFORMAT, "%s: cannot unpack its msgpack",
                            file);
     else if (unpacked.data.type != MSGPACK_OBJECT_MAP)
         err = pastset_fail(PASTSET_EFORMAT,

@@ -144,7 +144,7 @@ static void meta_look(eventspace_run_process *process, const char *directory)
     if (!err)
         err = eventspace_meta_load(&meta, file);
     if (!err && strcmp(meta.process, process->name) != 0)
-        err = pastset_fail(PASTSET_EFORMAT, "%s: it is that of process \"%s\"",
+        err = pastset_fail(PASTSET_EFORMAT, "%s: it belongs to process \"%s\"",
                            file, meta.process);
     if (err) {
         eventspace__problem_note(process, "%s", pastset_error());

@@ -213,8 +213,8 @@ static int prepare_used(const char *directory, const paths_map *map,
     err = paths_map_read(&there, file);
     if (err)
         return pastset_fail_while(err,
-                                  "%s: which of the files in it are those of a "
-                                  "run is not known; choose another directory",
+                                  "%s: cannot tell which of its files belong "
+                                  "to a run; choose another directory",
                                   directory);
     if (process && paths_map_digest(map) == paths_map_digest(there))
         err = prepare_beside(directory, (selection){there, process}, replace);

@@ -26,14 +26,14 @@ static int check(const experiment_condition *c)
                             c->text);
     if (c->is.load > MAX_LOAD)
         return pastset_fail(PASTSET_EINVAL,
-                            "%s: the load %g is no number from 0 to %d",
+                            "%s: the load %g is not a number from 0 to %d",
                             c->text, c->is.load, MAX_LOAD);
     if (!(told & PREDICT_OF_NODES) && told != PREDICT_BANDWIDTH)
         return pastset_fail(
             PASTSET_EINVAL,
-            "%s: an experiment can make a load, as in "
-            "n0:load=1, and limit a rate, as in n0-n1:bandwidth=10mbit; "
-            "anything else of a link it cannot change",
+            "%s: an experiment can add load, as in n0:load=1, and limit a "
+            "bandwidth, as in n0-n1:bandwidth=10mbit; it cannot change "
+            "anything else of a link",
             c->text);
     return 0;
 }

@@ -179,7 +179,7 @@ static int measure_one(measure_link *out, const experiment_setup *s,
     if (err)
         goto done;
     if (!read_all(server.fd, address, sizeof(address)) || !*address) {
-        err = pastset_fail(PASTSET_EIO, "nobody listens in the namespace %s",
+        err = pastset_fail(PASTSET_EIO, "nothing listens in the namespace %s",
                            measure_testbed_namespace(s->testbed, 1));
         goto done;
     }

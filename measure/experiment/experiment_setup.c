@@ -74,7 +74,8 @@ static int processors_find(experiment_setup *s)
     size_t given = s->options->processor_count;
     CPU_ZERO(&may);
     if (sched_getaffinity(0, sizeof(may), &may) != 0)
-        return pastset_fail(PASTSET_EIO, "which processors we may use: %s",
+        return pastset_fail(PASTSET_EIO,
+                            "cannot find out which processors may be used: %s",
                             strerror(errno));
     s->processors = calloc(CPU_SETSIZE + given, sizeof(*s->processors));
     if (!s->processors)
@@ -82,9 +83,9 @@ static int processors_find(experiment_setup *s)
     for (size_t i = 0; i < given; i++) {
         uint32_t wanted = s->options->processors[i];
         if (wanted >= CPU_SETSIZE || !CPU_ISSET(wanted, &may))
-            return pastset_fail(PASTSET_EINVAL,
-                                "processor %u is not there or not ours to use",
-                                wanted);
+            return pastset_fail(
+                PASTSET_EINVAL,
+                "processor %u does not exist or may not be used", wanted);
         s->processors[s->processor_count++] = wanted;
     }
     for (uint32_t i = 0; i < CPU_SETSIZE && !given; i++)
@@ -102,7 +103,7 @@ static int testbed_create(experiment_setup *s, const char *name)
     if (err != PASTSET_ENOTSUP)
         return err;
     snprintf(why, sizeof(why), "%s", pastset_error());
-    return pastset_fail(err, "%s; simulated links (--delay) take no rights",
+    return pastset_fail(err, "%s; simulated links (--delay) need no privileges",
                         why);
 }
 
@@ -146,11 +147,11 @@ static int check_case(const experiment_setup *s, const experiment_conditions *c)
     for (size_t i = 0; i < c->count; i++)
         if (c->items[i].is.told == PREDICT_BANDWIDTH &&
             s->options->links == MEASURE_LINKS_AS_THEY_ARE)
-            return pastset_fail(PASTSET_EINVAL,
-                                "%s: to limit a link there must be a testbed "
-                                "(--testbed, which takes rights of root) or "
-                                "simulated links (--delay)",
-                                c->items[i].text);
+            return pastset_fail(
+                PASTSET_EINVAL,
+                "%s: limiting a link requires a testbed (--testbed, as root) "
+                "or simulated links (--delay)",
+                c->items[i].text);
     return 0;
 }
 
@@ -203,7 +204,7 @@ int measure__experiment_setup_init(experiment_setup *s)
     if (!o->map && o->links != MEASURE_LINKS_AS_THEY_ARE)
         return pastset_fail(
             PASTSET_EINVAL,
-            "links can be limited for programs with a path map only");
+            "links can be limited only for programs with a path map");
     err = eventspace_register();
     if (err)
         return err;

@@ -60,10 +60,11 @@ static int finish(pid_t pid, int fd, const char *command)
     if (end)
         *end = 0;
     if (strstr(said, "not permitted") || strstr(said, "Permission denied"))
-        return pastset_fail(PASTSET_ENOTSUP,
-                            "`%s`: %s; to make networks on this machine takes "
-                            "CAP_NET_ADMIN and CAP_SYS_ADMIN, which root has",
-                            command, said);
+        return pastset_fail(
+            PASTSET_ENOTSUP,
+            "`%s`: %s; making networks on this machine requires CAP_NET_ADMIN "
+            "and CAP_SYS_ADMIN, which root has",
+            command, said);
     return pastset_fail(PASTSET_EIO, "`%s`: %s", command,
                         *said ? said : "it failed");
 }

@@ -41,16 +41,17 @@ static int check_sizes(const measure_link *link)
     for (size_t i = 0; i < link->size_count; i++) {
         const measure_link_size *s = &link->sizes[i];
         if (s->bytes == 0 || !(s->median_s > 0) || !isfinite(s->median_s))
-            return pastset_fail(PASTSET_EINVAL,
-                                "a message of %.0f bytes takes %g s: not a "
-                                "time that a link can have",
-                                (double)s->bytes, s->median_s);
+            return pastset_fail(
+                PASTSET_EINVAL,
+                "a message of %.0f bytes takes %g s, which is impossible",
+                (double)s->bytes, s->median_s);
         differ |= s->bytes != first;
     }
-    return differ ? 0
-                  : pastset_fail(PASTSET_EINVAL,
-                                 "messages of one size do not tell latency "
-                                 "from bandwidth");
+    return differ
+               ? 0
+               : pastset_fail(
+                     PASTSET_EINVAL,
+                     "messages of one size cannot tell latency from bandwidth");
 }
 
 /* All of the time is the bytes': the solution for L = 0. */

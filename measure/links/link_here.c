@@ -46,7 +46,8 @@ int measure_link_here(measure_link *out, const measure_link_options *options)
     if (o.processor < 0)
         o.processor = measure__processor_first();
     if (pipe(ends))
-        return pastset_fail(PASTSET_EIO, "no pipe: %s", strerror(errno));
+        return pastset_fail(PASTSET_EIO, "cannot make a pipe: %s",
+                            strerror(errno));
     pid = fork();
     if (pid == 0) {
         close(ends[0]);
@@ -58,7 +59,8 @@ int measure_link_here(measure_link *out, const measure_link_options *options)
     }
     close(ends[1]);
     if (pid < 0) {
-        err = pastset_fail(PASTSET_EIO, "no other end: %s", strerror(errno));
+        err = pastset_fail(PASTSET_EIO, "cannot start the other end: %s",
+                           strerror(errno));
     } else {
         err = hear(ends[0], address);
         if (!err)

@@ -52,9 +52,10 @@ static int serve_client(measure__peer *peer)
             return measure__frame_send(peer, &frame);
         if (frame.bytes == 0 || frame.bytes > MEASURE__LINK_LARGEST ||
             frame.rounds > MEASURE__LINK_ROUNDS)
-            return pastset_fail(PASTSET_EPROTO,
-                                "%s wants messages of a strange size or number",
-                                peer->name);
+            return pastset_fail(
+                PASTSET_EPROTO,
+                "%s asks for messages of an invalid size or number",
+                peer->name);
         err = measure__frame_send(peer, &frame);
         start = measure__cpu_seconds();
         if (!err)
@@ -69,9 +70,10 @@ static int accept_client(int listener, int *fd)
     do
         *fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     while (*fd < 0 && (errno == EINTR || errno == ECONNABORTED));
-    return *fd >= 0 ? 0
-                    : pastset_fail(PASTSET_EIO, "cannot take a connection: %s",
-                                   strerror(errno));
+    return *fd >= 0
+               ? 0
+               : pastset_fail(PASTSET_EIO, "cannot accept a connection: %s",
+                              strerror(errno));
 }
 
 /* A client counts when it has measured to its end; what became of the others

@@ -40,7 +40,7 @@ static int gone(const measure__peer *peer, ssize_t got)
         return pastset_fail(PASTSET_EHOST, "%s closed the connection",
                             peer->name);
     if (errno == EAGAIN || errno == EWOULDBLOCK)
-        return pastset_fail(PASTSET_EHOST, "%s is silent", peer->name);
+        return pastset_fail(PASTSET_EHOST, "%s does not answer", peer->name);
     return pastset_fail(PASTSET_EHOST, "%s: %s", peer->name, strerror(errno));
 }
 
@@ -117,9 +117,10 @@ int measure__frame_receive(measure__peer *peer, measure__frame *frame)
     if (err)
         return err;
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
-        return pastset_fail(PASTSET_EPROTO,
-                            "%s does not speak as `eventspace netbench` does",
-                            peer->name);
+        return pastset_fail(
+            PASTSET_EPROTO,
+            "%s does not speak the protocol of `eventspace netbench`",
+            peer->name);
     err = measure__peer_receive(peer, bytes + 8, sizeof(bytes) - 8);
     if (err)
         return err;

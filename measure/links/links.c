@@ -47,14 +47,13 @@ static int fail_connect(const char *address, int error)
 {
     if (error == ECONNREFUSED)
         return pastset_fail(PASTSET_EHOST,
-                            "nobody listens at %s: start `eventspace netbench "
+                            "nothing listens at %s: start `eventspace netbench "
                             "--serve ADDRESS:PORT` there",
                             address);
     if (error == ETIMEDOUT)
-        return pastset_fail(PASTSET_EHOST,
-                            "%s does not answer: is the address right, is "
-                            "there a firewall?",
-                            address);
+        return pastset_fail(
+            PASTSET_EHOST,
+            "%s does not answer: check the address and any firewall", address);
     return pastset_fail(PASTSET_EHOST, "cannot connect to %s: %s", address,
                         strerror(error));
 }
@@ -90,7 +89,8 @@ static int open_peer(run *r, const char *address)
     r->peer.fd = socket(a.socket.ss_family,
                         SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (r->peer.fd < 0)
-        return pastset_fail(PASTSET_EIO, "no socket: %s", strerror(errno));
+        return pastset_fail(PASTSET_EIO, "cannot make a socket: %s",
+                            strerror(errno));
     error = connect_within(r->peer.fd, &a, r->o.timeout_s);
     if (error)
         return fail_connect(address, error);
@@ -113,7 +113,7 @@ static int agree(run *r, const measure__frame *ask)
     if (err)
         return err;
     if (answer.bytes != ask->bytes || answer.rounds != ask->rounds)
-        return pastset_fail(PASTSET_EPROTO, "%s answers something else",
+        return pastset_fail(PASTSET_EPROTO, "%s gives an unexpected answer",
                             r->peer.name);
     if (ask->rounds == 0)
         r->cpu_s += (double)answer.number * 1e-9;
@@ -227,8 +227,9 @@ static int options_fill(measure_link_options *o,
                             (unsigned long long)o->max, MEASURE__LINK_LARGEST);
     if (!(o->seconds_s > 0 && o->seconds_s <= 1000) ||
         !(o->timeout_s > 0 && o->timeout_s <= 1000))
-        return pastset_fail(PASTSET_EINVAL,
-                            "the time is a number of seconds up to 1000");
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "the duration must be above 0 and at most 1000 seconds");
     return 0;
 }
 
@@ -243,8 +244,8 @@ static int run_all(measure_link *out, run *r)
         err = agree(r, &end);
     if (err)
         return pastset_fail_while(PASTSET_EHOST,
-                                  "there should be `eventspace netbench "
-                                  "--serve` at %s",
+                                  "no measurement with %s: `eventspace "
+                                  "netbench --serve` must run there",
                                   r->peer.name);
     out->busy = fmin(1, r->cpu_s / (2 * r->wall_s));
     return measure_link_fit(out);

@@ -40,11 +40,11 @@ int measure__bind(pid_t pid, int processor, cpu_set_t *before)
     if (sched_setaffinity(pid, sizeof(set), &set) == 0)
         return 0;
     if (errno == EINVAL)
-        return pastset_fail(PASTSET_EINVAL,
-                            "there is no processor %d that we may use: this "
-                            "machine has %ld, the first is 0 (see `taskset -cp "
-                            "$$`)",
-                            processor, sysconf(_SC_NPROCESSORS_ONLN));
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "processor %d does not exist or may not be used: this machine has "
+            "%ld, numbered from 0 (see `taskset -cp $$`)",
+            processor, sysconf(_SC_NPROCESSORS_ONLN));
     return pastset_fail(PASTSET_EIO, "cannot bind to processor %d: %s",
                         processor, strerror(errno));
 }

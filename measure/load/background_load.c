@@ -97,13 +97,14 @@ static int start_one(measure_background_load *c, int processor, double share)
     pid_t parent = getpid();
     int ends[2], err;
     if (pipe2(ends, O_CLOEXEC))
-        return pastset_fail(PASTSET_EIO, "no pipe: %s", strerror(errno));
+        return pastset_fail(PASTSET_EIO, "cannot make a pipe: %s",
+                            strerror(errno));
     pid_t pid = fork();
     if (pid == 0)
         compete(parent, ends[1], share);
     close(ends[1]);
     if (pid < 0) {
-        err = pastset_fail(PASTSET_EIO, "no competing process: %s",
+        err = pastset_fail(PASTSET_EIO, "cannot start a competing process: %s",
                            strerror(errno));
     } else {
         c->pids[c->count++] = pid;
@@ -124,8 +125,7 @@ int measure_background_load_create(measure_background_load **out, int processor,
     *out = NULL;
     if (!(load >= 0 && load <= MAX))
         return pastset_fail(PASTSET_EINVAL,
-                            "a load of %g: it is a number from 0 to %d", load,
-                            MAX);
+                            "a load of %g: it must be from 0 to %d", load, MAX);
     c = calloc(1, sizeof(*c) + ((size_t)whole + 1) * sizeof(*c->pids));
     if (!c)
         return pastset_no_memory("for competitors");

@@ -93,7 +93,7 @@ static int snapshot(unsigned *count, int processor)
     struct dirent *entry;
     if (!proc)
         return pastset_fail(PASTSET_ENOTSUP,
-                            "/proc: %s: the load is read from there",
+                            "cannot read the load from /proc: %s",
                             strerror(errno));
     *count = 0;
     while ((entry = readdir(proc)))
@@ -246,8 +246,7 @@ int measure_load_now(measure_load *out, int processor, double seconds_s)
     *out = (measure_load){0};
     read_processors(out, processor);
     if (!(seconds_s > 0 && seconds_s <= 86400))
-        return pastset_fail(PASTSET_EINVAL,
-                            "the time is a number of seconds above 0");
+        return pastset_fail(PASTSET_EINVAL, "the duration must be above 0");
     err = read_ticks(&before, processor);
     if (!err)
         err = look_for(&out->running, processor, seconds_s);

@@ -104,8 +104,8 @@ static int sample_alone(sample *p, double share_s)
         err = pastset_fail(
             PASTSET_EAGAIN,
             "processor %d is loaded already: work takes %.2f times as long as "
-            "its processor time, so its law cannot be told; try again when it "
-            "is quiet, or on another processor",
+            "its processor time, so its law cannot be detected; try again when "
+            "it is idle, or on another processor",
             p->processor, slow / weight);
     return err;
 }
@@ -166,11 +166,11 @@ static int fit(predict_scheduler *out, double *error, const sample *p)
         *error = off;
     if (off <= ERROR_MAX)
         return 0;
-    return pastset_fail(PASTSET_EAGAIN,
-                        "no law explains what was measured on processor %d "
-                        "(the best is off by %.0f %%): others ran there in "
-                        "between; try again when it is quiet",
-                        p->processor, off * 100);
+    return pastset_fail(
+        PASTSET_EAGAIN,
+        "no law explains what was measured on processor %d (the best is off by "
+        "%.0f %%): other programs ran there; try again when it is idle",
+        p->processor, off * 100);
 }
 
 /* Phases of one thread do not tell `eevdf` from `fair`; the kernel does. */
@@ -196,8 +196,9 @@ int measure_scheduler(predict_scheduler *out, double *error,
     if (samples)
         *samples = NULL;
     if (!(seconds_s > 0 && seconds_s <= 1000))
-        return pastset_fail(PASTSET_EINVAL,
-                            "the time is a number of seconds up to 1000");
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "the duration must be above 0 and at most 1000 seconds");
     p.processor = p.options->processor >= 0 ? p.options->processor
                                             : measure__processor_first();
     err = measure__bind(0, p.processor, &before);

@@ -69,17 +69,17 @@ static int activate_failed(const measure_capture *capture, int why)
     case PCAP_ERROR_PROMISC_PERM_DENIED:
         return pastset_fail(
             PASTSET_ENOTSUP,
-            "no right to capture packets on %s: it takes CAP_NET_RAW (root, or "
-            "setcap cap_net_raw+ep); without it, read a file that tcpdump "
-            "wrote, or go without messages",
+            "no permission to capture packets on %s: it requires CAP_NET_RAW "
+            "(root, or setcap cap_net_raw+ep); without it, read a file that "
+            "tcpdump wrote, or ignore messages",
             capture->name);
     case PCAP_ERROR_NO_SUCH_DEVICE:
         return pastset_fail(PASTSET_ENOENT,
                             "there is no interface %s in this network "
-                            "namespace: `ip link` lists those that are",
+                            "namespace: `ip link` lists them",
                             capture->name);
     case PCAP_ERROR_IFACE_NOT_UP:
-        return pastset_fail(PASTSET_ENOENT, "the interface %s is not up",
+        return pastset_fail(PASTSET_ENOENT, "the interface %s is down",
                             capture->name);
     default:
         return pastset_fail(PASTSET_EIO, "cannot capture on %s: %s",
@@ -97,18 +97,17 @@ static int prepare(measure_capture *capture, const char *filter)
     capture->link = pcap_datalink(capture->pcap);
     if (!measure__packet_link_known(capture->link)) {
         name = pcap_datalink_val_to_name(capture->link);
-        return pastset_fail(capture->live ? PASTSET_EINVAL : PASTSET_EFORMAT,
-                            "%s has frames of the kind %s (%d), in which TCP "
-                            "is not looked for",
-                            capture->name, name ? name : "unknown",
-                            capture->link);
+        return pastset_fail(
+            capture->live ? PASTSET_EINVAL : PASTSET_EFORMAT,
+            "%s has frames of the type %s (%d), which are not supported",
+            capture->name, name ? name : "unknown", capture->link);
     }
     if (!filter)
         filter = "tcp";
     if (pcap_compile(capture->pcap, &program, filter, 1,
                      PCAP_NETMASK_UNKNOWN) != 0)
         return pastset_fail(PASTSET_EINVAL,
-                            "\"%s\" is no filter as in pcap-filter(7): %s",
+                            "\"%s\" is not a filter of pcap-filter(7): %s",
                             filter, pcap_geterr(capture->pcap));
     if (pcap_setfilter(capture->pcap, &program) != 0) {
         pcap_freecode(&program);

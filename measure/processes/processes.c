@@ -71,9 +71,8 @@ static int note_children(measure_watch *w)
 static int exec_failed(const char *program, int error)
 {
     if (error == ENOENT)
-        return pastset_fail(PASTSET_ENOENT, "%s: there is no such program",
-                            program);
-    return pastset_fail(PASTSET_EIO, "%s cannot be started: %s", program,
+        return pastset_fail(PASTSET_ENOENT, "%s: no such program", program);
+    return pastset_fail(PASTSET_EIO, "cannot start %s: %s", program,
                         strerror(error));
 }
 
@@ -84,7 +83,7 @@ static int let_go(measure_watch *w, const char *program, int go, int failed)
     ssize_t got;
     w->result.start_ns = measure__now(CLOCK_MONOTONIC);
     if (write(go, "", 1) != 1)
-        return pastset_fail(PASTSET_EIO, "%s cannot be started: %s", program,
+        return pastset_fail(PASTSET_EIO, "cannot start %s: %s", program,
                             strerror(errno));
     do
         got = read(failed, &error, sizeof(error));
@@ -108,12 +107,14 @@ static int start(measure_watch *w, char **argv, int output,
     int go[2] = {-1, -1}, failed[2] = {-1, -1};
     int err;
     if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC)) {
-        err = pastset_fail(PASTSET_EIO, "no pipe: %s", strerror(errno));
+        err = pastset_fail(PASTSET_EIO, "cannot make a pipe: %s",
+                           strerror(errno));
         goto done;
     }
     w->command = fork();
     if (w->command < 0) {
-        err = pastset_fail(PASTSET_EIO, "no new process: %s", strerror(errno));
+        err = pastset_fail(PASTSET_EIO, "cannot start a process: %s",
+                           strerror(errno));
         goto done;
     }
     if (w->command == 0) {
@@ -127,7 +128,7 @@ static int start(measure_watch *w, char **argv, int output,
                                             sizeof(w->result.why));
     else
         snprintf(w->result.why, sizeof(w->result.why),
-                 "records of switches were not asked for");
+                 "context switches were not requested");
     err = let_go(w, argv[0], go[1], failed[0]);
 done:
     close_both(go);

@@ -132,16 +132,16 @@ static void tell_records(measure__making *m)
     const measure_processes *seen = m->seen;
     if (!seen->exact)
         measure__note(m,
-                      "busy and idle phases are as fine as the probing (%.0f "
-                      "ms): %s",
+                      "busy and idle phases are only as fine as the sampling "
+                      "(%.0f ms): %s",
                       (double)seen->interval_ns / 1e6, seen->why);
     if (seen->lost)
         measure__note(m,
-                      "the kernel dropped %llu records of switches: phases "
-                      "are missing",
+                      "the kernel dropped %llu records of context switches: "
+                      "phases are missing",
                       (unsigned long long)seen->lost);
     if (m->notes->exit_code)
-        measure__note(m, "the command failed: its exit code is %d",
+        measure__note(m, "the command failed with exit code %d",
                       m->notes->exit_code);
 }
 

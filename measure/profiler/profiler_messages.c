@@ -37,8 +37,7 @@ int measure__open_captures(measure__making *m)
     for (; *names && !err; names++)
         err = capture(m, *names);
     if (err == PASTSET_ENOTSUP) {
-        measure__note(m, "messages are not in this profile: %s",
-                      pastset_error());
+        measure__note(m, "this profile has no messages: %s", pastset_error());
         m->notes->incomplete |= m->options->interfaces != NULL;
         err = 0;
     }
@@ -125,9 +124,8 @@ static void tell_losses(measure__making *m, const measure_packets *packets)
     m->profile->lost_packets += packets->dropped;
     if (packets->dropped || gaps)
         measure__note(m,
-                      "%llu packets were missed by the capture, and %llu bytes "
-                      "were not seen: messages are missing, or longer than "
-                      "told",
+                      "the capture missed %llu packets and %llu bytes: "
+                      "messages are missing, or are recorded too long",
                       (unsigned long long)packets->dropped,
                       (unsigned long long)gaps);
 }
@@ -158,8 +156,7 @@ static int read_file(measure__making *m)
         err = measure_capture_step(m->captures[0]);
     }
     if (err && err != PASTSET_ENOMEM) {
-        measure__note(m, "messages are not in this profile: %s",
-                      pastset_error());
+        measure__note(m, "this profile has no messages: %s", pastset_error());
         m->notes->incomplete = true;
         err = 0;
     }
@@ -181,9 +178,8 @@ int measure__take_packets(measure__making *m, measure__messages *out)
     }
     if (out->strange)
         measure__note(m,
-                      "%llu messages are left out: their other end is none of "
-                      "the command's processes, or one that lived too shortly "
-                      "to be seen",
+                      "%llu messages are left out: their other end is not a "
+                      "process of the command, or ended too soon to be seen",
                       (unsigned long long)out->strange);
     if (m->options->packets_file && m->capture_count && !out->count) {
         measure__note(m, "%s has no message between processes of the command",

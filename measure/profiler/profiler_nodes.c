@@ -276,12 +276,12 @@ void measure__compare(measure__making *m)
         double off = fabs(c.probed_ns - c.kernel_ns);
         if (off > differ * c.kernel_ns &&
             off > sqrt(c.samples < 4 ? 4 : c.samples) * interval)
-            measure__note(
-                m,
-                "%s: %.3f s busy or ready by probing each %.0f ms, but %.3f s "
-                "by the kernel's account (%.1f %% off); the kernel's is used",
-                m->groups[i].label, c.probed_ns / 1e9, interval / 1e6,
-                c.kernel_ns / 1e9,
-                c.kernel_ns > 0 ? 100 * off / c.kernel_ns : 100.0);
+            measure__note(m,
+                          "%s: busy or ready for %.3f s by sampling every %.0f "
+                          "ms, but for %.3f s by the kernel's account (%.1f %% "
+                          "off), which is used",
+                          m->groups[i].label, c.probed_ns / 1e9, interval / 1e6,
+                          c.kernel_ns / 1e9,
+                          c.kernel_ns > 0 ? 100 * off / c.kernel_ns : 100.0);
     }
 }

@@ -128,8 +128,7 @@ int measure__want_processes(measure__making *m)
     eventspace_run *run;
     int err = eventspace_run_open(&run, m->run_directory);
     if (err) {
-        measure__note(m, "messages are not in this profile: %s",
-                      pastset_error());
+        measure__note(m, "this profile has no messages: %s", pastset_error());
         m->notes->incomplete = true;
         m->run_directory = NULL;
         return err == PASTSET_ENOMEM ? err : 0;
@@ -170,8 +169,7 @@ int measure__add_traces(measure__making *m)
                                  m->seen->exact ? cpu_between : NULL, &all);
     }
     if (err == PASTSET_ENOENT) {
-        measure__note(m, "messages are not in this profile: %s",
-                      pastset_error());
+        measure__note(m, "this profile has no messages: %s", pastset_error());
         m->notes->incomplete = true;
         err = 0;
     }

@@ -27,8 +27,8 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
 
     if (profile->message_count || profile->actor_count)
         return pastset_fail(PASTSET_EINVAL,
-                            "the profile has messages already: those of traces "
-                            "are all that there were");
+                            "the profile has messages already, and traces "
+                            "would add the same ones again");
     err = measure__traces_open(&t, run, start_ns);
     if (err)
         goto done;

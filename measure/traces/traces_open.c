@@ -16,12 +16,11 @@ int measure__traces_no_memory(void)
 
 static int no_collector(const traces *t, const char *what, uint32_t node)
 {
-    return pastset_fail(
-        PASTSET_ENOENT,
-        "%s: no collector stands %s, so that its traces do not tell who waited "
-        "for whom: instrument the map with `eventspace map instrument "
-        "--collectors all`",
-        scopes_topology_node_name(t->topology, node), what);
+    return pastset_fail(PASTSET_ENOENT,
+                        "%s: there is no collector %s, so its events do not "
+                        "show who waited for whom: instrument the map with "
+                        "`eventspace map instrument --collectors=all`",
+                        scopes_topology_node_name(t->topology, node), what);
 }
 
 /* --- what stands below a collector --- */
@@ -33,7 +32,7 @@ static int find_sites(traces *t)
         for (uint32_t i = 0; i < site->inputs.count; i++) {
             uint32_t id = site->inputs.ids[i];
             if (id == PATHS_NONE)
-                return no_collector(t, "on a way into it", site->node);
+                return no_collector(t, "on a path into it", site->node);
             t->streams[id].kind = TRACES_SITE;
             t->streams[id].site = m;
             t->streams[id].input = i;
@@ -229,7 +228,7 @@ static int make_processes(traces *t, eventspace_run *run)
             first = process->meta.start_wall_ns;
     }
     if (first == UINT64_MAX)
-        return pastset_fail(PASTSET_ENOENT, "%s: no process has come up",
+        return pastset_fail(PASTSET_ENOENT, "%s: no process has started",
                             eventspace_run_directory(run));
     t->shift_ns = (int64_t)first - t->start_ns;
     for (uint32_t i = 0; i < count; i++) {

@@ -69,7 +69,7 @@ int paths_executor_read(pastset_space *space, uint32_t number,
     if (err == PASTSET_EAGAIN)
         return pastset_fail(PASTSET_ENOENT, "%s: no note yet", name);
     if (!err && out->activity >= PATHS_ACTIVITIES)
-        err = pastset_fail(PASTSET_EFORMAT, "%s: %u is no activity", name,
+        err = pastset_fail(PASTSET_EFORMAT, "%s: %u is not an activity", name,
                            out->activity);
     return err;
 }

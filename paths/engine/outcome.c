@@ -21,10 +21,10 @@ void paths__replace_text(operation *o, int status)
 int paths__answer(operation *o, const void *result, size_t bytes)
 {
     if (bytes > o->op.capacity)
-        return pastset_fail(PASTSET_EROOM,
-                            "what comes back has %zu bytes, and there is room "
-                            "for %zu",
-                            bytes, o->op.capacity);
+        return pastset_fail(
+            PASTSET_EROOM,
+            "the result has %zu bytes, but there is room for %zu", bytes,
+            o->op.capacity);
     o->op.capacity = bytes;
     if (o->capacity)
         o->answer = result;

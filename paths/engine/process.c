@@ -220,7 +220,7 @@ static int identify(paths_process *process,
         return pastset_fail(PASTSET_EINVAL,
                             "a run of several processes needs a key");
     if (sodium_init() < 0)
-        return pastset_fail(PASTSET_EIO, "libsodium does not start");
+        return pastset_fail(PASTSET_EIO, "cannot initialize libsodium");
     if (options->key)
         memcpy(process->key, options->key, PATHS_KEY_BYTES);
     process->digest = paths_map_digest(process->map);
@@ -369,10 +369,9 @@ static int result(paths_process *process)
                      process->thread_failure[0] ? process->thread_failure
                                                 : process->failure);
     else if (process->loss[0] && process->self == 0)
-        status =
-            pastset_fail(PASTSET_EHOST,
-                         "process %s: the others went on to their end, but %s",
-                         paths_process_name(process), process->loss);
+        status = pastset_fail(
+            PASTSET_EHOST, "process %s: the other processes completed, but %s",
+            paths_process_name(process), process->loss);
     pthread_mutex_unlock(&process->failure_lock);
     return status;
 }

@@ -149,7 +149,7 @@ static int report(operation *o)
     pastset_fail(status, "%s", o->text ? o->text : pastset_status_text(status));
     free(o->text);
     o->text = NULL;
-    return pastset_fail_while(status, "%s by path \"%s\" (%s)",
+    return pastset_fail_while(status, "%s over path \"%s\" (%s)",
                               pastset_verb_name(o->op.verb), path->name,
                               path->description);
 }
@@ -229,8 +229,8 @@ static int check(const paths_path *path, const paths_arguments *arguments)
     if (!allowed)
         return paths__uses_refuse(path, arguments->verb);
     return pastset_fail(PASTSET_EROOM,
-                        "path \"%s\" (%s): of a tuple of \"%s\" %u bytes come "
-                        "back, and there is room for %zu",
+                        "path \"%s\" (%s): a result of type \"%s\" has %u "
+                        "bytes, but there is room for %zu",
                         path->name, path->description, path->type->text,
                         path->read_bytes, arguments->bytes);
 }
@@ -238,9 +238,10 @@ static int check(const paths_path *path, const paths_arguments *arguments)
 /* The run has failed: nothing is begun any more. */
 static int refuse(const paths_path *path, const paths_arguments *arguments)
 {
-    return pastset_fail_while(
-        paths__process_failure(path->thread->process), "%s by path \"%s\" (%s)",
-        pastset_verb_name(arguments->verb), path->name, path->description);
+    return pastset_fail_while(paths__process_failure(path->thread->process),
+                              "%s over path \"%s\" (%s)",
+                              pastset_verb_name(arguments->verb), path->name,
+                              path->description);
 }
 
 static bool run_failed(const paths_path *path)

@@ -63,9 +63,9 @@ int paths__uses_refuse(const paths_path *path, unsigned verb)
     const paths_map_node *end = end_of(map, path->edge);
 
     return pastset_fail(PASTSET_EPERM,
-                        "%s by path \"%s\" (%s): the map gives thread %s this "
-                        "way to %s \"%s\" with use=%s; if it may do "
-                        "both, write use=both at that edge (%s:%u)",
+                        "%s over path \"%s\" (%s): the map lets thread %s use "
+                        "this path to %s \"%s\" with use=%s only; if it may do "
+                        "both, write use=both on that edge (%s:%u)",
                         pastset_verb_name(verb), path->name, path->description,
                         path->thread->node->name,
                         end->kind == PATHS_ELEMENT ? "element" : "source",

@@ -41,8 +41,8 @@ static int check_node(const generator *g, const paths_map_node *node)
                               node->type);
     if (node->process != PATHS_NONE)
         return paths__fail_at(g->application, node->line, node->name,
-                              "stands in a process: say where it goes in the "
-                              "placement, with %s -> PROCESS",
+                              "is inside a process: place it in the placement, "
+                              "with %s -> PROCESS",
                               node->name);
     return 0;
 }
@@ -57,7 +57,7 @@ static int check_edge(const generator *g, const paths_map_edge *edge)
         return 0;
     return paths__fail_at(a, edge->line, from->name,
                           "has an edge to %s: edges lead from a thread to an "
-                          "element, also where it is read (use=read)",
+                          "element, even to read it (use=read)",
                           to->name);
 }
 
@@ -88,10 +88,9 @@ static int place(generator *g, const paths_map_edge *edge)
                               "the application has no thread or element of "
                               "this name");
     if (process == PATHS_NONE)
-        return paths__fail_at(p, edge->line, what,
-                              "is placed on %s, which is no process of the "
-                              "cluster",
-                              where);
+        return paths__fail_at(
+            p, edge->line, what,
+            "is placed on %s, which is not a process of the cluster", where);
     if (g->processes[node] != PATHS_NONE && g->processes[node] != process)
         return paths__fail_at(
             p, edge->line, what, "is placed twice, on %s and %s",

@@ -65,7 +65,7 @@ static int refuse_other(const generator *g, const paths_map_edge *edge)
     }
     return paths__fail_at(a, edge->line, a->nodes[edge->from].name,
                           "takes part in %s with use=%s, but %s with use=%s "
-                          "(line %u): all do the same there",
+                          "(line %u): all must have the same use",
                           element->name, paths__collective_use(edge),
                           a->nodes[first->from].name, g->uses[edge->to],
                           first->line);
@@ -80,9 +80,8 @@ static int take_edge(generator *g, const paths_map_edge *edge)
         return 0;
     if (!paths_is_collective(use))
         return paths__fail_at(a, edge->line, a->nodes[edge->from].name,
-                              "use=%s of %s is not known: it is read, write "
-                              "or both, or, where threads do it together, one "
-                              "of " COLLECTIVES,
+                              "use=%s of %s is not known: choose read, write, "
+                              "both, or one of the collectives " COLLECTIVES,
                               use, a->nodes[edge->to].name);
     if (g->uses[edge->to] && strcmp(g->uses[edge->to], use) != 0)
         return refuse_other(g, edge);
@@ -115,9 +114,8 @@ static int check_function(const generator *g, const paths_map_node *element,
 
     if (reduce && !function)
         return paths__fail_at(g->application, element->line, element->name,
-                              "has no function: use=reduce needs the one of "
-                              "the program that is to be called, by "
-                              "function=NAME");
+                              "has no function: use=reduce calls one of the "
+                              "program, so write function=NAME");
     if (!reduce && function)
         return paths__fail_at(g->application, element->line, element->name,
                               "has function=%s, which goes with use=reduce, "
@@ -171,14 +169,14 @@ static int choose_fanout(const generator *g, const paths_map_node *element,
         return 0;
     }
     if (fanout < 2 || fanout > UINT32_MAX)
-        return paths__fail_at(a, element->line, element->name,
-                              "fanout=%s: it is the most inputs of one "
-                              "wrapper, 2 or more",
-                              paths_node_get(element, "fanout"));
+        return paths__fail_at(
+            a, element->line, element->name,
+            "fanout=%s: a wrapper must be allowed 2 or more inputs",
+            paths_node_get(element, "fanout"));
     if (binomial)
         return paths__fail_at(a, element->line, element->name,
-                              "has a fanout and the shape binomial, which "
-                              "knows none: take one of them out");
+                              "has a fanout and the shape binomial, which does "
+                              "not take one: remove one of them");
     *out = (uint32_t)fanout;
     return 0;
 }
@@ -193,8 +191,7 @@ int paths__generate_shape(const generator *g, const paths_map_node *element,
     *shape = paths__shape_of(word);
     if (*shape == PATHS__NO_SHAPE)
         return paths__fail_at(g->application, element->line, element->name,
-                              "shape=%s: its tree of wrappers is flat, "
-                              "hierarchical or binomial",
+                              "shape=%s: choose flat, hierarchical or binomial",
                               word);
     return choose_fanout(g, element, *shape == PATHS__BINOMIAL, fanout);
 }
@@ -205,16 +202,16 @@ int paths__generate_check(const paths_generate_options *options)
         options->shape ? paths__shape_of(options->shape) : PATHS__HIERARCHICAL;
 
     if (shape == PATHS__NO_SHAPE)
-        return pastset_fail(PASTSET_EINVAL,
-                            "the shape '%.60s' is none of flat, hierarchical, "
-                            "binomial",
-                            options->shape);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "the shape '%.60s' is not one of flat, hierarchical, binomial",
+            options->shape);
     if (options->fanout == 1)
-        return pastset_fail(PASTSET_EINVAL,
-                            "a fan-out of 1: it is the most inputs of one "
-                            "wrapper, 2 or more");
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "a fan-out of 1: a wrapper must be allowed 2 or more inputs");
     if (options->fanout && shape == PATHS__BINOMIAL)
         return pastset_fail(PASTSET_EINVAL,
-                            "the shape binomial knows no fan-out");
+                            "the shape binomial does not take a fan-out");
     return 0;
 }

@@ -202,15 +202,13 @@ static void known_wrappers(words *out)
 static void check_place(checker *c, const paths_map_node *node)
 {
     if (node->process == PATHS_NONE)
-        diagnose(
-            c, node->line, node->name,
-            "stands in no process: put it into a subgraph cluster_PROCESS");
+        diagnose(c, node->line, node->name,
+                 "is in no process: put it into a subgraph cluster_PROCESS");
     if (node->second_process != PATHS_NONE)
         diagnose(
             c, node->line, node->name,
-            "stands in two processes, %s and %s: nodes of one name are one "
-            "node; put it into one of them, or, if these are two, give "
-            "them different names",
+            "is in two processes, %s and %s: nodes with the same name are one "
+            "node; put it into one of them, or give two nodes different names",
             c->map->processes[node->process].name,
             c->map->processes[node->second_process].name);
 }
@@ -281,8 +279,8 @@ static void check_element_name(checker *c, const paths_map_node *node)
     }
     if (paths_executor_is_name(node->name))
         diagnose(c, node->line, node->name,
-                 "names that begin with \"~executor.\" are for notes of what "
-                 "threads are in: choose another");
+                 "names that begin with \"~executor.\" are reserved for what "
+                 "threads are doing: choose another");
 }
 
 static void check_type(checker *c, const paths_map_node *node, bool needed)
@@ -310,7 +308,7 @@ static void check_element(checker *c, const paths_map_node *node,
     check_type(c, node, needs_type);
     if (policy && policy[0] && pastset_policy_parse(&found, policy) != 0)
         diagnose(c, node->line, node->name,
-                 "policy=%s: it is block, discard or grow", policy);
+                 "policy=%s: choose block, discard or grow", policy);
     if (paths_node_get(node, "capacity") &&
         paths_parse_number(paths_node_get(node, "capacity"), &capacity) != 0)
         diagnose(c, node->line, node->name, "capacity: %s", pastset_error());
@@ -367,8 +365,8 @@ static void check_wrapper(checker *c, const paths_map_node *node)
         words known = {"", 0};
         known_wrappers(&known);
         diagnose(c, node->line, node->name,
-                 "kind=%s is not known: it is thread, element, or one of the "
-                 "wrappers %s; one that the program brings is declared on the "
+                 "kind=%s is not known: choose thread, element, or one of the "
+                 "wrappers %s; declare a wrapper of the program's own on the "
                  "graph, as in graph [wrappers=\"%s\"]",
                  node->type, known.text, node->type);
     } else if (type) {
@@ -383,7 +381,7 @@ static void check_wrapper(checker *c, const paths_map_node *node)
     }
     if (node->out_count == 0)
         diagnose(c, node->line, node->name,
-                 "no edge leaves it: say where its path goes on");
+                 "no edge leaves it: add one to where its path continues");
     if (node->out_count > 1)
         diagnose(c, node->line, node->name,
                  "%u edges leave it: a path has one way down; give each path "
@@ -421,7 +419,7 @@ static void check_nodes(checker *c)
     }
     if (threads == 0)
         diagnose(c, 0, "",
-                 "there is no thread in the map: a run needs one at least");
+                 "there is no thread in the map: a run needs at least one");
     for (uint32_t i = 0; i < map->node_count; i++)
         check_node(c, &map->nodes[i], threads, seen);
     free(seen);
@@ -548,7 +546,7 @@ static void check_use(checker *c, uint32_t index)
 
     if (use && use[0] && !is_one_of(use, uses) && !paths_is_collective(use))
         diagnose_edge(c, index,
-                      "use=%s: it is read, write, both or the kind of a "
+                      "use=%s: choose read, write, both or the kind of a "
                       "collective wrapper, such as sum",
                       use);
 }
@@ -562,8 +560,8 @@ static void check_path(checker *c, uint32_t index)
         check_expected(c, index, end);
     else
         diagnose_edge(c, index,
-                      "the path that begins here ends in no element: it goes "
-                      "as far as %s",
+                      "the path that begins here does not lead to an element: "
+                      "it ends at %s",
                       end->name);
 }
 
@@ -598,7 +596,7 @@ static void check_names(checker *c, const paths_map_node *thread)
         if (strcmp(list[i - 1].as, list[i].as) == 0)
             diagnose_edge(c, list[i].edge,
                           "thread %s has another path called \"%s\", in line "
-                          "%u: give each a name of its own by as=NAME",
+                          "%u: give each a name of its own with as=NAME",
                           thread->name, list[i].as,
                           c->map->edges[list[i - 1].edge].line);
     }

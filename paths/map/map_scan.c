@@ -414,7 +414,7 @@ static int spend(scanner *s, uint64_t names_new, uint64_t edges_new)
         return refuse(s, s->start, "more than 4,194,304 names of nodes");
     if ((s->names_seen + s->edges_seen) * keys > SLOTS_MAX)
         return refuse(s, s->start,
-                      "too many different attributes for so many nodes");
+                      "too many different attributes for this number of nodes");
     return 0;
 }
 
@@ -658,8 +658,8 @@ int paths__scan_create(paths__scan **out, const char *text, size_t bytes,
     if (bytes > PATHS__FILE_BYTES)
         return pastset_fail(PASTSET_EMAP, "%.250s: larger than 64 MiB", file);
     if (memchr(text, 0, bytes))
-        return pastset_fail(PASTSET_EMAP,
-                            "%.250s: a zero byte in it: this is no text", file);
+        return pastset_fail(
+            PASTSET_EMAP, "%.250s: it contains a zero byte: not a text", file);
     s.scan = calloc(1, sizeof(*s.scan));
     if (!s.scan)
         return pastset_no_memory("to read a path map");

@@ -57,7 +57,7 @@ int paths_number_list_read(paths_number_list *list, const char *text)
     do {
         if (!range_take(&at, &from, &to) || !strchr(", ", *at))
             return pastset_fail(PASTSET_EINVAL,
-                                "'%s' is no list of numbers, such as 0,3-5",
+                                "'%s' is not a list of numbers, such as 0,3-5",
                                 text);
         if (to > PATHS_NUMBER_LIST_MAX) /* the error of add, at once */
             from = to;

@@ -96,10 +96,10 @@ int paths_parse_number(const char *text, uint64_t *out)
 {
     if (parse(text, counts, out))
         return 0;
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no number: write one such as 1024, 64k, "
-                        "4M or 256Ki",
-                        text);
+    return pastset_fail(
+        PASTSET_EINVAL,
+        "\"%.60s\" is not a number: write one such as 1024, 64k, 4M or 256Ki",
+        text);
 }
 
 int paths_parse_duration(const char *text, uint64_t *out_ns)
@@ -111,8 +111,8 @@ int paths_parse_duration(const char *text, uint64_t *out_ns)
         return 0;
     }
     return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no duration: write a number and a unit, "
-                        "such as 250ns, 400us, 1.5ms or 2s",
+                        "\"%.60s\" is not a duration: write a number and a "
+                        "unit, such as 250ns, 400us, 1.5ms or 2s",
                         text);
 }
 
@@ -125,7 +125,7 @@ int paths_parse_rate(const char *text, uint64_t *out_bytes_s)
         return 0;
     }
     return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no rate: write a number and a unit a "
+                        "\"%.60s\" is not a rate: write a number and a unit a "
                         "second, such as 10mbit, 1gbit or 125MB",
                         text);
 }
@@ -148,7 +148,7 @@ int paths_parse_offset(const char *text, int64_t *out_ns)
     if (parse_signed(text, durations, out_ns))
         return 0;
     return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no offset: write a duration with a "
+                        "\"%.60s\" is not an offset: write a duration with a "
                         "sign, such as +1.5s or -250us",
                         text);
 }
@@ -157,11 +157,11 @@ int paths_parse_ppm(const char *text, int64_t *out_ppb)
 {
     if (parse_signed(text, millionths, out_ppb))
         return 0;
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no rate of a counter: write by how many "
-                        "millionths it is too fast, such as +150ppm or "
-                        "-0.5ppm",
-                        text);
+    return pastset_fail(
+        PASTSET_EINVAL,
+        "\"%.60s\" is not a rate of a counter: write by how many millionths it "
+        "is too fast, such as +150ppm or -0.5ppm",
+        text);
 }
 
 int paths_parse_real(const char *text, double *out)
@@ -174,10 +174,9 @@ int paths_parse_real(const char *text, double *out)
         *out = number;
         return 0;
     }
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no number: write digits, such as 12 or "
-                        "0.5",
-                        text);
+    return pastset_fail(
+        PASTSET_EINVAL,
+        "\"%.60s\" is not a number: write digits, such as 12 or 0.5", text);
 }
 
 /* --- writing --- */

@@ -71,7 +71,7 @@ int paths_address_parse(paths_address *out, const char *text)
     }
 fail:
     return pastset_fail(PASTSET_EINVAL,
-                        "\"%.100s\" is no address: write one such as "
+                        "\"%.100s\" is not an address: write one such as "
                         "127.0.0.1, 10.0.0.4:7000 or [::1]:7000",
                         text);
 }

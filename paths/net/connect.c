@@ -229,7 +229,8 @@ static int welcome_read(joining *j)
         return pastset_fail(PASTSET_EHOST, "%s", text);
     }
     if (header.kind != WIRE_WELCOME)
-        return pastset_fail(PASTSET_EPROTO, "it did not say welcome");
+        return pastset_fail(PASTSET_EPROTO,
+                            "it did not complete the handshake");
     return 0;
 }
 

@@ -127,7 +127,7 @@ int paths__handshake_answer(handshake *h, const uint8_t key[32],
                                 first + HANDSHAKE_OPENING_BYTES) != 0)
         return unknown();
     if (!claim_take(&h->claim, claim))
-        return pastset_fail(PASTSET_EPROTO, "a claim that is none");
+        return pastset_fail(PASTSET_EPROTO, "an invalid claim");
     if (strcmp(h->claim.to, self) != 0 || strcmp(h->claim.from, self) == 0)
         return pastset_fail(PASTSET_EAUTH, "it is for process %s", h->claim.to);
     own = claim_turned(&h->claim);
@@ -154,7 +154,8 @@ int paths__handshake_finish(handshake *h, const handshake_claim *own,
     if (!claim_take(&h->claim, claim) || h->claim.role != want.role ||
         strcmp(h->claim.from, want.from) != 0 ||
         strcmp(h->claim.to, want.to) != 0)
-        return pastset_fail(PASTSET_EPROTO, "it answers what was not asked");
+        return pastset_fail(PASTSET_EPROTO,
+                            "its answer does not fit the question");
     paths__noise_split(&h->noise, &h->dialler, &h->process);
     paths__noise_seal(&h->dialler, NULL, 0, proof);
     return 0;

@@ -155,9 +155,9 @@ static void not_come(const paths_process *process, uint32_t other)
     char away[160] = "";
 
     if (process->turned_away)
-        snprintf(away, sizeof(away), "; turned away: %u, the last because %s",
+        snprintf(away, sizeof(away), "; refused: %u, the last because %s",
                  process->turned_away, process->turned_away_why);
-    pastset_fail(PASTSET_EHOST, "process %s did not come within %u s%s",
+    pastset_fail(PASTSET_EHOST, "process %s did not join within %u s%s",
                  process_name(process, other),
                  process->connect_timeout_ms / 1000, away);
 }

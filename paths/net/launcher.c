@@ -40,7 +40,7 @@ int paths__launcher_open(paths_process *process, int fd)
 
     if (err)
         return pastset_fail(PASTSET_EINVAL,
-                            "descriptor %d is no socket to the launcher: %s",
+                            "descriptor %d is not a socket to the launcher: %s",
                             fd, uv_strerror(err));
     process->launcher_fd = fd;
     /* What this process starts must not keep the line open. */

@@ -25,7 +25,8 @@ static int waiting_make(paths_thread *thread)
         thread->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (thread->event_fd < 0)
         return pastset_fail(pastset_status_from_errno(errno),
-                            "no descriptor to wait with: %s", strerror(errno));
+                            "cannot make a descriptor to wait with: %s",
+                            strerror(errno));
     if (!thread->poll_fds)
         thread->poll_fds = calloc((size_t)thread->process->process_count + 1,
                                   sizeof(*thread->poll_fds));

@@ -169,9 +169,8 @@ static int request_check(const connection *c, const operation *o)
 
     if (!is_allowed(process->verbs[proxy], o->op.verb))
         return pastset_fail(PASTSET_EPERM,
-                            "process %s may not %s through \"%s\": none of the "
-                            "threads whose way that is has such a use in the "
-                            "map",
+                            "process %s may not %s through \"%s\": no thread "
+                            "with this path has such a use in the map",
                             process_name(process, c->peer),
                             pastset_verb_name(o->op.verb),
                             process->map->nodes[proxy].name);

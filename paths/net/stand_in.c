@@ -168,7 +168,7 @@ int paths_stand_in_run(paths_stand_in *s)
 void paths_stand_in_cancel(paths_stand_in *s)
 {
     atomic_store(&s->process->linger_ms, 0);
-    pastset_fail(PASTSET_ECANCELED, "nobody is left to be told");
+    pastset_fail(PASTSET_ECANCELED, "no process is left to notify");
     paths_process_fail(s->process, PASTSET_ECANCELED);
 }
 

@@ -28,7 +28,8 @@ static void evict(paths_process *process)
             oldest = c; /* new ones stand in front */
     }
     if (oldest)
-        paths__connection_close(oldest, "too many want to come in");
+        paths__connection_close(oldest,
+                                "too many connections wait to be let in");
 }
 
 void paths__unauthenticated_accept(paths_process *process, int fd)

@@ -14,9 +14,9 @@ static const paths_map_node *node_of(const paths_stage *stage)
 static int refuse_down(paths_stage *stage, paths_operation *op, uint64_t *note)
 {
     (void)note;
-    return pastset_fail(PASTSET_EINVAL, "source \"%s\" (%s) answers no %s",
-                        node_of(stage)->name, stage->type->name,
-                        pastset_verb_name(op->verb));
+    return pastset_fail(
+        PASTSET_EINVAL, "source \"%s\" (%s) does not support %s",
+        node_of(stage)->name, stage->type->name, pastset_verb_name(op->verb));
 }
 
 static bool is_tuple_of(const pastset_type *type, size_t bytes)
@@ -100,7 +100,7 @@ int paths_answer_room(paths_operation *op, size_t bytes, void **out)
         return refuse_bytes(o->stage, bytes);
     if (bytes > op->bytes)
         return pastset_fail(PASTSET_EROOM,
-                            "\"%s\": a tuple of %zu bytes, and room for %zu",
+                            "\"%s\": a tuple of %zu bytes, but room for %zu",
                             name, bytes, op->bytes);
     if (o->capacity && !o->capacity(o, bytes))
         return pastset_fail(PASTSET_ENOMEM,

@@ -22,7 +22,7 @@ static void check_attributes(const paths_map *map, const paths_map_node *node,
     if (waiting && *waiting && strcmp(waiting, "spin") != 0 &&
         strcmp(waiting, "yield") != 0 && strcmp(waiting, "sleep") != 0)
         paths_node_diagnose(diagnostics, node,
-                            "waiting=%s: it is spin, yield or sleep", waiting);
+                            "waiting=%s: choose spin, yield or sleep", waiting);
     if (strcmp(node->type, "reduce") == 0 && !(function && *function))
         paths_node_diagnose(
             diagnostics, node,
@@ -39,7 +39,7 @@ static bool check_ways(const paths_map *map, const paths_map_node *node,
 
     if (node->in_count == 0)
         paths_node_diagnose(diagnostics, node,
-                            "no edge leads to it: nobody takes part in it");
+                            "no edge leads to it: no thread takes part in it");
     if (node->in_count > COLLECTIVE_INPUTS)
         paths_node_diagnose(
             diagnostics, node,
@@ -51,8 +51,8 @@ static bool check_ways(const paths_map *map, const paths_map_node *node,
         if (paths__collective_source(map, node->in[i]) != PATHS_NONE)
             continue;
         paths_diagnose(diagnostics, edge->line, node->name,
-                       "several ways join before they come to it by \"%s\": "
-                       "each must come by an edge of its own",
+                       "several paths join before they reach it through "
+                       "\"%s\": each needs an edge of its own",
                        map->nodes[edge->from].name);
         good = false;
     }
@@ -66,11 +66,10 @@ static void check_leaves(const paths_map *map, const paths_map_node *node,
     for (uint32_t i = 1; i < leaves->count; i++) {
         if (leaves->numbers[i] != leaves->numbers[i - 1])
             continue;
-        paths_node_diagnose(
-            diagnostics, node,
-            "thread number %u comes to it by two ways, and would "
-            "wait for itself: leave one out",
-            leaves->numbers[i]);
+        paths_node_diagnose(diagnostics, node,
+                            "thread number %u reaches it on two paths, and "
+                            "would wait for itself: remove one",
+                            leaves->numbers[i]);
         return;
     }
     (void)map;
@@ -90,11 +89,10 @@ static void check_next(const paths_map *map, const paths_map_node *node,
         if (!paths__joins(next))
             continue;
         if (paths__collective_family(next->type) != own)
-            paths_node_diagnose(
-                diagnostics, node,
-                "is a %s, and passes its rounds on to \"%s\", which "
-                "is a %s: make them of one sort",
-                node->type, next->name, next->type);
+            paths_node_diagnose(diagnostics, node,
+                                "is a %s, but passes its rounds on to \"%s\", "
+                                "which is a %s: make both of the same kind",
+                                node->type, next->name, next->type);
         return;
     }
 }

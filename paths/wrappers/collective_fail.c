@@ -374,7 +374,7 @@ bool paths__collective_drop(paths_stage *stage, paths_operation *op)
     if (dropped && op->deadline_ns && pastset_now_ns() >= op->deadline_ns) {
         used = (size_t)snprintf(
             text, sizeof(text),
-            "\"%s\", round %" PRIu32 ": did not come in time: ", name_of(c),
+            "\"%s\", round %" PRIu32 ": did not arrive in time: ", name_of(c),
             paths_gate_value(&c->gate) + 1);
         missing(c, text + used, sizeof(text) - used);
         text_set(o, text);

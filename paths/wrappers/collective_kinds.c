@@ -147,7 +147,7 @@ const char *paths__collective_type_problem(const char *kind,
         kinds[i].family == FAMILY_BROADCAST)
         return NULL;
     if (type->variable)
-        return "its tuples must have one length: not bytes[N]";
+        return "its tuples must have a fixed length: not bytes[N]";
     if (kinds[i].family == FAMILY_REDUCE)
         return kinds[i].whole && has_floats(type)
                    ? "bits of integers only, not of f32 or f64"

@@ -128,13 +128,13 @@ static int leaves_add(const paths_map *map, uint32_t node, uint32_t depth,
     if (n->kind == PATHS_THREAD)
         return out->count < max
                    ? leaf_add(map, node, out)
-                   : pastset_fail(PASTSET_EMAP, "its ways are no tree");
+                   : pastset_fail(PASTSET_EMAP, "its paths are not a tree");
     if (depth > map->node_count)
-        return pastset_fail(PASTSET_EMAP, "its way leads back to itself");
+        return pastset_fail(PASTSET_EMAP, "its path leads back to itself");
     for (uint32_t i = 0; i < n->in_count && !err; i++) {
         uint32_t source = paths__collective_source(map, n->in[i]);
         err = source == PATHS_NONE
-                  ? pastset_fail(PASTSET_EMAP, "several ways join before it")
+                  ? pastset_fail(PASTSET_EMAP, "several paths join before it")
                   : leaves_add(map, source, depth + 1, max, out);
     }
     return err;

@@ -40,19 +40,21 @@ int paths__collective_take(const collective *c, uint32_t input,
     in->wants = op->verb != PASTSET_WRITE;
     in->bytes = 0;
     if (op->nowait)
-        return pastset_fail(PASTSET_EINVAL,
-                            "nobody takes part in a round without waiting");
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "taking part in a round is not possible without waiting");
     if (!in->brings)
         return c->family == FAMILY_BROADCAST || c->family == FAMILY_SCATTER ||
                        c->family == FAMILY_BARRIER
                    ? 0
-                   : pastset_fail(PASTSET_EINVAL,
-                                  "%s gives nothing to it: write or exchange",
-                                  pastset_verb_name(op->verb));
+                   : pastset_fail(
+                         PASTSET_EINVAL,
+                         "%s contributes nothing to it: write or exchange",
+                         pastset_verb_name(op->verb));
     if (op->bytes != share_bytes(c, input) &&
         !(may_be_shorter(c) && op->bytes <= c->type.max_bytes))
         return pastset_fail(PASTSET_ETYPE,
-                            "a tuple of %zu bytes, where \"%s\" has %zu",
+                            "a tuple of %zu bytes, but \"%s\" has %zu",
                             op->bytes, c->type.text, share_bytes(c, input));
     in->bytes = (uint32_t)op->bytes;
     if (op->bytes <= CONTRIBUTION_BYTES)
@@ -117,8 +119,8 @@ static int choose(collective *c)
             paths__collective_name(c->stage->process->map, c->stage->node, i,
                                    second, sizeof(second));
             return pastset_fail(PASTSET_EINVAL,
-                                "%s and %s have both brought a tuple: one "
-                                "writes, the others read",
+                                "%s and %s have both brought a tuple: only one "
+                                "may write, and the others read",
                                 first, second);
         }
         found = &c->inputs[i];
@@ -228,10 +230,10 @@ static int deliver(collective *c, uint32_t input, operation *o, bool refer)
         return 0;
     bytes = part(c, input, &lies, NULL);
     if (bytes > *capacity)
-        return pastset_fail(PASTSET_EROOM,
-                            "what comes back has %zu bytes, and there is room "
-                            "for %zu",
-                            bytes, *capacity);
+        return pastset_fail(
+            PASTSET_EROOM,
+            "the result has %zu bytes, but there is room for %zu", bytes,
+            *capacity);
     if (o->capacity && lies && refer) {
         o->answer = *place = (void *)(uintptr_t)lies;
     } else {

@@ -93,7 +93,7 @@ static void delay_check(const paths_map *map, const paths_map_node *node,
             paths_node_get(node, "bandwidth"));
     if (!paths_node_get(node, "latency") && !paths_node_get(node, "bandwidth"))
         paths_node_diagnose(diagnostics, node,
-                            "a delay of nothing: give it latency or bandwidth");
+                            "it delays nothing: give it latency or bandwidth");
 }
 
 static const char *const delay_attributes[] = {"latency", "bandwidth", NULL};

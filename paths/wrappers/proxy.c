@@ -50,7 +50,7 @@ static int proxy_down(paths_stage *stage, paths_operation *op, uint64_t *note)
         return err;
     if (atomic_load_explicit(&stage->left, memory_order_relaxed))
         return pastset_fail(PASTSET_ECANCELED,
-                            "process %s: no more rounds by this way",
+                            "process %s: no more rounds over this path",
                             process_name(stage->process, stage->far_process));
     if (err) { /* the others there must know that it does not contribute */
         op->status = err;

@@ -143,8 +143,7 @@ static int rate_all(chooser *c)
         err = 0;
     if (c->cut)
         snprintf(c->choice->how, sizeof(c->choice->how),
-                 "%.0f of all %.0f placements were tried, then the time was "
-                 "over",
+                 "%.0f of all %.0f placements were tried within the time limit",
                  (double)c->rated_count, c->choice->all);
     else
         snprintf(c->choice->how, sizeof(c->choice->how),
@@ -205,7 +204,7 @@ static void tell_some(chooser *c, const char *found, uint64_t candidates)
              "neighbours of the best%s",
              found, (double)candidates, choice->model,
              (double)(c->rated_count - candidates),
-             over(c, 1) ? ", until the time was over" : "");
+             over(c, 1) ? ", until the time limit" : "");
 }
 
 static int rate_some(chooser *c)
@@ -285,8 +284,8 @@ static int check(const predict_profile *profile, const predict_cluster *cluster)
                                             "place");
     if (profile->node_count > cluster->machine_count)
         return pastset_fail(PASTSET_EINVAL,
-                            "the profile has %zu nodes, and the cluster only "
-                            "%u machines, which take one each",
+                            "the profile has %zu nodes, but the cluster has "
+                            "only %u machines, each for one node",
                             profile->node_count, cluster->machine_count);
     return 0;
 }
@@ -331,10 +330,10 @@ static int init(chooser *c, const predict_profile *profile,
 static int take_best(chooser *c)
 {
     if (c->best.count == 0)
-        return pastset_fail(PASTSET_ENOENT,
-                            "no placement was found in which there is a way "
-                            "between the machines of all nodes that send each "
-                            "other messages");
+        return pastset_fail(
+            PASTSET_ENOENT,
+            "found no placement with a route between the machines of all nodes "
+            "that send each other messages");
     for (uint32_t i = c->best.count; i < c->best.capacity; i++)
         free(c->best.items[i].machines);
     c->choice->placements = c->best.items;

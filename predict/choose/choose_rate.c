@@ -39,11 +39,10 @@ static int check_links(const predict_profile *profile,
             continue;
         return pastset_fail(
             PASTSET_EINVAL,
-            "the profile does not tell the latency and "
-            "bandwidth of the link %s-%s as it was when the "
-            "program was measured: give it with --profiled-link "
-            "%s-%s:latency=TIME,bandwidth=RATE (eventspace netbench "
-            "measures them)",
+            "the profile lacks the latency and bandwidth that the link %s-%s "
+            "had when the program was measured: give them with "
+            "--profiled-link=%s-%s:latency=TIME,bandwidth=RATE (eventspace "
+            "netbench measures them)",
             profile->nodes[link->a].name, profile->nodes[link->b].name,
             profile->nodes[link->a].name, profile->nodes[link->b].name);
     }

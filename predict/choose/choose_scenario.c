@@ -115,12 +115,12 @@ static int check_machines(const predict_profile *profile,
                                 machines[i]);
         for (size_t j = 0; j < i; j++) {
             if (machines[j] == machines[i])
-                return pastset_fail(
-                    PASTSET_EINVAL,
-                    "nodes %s and %s are both placed on machine %s, which "
-                    "takes one",
-                    profile->nodes[j].name, profile->nodes[i].name,
-                    cluster->machines[machines[i]].name);
+                return pastset_fail(PASTSET_EINVAL,
+                                    "nodes %s and %s are both placed on "
+                                    "machine %s, which takes only one",
+                                    profile->nodes[j].name,
+                                    profile->nodes[i].name,
+                                    cluster->machines[machines[i]].name);
         }
     }
     return 0;
@@ -176,8 +176,8 @@ static int set_links(predict_scenario *s, const predict_cluster *cluster,
         }
         if (traffic[i].messages[0] + traffic[i].messages[1] > 0)
             return pastset_fail(PASTSET_ENOENT,
-                                "nodes %s and %s send each other messages, and "
-                                "there is no way between machines %s and %s",
+                                "nodes %s and %s send each other messages, but "
+                                "there is no route between machines %s and %s",
                                 s->profile->nodes[link->a].name,
                                 s->profile->nodes[link->b].name,
                                 cluster->machines[machines[link->a]].name,

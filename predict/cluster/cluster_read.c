@@ -54,10 +54,10 @@ static int take_number(const reader *r, const paths_map_node *node,
         return 0;
     if (paths_parse_real(text, &value) != 0 || value > max ||
         (value == 0 && !zero))
-        return predict__cluster_fail(r->map, node->line, node->name,
-                                     "%s=\"%.60s\" is no number from %s%g to "
-                                     "%g",
-                                     key, text, zero ? "" : "above ", 0.0, max);
+        return predict__cluster_fail(
+            r->map, node->line, node->name,
+            "%s=\"%.60s\" is not a number from %s%g to %g", key, text,
+            zero ? "" : "above ", 0.0, max);
     *out = value;
     return 0;
 }
@@ -86,7 +86,8 @@ static int take_processors(reader *r, const paths_map_node *node,
         return err;
     if (value != floor(value))
         return predict__cluster_fail(r->map, node->line, node->name,
-                                     "processors=%g is no whole number", value);
+                                     "processors=%g is not a whole number",
+                                     value);
     if (*processors && *processors != (uint32_t)value)
         return predict__cluster_fail(
             r->map, node->line, node->name,
@@ -145,9 +146,9 @@ static int count_machines(const paths_map *map, uint32_t *out)
         if (is_switch(node))
             continue;
         if (strcmp(node->type, "host") == 0)
-            return predict__cluster_fail(map, node->line, node->name,
-                                         "kind=host is called kind=machine "
-                                         "now, and need not be said");
+            return predict__cluster_fail(
+                map, node->line, node->name,
+                "kind=host is called kind=machine now, and can be left out");
         if (node->type[0] && strcmp(node->type, "machine") != 0)
             return predict__cluster_fail(map, node->line, node->name,
                                          "kind=%.60s: in a cluster there are "
@@ -162,10 +163,10 @@ static int count_machines(const paths_map *map, uint32_t *out)
                             "for each",
                             map->file);
     if (count > PREDICT__MACHINES_MAX)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "%.250s: there are %u machines in it, and the ways "
-                            "between more than %d are too many to work out",
-                            map->file, count, PREDICT__MACHINES_MAX);
+        return pastset_fail(
+            PASTSET_EFORMAT,
+            "%.250s: it has %u machines; at most %d are supported", map->file,
+            count, PREDICT__MACHINES_MAX);
     *out = count;
     return 0;
 }

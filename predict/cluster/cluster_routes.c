@@ -116,8 +116,8 @@ static int link_burst(const paths_map *map, const paths_map_edge *edge,
     if (!text || (paths_parse_real(text, out) == 0 && *out <= BURST_MAX))
         return 0;
     return link_fail(map, edge,
-                     "burst=\"%.60s\" is no number of bytes from 0 to %g", text,
-                     BURST_MAX);
+                     "burst=\"%.60s\" is not a number of bytes from 0 to %g",
+                     text, BURST_MAX);
 }
 
 static int flow_without_rate(const paths_map *map, const paths_map_edge *edge)
@@ -126,8 +126,7 @@ static int flow_without_rate(const paths_map *map, const paths_map_edge *edge)
 
     for (int i = 0; i < 2; i++) {
         if (paths_attributes_get(&edge->attributes, keys[i]))
-            return link_fail(map, edge,
-                             "has %s and no rate, which it needs with it",
+            return link_fail(map, edge, "has %s but no rate, which it requires",
                              keys[i]);
     }
     return 0;

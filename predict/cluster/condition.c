@@ -59,8 +59,8 @@ static int parse_real(double *out, const char *text, const char *what)
 {
     if (paths_parse_real(text, out) == 0)
         return 0;
-    return pastset_fail(PASTSET_EINVAL, "the %s \"%.60s\" is no number from 0",
-                        what, text);
+    return pastset_fail(PASTSET_EINVAL,
+                        "the %s \"%.60s\" is not a number from 0", what, text);
 }
 
 /* --- parts: KEY=VALUE --- */
@@ -130,7 +130,7 @@ static int no_part(const char *part, unsigned allowed)
 {
     bool node = allowed & PREDICT_OF_NODES, link = allowed & OF_LINKS;
     return pastset_fail(
-        PASTSET_EINVAL, "\"%.60s\" is no condition%s%s%s%s", part,
+        PASTSET_EINVAL, "\"%.60s\" is not a condition%s%s%s%s", part,
         node ? " of a node: those are load=NUMBER, law=LAW and speed=NUMBER"
              : "",
         node && link ? "; nor" : "",
@@ -299,7 +299,7 @@ static int no_condition(const char *text, unsigned allowed)
     else if (!(allowed & PREDICT_OF_NODES))
         example = "n0-n1:latency=400us,bandwidth=10mbit or *:bandwidth=10mbit";
     return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no condition: write it as %s", text,
+                        "\"%.60s\" is not a condition: write it as %s", text,
                         example);
 }
 

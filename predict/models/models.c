@@ -9,7 +9,7 @@
 
 static int refuse(const char *name, double number, const char *want)
 {
-    return pastset_fail(PASTSET_EINVAL, "%s is %g, and must be %s", name,
+    return pastset_fail(PASTSET_EINVAL, "%s is %g, but must be %s", name,
                         number, want);
 }
 
@@ -38,13 +38,13 @@ static int need_wire(const char *which, predict_wire wire)
 {
     if (!(wire.latency_s >= 0 && isfinite(wire.latency_s)))
         return pastset_fail(PASTSET_EINVAL,
-                            "the latency of the %s link is %g seconds, and "
+                            "the latency of the %s link is %g seconds, but "
                             "must be a number from 0",
                             which, wire.latency_s);
     if (!(wire.bandwidth > 0 && isfinite(wire.bandwidth)))
         return pastset_fail(PASTSET_EINVAL,
                             "the bandwidth of the %s link is %g bytes per "
-                            "second, and must be a number above 0",
+                            "second, but must be a number above 0",
                             which, wire.bandwidth);
     return 0;
 }

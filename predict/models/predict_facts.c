@@ -159,16 +159,16 @@ static int need_wires(const predict__asked *asked, uint32_t link)
         return pastset_fail(
             PASTSET_EINVAL,
             "link %.60s-%.60s: its latency and bandwidth were not measured, so "
-            "what a change costs cannot be told; measure them with `eventspace "
-            "netbench` and give them with --profiled-link, such as "
-            "--profiled-link latency=150us,bandwidth=100mbit",
+            "the cost of a change cannot be predicted; measure them with "
+            "`eventspace netbench` and give them with --profiled-link, such as "
+            "--profiled-link=latency=150us,bandwidth=100mbit",
             a, b);
     if (!is_wire(s->wires[link]))
-        return pastset_fail(
-            PASTSET_EINVAL,
-            "link %.60s-%.60s is to have a latency of %g s and a bandwidth of "
-            "%g bytes per second, which is no link",
-            a, b, s->wires[link].latency_s, s->wires[link].bandwidth);
+        return pastset_fail(PASTSET_EINVAL,
+                            "link %.60s-%.60s cannot have a latency of %g s "
+                            "and a bandwidth of %g bytes per second",
+                            a, b, s->wires[link].latency_s,
+                            s->wires[link].bandwidth);
     return 0;
 }
 
@@ -214,15 +214,15 @@ static int check_node(const predict_scenario *s, uint32_t node)
 {
     const char *name = s->profile->nodes[node].name;
     if (!(s->loads[node] >= 0 && isfinite(s->loads[node])))
-        return pastset_fail(PASTSET_EINVAL,
-                            "node %.60s: the load is %g, and must be a number "
-                            "from 0",
-                            name, s->loads[node]);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "node %.60s: the load is %g, but must be a number from 0", name,
+            s->loads[node]);
     if (!(s->speeds[node] > 0 && isfinite(s->speeds[node])))
-        return pastset_fail(PASTSET_EINVAL,
-                            "node %.60s: the speed is %g, and must be a number "
-                            "above 0",
-                            name, s->speeds[node]);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "node %.60s: the speed is %g, but must be a number above 0", name,
+            s->speeds[node]);
     return 0;
 }
 

@@ -166,9 +166,8 @@ static int compare(predict_answer *out, const predict__asked *asked,
 {
     const predict_profile *profile = asked->facts->profile;
     if (!(base->wall_s > 0))
-        return pastset_fail(PASTSET_EINVAL,
-                            "the actors of the profile take no time, so that "
-                            "there is nothing to replay");
+        return pastset_fail(PASTSET_EINVAL, "the actors of the profile take no "
+                                            "time: there is nothing to replay");
     out->lower_s = out->upper_s =
         predict__replay_time(asked->facts->wall_s, base->wall_s, run->wall_s);
     if (condition_count(asked) <= ALONE_CONDITIONS &&

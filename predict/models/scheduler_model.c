@@ -71,11 +71,11 @@ int predict_scheduler_parse(predict_scheduler *out, const char *text)
         *out = (predict_scheduler){.credit_s = time_s};
         return 0;
     }
-    return pastset_fail(PASTSET_EINVAL,
-                        "\"%.60s\" is no law of a scheduler: write credit, "
-                        "fair, eevdf, bounded:TIME such as bounded:6ms, or "
-                        "eevdf:TIME with the slice",
-                        text);
+    return pastset_fail(
+        PASTSET_EINVAL,
+        "\"%.60s\" is not a law of a scheduler: write credit, fair, eevdf, "
+        "bounded:TIME such as bounded:6ms, or eevdf:TIME with the slice",
+        text);
 }
 
 /* Exactly: the same law when it is read. */
@@ -217,8 +217,8 @@ int predict_scheduler_fit(predict_scheduler *out, double *error,
     if (!used) {
         free(points);
         return pastset_fail(PASTSET_EINVAL,
-                            "none of %zu measurements tells of a law: each "
-                            "needs a busy and an idle phase and a load above 0",
+                            "none of %zu measurements shows a law: each needs "
+                            "a busy and an idle phase and a load above 0",
                             count);
     }
     *out = choose(points, used, &sum);

@@ -101,7 +101,7 @@ int predict_profile_save(const predict_profile *profile, const char *file)
     size_t flat_bytes = 0, bytes = 0;
     int err = predict_profile_check(profile);
     if (err)
-        return pastset_fail_while(err, "%s: not written", file);
+        return pastset_fail_while(err, "cannot write %s", file);
     err = predict__profile_pack(&flat, &flat_bytes, profile);
     if (!err)
         err = compress(&data, &bytes, flat, flat_bytes);
@@ -119,18 +119,18 @@ static int check_head(const uint8_t *data, size_t count)
 {
     uint32_t version = 0;
     if (count == 0)
-        return pastset_fail(PASTSET_EFORMAT, "it is empty and no profile");
+        return pastset_fail(PASTSET_EFORMAT, "it is empty: not a profile");
     if (count < PREDICT__HEAD_BYTES ||
         memcmp(data, PREDICT__MAGIC, PREDICT__MAGIC_BYTES) != 0)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "it is no profile, as `eventspace profile` makes "
-                            "them");
+        return pastset_fail(
+            PASTSET_EFORMAT,
+            "it is not a profile; `eventspace profile` makes one");
     for (int i = 0; i < 4; i++)
         version |= (uint32_t)data[PREDICT__MAGIC_BYTES + i] << 8 * i;
     if (version != PREDICT__VERSION)
         return pastset_fail(PASTSET_EFORMAT,
                             "it is a profile of version %u, and this program "
-                            "reads version %u: measure it once more",
+                            "reads version %u: measure again",
                             version, PREDICT__VERSION);
     return 0;
 }
@@ -144,11 +144,11 @@ static int frame_size(const uint8_t *frame, size_t count, size_t *out)
         ZSTD_isError(takes) || takes != count)
         return pastset_fail(PASTSET_EFORMAT, "the profile is damaged: %s",
                             ZSTD_isError(takes) ? "its end is missing"
-                                                : "it is not one whole");
+                                                : "it is not in one piece");
     if (size > MAX_BYTES || size > (uint64_t)count * MAX_RATIO)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "the profile is damaged: it tells of a size that "
-                            "it cannot have");
+        return pastset_fail(
+            PASTSET_EFORMAT,
+            "the profile is damaged: it claims an impossible size");
     *out = (size_t)size;
     return 0;
 }

@@ -248,12 +248,12 @@ static int check_node(const predict_scenario *scenario, size_t i)
 
     if (!(load >= 0) || isinf(load))
         return pastset_fail(PASTSET_EINVAL,
-                            "node %s: %g is no load: it must be 0 or more",
-                            name, load);
+                            "node %s: a load of %g: it must be 0 or more", name,
+                            load);
     if (!(speed > 0) || isinf(speed))
         return pastset_fail(PASTSET_EINVAL,
-                            "node %s: %g is no speed: it must be more than 0",
-                            name, speed);
+                            "node %s: a speed of %g: it must be above 0", name,
+                            speed);
     if (!(scenario->schedulers[i].credit_s >= 0) ||
         !(scenario->schedulers[i].slice_s >= 0))
         return pastset_fail(PASTSET_EINVAL,
@@ -374,10 +374,9 @@ int predict_replay_run(predict_replay **out, const predict_scenario *scenario)
 
     *out = NULL;
     if (r.profile->actor_count == 0)
-        return pastset_fail(
-            PASTSET_EINVAL,
-            "the profile has no actors: it is not known who waited for whom, "
-            "so it cannot be replayed");
+        return pastset_fail(PASTSET_EINVAL,
+                            "the profile has no actors: it does not show who "
+                            "waited for whom, and cannot be replayed");
     if (r.profile->actor_count >= PREDICT_NONE)
         return pastset_fail(PASTSET_EINVAL, "%zu actors are too many to replay",
                             r.profile->actor_count);

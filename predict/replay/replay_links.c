@@ -14,7 +14,7 @@ static int refuse(const predict_scenario *scenario, size_t link,
     const predict_profile *profile = scenario->profile;
     const predict_link *l = &profile->links[link];
 
-    return pastset_fail(PASTSET_EINVAL, "link %s-%s: %g is no %s",
+    return pastset_fail(PASTSET_EINVAL, "link %s-%s: %g is not a %s",
                         profile->nodes[l->a].name, profile->nodes[l->b].name,
                         value, what);
 }

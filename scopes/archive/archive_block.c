@@ -114,21 +114,20 @@ int scopes__archive_head_get(char process[ARCHIVE_PROCESS_BYTES],
                              const char *file)
 {
     if (memcmp(in, file_magic, sizeof(file_magic)) != 0)
-        return pastset_fail(PASTSET_EFORMAT, "%s: is no archive", file);
+        return pastset_fail(PASTSET_EFORMAT, "%s: not an archive", file);
     if (get_u32(in + 8) == __builtin_bswap32(BYTE_ORDER_MARK))
-        return pastset_fail(PASTSET_ENOTSUP,
-                            "%s: was written on a machine with the other byte "
-                            "order",
-                            file);
+        return pastset_fail(
+            PASTSET_ENOTSUP,
+            "%s: written on a machine with the other byte order", file);
     if (get_u32(in + 20) != checksum(in, ARCHIVE_HEAD_BYTES, 20) ||
         get_u32(in + 16) != ARCHIVE_HEAD_BYTES ||
         get_u32(in + 8) != BYTE_ORDER_MARK || in[ARCHIVE_HEAD_BYTES - 1] != 0)
         return pastset_fail(PASTSET_EFORMAT, "%s: its head is damaged", file);
     if (get_u32(in + 12) != VERSION)
-        return pastset_fail(PASTSET_ENOTSUP,
-                            "%s: is an archive of version %u, and only %d is "
-                            "known here",
-                            file, get_u32(in + 12), VERSION);
+        return pastset_fail(
+            PASTSET_ENOTSUP,
+            "%s: an archive of version %u; this program reads version %d", file,
+            get_u32(in + 12), VERSION);
     memcpy(process, in + 32, ARCHIVE_PROCESS_BYTES);
     return 0;
 }

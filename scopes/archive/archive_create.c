@@ -25,9 +25,7 @@ static int file_lock(scopes_archive_writer *w)
         return 0;
     if (errno == EAGAIN || errno == EACCES)
         return pastset_fail(PASTSET_EEXIST,
-                            "%s: somebody else is writing to it: one archiver "
-                            "at a time",
-                            w->file);
+                            "%s: another archiver is writing to it", w->file);
     return scopes__archive_fail_errno(w, "locking");
 }
 

@@ -51,7 +51,7 @@ static int head_read(scopes_archive *a, uint64_t size)
     if (got < (ssize_t)sizeof(head)) {
         scopes__archive_head_put(begin, "");
         if (memcmp(head, begin, got < 20 ? (size_t)got : 20) != 0)
-            return pastset_fail(PASTSET_EFORMAT, "%s: is no archive", a->file);
+            return pastset_fail(PASTSET_EFORMAT, "%s: not an archive", a->file);
         if (!a->written && !scopes__archive_is_written(a))
             snprintf(a->tail, sizeof(a->tail),
                      "it ends within its head: nothing was saved yet");

@@ -125,7 +125,7 @@ static int tuples_take(scopes_archive *a, archive_stream *l,
         return err;
     if (index < l->shown.next) {
         scopes__archive_damage(
-            a, "byte %llu: tuples of stream %s once more, left out",
+            a, "byte %llu: tuples of stream %s repeated, left out",
             (unsigned long long)b->offset, l->shown.name);
         return 0;
     }

@@ -200,8 +200,8 @@ int scopes__archive_tail_get(scopes_archive_writer *w, const char *name,
         return 0;
     if (!*name || strlen(name) >= PASTSET_NAME_BYTES)
         return pastset_fail(PASTSET_EINVAL,
-                            "%s: no stream can be called \"%s\"", w->file,
-                            name);
+                            "%s: \"%s\" cannot be the name of a stream",
+                            w->file, name);
     *number = w->names.count;
     return tail_add(w, name);
 }

@@ -74,7 +74,7 @@ static void tell_thread(const pending_world *w, uint32_t thread, char *out,
         eventspace_run_process_at(w->run, process);
 
     if (!h->has_meta)
-        snprintf(out, capacity, "process %s has not come up", h->name);
+        snprintf(out, capacity, "process %s has not started", h->name);
     else if (!p)
         snprintf(out, capacity, "not known");
     else if (p->activity == PATHS_WAITING && p->stage != PATHS_NONE)
@@ -125,7 +125,7 @@ static char *process_text(const pending_world *w, uint32_t process,
     if (process == here)
         return NULL;
     if (!there->has_meta)
-        length = asprintf(&text, "process %s (has not come up)", there->name);
+        length = asprintf(&text, "process %s (has not started)", there->name);
     else if (went_before(w, process, here))
         length = asprintf(&text, "process %s (%s)", there->name,
                           eventspace_state_name(there->meta.state));
@@ -264,7 +264,7 @@ static char *starting_who(const pending_world *w, const scopes_pending *p)
     for (uint32_t i = 0; i < w->topology->map->process_count; i++) {
         const eventspace_run_process *h = eventspace_run_process_at(w->run, i);
         if (i != p->process && !h->has_meta)
-            add_name(&n, h->name, "has not come up");
+            add_name(&n, h->name, "has not started");
         else if (i != p->process && has_ended(h))
             add_name(&n, h->name, eventspace_state_name(h->meta.state));
     }

@@ -63,7 +63,7 @@ static int circles_refuse(maker *m)
         }
         if (at != PATHS_NONE && seen[at] == i)
             err = pastset_fail(
-                PASTSET_EMAP, "%s:%u: %s: the way from here leads back to it",
+                PASTSET_EMAP, "%s:%u: %s: the path from here leads back to it",
                 map->file, map->nodes[at].line, map->nodes[at].name);
     }
     free(seen);
@@ -94,7 +94,7 @@ static int collector_note(maker *m, uint32_t index)
         return err;
     if (node->process >= map->process_count)
         return pastset_fail(PASTSET_EMAP,
-                            "%s:%u: %s: a collector that is on no process",
+                            "%s:%u: %s: a collector that is in no process",
                             map->file, node->line, node->name);
     if (id >= map->node_count || m->topology->nodes[id] != PATHS_NONE)
         return pastset_fail(PASTSET_EMAP,

@@ -329,10 +329,9 @@ static int reference_check(eventspace_run *run, uint32_t reference)
         return pastset_fail(PASTSET_EINVAL, "there is no process %u",
                             reference);
     if (!eventspace_run_process_at(run, reference)->has_meta)
-        return pastset_fail(
-            PASTSET_EINVAL,
-            "process %s never came up: it has no clock to go by",
-            eventspace_run_process_at(run, reference)->name);
+        return pastset_fail(PASTSET_EINVAL,
+                            "process %s never started: it has no clock",
+                            eventspace_run_process_at(run, reference)->name);
     return 0;
 }
 

@@ -230,15 +230,15 @@ static void problem_tell(const merge *m, size_t process, const offer *best,
     }
     from = eventspace_run_process_at(m->runs[best->directory], process);
     if (best->has_meta && fullest->events > best->events)
-        snprintf(out, capacity,
-                 "%s has more of its events, %" PRIu64 " and not %" PRIu64
-                 ", but they were left, as nothing tells that they are of this "
-                 "run (%s); if they are, copy %s/%s.meta there and merge again",
-                 m->directories[fullest->directory], fullest->events,
-                 best->events,
-                 eventspace_run_process_at(m->runs[fullest->directory], process)
-                     ->problem,
-                 m->directories[best->directory], from->name);
+        snprintf(
+            out, capacity,
+            "%s has more of its events, %" PRIu64 " instead of %" PRIu64
+            ", but they were left out, as nothing shows that they belong to "
+            "this run (%s); if they are, copy %s/%s.meta there and merge again",
+            m->directories[fullest->directory], fullest->events, best->events,
+            eventspace_run_process_at(m->runs[fullest->directory], process)
+                ->problem,
+            m->directories[best->directory], from->name);
     else if (best->damaged)
         snprintf(out, capacity, "%" PRIu64 " of its events can be read, but %s",
                  best->events, from->problem);

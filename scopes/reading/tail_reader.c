@@ -76,10 +76,10 @@ static int throttle_take(scopes_throttle *out, const scopes_throttle *throttle)
     if (out->batch == 0)
         out->batch = DEFAULT_BATCH;
     if (!(out->share >= 0 && out->share <= 1)) /* nor what is no number */
-        return pastset_fail(PASTSET_EINVAL,
-                            "a share of %g of a processor: more than 0 and at "
-                            "most 1 is possible",
-                            out->share);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "a share of %g of a processor: it must be above 0 and at most 1",
+            out->share);
     if (out->share == 0)
         out->share = 1;
     return 0;

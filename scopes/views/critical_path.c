@@ -271,7 +271,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 const scopes_view scopes__view_critical_path = {
     "critical-path",
     "what the whole run waited for: threads that computed, hops, elements",
-    "what a second was spent on",
+    "a stretch of time and what it was spent on",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
     .make = make};

@@ -353,8 +353,8 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 
 const scopes_view scopes__view_hops = {
     "hops",
-    "how the time of a collective's rounds divides over the hops on the way",
-    "a part of the way of a thread in a round",
+    "how the time of a collective's rounds is divided among the hops",
+    "a hop of a thread's operation in a round",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
     .make = make,

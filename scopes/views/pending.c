@@ -153,7 +153,8 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 
 const scopes_view scopes__view_pending = {
     "pending",
-    "what threads are in now, or were in at the end, and whom they wait for",
+    "which operations threads are in, or were in at the end, and for whom they "
+    "wait",
     NULL,
     SCOPES__COLUMNS(columns),
     NULL,

@@ -147,7 +147,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 
 const scopes_view scopes__view_remote_overhead = {
     "remote-overhead",
-    "what it costs an operation to go to another process and back",
+    "what operations that go to another process and back cost",
     "an operation that went to another process",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),

@@ -211,10 +211,9 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     return err;
 }
 
-const scopes_view scopes__view_steps = {
-    "steps",
-    "per step, when the threads finished it",
-    "a thread's part of a step",
-    SCOPES__COLUMNS(columns),
-    SCOPES__COLUMNS(each_columns),
-    .make = make};
+const scopes_view scopes__view_steps = {"steps",
+                                        "when the threads finished each step",
+                                        "a thread's part of a step",
+                                        SCOPES__COLUMNS(columns),
+                                        SCOPES__COLUMNS(each_columns),
+                                        .make = make};

@@ -48,9 +48,9 @@ static int check_threads(const scopes_view_input *view_input)
 static int check(const scopes_view *view, const scopes_view_input *view_input)
 {
     if (view_input->each && !view->each)
-        return pastset_fail(PASTSET_EINVAL,
-                            "the view %s has one row for each thing already",
-                            view->name);
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "the view %s has no sums: it always prints each row", view->name);
     if (view_input->threads && check_threads(view_input))
         return PASTSET_ENOENT;
     if (view_input->of &&

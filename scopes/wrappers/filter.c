@@ -78,7 +78,7 @@ static int verb_word(filter *f, const char *word, const paths_map *app)
             return 0;
         }
     }
-    return pastset_fail(PASTSET_EMAP, "\"%s\" is no verb", word);
+    return pastset_fail(PASTSET_EMAP, "\"%s\" is not a verb", word);
 }
 
 static bool map_has(const paths_map *app, const char *type, const char *key,

@@ -197,7 +197,7 @@ Test(barrier, finds_out_who_leaves_too_early)
     fclose(out);
     said = run_output("barrier", scratch_write("open.dot", open), 1, 30);
     check_says(said, " left the barrier of round ");
-    check_says(said, " of 4 threads had come");
+    check_says(said, " of 4 threads had arrived");
     free(said);
     free(open);
     free(text);
@@ -235,7 +235,7 @@ Test(barrier, plans_otherwise_with_another_seed_and_not_with_the_same)
 Test(barrier, refuses_arguments_that_cannot_be)
 {
     static const char *const wrong[][2] = {
-        {"--late=4", "--late=4: there are threads 0 to 3"},
+        {"--late=4", "--late=4: the threads are 0 to 3"},
         {"--late=x", "expected a number from 0"},
         {"--wait=soon", "--wait=soon: "},
         {"--rounds=0", "expected a number from 1"},

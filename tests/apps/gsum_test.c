@@ -156,14 +156,14 @@ Test(gsum, refuses_more_doubles_than_the_map_has)
                              scratch_file("run"), "--", GSUM, "run",
                              "--doubles=2", NULL);
 
-    check_says(said, "make the map anew with `gsum mapping --doubles=2`");
+    check_says(said, "make the map again with `gsum mapping --doubles=2`");
     free(said);
 }
 
 Test(gsum, refuses_arguments_that_cannot_be)
 {
     static const char *const wrong[][2] = {
-        {"--spectators=4", "of 4 threads one at least must contribute"},
+        {"--spectators=4", "at least one of 4 threads must contribute"},
         {"--doubles=0", "expected a number from 1"},
         {"--doubles=8388609", "expected a number from 1"},
         {"--compute=5", "--compute=5: "},

@@ -287,9 +287,9 @@ Test(is, refuses_more_threads_than_buckets)
 
 Test(is, refuses_more_rounds_than_keys_can_change)
 {
-    check_refused("--rounds=8192: size S has 8191 at most", "single",
+    check_refused("--rounds=8192: size S allows at most 8191", "single",
                   "--rounds", "8192");
-    check_refused("--rounds=8192: size S has 8191 at most", "mapping",
+    check_refused("--rounds=8192: size S allows at most 8191", "mapping",
                   "--rounds", "8192");
 }
 

@@ -69,7 +69,7 @@ Test(mg, refuses_a_residual_that_does_not_fall)
     check_status(mg_outcome_add(&o, 0, 1), 0);
     check_status(mg_outcome_add(&o, 1, 0.4), 0);
     check_status(mg_outcome_add(&o, 2, 0.3), PASTSET_EAPP);
-    check_error("cycle 2: the residual is 0.3, and was 0.4");
+    check_error("cycle 2: the residual is 0.3 after 0.4");
     check_status(mg_outcome_add(&o, 2, NAN), PASTSET_EAPP);
     check_status(mg_outcome_add(&o, 2, 1e-13), 0);
     check_status(mg_outcome_add(&o, 3, 2e-13), 0);

@@ -34,7 +34,7 @@ Test(program, refuses_wrong_arguments)
     says(2, "--seed=-1: expected a number", "single", "--seed=-1");
     says(2, "--seed=18446744073709551616: ", "single",
          "--seed=18446744073709551616");
-    says(2, "single: one command only", "mapping", "single");
+    says(2, "single: give only one command", "mapping", "single");
     says(2, "walk: expected run, single or mapping", "walk");
     says(2, "there is no option '--nonsense'", "single", "--nonsense");
 }
@@ -45,7 +45,7 @@ Test(program, refuses_wrong_arguments_of_own_options)
          "--factor=x");
     says(2, "--factor=1001: expected a number", "mapping", "--factor=1001");
     says(2, "--pause=5: ", "single", "--pause=5");
-    says(2, "a map cannot keep a backslash", "mapping", "--a-note=a\\b");
+    says(2, "a map cannot hold a backslash", "mapping", "--a-note=a\\b");
     says(2, "--wrong=so: expected one of none, nan, twice", "single",
          "--wrong=so");
 }
@@ -76,7 +76,7 @@ Test(program, refuses_what_a_command_would_not_heed)
 
 Test(program, tells_that_a_run_needs_a_map)
 {
-    says(1, "start it by `eventspace run", "run");
+    says(1, "start it with `eventspace run", "run");
 }
 
 Test(program, explains_itself)
@@ -151,7 +151,7 @@ Test(program, refuses_results_that_cannot_be)
     const char *out = scratch_file("out");
 
     says(1, "the result not_a_number is", "single", "--wrong=nan", "-o", out);
-    says(1, "there are two results sum", "single", "--wrong=twice");
+    says(1, "two results are named sum", "single", "--wrong=twice");
     says(1, "the result large is too large", "single", "--wrong=large");
     says(1, "program_app: told to fail", "single", "--wrong=fail");
     cr_expect_neq(access(scratch_file("out/program_app.json"), F_OK), 0);

@@ -504,7 +504,7 @@ Test(river, refuses_the_map_of_another_problem)
     cr_assert_not_null(size);
     memcpy(size, "f64[215]", 8);
     output = run_output("river", map_generated(mapping, "1"), 1, 60);
-    check_says(output, "the map is of another problem");
+    check_says(output, "the map is for another problem");
     free(output);
 }
 

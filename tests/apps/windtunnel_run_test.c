@@ -480,7 +480,7 @@ static void check_killed(const char *run, const counting *all)
         const json_t *process = process_of(facts, i ? "h2" : "h0");
         cr_expect_str_eq(string(process, "state"), "failed");
         check_says(string(process, "text"), "process h1 died");
-        check_says(string(process, "text"), "by path \"");
+        check_says(string(process, "text"), "over path \"");
     }
     json_decref(facts);
 }
@@ -510,7 +510,7 @@ static void kill_in_the_middle(const char *collectors, const char *policy,
     cr_expect_eq(p.exit_code, 1);
     check_says(p.output, "process h1: killed by signal 9");
     check_says(p.output, "process h1 died");
-    check_says(p.output, "by path \"");
+    check_says(p.output, "over path \"");
     command_free(&p);
     check_killed(run, all);
     check_remains(run);

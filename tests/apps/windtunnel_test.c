@@ -673,7 +673,7 @@ Test(windtunnel, refuses_results_that_are_not_its_own, .timeout = 120)
     cr_assert_str_eq(lattice_result_unpack(upper, tuple, bytes),
                      "its rows are not in the tunnel");
     cr_assert_str_eq(lattice_result_unpack(alien, tuple, bytes),
-                     "it is of another tunnel");
+                     "it belongs to another tunnel");
     free(tuple);
     lattice_slice_destroy(whole);
     lattice_slice_destroy(part);

@@ -157,7 +157,7 @@ Test(instrument, refuses_an_unknown_policy, .timeout = 120)
     paths_map *map = map_parse(JOIN), *out;
 
     check_status(eventspace_instrument(&out, map, &options), PASTSET_EINVAL);
-    check_error("it is grow, discard or block");
+    check_error("choose grow, discard or block");
     paths_map_destroy(map);
 }
 

@@ -487,7 +487,7 @@ Test(launch, passes_an_interruption_on)
     /* One line for all that end as they are told. */
     cr_assert_str_eq(last.err,
                      "processes h0, h1: killed by signal 15 (Terminated), sent "
-                     "because the launcher got signal 2 (Interrupt)\n");
+                     "because the launcher received signal 2 (Interrupt)\n");
 }
 
 Test(launch, fails_when_it_is_interrupted_though_its_processes_end_well)
@@ -616,7 +616,7 @@ Test(launch, never_replaces_what_it_cannot_tell_from_a_run)
     file_write(in_run("pathmap.dot"), "digraph {", 9);
     file_write(in_run("h0.space"), "x", 1);
     launch((eventspace_launch_options){.replace = true}, "true");
-    check_refused(PASTSET_EMAP, "is not known; choose another directory");
+    check_refused(PASTSET_EMAP, "belong to a run; choose another directory");
     cr_assert(exists(in_run("h0.space")));
 }
 

@@ -296,8 +296,8 @@ Test(meta, checks_the_type_of_each_value)
     check_refused("tick_hz", 'f', 0, NULL, "from 1 to 1e12");
     check_refused("tick_hz", 'f', (uint64_t)-1, NULL, "from 1 to 1e12");
     check_refused("tick_hz", 'f', 2000000000000, NULL, "from 1 to 1e12");
-    check_refused("state", 's', 0, "asleep", "none of running");
-    check_refused("state", 'u', 0, NULL, "none of running");
+    check_refused("state", 's', 0, "asleep", "not one of running");
+    check_refused("state", 'u', 0, NULL, "not one of running");
     check_refused("version", 'u', 2, NULL, "version 2");
     check_refused("version", 's', 0, "1", "not a number");
 }

@@ -210,7 +210,7 @@ Test(run, refuses_the_meta_of_another_process)
     run = run_open();
     cr_assert_not(eventspace_run_process_at(run, H1)->has_meta);
     cr_assert_not_null(strstr(eventspace_run_process_at(run, H1)->problem,
-                              "that of process \"h0\""));
+                              "it belongs to process \"h0\""));
     eventspace_run_close(run);
 }
 

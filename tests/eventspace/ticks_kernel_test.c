@@ -167,7 +167,7 @@ static int child_runs(void)
         return FORBIDDEN;
     if (eventspace_finish(es, 0) != 0)
         return WRONG;
-    return meta_says(&meta, "the kernel has rejected the time stamp counter");
+    return meta_says(&meta, "the kernel rejected the time stamp counter");
 }
 
 Test(ticks_kernel, is_asked_again_when_a_run_ends)

@@ -96,7 +96,7 @@ static void check_totals(const char *mode, const char *count, bool switches)
                  "%s: %.0f of %.0f ns", mode, seen, said);
     if (!switches) {
         cr_assert_not(w.seen->exact);
-        check_says(w.seen->why, "not asked for");
+        check_says(w.seen->why, "not requested");
     }
     done(&w);
 }

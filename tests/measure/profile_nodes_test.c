@@ -155,7 +155,7 @@ Test(profile_nodes, methods_that_differ_are_told_with_both_numbers)
     finish(&x);
     measure__compare(&x.m);
     cr_assert_eq(x.notes.text_count, 1);
-    check_says(x.notes.texts[0], "b: 10.000 s");
+    check_says(x.notes.texts[0], "b: busy or ready for 10.000 s");
     check_says(x.notes.texts[0], "8.000 s");
     drop(&x);
 }

@@ -171,7 +171,7 @@ Test(profile, of_a_command_that_fails_is_there_all_the_same)
         measure(&notes, (measure_profile_options){.argv = ARGV(argv),
                                                   .no_packets = true});
     cr_assert_eq(notes.exit_code, 3);
-    cr_assert(noted(&notes, "exit code is 3"));
+    cr_assert(noted(&notes, "exit code 3"));
     cr_assert_eq(p->node_count, 1);
     predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);

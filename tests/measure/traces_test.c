@@ -496,7 +496,7 @@ Test(traces, without_collectors_at_proxies_say_how_to_instrument)
     profile = predict_profile_create("test");
     check_status(measure_traces_add(profile, run, run_start(), NULL, NULL),
                  PASTSET_ENOENT);
-    check_error("--collectors all");
+    check_error("--collectors=all");
     cr_assert_eq(profile->message_count, 0);
 }
 

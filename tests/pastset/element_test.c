@@ -292,7 +292,7 @@ Test(element, gives_the_length_of_each_tuple_and_asks_for_room, .timeout = 120)
     cr_assert_arr_eq(text, "012", 3);
     bytes = 3;
     check_status(pastset_read(e, 4, text, &bytes, 0), PASTSET_EROOM);
-    check_error("a tuple of 4 bytes, and room for 3");
+    check_error("a tuple of 4 bytes, but room for 3");
     bytes = 0;
     check_status(pastset_read(e, 0, NULL, &bytes, 0), 0);
     /* What there was no room for is not consumed. */

@@ -78,8 +78,8 @@ Test(type, names_the_word_that_is_wrong, .timeout = 120)
 {
     check_refused("", "at least one field");
     check_refused("  ", "at least one field");
-    check_refused("i32 i33 u8", "\"i33\" is none of");
-    check_refused("int", "\"int\" is none of");
+    check_refused("i32 i33 u8", "\"i33\" is not one of");
+    check_refused("int", "\"int\" is not one of");
     check_refused("i32 f64[0]", "f64[0]");
     check_refused("f64[", "f64[");
     check_refused("f64[]", "f64[]");

@@ -398,7 +398,7 @@ Test(choose, a_scenario_needs_machines_that_are_there_and_connected,
     check_error("nodes n0 and n2 are both placed on machine a");
     check_status(predict_placement_scenario(&s, p, c, (uint32_t[]){0, 1, 2}),
                  PASTSET_ENOENT);
-    check_error("no way between machines a and b");
+    check_error("no route between machines a and b");
     cr_assert_null(s);
     predict_cluster_destroy(c);
     predict_profile_destroy(p);
@@ -413,7 +413,7 @@ Test(choose, needs_a_machine_for_each_node, .timeout = 120)
     predict_choice *got;
 
     check_status(predict_choose(&got, p, c, NULL), PASTSET_EINVAL);
-    check_error("has 3 nodes, and the cluster only 2 machines");
+    check_error("has 3 nodes, but the cluster has only 2 machines");
     predict_cluster_destroy(c);
     predict_profile_destroy(p);
 }
@@ -425,7 +425,7 @@ Test(choose, needs_ways_between_machines, .timeout = 120)
     predict_choice *got;
 
     check_status(predict_choose(&got, p, c, NULL), PASTSET_ENOENT);
-    check_error("no placement was found");
+    check_error("found no placement");
     predict_cluster_destroy(c);
     predict_profile_destroy(p);
 }

@@ -106,17 +106,19 @@ static void check_refused(const char *attributes, const char *why)
 
 Test(cluster_flow, that_is_wrong_is_told_with_its_link, .timeout = 120)
 {
-    check_refused("rate=fast", "rate: \"fast\" is no rate");
-    check_refused("rate=\"-1mbit\"", "rate: \"-1mbit\" is no rate");
+    check_refused("rate=fast", "rate: \"fast\" is not a rate");
+    check_refused("rate=\"-1mbit\"", "rate: \"-1mbit\" is not a rate");
     check_refused("rate=\"0bit\"", "rate is zero");
-    check_refused("rate=\"1mbit\", burst=\"-1\"", "burst=\"-1\" is no number");
-    check_refused("rate=\"1mbit\", burst=nan", "burst=\"nan\" is no number");
-    check_refused("rate=\"1mbit\", burst=inf", "burst=\"inf\" is no number");
-    check_refused("rate=\"1mbit\", burst=\"1.2.3\"", "is no number of bytes");
+    check_refused("rate=\"1mbit\", burst=\"-1\"",
+                  "burst=\"-1\" is not a number");
+    check_refused("rate=\"1mbit\", burst=nan", "burst=\"nan\" is not a number");
+    check_refused("rate=\"1mbit\", burst=inf", "burst=\"inf\" is not a number");
+    check_refused("rate=\"1mbit\", burst=\"1.2.3\"",
+                  "is not a number of bytes");
     check_refused("rate=\"1mbit\", burst=99999999999999999999", "to 1e+15");
-    check_refused("rate=\"1mbit\", alone=soon", "alone: \"soon\" is no dur");
-    check_refused("burst=1600", "has burst and no rate");
-    check_refused("alone=\"1us\"", "has alone and no rate");
+    check_refused("rate=\"1mbit\", alone=soon", "alone: \"soon\" is not a dur");
+    check_refused("burst=1600", "has burst but no rate");
+    check_refused("alone=\"1us\"", "has alone but no rate");
 }
 
 /* --- writing --- */

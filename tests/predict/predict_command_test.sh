@@ -93,13 +93,13 @@ expect "an older link" 2 'write it as n0-n1:bandwidth=10mbit,latency=400us' -- \
     "$cg" --link n0-n1=10mbit,400us
 expect "an older word" 2 '--wire is called --profiled-link now' -- \
     "$cg" --wire '*=10mbit,400us'
-expect "a rate without a unit" 2 '"10" is no rate' -- \
+expect "a rate without a unit" 2 '"10" is not a rate' -- \
     "$cg" --link n0-n1:bandwidth=10
-expect "a time without a unit" 2 '"10" is no duration' -- \
+expect "a time without a unit" 2 '"10" is not a duration' -- \
     "$cg" --profiled-link latency=10
 expect "a link without a name" 2 'write it as n0-n1:latency=' -- \
     "$cg" --link latency=10us
-expect "no such law" 2 '"best" is no law' -- "$cg" --law best
+expect "no such law" 2 '"best" is not a law' -- "$cg" --law best
 expect "no such format" 2 'xml' -- "$cg" --format xml
 
 # Words of before, of the commands that make profiles and compare with them.
@@ -135,7 +135,7 @@ wrong profile --profiled-link=400us,70mbit \
 wrong experiment --base-rate=100 "'100' has no unit; write 100mbit or 100gbit"
 wrong experiment --scenario=n0=load:1 'write it as n0:load=1'
 wrong experiment '--scenario=*:latency=1ms' 'anything else of a link'
-wrong experiment --pin=3-1 "is no number from 3"
+wrong experiment --pin=3-1 "is not a number from 3"
 
 # What the JSON says is JSON, with the numbers of the CSV.
 if command -v node >/dev/null; then

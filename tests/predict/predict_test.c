@@ -249,7 +249,7 @@ Test(predict, a_link_that_was_not_measured_is_refused)
     check_status(predict_answer_all(&answers, scenario), PASTSET_EINVAL);
     check_error("n1-n2");
     check_error("netbench");
-    check_error("--profiled-link latency=150us,bandwidth=100mbit");
+    check_error("--profiled-link=latency=150us,bandwidth=100mbit");
 }
 
 /* By all that answer, the fast one too. */

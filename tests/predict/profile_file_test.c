@@ -167,7 +167,7 @@ Test(profile_file, tells_what_is_wrong_with_a_file)
     check_status(
         predict_profile_load(&none, scratch_write("map", "digraph { a -> b }")),
         PASTSET_EFORMAT);
-    check_error("is no profile");
+    check_error("is not a profile");
     data[8] = 9;
     check_status(predict_profile_parse(&none, data, bytes), PASTSET_EFORMAT);
     check_error("of version 9, and this program reads version 1");
@@ -188,7 +188,7 @@ Test(profile_file, what_is_wrong_is_not_saved)
     char *text;
     p->wall_ns = -1;
     check_status(predict_profile_save(p, file), PASTSET_EINVAL);
-    check_error("app.profile: not written");
+    check_error("app.profile: the time of the run");
     text = file_read(file, &bytes);
     cr_assert_str_eq(text, "as it was");
     free(text);

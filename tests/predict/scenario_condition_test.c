@@ -186,51 +186,51 @@ Test(condition, texts_that_are_none_are_refused_with_a_reason)
         const char *text, *says;
     } wrong[] = {
         {"",
-         "is no condition: write it as n0:load=1 or n0-n1:bandwidth=10mbit"},
-        {"n0", "\"n0\" is no condition: write it as"},
-        {"n0:", "\"n0:\" is no condition: write it as"},
-        {"n0=", "\"n0=\" is no condition: write it as"},
-        {":load=1", "is no condition: write it as"},
-        {"load=1", "is no condition: write it as"},
-        {":", "is no condition: write it as"},
-        {"=", "is no condition: write it as"},
-        {"n0:load", "\"n0:load\" is no condition: write it as"},
-        {"n0:speed=1,load", "\"load\" is no condition of a node"},
-        {"n0:load=1,", "\"\" is no condition"},
-        {"n0:,load=1", "\"n0:,load=1\" is no condition: write it as"},
-        {"n0:x=2", "\"x=2\" is no condition"},
-        {"n0:LOAD=2", "\"LOAD=2\" is no condition"},
-        {"n0:load=1,speed:2", "\"speed:2\" is no condition"},
-        {"n0:load=", "n0:load=: the load \"\" is no number from 0"},
-        {"n0:load=-1", "the load \"-1\" is no number from 0"},
-        {"n0:load=+1", "no number from 0"},
-        {"n0:load=nan", "no number from 0"},
-        {"n0:load=inf", "no number from 0"},
-        {"n0:load=1e3", "no number from 0"},
-        {"n0:load=0x1", "no number from 0"},
-        {"n0:load=1.2.3", "no number from 0"},
-        {"n0:load=.", "no number from 0"},
-        {"n0:load= 1", "no number from 0"},
-        {"n0:load=1 ", "no number from 0"},
+         "is not a condition: write it as n0:load=1 or n0-n1:bandwidth=10mbit"},
+        {"n0", "\"n0\" is not a condition: write it as"},
+        {"n0:", "\"n0:\" is not a condition: write it as"},
+        {"n0=", "\"n0=\" is not a condition: write it as"},
+        {":load=1", "is not a condition: write it as"},
+        {"load=1", "is not a condition: write it as"},
+        {":", "is not a condition: write it as"},
+        {"=", "is not a condition: write it as"},
+        {"n0:load", "\"n0:load\" is not a condition: write it as"},
+        {"n0:speed=1,load", "\"load\" is not a condition of a node"},
+        {"n0:load=1,", "\"\" is not a condition"},
+        {"n0:,load=1", "\"n0:,load=1\" is not a condition: write it as"},
+        {"n0:x=2", "\"x=2\" is not a condition"},
+        {"n0:LOAD=2", "\"LOAD=2\" is not a condition"},
+        {"n0:load=1,speed:2", "\"speed:2\" is not a condition"},
+        {"n0:load=", "n0:load=: the load \"\" is not a number from 0"},
+        {"n0:load=-1", "the load \"-1\" is not a number from 0"},
+        {"n0:load=+1", "not a number from 0"},
+        {"n0:load=nan", "not a number from 0"},
+        {"n0:load=inf", "not a number from 0"},
+        {"n0:load=1e3", "not a number from 0"},
+        {"n0:load=0x1", "not a number from 0"},
+        {"n0:load=1.2.3", "not a number from 0"},
+        {"n0:load=.", "not a number from 0"},
+        {"n0:load= 1", "not a number from 0"},
+        {"n0:load=1 ", "not a number from 0"},
         {"n0:speed=0", "the speed must be above 0"},
-        {"n0:speed=x", "the speed \"x\" is no number"},
-        {"n0:law=no", "\"no\" is no law"},
-        {"n0-n1:bandwidth=10", "\"10\" is no rate"},
-        {"n0-n1:latency=10", "\"10\" is no duration"},
-        {"n0-n1:bandwidth=-10mbit", "\"-10mbit\" is no rate"},
-        {"n0-n1:bandwidth= 10mbit", "\" 10mbit\" is no rate"},
-        {"n0-n1:bandwidth=nanmbit", "\"nanmbit\" is no rate"},
-        {"n0-n1:bandwidth=99999999999999999999gbit", "is no rate"},
-        {"n0-n1:latency=99999999999999999999s", "is no duration"},
+        {"n0:speed=x", "the speed \"x\" is not a number"},
+        {"n0:law=no", "\"no\" is not a law"},
+        {"n0-n1:bandwidth=10", "\"10\" is not a rate"},
+        {"n0-n1:latency=10", "\"10\" is not a duration"},
+        {"n0-n1:bandwidth=-10mbit", "\"-10mbit\" is not a rate"},
+        {"n0-n1:bandwidth= 10mbit", "\" 10mbit\" is not a rate"},
+        {"n0-n1:bandwidth=nanmbit", "\"nanmbit\" is not a rate"},
+        {"n0-n1:bandwidth=99999999999999999999gbit", "is not a rate"},
+        {"n0-n1:latency=99999999999999999999s", "is not a duration"},
         {"n0-n1:bandwidth=0mbit", "the bandwidth \"0mbit\" must be above 0"},
         {"n0-n1:bandwidth=10mbit,1parsec",
          "n0-n1:bandwidth=10mbit,1parsec: \"1parsec\""},
         {"n0-n1:rate=0B", "must be above 0"},
-        {"n0-n1:rate=400us", "\"400us\" is no rate"},
-        {"n0-n1:alone=10mbit", "\"10mbit\" is no duration"},
-        {"n0-n1:burst=x", "the burst \"x\" is no number"},
+        {"n0-n1:rate=400us", "\"400us\" is not a rate"},
+        {"n0-n1:alone=10mbit", "\"10mbit\" is not a duration"},
+        {"n0-n1:burst=x", "the burst \"x\" is not a number"},
         {"n0-n1:busy=1.5", "the busy share"},
-        {"n0-n1:busy=nan", "the busy share \"nan\" is no number"},
+        {"n0-n1:busy=nan", "the busy share \"nan\" is not a number"},
         {"n0:load=1,bandwidth=10mbit",
          "either of a node, n0:load=1, or of a link"},
         {"n0-n1:busy=0,speed=1", "either of a node, n0:load=1, or of a link"},
@@ -301,7 +301,8 @@ Test(condition, without_a_name_is_of_all_links_where_that_is_allowed)
     check_status(predict_condition_parse(&c, "latency=40us", OF_LINKS, names,
                                          COUNT(names)),
                  PASTSET_EINVAL);
-    check_error("\"latency=40us\" is no condition: write it as n0-n1:latency=");
+    check_error(
+        "\"latency=40us\" is not a condition: write it as n0-n1:latency=");
     check_status(predict_condition_check("load=1", OF_LINKS | PREDICT_UNNAMED),
                  PASTSET_EINVAL);
 }
@@ -311,7 +312,7 @@ Test(condition, is_checked_before_the_names_are_known)
     check_status(predict_condition_check("n7:load=1", ANY), 0);
     check_status(predict_condition_check("n7-n8:latency=1ms", ANY), 0);
     check_status(predict_condition_check("n7:load=x", ANY), PASTSET_EINVAL);
-    check_error("no number from 0");
+    check_error("not a number from 0");
 }
 
 /* What is printed of a link can be read again. */
@@ -346,7 +347,7 @@ Test(condition, numbers_that_are_too_large_are_refused)
     memcpy(text, "n0:load=", 8);
     text[sizeof(text) - 1] = '\0';
     check_status(parse(text), PASTSET_EINVAL);
-    check_error("no number from 0");
+    check_error("not a number from 0");
     text[8 + 300] = '\0';
     check_status(parse(text), 0);
     cr_expect(isfinite(c.load) && c.load > 1e299);
@@ -370,19 +371,20 @@ Test(condition, tells_only_what_it_may)
     check_status(predict_condition_parse(&c, "n0-n1:bandwidth=10mbit",
                                          PREDICT_OF_NODES, names, COUNT(names)),
                  PASTSET_EINVAL);
-    check_error("\"bandwidth=10mbit\" is no condition of a node: those are "
+    check_error("\"bandwidth=10mbit\" is not a condition of a node: those are "
                 "load=NUMBER");
     cr_expect_null(strstr(pastset_error(), "of a link"));
     check_status(predict_condition_parse(&c, "n0:load=1", PREDICT_OF_LINKS,
                                          names, COUNT(names)),
                  PASTSET_EINVAL);
-    check_error("\"load=1\" is no condition of a link: those are latency=TIME");
+    check_error(
+        "\"load=1\" is not a condition of a link: those are latency=TIME");
     cr_expect_null(strstr(pastset_error(), "busy"));
     cr_expect_null(strstr(pastset_error(), "of a node"));
     check_status(predict_condition_parse(&c, "n0-n1:busy=1", PREDICT_OF_LINKS,
                                          names, COUNT(names)),
                  PASTSET_EINVAL);
-    check_error("\"busy=1\" is no condition of a link");
+    check_error("\"busy=1\" is not a condition of a link");
     check_status(predict_condition_parse(&c, "n0", PREDICT_OF_NODES, names,
                                          COUNT(names)),
                  PASTSET_EINVAL);

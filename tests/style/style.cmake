@@ -16,7 +16,8 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
            COMMAND sh ${style}/spelling_test.sh ${PROJECT_SOURCE_DIR}
                    ${CODESPELL})
   add_test(NAME style/words
-           COMMAND sh ${style}/words_test.sh ${PROJECT_SOURCE_DIR})
+           COMMAND sh ${style}/words_test.sh ${PROJECT_SOURCE_DIR}
+                   $<TARGET_FILE_DIR:eventspace_cli>)
   add_test(NAME style/links
            COMMAND ${NODE} ${style}/links_test.mjs ${PROJECT_SOURCE_DIR})
   add_test(NAME style/registered

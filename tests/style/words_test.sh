@@ -1,17 +1,40 @@
 #!/bin/sh
-# words_test.sh - the pages of words.pages have none of the phrases of
-# words.banned.
+# words_test.sh - the pages of words.pages and the help of all commands and
+# applications have none of the phrases of words.banned.
 #
-#     words_test.sh SOURCE [PAGE ...]
+#     words_test.sh SOURCE BIN [PAGE ...]
 #
-# With pages it looks at these instead: for pages that are not on the list yet.
+# With pages it looks only at these: for pages that are not on the list yet.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+bin=$2
 cd "$1" || exit 1
-shift
-# shellcheck disable=SC2046 # names of pages have no blanks
-[ $# -gt 0 ] || set -- $(grep -v '^#' "$here/words.pages")
-[ $# -gt 0 ] || { echo "no pages"; exit 1; }
+shift 2
+help=$(mktemp -d) || exit 1
+trap 'rm -rf "$help"' EXIT
+
+# The help of a command and of the commands below it, each in a file.
+help_of() (
+    program=$1
+    shift
+    # shellcheck disable=SC2086 # a command is several words
+    "$bin/$program" $* --help > "$help/$program${*:+-}$(echo "$*" | tr ' ' -)" ||
+        exit 1
+    # shellcheck disable=SC2086
+    for command in $("$bin/$program" $* --list-commands 2> "$help/.no" |
+        cut -f 1); do
+        help_of "$program" "$@" "$command" || exit 1
+    done
+)
+
+if [ $# -eq 0 ]; then
+    for program in eventspace $(sed -n 's/^add_executable(\([a-z]*\).*/\1/p' \
+        apps/*/CMakeLists.txt); do
+        help_of "$program" || { echo "$program: no help"; exit 1; }
+    done
+    # shellcheck disable=SC2046 # names of pages have no blanks
+    set -- $(grep -v '^#' "$here/words.pages") "$help"/*
+fi
 
 # The words of a line in small letters, with one blank before and after each.
 # Whatever ends a part of a sentence is a word of its own, so that no phrase goes

@@ -13,7 +13,7 @@ const seconds = s => s === null ? '' : s.toFixed(2);
 
 const tables = {
   foreign: lines => [
-    '| program | alone s | beside competitors s | predicted s | error | scaled |',
+    '| program | alone s | with competitors s | predicted s | error | scaled |',
     '|---|---|---|---|---|---|',
     ...lines.filter(line => line.best).map(line =>
       `| ${line.program} | ${seconds(line.alone_s)} | ` +

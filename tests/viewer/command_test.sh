@@ -279,7 +279,7 @@ refuses_to_run() {
 check "a map is made from standard input" generates
 nobody_joins() {
     gives 1 "$eventspace" run map.dot --output NOBODY -- ls / &&
-        says "the program has not joined the run" err
+        says "the program did not join the run" err
 }
 check "a program that is none of ours is told apart" nobody_joins
 cat >wrong.dot <<'END'
@@ -511,7 +511,7 @@ view_method() {
         cmp usual hull && ! cmp -s hull average &&
         [ "$(wc -l <hull)" -eq "$(wc -l <average)" ] &&
         wrong_usage view CLOCKS tuples --method mean &&
-        says "the method 'mean' is none of hull, average" err
+        says "the method 'mean' is not one of hull, average" err
 }
 check "a run on processes with other clocks" clocks_run
 check "a view by either method of aligning them" view_method

@@ -391,7 +391,7 @@ Test(draw, refuses_formats_it_does_not_know)
     viewer_draw_options options = {.file = "map.gif"};
 
     check_status(viewer_draw(map, &options), PASTSET_EINVAL);
-    check_error("it is svg, png, pdf or dot");
+    check_error("choose svg, png, pdf or dot");
     options.file = "/nowhere/map.svg";
     check_status(viewer_draw(map, &options), PASTSET_ENOENT);
     check_error("/nowhere/map.svg");

@@ -57,7 +57,7 @@ code=$?
 counts() {
     if [ $code -ne 1 ] ||
         ! says "its file system $disk (disk, tmpfs) is full" told ||
-        ! says "events are lost, [0-9]* of them for want of disk" told ||
+        ! says "events are lost, [0-9]* of them because the disk was full" told ||
         ! says checksum said; then
         cat told
         return 1

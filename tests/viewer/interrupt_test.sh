@@ -93,7 +93,7 @@ coming_up() {
     code=$?
     [ $code -eq 0 ] && { whole; return; }
     [ $code -eq 1 ] && lines 1 err &&
-        says "^eventspace: interrupted before all that was read had come" err &&
+        says "^eventspace: interrupted before all events that were read had" err &&
         "$eventspace" view MIRROR performance >/dev/null && holds 1 MIRROR
 }
 check "one that is still coming up" coming_up

@@ -128,7 +128,7 @@ unpacks() {
 check "it is unpacked, and the same" unpacks
 not_over() {
     "$eventspace" unpack map.tar.zst 2>err
-    [ $? -eq 1 ] && says "map: is there already" err && diff -r map again
+    [ $? -eq 1 ] && says "map: exists already" err && diff -r map again
 }
 check "but not over what is there" not_over
 by_tar() {

@@ -20,10 +20,10 @@ static void tell_commands(const command *commands, const char *name, FILE *file)
     fprintf(file, "Usage: %s COMMAND [ARGUMENTS]\n\n", name);
     for (; commands->name; commands++)
         fprintf(file, "  %-12s %s\n", commands->name, commands->summary);
-    fprintf(
-        file,
-        "\n`%s COMMAND --help` says more of each, as does `help COMMAND`.\n",
-        name);
+    fprintf(file,
+            "\n"
+            "`%s COMMAND --help` or `help COMMAND` describes a command.\n",
+            name);
 }
 
 static const command *find_command(const command *commands, const char *name)

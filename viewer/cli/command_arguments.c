@@ -50,7 +50,7 @@ viewer_format cli_format(const char *text, struct argp_state *state)
         [VIEWER_TABLE] = "table", [VIEWER_CSV] = "csv", [VIEWER_JSON] = "json"};
 
     return (viewer_format)cli_choice(
-        text, CLI_LIST(names), "the format '%s' is none of table, csv, json",
+        text, CLI_LIST(names), "the format '%s' is not one of table, csv, json",
         state);
 }
 
@@ -60,8 +60,8 @@ const char *const cli_methods[] = {
 scopes_clock_method cli_method(const char *text, struct argp_state *state)
 {
     return (scopes_clock_method)cli_choice(
-        text, CLI_LIST(cli_methods), "the method '%s' is none of hull, average",
-        state);
+        text, CLI_LIST(cli_methods),
+        "the method '%s' is not one of hull, average", state);
 }
 
 uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
@@ -75,7 +75,7 @@ uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
         end++;
     if (errno || end == text || *end || *text == '-' || number > max / unit ||
         number * unit < min)
-        argp_error(state, "'%s' is no number from %llu to %llu", text,
+        argp_error(state, "'%s' is not a number from %llu to %llu", text,
                    (unsigned long long)min, (unsigned long long)max);
     return number * unit;
 }
@@ -100,7 +100,8 @@ uint64_t cli_time(const char *text, uint64_t min_ns, uint64_t max_ns,
         if (is_bare(text))
             argp_error(state, "'%s' has no unit; write %sms or %ss", text, text,
                        text);
-        argp_error(state, "'%s' is no time, such as 500us, 5ms or 2.5s", text);
+        argp_error(state, "'%s' is not a time, such as 500us, 5ms or 2.5s",
+                   text);
     }
     if (ns < min_ns || ns > max_ns)
         argp_error(state, "'%s' is not a time from %s to %s", text,
@@ -133,7 +134,7 @@ uint64_t cli_rate(const char *text, struct argp_state *state)
         if (is_bare(text))
             argp_error(state, "'%s' has no unit; write %smbit or %sgbit", text,
                        text, text);
-        argp_error(state, "'%s' is no rate, such as 100mbit or 1gbit", text);
+        argp_error(state, "'%s' is not a rate, such as 100mbit or 1gbit", text);
     }
     return bytes_s;
 }
@@ -144,7 +145,8 @@ double cli_share(const char *text, struct argp_state *state)
     double share = strtod(text, &end);
 
     if (end == text || *end || !(share > 0 && share <= 1))
-        argp_error(state, "'%s' is no share of a processor: above 0, at most 1",
+        argp_error(state,
+                   "'%s' is not a share of a processor: above 0, at most 1",
                    text);
     return share;
 }

@@ -240,9 +240,9 @@ static void warn(const snapshot *l)
             scopes_clocks_process(l->clocks[SCOPES_CLOCK_HULL], i);
         if (c->how == SCOPES_CLOCK_PROBE_PAIRS && isinf(c->certain_ns))
             fprintf(stderr,
-                    "eventspace: process %s: nothing is certain of its clock, "
-                    "as no constant rate fits all exchanges on the way to it; "
-                    "see --last\n",
+                    "eventspace: process %s: nothing is certain about its "
+                    "clock, as no constant rate fits all exchanges on the path "
+                    "to it; try --last\n",
                     map->processes[i].name);
         if (c->how == SCOPES_CLOCK_WALL)
             fprintf(stderr,

@@ -396,8 +396,7 @@ static void print_overhead(const info *i)
 
     if (i->event_cost_ns > 0 && total->events.recorded)
         printf("collectors: an estimated %.1f ms in all: %" PRIu64
-               " events at %.1f ns each, which is what one takes on this "
-               "machine now\n",
+               " events at %.1f ns each, measured on this machine now\n",
                collectors_ns / 1e6, total->events.recorded, i->event_cost_ns);
     if (total->archived)
         printf("archive: %" PRIu64 " events, %.1f MB, %.1f ms of processor "
@@ -469,7 +468,7 @@ static info_list read_table(const char *text, struct argp_state *state)
     for (info_list list = 0; list < LISTS; list++)
         names[list] = lists[list].name;
     return (info_list)cli_choice(text, names, LISTS,
-                                 "the table '%s' is none of processes, "
+                                 "the table '%s' is not one of processes, "
                                  "threads, elements, collectors, overhead",
                                  state);
 }

@@ -83,7 +83,7 @@ static void events_tell(const char *directory, const eventspace_events *events)
             "eventspace: %s: %" PRIu64 " of %" PRIu64 " events are lost",
             directory, events->lost, events->recorded);
     if (events->starved)
-        fprintf(stderr, ", %" PRIu64 " of them for want of disk\n",
+        fprintf(stderr, ", %" PRIu64 " of them because the disk was full\n",
                 events->starved);
     else
         fputs(": trace elements were full. `eventspace run --archive` saves "
@@ -137,8 +137,8 @@ int cli_losses_end(command_losses *losses, bool archived)
     well = notes_tell(run, losses, &joined);
     eventspace_run_close(run);
     if (!joined && !losses->signal)
-        fputs("eventspace: the program has not joined the run: it ended "
-              "without calling eventspace_start. Is it one for EventSpace?\n",
+        fputs("eventspace: the program did not join the run: it ended without "
+              "calling eventspace_start. Does it use EventSpace?\n",
               stderr);
     return joined && well && !events.starved ? COMMAND_OK : COMMAND_FAILED;
 }

@@ -87,7 +87,7 @@ static const char *read_shape(const char *text, struct argp_state *state)
 
     return names[cli_choice(
         text, CLI_LIST(names),
-        "the shape '%s' is none of flat, hierarchical, binomial", state)];
+        "the shape '%s' is not one of flat, hierarchical, binomial", state)];
 }
 
 static void check_generate(const generate_arguments *a,
@@ -134,8 +134,8 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state,
-                   "what is '%s'? an application mapping is named by "
-                   "--application",
+                   "unexpected argument '%s': name the application mapping "
+                   "with --application",
                    text);
         return 0;
     case ARGP_KEY_END:
@@ -262,7 +262,7 @@ static eventspace_collectors read_collectors(const char *text,
 
     return (eventspace_collectors)cli_choice(
         text, CLI_LIST(names),
-        "the collectors '%s' are none of none, threads, all", state);
+        "the collectors '%s' are not one of none, threads, all", state);
 }
 
 static eventspace_trace_per read_per(const char *text, struct argp_state *state)
@@ -280,9 +280,9 @@ static const char *read_policy(const char *text, struct argp_state *state)
 {
     static const char *const names[] = {"grow", "discard", "block"};
 
-    return names[cli_choice(text, CLI_LIST(names),
-                            "the policy '%s' is none of grow, discard, block",
-                            state)];
+    return names[cli_choice(
+        text, CLI_LIST(names),
+        "the policy '%s' is not one of grow, discard, block", state)];
 }
 
 static error_t parse_instrument(int key, char *text, struct argp_state *state)
@@ -398,9 +398,9 @@ static viewer_fold read_fold(const char *text, struct argp_state *state)
                                         [VIEWER_FOLD_NEVER] = "never",
                                         [VIEWER_FOLD_ALWAYS] = "always"};
 
-    return (viewer_fold)cli_choice(text, CLI_LIST(names),
-                                   "fold '%s' is none of auto, never, always",
-                                   state);
+    return (viewer_fold)cli_choice(
+        text, CLI_LIST(names), "fold '%s' is not one of auto, never, always",
+        state);
 }
 
 static error_t parse_draw(int key, char *text, struct argp_state *state)
@@ -450,7 +450,7 @@ int cli_map(int argc, char **argv)
     static const command commands[] = {
         {"generate", "make a path map from mappings", map_generate},
         {"instrument", "put event collectors into a path map", map_instrument},
-        {"check", "tell everything that is wrong with a path map", map_check},
+        {"check", "print every problem in a path map", map_check},
         {"draw", "draw a path map", map_draw},
         {NULL, NULL, NULL},
     };

@@ -111,11 +111,10 @@ static int merge(merge_arguments *a)
         return COMMAND_FAILED;
     }
     if (a->incomplete)
-        fprintf(
-            stderr,
-            "eventspace: %s holds what there was; to merge again, remove it "
-            "or choose another --output\n",
-            a->out);
+        fprintf(stderr,
+                "eventspace: %s holds what could be merged; to merge again, "
+                "remove it or choose another --output\n",
+                a->out);
     return cli_end_output(0) == COMMAND_OK && !a->incomplete ? COMMAND_OK
                                                              : COMMAND_FAILED;
 }

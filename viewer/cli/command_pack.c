@@ -45,7 +45,7 @@ static error_t parse_pack(int key, char *text, struct argp_state *state)
 
 static void skipped_tell(const char *name)
 {
-    fprintf(stderr, "eventspace: %s: left out, as it is no file\n", name);
+    fprintf(stderr, "eventspace: %s: left out: not a regular file\n", name);
 }
 
 /* Files whose launcher was killed still have room to grow. Where they cannot be
@@ -57,8 +57,8 @@ static int process_settle(const char *directory, const char *process)
     if (eventspace_run_settle(directory, process) != PASTSET_EAGAIN)
         return 0;
     return pastset_fail(PASTSET_EINVAL,
-                        "%s: process %s is still running, where it cannot "
-                        "be seen from here; pack the run when it has ended",
+                        "%s: process %s is still running, as its files are "
+                        "locked; pack the run when it has ended",
                         directory, process);
 }
 
@@ -83,7 +83,7 @@ static int run_check(const char *directory)
                                directory, process->name);
     }
     if (!err && !begun)
-        err = pastset_fail(PASTSET_EINVAL, "%s: no process of it has begun",
+        err = pastset_fail(PASTSET_EINVAL, "%s: no process of it has started",
                            directory);
     for (size_t i = 0; !err && i < eventspace_run_process_count(run); i++)
         err =
@@ -224,10 +224,9 @@ static int unpack_to(const char *file, const char *out)
         return pastset_fail(PASTSET_EINVAL, "%.100s...: the name is too long",
                             out);
     if (access(out, F_OK) == 0)
-        return pastset_fail(PASTSET_EEXIST,
-                            "%s: is there already; choose another directory "
-                            "with --output",
-                            out);
+        return pastset_fail(
+            PASTSET_EEXIST,
+            "%s: exists already; choose another directory with --output", out);
     signals_catch();
     if (!mkdtemp(draft))
         return pastset_fail_errno(out);

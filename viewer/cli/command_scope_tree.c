@@ -157,7 +157,8 @@ static int interrupted_tell(const scope *s, const char *directory)
     else if (well)
         fputs("eventspace: interrupted\n", stderr);
     else
-        fputs("eventspace: interrupted before all that was read had come up\n",
+        fputs("eventspace: interrupted before all events that were read had "
+              "arrived\n",
               stderr);
     eventspace_run_close(tree);
     return well ? COMMAND_OK : COMMAND_FAILED;
@@ -210,7 +211,7 @@ static int launch(const scope *s, const char *map_file, const char *directory,
                                       .context = before};
 
     if (length < 0 || fd < 0) {
-        pastset_fail(PASTSET_EIO, "this program's own file: %s",
+        pastset_fail(PASTSET_EIO, "cannot find this program's own file: %s",
                      strerror(errno));
         return cli_fail();
     }
@@ -409,7 +410,7 @@ int cli_scope_connect(scope *s)
         scopes_gather_connect(&s->gather, s->connect, key, &consumer, &stopped);
     if (err && strstr(pastset_error(), strerror(ECONNREFUSED)))
         err = pastset_fail(err,
-                           "nobody listens at %s: start `eventspace scope RUN "
+                           "nothing listens at %s: start `eventspace scope RUN "
                            "--serve --listen %s --key FILE` there",
                            s->connect, s->connect);
 done:

@@ -348,7 +348,7 @@ static viewer_top_list read_table(const char *text, struct argp_state *state)
 
     return (viewer_top_list)cli_choice(
         text, CLI_LIST(names),
-        "the table '%s' is none of threads, processes, collectives, pending",
+        "the table '%s' is not one of threads, processes, collectives, pending",
         state);
 }
 
@@ -379,8 +379,8 @@ static error_t parse_top(int key, char *text, struct argp_state *state)
         a->sort = viewer_top_sort_find(text);
         if (a->sort == VIEWER_TOP_SORTS)
             argp_error(state,
-                       "'%s' is none of share, rate, bytes, silent, longest, "
-                       "number",
+                       "'%s' is not one of share, rate, bytes, silent, "
+                       "longest, number",
                        text);
         return 0;
     case KEY_FRAMES:

@@ -196,8 +196,8 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
         fputs("eventspace: there are no such events\n", stderr);
     else if (view->collective && !has_collectives(snapshot->topology->map))
         fprintf(stderr,
-                "eventspace: the view %s is of collective wrappers, and there "
-                "are none in the map of this run\n",
+                "eventspace: the view %s is about collective wrappers, and the "
+                "map of this run has none\n",
                 view->name);
     else if (view->collective && snapshot->topology->site_count == 0)
         fprintf(stderr,
@@ -205,7 +205,7 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
                 "wrappers: see `eventspace map instrument --collectors=all`\n",
                 view->name);
     else if (a->of || asked_threads(a))
-        fprintf(stderr, "eventspace: the view %s has nothing of that\n",
+        fprintf(stderr, "eventspace: the view %s has no rows for that choice\n",
                 view->name);
 }
 

@@ -300,8 +300,8 @@ int viewer__picture_format(const char **out, const viewer_draw_options *options)
             return 0;
         }
     }
-    return pastset_fail(PASTSET_EINVAL,
-                        "%.200s: cannot draw as \"%.20s\": it is svg, png, "
-                        "pdf or dot",
-                        options->file, name);
+    return pastset_fail(
+        PASTSET_EINVAL,
+        "%.200s: cannot draw as \"%.20s\": choose svg, png, pdf or dot",
+        options->file, name);
 }

@@ -74,7 +74,7 @@ bool viewer_mirror_ended(viewer_mirror *m)
 static int tell_failure(const viewer_mirror *m)
 {
     static const char *said = "eventspace: ";
-    char line[512], last[512] = "it ended without a word";
+    char line[512], last[512] = "it ended without a message";
     FILE *log = fopen(m->log, "re");
 
     while (log && fgets(line, sizeof(line), log)) {

@@ -39,7 +39,7 @@ static int damaged(const unpacking *u)
     return pastset_fail(
         PASTSET_EFORMAT, "%s: not a packed run, or damaged: %s", u->file,
         archive_error_string(u->from) ? archive_error_string(u->from)
-                                      : "it ends too early");
+                                      : "it is cut short");
 }
 
 /* --- its bytes --- */

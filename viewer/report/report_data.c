@@ -221,7 +221,7 @@ static json_t *began(const viewer_facts *facts)
         if (process->has_meta && process->meta.start_wall_ns < first_ns)
             first_ns = process->meta.start_wall_ns;
     }
-    char text[64] = "no process has come up";
+    char text[64] = "no process has started";
     time_t seconds = (time_t)(first_ns / 1000000000u);
     struct tm parts;
     if (first_ns != UINT64_MAX && gmtime_r(&seconds, &parts))

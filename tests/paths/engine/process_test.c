@@ -546,7 +546,7 @@ static int deadlines(paths_thread *self, void *argument)
         read.bytes = sizeof(value);
         read.timeout_ms = 25;
         expect_status(paths_call(e, &read), PASTSET_ETIMEDOUT);
-        expect_error("read by path \"e\"");
+        expect_error("read over path \"e\"");
         expect(pastset_now_ns() - before >= 25000000);
         /* What is there may take its time to come. */
         expect_status(paths_write(e, &i, sizeof(i)), 0);
@@ -869,7 +869,7 @@ static int held_by_deleted(paths_thread *self, void *argument)
     for (int i = 0; i < 3; i++)
         expect(reads[i].status == PASTSET_EDELETED);
     expect_status(paths_write(e, &value, sizeof(value)), PASTSET_EDELETED);
-    expect_error("write by path \"e\" (t1 -> proxy -> e on h0): process h0: "
+    expect_error("write over path \"e\" (t1 -> proxy -> e on h0): process h0: "
                  "element \"e\"");
     return 0;
 }
@@ -959,7 +959,7 @@ Test(process, ends_the_run_everywhere_when_a_thread_fails)
         check_says(h.results[i].text, "process h2");
         check_says(h.results[i].text, "the wind has gone");
     }
-    check_says(h.results[0].text, "read by path \"e\" (t0 -> e)");
+    check_says(h.results[0].text, "read over path \"e\" (t0 -> e)");
     processes_free(&h);
 }
 
@@ -989,6 +989,6 @@ Test(process, names_the_process_that_was_killed_and_the_path)
     cr_expect_eq(h.exit_codes[1], 1);
     check_says(h.results[1].text, "process h0 died");
     check_says(h.results[1].text,
-               "read by path \"f\" (t1 -> proxy -> f on h0)");
+               "read over path \"f\" (t1 -> proxy -> f on h0)");
     processes_free(&h);
 }

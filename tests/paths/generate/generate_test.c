@@ -129,7 +129,7 @@ Test(generate, says_what_is_wrong_with_a_mapping, .timeout = 120)
     check_refused("digraph g { p [kind=proxy] }", NULL, NULL,
                   "the wrappers are generated");
     check_refused("digraph g {\n subgraph cluster_h { t [kind=thread] } }",
-                  NULL, NULL, "test.dot:2: t: stands in a process");
+                  NULL, NULL, "test.dot:2: t: is inside a process");
     check_refused("digraph g { t [kind=thread]; e [kind=element];\n e -> t }",
                   NULL, NULL, "test.dot:2: e: has an edge to t");
     check_refused("digraph g { t [kind=thread] }", "digraph c { }", NULL,
@@ -138,7 +138,7 @@ Test(generate, says_what_is_wrong_with_a_mapping, .timeout = 120)
                   "digraph p {\n u -> h }",
                   "test.dot:2: u: the application has no thread");
     check_refused("digraph g { t [kind=thread] }", "digraph c { h }",
-                  "digraph p { t -> i }", "which is no process");
+                  "digraph p { t -> i }", "which is not a process");
     check_refused("digraph g { t [kind=thread] }", "digraph c { h; i }",
                   "digraph p { t -> h; t -> i }", "placed twice, on h and i");
 }
@@ -632,16 +632,16 @@ Test(trees, say_what_is_wrong_with_a_collective, .timeout = 120)
                                           "t -> e [as=again, use=sum] }",
                   NULL, NULL, "test.dot:4: t: takes part in e twice");
     check_refused(THREADS_AND_ELEMENT(", shape=round") "t -> e [use=sum] }",
-                  NULL, NULL, "test.dot:2: e: shape=round: its tree");
+                  NULL, NULL, "test.dot:2: e: shape=round: choose flat");
     check_refused(THREADS_AND_ELEMENT(", fanout=1") "t -> e [use=sum] }", NULL,
-                  NULL, "test.dot:2: e: fanout=1: it is the most inputs");
+                  NULL, "test.dot:2: e: fanout=1: a wrapper must be allowed");
     check_refused(THREADS_AND_ELEMENT(", fanout=few") "t -> e [use=sum] }",
                   NULL, NULL, "test.dot:2: e: ");
     check_refused(
         THREADS_AND_ELEMENT(", fanout=3, shape=binomial") "t -> e [use=sum] }",
         NULL, NULL, "test.dot:2: e: has a fanout and the shape");
     check_refused(THREADS_AND_ELEMENT("") "t -> e [use=reduce] }", NULL, NULL,
-                  "test.dot:2: e: has no function: use=reduce needs");
+                  "test.dot:2: e: has no function: use=reduce calls");
     check_refused(THREADS_AND_ELEMENT(", function=f") "t -> e [use=sum] }",
                   NULL, NULL, "test.dot:2: e: has function=f, which goes with");
     check_refused(THREADS_AND_ELEMENT(", shape=flat") "t -> e [use=read] }",
@@ -657,10 +657,11 @@ Test(trees, refuse_options_that_do_not_exist, .timeout = 120)
         paths_generate_options options;
         const char *why;
     } all[] = {
-        {{.processes = 1, .shape = "star"}, "the shape 'star' is none of flat"},
+        {{.processes = 1, .shape = "star"},
+         "the shape 'star' is not one of flat"},
         {{.processes = 1, .fanout = 1}, "a fan-out of 1"},
         {{.processes = 1, .fanout = 2, .shape = "binomial"},
-         "knows no fan-out"},
+         "does not take a fan-out"},
     };
     paths_map *a = together(2, "sum", ""), *out;
 

@@ -408,7 +408,7 @@ Test(map, says_which_node_has_no_number, .timeout = 120)
 
     check_status(paths_node_duration(map, map->nodes, "latency", 7, &value),
                  PASTSET_EMAP);
-    check_error("test.dot:2: d: latency: \"fast\" is no duration");
+    check_error("test.dot:2: d: latency: \"fast\" is not a duration");
     check_status(paths_node_duration(map, map->nodes, "other", 7, &value), 0);
     cr_assert_eq(value, 7);
     paths_map_destroy(map);
@@ -491,7 +491,7 @@ Test(map, complains_about_all_that_is_wrong, .init = keep_names, .timeout = 120)
 Test(map, names_the_wrappers_that_there_are, .timeout = 120)
 {
     check_diagnostic(PROCESS(THREAD ELEMENT "w [kind=wat]; t -> w -> e"),
-                     "test.dot:3: w: kind=wat is not known: it is thread, "
+                     "test.dot:3: w: kind=wat is not known: choose thread, "
                      "element, or one of the wrappers proxy");
 }
 
@@ -521,7 +521,7 @@ Test(map, complains_about_elements_with_reserved_or_long_names,
                      "choose another");
     check_diagnostic(PROCESS(THREAD "\"~executor.7\" [kind=element, type=i32];"
                                     "t -> \"~executor.7\""),
-                     "what threads are in");
+                     "what threads are doing");
     memset(name, 'e', 128);
     name[128] = 0;
     snprintf(text, sizeof(text),
@@ -578,7 +578,7 @@ Test(map, complains_about_processes_at_one_address, .timeout = 120)
                      "b: has the address and port of process a");
     check_diagnostic("digraph g { subgraph cluster_a { "
                      "address=\"10.0.0.1:70000\"; } }",
-                     "is no address");
+                     "is not an address");
 }
 
 Test(map, reads_and_checks_a_large_map_quickly, .timeout = 120)

@@ -61,7 +61,7 @@ Test(units, a_real_number_is_written_with_digits, .timeout = 120)
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         check_status(paths_parse_real(bad[i], &value), PASTSET_EINVAL);
-        cr_assert(strstr(pastset_error(), "is no number"));
+        cr_assert(strstr(pastset_error(), "is not a number"));
         cr_assert_eq(value, 7);
     }
     check_status(paths_parse_real("0.5", &value), 0);

@@ -240,14 +240,14 @@ static void with_another_version(int fd)
 
 Test(hostile_peer, is_told_of_where_a_process_is_waited_for_in_vain)
 {
-    waits_in_vain("process there did not come within 2 s; turned away: 1, the "
+    waits_in_vain("process there did not join within 2 s; refused: 1, the "
                   "last because it does not know the key",
                   without_the_key);
 }
 
 Test(hostile_peer, of_another_version_is_told_of_where_a_process_is_waited_for)
 {
-    waits_in_vain("process there did not come within 2 s; turned away: 1, the "
+    waits_in_vain("process there did not join within 2 s; refused: 1, the "
                   "last because it speaks another protocol, or another version",
                   with_another_version);
 }

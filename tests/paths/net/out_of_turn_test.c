@@ -190,7 +190,8 @@ ParameterizedTest(wire_kind *kind, out_of_turn,
     say(fd, &(frame){*kind, NULL, NULL});
     attacker_is_closed(fd);
     hostile_run_ends_with(
-        LIGHTHOUSE, "cannot join process harbour: it did not say welcome");
+        LIGHTHOUSE,
+        "cannot join process harbour: it did not complete the handshake");
 }
 
 /* The end of all threads is not told to who still has some. */

@@ -187,7 +187,7 @@ static bool names_late(const char *text)
 
     for (uint32_t i = 0; i < THREADS; i++)
         one = one || names(text, i);
-    return one && (strstr(text, "did not come in time: ") ||
+    return one && (strstr(text, "did not arrive in time: ") ||
                    strstr(text, "the deadline passed"));
 }
 

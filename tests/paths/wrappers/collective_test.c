@@ -887,7 +887,7 @@ Test(collective, complains_about_attributes)
                      "write a number above 0 and us, ms or s");
     check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum, waiting=doze];"
                                           "t0 -> s; s -> all;"),
-                     "waiting=doze: it is spin, yield or sleep");
+                     "waiting=doze: choose spin, yield or sleep");
     check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=reduce];"
                                           "t0 -> s; s -> all;"),
                      "say what it computes: function=NAME");
@@ -900,18 +900,18 @@ Test(collective, complains_about_ways)
 {
     check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum]; s -> all;"
                                           "t0 -> all;"),
-                     "no edge leads to it: nobody takes part in it");
+                     "no edge leads to it: no thread takes part in it");
     check_diagnostic(
         ON_H0(TWO ALL("i64") "s [kind=sum]; d [kind=delay];"
                              "t0 -> d; t1 -> d; d -> s; s -> all;"),
-        "several ways join before they come to it by \"d\"");
+        "several paths join before they reach it through \"d\"");
     check_diagnostic(ON_H0(ONE ALL("i64") "s [kind=sum]; t0 -> s [as=a];"
                                           "t0 -> s [as=b]; s -> all;"),
-                     "thread number 0 comes to it by two ways");
+                     "thread number 0 reaches it on two paths");
     check_diagnostic(
         ON_H0(TWO ALL("i64") "s [kind=sum]; b [kind=barrier];"
                              "t0 -> b; t1 -> s; b -> s; s -> all;"),
-        "is a barrier, and passes its rounds on to");
+        "is a barrier, but passes its rounds on to");
 }
 
 #define TOO_MANY 4096
@@ -937,7 +937,7 @@ Test(collective, complains_about_types)
 {
     check_diagnostic(ON_H0(TWO ALL("bytes[8]") "s [kind=sum]; s -> all;"
                                                "t0 -> s; t1 -> s;"),
-                     "its tuples must have one length: not bytes[N]");
+                     "its tuples must have a fixed length: not bytes[N]");
     check_diagnostic(ON_H0(TWO ALL("i64 f32") "s [kind=xor]; s -> all;"
                                               "t0 -> s; t1 -> s;"),
                      "bits of integers only, not of f32 or f64");

@@ -298,7 +298,7 @@ static int read_into_too_little(paths_thread *self, void *argument)
     expect_status(paths_read_last(water, text, 7), PASTSET_EROOM);
     expect_status(call(words, PASTSET_READ_FIRST, text, 19, PASTSET_FOREVER),
                   PASTSET_EROOM);
-    expect_error("\"words\": a tuple of 20 bytes, and room for 19");
+    expect_error("\"words\": a tuple of 20 bytes, but room for 19");
     expect(call(words, PASTSET_READ_FIRST, text, 20, PASTSET_FOREVER) == 20);
     return 0;
 }
@@ -338,14 +338,14 @@ static int ask_for_more(paths_thread *self, void *argument)
     expect_status(paths_open(&words, self, "words"), 0);
     expect_status(paths_write(water, &value, sizeof(value)), 0);
     expect_status(paths_read(water, 0, &value, sizeof(value)), PASTSET_EINVAL);
-    expect_error("source \"water\" (well) answers no read");
+    expect_error("source \"water\" (well) does not support read");
     expect_status(paths_take(water, &pattern, &value, sizeof(value)),
                   PASTSET_EINVAL);
-    expect_error("answers no take");
+    expect_error("does not support take");
     expect_status(
         paths_exchange(water, &value, sizeof(value), &value, sizeof(value)),
         PASTSET_EINVAL);
-    expect_error("answers no exchange");
+    expect_error("does not support exchange");
     expect_status(paths_write(words, "", 0), PASTSET_EPERM);
     expect_error("source \"words\" with use=read");
     return 0;
@@ -505,7 +505,7 @@ static int write_to_the_bottom(paths_thread *self, void *argument)
     (void)argument;
     expect_status(paths_open(&bottom, self, "bottom"), 0);
     expect_status(paths_write(bottom, &value, sizeof(value)), PASTSET_EINVAL);
-    expect_error("source \"bottom\" (bottom) answers no write");
+    expect_error("source \"bottom\" (bottom) does not support write");
     return 0;
 }
 
@@ -908,7 +908,7 @@ Test(source, drops_the_reads_of_a_process_that_was_killed)
     processes_wait(&h, 60);
     cr_expect_eq(h.exit_codes[1], 0, "%s", h.results[1].text);
     cr_expect_eq(h.results[0].status, PASTSET_EHOST); /* only that it died */
-    check_says(h.results[0].text, "the others went on to their end");
+    check_says(h.results[0].text, "the other processes completed");
     cr_expect_eq(at->counts.dropped, 1);
     processes_free(&h);
 }
@@ -942,7 +942,7 @@ Test(source, is_lost_with_its_process_and_its_readers_are_told)
     kill_process(&h, 1);
     processes_wait(&h, 60);
     cr_expect_eq(h.exit_codes[2], 0, "%s", h.results[2].text);
-    check_says(h.results[0].text, "the others went on to their end");
+    check_says(h.results[0].text, "the other processes completed");
     processes_free(&h);
 }
 
@@ -1080,25 +1080,26 @@ Test(source, of_a_type_that_is_not_known_here_ends_a_path_too)
 {
     check_good(ONE_PROCESS("a [kind=spring, type=u64, depth=9];",
                            "t0 -> a [use=read];"));
-    check_bad(
-        ONE_PROCESS("a [kind=spring];", "t0 -> a [use=read];"),
-        (const char *const[]){"no edge leaves it: say where its path goes on",
-                              "ends in no element: it goes as far as a", NULL});
+    check_bad(ONE_PROCESS("a [kind=spring];", "t0 -> a [use=read];"),
+              (const char *const[]){
+                  "no edge leaves it: add one to where its path continues",
+                  "does not lead to an element: it ends at a", NULL});
     check_bad(ONE_PROCESS("a [kind=spring, type=word];", "t0 -> a [use=read];"),
               (const char *const[]){"word", NULL});
 }
 
 Test(source, is_the_only_wrapper_in_which_a_path_may_end)
 {
-    check_bad(
-        ONE_PROCESS("a [kind=delay, latency=\"1ms\"];", "t0 -> a;"),
-        (const char *const[]){"no edge leaves it: say where its path goes on",
-                              "ends in no element: it goes as far as a", NULL});
+    check_bad(ONE_PROCESS("a [kind=delay, latency=\"1ms\"];", "t0 -> a;"),
+              (const char *const[]){
+                  "no edge leaves it: add one to where its path continues",
+                  "does not lead to an element: it ends at a", NULL});
     check_bad(
         ONE_PROCESS("a [kind=delay, latency=\"1ms\", type=u64];", "t0 -> a;"),
-        (const char *const[]){"has an unknown attribute, type",
-                              "no edge leaves it: say where its path goes on",
-                              "ends in no element: it goes as far as a", NULL});
+        (const char *const[]){
+            "has an unknown attribute, type",
+            "no edge leaves it: add one to where its path continues",
+            "does not lead to an element: it ends at a", NULL});
 }
 
 Test(source, is_checked_in_a_map)

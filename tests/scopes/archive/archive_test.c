@@ -191,7 +191,7 @@ Test(archive, is_not_continued_for_another_process_or_by_two)
     append(w, "a", 0, 10, 1);
     check_status(scopes_archive_writer_open(&other, file(), "h0"),
                  PASTSET_EEXIST);
-    check_error("somebody else is writing");
+    check_error("another archiver is writing");
     check_status(scopes_archive_writer_close(w), 0);
     check_status(scopes_archive_writer_open(&other, file(), "h1"),
                  PASTSET_EFORMAT);
@@ -200,7 +200,7 @@ Test(archive, is_not_continued_for_another_process_or_by_two)
     check_status(
         scopes_archive_writer_open(&other, scratch_file("text.archive"), "h0"),
         PASTSET_EFORMAT);
-    check_error("is no archive");
+    check_error("not an archive");
 }
 
 Test(archive, is_read_while_it_is_written)

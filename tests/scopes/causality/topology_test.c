@@ -469,5 +469,5 @@ Test(topology, with_a_collector_on_no_process_are_refused)
           " t0 [kind=thread, number=0]; x [kind=element, type=i64]; }"
           " t0 -> c0; c0 -> x; }");
     check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
-    check_error("on no process");
+    check_error("in no process");
 }

@@ -681,12 +681,12 @@ Test(clock, of_a_process_can_be_given_by_the_map)
     check_diagnoses("counter_offset=\"-3.2s\"; counter_rate=\"+150.5ppm\"",
                     NULL);
     check_diagnoses("counter_offset=\"250us\"", NULL);
-    check_diagnoses("counter_offset=soon", "no offset");
-    check_diagnoses("counter_offset=\"3\"", "no offset");
-    check_diagnoses("counter_offset=\"--3s\"", "no offset");
-    check_diagnoses("counter_offset=\"61min\"", "one hour at most");
-    check_diagnoses("counter_rate=\"150\"", "no rate");
-    check_diagnoses("counter_rate=\"-1000.001ppm\"", "1000ppm at most");
+    check_diagnoses("counter_offset=soon", "not an offset");
+    check_diagnoses("counter_offset=\"3\"", "not an offset");
+    check_diagnoses("counter_offset=\"--3s\"", "not an offset");
+    check_diagnoses("counter_offset=\"61min\"", "at most one hour");
+    check_diagnoses("counter_rate=\"150\"", "not a rate");
+    check_diagnoses("counter_rate=\"-1000.001ppm\"", "at most 1000ppm");
 }
 
 Test(clock, attributes_are_read_exactly)

@@ -290,7 +290,7 @@ static void check_refuses(const char *option, const char *value,
 Test(gather, a_filter_for_what_the_run_does_not_have_is_refused)
 {
     figure3_run(MAP, "10");
-    check_refuses("--verb", "write look", "\"look\" is no verb");
+    check_refuses("--verb", "write look", "\"look\" is not a verb");
     check_refuses("--collector", "1 nobody*", "no collector \"nobody*\"");
     check_refuses("--collector", "77", "no collector \"77\"");
     check_refuses("--thread", "77", "no thread 77");

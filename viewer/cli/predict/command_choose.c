@@ -210,8 +210,8 @@ static int place_process(paths_map *placement, const paths_map *map,
                             map->file, name);
     if (machine == PATHS_NONE)
         return pastset_fail(PASTSET_EINVAL,
-                            "machine %s: another thing of the map has this "
-                            "name, so a placement file cannot tell",
+                            "machine %s: something else in the map has this "
+                            "name, so a placement file would be ambiguous",
                             to);
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         const paths_map_node *node = &map->nodes[i];
@@ -269,8 +269,8 @@ static int choose(choose_arguments *a, const predict_profile *profile,
 
     if (a->nodes && a->nodes != profile->node_count)
         return pastset_fail(PASTSET_EINVAL,
-                            "%s: the profile is of a run on %zu nodes; it does "
-                            "not tell what %" PRIu64 " would do",
+                            "%s: the profile is of a run on %zu nodes; it "
+                            "cannot predict a run on %" PRIu64,
                             a->profile, profile->node_count, a->nodes);
     if (terminal) {
         a->options.progress = tell_progress;

@@ -332,7 +332,7 @@ static const char *read_table_name(const char *text, struct argp_state *state)
     static const char *const names[] = {"answers", "runs", "links"};
 
     return names[cli_choice(text, CLI_LIST(names),
-                            "the table '%s' is none of answers, runs, links",
+                            "the table '%s' is not one of answers, runs, links",
                             state)];
 }
 

@@ -91,10 +91,10 @@ static void take_link(load *l, char *text, struct argp_state *state)
 {
     char *equals = strchr(text, '=');
     if (!equals || equals == text || !is_address(equals + 1))
-        argp_error(state,
-                   "'%s' is no MACHINE=ADDRESS[:PORT], such as "
-                   "n4=10.0.0.4:4004",
-                   text);
+        argp_error(
+            state,
+            "'%s' is not a MACHINE=ADDRESS[:PORT], such as n4=10.0.0.4:4004",
+            text);
     if (l->link_count == LINKS_MAX)
         argp_error(state, "more than %d links", LINKS_MAX);
     *equals = 0;

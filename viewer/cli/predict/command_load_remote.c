@@ -26,9 +26,9 @@ static FILE *ask(const load *l, const char *machine)
     char *line;
     FILE *answer;
     if (!is_plain(machine)) {
-        pastset_fail(PASTSET_EINVAL,
-                     "the name has characters that a shell might take for "
-                     "something else");
+        pastset_fail(
+            PASTSET_EINVAL,
+            "the name has characters with a special meaning to a shell");
         return NULL;
     }
     if (asprintf(&line,
@@ -68,9 +68,9 @@ static int take_answer(load_machine *row, const json_t *answer)
         json_integer_value(json_object_get(machine, "processors"));
     if (!json_is_number(json_object_get(machine, "load")) || running < 0 ||
         processors < 1 || processors > UINT32_MAX)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "it answers something else than `eventspace load "
-                            "--format json` does");
+        return pastset_fail(
+            PASTSET_EFORMAT,
+            "it does not answer as `eventspace load --format json` does");
     row->load = (measure_load){
         .running = running,
         .average = json_number_value(json_object_get(machine, "average")),
@@ -98,8 +98,8 @@ static int hear(load *l, const char *machine, FILE *from)
     err = answer ? take_answer(&row, answer)
                  : pastset_fail(PASTSET_EIO,
                                 ended ? "it failed, see above"
-                                      : "it answers something else than "
-                                        "`eventspace load --format json` does");
+                                      : "it does not answer as `eventspace "
+                                        "load --format json` does");
     json_decref(answer);
     if (err)
         return err;
@@ -141,9 +141,8 @@ int cli_load_remote(load *l)
         }
     }
     if (failed)
-        err =
-            pastset_fail(PASTSET_EHOST, "%u of %u machines could not be asked",
-                         failed, cluster->machine_count);
+        err = pastset_fail(PASTSET_EHOST, "cannot measure %u of %u machines",
+                           failed, cluster->machine_count);
     predict_cluster_destroy(cluster);
     return err;
 }

@@ -199,12 +199,12 @@ static int measure(const netbench_arguments *a)
         return err;
     if (link.sizes[link.size_count - 1].bytes < max(a))
         fprintf(stderr,
-                "eventspace: the time was over: messages above %" PRIu64
+                "eventspace: time limit reached: messages above %" PRIu64
                 " bytes are left out; a longer --duration includes them\n",
                 link.sizes[link.size_count - 1].bytes);
     if (link.by_min)
-        fputs("eventspace: times of messages scatter so much that L and B are "
-              "from the least ones\n",
+        fputs("eventspace: the times of messages scatter so much that L and B "
+              "are fitted to the shortest\n",
               stderr);
     return print_link(&link, a);
 }
@@ -216,7 +216,7 @@ static void take_sizes(netbench_arguments *a, char *text,
 {
     char *dots = strstr(text, "..");
     if (!dots || dots == text || !dots[2])
-        argp_error(state, "'%s' is no range of sizes such as 1..1M", text);
+        argp_error(state, "'%s' is not a range of sizes such as 1..1M", text);
     *dots = 0;
     a->options.min = cli_number(text, 1, 16 << 20, state);
     a->options.max = cli_number(dots + 2, 2, 16 << 20, state);

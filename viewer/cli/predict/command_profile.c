@@ -78,7 +78,7 @@ static const char *read_table_name(const char *text, struct argp_state *state)
 
     return names[cli_choice(
         text, CLI_LIST(names),
-        "the table '%s' is none of nodes, links, phases, messages", state)];
+        "the table '%s' is not one of nodes, links, phases, messages", state)];
 }
 
 static void add_interface(profile_arguments *a, const char *name,

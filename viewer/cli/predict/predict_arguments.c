@@ -99,6 +99,7 @@ size_t cli_processors(uint32_t *out, size_t max, const char *text,
     }
     free(copy);
     if (!count)
-        argp_error(state, "'%s' is no list of processors, such as 0,3-5", text);
+        argp_error(state, "'%s' is not a list of processors, such as 0,3-5",
+                   text);
     return count;
 }
