@@ -170,6 +170,19 @@ static int widest(const program_result *r)
     return (int)max;
 }
 
+/* With as few digits as give the same number again. */
+static void real_print(double value)
+{
+    char digits[32];
+
+    for (int count = 15; count <= 17; count++) {
+        snprintf(digits, sizeof(digits), "%.*g", count, value);
+        if (strtod(digits, NULL) == value)
+            break;
+    }
+    puts(digits);
+}
+
 static void table_print(const program_result *r, const result_facts *facts)
 {
     int width = widest(r);
@@ -187,7 +200,7 @@ static void table_print(const program_result *r, const result_facts *facts)
     {
         printf("  %-*s  ", width, name);
         if (json_is_real(value))
-            printf("%.17g\n", json_real_value(value));
+            real_print(json_real_value(value));
         else if (json_is_integer(value))
             printf("%" JSON_INTEGER_FORMAT "\n", json_integer_value(value));
         else

@@ -188,7 +188,7 @@ static events check_events(const char *run, uint64_t steps)
     e.recorded = number(total, "events_recorded");
     e.present = number(total, "events_present");
     e.lost = number(total, "events_lost");
-    e.spilled = number(total, "events_drained");
+    e.spilled = number(total, "events_spilled");
     cr_expect_str_eq(string(total, "state"), "finished");
     cr_expect_eq(e.recorded, e.expected,
                  "%" PRIu64 " events recorded, not %" PRIu64, e.recorded,

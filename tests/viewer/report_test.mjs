@@ -9,7 +9,7 @@
  * needed. Nothing sleeps for a fixed time: conditions are polled until a
  * deadline. The exit code is 0 when all checks hold. */
 import {spawn, execFileSync} from 'node:child_process';
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
@@ -138,6 +138,51 @@ const countPixels = (browser, thread) => browser.run(`
     }
   return counts;`, thread);
 
+/* The stacks of a thread's row, column by column from `from`: how many lines
+ * have each colour, and their order from the bottom. What has another colour is
+ * `other`. The gap below the row is left out. */
+const readStacks = (browser, thread, from, count) => browser.run(`
+  report.draw();
+  const [thread, from, count] = arguments;
+  const row = report.rowOf(thread), top = Math.round(row.top);
+  const lines = Math.round(row.top + row.height) - top;
+  const data = document.getElementById('es-bars').getContext('2d')
+    .getImageData(from, top, count, lines).data;
+  const {waiting, transferring, computing, idle, failed} = report.colours;
+  const colours = {waiting, transferring, computing, idle, failed, chosen: report.colours.chosen,
+    'chosen-waiting': report.colours['chosen-waiting'],
+    'chosen-computing': report.colours['chosen-computing']};
+  const nameAt = (x, y) => Object.keys(colours).find((name) => colours[name].every(
+    (value, k) => value === data[(y * count + x) * 4 + k])) || 'other';
+  return Array.from({length: count}, (_, x) => {
+    const stack = {order: [], lines: 0};
+    let y = lines - 1;
+    while (y >= 0 && nameAt(x, y) === 'idle') y--;
+    for (; y >= 0; y--) {
+      const name = nameAt(x, y);
+      if (stack.order[stack.order.length - 1] !== name) stack.order.push(name);
+      stack[name] = (stack[name] || 0) + 1;
+      stack.lines++;
+    }
+    return stack;
+  });`, thread, from, count);
+
+/* How much of each column's time the operations of a thread wait and transfer,
+ * by the times of its operations. */
+const timesOfColumns = (browser, thread, from, count) => browser.run(`
+  const [thread, from, count] = arguments;
+  const operations = report.intervals(thread);
+  return Array.from({length: count}, (_, x) => {
+    const begin = report.nsAt(from + x), end = report.nsAt(from + x + 1);
+    const within = (a, b) => Math.max(0, Math.min(b, end) - Math.max(a, begin)) / (end - begin);
+    const sum = (f) => operations.reduce((all, op) => all + f(op), 0);
+    const share = {waiting: sum((op) => within(op.startNs, op.releasedNs)),
+      transferring: sum((op) => within(op.releasedNs, op.endNs)),
+      operations: sum((op) => op.startNs < end && op.endNs > begin ? 1 : 0)};
+    share.computing = 1 - share.waiting - share.transferring;
+    return share;
+  });`, thread, from, count);
+
 /* --- the checks --- */
 
 const checks = [];
@@ -241,6 +286,17 @@ check('a read waits for the neighbour that writes', async (browser) => {
     sum + op.releasedNs - op.startNs, 0));
   assert.equal(Math.min(...length), length[4]);
   assert.ok(Math.max(...length) > 20 * length[4], length.join());
+});
+
+check('what is not recorded is in the legend and in the note on the table', async (browser) => {
+  const legend = await browser.run(`return document.querySelector('.legend').innerText;`);
+  assert.match(legend, /not recorded: before the first or after the last operation/);
+  const [box, idle] = await browser.run(`return [getComputedStyle(document
+    .querySelector('.key.idle')).backgroundColor, report.colours.idle];`);
+  assert.equal(box, `rgb(${idle.join(', ')})`);
+  const note = await browser.run(`return document
+    .querySelector('#es-threads').closest('section').querySelector('p').innerText;`);
+  assert.match(note, /computing before the first operation is not counted/);
 });
 
 check('there is no empty band below the rows', async (browser) => {
@@ -370,16 +426,44 @@ check('names are shown as they are, and break nothing', async (browser) => {
 check('the table of threads sorts', async (browser) => {
   const heads = await browser.run(`return [...document
     .querySelectorAll('#es-threads th button')].map((b) => b.textContent);`);
-  const place = heads.indexOf('Communicating');
+  const place = heads.indexOf('Waiting');
   await browser.run(`document.querySelectorAll('#es-threads th button')[arguments[0]]
     .click();`, place);
   const first = await browser.run(`return document
     .querySelector('#es-threads tbody tr').innerText;`);
   const most = await browser.run(`return report.threads.slice()
-    .sort((a, b) => b.communicatingNs - a.communicatingNs)[0].name;`);
+    .sort((a, b) => b.waitingNs - a.waitingNs)[0].name;`);
   assert.ok(first.includes(most), first);
   assert.equal(await browser.run(`return document.querySelectorAll('#es-threads th')
     [arguments[0]].getAttribute('aria-sort');`, place), 'descending');
+});
+
+/* The texts of one column of the table of threads, by the thread's name. */
+const columnOf = (browser, head) => browser.run(`
+  const table = document.getElementById('es-threads');
+  const place = [...table.querySelectorAll('th')].findIndex((th) =>
+    th.innerText.trim() === arguments[0]);
+  return place < 0 ? null : Object.fromEntries([...table.querySelectorAll('tbody tr')]
+    .map((row) => [row.querySelector('button').textContent, row.cells[place].textContent]));`,
+head);
+
+check('the table says for whom each thread waits mostly', async (browser) => {
+  const said = await columnOf(browser, 'Waits mostly for');
+  const threads = await browser.run(`return report.threads.map((thread, t) =>
+    ({name: thread.name, operations: report.intervals(t)}));`);
+  let several = 0;
+  for (const {name, operations} of threads) {
+    const sums = new Map();
+    for (const op of operations)
+      if (op.waitsFor >= 0)
+        sums.set(op.waitsFor, (sums.get(op.waitsFor) || 0) + op.releasedNs - op.startNs);
+    const all = [...sums.values()].reduce((sum, ns) => sum + ns, 0);
+    const [most, ns] = [...sums].sort((a, b) => b[1] - a[1])[0] || [];
+    assert.equal(said[name], all ?
+      `${threads[most].name}, ${(ns / all * 100).toFixed(0)}\u00a0%` : '', name);
+    several += sums.size > 1;
+  }
+  assert.ok(several >= 2, `${several} threads wait for more than one`);
 });
 
 check('the path map is there as a picture', async (browser) => {
@@ -420,6 +504,98 @@ check('an operation that has not ended is a bar that is open at its end', async 
   await browser.picture('hanging.png');
 });
 
+check('a column of several operations is a stack of their shares', async (browser) => {
+  await openReport(browser, reportOf('dense', 4, 2, 2000, 'hops'));
+  const kinds = ['waiting', 'transferring', 'computing'];
+  let looked = 0;
+  for (let thread = 0; thread < 4; thread++) {
+    const stacks = await readStacks(browser, thread, 400, 150);
+    const times = await timesOfColumns(browser, thread, 400, 150);
+    stacks.forEach((stack, x) => {
+      const where = `thread ${thread}, column ${400 + x}: ` + JSON.stringify([stack, times[x]]);
+      assert.ok(stack.lines >= 10 && times[x].operations > 1, where);
+      assert.deepEqual(stack.order, kinds.filter((name) => stack[name]), where);
+      for (const name of kinds) {
+        const lines = times[x][name] * stack.lines, drawn = stack[name] || 0;
+        assert.ok(Math.abs(drawn - lines) <= 2, `${name}, ${where}`);
+        if (times[x][name] > 0.01) assert.ok(drawn > 0, `${name}, ${where}`);
+      }
+      looked += stack.order.length === 3;
+    });
+  }
+  assert.ok(looked > 300, `${looked} columns of all three`);
+});
+
+check('rows of few lines have these shares over some columns', async (browser) => {
+  for (let i = 0; i < 8; i++)
+    await browser.run(`document.getElementById('es-rows-out').click();`);
+  for (let thread = 0; thread < 4; thread++) {
+    const stacks = await readStacks(browser, thread, 400, 400);
+    const times = await timesOfColumns(browser, thread, 400, 400);
+    const lines = stacks.reduce((all, stack) => all + stack.lines, 0);
+    assert.ok(lines <= 3 * stacks.length, `${lines} lines`);
+    for (const name of ['waiting', 'transferring', 'computing']) {
+      const drawn = stacks.reduce((all, stack) => all + (stack[name] || 0), 0) / lines;
+      const share = times.reduce((all, time) => all + time[name], 0) / times.length;
+      assert.ok(Math.abs(drawn - share) < 0.03, `thread ${thread}: ${name} ${share}, drawn ${drawn}`);
+    }
+  }
+  await browser.run('report.reset();');
+});
+
+check('the chosen step is seen among many in its column', async (browser) => {
+  await browser.run('report.selectStep(1000);');
+  for (let thread = 0; thread < 4; thread++) {
+    const x = Math.round(await browser.run(`const op = report.intervals(arguments[0])
+      .find((o) => o.step === 1000); return report.xOf(op.startNs);`, thread));
+    const stacks = await readStacks(browser, thread, x - 3, 8);
+    const most = Math.max(...stacks.map((stack) => (stack.chosen || 0) / stack.lines));
+    assert.ok(most > 0.25 && most < 0.75, JSON.stringify(stacks));
+    assert.ok(stacks.every((stack) => stack.computing > 0), JSON.stringify(stacks));
+  }
+  await browser.run('report.selectStep(0);');
+});
+
+/* A copy of a report in which the first thread's operation number `index` has
+ * failed. Its status is the seventh number of its record, which report_data.c
+ * describes. */
+function withFailure(file, index) {
+  const text = readFileSync(file, 'utf8');
+  const [, before, base64] = text.match(/^([^]*"operations":")([A-Za-z0-9+/=]+)"/);
+  const bytes = Buffer.from(base64, 'base64');
+  let at = 0;
+  const skip = (numbers) => {
+    let first = at;
+    for (; numbers > 0; numbers--) {
+      first = at;
+      while (bytes[at++] & 128);
+    }
+    return first;
+  };
+  for (; index > 0; index--) {
+    const waiting = skip(8);
+    if (bytes[waiting] !== 0) skip(1);
+  }
+  const status = skip(7);
+  assert.equal(bytes[status], 0);
+  bytes[status] = 1;
+  const failing = file.replace('.html', '-failing.html');
+  writeFileSync(failing, before + bytes.toString('base64') +
+    text.slice(before.length + base64.length));
+  return failing;
+}
+
+check('a failed operation is seen among many in its column', async (browser) => {
+  await openReport(browser, withFailure(join(folder, 'dense.html'), 3000));
+  const [op, x, failures] = await browser.run(`const ops = report.intervals(0);
+    return [ops[3000], report.xOf(ops[3000].startNs), ops.filter((o) => o.status).length];`);
+  assert.equal(failures, 1);
+  assert.ok(op.endNs > op.startNs);
+  const stacks = await readStacks(browser, 0, Math.floor(x), 2);
+  for (const {failed, computing, lines} of stacks)
+    assert.ok(failed >= lines * 0.25 && computing > 0, JSON.stringify(stacks));
+});
+
 check('without collectors at elements waiting is not told apart', async (browser) => {
   await openReport(browser, reportOf('tops', 4, 4, 20));
   assert.equal(await browser.run('return report.waitsKnown;'), false);
@@ -450,6 +626,46 @@ check('332 threads and 200 steps load and move (the times are told)', async (bro
   await browser.run('report.setVisibleRange(4e8, 6e8);');
   await browser.picture('large-near.png');
 });
+
+/* What linear red, green and blue become for those who lack one kind of cones
+ * (Machado, Oliveira and Fernandes 2009, severity 1). */
+const SIGHTS = {
+  all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+  protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998]],
+  deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413],
+    [-0.011820, 0.042940, 0.968881]],
+  tritanopia: [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.303900]],
+};
+
+/* A colour as [L, a, b] of CIELAB, by one of these sights. */
+function seenColour(colour, sight) {
+  const linear = colour.map((v) => v / 255 <= 0.04045 ? v / 255 / 12.92 :
+    ((v / 255 + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = sight.map((row) => Math.min(1, Math.max(0,
+    row.reduce((sum, weight, k) => sum + weight * linear[k], 0))));
+  const [x, y, z] = [(0.4124 * r + 0.3576 * g + 0.1805 * b) / 0.9505,
+    0.2126 * r + 0.7152 * g + 0.0722 * b,
+    (0.0193 * r + 0.1192 * g + 0.9505 * b) / 1.089]
+    .map((t) => t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116);
+  return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
+}
+
+/* Differences of about 2 are just seen. */
+async function checkHue(browser) {
+  const colours = await browser.run(`return {...report.colours,
+    page: getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)};`);
+  for (const [name, sight] of Object.entries(SIGHTS))
+    for (const other of ['waiting', 'transferring', 'communicating', 'idle', 'page', 'chosen',
+      'chosen-waiting', 'chosen-computing', 'failed', 'pending']) {
+      const a = seenColour(colours.computing, sight), b = seenColour(colours[other], sight);
+      const difference = Math.hypot(...a.map((v, k) => v - b[k]));
+      assert.ok(difference > 18, `computing and ${other}, ${name}: ${difference}`);
+    }
+}
+
+check('computing is told apart from all other colours by everybody', checkHue);
 
 /* By lightness, so that nobody has to tell colours apart. */
 async function checkLightness(browser) {
@@ -486,12 +702,16 @@ async function main() {
         console.log(`FAILED  ${name}\n${error.stack}`);
       }
     }
-    try {
-      await drawDark(address);
-      console.log('ok      dark pages keep that order');
-    } catch (error) {
-      failures++;
-      console.log(`FAILED  dark pages keep that order\n${error.stack}`);
+    const others = [['no table scrolls sideways at 1300 pixels', fitNarrow],
+      ['dark pages keep that order, and hue', drawDark]];
+    for (const [name, run] of others) {
+      try {
+        await run(address);
+        console.log(`ok      ${name}`);
+      } catch (error) {
+        failures++;
+        console.log(`FAILED  ${name}\n${error.stack}`);
+      }
     }
   } finally {
     await browser?.close();
@@ -499,6 +719,26 @@ async function main() {
     rmSync(folder, {recursive: true, force: true, maxRetries: 20});
   }
   return failures ? 1 : 0;
+}
+
+async function fitNarrow(address) {
+  const browser = await openBrowser(address, 1300, 1000);
+  try {
+    for (const name of ['eight', 'dense', 'tops', 'killed', 'large']) {
+      await openReport(browser, join(folder, name + '.html'));
+      const wide = await browser.run(`
+        const boxes = {page: document.documentElement};
+        for (const table of ['threads', 'paths'])
+          boxes[table] = document.getElementById('es-' + table).parentNode;
+        return Object.entries(boxes).filter(([, box]) => box.scrollWidth > box.clientWidth)
+          .map(([name, box]) => [name, box.scrollWidth, box.clientWidth]);`);
+      assert.deepEqual(wide, [], name);
+      assert.ok(await browser.run('return window.innerWidth <= 1300;'));
+    }
+    await browser.picture('narrow.png');
+  } finally {
+    await browser.close();
+  }
 }
 
 async function drawDark(address) {
@@ -511,6 +751,7 @@ async function drawDark(address) {
     assert.ok(await browser.run(
       `return matchMedia('(prefers-color-scheme: dark)').matches;`));
     await checkLightness(browser);
+    await checkHue(browser);
   } finally {
     await browser.close();
   }

@@ -86,22 +86,39 @@ const shareOf = (t) => {
   const all = t.communicatingNs + t.computingNs;
   return all ? t.communicatingNs / all : 0;
 };
+
+/* For which thread each thread waits most, and its share of that waiting. */
+function takeWaitsFor(thread) {
+  const waits = new Float64Array(run.threads.length);
+  for (let i = thread.first; i < thread.last; i++)
+    if (operations.waitsFor[i] >= 0)
+      waits[operations.waitsFor[i]] += operations.released[i] - operations.start[i];
+  const most = d3.scan(waits, d3.descending), all = d3.sum(waits);
+  thread.waitsMostlyFor = all ? {number: most, share: waits[most] / all} : null;
+}
+function waitsForText({waitsMostlyFor: most}) {
+  return most ? `${run.threads[most.number].name}, ${d3.format('.0f')(most.share * 100)}\u00a0%` : '';
+}
+run.threads.forEach(takeWaitsFor);
+
 table('threads', [
-  {head: 'No.', value: (t) => t.number},
-  {head: 'Thread', value: (t) => t.name, words: true, fill: (cell, t) => {
+  {head: 'Thread', value: (t) => t.number, words: true, fill: (cell, t) => {
     cell.append('button').attr('type', 'button').text(t.name)
       .on('click', () => showThread(t.number));
   }},
   {head: 'Process', value: (t) => processOf(t).name, words: true},
   {head: 'Operations', value: (t) => t.operations, text: (t) => count(t.operations)},
   {head: 'Steps', value: (t) => t.steps, text: (t) => count(t.steps)},
-  {head: 'Communicating', value: (t) => t.communicatingNs,
-   text: (t) => duration(t.communicatingNs)},
 ].concat(run.waitsKnown ? [
   {head: 'Waiting', value: (t) => t.waitingNs, text: (t) => duration(t.waitingNs)},
+  {head: 'Waits mostly for', words: true, text: waitsForText,
+   value: (t) => t.waitsMostlyFor ? t.waitsMostlyFor.number : Infinity},
   {head: 'Transferring', value: (t) => t.communicatingNs - t.waitingNs,
    text: (t) => duration(t.communicatingNs - t.waitingNs)},
-] : [], [
+] : [
+  {head: 'Communicating', value: (t) => t.communicatingNs,
+   text: (t) => duration(t.communicatingNs)},
+], [
   {head: 'Computing', value: (t) => t.computingNs, text: (t) => duration(t.computingNs)},
   {head: 'Share', value: shareOf, fill: (cell, t) => {
     cell.append('span').text(percent(shareOf(t)));
@@ -111,8 +128,9 @@ table('threads', [
   {head: 'Longest', value: (t) => t.longestNs, text: (t) => duration(t.longestNs)},
   {head: 'of operation', words: true, value: (t) => t.longest < 0 ? '' :
     operationText(t.first + t.longest)},
+], run.threads.some((t) => t.lost) ? [
   {head: 'Lost', value: (t) => t.lost, text: (t) => count(t.lost)},
-]), run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
+] : []), run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
 
 if (run.pending.length) id('pending-section').hidden = false;
 table('pending', [

@@ -1,16 +1,16 @@
 /* timeline.js - one bar per thread: drawing it, moving it, choosing a step.
  *
- * Each frame computes, row by row, how much of each pixel's time was spent
- * waiting and transferring, and writes pixels: 265,000 operations on the screen cost as
- * many additions, not as many rectangles. What is out of sight is skipped by
- * bisection. */
+ * Each frame adds up, row by row, how much of each pixel column's time was
+ * spent waiting, transferring and so on, and paints the column as a stack of
+ * these parts: 265,000 operations on the screen cost as many additions, not as
+ * many rectangles, and no colour is a mixture. What is out of sight is skipped
+ * by bisection. */
 
 /* --- timeline: what is shown --- */
 
 const canvas = id('bars');
 const context = canvas.getContext('2d');
 const AXIS = 26, GUTTER = 148, RIGHT = 14, ROW_MIN = 1, ROW_MAX = 64;
-const SHADES = 64; /* from nothing of a colour to all of it */
 const LEAST_SPAN = 1000; /* ns over the whole width */
 const extent = [run.startNs, Math.max(run.endNs, run.startNs + LEAST_SPAN)];
 const view = {t0: 0, t1: 1, top: 0, row: 10, chosen: 0};
@@ -25,27 +25,23 @@ function pixels(name) {
   const c = d3.rgb(text);
   return [c.r, c.g, c.b];
 }
+
+/* What a column of a row can hold, from the bottom to the top. */
+const PARTS = ['waiting', 'chosen-waiting', 'rest', 'chosen', 'failed', 'computing',
+  'chosen-computing', 'pending', 'idle'];
+const [WAITING, CHOSEN_WAITING, REST, CHOSEN, FAILED, COMPUTING, CHOSEN_COMPUTING, PENDING,
+  IDLE] = PARTS.keys();
 const pack = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 function takeColours() {
   colours = {};
   for (const name of ['waiting', 'transferring', 'communicating', 'computing', 'idle',
-    'chosen', 'chosen-waiting', 'chosen-computing', 'failed', 'pending', 'stripe', 'stripe-other', 'text', 'quiet', 'line'])
+    'chosen', 'chosen-waiting', 'chosen-computing', 'failed', 'pending', 'stripe',
+    'stripe-other', 'text', 'quiet', 'line'])
     colours[name] = pixels(name);
   /* What an operation is while it does not wait, as far as that is known. */
   colours.rest = colours[run.waitsKnown ? 'transferring' : 'communicating'];
-  colours.shades = new Uint32Array((SHADES + 1) * (SHADES + 1));
-  for (let w = 0; w <= SHADES; w++)
-    for (let r = 0; r + w <= SHADES; r++)
-      colours.shades[w * (SHADES + 1) + r] = shade(w / SHADES, r / SHADES);
-}
-/* A pixel of which these shares are waiting and the rest of communicating. Any
- * communication at all stays visible in a pixel of computing. */
-function shade(waiting, rest) {
-  const sum = waiting + rest;
-  const more = sum ? Math.max(sum, 0.15) / sum : 0;
-  return pack(colours.computing.map((c, k) => Math.round(c +
-    (colours.waiting[k] - c) * waiting * more + (colours.rest[k] - c) * rest * more)));
+  colours.packed = Uint32Array.from(PARTS, (name) => pack(colours[name]));
 }
 const css = (name) => `rgb(${colours[name].join(',')})`;
 
@@ -121,91 +117,149 @@ function move(dx, dy) {
 
 /* --- timeline: drawing --- */
 
-/* Adds one stretch of time, in pixels, to what each pixel holds of it. */
-function cover(line, from, to) {
+/* The columns of one row: of each the amounts of its parts, 1 being all of its
+ * time, and which parts must not be overlooked (a bit each). */
+function columnsOf(count) {
+  return {count, amounts: new Float32Array(count * PARTS.length),
+    noticed: new Uint16Array(count)};
+}
+
+/* Adds one stretch of time, in pixels, to a part of each column. */
+function cover(columns, part, from, to) {
+  const {count, amounts} = columns;
   const first = Math.floor(from), last = Math.floor(to);
+  let at = first * PARTS.length + part;
   if (first === last) {
-    line[first] += to - from;
+    if (first < count) amounts[at] += to - from;
     return;
   }
-  line[first] += first + 1 - from;
-  for (let x = first + 1; x < last; x++) line[x] += 1;
-  if (last < line.length) line[last] += to - last;
+  amounts[at] += first + 1 - from;
+  for (let x = first + 1; x < last; x++) amounts[at += PARTS.length] += 1;
+  if (last < count) amounts[at + PARTS.length] += to - last;
 }
-/* Marks whole pixels, at least `least` of them. */
-function mark(line, from, to, least, value) {
+/* The same for what has to be seen however short it is: in two columns. */
+function coverNoticed(columns, part, from, to) {
+  cover(columns, part, from, to);
   const first = Math.floor(from);
-  const last = Math.min(line.length, Math.max(Math.ceil(to), first + least));
-  for (let x = first; x < last; x++) if (line[x] < value) line[x] = value;
+  const last = Math.min(columns.count, Math.max(Math.ceil(to), first + 2));
+  for (let x = first; x < last; x++) columns.noticed[x] |= 1 << part;
 }
-const CHOSEN_COMPUTING = 1, CHOSEN = 2, CHOSEN_WAITING = 3, FAILED = 4, PENDING = 5,
-  OPEN = 6;
 
-/* A bar that is open at its end: it had none. */
-function markOpen(line, from, to) {
-  mark(line, from, to, 2, PENDING);
-  const last = Math.min(line.length, Math.ceil(to));
+function addOperation(columns, i, from, released, to) {
+  if (operations.status[i] && failed(i)) {
+    coverNoticed(columns, FAILED, from, to);
+  } else if (operations.step[i] === view.chosen && view.chosen) {
+    if (released > from) cover(columns, CHOSEN_WAITING, from, released);
+    coverNoticed(columns, CHOSEN, released, to);
+  } else {
+    if (released > from) cover(columns, WAITING, from, released);
+    cover(columns, REST, released, to);
+  }
+}
+
+/* A bar that is open at its end, since the operation had none. */
+function addOpen(columns, from, to) {
+  coverNoticed(columns, PENDING, from, to);
+  const last = Math.min(columns.count, Math.ceil(to));
   for (let x = Math.max(Math.floor(from), last - 16); x < last; x++)
-    if ((last - x) % 4 < 2) line[x] = OPEN;
+    if ((last - x) % 4 < 2) {
+      columns.amounts[x * PARTS.length + IDLE] = 1;
+      columns.amounts[x * PARTS.length + PENDING] = columns.noticed[x] = 0;
+    }
 }
 
-/* One row of pixels for a thread: shares of waiting and of the rest of
- * communicating, and marks. */
-function fillRow(thread, waiting, rest, marks, line, scale) {
-  const columns = line.length;
+function addThread(thread, columns, scale) {
   const t0 = view.t0, chosen = view.chosen;
-  const clip = (ns) => Math.min(columns, Math.max(0, (ns - t0) * scale));
-  waiting.fill(0);
-  rest.fill(0);
-  marks.fill(0);
+  const clip = (ns) => Math.min(columns.count, Math.max(0, (ns - t0) * scale));
+  columns.amounts.fill(0);
+  columns.noticed.fill(0);
   let i = firstBeyond(thread, t0);
   if (chosen && i > thread.first) i--; /* its gap may reach into view */
   for (; i < thread.last && operations.start[i] < view.t1; i++) {
-    const from = clip(operations.start[i]), to = clip(operations.end[i]);
-    const released = clip(operations.released[i]);
-    if (operations.end[i] > t0 && from < columns) {
-      cover(waiting, from, released);
-      if (released < columns) cover(rest, released, to);
+    const to = clip(operations.end[i]);
+    if (operations.end[i] > t0)
+      addOperation(columns, i, clip(operations.start[i]), clip(operations.released[i]), to);
+    if (chosen && operations.step[i] === chosen && i + 1 < thread.last) {
+      const next = clip(operations.start[i + 1]);
+      if (next > to) cover(columns, CHOSEN_COMPUTING, to, next);
     }
-    if (operations.step[i] === chosen) {
-      if (operations.end[i] > t0) mark(marks, from, to, 2, CHOSEN);
-      if (released > from) mark(marks, from, released, 1, CHOSEN_WAITING);
-      if (i + 1 < thread.last)
-        mark(marks, to, clip(operations.start[i + 1]), 0, CHOSEN_COMPUTING);
-    }
-    if (operations.status[i] && failed(i) && operations.end[i] > t0)
-      mark(marks, from, to, 2, FAILED);
   }
   const pending = thread.pending;
-  if (pending && pending.verb) markOpen(marks, clip(pending.startNs), clip(pending.endNs));
-  const last = pending ? pending.endNs : thread.endNs;
-  const known = thread.operations || pending;
-  const begin = Math.floor(clip(thread.operations || !pending ? thread.startNs : pending.startNs));
-  const end = known ? Math.max(Math.ceil(clip(last)), begin) : 0;
-  const idle = pack(colours.idle);
-  const marked = [0, pack(colours['chosen-computing']), pack(colours.chosen),
-    pack(colours['chosen-waiting']),
-    pack(colours.failed), pack(colours.pending), idle];
-  for (let x = 0; x < columns; x++) {
-    if (marks[x]) line[x] = marked[marks[x]];
-    else if (x < begin || x >= end) line[x] = idle;
-    else {
-      const w = Math.round(Math.min(1, waiting[x]) * SHADES);
-      const r = Math.min(SHADES - w, Math.round(rest[x] * SHADES));
-      line[x] = colours.shades[w * (SHADES + 1) + r];
+  if (thread.operations || pending) {
+    const begin = thread.operations ? thread.startNs : pending.startNs;
+    const end = pending ? pending.endNs : thread.endNs;
+    cover(columns, IDLE, 0, clip(begin));
+    if (end < view.t1) cover(columns, IDLE, clip(end), columns.count);
+  } else {
+    cover(columns, IDLE, 0, columns.count);
+  }
+  if (pending && pending.verb) addOpen(columns, clip(pending.startNs), clip(pending.endNs));
+}
+
+/* --- timeline: the stack of a column --- */
+
+const TALL = 10; /* lines of a row in which each part can have one of its own */
+const NOTICED = 1 / 3; /* of a row, for what must not be overlooked */
+const NOTHING = 1 / 1024; /* of a column: what rounding may leave */
+/* Which point of its height a line stands for. In lower rows it moves from
+ * column to column, by the golden ratio, so that the shares are right over some
+ * columns. */
+const pointOf = (x, lines) => lines >= TALL ? 0.5 : (x * 0.618034) % 1;
+
+/* Makes shares of the amounts of column x: operations that overlap do not count
+ * twice, and what is left is computing. */
+function takeShares(columns, x, shares) {
+  const at = x * PARTS.length;
+  let left = 1;
+  for (let p = 0; p < PARTS.length; p++) {
+    shares[p] = Math.min(columns.amounts[at + p], left);
+    left -= shares[p];
+  }
+  shares[COMPUTING] = left > NOTHING ? left : 0;
+  if (shares[IDLE] < NOTHING) shares[IDLE] = 0;
+}
+
+/* Raises what is there to the least that can be seen; the others give way in
+ * proportion. */
+function raiseShares(noticed, lines, shares) {
+  const line = lines >= TALL ? 1 / lines : 0;
+  let raised = 0, others = 0, fixed = 0;
+  for (let p = 0; p < PARTS.length; p++) {
+    const least = noticed >> p & 1 ? NOTICED : shares[p] > 0 ? line : 0;
+    if (shares[p] < least) {
+      shares[p] = least;
+      raised += least;
+      fixed |= 1 << p;
+    } else others += shares[p];
+  }
+  if (!fixed) return;
+  for (let p = 0; p < PARTS.length; p++)
+    if (!(fixed >> p & 1)) shares[p] *= (1 - raised) / others;
+}
+
+/* Paints the rows' lines `from` to `to`: the lowest is the begin of a stack. */
+function paintRow(columns, pixel, from, to, shares) {
+  const lines = to - from, {packed} = colours;
+  for (let x = 0; x < columns.count; x++) {
+    takeShares(columns, x, shares);
+    raiseShares(columns.noticed[x], lines, shares);
+    const point = pointOf(x, lines);
+    let part = 0, until = shares[0] * lines;
+    for (let k = 0; k < lines; k++) {
+      while (k + point >= until && part < IDLE) until += shares[++part] * lines;
+      pixel[(to - 1 - k) * columns.count + x] = packed[part];
     }
   }
 }
 
 function drawBars(ratio) {
-  const columns = Math.round(width * ratio), lines = Math.round(height * ratio);
-  const image = context.createImageData(columns, lines);
+  const lines = Math.round(height * ratio);
+  const columns = columnsOf(Math.round(width * ratio));
+  const image = context.createImageData(columns.count, lines);
   const pixel = new Uint32Array(image.data.buffer);
   pixel.fill(pack(colours.idle)); /* the gaps between the rows too */
-  const waiting = new Float32Array(columns), rest = new Float32Array(columns);
-  const marks = new Uint8Array(columns);
-  const line = new Uint32Array(columns);
-  const scale = columns / (view.t1 - view.t0);
+  const shares = new Float64Array(PARTS.length);
+  const scale = columns.count / (view.t1 - view.t0);
   const row = view.row * ratio, top = view.top * ratio;
   const gap = row >= 5 ? Math.max(1, Math.round(row * 0.14)) : 0;
   const first = Math.floor(top / row);
@@ -213,8 +267,8 @@ function drawBars(ratio) {
     const from = Math.max(0, Math.round(r * row - top));
     const to = Math.min(lines, Math.round((r + 1) * row - top) - gap);
     if (to <= from) continue;
-    fillRow(run.threads[order[r]], waiting, rest, marks, line, scale);
-    for (let y = from; y < to; y++) pixel.set(line, y * columns);
+    addThread(run.threads[order[r]], columns, scale);
+    paintRow(columns, pixel, from, to, shares);
   }
   context.putImageData(image, Math.round(GUTTER * ratio), 0);
 }
