@@ -55,10 +55,10 @@ int paths__orphaned(paths_stage *stage)
     int status;
 
     pthread_mutex_lock(&process->failure_lock);
-    status = pastset_fail(PASTSET_EHOST,
-                          "nobody is left at the other end of element \"%s\": "
-                          "%s",
-                          process->map->nodes[stage->node].name, process->loss);
+    status =
+        pastset_fail(PASTSET_EHOST,
+                     "no thread is left at the other end of element \"%s\": %s",
+                     process->map->nodes[stage->node].name, process->loss);
     pthread_mutex_unlock(&process->failure_lock);
     return status;
 }

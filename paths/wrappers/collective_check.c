@@ -153,11 +153,11 @@ static void check_element(const paths_map *map, const paths_map_node *node,
                        problem);
     if (paths_node_policy(element) == PASTSET_BLOCK &&
         !is_read_plainly(map, index))
-        paths_diagnose(diagnostics, element->line, element->name,
-                       "each round of \"%s\" writes to it and nobody takes "
-                       "anything out, so it would be full and block: write "
-                       "policy=discard",
-                       node->name);
+        paths_diagnose(
+            diagnostics, element->line, element->name,
+            "each round of \"%s\" writes to it and no thread takes anything "
+            "out, so it would be full and block: write policy=discard",
+            node->name);
 }
 
 void paths__collective_check(const paths_map *map, const paths_map_node *node,

@@ -227,8 +227,8 @@ static char *element_who(const pending_world *w, const scopes_pending *p)
     add_users(&n, w, p);
     if (n.count)
         return names_text(&n);
-    return strdup(brings(p->verb) ? "nobody may read it"
-                                  : "nobody may write it");
+    return strdup(brings(p->verb) ? "no thread may read it"
+                                  : "no thread may write it");
 }
 
 /* --- all --- */

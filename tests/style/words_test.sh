@@ -17,11 +17,9 @@ trap 'rm -rf "$help"' EXIT
 help_of() (
     program=$1
     shift
-    # shellcheck disable=SC2086 # a command is several words
-    "$bin/$program" $* --help > "$help/$program${*:+-}$(echo "$*" | tr ' ' -)" ||
-        exit 1
-    # shellcheck disable=SC2086
-    for command in $("$bin/$program" $* --list-commands 2> "$help/.no" |
+    "$bin/$program" "$@" --help > "$help/$(echo "$program" "$@" |
+        tr ' ' -)" || exit 1
+    for command in $("$bin/$program" "$@" --list-commands 2> "$help/.no" |
         cut -f 1); do
         help_of "$program" "$@" "$command" || exit 1
     done

@@ -9,7 +9,7 @@
  * needed. Nothing sleeps for a fixed time: conditions are polled until a
  * deadline. The exit code is 0 when all checks hold. */
 import {spawn, execFileSync} from 'node:child_process';
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
@@ -148,8 +148,8 @@ const readStacks = (browser, thread, from, count) => browser.run(`
   const lines = Math.round(row.top + row.height) - top;
   const data = document.getElementById('es-bars').getContext('2d')
     .getImageData(from, top, count, lines).data;
-  const {waiting, transferring, computing, idle} = report.colours;
-  const colours = {waiting, transferring, computing, idle, chosen: report.colours.chosen,
+  const {waiting, transferring, computing, idle, failed} = report.colours;
+  const colours = {waiting, transferring, computing, idle, failed, chosen: report.colours.chosen,
     'chosen-waiting': report.colours['chosen-waiting'],
     'chosen-computing': report.colours['chosen-computing']};
   const nameAt = (x, y) => Object.keys(colours).find((name) => colours[name].every(
@@ -554,6 +554,46 @@ check('the chosen step is seen among many in its column', async (browser) => {
     assert.ok(stacks.every((stack) => stack.computing > 0), JSON.stringify(stacks));
   }
   await browser.run('report.selectStep(0);');
+});
+
+/* A copy of a report in which the first thread's operation number `index` has
+ * failed. Its status is the seventh number of its record, which report_data.c
+ * describes. */
+function withFailure(file, index) {
+  const text = readFileSync(file, 'utf8');
+  const [, before, base64] = text.match(/^([^]*"operations":")([A-Za-z0-9+/=]+)"/);
+  const bytes = Buffer.from(base64, 'base64');
+  let at = 0;
+  const skip = (numbers) => {
+    let first = at;
+    for (; numbers > 0; numbers--) {
+      first = at;
+      while (bytes[at++] & 128);
+    }
+    return first;
+  };
+  for (; index > 0; index--) {
+    const waiting = skip(8);
+    if (bytes[waiting] !== 0) skip(1);
+  }
+  const status = skip(7);
+  assert.equal(bytes[status], 0);
+  bytes[status] = 1;
+  const failing = file.replace('.html', '-failing.html');
+  writeFileSync(failing, before + bytes.toString('base64') +
+    text.slice(before.length + base64.length));
+  return failing;
+}
+
+check('a failed operation is seen among many in its column', async (browser) => {
+  await openReport(browser, withFailure(join(folder, 'dense.html'), 3000));
+  const [op, x, failures] = await browser.run(`const ops = report.intervals(0);
+    return [ops[3000], report.xOf(ops[3000].startNs), ops.filter((o) => o.status).length];`);
+  assert.equal(failures, 1);
+  assert.ok(op.endNs > op.startNs);
+  const stacks = await readStacks(browser, 0, Math.floor(x), 2);
+  for (const {failed, computing, lines} of stacks)
+    assert.ok(failed >= lines * 0.25 && computing > 0, JSON.stringify(stacks));
 });
 
 check('without collectors at elements waiting is not told apart', async (browser) => {

@@ -418,7 +418,7 @@ static void print_summary(const info *i)
            events->recorded, events->present, (double)events->bytes / 1e6,
            events->lost,
            eventspace_run_damaged(i->run)
-               ? ", and those of damaged files, which nobody can count"
+               ? ", and an unknown number in damaged files"
                : "");
     print_overhead(i);
 }

@@ -73,7 +73,7 @@ static const struct argp_option options[] = {
     {"listen", SCOPE_LISTEN, "ADDRESS:PORT", 0,
      "With --serve: listen at this address", 3},
     {"clients", SCOPE_CLIENTS, "N", 0,
-     "With --serve: end after N clients (default: go on)", 3},
+     "With --serve: end after N clients (default: continue)", 3},
     {"once", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "clients=1", 3},
     {"connect", SCOPE_CONNECT, "ADDRESS:PORT", 0,
      "Gather from the `eventspace scope --serve` at ADDRESS:PORT", 3},

@@ -311,7 +311,7 @@ static const struct argp_option top_options[] = {
     {"sort", KEY_SORT, "share|rate|bytes|silent|longest|number", 0,
      "Sort the threads by this column (default share)", 0},
     {"frames", KEY_FRAMES, "N", 0,
-     "Print N frames as plain tables and end; 0 goes on until the run has "
+     "Print N frames as plain tables and end; 0 continues until the run has "
      "ended (default 1, unless standard output is a terminal)",
      0},
     {"batch", EVENTSPACE_RENAMED, "FRAMES", OPTION_HIDDEN, "frames", 0},

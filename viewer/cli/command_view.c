@@ -147,7 +147,7 @@ static void print_ledger(const scopes_snapshot *snapshot, FILE *file)
     cli_print_ledger(ledger, file);
     print_lost_where(snapshot, file);
     if (eventspace_run_damaged(snapshot->run))
-        fputs(", and those of damaged files, which nobody can count", file);
+        fputs(", and an unknown number in damaged files", file);
     putc('\n', file);
 }
 

@@ -168,7 +168,7 @@ Test(pending_notes, one_that_waits_elsewhere_has_not_come)
     waits("t3", "total", "up", PASTSET_EXCHANGE);
     check_status(make(), 0);
     check_for(0, "t0", "t1 (at own)");
-    check_for(1, "t1", "nobody may write it");
+    check_for(1, "t1", "no thread may write it");
     check_for(2, "t2", "t1 (at own)");
     check_for(3, "t3", "t1 (at own)");
     cr_expect_str_eq(cell(3, "peer").text, "h0");

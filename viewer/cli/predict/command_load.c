@@ -123,7 +123,8 @@ static load_table read_table(const char *text, struct argp_state *state)
     static const char *const names[] = {"machines", "links"};
 
     return cli_choice(text, CLI_LIST(names),
-                      "the table '%s' is none of machines, links", state) == 0
+                      "the table '%s' is not one of machines, links",
+                      state) == 0
                ? LOAD_MACHINES
                : LOAD_LINKS;
 }
