@@ -177,7 +177,7 @@ for (const command of output('--list-commands').trim().split('\n')) {
   if (!options.includes('table'))
     continue;
   // The refusal of a wrong one names them all.
-  const names = /not one of (.+)/.exec(run('eventspace', [name, '--table=?'])
+  const names = /one of (.+)/.exec(run('eventspace', [name, '--table=?'])
       .stderr)[1].split(', ');
   const found = [...commands].filter(words => words.startsWith(`${name} `))
       .flatMap(words => /--table=(\w+)/.exec(words)?.[1] ?? []);
