@@ -179,7 +179,7 @@ function riverRun(count, tries) {
 
 function river() {
   const count = 4;
-  const {run, raw, last} = riverRun(count, 5);
+  const {run, raw, last} = riverRun(count, 10);
   const values = JSON.parse(readFileSync(join(run, 'river.json'))).values;
   const wet = values.strips_wet_start.split(' ').map(Number);
   assert.ok(wet[0] > 2 * Math.max(...wet.slice(1)), `wet cells: ${wet}`);
