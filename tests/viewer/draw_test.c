@@ -169,7 +169,10 @@ static char *svg_of(const paths_map *map, viewer_fold fold, bool collector_ids)
     char *text, *out;
 
     check_status(viewer_draw_text(&text, &bytes, map, &options), 0);
-    out = strndup(text, bytes);
+    out = malloc(bytes + 1); /* the text has no end of its own */
+    cr_assert_not_null(out);
+    memcpy(out, text, bytes);
+    out[bytes] = 0;
     free(text);
     return out;
 }
