@@ -88,10 +88,11 @@ static int64_t end_of(const scopes__chain *chain, const spot *s)
                           event_of(s->path, s->operation));
 }
 
-/* The operation with this sequence number on a path. */
-static bool find_sequence(const path *p, uint32_t sequence, spot *out)
+/* The first operation of a path with this sequence number or a greater one;
+ * their number, if there is none. */
+static uint32_t first_from(const path *p, uint32_t sequence)
 {
-    uint32_t low = 0, high = p->tree ? p->count : 0;
+    uint32_t low = 0, high = p->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -100,10 +101,18 @@ static bool find_sequence(const path *p, uint32_t sequence, spot *out)
         else
             high = middle;
     }
-    if (!p->tree || low == p->count ||
-        top_of(p)->events[event_of(p, low)].sequence != sequence)
+    return low;
+}
+
+/* The operation with this sequence number on a path. */
+static bool find_sequence(const path *p, uint32_t sequence, spot *out)
+{
+    uint32_t found = p->tree ? first_from(p, sequence) : p->count;
+
+    if (found == p->count ||
+        top_of(p)->events[event_of(p, found)].sequence != sequence)
         return false;
-    *out = spot_at(p, low);
+    *out = spot_at(p, found);
     return true;
 }
 
@@ -314,21 +323,6 @@ static bool find_end(walk *w)
 
 /* --- where events are lost --- */
 
-/* How many operations of a path have this sequence number or a greater one. */
-static uint32_t count_from(const path *p, uint32_t sequence)
-{
-    uint32_t low = 0, high = p->tree ? p->count : 0;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (top_of(p)->events[event_of(p, middle)].sequence < sequence)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return p->tree ? p->count - low : 0;
-}
-
 /* Of a thread: are all of its operations there from this one on? They are
  * numbered one by one, whatever their path. */
 static bool is_whole_from(const scopes__chain *chain, uint32_t thread,
@@ -336,8 +330,12 @@ static bool is_whole_from(const scopes__chain *chain, uint32_t thread,
 {
     uint64_t count = 0;
 
-    for (uint32_t i = chain->firsts[thread]; i < chain->firsts[thread + 1]; i++)
-        count += count_from(&chain->paths[i], sequence);
+    for (uint32_t i = chain->firsts[thread]; i < chain->firsts[thread + 1];
+         i++) {
+        const path *p = &chain->paths[i];
+        if (p->tree)
+            count += p->count - first_from(p, sequence);
+    }
     return count >= (uint64_t)last - sequence + 1;
 }
 
